@@ -1,0 +1,1 @@
+"""The freezing engines that can be recorded, one package each."""

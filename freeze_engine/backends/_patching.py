@@ -1,0 +1,37 @@
+"""The only place that replaces functions of torch."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class Patch:
+    """One replacement.
+
+    Attributes:
+        owner: the module or class that holds the name.
+        name: the name.
+        value: what stands there for the time of the patch.
+    """
+
+    owner: Any
+    name: str
+    value: Any
+
+
+@contextlib.contextmanager
+def patched(patches: tuple[Patch, ...]) -> Iterator[None]:
+    """Replaces names and puts back what was there, also when the body or a replacement raises.
+
+    Args:
+        patches: applied in order, undone in reverse.
+    """
+    with contextlib.ExitStack() as stack:
+        for patch in patches:
+            stack.callback(setattr, patch.owner, patch.name, getattr(patch.owner, patch.name))
+            setattr(patch.owner, patch.name, patch.value)
+        yield

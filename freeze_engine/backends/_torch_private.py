@@ -1,0 +1,124 @@
+"""Every private torch name this project stands on, looked up in one place.
+
+torch promises nothing about these names. Each is listed with what is lost without it; a required one that is
+missing raises `UnsupportedTorchError` when a recording starts, an optional one turns its step into a coarser
+one. Checked on torch 2.13.0 (CPU build).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+from freeze_engine.errors import UnsupportedTorchError
+
+#: Without one of these nothing can be recorded.
+REQUIRED = {
+    "_freeze_module": "the freeze itself",
+    "_jit_pass_optimize_frozen_graph": "the optimisations after freezing",
+    "_jit_pass_optimize_for_inference": "optimize_for_inference",
+    "_jit_set_logging_option": "torch's log, the only view into _freeze_module",
+    "_jit_get_logging_option": "putting torch's log back as it was",
+    "_create_function_from_graph": "running a snapshot",
+    "ConcreteModuleType": "listing the attributes of a module",
+    "ModuleDict": "walking the submodules of a module",
+}
+
+#: Without one of these the passes around it are recorded as a single step.
+OPTIONAL = {
+    "_jit_pass_remove_dropout": "dropout removal as a step of its own",
+    "_jit_pass_concat_frozen_linear": "linear concatenation as a step of its own",
+    "_jit_pass_fold_frozen_conv_bn": "the rounds of the folding loop",
+    "_jit_pass_fold_frozen_conv_add_or_sub": "the rounds of the folding loop",
+    "_jit_pass_fold_frozen_conv_mul_or_div": "the rounds of the folding loop",
+    "_jit_pass_fold_frozen_linear_bn": "the rounds of the folding loop",
+    "_jit_pass_fuse_frozen_conv_add_relu": "the passes of optimize_for_inference",
+    "_jit_pass_convert_frozen_ops_to_mkldnn": "the passes of optimize_for_inference",
+    "_jit_pass_transpose_frozen_linear": "the passes of optimize_for_inference",
+}
+
+
+def private(name: str) -> Any:
+    """Returns ``torch._C.<name>``.
+
+    Args:
+        name: a key of `REQUIRED` or `OPTIONAL`.
+
+    Returns:
+        The function or class.
+
+    Raises:
+        UnsupportedTorchError: this torch does not have it; the message says what it is needed for.
+    """
+    found = getattr(torch._C, name, None)
+    if found is None:
+        purpose = REQUIRED.get(name) or OPTIONAL[name]
+        raise UnsupportedTorchError(
+            f"torch {torch.__version__} has no torch._C.{name}, needed for {purpose}; "
+            "use a torch between 2.6 and 2.13 (tested: 2.13.0)"
+        )
+    return found
+
+
+def has_all(names: tuple[str, ...]) -> bool:
+    """Returns whether this torch has every one of ``names`` in ``torch._C``."""
+    return all(hasattr(torch._C, name) for name in names)
+
+
+def require() -> None:
+    """Checks that everything in `REQUIRED` is there.
+
+    Raises:
+        UnsupportedTorchError: naming the first missing one.
+    """
+    for name in REQUIRED:
+        private(name)
+
+
+def binding_module() -> Any:
+    """Returns ``torch._C``, whose functions a capture replaces for its time."""
+    return torch._C
+
+
+def freeze_source_module() -> Any:
+    """Returns the Python module that defines ``torch.jit.freeze`` (``torch/jit/_freeze.py``)."""
+    import torch.jit._freeze
+
+    return torch.jit._freeze
+
+
+def scripting_enabled() -> bool:
+    """Returns whether TorchScript is on (``PYTORCH_JIT=0`` in the environment turns it off)."""
+    import torch.jit._state
+
+    return bool(torch.jit._state._enabled)
+
+
+def submodules(module: Any) -> list[tuple[str, Any]]:
+    """Returns the ``(name, C++ module)`` pairs of a C++ script module's direct submodules."""
+    return list(private("ModuleDict")(module).items())
+
+
+def concrete_type(module: Any) -> Any:
+    """Returns the ``ConcreteModuleType`` of a C++ script module, which lists its attributes by name."""
+    return private("ConcreteModuleType").from_jit_type(module._type())
+
+
+def cpp_module(module: torch.jit.ScriptModule) -> Any:
+    """Returns the C++ module behind a ScriptModule."""
+    return module._c
+
+
+def settings() -> tuple[tuple[str, str], ...]:
+    """Returns what silently changes a TorchScript freeze or its speed, as ``(name, value)`` pairs."""
+    pairs = [("jit_enabled", str(scripting_enabled()))]
+    for label, name in (
+        ("profiled_runs", "_jit_get_num_profiled_runs"),
+        ("onednn_fusion", "_jit_llga_enabled"),
+        ("texpr_fuser", "_jit_texpr_fuser_enabled"),
+        ("inline_everything", "_jit_get_inline_everything_mode"),
+    ):
+        getter = getattr(torch._C, name, None)
+        pairs.append((label, str(getter()) if getter else "unknown"))
+    return tuple(pairs)

@@ -1,0 +1,54 @@
+"""Describes where a recording is made."""
+
+from __future__ import annotations
+
+import os
+import platform
+from pathlib import Path
+
+import torch
+
+from freeze_engine.backends._torch_private import settings
+from freeze_engine.trace import Environment
+
+#: Variables that change what torch's compilers do or how fast they run.
+_VARIABLES = (
+    "PYTORCH_JIT",
+    "PYTORCH_JIT_LOG_LEVEL",
+    "PYTORCH_TENSOREXPR_FALLBACK",
+    "OMP_NUM_THREADS",
+    "MKL_NUM_THREADS",
+    "CUDA_VISIBLE_DEVICES",
+    "DNNL_MAX_CPU_ISA",
+)
+
+
+def environment() -> Environment:
+    """Returns what can change a freeze or a measurement on this machine, as it is now."""
+    gpus = tuple(torch.cuda.get_device_name(index) for index in range(torch.cuda.device_count()))
+    own = (
+        ("mkldnn", str(torch.backends.mkldnn.is_available() and torch.backends.mkldnn.enabled)),
+        ("cudnn", str(torch.backends.cudnn.version() if torch.backends.cudnn.is_available() else None)),
+        ("tf32", str(torch.backends.cuda.matmul.allow_tf32)),
+        ("float32_matmul_precision", torch.get_float32_matmul_precision()),
+        ("cpu_capability", torch.backends.cpu.get_cpu_capability()),
+    )
+    variables = tuple((name, os.environ[name]) for name in _VARIABLES if name in os.environ)
+    return Environment(
+        torch=torch.__version__,
+        python=platform.python_version(),
+        platform=platform.platform(),
+        cpu=_cpu_name(),
+        gpus=gpus,
+        threads=torch.get_num_threads(),
+        settings=(*settings(), *own, *variables),
+    )
+
+
+def _cpu_name() -> str:
+    info = Path("/proc/cpuinfo")
+    if info.exists():
+        for line in info.read_text(errors="replace").splitlines():
+            if line.startswith("model name"):
+                return line.partition(":")[2].strip()
+    return platform.processor() or platform.machine()

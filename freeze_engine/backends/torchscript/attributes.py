@@ -1,0 +1,74 @@
+"""Lists what a ScriptModule holds: every parameter, buffer, attribute and submodule, by dotted path."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+
+from freeze_engine.backends._torch_private import concrete_type, submodules
+from freeze_engine.trace import AttributeKind
+
+
+@dataclass(frozen=True, slots=True)
+class ModuleAttribute:
+    """One slot of a module.
+
+    Attributes:
+        path: dotted, from the top module.
+        kind: what it is.
+        type: torch's type text.
+        value: a tensor, a plain Python value, or the C++ submodule.
+        owner: qualified name of the class whose slot it is.
+    """
+
+    path: str
+    kind: AttributeKind
+    type: str
+    value: Any
+    owner: str
+
+    @property
+    def tensors(self) -> tuple[torch.Tensor, ...]:
+        """The tensors it holds, those inside lists, tuples and dictionaries included; none for a submodule."""
+        return () if self.kind == "submodule" else tuple(tensors_in(self.value))
+
+
+def module_attributes(module: Any) -> dict[str, ModuleAttribute]:
+    """Lists the slots of a C++ script module and of its submodules.
+
+    Args:
+        module: C++ script module; a submodule reached on two ways is listed under both paths.
+
+    Returns:
+        Slots by path, submodules before what they hold.
+    """
+    return {attribute.path: attribute for attribute in _walk(module, "")}
+
+
+def _walk(module: Any, prefix: str) -> Iterator[ModuleAttribute]:
+    owner = module._type().qualified_name()
+    slots = concrete_type(module)
+    parameters = dict(torch._C.ParameterDict(module).items())
+    buffers = dict(torch._C.BufferDict(module).items())
+    for name, (kind, _) in slots.get_attributes().items():
+        value = module.getattr(name)
+        role: AttributeKind = "parameter" if name in parameters else "buffer" if name in buffers else "attribute"
+        yield ModuleAttribute(prefix + name, role, str(kind.annotation_str), value, owner)
+    for name, child in submodules(module):
+        yield ModuleAttribute(prefix + name, "submodule", child._type().qualified_name(), child, owner)
+        yield from _walk(child, f"{prefix}{name}.")
+
+
+def tensors_in(value: Any) -> Iterator[torch.Tensor]:
+    """Yields the tensors inside a TorchScript value: a tensor, or lists, tuples and dictionaries of such."""
+    if isinstance(value, torch.Tensor):
+        yield value
+    elif isinstance(value, (list, tuple)):
+        for each in value:
+            yield from tensors_in(each)
+    elif isinstance(value, dict):
+        for each in value.values():
+            yield from tensors_in(each)

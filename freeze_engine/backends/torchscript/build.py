@@ -1,0 +1,262 @@
+"""Makes a trace of what a capture kept."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from freeze_engine.backends._torch_private import private
+from freeze_engine.backends.torchscript.aliases import WriterSearch, alias_analysis
+from freeze_engine.backends.torchscript.attributes import module_attributes
+from freeze_engine.backends.torchscript.fates import FOLDING, Chain, fates
+from freeze_engine.backends.torchscript.folds import origins_after, rewrites
+from freeze_engine.backends.torchscript.knowledge import Knowledge
+from freeze_engine.backends.torchscript.live import live_nodes, source_lines
+from freeze_engine.backends.torchscript.logged_steps import (
+    FREEZE_MODULE,
+    INLINE,
+    INPUT,
+    PROPAGATE_ATTRIBUTES,
+    RECORD_MUTABLE_ATTRIBUTES,
+    LogReading,
+    read_log,
+)
+from freeze_engine.backends.torchscript.near_misses import near_misses
+from freeze_engine.backends.torchscript.notices import notices
+from freeze_engine.backends.torchscript.origins import CONSTANT_OPS, Origins, advance
+from freeze_engine.backends.torchscript.raw import LiveSnapshot, RawFreeze, inlined_graph
+from freeze_engine.backends.torchscript.reasons import MethodRecord, ReasonFinder
+from freeze_engine.measure.memory import constant_bytes
+from freeze_engine.recorder import Recorder
+from freeze_engine.trace import Failure, GraphSnapshot, Step
+
+CLEAN_UP = "EliminateNoOps, LowerSimpleTuples, CleanupFrozenModule"
+
+
+@dataclass(frozen=True, slots=True)
+class LiveStep:
+    """A step whose graph can be run.
+
+    Attributes:
+        graph: the graph; it shares its constants with the module.
+        module: the C++ module to pass as its first input.
+    """
+
+    graph: Any
+    module: Any
+
+
+class Build:
+    """Fills a recorder with what a capture kept of one freeze.
+
+    Args:
+        freeze: what the capture kept.
+        recorder: collects the steps.
+    """
+
+    def __init__(self, freeze: RawFreeze, recorder: Recorder) -> None:
+        self._freeze = freeze
+        self._recorder = recorder
+        self._slots = module_attributes(freeze.source) if freeze.source is not None else {}
+        self._knowledge = Knowledge(freeze, self._slots)
+        self._origins: dict[int, Origins] = {}
+        self._removed_slots = bool(self._slots.keys() - self._result_slots().keys())
+        #: The steps whose graphs can be run, by index.
+        self.live: dict[int, LiveStep] = {}
+
+    def run(self) -> None:
+        """Adds every step, then what is known of the attributes, near misses and sources."""
+        freeze = self._freeze
+        methods = tuple(dict.fromkeys([*freeze.inputs, *freeze.graphs]))
+        reading = read_log(freeze.log, methods, freeze.freeze_started_ns) if freeze.log else None
+        if reading is None or not reading.steps:
+            for method, snapshot in freeze.inputs.items():
+                self._add_live(INPUT, INPUT, method, snapshot, freeze.source)
+        if reading is not None:
+            self._add_logged(reading)
+        for step in freeze.steps:
+            module = freeze.result if freeze.result is not None else freeze.source
+            self._add_live(step.stage, step.name, step.method, step.after, module, step.round, step.duration_ns)
+        self._add_alias_sets()
+        if freeze.failure is None:
+            self._judge_attributes()
+            self._find_near_misses()
+        self._add_failure(reading)
+        steps = self._recorder.steps
+        self._recorder.notices += notices(steps, self._finals())
+        self._recorder.sources = source_lines(self._source_graphs())
+
+    # -- steps
+
+    def _add_logged(self, reading: LogReading) -> None:
+        freeze = self._freeze
+        for step in reading.steps:
+            graph = self._knowledge.annotate(step.method, step.graph)
+            added = self._add(step.stage, step.name, step.method, graph, None, step.duration_ns, step.log)
+            if step.stage == INPUT and step.method in freeze.inputs:
+                self._make_live(added, freeze.inputs[step.method], freeze.source)
+        cleaned_ns = self._cleaned_up_ns()
+        for method, snapshot in freeze.frozen.items():
+            self._add_live(FREEZE_MODULE, CLEAN_UP, method, snapshot, freeze.result, None, cleaned_ns)
+            cleaned_ns = None
+
+    def _cleaned_up_ns(self) -> int | None:
+        """The clean-up logs nothing at its end; it took from the log's last line until torch returned."""
+        written = self._freeze.log.written if self._freeze.log else ()
+        return max(0, self._freeze.freeze_ended_ns - written[-1][1]) if written else None
+
+    def _add_live(
+        self,
+        stage: str,
+        name: str,
+        method: str,
+        snapshot: LiveSnapshot,
+        module: Any,
+        number: int | None = None,
+        duration_ns: int | None = None,
+    ) -> None:
+        added = self._add(stage, name, method, self._knowledge.read(method, snapshot), number, duration_ns)
+        self._make_live(added, snapshot, module)
+        if name == CLEAN_UP and self._removed_slots:
+            self._recorder.update(added.index, changed=True)
+
+    def _make_live(self, step: Step, snapshot: LiveSnapshot, module: Any) -> None:
+        self.live[step.index] = LiveStep(snapshot.graph, module)
+        self._recorder.update(step.index, executable=True, code=_code(snapshot.graph))
+
+    def _add(
+        self,
+        stage: str,
+        name: str,
+        method: str,
+        graph: GraphSnapshot,
+        number: int | None,
+        duration_ns: int | None,
+        log: tuple[str, ...] = (),
+    ) -> Step:
+        before = self._latest(method)
+        step = self._recorder.add_step(stage, name, method, graph, round=number, duration_ns=duration_ns, log=log)
+        held = self._origins[before.index] if before else Origins()
+        made: dict[str, tuple[str, ...]] = {}
+        found = ()
+        if before and step.graph is not before.graph:
+            for one in name.split(", "):
+                found += rewrites(one, before.graph, step.graph, held.table())
+                made |= origins_after(one, before.graph, step.graph, held.table()) if found else {}
+            made = {name: paths for name, paths in made.items() if name not in held.table()}
+            held = advance(held, before.graph, step.graph, made)
+        if name == PROPAGATE_ATTRIBUTES or any(FOLDING.fullmatch(line) for line in log):
+            held = self._propagated(held, step)
+        self._origins[step.index] = held
+        constants = [node.constant for node in step.graph.walk() if node.constant is not None]
+        return self._recorder.update(step.index, rewrites=found, constant_bytes=constant_bytes(constants))
+
+    def _propagated(self, held: Origins, step: Step) -> Origins:
+        """Attribute propagation names each new constant ``self.<path>``; the same path may be folded in a fork again."""
+        paths = {match["constant"] for line in step.log if (match := FOLDING.fullmatch(line))}
+        found = {name: set(each) for name, each in held.held.items()}
+        for node in step.graph.walk():
+            if node.op not in CONSTANT_OPS or not node.outputs:
+                continue
+            name = node.outputs[0].name
+            plain = name.rpartition("/")[2]
+            path = self._slot_of(plain.removeprefix("self."))
+            if plain in paths and path is not None:
+                found.setdefault(name, set()).add(path)
+        return Origins({name: frozenset(each) for name, each in found.items()}, held.derived)
+
+    def _slot_of(self, name: str) -> str | None:
+        """torch makes a taken name unique with a counter behind a dot."""
+        if name in self._slots:
+            return name
+        stem, _, counter = name.rpartition(".")
+        return stem if counter.isdigit() and stem in self._slots else None
+
+    def _latest(self, method: str) -> Step | None:
+        return next((step for step in reversed(self._recorder.steps) if step.method == method), None)
+
+    def _finals(self) -> list[Step]:
+        methods = dict.fromkeys(step.method for step in self._recorder.steps)
+        return [step for method in methods if (step := self._latest(method))]
+
+    # -- what the steps show
+
+    def _add_alias_sets(self) -> None:
+        for step in self._recorder.steps:
+            graph = self._searched_graph(step.method) if step.name == RECORD_MUTABLE_ATTRIBUTES else None
+            if graph is not None and same_nodes(step.graph, graph):
+                self._recorder.update(step.index, aliases=alias_analysis(graph, step.graph))
+        for step in self._finals():
+            if step.index in self.live:
+                aliases = alias_analysis(self.live[step.index].graph, step.graph)
+                self._recorder.update(step.index, aliases=aliases)
+
+    def _searched_graph(self, method: str) -> Any:
+        return inlined_graph(self._freeze.source, method) if self._freeze.source is not None else None
+
+    def _judge_attributes(self) -> None:
+        chains = []
+        for final in self._finals():
+            steps = tuple(step for step in self._recorder.steps if step.method == final.method)
+            chains.append(Chain(final.method, steps, tuple(self._origins[step.index] for step in steps)))
+        result = self._result_slots()
+        finder = ReasonFinder(self._slots, result, self._freeze.preserved, [self._record(chain) for chain in chains])
+        self._recorder.attributes = fates(self._slots, result, finder.find(), chains)
+
+    def _result_slots(self) -> dict[str, Any]:
+        result = self._freeze.result
+        return module_attributes(result) if result is not None else {}
+
+    def _record(self, chain: Chain) -> MethodRecord:
+        steps = chain.steps
+        inlined = [step for step in steps if step.stage in (INPUT, INLINE)]
+        searched = inlined[-1] if inlined else steps[0]
+        decided = next((step for step in steps if step.name == RECORD_MUTABLE_ATTRIBUTES), searched)
+        graph = self._searched_graph(chain.method)
+        search = (
+            WriterSearch(graph, searched.graph) if graph is not None and same_nodes(searched.graph, graph) else None
+        )
+        return MethodRecord(chain.method, searched, decided, chain.folding, steps[-1], search)
+
+    def _find_near_misses(self) -> None:
+        last: dict[tuple[str, str], tuple[Step, GraphSnapshot]] = {}
+        graphs: dict[str, GraphSnapshot] = {}
+        for step in self._recorder.steps:
+            if step.method in graphs:
+                last[step.method, step.name] = (step, graphs[step.method])
+            graphs[step.method] = step.graph
+        for step, before in last.values():
+            for one in step.name.split(", "):
+                self._recorder.near_misses += near_misses(step.index, one, before, step.graph)
+
+    def _add_failure(self, reading: LogReading | None) -> None:
+        failure = self._freeze.failure
+        if failure is None:
+            return
+        stage, name, method = failure.stage, failure.name, failure.method
+        if stage == FREEZE_MODULE and reading is not None:
+            stage, name, method = reading.where
+        steps = self._recorder.steps
+        error = failure.error
+        self._recorder.failure = Failure(
+            type(error).__name__, str(error), stage, name, method, steps[-1].index if steps else None
+        )
+
+    def _source_graphs(self) -> Sequence[Any]:
+        graphs = [self._searched_graph(step.method) for step in self._finals()]
+        return [graph for graph in (*graphs, *(step.graph for step in self.live.values())) if graph is not None]
+
+
+def same_nodes(snapshot: GraphSnapshot, graph: Any) -> bool:
+    """Whether a live graph has the nodes of a snapshot, in the same order."""
+    ours = [node.op for node in snapshot.walk()]
+    return ours == [str(node.kind()) for node in live_nodes(graph)]
+
+
+def _code(graph: Any) -> str | None:
+    """Returns a graph's TorchScript code, ``None`` where torch cannot write it (some fused operators)."""
+    try:
+        return str(private("_create_function_from_graph")("forward", graph.copy()).code)
+    except RuntimeError:
+        return None

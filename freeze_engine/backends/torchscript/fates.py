@@ -1,0 +1,203 @@
+"""What became of every attribute: inlined, folded, preserved or dropped, and the step that decided."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+
+from freeze_engine.backends.torchscript.attributes import ModuleAttribute
+from freeze_engine.backends.torchscript.origins import Origins
+from freeze_engine.backends.torchscript.reasons import Verdict
+from freeze_engine.backends.torchscript.slots import slot_accesses
+from freeze_engine.trace import AttributeFate, Evidence, Fate, Location, Node, Step
+
+FOLDING = re.compile(r"Folding GetAttr %(?P<value>\S+) with (?P<constant>\S+)")
+
+_ADVICE = {
+    "set_in_method": "move the assignment to self.{name} out of {method} (return the new value instead), "
+    "or list {path!r} in preserved_attrs if it is meant to stay",
+    "mutated_in_place": "write to a copy (self.{name}.clone()) or use the out-of-place operator in {method}, "
+    "or list {path!r} in preserved_attrs if it is meant to stay",
+    "aliases_preserved": "give {path!r} memory of its own (clone it when the module is built)",
+    "module_preserved": "preserve single attributes of the submodule instead of the whole of it",
+    "not_constant": "hold the value in a type TorchScript has constants for "
+    "(tensor, number, string, or a list, tuple or dictionary of these)",
+    "shared_class": "give the two submodules classes of their own, or change the one that keeps the slot",
+    "unresolved_path": "read the submodule straight from self instead of through a variable that may be one of several",
+    "interface": "declare the submodule by its class instead of an interface",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Chain:
+    """The steps of one method, each with the origins of its graph.
+
+    Attributes:
+        method: the method's dotted path.
+        steps: its steps in order.
+        origins: one per step.
+    """
+
+    method: str
+    steps: tuple[Step, ...]
+    origins: tuple[Origins, ...]
+
+    @property
+    def folding(self) -> Step | None:
+        """The step that made constants of attributes, if it was reached."""
+        return next((step for step in self.steps if any(FOLDING.fullmatch(line) for line in step.log)), None)
+
+
+def fates(
+    before: Mapping[str, ModuleAttribute],
+    after: Mapping[str, ModuleAttribute],
+    verdicts: Mapping[str, Verdict],
+    chains: Sequence[Chain],
+) -> tuple[AttributeFate, ...]:
+    """Judges every slot of the module that came in.
+
+    Args:
+        before: slots of the module that came in.
+        after: slots of the frozen module.
+        verdicts: why each slot of ``after`` is still there.
+        chains: the frozen methods.
+
+    Returns:
+        One fate per slot of ``before``, sorted by path.
+    """
+    judge = _Judge(after, verdicts, chains)
+    return tuple(judge.fate(before[path]) for path in sorted(before))
+
+
+class _ChainFacts:
+    """What is asked about a chain for every slot again, worked out once."""
+
+    def __init__(self, chain: Chain) -> None:
+        self.chain = chain
+        self.held = {path for origins in chain.origins for paths in origins.held.values() for path in paths}
+        self.folding = chain.folding
+        self.reads: dict[str, Node] = {}
+        self.removed_by: dict[str, Step] = {}
+        previous: set[str] = set()
+        graph = None
+        for step in chain.steps:
+            if step.graph is graph or step.stage == "input":
+                continue
+            graph = step.graph
+            accesses = slot_accesses(graph, chain.method.rpartition(".")[0])
+            found = {access.path: access.node for access in accesses if access.path is not None}
+            for path, node in found.items():
+                self.reads.setdefault(path, node)
+            for path in previous - found.keys():
+                self.removed_by[path] = step
+            previous = set(found)
+
+
+class _Judge:
+    def __init__(
+        self, after: Mapping[str, ModuleAttribute], verdicts: Mapping[str, Verdict], chains: Sequence[Chain]
+    ) -> None:
+        self._after = after
+        self._verdicts = verdicts
+        self._facts = tuple(_ChainFacts(chain) for chain in chains)
+
+    def fate(self, slot: ModuleAttribute) -> AttributeFate:
+        if slot.path in self._after:
+            return self._preserved(slot)
+        if slot.kind == "submodule":
+            return self._submodule(slot)
+        holder = next((facts for facts in self._facts if slot.path in facts.held), None)
+        return self._constant(slot, holder) if holder else self._dropped(slot)
+
+    def _preserved(self, slot: ModuleAttribute) -> AttributeFate:
+        verdict = self._verdicts[slot.path]
+        deciding = verdict.evidence[0] if verdict.evidence else None
+        method = (deciding and deciding.method) or "the methods that write it"
+        text = _ADVICE.get(verdict.reason, "").format(name=slot.path.rpartition(".")[2], path=slot.path, method=method)
+        return _fate(slot, "preserved", verdict.evidence, verdict.step, reason=verdict.reason, advice=text)
+
+    def _submodule(self, slot: ModuleAttribute) -> AttributeFate:
+        """A submodule is no constant itself: it is inlined with what is read from it."""
+        for facts in self._facts:
+            if slot.path in facts.reads or any(path.startswith(f"{slot.path}.") for path in facts.held):
+                fact = "its methods were inlined, and what they read from it became constants or went with them"
+                return _fate(slot, "inlined", (Evidence(fact),), facts.folding.index if facts.folding else None)
+        return self._dropped(slot)
+
+    def _constant(self, slot: ModuleAttribute, holder: _ChainFacts) -> AttributeFate:
+        standing = self._locations(slot.path, held=True)
+        evidence = _folding_evidence(slot.path, holder)
+        if standing:
+            step = holder.folding.index if holder.folding else None
+            return _fate(slot, "inlined", evidence, step, locations=standing)
+        step_ended = _last_held(slot.path, holder.chain)
+        merged = self._locations(slot.path, held=False)
+        where = ", ".join(f"%{location.value}" for location in merged)
+        fact = (
+            f"{step_ended.name} merged it into {where}" if merged else f"{step_ended.name} left nothing that reads it"
+        )
+        first = Evidence(fact, holder.chain.method, step_ended.index)
+        return _fate(slot, "folded", (first, *evidence), step_ended.index, locations=merged)
+
+    def _locations(self, path: str, *, held: bool) -> tuple[Location, ...]:
+        return tuple(
+            Location(facts.chain.method, name)
+            for facts in self._facts
+            for name in (facts.chain.origins[-1].holders(path) if held else facts.chain.origins[-1].descendants(path))
+        )
+
+    def _dropped(self, slot: ModuleAttribute) -> AttributeFate:
+        """Nothing preserved reads it; where a read was there at first, the step that removed it is named."""
+        for facts in self._facts:
+            step = facts.removed_by.get(slot.path)
+            if step is not None:
+                node = facts.reads[slot.path]
+                fact = f"{step.name} removed the last read of it: the branch it stood in is never taken"
+                evidence = Evidence(fact, facts.chain.method, None, None, node.op, node.source)
+                return _fate(slot, "dropped", (evidence,), step.index)
+        return _fate(slot, "dropped", (Evidence("no frozen method reads it"),), None)
+
+
+def _last_held(path: str, chain: Chain) -> Step:
+    """Returns the step after which no constant was the attribute's value any more."""
+    held = [bool(origins.holders(path)) for origins in chain.origins]
+    return chain.steps[len(held) - held[::-1].index(True)]
+
+
+def _folding_evidence(path: str, facts: _ChainFacts) -> tuple[Evidence, ...]:
+    step, chain = facts.folding, facts.chain
+    if step is None:
+        return ()
+    origins = chain.origins[chain.steps.index(step)]
+    for line in step.log:
+        match = FOLDING.fullmatch(line)
+        if match and path in origins.attributes(match["constant"]):
+            return (Evidence(f"torch's log: {line}", chain.method, step.index, match["constant"], "prim::Constant"),)
+    return ()
+
+
+def _fate(
+    slot: ModuleAttribute,
+    fate: Fate,
+    evidence: tuple[Evidence, ...],
+    step: int | None,
+    **fields: Any,
+) -> AttributeFate:
+    tensors = slot.tensors
+    single = tensors[0] if isinstance(slot.value, torch.Tensor) else None
+    return AttributeFate(
+        slot.path,
+        slot.kind,
+        slot.type,
+        tuple(single.shape) if single is not None else None,
+        str(single.dtype).removeprefix("torch.") if single is not None else None,
+        sum(tensor.nbytes for tensor in tensors),
+        fate,
+        evidence=evidence,
+        step=step,
+        **fields,
+    )

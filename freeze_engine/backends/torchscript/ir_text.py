@@ -1,0 +1,283 @@
+"""Reads the text that torch prints for a TorchScript graph.
+
+torch's log is the only view into ``_freeze_module`` (nothing inside is bound to Python), and a live graph
+prints the same text, so every snapshot comes through this one reader. The printer is ``Graph::print`` and
+``Node::print`` in ``torch/csrc/jit/ir/ir.cpp``; checked on torch 2.13.0.
+
+Node ids are provisional here: the debug name of the first output, or ``op#n`` where there is none.
+`freeze_engine.lineage` makes them stable across steps.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from dataclasses import dataclass, field
+
+from freeze_engine.errors import FreezerError
+from freeze_engine.trace import Block, GraphSnapshot, Node, SourceRef, Value
+
+_PLAIN_NODE = re.compile(
+    r"(?:%(?P<name>[^\s:]+) : (?P<type>[^%]+?) = |= )"
+    r"(?P<op>[\w:.]+)"
+    r"(?:\[(?P<attr>\w+)=(?P<text>\"(?:[^\"\\]|\\.)*\"|[-\w.]+|<Tensors?>|\[[-\w., ]*\])\])?"
+    r"\((?P<inputs>[^()\"]*)\)"
+    r"(?:, scope: (?P<scope>[^#]*?))?"
+    r"(?: # (?P<file>.+):(?P<line>\d+):(?P<column>\d+))?\s*"
+)
+_BLOCK = re.compile(r"block\d+\((?P<inputs>.*)\):$")
+_SUBGRAPH = re.compile(r"with (?P<name>\S+) = graph\(")
+_NUMBERED_OP = re.compile(r"(?P<op>\w+::\w+?)_\d+$")
+_ADDRESS = re.compile(r" object at 0x[0-9a-f]+>")
+_TRACED_SCOPE = re.compile(r"(?:.*/)?(?:__module\.?)?")
+_CLOSING = {"[": "]", "(": ")", "{": "}"}
+
+
+class GraphTextError(FreezerError):
+    """torch printed a graph that cannot be read; the message quotes the line."""
+
+
+@dataclass(slots=True)
+class _Reader:
+    """Walks the lines of one graph text; ``scope`` is the prefix of the subgraph being read."""
+
+    lines: list[str]
+    position: int = 0
+    scope: str = ""
+    anonymous: Counter[str] = field(default_factory=Counter)
+    subgraphs: dict[str, Block] = field(default_factory=dict)
+
+    def peek(self) -> str:
+        if self.position >= len(self.lines):
+            raise GraphTextError("torch's graph text ends in the middle of a graph; record again and report the log")
+        return self.lines[self.position]
+
+
+def parse_graph(text: str) -> GraphSnapshot:
+    """Reads one graph, its nested blocks and its subgraphs.
+
+    Args:
+        text: what torch prints for a graph, starting with ``graph(``.
+
+    Returns:
+        The snapshot, with provisional node ids and without constants' contents.
+
+    Raises:
+        GraphTextError: the text does not follow torch's printer.
+    """
+    sections = _split_sections(text.splitlines())
+    subgraphs: dict[str, Block] = {}
+    # Subgraphs are printed after the graphs that use them: read the last first.
+    for name, lines in reversed(sections[1:]):
+        reader = _Reader(lines, scope=name.partition("::")[2] + "/", subgraphs=subgraphs)
+        subgraphs[name] = _read_graph(reader)
+    top = _read_graph(_Reader(sections[0][1], subgraphs=subgraphs))
+    return GraphSnapshot(top.inputs, top.nodes, top.outputs)
+
+
+def parse_node(line: str) -> Node:
+    """Reads one node printed on its own line, such as torch's alias analysis quotes.
+
+    Args:
+        line: the node's text.
+
+    Returns:
+        The node, without blocks.
+
+    Raises:
+        GraphTextError: the text does not follow torch's printer.
+    """
+    reader = _Reader([line])
+    return _read_node(reader, line.strip())
+
+
+def _split_sections(lines: list[str]) -> list[tuple[str, list[str]]]:
+    sections: list[tuple[str, list[str]]] = []
+    for line in lines:
+        if line.startswith("graph("):
+            sections.append(("", [line]))
+        elif match := _SUBGRAPH.match(line):
+            sections.append((match["name"], [line[match.end() - len("graph(") :]]))
+        elif sections:
+            sections[-1][1].append(line)
+    if not sections:
+        raise GraphTextError(
+            f"expected a graph from torch, got {lines[0][:80]!r}" if lines else "torch printed no graph"
+        )
+    return sections
+
+
+def _read_graph(reader: _Reader) -> Block:
+    header = reader.peek()[len("graph(") :]
+    reader.position += 1
+    while not header.endswith("):"):
+        header += " " + reader.peek().strip()
+        reader.position += 1
+    nodes = _read_nodes(reader, indent=2)
+    line = reader.peek().strip()
+    if not line.startswith("return ("):
+        raise GraphTextError(f"expected the graph's return in torch's graph text, got {line[:80]!r}")
+    return Block(
+        _values(header[:-2], reader.scope), nodes, _names(line[len("return (") : -1], reader.scope), reader.scope
+    )
+
+
+def _read_nodes(reader: _Reader, indent: int) -> tuple[Node, ...]:
+    nodes: list[Node] = []
+    while True:
+        stripped = reader.peek().lstrip()
+        if stripped.startswith(("return (", "-> (")):
+            return tuple(nodes)
+        node = _read_node(reader, stripped)
+        blocks = _read_blocks(reader, indent)
+        nodes.append(_with_blocks(node, blocks, reader) if blocks or _NUMBERED_OP.match(node.op) else node)
+
+
+def _read_blocks(reader: _Reader, indent: int) -> tuple[Block, ...]:
+    blocks: list[Block] = []
+    # Only the indentation tells the blocks of this node from those of the node around it.
+    prefix = " " * (indent + 2) + "block"
+    while reader.peek().startswith(prefix):
+        match = _BLOCK.match(reader.peek().strip())
+        if match is None:
+            raise GraphTextError(f"cannot read a block's header in torch's graph text: {reader.peek()[:80]!r}")
+        reader.position += 1
+        nodes = _read_nodes(reader, indent + 4)
+        outputs = reader.peek().strip()[len("-> (") : -1]
+        reader.position += 1
+        blocks.append(Block(_values(match["inputs"], reader.scope), nodes, _names(outputs, reader.scope)))
+    return tuple(blocks)
+
+
+def _with_blocks(node: Node, blocks: tuple[Block, ...], reader: _Reader) -> Node:
+    op = node.op
+    subgraph = reader.subgraphs.get(op)
+    if subgraph is not None and (match := _NUMBERED_OP.match(op)):
+        op, blocks = match["op"], (*blocks, subgraph)
+    return Node(node.id, op, node.inputs, node.outputs, node.attributes, blocks, node.module, node.source)
+
+
+def _read_node(reader: _Reader, line: str) -> Node:
+    reader.position += 1
+    return _plain_node(reader, line) or _node(reader, line)
+
+
+def _plain_node(reader: _Reader, line: str) -> Node | None:
+    """Reads the common shape, one output and at most one simple attribute, in one match."""
+    match = _PLAIN_NODE.fullmatch(line)
+    if match is None:
+        return None
+    scope, name = reader.scope, match["name"]
+    outputs = (Value(scope + name, match["type"]),) if name else ()
+    attributes = ((match["attr"], match["text"]),) if match["attr"] else ()
+    source = SourceRef(match["file"], int(match["line"]), int(match["column"])) if match["file"] else None
+    module = _TRACED_SCOPE.sub("", match["scope"] or "", count=1)
+    node_id = outputs[0].name if outputs else _anonymous_id(reader, match["op"])
+    return Node(node_id, match["op"], _names(match["inputs"], scope), outputs, attributes, (), module, source)
+
+
+def _node(reader: _Reader, line: str) -> Node:
+    """Reads any node, character by character where quotes and brackets nest."""
+    left, separator, rest = (" " + line).partition(" = ")
+    if not separator:
+        raise GraphTextError(f"cannot read a node in torch's graph text: {line[:120]!r}")
+    outputs = _values(left.strip(), reader.scope)
+    end = re.match(r"\^?[\w:.]+", rest)
+    if end is None:
+        raise GraphTextError(f"cannot read an operator in torch's graph text: {line[:120]!r}")
+    op, rest = end.group(), rest[end.end() :]
+    attributes: tuple[tuple[str, str], ...] = ()
+    if op.startswith("^") and rest.startswith("("):
+        close = _closing(rest, 0)
+        attributes, rest = (("args", rest[1:close]),), rest[close + 1 :]
+    if rest.startswith("["):
+        close = _closing(rest, 0)
+        attributes, rest = _attributes(rest[1:close]), rest[close + 1 :]
+    close = _closing(rest, 0)
+    inputs, tail = _names(rest[1:close], reader.scope), rest[close + 1 :]
+    located = re.fullmatch(
+        r"(?:, scope: (?P<scope>[^#]*?))?(?: # (?P<file>.+):(?P<line>\d+):(?P<column>\d+))?\s*", tail
+    )
+    source = (
+        SourceRef(located["file"], int(located["line"]), int(located["column"]))
+        if located and located["file"]
+        else None
+    )
+    module = _TRACED_SCOPE.sub("", (located and located["scope"]) or "", count=1)
+    node_id = outputs[0].name if outputs else _anonymous_id(reader, op)
+    return Node(node_id, op, inputs, outputs, attributes, (), module, source)
+
+
+def _anonymous_id(reader: _Reader, op: str) -> str:
+    number = reader.anonymous[op]
+    reader.anonymous[op] += 1
+    return f"{reader.scope}{op}#{number}"
+
+
+def _closing(text: str, start: int) -> int:
+    """Returns the index of the bracket that closes the one at ``start``, quotes respected."""
+    stack: list[str] = []
+    index = start
+    while index < len(text):
+        char = text[index]
+        if char == '"':
+            index = _quote_end(text, index)
+        elif char in _CLOSING:
+            stack.append(_CLOSING[char])
+        elif stack and char == stack[-1]:
+            stack.pop()
+            if not stack:
+                return index
+        index += 1
+    raise GraphTextError(f"a bracket never closes in torch's graph text: {text[start : start + 120]!r}")
+
+
+def _quote_end(text: str, start: int) -> int:
+    index = start + 1
+    while index < len(text):
+        if text[index] == "\\":
+            index += 1
+        elif text[index] == '"':
+            return index
+        index += 1
+    raise GraphTextError(f"a quote never closes in torch's graph text: {text[start : start + 120]!r}")
+
+
+def _attributes(text: str) -> tuple[tuple[str, str], ...]:
+    pairs: list[tuple[str, str]] = []
+    for part in _split(text):
+        key, _, value = part.partition("=")
+        # An address differs from run to run and says nothing.
+        pairs.append((key.strip(), _ADDRESS.sub(" object>", value)))
+    return tuple(pairs)
+
+
+def _split(text: str) -> list[str]:
+    """Splits at the commas between attributes, which are those followed by ``name=`` outside brackets and quotes."""
+    parts, start, index = [], 0, 0
+    while index < len(text):
+        char = text[index]
+        if char == '"':
+            index = _quote_end(text, index)
+        elif char in _CLOSING:
+            index = _closing(text, index)
+        elif char == "," and re.match(r",\s*\w+=", text[index : index + 60]):
+            parts.append(text[start:index])
+            start = index + 1
+        index += 1
+    return [*parts, text[start:]]
+
+
+def _values(text: str, scope: str) -> tuple[Value, ...]:
+    """Reads ``%a : T, %b : U``: a type never holds a percent sign, so ``%`` starts each value."""
+    values = []
+    for part in text.split("%")[1:]:
+        name, _, kind = part.partition(" : ")
+        values.append(Value(scope + name, kind.strip().rstrip(",")))
+    return tuple(values)
+
+
+def _names(text: str, scope: str) -> tuple[str, ...]:
+    if not text:
+        return ()
+    return tuple(scope + name.strip()[1:] for name in text.split(","))

@@ -1,0 +1,73 @@
+"""Reads the snapshots of a freeze and adds what only live objects tell: modules and constants' contents."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from freeze_engine.backends.torchscript.attributes import ModuleAttribute
+from freeze_engine.backends.torchscript.ir_text import parse_graph
+from freeze_engine.backends.torchscript.live import Annotations, constants, describe, module_path, paired
+from freeze_engine.backends.torchscript.raw import LiveSnapshot, RawFreeze, inlined_graph
+from freeze_engine.measure.memory import StorageNames
+from freeze_engine.trace import Constant, GraphSnapshot, Node
+
+
+class Knowledge:
+    """What is known of the graphs of one freeze beyond their texts.
+
+    Args:
+        freeze: what the capture kept.
+        slots: the slots of the module that came in, by path.
+    """
+
+    def __init__(self, freeze: RawFreeze, slots: dict[str, ModuleAttribute]) -> None:
+        self._freeze = freeze
+        self._storages = StorageNames()
+        self._parsed: dict[int, GraphSnapshot] = {}
+        self._from_slots = self._describe_slots(slots)
+        self._of_method: dict[str, Annotations] = {}
+
+    def read(self, method: str, snapshot: LiveSnapshot) -> GraphSnapshot:
+        """Returns a live snapshot as plain data, node ids provisional."""
+        return self.annotate(method, self._parse(snapshot))
+
+    def annotate(self, method: str, graph: GraphSnapshot) -> GraphSnapshot:
+        """Returns a graph of ``method`` with modules and constants filled in."""
+        if method not in self._of_method:
+            self._of_method[method] = self._learn(method)
+        return self._of_method[method].annotate(graph)
+
+    def _parse(self, snapshot: LiveSnapshot) -> GraphSnapshot:
+        # The snapshots live as long as the freeze, so their identities stay theirs.
+        if id(snapshot) not in self._parsed:
+            self._parsed[id(snapshot)] = parse_graph(snapshot.text)
+        return self._parsed[id(snapshot)]
+
+    def _learn(self, method: str) -> Annotations:
+        modules: dict[str, str] = {}
+        known: dict[str, Constant] = dict(self._from_slots)
+        for pairs in self._pairings(method):
+            for node, live in pairs:
+                for value in node.outputs[:1]:
+                    modules.setdefault(value.name, module_path(live))
+            known.update((name, each) for name, each in constants(pairs, self._storages).items() if name not in known)
+        return Annotations(modules, known)
+
+    def _pairings(self, method: str) -> Iterator[list[tuple[Node, Any]]]:
+        inlined = inlined_graph(self._freeze.source, method) if self._freeze.source is not None else None
+        if inlined is not None:
+            yield paired(parse_graph(inlined.str(True)), inlined)
+        first = self._freeze.frozen.get(method) or self._freeze.inputs.get(method)
+        driven = [step.after for step in self._freeze.steps if step.method == method]
+        snapshots = {id(each): each for each in (first, *driven) if each is not None}
+        for snapshot in snapshots.values():
+            yield paired(self._parse(snapshot), snapshot.graph)
+
+    def _describe_slots(self, slots: dict[str, ModuleAttribute]) -> dict[str, Constant]:
+        """torch names the constant made of an attribute after the attribute: ``self.<path>``."""
+        described = {}
+        for path, slot in slots.items():
+            if slot.tensors and (constant := describe(slot.value, slot.type, self._storages)):
+                described[f"self.{path}"] = constant
+        return described

@@ -1,0 +1,147 @@
+"""Captures what torch's own log says while a module is frozen.
+
+Nothing inside ``_freeze_module`` is bound to Python, but three of its C++ files log every graph and every
+decision (``GRAPH_DEBUG``, ``GRAPH_UPDATE`` and ``GRAPH_DUMP`` of ``torch/csrc/jit/jit_log.h``). The log goes to
+the C-level stderr, so file descriptor 2 is pointed at a temporary file for that time. Whatever else is written
+there meanwhile is passed on to the real stderr afterwards. Checked on torch 2.13.0.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import sys
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import BinaryIO
+
+from freeze_engine.backends._torch_private import private
+from freeze_engine.backends.torchscript.log_clock import LogClock
+
+_FILES = ("freeze_module", "graph_executor", "inliner")
+#: ``>>`` is the DEBUG level, ``>`` UPDATE, a bare name DUMP; see ``jit_log.h``.
+LOGGING_OPTION = ">>freeze_module:>>graph_executor:inliner"
+_PREFIX = re.compile(rb"\[(DEBUG|UPDATE|DUMP) (\w+)\.cpp:(\d+)\] ?")
+_GRAPH_LINE = ("graph(", " ", "with ")
+
+
+@dataclass(frozen=True, slots=True)
+class LogRecord:
+    """One message of torch's log.
+
+    Attributes:
+        file: the C++ file without its ending.
+        message: the first line, or all of it if it holds no graph.
+        graph: the graph's text, ``None`` if the message holds none.
+        end: offset in the log just behind the record, in bytes.
+    """
+
+    file: str
+    message: str
+    graph: str | None
+    end: int
+
+
+@dataclass(slots=True)
+class CapturedLog:
+    """The log of one freeze; complete once the capturing block has ended.
+
+    Attributes:
+        data: the bytes that reached file descriptor 2.
+        written: ``(offset, clock)`` pairs: when the log had grown to an offset, in ns of ``time.monotonic_ns``.
+    """
+
+    data: bytes = b""
+    written: tuple[tuple[int, int], ...] = ()
+    _records: tuple[LogRecord, ...] | None = field(default=None, repr=False)
+
+    @property
+    def records(self) -> tuple[LogRecord, ...]:
+        """torch's messages in order, read when first asked for."""
+        if self._records is None:
+            self._records = tuple(_records(self.data))
+        return self._records
+
+
+@contextlib.contextmanager
+def captured_log(clock: LogClock | None = None) -> Iterator[CapturedLog]:
+    """Turns torch's freezing log on and collects it.
+
+    The user's own logging option stays in force, and its messages still reach stderr.
+
+    Args:
+        clock: tells when the log grew; without one the log carries no times.
+
+    Yields:
+        The log, filled in when the block ends, normally or not.
+    """
+    log = CapturedLog()
+    own_option = private("_jit_get_logging_option")()
+    set_option = private("_jit_set_logging_option")
+    sys.stderr.flush()
+    with tempfile.TemporaryFile() as sink:
+        real = os.dup(2)
+        try:
+            os.dup2(sink.fileno(), 2)
+            # torch keeps the first entry for a file (jit_log.cpp emplaces), so ours come first.
+            set_option(f"{LOGGING_OPTION}:{own_option}" if own_option else LOGGING_OPTION)
+            if clock:
+                clock.start()
+            yield log
+        finally:
+            set_option(own_option)
+            sys.stderr.flush()
+            os.dup2(real, 2)
+            os.close(real)
+            log.written = clock.stop() if clock else ()
+            log.data = _read_all(sink)
+            _write_all(_foreign(log.data, own_option))
+
+
+def _read_all(sink: BinaryIO) -> bytes:
+    sink.seek(0)
+    return sink.read()
+
+
+def _write_all(data: bytes) -> None:
+    while data:
+        data = data[os.write(2, data) :]
+
+
+def _foreign(data: bytes, own_option: str) -> bytes:
+    """Returns what was not asked for by us: other writers' bytes and what the user's own option logs."""
+    wanted = {re.sub(r"^>*", "", part).removesuffix(".cpp").encode() for part in re.split("[:,]", own_option) if part}
+    kept = bytearray()
+    for line in data.splitlines(keepends=True):
+        match = _PREFIX.search(line)
+        if match is None:
+            kept += line
+        elif match[2].decode() in _FILES and match[2] not in wanted:
+            kept += line[: match.start()]
+        else:
+            kept += line
+    return bytes(kept)
+
+
+def _records(data: bytes) -> Iterator[LogRecord]:
+    tag: tuple[bytes, bytes] | None = None
+    graph: list[str] = []
+    message, end, offset = "", 0, 0
+    for line in data.splitlines(keepends=True):
+        offset += len(line)
+        match = _PREFIX.search(line)
+        if match is None or match[2].decode() not in _FILES:
+            continue
+        text = line[match.end() :].decode(errors="replace").rstrip("\n")
+        continues = tag == (match[2], match[3]) and text.startswith(_GRAPH_LINE)
+        if continues:
+            graph.append(text)
+            end = offset
+            continue
+        if tag:
+            yield LogRecord(tag[0].decode(), message, "\n".join(graph) or None, end)
+        tag, message, graph, end = (match[2], match[3]), text.strip(), [], offset
+    if tag:
+        yield LogRecord(tag[0].decode(), message, "\n".join(graph) or None, end)

@@ -1,0 +1,135 @@
+"""Tells when torch's log grew, so that passes inside ``_freeze_module`` get a duration.
+
+``_freeze_module`` holds Python's interpreter lock from start to end and its log carries no times, so no thread
+of this process can watch it. A small child process can: it shares the log's file and notes its size and the
+clock whenever the size has changed. It is started once, sleeps between freezes, and ends with its parent.
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+import struct
+import subprocess
+import sys
+
+#: One entry of the child's answer: offset in bytes, ``time.monotonic_ns``.
+_ENTRY = struct.Struct("=QQ")
+_WATCHER = """
+import os, struct, sys, time
+entry = struct.Struct("=QQ")
+command, answer = sys.stdin.fileno(), sys.stdout.buffer
+os.set_blocking(command, False)
+def order():
+    try:
+        return os.read(command, 1)
+    except BlockingIOError:
+        return None
+while True:
+    os.set_blocking(command, True)
+    if os.read(command, 1) != b"+":
+        break
+    os.set_blocking(command, False)
+    grown, size, path = [], 0, "/proc/%s/fd/2" % sys.argv[1]
+    watched = os.open(path, os.O_RDONLY)
+    answer.write(b"+")
+    answer.flush()
+    told = None
+    while told is None:
+        told = order()
+        now = os.fstat(watched).st_size
+        if now != size:
+            grown.append(entry.pack(now, time.monotonic_ns()))
+            size = now
+        elif os.cpu_count() == 1:
+            time.sleep(1e-4)
+    os.close(watched)
+    if told != b"-":
+        break
+    answer.write(struct.pack("=Q", len(grown)) + b"".join(grown))
+    answer.flush()
+"""
+
+
+class LogClock:
+    """Watches a file grow from a child process.
+
+    Where the child cannot be had (no ``/proc``, no right to start a process) every answer is empty: the steps
+    inside ``_freeze_module`` then have no duration, and nothing else changes.
+    """
+
+    def __init__(self) -> None:
+        self._child: subprocess.Popen[bytes] | None = None
+        self._owner = -1
+        self._running = False
+
+    def start(self) -> None:
+        """Begins to watch what file descriptor 2 points at, and returns once it is being watched."""
+        child = self._ready_child()
+        if child is None:
+            return
+        self._running = self._tell(child, b"+") and self._hear(child, 1) == b"+"
+
+    def stop(self) -> tuple[tuple[int, int], ...]:
+        """Ends the watch.
+
+        Returns:
+            ``(offset, clock)`` pairs in order: bytes, ns of ``time.monotonic_ns``.
+        """
+        if not self._running or self._child is None:
+            return ()
+        self._running = False
+        if not self._tell(self._child, b"-"):
+            return ()
+        count = self._hear(self._child, 8)
+        if len(count) < 8:
+            return ()
+        data = self._hear(self._child, struct.unpack("=Q", count)[0] * _ENTRY.size)
+        return tuple(_ENTRY.iter_unpack(data)) if len(data) % _ENTRY.size == 0 else ()
+
+    def _ready_child(self) -> subprocess.Popen[bytes] | None:
+        # After a fork the child process belongs to the parent: start one of our own.
+        if self._owner != os.getpid():
+            self._child, self._owner = self._start_child(), os.getpid()
+        return self._child if self._child is not None and self._child.poll() is None else None
+
+    def _start_child(self) -> subprocess.Popen[bytes] | None:
+        if not os.path.isdir("/proc/self/fd"):
+            return None
+        try:
+            child = subprocess.Popen(
+                [sys.executable, "-I", "-S", "-c", _WATCHER, str(os.getpid())],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                bufsize=0,
+            )
+        except OSError:
+            return None
+        atexit.register(self._end_child, child)
+        return child
+
+    def _end_child(self, child: subprocess.Popen[bytes]) -> None:
+        if self._owner != os.getpid() or child.stdin is None:
+            return
+        child.stdin.close()
+        if child.stdout is not None:
+            child.stdout.close()
+        child.wait()
+
+    @staticmethod
+    def _tell(child: subprocess.Popen[bytes], order: bytes) -> bool:
+        try:
+            return child.stdin is not None and child.stdin.write(order) == len(order)
+        except OSError:
+            return False
+
+    @staticmethod
+    def _hear(child: subprocess.Popen[bytes], count: int) -> bytes:
+        data = b""
+        while child.stdout is not None and len(data) < count:
+            part = child.stdout.read(count - len(data))
+            if not part:
+                break
+            data += part
+        return data

@@ -1,0 +1,184 @@
+"""Runs the recorded graphs on the user's inputs: latency and numeric error of each step."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+
+from freeze_engine.backends._torch_private import cpp_module, private
+from freeze_engine.backends.torchscript.build import LiveStep
+from freeze_engine.backends.torchscript.state import restorer
+from freeze_engine.inputs import Inputs
+from freeze_engine.measure.candidate import Candidate
+from freeze_engine.measure.latency import measure_latency
+from freeze_engine.measure.numerics import measure_numerics
+from freeze_engine.measure.rounds import LatencyOptions
+from freeze_engine.options import Measure, Progress
+from freeze_engine.recorder import Recorder
+from freeze_engine.trace import Baseline, Latency, Notice, Numerics
+
+METHOD = "forward"
+EAGER, SCRIPTED = "eager", "scripted"
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """What is measured.
+
+    Attributes:
+        eager: the module as the user gave it; a ScriptModule where there is no other.
+        scripted: what was frozen.
+        inputs: what to run them on.
+        mutable: paths of the attributes that a run may change.
+        live: the steps that can be run, by index.
+    """
+
+    eager: torch.nn.Module
+    scripted: torch.jit.ScriptModule
+    inputs: Inputs
+    mutable: tuple[str, ...]
+    live: Mapping[int, LiveStep]
+
+
+def measure_steps(recorder: Recorder, subject: Subject, measure: Measure, progress: Progress | None) -> None:
+    """Measures every step of ``forward`` that can be run, and adds the results to the recorder.
+
+    Args:
+        recorder: holds the steps.
+        subject: what to run.
+        measure: what to measure.
+        progress: told how far it is.
+    """
+    _Measuring(recorder, subject, measure, progress or (lambda message, done, total: None)).run()
+
+
+@dataclass(frozen=True, slots=True)
+class _Measuring:
+    recorder: Recorder
+    subject: Subject
+    measure: Measure
+    progress: Progress
+
+    def run(self) -> None:
+        if not self.measure.memory:
+            for step in self.recorder.steps:
+                self.recorder.update(step.index, constant_bytes=0)
+        steps, representative = self._steps()
+        if not steps:
+            return
+        if isinstance(self.subject.eager, torch.jit.ScriptModule):
+            self._notice("reference_is_scripted", "No eager module was given: the scripted one stands for it.")
+        baselines = self._baselines()
+        candidates = [*steps, *baselines]
+        latencies = self._latencies(candidates)
+        # Modules share memory with the ones they were made from: the reference must not see what a run has written.
+        _reset(candidates)
+        numerics = self._numerics(candidates)
+        _reset(candidates)
+        for step in self.recorder.steps:
+            if step.index in representative:
+                key = representative[step.index]
+                found = {"latency": latencies.get(key, ()), "numerics": numerics.get(key, ())}
+                self.recorder.update(step.index, **found)
+        self.recorder.baselines = tuple(
+            Baseline(str(each.key), latencies.get(each.key, ()), numerics.get(each.key, ())) for each in baselines
+        )
+
+    def _steps(self) -> tuple[list[Candidate], dict[int, int]]:
+        """One candidate per distinct graph: a step that changed nothing has the figures of the one before it."""
+        candidates: dict[int, Candidate] = {}
+        representative: dict[int, int] = {}
+        first_of: dict[int, int] = {}
+        for step in self.recorder.steps:
+            live = self.subject.live.get(step.index)
+            if live is None or step.method != METHOD:
+                continue
+            first = first_of.setdefault(id(live.graph), step.index)
+            representative[step.index] = first
+            if first not in candidates:
+                candidates[first] = Candidate(first, self._runner(live), restorer(live.module, self.subject.mutable))
+        return list(candidates.values()), representative
+
+    def _runner(self, live: LiveStep) -> Callable[..., object]:
+        function = private("_create_function_from_graph")(METHOD, live.graph.copy())
+        schema = cpp_module(self.subject.scripted)._get_method(METHOD).schema
+        # A graph knows no default values; the method it came from does.
+        arguments = schema.arguments[1:]
+        module = live.module
+
+        def run(*args: Any, **kwargs: Any) -> object:
+            given = list(args)
+            for argument in arguments[len(args) :]:
+                given.append(kwargs[argument.name] if argument.name in kwargs else argument.default_value)
+            return function(module, *given)
+
+        return run
+
+    def _baselines(self) -> list[Candidate]:
+        subject = self.subject
+        candidates = [Candidate(SCRIPTED, subject.scripted, restorer(subject.scripted, subject.mutable))]
+        if not isinstance(subject.eager, torch.jit.ScriptModule):
+            candidates.insert(0, Candidate(EAGER, subject.eager, restorer(subject.eager, subject.mutable)))
+        return candidates
+
+    def _latencies(self, candidates: list[Candidate]) -> dict[Any, tuple[Latency, ...]]:
+        found: dict[Any, tuple[Latency, ...]] = {}
+        for device in self._devices() if self.measure.latency else ():
+            options = LatencyOptions(seconds=self.measure.seconds)
+            report = measure_latency(
+                candidates, self.subject.inputs.args, self.subject.inputs.kwargs, device, options, self._told("latency")
+            )
+            for key, latency in report.latencies.items():
+                found[key] = (*found.get(key, ()), latency)
+            for key, failure in report.failures.items():
+                self._notice("not_measured", f"{_name(key)} could not be timed on {device}: {failure}", key)
+        return found
+
+    def _devices(self) -> tuple[str, ...]:
+        held = {str(tensor.device) for tensor in self.subject.scripted.state_dict().values()}
+        held |= {str(value.device) for value in self.subject.inputs.args if isinstance(value, torch.Tensor)}
+        own = tuple(sorted(held)) or ("cpu",)
+        wanted = tuple(_full(device) for device in self.measure.devices)
+        for device in wanted:
+            if device not in own:
+                where = ", ".join(own)
+                self._notice(
+                    "device_not_measured",
+                    f"No latency was taken on {device}: model and inputs are on {where}, and freezing bakes that in. "
+                    f"Move both to {device} before recording.",
+                )
+        return tuple(device for device in wanted if device in own)
+
+    def _numerics(self, candidates: list[Candidate]) -> dict[Any, tuple[Numerics, ...]]:
+        if not self.measure.numerics:
+            return {}
+        inputs = self.subject.inputs
+        return dict(
+            measure_numerics(
+                candidates, self.subject.eager, inputs.args, inputs.kwargs, progress=self._told("numerics")
+            )
+        )
+
+    def _told(self, phase: str) -> Callable[[float, str], None]:
+        return lambda fraction, what: self.progress(f"{phase}: {what}", round(fraction * 1000), 1000)
+
+    def _notice(self, code: str, message: str, key: object = None) -> None:
+        self.recorder.notices.append(Notice(code, message, key if isinstance(key, int) else None))
+
+
+def _reset(candidates: Sequence[Candidate]) -> None:
+    for candidate in candidates:
+        if candidate.reset is not None:
+            candidate.reset()
+
+
+def _full(device: str) -> str:
+    return f"{device}:0" if device == "cuda" else device
+
+
+def _name(key: object) -> str:
+    return f"step {key}" if isinstance(key, int) else str(key)
+

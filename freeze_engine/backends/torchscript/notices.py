@@ -1,0 +1,74 @@
+"""What the user should know about a freeze, told only where it matters."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from freeze_engine.trace import Node, Notice, Step
+
+#: Operators and constants that ``torch.jit.save`` cannot write (``optimize_for_inference`` says so itself).
+_UNSAVABLE = ("prim::ConstantMKLDNNTensor", "prim::mkldnn_convolution", "aten::to_mkldnn", "prim::MKLDNNGroup")
+
+
+def notices(steps: Sequence[Step], finals: Sequence[Step]) -> tuple[Notice, ...]:
+    """Tells what the recorded graphs show.
+
+    Args:
+        steps: all steps.
+        finals: the last step of each method.
+
+    Returns:
+        Notices, in the order of the steps they belong to.
+    """
+    return (*_baked_in_constants(finals), *_device_literals(finals), *_unsavable(steps))
+
+
+def _baked_in_constants(finals: Sequence[Step]) -> Iterator[Notice]:
+    kinds: Counter[str] = Counter()
+    for step in finals:
+        for node in step.graph.walk():
+            if node.constant is not None and node.constant.nbytes and node.constant.storage is not None:
+                kinds[f"{node.constant.dtype} on {node.constant.device}"] += 1
+    if not kinds:
+        return
+    what = ", ".join(f"{count} of {kind}" for kind, count in sorted(kinds.items()))
+    yield Notice(
+        "constants_baked_in",
+        f"Tensors are constants of the graph now ({what}): .to(), .half() and load_state_dict() no longer reach them. "
+        "Choose device and dtype before freezing, or give torch.jit.load a map_location.",
+        max(step.index for step in finals),
+    )
+
+
+def _device_literals(finals: Sequence[Step]) -> Iterator[Notice]:
+    for step in finals:
+        for node in step.graph.walk():
+            device = _device(node)
+            if device is not None:
+                yield Notice(
+                    "device_baked_in",
+                    f"{step.method} names the device {device} in %{node.outputs[0].name}: the frozen module only runs "
+                    "where that device exists. Derive it from an input (x.device) instead.",
+                    step.index,
+                )
+
+
+def _device(node: Node) -> str | None:
+    if node.op != "prim::Constant" or not node.outputs or node.outputs[0].type != "Device":
+        return None
+    return (node.attribute("value") or "").strip('"')
+
+
+def _unsavable(steps: Sequence[Step]) -> Iterator[Notice]:
+    told: set[str] = set()
+    for step in steps:
+        names = sorted({node.op for node in step.graph.walk() if node.op in _UNSAVABLE})
+        if names and step.method not in told:
+            told.add(step.method)
+            yield Notice(
+                "not_serializable",
+                f"{step.name} brought {', '.join(names)} into {step.method}: torch.jit.save cannot store these. "
+                "Save the module before optimize_for_inference, and run that after loading.",
+                step.index,
+            )

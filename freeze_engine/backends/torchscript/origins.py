@@ -1,0 +1,124 @@
+"""Follows the value of each attribute through the passes: which constants of a graph hold it.
+
+An attribute's value becomes a constant when attributes are propagated. Later passes merge equal constants,
+compute with them, or fold them into others; each of these shows in the difference of two snapshots.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from freeze_engine.trace import GraphSnapshot, Node
+
+CONSTANT_OPS = ("prim::Constant", "prim::ConstantMKLDNNTensor")
+
+
+@dataclass(frozen=True, slots=True)
+class Origins:
+    """Where attribute values stand in one snapshot.
+
+    Attributes:
+        held: constants that are an attribute's value, by value name; several attributes where equal constants were
+            merged.
+        derived: constants that were computed from attribute values, by value name.
+    """
+
+    held: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    derived: Mapping[str, frozenset[str]] = field(default_factory=dict)
+
+    def attributes(self, name: str) -> tuple[str, ...]:
+        """Returns the paths of the attributes whose values are in the constant called ``name``, sorted."""
+        return tuple(sorted(self.held.get(name, frozenset()) | self.derived.get(name, frozenset())))
+
+    def table(self) -> dict[str, tuple[str, ...]]:
+        """Returns all of it as attribute paths by value name."""
+        return {name: self.attributes(name) for name in sorted({*self.held, *self.derived})}
+
+    def holders(self, path: str) -> tuple[str, ...]:
+        """Returns the constants that are the value of the attribute at ``path``."""
+        return tuple(sorted(name for name, paths in self.held.items() if path in paths))
+
+    def descendants(self, path: str) -> tuple[str, ...]:
+        """Returns the constants that were computed from the value of the attribute at ``path``."""
+        return tuple(sorted(name for name, paths in self.derived.items() if path in paths))
+
+
+def advance(
+    origins: Origins, before: GraphSnapshot, after: GraphSnapshot, made: Mapping[str, tuple[str, ...]]
+) -> Origins:
+    """Carries origins over one pass.
+
+    Args:
+        origins: of ``before``.
+        before: the snapshot before the pass.
+        after: the snapshot after it.
+        made: for constants that a fold made, the paths of the attributes whose values went into them.
+
+    Returns:
+        The origins of ``after``.
+    """
+    if before is after:
+        return origins
+    constants = _constants(after)
+    held: dict[str, set[str]] = {name: set(paths) for name, paths in origins.held.items() if name in constants}
+    derived: dict[str, set[str]] = {name: set(paths) for name, paths in origins.derived.items() if name in constants}
+    makers = {value.name: node for node in before.walk() for value in node.outputs}
+    for name in made.keys() & constants.keys() - makers.keys():
+        derived.setdefault(name, set()).update(made[name])
+    for old, new in _replacements(before, after):
+        if new not in constants or new in made:
+            continue
+        if old in origins.held and old not in constants and _same_content(makers[old], constants[new]):
+            held.setdefault(new, set()).update(origins.held[old])
+        else:
+            derived.setdefault(new, set()).update(_ancestry(old, makers, origins) - held.get(new, set()))
+    return Origins(_frozen(held), _frozen(derived))
+
+
+def _constants(graph: GraphSnapshot) -> dict[str, Node]:
+    return {node.outputs[0].name: node for node in graph.walk() if node.op in CONSTANT_OPS and node.outputs}
+
+
+def _replacements(before: GraphSnapshot, after: GraphSnapshot) -> set[tuple[str, str]]:
+    """Returns ``(old, new)`` names of values where a node, or the graph's return, reads another one than before."""
+    earlier = {node.id: node for node in before.walk()}
+    pairs = set(zip(before.outputs, after.outputs, strict=False))
+    for node in after.walk():
+        old = earlier.get(node.id)
+        if old is None or old is node:
+            continue
+        if len(old.inputs) == len(node.inputs):
+            pairs.update(zip(old.inputs, node.inputs, strict=True))
+        for block, other in zip(old.blocks, node.blocks, strict=False):
+            pairs.update(zip(block.outputs, other.outputs, strict=False))
+    return {(old, new) for old, new in pairs if old != new}
+
+
+def _same_content(one: Node, other: Node) -> bool:
+    if one.op not in CONSTANT_OPS:
+        return False
+    if one.constant is not None and other.constant is not None:
+        if one.constant.digest and other.constant.digest:
+            return one.constant.digest == other.constant.digest
+        return (one.constant.shape, one.constant.dtype) == (other.constant.shape, other.constant.dtype)
+    return one.outputs[0].type == other.outputs[0].type and one.attributes == other.attributes
+
+
+def _ancestry(name: str, makers: Mapping[str, Node], origins: Origins) -> set[str]:
+    """Returns the attributes a value was computed from, as far as it was computed from constants."""
+    found: set[str] = set()
+    pending, seen = [name], set[str]()
+    while pending:
+        current = pending.pop()
+        if current in seen:
+            continue
+        seen.add(current)
+        found.update(origins.attributes(current))
+        if current in makers:
+            pending.extend(makers[current].inputs)
+    return found
+
+
+def _frozen(sets: Mapping[str, set[str]]) -> dict[str, frozenset[str]]:
+    return {name: frozenset(paths) for name, paths in sets.items() if paths}

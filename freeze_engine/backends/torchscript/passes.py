@@ -1,0 +1,114 @@
+"""The passes torch runs after freezing, one by one, in torch's order.
+
+``optimize_frozen_graph`` is ``OptimizeFrozenGraph`` in ``torch/csrc/jit/passes/frozen_graph_optimizations.cpp``;
+``optimize_for_inference`` is the function of that name in ``torch/csrc/jit/api/module.cpp``. Each of their passes
+has a Python binding, and driving these gives the graph that the whole gives (a test holds them side by side).
+Checked on torch 2.13.0. On a torch that lacks a binding the whole is run, and recorded, as one step.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from freeze_engine.backends._torch_private import has_all, private
+from freeze_engine.backends.torchscript.raw import RawFailure, RawFreeze, RawStep, live_snapshot
+
+OPTIMIZE_FROZEN_GRAPH = "optimize_frozen_graph"
+OPTIMIZE_FOR_INFERENCE = "optimize_for_inference"
+
+
+@dataclass(frozen=True, slots=True)
+class Pass:
+    """A pass by torch's C++ name, and its binding in ``torch._C``."""
+
+    name: str
+    binding: str
+
+
+REMOVE_DROPOUT = Pass("RemoveDropout", "_jit_pass_remove_dropout")
+CONCAT_LINEAR = Pass("FrozenConcatLinear", "_jit_pass_concat_frozen_linear")
+FOLDS = (
+    Pass("FoldFrozenConvBatchnorm", "_jit_pass_fold_frozen_conv_bn"),
+    Pass("FoldFrozenConvAddOrSub", "_jit_pass_fold_frozen_conv_add_or_sub"),
+    Pass("FoldFrozenConvMulOrDiv", "_jit_pass_fold_frozen_conv_mul_or_div"),
+    Pass("FoldFrozenLinearBatchnorm", "_jit_pass_fold_frozen_linear_bn"),
+)
+INFERENCE = (
+    Pass("FuseFrozenConvAddRelu", "_jit_pass_fuse_frozen_conv_add_relu"),
+    Pass("ConvertFrozenOpsToMKLDNN", "_jit_pass_convert_frozen_ops_to_mkldnn"),
+    Pass("FrozenLinearTranspose", "_jit_pass_transpose_frozen_linear"),
+)
+#: The binding of dropout removal takes a module and only touches ``forward``.
+WITHOUT_NUMERICS = f"{REMOVE_DROPOUT.name}, {CONCAT_LINEAR.name}"
+
+
+@dataclass(frozen=True, slots=True)
+class Driver:
+    """Runs passes on one method's live graph and keeps what each did.
+
+    Attributes:
+        freeze: where the steps go.
+        method: the method's name.
+        graph: its live graph, changed in place by every pass.
+        whole: torch's own function of the stage, unpatched.
+    """
+
+    freeze: RawFreeze
+    method: str
+    graph: Any
+    whole: Callable[..., Any]
+
+    def optimize_frozen_graph(self, module: Any, optimize_numerics: bool) -> None:
+        """Does what ``torch._C._jit_pass_optimize_frozen_graph`` does, pass by pass.
+
+        Args:
+            module: the C++ module whose ``forward`` has this graph, or ``None``.
+            optimize_numerics: whether to run the folding loop.
+        """
+        if not has_all(tuple(each.binding for each in (REMOVE_DROPOUT, CONCAT_LINEAR, *FOLDS))):
+            self._step(OPTIMIZE_FROZEN_GRAPH, "OptimizeFrozenGraph", lambda: self.whole(self.graph, optimize_numerics))
+            return
+        if self._drops_by_module(module):
+            self._step(OPTIMIZE_FROZEN_GRAPH, REMOVE_DROPOUT.name, lambda: private(REMOVE_DROPOUT.binding)(module))
+            self._run(OPTIMIZE_FROZEN_GRAPH, CONCAT_LINEAR)
+        else:
+            self._step(OPTIMIZE_FROZEN_GRAPH, WITHOUT_NUMERICS, lambda: self.whole(self.graph, False))
+        changed, number = optimize_numerics, 0
+        while changed:
+            number += 1
+            changed = any([self._run(OPTIMIZE_FROZEN_GRAPH, fold, number) for fold in FOLDS])
+
+    def optimize_for_inference(self) -> None:
+        """Does to this graph what ``torch._C._jit_pass_optimize_for_inference`` does, pass by pass."""
+        for each in INFERENCE:
+            self._run(OPTIMIZE_FOR_INFERENCE, each)
+
+    def _drops_by_module(self, module: Any) -> bool:
+        # The binding refuses a module in training mode (remove_dropout.cpp), the pass inside torch does not ask.
+        if module is None or self.method != "forward":
+            return False
+        return not (module.hasattr("training") and module.getattr("training"))
+
+    def _run(self, stage: str, each: Pass, number: int | None = None) -> bool:
+        return bool(self._step(stage, each.name, lambda: private(each.binding)(self.graph), number))
+
+    def _step(self, stage: str, name: str, run: Callable[[], Any], number: int | None = None) -> Any:
+        started = time.perf_counter_ns()
+        try:
+            result = run()
+        except BaseException as error:
+            self.freeze.failure = RawFailure(error, stage, name, self.method)
+            raise
+        duration = time.perf_counter_ns() - started
+        after = live_snapshot(self.graph, self._latest())
+        self.freeze.steps.append(RawStep(stage, name, self.method, number, duration, after))
+        return result
+
+    def _latest(self) -> Any:
+        for step in reversed(self.freeze.steps):
+            if step.method == self.method:
+                return step.after
+        return self.freeze.frozen.get(self.method) or self.freeze.inputs.get(self.method)

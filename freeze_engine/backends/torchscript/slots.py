@@ -1,0 +1,59 @@
+"""Follows ``prim::GetAttr`` chains: which attribute of which submodule a value was read from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from freeze_engine.trace import Block, GraphSnapshot, Node
+
+
+@dataclass(frozen=True, slots=True)
+class SlotAccess:
+    """A node that reads or sets an attribute.
+
+    Attributes:
+        node: the ``prim::GetAttr`` or ``prim::SetAttr``.
+        path: the attribute's dotted path from the top module, ``None`` where the chain does not lead there.
+    """
+
+    node: Node
+    path: str | None
+
+
+def slot_accesses(graph: GraphSnapshot, self_path: str = "") -> Iterator[SlotAccess]:
+    """Yields every read and write of an attribute, nested blocks and forks included.
+
+    Args:
+        graph: a method's snapshot; its first input is the module.
+        self_path: dotted path of the module whose method it is; empty for the top module.
+    """
+    prefix = f"{self_path}." if self_path else ""
+    modules = {graph.inputs[0].name: prefix} if graph.inputs else {}
+    yield from _accesses(graph.nodes, modules)
+
+
+def _accesses(nodes: tuple[Node, ...], modules: dict[str, str]) -> Iterator[SlotAccess]:
+    for node in nodes:
+        name = (node.attribute("name") or "").strip('"')
+        if node.op == "prim::GetAttr":
+            prefix = modules.get(node.inputs[0]) if node.inputs else None
+            path = None if prefix is None else prefix + name
+            if path is not None:
+                modules[node.outputs[0].name] = path + "."
+            yield SlotAccess(node, path)
+        elif node.op == "prim::SetAttr":
+            prefix = modules.get(node.inputs[0])
+            yield SlotAccess(node, None if prefix is None else prefix + name)
+        for block in node.blocks:
+            _enter(node, block, modules)
+            yield from _accesses(block.nodes, modules)
+
+
+def _enter(node: Node, block: Block, modules: dict[str, str]) -> None:
+    """A fork's subgraph has inputs of its own, given in the order of the fork's."""
+    if not block.scope:
+        return
+    for given, own in zip(node.inputs, block.inputs, strict=False):
+        if given in modules:
+            modules[own.name] = modules[given]

@@ -1,0 +1,142 @@
+"""Who defines and who reads each value of a snapshot, and the operators that torch's folding passes know."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from freeze_engine.trace import Block, GraphSnapshot, Node
+
+#: Convolutions of frozen_conv_folding.cpp (``supportedConvNode``, torch 2.13), with the names of their arguments.
+CONVS: Mapping[str, tuple[str, ...]] = {
+    **dict.fromkeys(
+        ("aten::conv1d", "aten::conv2d", "aten::conv3d"),
+        ("input", "weight", "bias", "stride", "padding", "dilation", "groups"),
+    ),
+    "aten::_convolution": (
+        *("input", "weight", "bias", "stride", "padding", "dilation", "transposed", "output_padding", "groups"),
+        *("benchmark", "deterministic", "cudnn_enabled", "allow_tf32"),
+    ),
+}
+#: These and the other convolutions, into which torch folds nothing.
+CONV_LIKE = frozenset(
+    {
+        *CONVS,
+        *("aten::conv_transpose1d", "aten::conv_transpose2d", "aten::conv_transpose3d"),
+        *("aten::_convolution_mode", "aten::convolution"),
+    }
+)
+LINEAR = "aten::linear"
+BATCH_NORM = "aten::batch_norm"
+BATCH_NORM_ARGUMENTS = (
+    *("input", "weight", "bias", "running_mean", "running_var"),
+    *("training", "momentum", "eps", "cudnn_enabled"),
+)
+ADDS = frozenset({"aten::add", "aten::sub"})
+MULS = frozenset({"aten::mul", "aten::div"})
+#: What remove_dropout.cpp removes, and the dropouts it does not know.
+DROPOUTS = frozenset({"aten::dropout", "aten::dropout_", "aten::feature_dropout", "aten::feature_dropout_"})
+UNREMOVABLE_DROPOUTS = frozenset(
+    f"aten::{op}" for op in ("alpha_dropout", "alpha_dropout_", "feature_alpha_dropout", "feature_alpha_dropout_")
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """One use of a value, counted as torch's ``Value::uses()`` does.
+
+    Attributes:
+        node: id of the reading node; of the node whose block yields the value; empty if the graph returns it.
+        op: the reading node's operator; empty if the graph returns the value.
+        label: how to name the reader in a sentence.
+    """
+
+    node: str
+    op: str
+    label: str
+
+
+@dataclass(frozen=True, slots=True)
+class UseDef:
+    """Definitions and uses of one snapshot.
+
+    Attributes:
+        nodes: by id, in the order of `GraphSnapshot.walk`.
+        definers: the node that defines a value, by the value's name; graph and block inputs have none.
+        readers: every use of a value, by its name.
+        forked: ids of the nodes inside forked subgraphs.
+    """
+
+    nodes: Mapping[str, Node]
+    definers: Mapping[str, Node]
+    readers: Mapping[str, tuple[Reader, ...]]
+    forked: frozenset[str]
+
+    def is_constant(self, value: str) -> bool:
+        """Whether a ``prim::Constant`` defines the value: the only constants that folding passes accept."""
+        definer = self.definers.get(value)
+        return definer is not None and definer.op == "prim::Constant"
+
+    def is_none(self, value: str) -> bool:
+        """Whether the value is the constant ``None``."""
+        definer = self.definers.get(value)
+        return definer is not None and definer.op == "prim::Constant" and definer.outputs[0].type == "NoneType"
+
+    def flag(self, value: str) -> bool | None:
+        """Returns a constant boolean (torch prints it as ``value=0`` or ``value=1``), ``None`` if it is not one."""
+        if not self.is_constant(value):
+            return None
+        return {"0": False, "1": True}.get(self.definers[value].attribute("value") or "")
+
+
+def use_def(graph: GraphSnapshot) -> UseDef:
+    """Returns the definitions and uses of a snapshot.
+
+    Args:
+        graph: the snapshot.
+
+    Returns:
+        Them, over all nested blocks and forked subgraphs.
+    """
+    nodes = {node.id: node for node in graph.walk()}
+    readers: dict[str, list[Reader]] = {}
+    for node in nodes.values():
+        for name in node.inputs:
+            readers.setdefault(name, []).append(Reader(node.id, node.op, f"{node.op} (%{node.id})"))
+        for name in (name for block in node.blocks for name in block.outputs):
+            readers.setdefault(name, []).append(Reader(node.id, node.op, f"a block of {node.op} (%{node.id})"))
+    for name in graph.outputs:
+        readers.setdefault(name, []).append(Reader("", "", "the graph's return"))
+    return UseDef(
+        nodes=nodes,
+        definers={value.name: node for node in nodes.values() for value in node.outputs},
+        readers={name: tuple(found) for name, found in readers.items()},
+        forked=frozenset(_forked(graph.nodes, False)),
+    )
+
+
+def is_convolution(node: Node, graph: UseDef) -> bool:
+    """Whether torch's conv folds accept the node: conv1d, 2d, 3d, and ``_convolution`` that is not transposed."""
+    if node.op == "aten::_convolution":
+        return graph.flag(node.inputs[6]) is False
+    return node.op in CONVS
+
+
+def blocks(graph: GraphSnapshot) -> Iterator[tuple[Node, ...]]:
+    """Yields the nodes of the graph's body, then of every nested block."""
+    yield graph.nodes
+    for node in graph.walk():
+        for block in node.blocks:
+            yield block.nodes
+
+
+def _forked(nodes: tuple[Node, ...], inside: bool) -> Iterator[str]:
+    for node in nodes:
+        if inside:
+            yield node.id
+        for block in node.blocks:
+            yield from _forked(block.nodes, inside or _is_fork(block))
+
+
+def _is_fork(block: Block) -> bool:
+    return bool(block.scope)

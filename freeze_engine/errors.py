@@ -1,0 +1,27 @@
+"""The exceptions this project raises; torch's own always pass through unchanged."""
+
+from __future__ import annotations
+
+
+class FreezerError(Exception):
+    """Base of every error raised here: its message says what, where, and what to do."""
+
+
+class TraceFileError(FreezerError):
+    """A trace file is missing, truncated, corrupted, foreign, or from a newer version."""
+
+
+class InvalidTraceError(FreezerError):
+    """A trace breaks a rule of the data model (duplicate ids, undefined uses, broken chains)."""
+
+
+class ModelSpecError(FreezerError):
+    """A MODEL or ``--input`` given on the command line cannot be turned into a module or a tensor."""
+
+
+class UnsupportedTorchError(FreezerError):
+    """The installed torch lacks a private name that a recording stands on."""
+
+
+class MeasureError(FreezerError):
+    """A measurement was asked for that cannot be made (no inputs, unknown device)."""

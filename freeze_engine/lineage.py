@@ -1,0 +1,259 @@
+"""Which node is which from step to step, and what became of each."""
+
+from __future__ import annotations
+
+from collections import defaultdict, deque
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass, replace
+from itertools import count
+from typing import Literal
+
+from freeze_engine.alignment import align, refine
+from freeze_engine.diff import ChangedField, changed_fields
+from freeze_engine.trace import GraphSnapshot, Node, Rewrite, Trace
+
+_Place = tuple[str, int]  # the id of the node that holds a block, and the block's number
+_TOP: _Place = ("", 0)
+
+
+def assign_ids(previous: GraphSnapshot | None, current: GraphSnapshot, retired: Collection[str] = ()) -> GraphSnapshot:
+    """Gives the nodes of a snapshot the ids they had in the one before it.
+
+    A node that defines values is the node that defined one of them before, if its operator is the same: torch
+    keeps a value's debug name through the passes of one graph (torch 2.13). A node that defines none
+    (``prim::SetAttr``, ``prim::RaiseException``, ``prim::If`` without results, …) is aligned, in order, with
+    those of the same block and of equal operator, attributes and source line; what remains is then looked for
+    in the whole graph, since a pass that resolves a branch moves its body out.
+
+    A new node that defines values is named after the first, followed by ``'2``, ``'3``, … if that id has been
+    used. A new node that defines none is named ``operator#0``, ``operator#1``, … in order.
+
+    Args:
+        previous: the same method's snapshot one step earlier, with final ids, or ``None`` for the first.
+        current: the snapshot, whose ids are unique but provisional where a node defines no values.
+        retired: ids of earlier steps, which no new node may take.
+
+    Returns:
+        The snapshot with final ids. Nodes that are as they were are the objects of ``previous``, and if all
+        are, so is the snapshot.
+    """
+    if previous == current:
+        return previous
+    matches = _match(previous, current) if previous else {}
+    earlier = {node.id: node for node in previous.walk()} if previous else {}
+    fresh = _fresh_ids({*earlier, *retired}, (node for node in current.walk() if node.id not in matches))
+    ids = fresh | {provisional: node.id for provisional, node in matches.items()}
+    nodes = _renamed(current.nodes, ids, earlier)
+    result = replace(current, nodes=nodes)
+    return previous if previous == result else result
+
+
+def assign_all(snapshots: Iterable[GraphSnapshot]) -> Iterator[GraphSnapshot]:
+    """Gives final ids to the snapshots of one method, no id ever meaning two nodes.
+
+    Args:
+        snapshots: in the order of the steps, with provisional ids.
+
+    Yields:
+        The snapshots with final ids, the same object wherever nothing changed.
+    """
+    used: set[str] = set()
+    previous = None
+    for snapshot in snapshots:
+        current = assign_ids(previous, snapshot, used)
+        if current is not previous:
+            used.update(node.id for node in current.walk())
+        yield current
+        previous = current
+
+
+@dataclass(frozen=True, slots=True)
+class NodeEvent:
+    """Something that happened to a node; steps that left it alone have none.
+
+    Attributes:
+        step: index of the step.
+        kind: whether the step brought it into the graph, changed it, or took it out.
+        fields: what changed.
+        rewrite: the rewrite of that step that the node was part of, if any.
+    """
+
+    step: int
+    kind: Literal["created", "changed", "erased"]
+    fields: tuple[ChangedField, ...] = ()
+    rewrite: Rewrite | None = None
+
+
+def history(trace: Trace, method: str, node_id: str) -> tuple[NodeEvent, ...]:
+    """Tells what happened to a node through all steps of its method.
+
+    Args:
+        trace: the recording.
+        method: the node's method.
+        node_id: its id.
+
+    Returns:
+        Its events in order; empty for an id that no snapshot of the method has.
+    """
+    events = []
+    graph: GraphSnapshot | None = None
+    node: Node | None = None
+    for step in trace.method_steps(method):
+        if step.graph is graph:
+            continue
+        graph = step.graph
+        before, node = node, next((other for other in graph.walk() if other.id == node_id), None)
+        rewrite = next((one for one in step.rewrites if node_id in (*one.consumed, *one.produced)), None)
+        if before is None and node is not None:
+            events.append(NodeEvent(step.index, "created", rewrite=rewrite))
+        elif before is not None and node is None:
+            events.append(NodeEvent(step.index, "erased", rewrite=rewrite))
+        elif before is not None and node is not None and (fields := changed_fields(before, node)):
+            events.append(NodeEvent(step.index, "changed", fields, rewrite))
+    return tuple(events)
+
+
+@dataclass(frozen=True, slots=True)
+class RewriteLink:
+    """A rewrite that consumed a node or what had come of it, and its step's index."""
+
+    step: int
+    rewrite: Rewrite
+
+
+@dataclass(frozen=True, slots=True)
+class NodeFate:
+    """Where a node's work went.
+
+    Attributes:
+        links: the rewrites it went through, in order.
+        survivors: ids of the nodes of the final graph that do its work now: itself if it still stands.
+    """
+
+    links: tuple[RewriteLink, ...]
+    survivors: tuple[str, ...]
+
+
+def node_fate(trace: Trace, method: str, node_id: str) -> NodeFate:
+    """Follows a node through the rewrites that consumed it and what they produced.
+
+    Args:
+        trace: the recording.
+        method: the node's method.
+        node_id: its id.
+
+    Returns:
+        The rewrites and the nodes left at the end; no survivors where its work was removed from the graph.
+    """
+    links = []
+    heirs = {node_id: None}  # a dict keeps the order
+    for step in trace.method_steps(method):
+        for rewrite in step.rewrites:
+            if heirs.keys().isdisjoint(rewrite.consumed):
+                continue
+            links.append(RewriteLink(step.index, rewrite))
+            heirs = {heir: None for heir in heirs if heir not in rewrite.consumed} | dict.fromkeys(rewrite.produced)
+    final = trace.final(method)
+    standing = {node.id for node in final.graph.walk()} if final else set()
+    return NodeFate(tuple(links), tuple(heir for heir in heirs if heir in standing))
+
+
+def _match(previous: GraphSnapshot, current: GraphSnapshot) -> dict[str, Node]:
+    """Returns the nodes of ``previous`` by the provisional ids of the nodes that are theirs now."""
+    matches = _match_by_values(previous, current)
+    if all(node.outputs for node in current.walk()):
+        return matches
+    silent_before = _silent_by_place(previous)
+    _match_silent_in(current.nodes, _TOP, silent_before, matches)
+    _match_displaced(previous, current, matches)
+    return matches
+
+
+def _match_by_values(previous: GraphSnapshot, current: GraphSnapshot) -> dict[str, Node]:
+    owners = {value.name: node for node in previous.walk() for value in node.outputs}
+    matches: dict[str, Node] = {}
+    claimed = set()
+    for node in current.walk():
+        for value in node.outputs:
+            owner = owners.get(value.name)
+            if owner is not None and owner.op == node.op and owner.id not in claimed:
+                matches[node.id] = owner
+                claimed.add(owner.id)
+                break
+    return matches
+
+
+def _silent_by_place(graph: GraphSnapshot) -> dict[_Place, list[Node]]:
+    """Returns the nodes without outputs of each block that has any."""
+    bodies = [(_TOP, graph.nodes)]
+    bodies += [((node.id, number), block.nodes) for node in graph.walk() for number, block in enumerate(node.blocks)]
+    silent = {place: [node for node in nodes if not node.outputs] for place, nodes in bodies}
+    return {place: nodes for place, nodes in silent.items() if nodes}
+
+
+def _match_silent_in(
+    nodes: tuple[Node, ...], place: _Place, before: dict[_Place, list[Node]], matches: dict[str, Node]
+) -> None:
+    """Adds to ``matches`` the nodes without outputs of one block and of those inside it, outermost first."""
+    silent, silent_before = [node for node in nodes if not node.outputs], before.get(place, [])
+    pairs = align([_exact_key(node) for node in silent_before], [_exact_key(node) for node in silent])
+    pairs = refine(pairs, [_loose_key(node) for node in silent_before], [_loose_key(node) for node in silent])
+    matches.update((silent[new].id, silent_before[old]) for old, new in pairs)
+    for node in nodes:
+        holder = matches.get(node.id)
+        if holder is None:
+            continue
+        for number, block in enumerate(node.blocks):
+            _match_silent_in(block.nodes, (holder.id, number), before, matches)
+
+
+def _match_displaced(previous: GraphSnapshot, current: GraphSnapshot, matches: dict[str, Node]) -> None:
+    """Adds to ``matches`` nodes without outputs that stood in another block, or defined values, before."""
+    claimed = {node.id for node in matches.values()}
+    waiting: defaultdict[object, deque[Node]] = defaultdict(deque)
+    for node in previous.walk():
+        if node.id not in claimed and (node.blocks or not node.outputs):
+            waiting[_loose_key(node)].append(node)
+    for node in current.walk():
+        if not node.outputs and node.id not in matches and (candidates := waiting[_loose_key(node)]):
+            matches[node.id] = candidates.popleft()
+
+
+def _loose_key(node: Node) -> tuple[object, ...]:
+    return node.op, node.attributes, node.source
+
+
+def _exact_key(node: Node) -> tuple[object, ...]:
+    """Adds what tells apart the copies that inlining makes of one line: what a node holds or, if nothing, reads."""
+    held = tuple(value.name for block in node.blocks for inner in block.nodes for value in inner.outputs)
+    return *_loose_key(node), held or node.inputs
+
+
+def _fresh_ids(used: set[str], nodes: Iterable[Node]) -> dict[str, str]:
+    """Returns ids that are not in ``used`` for new nodes, by their provisional ids."""
+    ids = {}
+    numbers: defaultdict[str, Iterator[int]] = defaultdict(count)
+    for node in nodes:
+        if node.outputs:
+            name = node.outputs[0].name
+            candidates = (f"{name}'{number}" if number > 1 else name for number in count(1))
+        else:
+            candidates = (f"{node.op}#{number}" for number in numbers[node.op])
+        ids[node.id] = next(candidate for candidate in candidates if candidate not in used)
+        used.add(ids[node.id])
+    return ids
+
+
+def _renamed(nodes: tuple[Node, ...], ids: dict[str, str], earlier: dict[str, Node]) -> tuple[Node, ...]:
+    """Returns the nodes with final ids, those of ``earlier`` where they are equal."""
+    renamed = []
+    for node in nodes:
+        final = node
+        if node.blocks:
+            blocks = tuple(replace(block, nodes=_renamed(block.nodes, ids, earlier)) for block in node.blocks)
+            final = replace(node, id=ids[node.id], blocks=blocks)
+        elif ids[node.id] != node.id:
+            final = replace(node, id=ids[node.id])
+        before = earlier.get(final.id)
+        renamed.append(before if before is not None and before == final else final)
+    return tuple(renamed)

@@ -1,0 +1,1 @@
+"""Runs the executable snapshots of a recording: latency, numeric error, constant memory."""

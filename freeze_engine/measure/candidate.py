@@ -1,0 +1,149 @@
+"""What is measured, and how any of it is run: on inputs of its own, without gradients, its errors told apart."""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+import dataclasses
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+
+from freeze_engine.errors import FreezerError, MeasureError
+from freeze_engine.inputs import Inputs
+
+Key = int | str
+Progress = Callable[[float, str], None]
+"""Called with the fraction done, 0 to 1, and what is being measured."""
+
+TensorFunction = Callable[[torch.Tensor], torch.Tensor]
+
+_MESSAGE_LIMIT = 2000
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """Something that can be run on the recorded inputs: a step's snapshot, or a baseline.
+
+    Attributes:
+        key: the step's index, or the baseline's name; unique within a measurement.
+        call: called as ``call(*args, **kwargs)``.
+        reset: puts mutable module state back before a run; ``None`` if there is none.
+    """
+
+    key: Key
+    call: Callable[..., object]
+    reset: Callable[[], None] | None = None
+
+
+class CandidateError(FreezerError):
+    """A candidate raised while it ran; the message holds the type and text of what it raised."""
+
+
+@contextlib.contextmanager
+def reported() -> Iterator[None]:
+    """Turns whatever the model raises inside into `CandidateError`, so that one candidate cannot end all.
+
+    Raises:
+        CandidateError: the model raised; ``KeyboardInterrupt`` and its like pass through.
+    """
+    try:
+        yield
+    except Exception as error:
+        raise CandidateError(f"{type(error).__name__}: {error}"[:_MESSAGE_LIMIT]) from error
+
+
+@contextlib.contextmanager
+def inference() -> Iterator[None]:
+    """Runs the body as a frozen model is run, and leaves the user's random state as it was.
+
+    This is ``no_grad`` and not ``inference_mode``: inference tensors have no version counter, by which writes to
+    the inputs are noticed, and they stay behind in the state of stateful models.
+    """
+    gpus = list(range(torch.cuda.device_count())) if torch.cuda.is_initialized() else []  # type: ignore[no-untyped-call]
+    with torch.inference_mode(False), torch.no_grad(), torch.random.fork_rng(devices=gpus):
+        yield
+
+
+def silent(fraction: float, what: str) -> None:
+    """Is the `Progress` of whoever does not want to be told."""
+
+
+def check_keys(candidates: Sequence[Candidate]) -> None:
+    """Checks that results can be told apart.
+
+    Raises:
+        MeasureError: two candidates have the same key.
+    """
+    keys = [candidate.key for candidate in candidates]
+    repeated = sorted({str(key) for key in keys if keys.count(key) > 1})
+    if repeated:
+        raise MeasureError(f"several candidates are called {', '.join(repeated)}: give each a key of its own")
+
+
+def cloned(inputs: Inputs, device: torch.device | None = None) -> Inputs:
+    """Copies inputs, so that a run may write them.
+
+    Args:
+        inputs: tensors may stand in nested tuples, lists, dicts and dataclasses.
+        device: where the copies go; each stays on its device without one.
+
+    Returns:
+        Inputs with tensors of their own. A tensor that stands in several places stays one tensor; memory that
+        different tensors share is not shared afterwards.
+    """
+    return map_inputs(inputs, lambda tensor: tensor.detach().clone().to(device or tensor.device))
+
+
+def versions(inputs: Inputs) -> tuple[int, ...]:
+    """Returns the version of every tensor of cloned inputs, which torch raises with each write in place."""
+    found: list[int] = []
+
+    def note(tensor: torch.Tensor) -> torch.Tensor:
+        found.append(tensor._version)
+        return tensor
+
+    map_inputs(inputs, note)
+    return tuple(found)
+
+
+def map_inputs(inputs: Inputs, function: TensorFunction) -> Inputs:
+    """Returns inputs with ``function`` applied as in `map_tensors`."""
+    args, kwargs = map_tensors((tuple(inputs.args), dict(inputs.kwargs)), function)
+    return Inputs(args, kwargs)
+
+
+def map_tensors(value: Any, function: TensorFunction) -> Any:
+    """Rebuilds a structure with ``function`` applied to its tensors.
+
+    Args:
+        value: a tensor, or a tuple, named tuple, list, dict or dataclass of such; anything else stays as it is.
+        function: called once per distinct tensor.
+
+    Returns:
+        The new structure; ``value`` is untouched.
+    """
+    return _map_tensors(value, function, {})
+
+
+def _map_tensors(value: Any, function: TensorFunction, done: dict[int, torch.Tensor]) -> Any:
+    if isinstance(value, torch.Tensor):
+        if id(value) not in done:
+            done[id(value)] = function(value)
+        return done[id(value)]
+    if isinstance(value, tuple) and hasattr(value, "_fields"):
+        return type(value)(*(_map_tensors(item, function, done) for item in value))
+    if isinstance(value, (tuple, list)):
+        return type(value)([_map_tensors(item, function, done) for item in value])
+    if isinstance(value, dict):
+        rebuilt = copy.copy(value)
+        rebuilt.update({key: _map_tensors(item, function, done) for key, item in value.items()})
+        return rebuilt
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        replica: Any = copy.copy(value)
+        for field in dataclasses.fields(value):
+            object.__setattr__(replica, field.name, _map_tensors(getattr(value, field.name), function, done))
+        return replica
+    return value

@@ -1,0 +1,191 @@
+"""What is kept of constant tensors: description, digest and statistics, and how many bytes they hold together."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Hashable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch.multiprocessing.reductions import StorageWeakRef
+from torch.utils.weak import WeakIdRef
+
+from freeze_engine.trace import Constant
+
+_CHUNK_ELEMENTS = 1 << 20
+
+_COMPRESSED_INDICES = {
+    torch.sparse_csr: (torch.Tensor.crow_indices, torch.Tensor.col_indices),
+    torch.sparse_bsr: (torch.Tensor.crow_indices, torch.Tensor.col_indices),
+    torch.sparse_csc: (torch.Tensor.ccol_indices, torch.Tensor.row_indices),
+    torch.sparse_bsc: (torch.Tensor.ccol_indices, torch.Tensor.row_indices),
+}
+
+
+class StorageNames:
+    """Names storages ``s0``, ``s1``, … within one trace, and remembers the constants described so far.
+
+    It holds no tensor alive, and mistakes no new storage for a freed one at the same address: storages and
+    tensors are known by weak references.
+    """
+
+    def __init__(self) -> None:
+        self._names: dict[Hashable, str] = {}
+        self._constants: dict[Hashable, Constant] = {}
+
+    def name(self, tensor: torch.Tensor) -> str | None:
+        """Returns the name of a tensor's storage, ``None`` where torch shows none (sparse, MKLDNN, meta)."""
+        if tensor.layout is not torch.strided or tensor.is_meta:
+            return None
+        return self._names.setdefault(_storage(tensor), f"s{len(self._names)}")
+
+    def constant(self, tensor: torch.Tensor) -> Constant:
+        """Describes a tensor, or recalls its description if it has not been written since."""
+        if tensor.is_inference():  # It has no version counter, by which writes would show.
+            return _described(tensor, self.name(tensor))
+        identity = _identity(tensor)
+        if identity not in self._constants:
+            self._constants[identity] = _described(tensor, self.name(tensor))
+        return self._constants[identity]
+
+
+def constant_of(tensor: torch.Tensor, storages: StorageNames) -> Constant:
+    """Describes a constant tensor.
+
+    The digest covers the elements in logical order, whatever the strides: the integer representation of a
+    quantised tensor, the dense form of an MKLDNN one, indices and then values of a sparse one. Statistics are of
+    the finite elements as float64: dequantised, the stored values of a sparse tensor, magnitudes of complex
+    numbers; ``std`` is that of the population (divided by n), summed up by T. F. Chan, G. H. Golub and
+    R. J. LeVeque, "Algorithms for computing the sample variance", Am. Stat. 37, 1983.
+
+    Args:
+        tensor: of any layout, dtype and device; meta tensors have neither digest nor statistics.
+        storages: of the trace that the constant goes into.
+
+    Returns:
+        Everything the trace keeps of it.
+    """
+    return storages.constant(tensor)
+
+
+def constant_bytes(constants: Iterable[Constant]) -> int:
+    """Adds up the bytes of constants, shared memory once.
+
+    Views of one storage are the same memory where they hold the same elements in any order (a matrix and its
+    transpose: equal bytes, minimum and maximum); otherwise they are slices of it and each counts. Constants of
+    unknown storage each count.
+
+    Args:
+        constants: of one graph.
+
+    Returns:
+        Bytes.
+    """
+    total = 0
+    seen: set[tuple[object, ...]] = set()
+    for constant in constants:
+        view = (constant.storage, constant.nbytes, constant.minimum, constant.maximum)
+        if constant.storage is None or view not in seen:
+            total += constant.nbytes
+        seen.add(view)
+    return total
+
+
+@dataclass(slots=True)
+class _Statistics:
+    """Merges the moments of chunks."""
+
+    count: int = 0
+    minimum: float = math.inf
+    maximum: float = -math.inf
+    mean: float = 0.0
+    squares: float = 0.0
+    nonfinite: int = 0
+
+    def add(self, chunk: torch.Tensor) -> None:
+        if not math.isfinite(chunk.sum().item()):
+            finite = chunk[torch.isfinite(chunk)]
+            self.nonfinite += chunk.numel() - finite.numel()
+            chunk = finite
+        count = chunk.numel()
+        if count == 0:
+            return
+        variance, mean = (moment.item() for moment in torch.var_mean(chunk, correction=0))
+        low, high = (end.item() for end in torch.aminmax(chunk))
+        delta = mean - self.mean
+        self.minimum, self.maximum = min(self.minimum, low), max(self.maximum, high)
+        self.squares += variance * count + delta * delta * self.count * count / (self.count + count)
+        self.count += count
+        self.mean += delta * count / self.count
+
+
+def _storage(tensor: torch.Tensor) -> Hashable:
+    return StorageWeakRef(tensor.untyped_storage())  # type: ignore[no-untyped-call]
+
+
+def _identity(tensor: torch.Tensor) -> Hashable:
+    """Returns what tells whether two tensors are the same elements of the same memory, unwritten in between.
+
+    For a quantised tensor the scale matters as well, and an opaque one shows no storage: these are known by the
+    tensor itself, whose Python object torch keeps as long as the graph holds it (torch 2.13).
+    """
+    if tensor.layout is not torch.strided or tensor.is_quantized:
+        return WeakIdRef(tensor), tensor._version
+    return (
+        _storage(tensor),
+        tensor.storage_offset(),
+        tensor.shape,
+        tensor.stride(),
+        tensor.dtype,
+        tensor.is_conj(),
+        tensor.is_neg(),
+        tensor._version,
+    )
+
+
+def _described(tensor: torch.Tensor, storage: str | None) -> Constant:
+    tensor = tensor.detach()
+    shown: dict[str, Any] = {
+        "shape": tuple(tensor.shape),
+        "dtype": str(tensor.dtype).removeprefix("torch."),
+        "device": str(tensor.device),
+        "storage": storage,
+    }
+    if tensor.is_meta:
+        return Constant(**shown, nbytes=tensor.nbytes)
+    parts = _parts(tensor)
+    digest = hashlib.sha256()
+    for part in parts:
+        digest.update(part.contiguous().reshape(-1).view(torch.uint8).numpy().data)
+    shown |= {"nbytes": sum(part.nbytes for part in parts), "digest": digest.hexdigest()[:16]}
+    statistics = _Statistics()
+    values = tensor.dequantize() if tensor.is_quantized else parts[-1]
+    for chunk in torch.split(values.reshape(-1), _CHUNK_ELEMENTS):
+        statistics.add((chunk.abs() if chunk.is_complex() else chunk).to(torch.float64))
+    if statistics.count == 0:
+        return Constant(**shown, nonfinite=statistics.nonfinite)
+    return Constant(
+        **shown,
+        minimum=statistics.minimum,
+        maximum=statistics.maximum,
+        mean=statistics.mean,
+        std=math.sqrt(statistics.squares / statistics.count),
+        nonfinite=statistics.nonfinite,
+    )
+
+
+def _parts(tensor: torch.Tensor) -> tuple[torch.Tensor, ...]:
+    """Returns dense CPU tensors with everything that is stored, the values last."""
+    stored: tuple[torch.Tensor, ...]
+    if tensor.layout is torch.sparse_coo:
+        stored = (tensor._indices(), tensor._values())
+    elif tensor.layout in _COMPRESSED_INDICES:
+        indices = _COMPRESSED_INDICES[tensor.layout]
+        stored = (*(read(tensor) for read in indices), tensor.values())
+    elif tensor.is_quantized:
+        stored = (tensor.int_repr(),)
+    else:
+        stored = (tensor.to_dense() if tensor.is_mkldnn else tensor,)
+    return tuple(part.cpu().resolve_conj().resolve_neg() for part in stored)

@@ -1,0 +1,208 @@
+"""Numeric error of each candidate against the eager module, in its own dtype and in double precision."""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+
+from freeze_engine.inputs import Inputs
+from freeze_engine.measure.candidate import (
+    Candidate,
+    CandidateError,
+    Key,
+    Progress,
+    check_keys,
+    cloned,
+    inference,
+    map_inputs,
+    map_tensors,
+    reported,
+    silent,
+)
+from freeze_engine.measure.outputs import Reference, compare_outputs
+from freeze_engine.trace import Numerics
+
+
+@dataclass(frozen=True, slots=True)
+class NumericsOptions:
+    """What to compare with, and how.
+
+    Attributes:
+        method: of the eager module, the one that the candidates were made from.
+        reference64: whether to compare with double precision too.
+        warmup_calls: calls of a candidate before the one that is compared, so that it runs the code that the
+            profiling executor optimised, as all later calls do.
+        seed: of torch's random numbers, before each run.
+    """
+
+    method: str = "forward"
+    reference64: bool = True
+    warmup_calls: int = 2
+    seed: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class _Expected:
+    """What a reference returned, or why it did not."""
+
+    reference: Reference
+    output: object = None
+    error: str | None = None
+
+
+def measure_numerics(
+    candidates: Sequence[Candidate],
+    eager: torch.nn.Module,
+    args: tuple[Any, ...],
+    kwargs: Mapping[str, Any],
+    options: NumericsOptions | None = None,
+    progress: Progress | None = None,
+) -> dict[Key, tuple[Numerics, ...]]:
+    """Compares every candidate's outputs with those of the eager module.
+
+    Each run has its own copy of the inputs, the same random seed, and state that was reset before. The eager module
+    itself is not touched: copies of it run, one as it is, one in float64 with float64 inputs, integers and booleans
+    as they are. Nothing is moved between devices.
+
+    Args:
+        candidates: what to compare.
+        eager: the module as it was before freezing, in the mode it was frozen in.
+        args: positional inputs.
+        kwargs: keyword inputs.
+        options: what to compare with.
+        progress: told how far it is.
+
+    Returns:
+        By key, the error against ``eager`` and, if asked for, against ``float64``. What could not be run or
+        compared says why in `Numerics.error`.
+
+    Raises:
+        MeasureError: two candidates share a key.
+    """
+    check_keys(candidates)
+    options = options or NumericsOptions()
+    progress = progress or silent
+    inputs = Inputs(args, kwargs)
+    found = {}
+    with inference():
+        progress(0.0, "running the eager module")
+        expected = tuple(_references(eager, inputs, options))
+        for index, candidate in enumerate(candidates):
+            progress((index + 1) / (len(candidates) + 1), f"comparing {candidate.key}")
+            found[candidate.key] = _compared(candidate, inputs, expected, options)
+    return found
+
+
+def _compared(
+    candidate: Candidate, inputs: Inputs, expected: tuple[_Expected, ...], options: NumericsOptions
+) -> tuple[Numerics, ...]:
+    try:
+        with reported():
+            for _ in range(options.warmup_calls):
+                _run(candidate.call, inputs, options.seed, candidate.reset)
+            output = _run(candidate.call, inputs, options.seed, candidate.reset)
+    except CandidateError as error:
+        return tuple(Numerics(one.reference, (), str(error)) for one in expected)
+    return tuple(_against(output, one) for one in expected)
+
+
+def _against(output: object, expected: _Expected) -> Numerics:
+    if expected.error is not None:
+        return Numerics(expected.reference, (), expected.error)
+    try:
+        with reported():  # torch lacks arithmetic for some dtypes.
+            return compare_outputs(output, expected.output, expected.reference)
+    except CandidateError as error:
+        return Numerics(expected.reference, (), f"the outputs cannot be compared: {error}")
+
+
+def _run(call: Callable[..., object], inputs: Inputs, seed: int, reset: Callable[[], None] | None = None) -> object:
+    if reset is not None:
+        reset()
+    own = cloned(inputs)
+    torch.manual_seed(seed)
+    return call(*own.args, **own.kwargs)
+
+
+def _references(eager: torch.nn.Module, inputs: Inputs, options: NumericsOptions) -> Iterator[_Expected]:
+    drew = False
+    try:
+        with reported():
+            torch.manual_seed(options.seed)
+            before = _random_state()
+            output = _run(_method(copy.deepcopy(eager), options.method), inputs, options.seed)
+            drew = _random_state() != before
+        yield _Expected("eager", output)
+    except CandidateError as error:
+        yield _Expected("eager", error=f"the eager module did not run: {error}")
+    if not options.reference64:
+        return
+    if drew:
+        yield _Expected("float64", error="the model draws random numbers, and draws others in double precision")
+        return
+    try:
+        with reported(), _default_float64():
+            module = in_float64(eager)
+            output = _run(_method(module, options.method), map_inputs(inputs, _widened), options.seed)
+        yield _Expected("float64", output)
+    except CandidateError as error:
+        yield _Expected("float64", error=f"the eager module does not run in float64: {error}")
+
+
+def in_float64(module: torch.nn.Module) -> torch.nn.Module:
+    """Copies a module in double precision.
+
+    Beyond ``Module.double`` this widens complex parameters and buffers, and tensors that are plain attributes. What
+    the code itself casts, and quantised weights, stay as they are: running may raise.
+
+    Args:
+        module: stays as it is.
+
+    Returns:
+        The copy.
+    """
+    replica = copy.deepcopy(module)
+    for tensor in (*replica.parameters(), *replica.buffers()):
+        tensor.data = _widened(tensor.data)
+    for part in replica.modules():
+        if not isinstance(part, torch.jit.ScriptModule):
+            own = {name: value for name, value in vars(part).items() if name not in _MODULE_STATE}
+            vars(part).update(map_tensors(own, _widened))
+    return replica
+
+
+_MODULE_STATE = frozenset(vars(torch.nn.Module()))
+
+
+def _method(module: torch.nn.Module, name: str) -> Callable[..., object]:
+    method: Callable[..., object] = module if name == "forward" else getattr(module, name)
+    return method
+
+
+def _widened(tensor: torch.Tensor) -> torch.Tensor:
+    if tensor.is_complex():
+        return tensor.to(torch.complex128)
+    return tensor.to(torch.float64) if tensor.is_floating_point() else tensor
+
+
+def _random_state() -> list[bytes]:
+    states = [torch.get_rng_state()]
+    if torch.cuda.is_initialized():  # type: ignore[no-untyped-call]
+        states += torch.cuda.get_rng_state_all()
+    return [state.numpy().tobytes() for state in states]
+
+
+@contextlib.contextmanager
+def _default_float64() -> Iterator[None]:
+    """Makes what the model creates without a dtype double as well."""
+    before = torch.get_default_dtype()
+    torch.set_default_dtype(torch.float64)
+    try:
+        yield
+    finally:
+        torch.set_default_dtype(before)

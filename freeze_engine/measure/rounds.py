@@ -1,0 +1,210 @@
+"""Takes the samples: warms every candidate up, then runs all of them in rounds, in random order.
+
+On the CPU a sample is wall-clock time (``time.perf_counter_ns``) of back-to-back calls, divided by their number.
+On CUDA it is the time between two events around them on the current stream, as the device saw it; the first call
+and the warm-up are wall-clock time there too, since compilation happens on the host. torch's thread count, fusion
+strategy and the like stay as the user set them.
+"""
+
+from __future__ import annotations
+
+import gc
+import math
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+import torch
+
+from freeze_engine.errors import MeasureError
+from freeze_engine.inputs import Inputs
+from freeze_engine.measure import statistics
+from freeze_engine.measure.candidate import Candidate, CandidateError, Progress, cloned, reported, versions
+
+
+@dataclass(frozen=True, slots=True)
+class LatencyOptions:
+    """How much time to spend, and how sure to be.
+
+    Attributes:
+        seconds: aimed at for all rounds together, warm-up apart; exceeded only to reach ``min_rounds``.
+        min_rounds: rounds to take however slow the model is.
+        max_rounds: rounds that are enough however fast it is.
+        sample_ns: a sample repeats its call until it takes about this long.
+        warmup_calls: most calls before the rounds, the very first included.
+        warmup_seconds: the same as a time, per candidate.
+        margin: relative difference from which on one is claimed, see `freeze_engine.measure.statistics`.
+        seed: of the order within the rounds.
+    """
+
+    seconds: float = 12.0
+    min_rounds: int = 8
+    max_rounds: int = 100
+    sample_ns: int = 1_000_000
+    warmup_calls: int = 30
+    warmup_seconds: float = 1.0
+    margin: float = 0.01
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if not statistics.MIN_ROUNDS <= self.min_rounds <= self.max_rounds:
+            raise MeasureError(
+                f"min_rounds={self.min_rounds}, max_rounds={self.max_rounds}: "
+                f"a 95% interval needs at least {statistics.MIN_ROUNDS} rounds, and min_rounds is the smaller one"
+            )
+
+
+@dataclass(slots=True)
+class Subject:
+    """A candidate while it is measured.
+
+    Attributes:
+        candidate: what is called.
+        first_ns: duration of the very first call.
+        warmup_ns: durations of the calls after it, until steady.
+        writes_inputs: whether a call changed its inputs in place.
+        samples_ns: ns per call, one entry a round.
+        failure: what it raised, if it did; it is not called again then.
+    """
+
+    candidate: Candidate
+    first_ns: int = 0
+    warmup_ns: list[int] = field(default_factory=list)
+    writes_inputs: bool = False
+    samples_ns: list[float] = field(default_factory=list)
+    failure: str | None = None
+
+
+class Session:
+    """Measures candidates on one device; to be used within `freeze_engine.measure.candidate.inference`."""
+
+    def __init__(self, device: torch.device, inputs: Inputs, options: LatencyOptions, progress: Progress) -> None:
+        self._inputs = cloned(inputs, device)
+        self._options = options
+        self._progress = progress
+        self._timed = _timed_on_cpu if device.type == "cpu" else _timed_on_cuda
+        self._finish = _nothing if device.type == "cpu" else torch.cuda.synchronize
+
+    def warm_up(self, subjects: list[Subject]) -> None:
+        """Calls each subject until it is steady."""
+        for index, subject in enumerate(subjects):
+            self._progress(_WARMUP_SHARE * index / len(subjects), f"warming up {subject.candidate.key}")
+            try:
+                self._warm_up(subject)
+            except CandidateError as error:
+                subject.failure = str(error)
+
+    def run_rounds(self, subjects: list[Subject]) -> None:
+        """Takes one sample of every warm subject per round, in random order, as long as time allows."""
+        subjects = [subject for subject in subjects if subject.failure is None]
+        if not subjects:
+            return
+        options = self._options
+        repeats, rounds = _plan(subjects, options)
+        take = self._sampler(subjects, repeats)
+        order = np.random.default_rng(options.seed)
+        start = time.perf_counter()
+        for number in range(rounds):
+            if number >= options.min_rounds and time.perf_counter() - start > options.seconds:
+                break
+            self._progress(_WARMUP_SHARE + (1 - _WARMUP_SHARE) * number / rounds, f"round {number + 1} of {rounds}")
+            for index in order.permutation(len(subjects)):
+                _add_sample(subjects[index], take)
+            gc.collect(0)  # Collection is off meanwhile; what the calls left behind in cycles must not pile up.
+
+    def _warm_up(self, subject: Subject) -> None:
+        options = self._options
+        deadline = time.perf_counter() + options.warmup_seconds
+        subject.first_ns = self._warmup_call(subject)
+        while not statistics.is_steady(subject.warmup_ns):
+            spent = len(subject.warmup_ns) + 1 >= options.warmup_calls or time.perf_counter() > deadline
+            if spent and len(subject.warmup_ns) >= _PROFILED_CALLS:
+                break
+            subject.warmup_ns.append(self._warmup_call(subject))
+
+    def _warmup_call(self, subject: Subject) -> int:
+        with reported():
+            inputs = self._prepared(subject.candidate, copy_inputs=True)
+            before = versions(inputs)
+            self._finish()
+            start = time.perf_counter_ns()
+            subject.candidate.call(*inputs.args, **inputs.kwargs)
+            self._finish()
+            duration = time.perf_counter_ns() - start
+        subject.writes_inputs |= versions(inputs) != before
+        return duration
+
+    def _prepared(self, candidate: Candidate, copy_inputs: bool) -> Inputs:
+        if candidate.reset is not None:
+            candidate.reset()
+        return cloned(self._inputs) if copy_inputs else self._inputs
+
+    def _sampler(self, subjects: list[Subject], repeats: int) -> Callable[[Candidate], float]:
+        """Returns what takes one sample, in ns per call: the same way for all, or their ratio would be unfair."""
+        copy_inputs = any(subject.writes_inputs for subject in subjects)
+        one_by_one = copy_inputs or any(subject.candidate.reset is not None for subject in subjects)
+
+        def take_one_by_one(candidate: Candidate) -> float:
+            durations = [self._timed(candidate.call, self._prepared(candidate, copy_inputs), 1) for _ in range(repeats)]
+            return sum(durations) / repeats
+
+        def take(candidate: Candidate) -> float:
+            return self._timed(candidate.call, self._inputs, repeats) / repeats
+
+        return take_one_by_one if one_by_one else take
+
+
+_WARMUP_SHARE = 0.2
+
+# The profiling executor profiles in the first call and optimises in the second (torch 2.13,
+# torch/csrc/jit/runtime/profiling_graph_executor_impl.cpp, getOptimizedPlanFor): two calls are never enough.
+_PROFILED_CALLS = 2
+
+
+def _plan(subjects: list[Subject], options: LatencyOptions) -> tuple[int, int]:
+    """Decides calls per sample, and rounds, before anything is compared.
+
+    A number of rounds that depended on the samples would make false claims likelier, and a number of calls that
+    differed between candidates would weigh what the previous one left in the caches differently.
+    """
+    costs = [max(1, min(subject.warmup_ns[-3:])) for subject in subjects]
+    repeats = max(1, math.ceil(options.sample_ns / min(costs)))
+    rounds = int(options.seconds * 1e9 / (repeats * sum(costs)))
+    return repeats, min(max(rounds, options.min_rounds), options.max_rounds)
+
+
+def _add_sample(subject: Subject, take: Callable[[Candidate], float]) -> None:
+    if subject.failure is not None:
+        return
+    try:
+        with reported():
+            # A clock tick is the least a call can take; a ratio needs times above zero.
+            subject.samples_ns.append(max(1.0, take(subject.candidate)))
+    except CandidateError as error:
+        subject.failure = str(error)
+
+
+def _timed_on_cpu(call: Callable[..., object], inputs: Inputs, repeats: int) -> float:
+    args, kwargs = inputs.args, inputs.kwargs
+    start = time.perf_counter_ns()
+    for _ in range(repeats):
+        call(*args, **kwargs)
+    return float(time.perf_counter_ns() - start)
+
+
+def _timed_on_cuda(call: Callable[..., object], inputs: Inputs, repeats: int) -> float:
+    args, kwargs = inputs.args, inputs.kwargs
+    start = torch.cuda.Event(enable_timing=True)  # type: ignore[no-untyped-call]
+    end = torch.cuda.Event(enable_timing=True)  # type: ignore[no-untyped-call]
+    torch.cuda.synchronize()
+    start.record()
+    for _ in range(repeats):
+        call(*args, **kwargs)
+    end.record()
+    end.synchronize()
+    return float(start.elapsed_time(end)) * 1e6
+
+
+def _nothing() -> None:
+    return None

@@ -1,0 +1,159 @@
+"""What each step did, in numbers: node counts, operators, constant bytes, latency and error."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, replace
+
+from freeze_engine.diff import diff_snapshots
+from freeze_engine.trace import GraphSnapshot, Interval, Step, Trace
+
+_UNITY = Interval(1.0, 1.0, 1.0)
+
+
+@dataclass(frozen=True, slots=True)
+class LatencyChange:
+    """A difference in latency that is larger than the noise.
+
+    Attributes:
+        step: index of the step that brought it.
+        device: where it was measured.
+        since: index of the step it is measured against: the latest whose latency differed from what came before,
+            or else the first. What was not measured in between may have its share.
+        ratio: time relative to that step (below 1 is faster).
+    """
+
+    step: int
+    device: str
+    since: int
+    ratio: float
+
+
+@dataclass(frozen=True, slots=True)
+class StepMetrics:
+    """One step in numbers, each delta against the step of the same method before it.
+
+    Attributes:
+        step: index of the step.
+        nodes: nodes after it, nested ones included.
+        added, removed, changed: how many nodes it added, removed and changed in place; 0 for a method's first step.
+        ops: ``(operator, count)`` after it, sorted by operator.
+        op_deltas: ``(operator, difference)`` for each operator whose count changed, sorted by operator.
+        constant_bytes: bytes the constants of its graph hold.
+        constant_bytes_delta: how many more than before.
+        duration_ns: time the pass took, ``None`` where it could not be told.
+        latency_changes: one for each device on which this step's latency measurably differs.
+        past_tolerance: references (``eager``, ``float64``) for which it is the method's first step out of tolerance.
+    """
+
+    step: int
+    nodes: int
+    added: int
+    removed: int
+    changed: int
+    ops: tuple[tuple[str, int], ...]
+    op_deltas: tuple[tuple[str, int], ...]
+    constant_bytes: int
+    constant_bytes_delta: int
+    duration_ns: int | None
+    latency_changes: tuple[LatencyChange, ...] = ()
+    past_tolerance: tuple[str, ...] = ()
+
+
+def step_metrics(trace: Trace) -> tuple[StepMetrics, ...]:
+    """Summarises every step of a trace.
+
+    Args:
+        trace: the recording, measured or not.
+
+    Returns:
+        One entry per step, in the order of ``trace.steps``.
+    """
+    latest: dict[str, Step] = {}
+    plain = []
+    for step in trace.steps:
+        plain.append(_graph_metrics(latest.get(step.method, step), step))
+        latest[step.method] = step
+    changes, past = latency_changes(trace), past_tolerance(trace)
+    return tuple(
+        replace(
+            entry,
+            latency_changes=tuple(change for change in changes if change.step == entry.step),
+            past_tolerance=tuple(reference for (_, reference), index in past.items() if index == entry.step),
+        )
+        for entry in plain
+    )
+
+
+def op_counts(graph: GraphSnapshot) -> tuple[tuple[str, int], ...]:
+    """Counts a snapshot's nodes by operator.
+
+    Args:
+        graph: the snapshot; nested nodes count too.
+
+    Returns:
+        ``(operator, count)``, sorted by operator.
+    """
+    return tuple(sorted(Counter(node.op for node in graph.walk()).items()))
+
+
+def latency_changes(trace: Trace) -> tuple[LatencyChange, ...]:
+    """Finds the steps that made the model measurably faster or slower.
+
+    A step's ratio to the first step is held against that of the latest step that made a difference: only where
+    the two 95% intervals do not overlap is it told, so that small drifts add up before they count. A step that
+    changed nothing is never named.
+
+    Args:
+        trace: the recording, measured or not.
+
+    Returns:
+        The changes, in the order of the steps.
+    """
+    levels: dict[tuple[str, str], tuple[int, Interval]] = {}
+    changes = []
+    for step in trace.steps:
+        for latency in step.latency:
+            ratio = latency.ratio or _UNITY
+            since, level = levels.setdefault((step.method, latency.device), (step.index, ratio))
+            apart = ratio.high < level.low or ratio.low > level.high
+            if step.changed and apart and level.value > 0:
+                changes.append(LatencyChange(step.index, latency.device, since, ratio.value / level.value))
+                levels[step.method, latency.device] = (step.index, ratio)
+    return tuple(changes)
+
+
+def past_tolerance(trace: Trace) -> dict[tuple[str, str], int]:
+    """Finds the first step of each method whose outputs are out of tolerance.
+
+    Args:
+        trace: the recording, measured or not.
+
+    Returns:
+        ``(method, reference)`` -> index of the step; pairs that stay within tolerance are not in it. A step that
+        could not be compared (`Numerics.error`) says nothing about tolerance and is passed over.
+    """
+    first: dict[tuple[str, str], int] = {}
+    for step in trace.steps:
+        for numerics in step.numerics:
+            if numerics.error is None and not numerics.close:
+                first.setdefault((step.method, numerics.reference), step.index)
+    return first
+
+
+def _graph_metrics(before: Step, step: Step) -> StepMetrics:
+    diff = diff_snapshots(before.graph, step.graph)
+    old, new = dict(op_counts(before.graph)), dict(op_counts(step.graph))
+    deltas = ((op, new.get(op, 0) - old.get(op, 0)) for op in sorted(old.keys() | new.keys()))
+    return StepMetrics(
+        step=step.index,
+        nodes=sum(new.values()),
+        added=len(diff.added),
+        removed=len(diff.removed),
+        changed=len(diff.changed),
+        ops=tuple(new.items()),
+        op_deltas=tuple((op, delta) for op, delta in deltas if delta),
+        constant_bytes=step.constant_bytes,
+        constant_bytes_delta=step.constant_bytes - before.constant_bytes,
+        duration_ns=step.duration_ns,
+    )

@@ -1,0 +1,47 @@
+"""What a recording is asked to do; plain data, free of torch."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+Progress = Callable[[str, int, int], None]
+"""Called as ``progress(message, done, total)``; ``done`` and ``total`` count units of one phase."""
+
+
+@dataclass(frozen=True, slots=True)
+class TorchScriptOptions:
+    """How to freeze with TorchScript.
+
+    Attributes:
+        preserved_attrs: attributes and methods to preserve, dotted for those of submodules (``torch.jit.freeze``).
+        optimize_numerics: whether to run the passes that may change numbers in the last digits, such as conv-batchnorm
+            folding.
+        optimize_for_inference: whether to run ``torch.jit.optimize_for_inference`` afterwards.
+        other_methods: methods besides ``forward`` to preserve and to optimise for inference.
+    """
+
+    preserved_attrs: tuple[str, ...] = ()
+    optimize_numerics: bool = True
+    optimize_for_inference: bool = False
+    other_methods: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """What to measure of each step that can be run.
+
+    Attributes:
+        latency: how long it takes.
+        numerics: how far its outputs are from eager's.
+        memory: how many bytes its constants take.
+        devices: where to take latencies; a frozen module runs where its constants are, so any other device is
+            named in a notice and left out.
+        seconds: time to spend on latencies per device, in s, warm-up apart.
+    """
+
+    latency: bool = True
+    numerics: bool = True
+    memory: bool = True
+    devices: tuple[str, ...] = ("cpu",)
+    seconds: float = 12.0

@@ -1,0 +1,117 @@
+"""Builds a trace step by step; the only object here that changes."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+from freeze_engine.lineage import assign_ids
+from freeze_engine.trace import (
+    AttributeFate,
+    Backend,
+    Baseline,
+    Environment,
+    Failure,
+    GraphSnapshot,
+    InputSpec,
+    NearMiss,
+    Notice,
+    SourceLines,
+    Step,
+    Trace,
+)
+
+
+class Recorder:
+    """Collects the steps of one freeze.
+
+    Args:
+        name: the model's name.
+        backend: which freezing is recorded.
+        call: the Python call or command that makes the trace.
+        environment: where it runs.
+        options: ``(name, text)`` of what was asked for.
+        inputs: the inputs it is measured on.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        backend: Backend,
+        call: str,
+        environment: Environment,
+        options: tuple[tuple[str, str], ...] = (),
+        inputs: tuple[InputSpec, ...] = (),
+    ) -> None:
+        self._head = Trace(name, backend, call, options, inputs, environment, ())
+        self._steps: list[Step] = []
+        self._latest: dict[str, GraphSnapshot] = {}
+        self._retired: dict[str, set[str]] = {}
+        self.attributes: tuple[AttributeFate, ...] = ()
+        self.near_misses: list[NearMiss] = []
+        self.baselines: tuple[Baseline, ...] = ()
+        self.notices: list[Notice] = []
+        self.sources: tuple[SourceLines, ...] = ()
+        self.failure: Failure | None = None
+
+    @property
+    def steps(self) -> tuple[Step, ...]:
+        """The steps so far."""
+        return tuple(self._steps)
+
+    def add_step(self, stage: str, name: str, method: str, graph: GraphSnapshot | None, **fields: Any) -> Step:
+        """Adds one pass.
+
+        Args:
+            stage, name, method: as in `Step`.
+            graph: the graph after the pass with provisional node ids, ``None`` if the pass did not touch it.
+            **fields: any other field of `Step`; ``changed`` is worked out unless given.
+
+        Returns:
+            The step, its graph with final ids.
+        """
+        before = self._latest.get(method)
+        if graph is None:
+            if before is None:
+                raise ValueError(f"step {name!r} of {method!r} comes without a graph, and none came before it")
+            graph = before
+        else:
+            used = self._retired.setdefault(method, set())
+            graph = assign_ids(before, graph, used)
+            if graph is not before:
+                used.update(node.id for node in graph.walk())
+        self._latest[method] = graph
+        changed = fields.pop("changed", before is not None and graph is not before)
+        step = Step(len(self._steps), stage, name, method, graph, changed, **fields)
+        self._steps.append(step)
+        return step
+
+    def update(self, index: int, **fields: Any) -> Step:
+        """Replaces fields of a step that was added before, such as what was measured of it.
+
+        Args:
+            index: the step's index.
+            **fields: fields of `Step`.
+        """
+        self._steps[index] = dataclasses.replace(self._steps[index], **fields)
+        return self._steps[index]
+
+    def finish(self, duration_ns: int | None = None, created: str = "") -> Trace:
+        """Returns the trace as recorded so far.
+
+        Args:
+            duration_ns: time of the whole freeze.
+            created: UTC, ISO 8601.
+        """
+        return dataclasses.replace(
+            self._head,
+            steps=tuple(self._steps),
+            attributes=tuple(sorted(self.attributes, key=lambda fate: fate.path)),
+            near_misses=tuple(self.near_misses),
+            baselines=self.baselines,
+            notices=tuple(self.notices),
+            sources=self.sources,
+            failure=self.failure,
+            duration_ns=duration_ns,
+            created=created,
+        )

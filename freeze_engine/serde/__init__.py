@@ -1,0 +1,11 @@
+"""Trace ⇄ file, without torch: one compressed file a trace, described in ``docs/trace-format.md``.
+
+Reading runs no code of the file's choosing: it is `zlib`, `json` and a check of every field against the schema.
+Whatever is wrong with a file is a `freeze_engine.errors.TraceFileError`.
+"""
+
+from __future__ import annotations
+
+from freeze_engine.serde.file import MAX_BYTES, SCHEMA_VERSION, dumps, load, loads, migrate, save
+
+__all__ = ["MAX_BYTES", "SCHEMA_VERSION", "dumps", "load", "loads", "migrate", "save"]

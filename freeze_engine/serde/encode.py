@@ -1,0 +1,205 @@
+"""Trace → payload: tables of rows, and a row for the trace itself.
+
+The same trace gives the same payload, whether its equal parts are shared objects or not: rows are told apart
+by their content and numbered by their first use.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import Any
+
+from freeze_engine.errors import InvalidTraceError
+from freeze_engine.serde.delta import splices
+from freeze_engine.serde.schema import (
+    LONG_TEXT_LINES,
+    MAX_NESTING,
+    NODES_COLUMN,
+    TABLES,
+    Convert,
+    Converter,
+    Json,
+    MalformedError,
+    all_columns,
+)
+from freeze_engine.trace import Block, GraphSnapshot, Node, Step, Trace
+
+
+def encode(trace: Trace) -> dict[str, Json]:
+    """Returns the payload of ``trace``, which `json` can write.
+
+    Args:
+        trace: any trace; it need not pass `freeze_engine.verify.check_trace`.
+
+    Returns:
+        ``columns`` (the fields of each type), ``tables`` (rows by type) and ``trace`` (its row).
+
+    Raises:
+        InvalidTraceError: it holds something that its type hints do not allow.
+    """
+    encoder = _Encoder()
+    try:
+        encoder.add_snapshots(_expect(trace, Trace))
+        row = encoder.row(Trace)(trace)
+    except MalformedError as error:
+        raise InvalidTraceError(f"cannot be stored: {error.within('trace')}") from error
+    tables = {kind.__name__: rows for kind, rows in encoder.rows.items()}
+    return {"columns": all_columns(), "tables": tables, "trace": row}
+
+
+class _Encoder(Converter):
+    """Fills the tables while it turns values into rows.
+
+    Attributes:
+        rows: the tables.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.rows: dict[type, list[Json]] = {kind: [] for kind in TABLES}
+        self._positions: dict[type, dict[str, int]] = {kind: {} for kind in TABLES}
+        # Snapshots share most of their nodes, so what was stored once is found by identity.
+        self._stored: dict[int, int] = {}
+        self._depths: dict[int, int] = {}
+        # By their first line, the long texts stored last: position, and positions of their lines.
+        self._long_texts: dict[int, tuple[int, list[int]]] = {}
+
+    def add_snapshots(self, trace: Trace) -> None:
+        """Puts each step's graph into its table, as what changed since the graph before it of the method."""
+        last: dict[str, int] = {}
+        contents: list[list[int]] = []
+        for index, step in enumerate(_expect(trace.steps, tuple)):
+            if id(_expect(step, Step).graph) not in self._stored:
+                try:
+                    self._stored[id(step.graph)] = self._snapshot(step.graph, last.get(step.method), contents)
+                except MalformedError as error:
+                    raise error.within(f".steps[{index}].graph") from None
+            last[step.method] = self._stored[id(step.graph)]
+
+    def _snapshot(self, graph: GraphSnapshot, base: int | None, contents: list[list[int]]) -> int:
+        row = self.row(GraphSnapshot)(graph)
+        nodes = row[NODES_COLUMN]
+        position = self._positions[GraphSnapshot].setdefault(repr(row), len(contents))
+        if position == len(contents):
+            contents.append(nodes)
+            row[NODES_COLUMN] = splices([] if base is None else contents[base], nodes)
+            self.rows[GraphSnapshot].append([base, *row])
+        return position
+
+    def _node(self, node: Node) -> int:
+        """Stores a node after those it holds, without recursion."""
+        if id(_expect(node, Node)) in self._stored:
+            return self._stored[id(node)]
+        found = [node]
+        for outer in found:  # grows while it is read
+            found += (inner for inner in _held(outer) if id(inner) not in self._stored)
+        for inner in reversed(found):
+            self._depths[id(inner)] = 1 + max((self._depths[id(held)] for held in _held(inner)), default=0)
+            if self._depths[id(inner)] > MAX_NESTING:
+                raise MalformedError(f"the blocks of node {node.id!r} nest more than {MAX_NESTING} deep")
+            self._stored[id(inner)] = self._position(Node, self.row(Node)(inner))
+        return self._stored[id(node)]
+
+    def _text(self, value: Any) -> int:
+        text = str(_expect(value, str))
+        position = self._positions[str].get(text)
+        if position is None:
+            lines = text.split("\n")
+            row = text if len(lines) < LONG_TEXT_LINES else self._long_text([self._text(line) for line in lines])
+            position = self._positions[str][text] = len(self.rows[str])
+            self.rows[str].append(row)
+        return position
+
+    def _long_text(self, lines: list[int]) -> Json:
+        """Returns the row of a text that comes next, told by its difference from one that begins alike."""
+        base, before = self._long_texts.get(lines[0], (None, []))
+        self._long_texts[lines[0]] = (len(self.rows[str]), lines)
+        return [base, splices(before, lines)]
+
+    def _position(self, kind: type, row: Json) -> int:
+        # repr tells 0.0 from -0.0 and 1 from True, which compare equal.
+        position = self._positions[kind].setdefault(repr(row), len(self.rows[kind]))
+        if position == len(self.rows[kind]):
+            self.rows[kind].append(row)
+        return position
+
+    def leaf(self, kind: type) -> Convert:
+        return _float if kind is float else _exactly(kind)
+
+    def literal(self, members: tuple[str, ...]) -> Convert:
+        def convert(value: object) -> int:
+            if value not in members:
+                raise MalformedError(f"{value!r} is none of {', '.join(members)}")
+            return self._text(value)
+
+        return convert
+
+    def reference(self, kind: type) -> Convert:
+        if kind is Node:
+            return self._node
+        if kind is GraphSnapshot:
+            return lambda graph: self._stored[id(graph)]
+        if kind is str:
+            return self._text
+        return lambda value: self._position(kind, self.row(kind)(value))
+
+    def items(self, item: Convert) -> Convert:
+        def convert(values: object) -> list[Json]:
+            given = _expect(values, tuple)
+            converted: list[Json] = []
+            try:
+                for value in given:
+                    converted.append(item(value))
+            except MalformedError as error:
+                raise error.within(f"[{len(converted)}]") from None
+            return converted
+
+        return convert
+
+    def group(self, parts: list[Convert]) -> Convert:
+        def convert(values: object) -> list[Json]:
+            given = _expect(values, tuple)
+            if len(given) != len(parts):
+                raise MalformedError(f"expected {len(parts)} items, found {len(given)}")
+            return [part(value) for part, value in zip(parts, given, strict=True)]
+
+        return convert
+
+    def record(self, kind: type, names: tuple[str, ...], parts: list[Convert]) -> Convert:
+        fields = tuple(zip(names, parts, strict=True))
+
+        def convert(value: object) -> list[Json]:
+            _expect(value, kind)
+            row: list[Json] = []
+            try:
+                for name, part in fields:
+                    row.append(part(getattr(value, name)))
+            except MalformedError as error:
+                raise error.within(f".{names[len(row)]}") from None
+            return row
+
+        return convert
+
+
+def _held(node: Node) -> Iterator[Node]:
+    """Yields the nodes in a node's blocks, not those nested deeper."""
+    for block in _expect(node.blocks, tuple):
+        for inner in _expect(_expect(block, Block).nodes, tuple):
+            yield _expect(inner, Node)
+
+
+def _expect(value: Any, kind: type) -> Any:
+    """Returns ``value`` if it is a ``kind``; a bool is no int, though Python says so."""
+    if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
+        raise MalformedError(f"expected {kind.__name__}, found {type(value).__name__}")
+    return value
+
+
+def _exactly(kind: type) -> Convert:
+    return lambda value: kind(_expect(value, kind))
+
+
+def _float(value: Any) -> float | str:
+    number = float(value if type(value) is int else _expect(value, float))
+    return number if math.isfinite(number) else str(number)

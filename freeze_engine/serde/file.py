@@ -1,0 +1,231 @@
+"""The file around a payload: header, integrity, compression, versions.
+
+A file is a header of fixed size and one compressed payload:
+
+====================  =======  ==============================================================================
+magic                 8 bytes  no text, and changed by any conversion of line ends or of 8-bit characters
+version               4 bytes  `SCHEMA_VERSION` of the writer
+packed                8 bytes  length of the compressed payload
+unpacked              8 bytes  length of the payload
+digest                32 bytes SHA-256 of everything else in the file
+payload                        JSON (`freeze_engine.serde.encode`) in UTF-8, deflated (zlib)
+====================  =======  ==============================================================================
+
+Numbers are unsigned, high byte first. Magic and version stay where they are in every version to come.
+
+History of `SCHEMA_VERSION`:
+    1: the first.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import secrets
+import struct
+import zlib
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from freeze_engine.errors import TraceFileError
+from freeze_engine.serde.decode import TooLargeError, decode
+from freeze_engine.serde.encode import encode
+from freeze_engine.serde.schema import Json, MalformedError
+from freeze_engine.trace import Trace
+
+SCHEMA_VERSION = 1
+"""Version of the files written; a change of any type of `freeze_engine.trace` makes a new one."""
+
+MAX_BYTES = 512 << 20
+"""How large a payload may be, and how much a trace's references to nodes may take, unless the caller allows more.
+
+A trace of 10,000 nodes and 30 steps takes 3 MB. Parsed, a payload takes a few times its size.
+"""
+
+MIGRATIONS: dict[int, Callable[[dict[str, Json]], dict[str, Json]]] = {}
+"""For each older version, the function that turns its payload into that of the version after it."""
+
+_MAGIC = b"\x89FZT\r\n\x1a\n"
+_START = struct.Struct(">8sI")
+_LENGTHS = struct.Struct(">QQ")
+_DIGEST_BYTES = hashlib.sha256().digest_size
+_HEADER_BYTES = _START.size + _LENGTHS.size + _DIGEST_BYTES
+_FOREIGN = {
+    b"PK\x03\x04": "a zip archive (a TorchScript file or an exported program?): record it with `freezer-ui record`",
+    b"\x89PNG": "a PNG image",
+    b"\x80": "a pickle or an old PyTorch file",
+    b"{": "JSON text",
+    b"<": "HTML or XML text",
+}
+
+
+def save(trace: Trace, path: str | os.PathLike[str]) -> None:
+    """Writes a trace file, whole or not at all: an existing file is replaced only by a complete one.
+
+    Args:
+        trace: what to write.
+        path: the file, customarily ``*.fztrace``, in a folder that exists.
+
+    Raises:
+        TraceFileError: the file cannot be written there.
+        InvalidTraceError: the trace holds something that its type hints do not allow.
+    """
+    data = dumps(trace)
+    target = Path(path)
+    if not os.path.isdir(target.parent):  # noqa: PTH112 - Path.is_dir raises for names that are too long
+        raise TraceFileError(f"{target}: there is no folder {target.parent}; make it first")
+    unfinished = target.parent / f".{secrets.token_hex(8)}.unfinished"
+    try:
+        unfinished.write_bytes(data)
+        unfinished.replace(target)
+    except (OSError, ValueError) as error:
+        raise TraceFileError(f"{target}: cannot be written: {_cause(error)}") from error
+    finally:
+        # Gone where all went well; where not, the error above is what the user needs to see.
+        with suppress(OSError):
+            unfinished.unlink()
+
+
+def load(path: str | os.PathLike[str], max_bytes: int = MAX_BYTES) -> Trace:
+    """Reads a trace file.
+
+    The trace is what its type hints say; whether it makes sense (every use defined, steps in order) is for
+    `freeze_engine.verify.check_trace` to tell.
+
+    Args:
+        path: the file.
+        max_bytes: how much it may unpack to, see `MAX_BYTES`.
+
+    Returns:
+        The trace, with equal snapshots and nodes as shared objects.
+
+    Raises:
+        TraceFileError: there is no such file, or it is not a whole, sound trace file of a known version.
+    """
+    try:
+        data = Path(path).read_bytes()
+    except (OSError, ValueError) as error:
+        raise TraceFileError(f"{os.fspath(path)}: cannot be read: {_cause(error)}") from error
+    return loads(data, os.fspath(path), max_bytes)
+
+
+def dumps(trace: Trace) -> bytes:
+    """Returns the bytes of a trace's file; the same trace gives the same bytes (with the same zlib).
+
+    Args:
+        trace: what to write.
+
+    Raises:
+        InvalidTraceError: the trace holds something that its type hints do not allow.
+    """
+    text = json.dumps(encode(trace), ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    payload = text.encode("utf-8", "surrogatepass")
+    packed = zlib.compress(payload, 9)
+    start = _START.pack(_MAGIC, SCHEMA_VERSION)
+    lengths = _LENGTHS.pack(len(packed), len(payload))
+    return start + lengths + _digest(start, lengths, packed) + packed
+
+
+def loads(data: bytes, origin: str = "trace", max_bytes: int = MAX_BYTES) -> Trace:
+    """Returns the trace in the bytes of a file.
+
+    Args:
+        data: the whole file.
+        origin: what the errors call it, its path for instance.
+        max_bytes: how much it may unpack to, see `MAX_BYTES`.
+
+    Raises:
+        TraceFileError: the bytes are not a whole, sound trace file of a known version.
+    """
+    version = _version(data, origin)
+    try:
+        payload = _payload(data, origin, max_bytes)
+        return decode(migrate(payload, version), max_bytes)
+    except TooLargeError as error:
+        raise TraceFileError(
+            f"{origin}: unpacks to more than {max_bytes} bytes; if you trust it, load it with a larger max_bytes"
+        ) from error
+    except (MalformedError, RecursionError) as error:
+        raise TraceFileError(f"{origin}: does not fit schema {version}: {error}; record the trace again") from error
+
+
+def migrate(payload: dict[str, Json], version: int) -> dict[str, Json]:
+    """Returns the payload of an older version as one of this version.
+
+    Args:
+        payload: as read from the file.
+        version: the file's.
+
+    Raises:
+        MalformedError: the payload does not fit its version.
+    """
+    try:
+        for older in range(version, SCHEMA_VERSION):
+            payload = MIGRATIONS[older](payload)
+    except (LookupError, TypeError, AttributeError, ValueError) as error:
+        raise MalformedError(f"cannot be brought up from schema {version} ({error!r})") from error
+    return payload
+
+
+def _cause(error: OSError | ValueError) -> str:
+    """Returns what the system says, without the path (a ValueError is about characters no path may hold)."""
+    return str(getattr(error, "strerror", None) or error)
+
+
+def _version(data: bytes, origin: str) -> int:
+    if not data:
+        raise TraceFileError(f"{origin}: is empty; record the trace again")
+    if not data.startswith(_MAGIC[: len(data)]):
+        kinds = (kind for start, kind in _FOREIGN.items() if data.startswith(start))
+        raise TraceFileError(f"{origin}: is not a trace file but {next(kinds, 'something else')}")
+    if len(data) < _HEADER_BYTES:
+        raise TraceFileError(f"{origin}: ends within its header; copy it again from where it came from")
+    version: int = _START.unpack_from(data)[1]
+    if version > SCHEMA_VERSION:
+        raise TraceFileError(
+            f"{origin}: written by a newer version (schema {version}, this is {SCHEMA_VERSION}); upgrade freezer-ui"
+        )
+    if version != SCHEMA_VERSION and version not in MIGRATIONS:
+        raise TraceFileError(f"{origin}: has the unknown schema {version}; copy it again from where it came from")
+    return version
+
+
+def _payload(data: bytes, origin: str, max_bytes: int) -> Any:
+    packed_bytes, unpacked_bytes = _LENGTHS.unpack_from(data, _START.size)
+    packed = memoryview(data)[_HEADER_BYTES:]
+    if len(packed) != packed_bytes:
+        wrong = f"has {len(packed)} bytes after its header instead of {packed_bytes}"
+        raise TraceFileError(f"{origin}: {wrong}; copy it again from where it came from")
+    before = _START.size + _LENGTHS.size
+    if _digest(data[:before], packed) != data[before:_HEADER_BYTES]:
+        raise TraceFileError(f"{origin}: is damaged (its SHA-256 differs); copy it again from where it came from")
+    if unpacked_bytes > max_bytes:
+        raise TooLargeError
+    try:
+        text = _unpacked(packed, unpacked_bytes).decode("utf-8", "surrogatepass")
+        return json.loads(text, parse_constant=_refuse)
+    except (zlib.error, ValueError) as error:
+        raise MalformedError(str(error), "payload") from error
+
+
+def _unpacked(packed: memoryview, unpacked_bytes: int) -> bytes:
+    """Returns the payload, never unpacking more than one byte past the length that the header states."""
+    stream = zlib.decompressobj()
+    payload = stream.decompress(packed, unpacked_bytes + 1)
+    if len(payload) != unpacked_bytes or not stream.eof or stream.unused_data:
+        raise ValueError("it unpacks to another length than the header states")
+    return payload
+
+
+def _refuse(constant: str) -> float:
+    raise ValueError(f"{constant} is no JSON")
+
+
+def _digest(*parts: bytes | memoryview) -> bytes:
+    digest = hashlib.sha256()
+    for part in parts:
+        digest.update(part)
+    return digest.digest()

@@ -1,0 +1,144 @@
+"""How the types of `freeze_engine.trace` are laid out in a file, derived from their type hints.
+
+Nothing here names a field of a type, so a new field needs a new schema version and a migration
+(`freeze_engine.serde`) but no code here. Two converters walk the hints the same way: one writes
+(`freeze_engine.serde.encode`), one reads (`freeze_engine.serde.decode`).
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import fields, is_dataclass
+from types import NoneType
+from typing import Any, Literal, get_args, get_origin, get_type_hints
+
+from freeze_engine.trace import Constant, GraphSnapshot, Node, SourceRef, Trace, Value
+
+Json = Any
+"""What `json` writes and reads: lists, dicts, strings, numbers, booleans and ``None``."""
+
+Convert = Callable[[Any], Any]
+
+TABLES: tuple[type, ...] = (str, SourceRef, Value, Constant, Node, GraphSnapshot)
+"""Types that stand in a table each and are referred to by position, in the order the tables are read.
+
+Rows refer to earlier tables and to earlier rows of their own, so that reading is one pass, without
+recursion or cycles.
+"""
+
+MAX_NESTING = 80
+"""How deep nodes may nest. Comparing them recurses, eight calls a level, and Python allows 1000."""
+
+
+LONG_TEXT_LINES = 8
+"""From how many lines on a text is stored as what changed since an earlier one (a method's code, step by step)."""
+
+
+class MalformedError(ValueError):
+    """Something does not fit the schema.
+
+    Attributes:
+        problem: what is wrong.
+        place: where, such as ``.steps[3].duration_ns``; grows at its front while the error passes outwards.
+    """
+
+    def __init__(self, problem: str, place: str = "") -> None:
+        super().__init__(problem, place)
+        self.problem = problem
+        self.place = place
+
+    def __str__(self) -> str:
+        return f"{self.place}: {self.problem}" if self.place else self.problem
+
+    def within(self, place: str) -> MalformedError:
+        """Returns the same error as seen from outside ``place``."""
+        return MalformedError(self.problem, place + self.place)
+
+
+class Converter(ABC):
+    """Makes the function that converts values of a type, given as its type hint.
+
+    The functions raise `MalformedError` for whatever does not fit.
+    """
+
+    def __init__(self) -> None:
+        self._rows: dict[type, Convert] = {}
+
+    def converter(self, hint: Any) -> Convert:
+        """Returns the function for ``hint``: a leaf, ``X | None``, a tuple, a ``Literal`` or a dataclass."""
+        if hint in TABLES:
+            return self.reference(hint)
+        if is_dataclass(hint) and isinstance(hint, type):
+            return self.row(hint)
+        arguments = get_args(hint)
+        if get_origin(hint) is Literal:
+            return self.literal(arguments)
+        if get_origin(hint) is tuple:
+            return self._tuple(arguments)
+        if NoneType in arguments:
+            return self._optional(arguments)
+        return self.leaf(hint)
+
+    def row(self, kind: type) -> Convert:
+        """Returns the function for the fields of a dataclass, in their order; made once per type."""
+        if kind not in self._rows:
+            hints = get_type_hints(kind)
+            names = columns(kind)
+            self._rows[kind] = self.record(kind, names, [self.converter(hints[name]) for name in names])
+        return self._rows[kind]
+
+    def _tuple(self, arguments: tuple[Any, ...]) -> Convert:
+        if arguments[-1] is Ellipsis:
+            return self.items(self.converter(arguments[0]))
+        return self.group([self.converter(argument) for argument in arguments])
+
+    def _optional(self, arguments: tuple[Any, ...]) -> Convert:
+        (present,) = (self.converter(argument) for argument in arguments if argument is not NoneType)
+        return lambda value: None if value is None else present(value)
+
+    @abstractmethod
+    def leaf(self, kind: type) -> Convert:
+        """Returns the function for ``bool``, ``int`` or ``float``."""
+
+    @abstractmethod
+    def literal(self, members: tuple[str, ...]) -> Convert:
+        """Returns the function for one of several strings."""
+
+    @abstractmethod
+    def reference(self, kind: type) -> Convert:
+        """Returns the function for a value that stands in a table."""
+
+    @abstractmethod
+    def items(self, item: Convert) -> Convert:
+        """Returns the function for a tuple of any length."""
+
+    @abstractmethod
+    def group(self, parts: list[Convert]) -> Convert:
+        """Returns the function for a tuple of known length."""
+
+    @abstractmethod
+    def record(self, kind: type, names: tuple[str, ...], parts: list[Convert]) -> Convert:
+        """Returns the function for a dataclass with the fields ``names``, converted by ``parts``."""
+
+
+def columns(kind: type) -> tuple[str, ...]:
+    """Returns the field names of a dataclass, in the order its rows have."""
+    return tuple(field.name for field in fields(kind))
+
+
+NODES_COLUMN = columns(GraphSnapshot).index("nodes")
+"""Where a snapshot's row holds its nodes, which are stored as splices of another snapshot's."""
+
+
+def all_columns() -> dict[str, list[str]]:
+    """Returns the field names of every type that a trace can hold, by type name, as a file states them."""
+    found: dict[str, list[str]] = {}
+    waiting: list[Any] = [Trace]
+    while waiting:
+        hint = waiting.pop()
+        if is_dataclass(hint) and isinstance(hint, type) and hint.__name__ not in found:
+            found[hint.__name__] = list(columns(hint))
+            waiting += get_type_hints(hint).values()
+        waiting += get_args(hint) if get_origin(hint) is not Literal else ()
+    return dict(sorted(found.items()))

@@ -1,0 +1,1279 @@
+/* The graph view: two linked panes, before and after a pass, drawn on one canvas. No dependency, no build step.
+ *
+ * Load model.js, layout.js, draw.js and this file, in this order (viewer.graph_data.SCRIPTS), as plain scripts in a page,
+ * or joined as one ES module followed by `export default globalThis.FreezerGraph`. All of it works from file:// and
+ * under the policy
+ *   default-src 'none'; script-src 'unsafe-inline' blob:; worker-src blob:; style-src 'unsafe-inline'; img-src data: blob:
+ * Where workers are refused, layout runs on the main thread. Text from a model reaches the page only as canvas text,
+ * textContent or escaped SVG text.
+ *
+ *   const view = FreezerGraph.create(container, {theme, panes, worker, toolbar});
+ *     theme "light" | "dark" | "auto" (the system's)      panes "split" | "after" | "before"
+ *     worker "auto" | "never"                             toolbar true | false
+ *
+ * Data
+ *   view.setData(data)                  what viewer.graph_data.graph_data returned, parsed; throws on another format
+ *   view.show({before, after})          compares the graphs after two steps of one method, by index; `before: null`
+ *                                       shows one graph alone, without `before` it is the step just before. What is in
+ *                                       both stays where it is. Resolves once painted.
+ * Groups (modules, nested blocks; ids: "layer1.0", a second call of a module "layer1.0#2", control flow "node id/")
+ *   view.expand(id), collapse(id), expandAll(), collapseAll(), expandTo(node id)     resolve once painted
+ * Looking
+ *   view.fit(), fitChanges()            whole graph; boxes that changed
+ *   view.revealChanges()                opens what hides changes, then fitChanges()
+ *   view.zoomBy(factor), view.nextChange(+1 | -1)
+ *   view.select(id | null, {center})    a node or a group; with `center` it is brought to light and into the middle
+ *   view.search(text)                   [{id, label, module}]: op, id, value names, module, attribute texts
+ *   view.focusMatch(i)                  selects and centres a result of the last search; clearSearch() forgets it
+ *   view.node(id)                       {id, status, before, after}: the node in both graphs, or null
+ *   view.history(id)                    [{step, status}]: the steps that added, changed or removed it
+ *   view.setMarks({id or value: {fill, label}}), view.setLegend([{fill, label}])
+ *   view.setOptions({constants, panes}), view.setTheme(theme)
+ *   view.state(), view.restore(state)   plain JSON: steps, expanded groups, selection, viewport, options
+ *   view.toSVG() -> string, view.toPNG() -> Promise<Blob>, view.destroy()
+ * Events: view.on(name, callback) returns a function that takes it off again
+ *   "ready"   {boxes, edges}            after every new picture
+ *   "select"  {id, kind, node, group}   kind "node" | "group" | null
+ *   "hover"   {id, kind} or null
+ *   "expand"  {expanded: [id, …]}
+ * Keys, while focused: arrows follow edges, Enter opens and closes, n and p go to the next and previous change,
+ * + - 0 zoom, Escape lets go. All others are the page's.
+ */
+(function (root) {
+  "use strict";
+
+  const { Model, Scene, layout, workerSource, draw, words } = root.FreezerGraph;
+  const BEFORE = 1;
+  const AFTER = 2;
+  const CHANGES_BUDGET = 900; // boxes opened on our own account to show changes
+  const CALM_BUDGET = 140; // boxes opened on our own account where nothing changed
+  const SMALL_GROUP = 14;
+  const IN_WORKER = 500; // boxes from which a layout is worth the way to a worker and back
+  const KEPT_SCENES = 12;
+  const [LEAST_ZOOM, MOST_ZOOM] = [0.004, 4];
+  const PANE_HEAD = 40;
+  const GLIDE_MS = 180;
+
+  const STYLE = `
+.fg { position: relative; width: 100%; height: 100%; min-height: 160px; overflow: hidden; outline: none; user-select: none;
+  -webkit-user-select: none; touch-action: none; font: 12px/1.45 ui-sans-serif, system-ui, -apple-system, "Segoe UI", Roboto, Arial, sans-serif;
+  color: var(--fg-text); background: var(--fg-page); }
+.fg canvas { position: absolute; inset: 0; width: 100%; height: 100%; display: block; cursor: grab; }
+.fg.fg-drag canvas { cursor: grabbing; }
+.fg:focus-visible::after { content: ""; position: absolute; inset: 0; border: 2px solid var(--fg-focus); pointer-events: none; }
+.fg-bar, .fg-legend, .fg-tip { position: absolute; background: var(--fg-panel); border: 1px solid var(--fg-line); border-radius: 8px;
+  box-shadow: 0 2px 8px rgba(10, 15, 30, 0.12); }
+.fg-bar { right: 10px; bottom: 10px; display: flex; padding: 3px; gap: 1px; }
+.fg-bar button { all: unset; box-sizing: border-box; width: 28px; height: 26px; display: grid; place-items: center; border-radius: 5px;
+  color: var(--fg-soft); cursor: pointer; }
+.fg-bar button:hover { background: var(--fg-hover); color: var(--fg-text); }
+.fg-bar button:focus-visible { outline: 2px solid var(--fg-focus); }
+.fg-bar button[aria-pressed="true"] { background: var(--fg-hover); color: var(--fg-focus); }
+.fg-bar svg { width: 16px; height: 16px; fill: none; stroke: currentColor; stroke-width: 1.6; stroke-linecap: round; stroke-linejoin: round; }
+.fg-legend { left: 10px; bottom: 10px; display: flex; flex-wrap: wrap; gap: 2px 12px; padding: 5px 10px; max-width: 46%; pointer-events: none; }
+.fg-legend:empty { display: none; }
+.fg-legend span { display: inline-flex; align-items: center; gap: 6px; white-space: nowrap; color: var(--fg-soft); }
+.fg-legend i { width: 15px; height: 15px; border-radius: 4px; border: 1.5px solid; box-sizing: border-box; font: 700 11px/12px ui-sans-serif, system-ui, sans-serif;
+  text-align: center; }
+.fg-tip { z-index: 2; max-width: 420px; padding: 7px 10px; pointer-events: none; white-space: pre-wrap; overflow-wrap: anywhere; }
+.fg-tip b { display: block; font-size: 13px; }
+.fg-tip div { color: var(--fg-soft); font: 11px/1.5 ui-monospace, SFMono-Regular, Menlo, Consolas, "DejaVu Sans Mono", monospace; }
+.fg-tip[hidden] { display: none; }
+.fg-live { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
+`;
+
+  const ICONS = {
+    out: "M4 8h8", in: "M4 8h8M8 4v8", fit: "M2.5 6V2.5H6M10 2.5h3.5V6M13.5 10v3.5H10M6 13.5H2.5V10",
+    changes: "M8 2.5v6M5 5.5h6M5 12.5h6", expand: "M8 7V2M5.5 4.5L8 2l2.5 2.5M8 9v5M5.5 11.5L8 14l2.5-2.5",
+    collapse: "M8 2v5M5.5 4.5L8 7l2.5-2.5M8 14V9M5.5 11.5L8 9l2.5 2.5",
+    constants: "M3 5.5h4v5H3zM9.5 8h4M7 8h2.5M11.5 6v4",
+  };
+
+  function element(name, className, parent) {
+    const made = document.createElement(name);
+    made.className = className;
+    parent.append(made);
+    return made;
+  }
+
+  // ------------------------------------------------------------------------------------------------------ layout
+
+  /** Runs layouts in a worker, or here where that is not allowed or not worth it. */
+  class LayoutRunner {
+    constructor(mode) {
+      this.pending = new Map();
+      this.next = 0;
+      this.worker = null;
+      this.refused = mode === "never";
+    }
+
+    run(input) {
+      if (this.refused || input.parent.length < IN_WORKER) return layout(input);
+      this._start();
+      if (!this.worker) return layout(input);
+      const id = this.next++;
+      return new Promise((resolve) => {
+        this.pending.set(id, { input, resolve });
+        this.worker.postMessage({ id, input });
+      });
+    }
+
+    _start() {
+      if (this.worker) return;
+      try {
+        const url = URL.createObjectURL(new Blob([workerSource()], { type: "text/javascript" }));
+        this.worker = new Worker(url);
+        URL.revokeObjectURL(url);
+      } catch (error) {
+        if (!(error instanceof DOMException)) throw error;
+        this._refuse(); // SecurityError: the page's policy
+        return;
+      }
+      this.worker.onmessage = ({ data }) => {
+        this.pending.get(data.id).resolve(data.output);
+        this.pending.delete(data.id);
+      };
+      // A policy may also let the constructor pass and refuse only the script.
+      this.worker.onerror = (event) => {
+        event.preventDefault();
+        this._refuse();
+      };
+    }
+
+    _refuse() {
+      this.refused = true;
+      this.stop();
+      for (const { input, resolve } of this.pending.values()) resolve(layout(input));
+      this.pending.clear();
+    }
+
+    stop() {
+      if (this.worker) this.worker.terminate();
+      this.worker = null;
+    }
+  }
+
+  // -------------------------------------------------------------------------------------------------------- view
+
+  class View {
+    constructor(container, options) {
+      this.options = { constants: false, panes: "split", theme: "auto", toolbar: true, worker: "auto", ...options };
+      this.listeners = new Map();
+      this.expanded = new Set();
+      this.camera = { x: 0, y: 0, zoom: 1 };
+      this.marks = {};
+      this.legend = [];
+      this.matches = [];
+      this.selection = null;
+      this.hovered = -1;
+      this.scenes = new Map();
+      this.runner = new LayoutRunner(this.options.worker);
+      this.turn = 0;
+      this._build(container);
+      this._listen();
+      this.setTheme(this.options.theme);
+      this._resize();
+    }
+
+    // ---- page
+
+    _build(container) {
+      this.root = element("div", "fg", container);
+      element("style", "", this.root).textContent = STYLE;
+      this.canvas = element("canvas", "", this.root);
+      this.surface = this.canvas.getContext("2d");
+      this.legendBox = element("div", "fg-legend", this.root);
+      this.bar = element("div", "fg-bar", this.root);
+      this.tip = element("div", "fg-tip", this.root);
+      this.live = element("div", "fg-live", this.root);
+      this.root.tabIndex = 0;
+      this.root.setAttribute("role", "application");
+      this.root.setAttribute("aria-label", "Graph before and after the pass. Arrow keys follow edges, Enter opens and closes modules.");
+      this.live.setAttribute("aria-live", "polite");
+      this.tip.hidden = true;
+      this._buildBar();
+    }
+
+    _buildBar() {
+      this.bar.hidden = !this.options.toolbar;
+      this.bar.style.display = this.options.toolbar ? "" : "none";
+      const button = (icon, title, act) => {
+        const made = element("button", "", this.bar);
+        made.type = "button";
+        made.title = title;
+        made.setAttribute("aria-label", title);
+        const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
+        svg.setAttribute("viewBox", "0 0 16 16");
+        const path = document.createElementNS("http://www.w3.org/2000/svg", "path");
+        path.setAttribute("d", ICONS[icon]);
+        svg.append(path);
+        made.append(svg);
+        made.addEventListener("click", act);
+        return made;
+      };
+      button("out", "Zoom out (-)", () => this.zoomBy(1 / 1.4));
+      button("in", "Zoom in (+)", () => this.zoomBy(1.4));
+      button("fit", "Whole graph (0)", () => this.fit());
+      button("changes", "Show what changed", () => this.revealChanges());
+      button("expand", "Open all modules", () => this.expandAll());
+      button("collapse", "Close all modules", () => this.collapseAll());
+      const constants = button("constants", "Show constants as boxes", () => this.setOptions({ constants: !this.options.constants }));
+      this.showConstantsButton = constants;
+    }
+
+    _listen() {
+      this.observer = new ResizeObserver(() => this._resize());
+      this.observer.observe(this.root);
+      this.dark = matchMedia("(prefers-color-scheme: dark)");
+      this.onScheme = () => this.setTheme(this.options.theme);
+      this.dark.addEventListener("change", this.onScheme);
+      this.pointers = new Map();
+      const on = (name, act, options) => this.canvas.addEventListener(name, act, options);
+      on("wheel", (event) => this._onWheel(event), { passive: false });
+      on("pointerdown", (event) => this._onDown(event));
+      on("pointermove", (event) => this._onMove(event));
+      on("pointerup", (event) => this._onUp(event));
+      on("pointercancel", (event) => this._onUp(event));
+      on("pointerleave", () => this._hover(-1));
+      on("dblclick", (event) => this._onDouble(event));
+      this.root.addEventListener("keydown", (event) => this._onKey(event));
+    }
+
+    destroy() {
+      this.observer.disconnect();
+      this.dark.removeEventListener("change", this.onScheme);
+      this.runner.stop();
+      this.turn++;
+      cancelAnimationFrame(this.frame);
+      cancelAnimationFrame(this.gliding);
+      this.root.remove();
+      this.listeners.clear();
+    }
+
+    on(name, callback) {
+      if (!this.listeners.has(name)) this.listeners.set(name, new Set());
+      this.listeners.get(name).add(callback);
+      return () => this.listeners.get(name)?.delete(callback);
+    }
+
+    _emit(name, detail) {
+      for (const callback of this.listeners.get(name) || []) callback(detail);
+    }
+
+    setTheme(theme) {
+      this.options.theme = theme;
+      this.theme = theme === "auto" ? (this.dark.matches ? "dark" : "light") : theme;
+      const colours = draw.THEMES[this.theme];
+      const dark = this.theme === "dark";
+      const variables = {
+        page: colours.page, text: colours.text, soft: colours.soft, focus: colours.focus, line: colours.groupLine,
+        panel: dark ? "#1a212c" : "#ffffff", hover: dark ? "#2a3444" : "#edf1f7",
+      };
+      for (const [name, value] of Object.entries(variables)) this.root.style.setProperty(`--fg-${name}`, value);
+      this._drawLegend();
+      this._redraw();
+    }
+
+    // ---- data
+
+    setData(data) {
+      this.model = new Model(data);
+      this.steps = null;
+      this.picture = null;
+      this.scenes.clear();
+      this.expanded.clear();
+      this.seenOutlines = new Set();
+      this.matches = [];
+      this.haystacks = new Map();
+      this.selection = null;
+      this._redraw();
+    }
+
+    async show({ before, after }) {
+      const step = this.model.steps[after];
+      if (!step) throw new Error(`graph view: there is no step ${after}, only 0 to ${this.model.steps.length - 1}`);
+      const from = before === undefined ? this._stepBefore(step) : before;
+      if (from !== null && (!this.model.steps[from] || this.model.steps[from].method !== step.method)) {
+        throw new Error(`graph view: step ${from} is no step of ${step.method}, so it cannot be compared with step ${after}`);
+      }
+      const first = !this.steps || this.model.steps[this.steps.after].method !== step.method;
+      this.steps = { before: from, after };
+      this._openByDefault();
+      await this._rebuild();
+      if (first && this.picture) this._lookFirst();
+      this._draw();
+    }
+
+    _stepBefore(step) {
+      const earlier = this.model.steps.slice(0, step.index).filter((one) => one.method === step.method);
+      return earlier.length ? earlier.at(-1).index : null;
+    }
+
+    _snapshots() {
+      const index = (step) => (step === null ? null : this.model.steps[step].after);
+      return [index(this.steps.before), index(this.steps.after)];
+    }
+
+    _outline() {
+      const [before, after] = this._snapshots();
+      return this.model.outline(this.model.epochOf(before, after), this.options.constants);
+    }
+
+    /**
+     * Opens groups the first time an outline is seen: those this pass changed, those its other passes change, small ones.
+     *
+     * Counting all passes that share the layout means that going from pass to pass moves nothing at all.
+     */
+    _openByDefault() {
+      const outline = this._outline();
+      if (this.seenOutlines.has(outline)) return;
+      this.seenOutlines.add(outline);
+      const [before, after] = this._snapshots();
+      const opener = new Opener(outline, this.expanded);
+      opener.openFor(this.model.diff(before, after).keys(), CHANGES_BUDGET);
+      const members = outline.snapshots;
+      for (let at = 1; at < members.length; at++) opener.openFor(this.model.diff(members[at - 1], members[at]).keys(), CHANGES_BUDGET);
+      opener.openSmall(CALM_BUDGET);
+    }
+
+    // ---- picture
+
+    /** Makes the scene for the current steps, groups and options; `anchor` names the item to hold still on screen. */
+    async _rebuild(anchor) {
+      const turn = ++this.turn;
+      const outline = this._outline();
+      const name = [outline.snapshots, outline.constants, ...[...this.expanded].sort()].join("\n");
+      let made = this.scenes.get(name);
+      if (!made) {
+        const scene = new Scene(outline, this.expanded, draw.measure);
+        const output = this.runner.run(scene.input);
+        made = { scene, layout: output instanceof Promise ? await output : output };
+      }
+      this.scenes.delete(name);
+      this.scenes.set(name, made);
+      if (this.scenes.size > KEPT_SCENES) this.scenes.delete(this.scenes.keys().next().value);
+      if (turn !== this.turn) return; // a later call has taken over
+      const [before, after] = this._snapshots();
+      const next = new draw.Picture(made.scene, made.layout, before, after);
+      if (this.picture && this.picture.layout !== next.layout) this._holdStill(next, anchor);
+      this.picture = next;
+      this.hovered = -1;
+      this.tip.hidden = true;
+      this.overview = null;
+      this._resolveMarks();
+      this._resolveSelection();
+      this._drawLegend();
+      this._redraw();
+      this._emit("ready", { boxes: made.scene.items.length - 1, edges: made.scene.edges.length });
+    }
+
+    /** Moves the camera so that the anchor, the selected box, or what is nearest to the middle does not seem to move. */
+    _holdStill(next, anchor) {
+      const old = this.picture;
+      const place = (picture, item) => ({ x: picture.layout.x[item] + picture.layout.width[item] / 2, y: picture.layout.y[item] });
+      const pairs = [];
+      const pair = (item) => {
+        const { key, group } = old.scene.items[item];
+        const other = group ? next.scene.itemOfGroup.get(group.id) : next.scene.itemOfKey[key];
+        return other === undefined ? null : [place(old, item), place(next, other)];
+      };
+      const anchored = anchor !== undefined ? old.scene.itemOfGroup.get(anchor) : this.selected > 0 ? this.selected : undefined;
+      if (anchored !== undefined) pairs.push(pair(anchored));
+      else for (let item = 1; item < old.scene.items.length; item++) if (!old.scene.items[item].open) pairs.push(pair(item));
+      let nearest = null;
+      let least = Infinity;
+      for (const found of pairs) {
+        if (!found) continue;
+        const distance = Math.hypot(found[0].x - this.camera.x, found[0].y - this.camera.y);
+        if (distance < least) [nearest, least] = [found, distance];
+      }
+      if (!nearest) return;
+      this._stopGlide();
+      this.camera.x += nearest[1].x - nearest[0].x;
+      this.camera.y += nearest[1].y - nearest[0].y;
+    }
+
+    _resolveMarks() {
+      const { model } = this;
+      this.keyMarks = new Map();
+      this.groupMarks = new Map();
+      const marks = Object.entries(this.marks);
+      if (!marks.length || !this.picture) return;
+      const values = new Map();
+      for (const index of this._snapshots()) {
+        if (index === null) continue;
+        model.snapshot(index).producer.forEach((key, value) => key >= 0 && values.set(model.strings[value], key));
+      }
+      for (const [name, mark] of marks) {
+        const key = model.keyOfId.get(name) ?? values.get(name);
+        if (key === undefined) continue;
+        this.keyMarks.set(key, mark);
+        const item = this.picture.scene.ownerOfKey[key];
+        if (item !== undefined && this.picture.scene.items[item].group) this.groupMarks.set(item, mark);
+      }
+    }
+
+    /** The box that shows the selection: its own, the one it is a chip of, or the closed group that holds it. */
+    _resolveSelection() {
+      this.selected = this.selection === null || !this.picture ? -1 : this._itemOf(this.selection.id);
+      this.matchItems = new Set(this.matches.map((match) => this._itemOf(match.id)).filter((item) => item > 0));
+    }
+
+    _itemOf(id) {
+      const { scene } = this.picture;
+      const key = this.model.keyOfId.get(id);
+      if (key !== undefined) return scene.ownerOfKey[key] ?? -1;
+      if (scene.itemOfGroup.has(id)) return scene.itemOfGroup.get(id);
+      let group = scene.outline.groups.get(id);
+      while (group && !scene.itemOfGroup.has(group.id)) group = group.parent;
+      return group ? scene.itemOfGroup.get(group.id) : -1;
+    }
+
+    // ---- groups
+
+    async _setExpanded(change, anchor) {
+      change(this.expanded);
+      await this._rebuild(anchor);
+      this._draw();
+      this._emit("expand", { expanded: [...this.expanded].sort() });
+    }
+
+    expand(id) {
+      return this._setExpanded((open) => open.add(id), id);
+    }
+
+    collapse(id) {
+      return this._setExpanded((open) => open.delete(id), id);
+    }
+
+    toggle(id) {
+      return this.expanded.has(id) ? this.collapse(id) : this.expand(id);
+    }
+
+    expandAll() {
+      return this._setExpanded((open) => this._outline().groups.forEach((group, id) => id && open.add(id)));
+    }
+
+    collapseAll() {
+      return this._setExpanded((open) => open.clear());
+    }
+
+    expandTo(id) {
+      const outline = this._outline();
+      const key = this.model.keyOfId.get(id);
+      let chain = key === undefined ? [] : outline.ancestors(key);
+      if (key === undefined) for (let group = outline.groups.get(id); group; group = group.parent) chain.push(group);
+      chain = chain.filter((group) => group.id !== "" && group.id !== id && !(group.node >= 0 && group.node === key));
+      if (chain.every((group) => this.expanded.has(group.id))) return Promise.resolve();
+      return this._setExpanded((open) => chain.forEach((group) => open.add(group.id)));
+    }
+
+    // ---- camera
+
+    _panes() {
+      if (!this.steps || this.steps.before === null) return [AFTER];
+      return { split: [BEFORE, AFTER], before: [BEFORE], after: [AFTER] }[this.options.panes];
+    }
+
+    _paneWidth() {
+      return this.width / this._panes().length;
+    }
+
+    /** Centres a rectangle of the world in the panes, glides there unless told to jump. */
+    _frame(box, { least = LEAST_ZOOM, most = 1.15, jump = false } = {}) {
+      const room = { width: Math.max(60, this._paneWidth() - 40), height: Math.max(60, this.height - PANE_HEAD - 64) };
+      const zoom = Math.min(most, Math.max(least, Math.min(room.width / box.width, room.height / box.height)));
+      // What does not fit is shown from its top.
+      const y = box.height * zoom > room.height ? box.y + room.height / 2 / zoom : box.y + box.height / 2;
+      this._glide({ x: box.x + box.width / 2, y: y - (PANE_HEAD - 30) / 2 / zoom, zoom }, jump);
+    }
+
+    _glide(target, jump) {
+      this._stopGlide();
+      const from = { ...this.camera };
+      if (jump || matchMedia("(prefers-reduced-motion: reduce)").matches) {
+        Object.assign(this.camera, target);
+        this._redraw();
+        return;
+      }
+      const start = performance.now();
+      const move = (now) => {
+        const part = Math.min(1, Math.max(0, (now - start) / GLIDE_MS));
+        const eased = 1 - (1 - part) ** 3;
+        this.camera.zoom = from.zoom * (target.zoom / from.zoom) ** eased;
+        this.camera.x = from.x + (target.x - from.x) * eased;
+        this.camera.y = from.y + (target.y - from.y) * eased;
+        this._draw();
+        this.gliding = part < 1 ? requestAnimationFrame(move) : 0;
+      };
+      this.target = target;
+      this.gliding = requestAnimationFrame(move);
+    }
+
+    _stopGlide() {
+      cancelAnimationFrame(this.gliding);
+      this.gliding = 0;
+    }
+
+    /** The first look: the changes if they can be read together, else the first of them; without any, the top. */
+    _lookFirst() {
+      const changes = this._changeBox();
+      const whole = this._whole();
+      if (this._fits(whole, 0.6)) this._frame(whole, { jump: true });
+      else if (changes && this._fits(changes.all, 0.4)) this._frame(changes.all, { most: 1, jump: true });
+      else if (changes) this._frame(changes.first, { most: 0.85, jump: true });
+      else this._frame(whole, { least: 0.6, most: 1, jump: true });
+    }
+
+    _fits(box, zoom) {
+      return box.width * zoom <= this._paneWidth() - 40 && box.height * zoom <= this.height - PANE_HEAD - 64;
+    }
+
+    _whole() {
+      return { x: 0, y: 0, width: this.picture.layout.width[0], height: this.picture.layout.height[0] };
+    }
+
+    _box(item, margin = 0) {
+      const { layout } = this.picture;
+      return {
+        x: layout.x[item] - margin, y: layout.y[item] - margin,
+        width: layout.width[item] + 2 * margin, height: layout.height[item] + 2 * margin,
+      };
+    }
+
+    /** Closed boxes in which something changed, top to bottom. */
+    _changedItems() {
+      const { scene, counts, layout } = this.picture;
+      const touched = (item) => counts.added[item] || counts.removed[item] || counts.changed[item];
+      return scene.items.map((_, item) => item).filter((item) => item && !scene.items[item].open && touched(item))
+        .sort((a, b) => layout.y[a] - layout.y[b] || layout.x[a] - layout.x[b]);
+    }
+
+    _changeBox() {
+      const items = this._changedItems();
+      if (!items.length) return null;
+      const boxes = items.map((item) => this._box(item, 24));
+      const [x, y] = [Math.min(...boxes.map((box) => box.x)), Math.min(...boxes.map((box) => box.y))];
+      const right = Math.max(...boxes.map((box) => box.x + box.width));
+      const bottom = Math.max(...boxes.map((box) => box.y + box.height));
+      const first = boxes[0];
+      return { all: { x, y, width: right - x, height: bottom - y }, first: this._around(first) };
+    }
+
+    /** A box with what surrounds it, so that one sees where it stands. */
+    _around(box) {
+      return { x: box.x - 160, y: box.y - 120, width: box.width + 320, height: box.height + 360 };
+    }
+
+    fit() {
+      if (this.picture) this._frame(this._whole());
+    }
+
+    fitChanges() {
+      const changes = this.picture && this._changeBox();
+      if (changes) this._frame(changes.all);
+    }
+
+    async revealChanges() {
+      const [before, after] = this._snapshots();
+      const opener = new Opener(this._outline(), this.expanded);
+      opener.openFor(this.model.diff(before, after).keys(), Infinity);
+      await this._setExpanded(() => {});
+      this.fitChanges();
+    }
+
+    nextChange(direction) {
+      const items = this.picture ? this._changedItems() : [];
+      if (!items.length) return;
+      const at = items.indexOf(this.selected);
+      const next = at < 0 ? (direction > 0 ? 0 : items.length - 1) : (at + direction + items.length) % items.length;
+      this._selectItem(items[next], true);
+    }
+
+    zoomBy(factor, at = { x: 0, y: 0 }) {
+      this._stopGlide();
+      const zoom = Math.min(MOST_ZOOM, Math.max(LEAST_ZOOM, this.camera.zoom * factor));
+      this.camera.x += at.x / this.camera.zoom - at.x / zoom;
+      this.camera.y += at.y / this.camera.zoom - at.y / zoom;
+      this.camera.zoom = zoom;
+      this._keepInSight();
+      this._redraw();
+    }
+
+    _keepInSight() {
+      if (!this.picture) return;
+      const whole = this._whole();
+      this.camera.x = Math.min(whole.width, Math.max(0, this.camera.x));
+      this.camera.y = Math.min(whole.height, Math.max(0, this.camera.y));
+    }
+
+    // ---- selection and search
+
+    async select(id, { center = false } = {}) {
+      if (id !== null && this.model.keyOfId.get(id) === undefined && !this._outline().groups.has(id)) {
+        throw new Error(`graph view: there is no node or group ${JSON.stringify(id)}`);
+      }
+      this.selection = id === null ? null : { id };
+      if (center && id !== null) await this.expandTo(id);
+      this._resolveSelection();
+      if (center && this.selected > 0) this._center(this.selected);
+      this._announce();
+      this._redraw();
+    }
+
+    _selectItem(item, center = false) {
+      if (item <= 0) this.selection = null;
+      else {
+        const { group, key } = this.picture.scene.items[item];
+        this.selection = { id: key >= 0 ? this.model.ids[key] : group.id };
+      }
+      this.selected = item;
+      if (center && item > 0) this._center(item);
+      this._announce();
+      this._redraw();
+    }
+
+    _center(item) {
+      const box = this._box(item);
+      const zoom = Math.max(this.camera.zoom, 0.7);
+      const tall = this.picture.scene.items[item].open;
+      if (tall) this._frame(this._box(item, 20), { least: 0.3 });
+      else this._glide({ x: box.x + box.width / 2, y: box.y + box.height / 2, zoom });
+    }
+
+    _announce() {
+      const detail = this._describe(this.selection && this.selection.id);
+      this.live.textContent = detail.text;
+      delete detail.text;
+      this._emit("select", detail);
+    }
+
+    _describe(id) {
+      if (id === null) return { id, kind: null, node: null, group: null, text: "nothing selected" };
+      const node = this.node(id);
+      if (node) {
+        const shown = node.after || node.before;
+        const type = shown.outputs.length ? `, ${words.shortType(shown.outputs[0].type)}` : "";
+        const place = shown.module ? ` in ${shown.module}` : "";
+        return { id, kind: "node", node, group: null, text: `${words.opName(shown.op)} ${id}${place}${type}${node.status ? `, ${node.status}` : ""}` };
+      }
+      const group = this._outline().groups.get(id);
+      const open = this.expanded.has(id) ? "open" : "closed";
+      const detail = group ? { id, label: group.label, ops: group.ops, expanded: this.expanded.has(id) } : null;
+      return { id, kind: group ? "group" : "node", node: null, group: detail, text: group ? `module ${id}, ${group.ops} ops, ${open}` : id };
+    }
+
+    node(id) {
+      const key = this.model.keyOfId.get(id);
+      if (key === undefined || !this.steps) return null;
+      const [before, after] = this._snapshots();
+      const read = (index) => {
+        const row = index === null ? -1 : this.model.snapshot(index).rowOf[key];
+        return row < 0 ? null : this.model.node(row);
+      };
+      const [old, now] = [read(before), read(after)];
+      if (!old && !now) return null;
+      return { id, status: this.model.diff(before, after).get(key) || null, before: old, after: now };
+    }
+
+    history(id) {
+      const key = this.model.keyOfId.get(id);
+      if (key === undefined) return [];
+      const found = [];
+      const latest = new Map(); // method -> row
+      for (const step of this.model.steps) {
+        const row = this.model.snapshot(step.after).rowOf[key];
+        const old = latest.get(step.method) ?? -1;
+        latest.set(step.method, row);
+        if (row === old) continue;
+        const status = old < 0 ? "added" : row < 0 ? "removed" : this.model.sameNode(old, row) ? null : "changed";
+        if (status) found.push({ step: step.index, status });
+      }
+      return found;
+    }
+
+    search(text) {
+      const wanted = text.trim().toLowerCase();
+      this.matches = [];
+      if (wanted && this.steps) {
+        const [before, after] = this._snapshots();
+        const seen = new Set();
+        for (const index of [after, before]) {
+          if (index === null) continue;
+          const snapshot = this.model.snapshot(index);
+          for (const key of snapshot.order) {
+            const row = snapshot.rowOf[key];
+            if (seen.has(key) || this.model.isPseudo(key) || !this._haystack(row).includes(wanted)) continue;
+            seen.add(key);
+            const node = this.model.node(row);
+            this.matches.push({ id: node.id, label: words.opName(node.op), module: node.module });
+          }
+        }
+      }
+      if (this.picture) this._resolveSelection();
+      this._redraw();
+      return this.matches.map((match) => ({ ...match }));
+    }
+
+    clearSearch() {
+      this.search("");
+    }
+
+    _haystack(row) {
+      let text = this.haystacks.get(row);
+      if (text === undefined) {
+        const node = this.model.node(row);
+        const parts = [node.op, node.id, node.module, ...node.outputs.map((value) => value.name), ...node.attributes.map((pair) => pair.text)];
+        this.haystacks.set(row, (text = parts.join("\n").toLowerCase()));
+      }
+      return text;
+    }
+
+    focusMatch(index) {
+      const match = this.matches[index];
+      return match ? this.select(match.id, { center: true }) : Promise.resolve();
+    }
+
+    setMarks(marks) {
+      this.marks = marks || {};
+      this._resolveMarks();
+      this._redraw();
+    }
+
+    setLegend(entries) {
+      this.legend = entries || [];
+      this._drawLegend();
+    }
+
+    async setOptions(options) {
+      const constants = this.options.constants;
+      Object.assign(this.options, options);
+      this.showConstantsButton.setAttribute("aria-pressed", String(this.options.constants));
+      if (this.steps && constants !== this.options.constants) {
+        this._openByDefault();
+        await this._rebuild();
+      }
+      this._draw();
+    }
+
+    // ---- state
+
+    state() {
+      const { x, y, zoom } = this.gliding ? this.target : this.camera;
+      return {
+        steps: this.steps, expanded: [...this.expanded].sort(), selection: this.selection && this.selection.id,
+        viewport: { x, y, zoom }, options: { constants: this.options.constants, panes: this.options.panes },
+      };
+    }
+
+    async restore(state) {
+      this._stopGlide();
+      Object.assign(this.options, state.options);
+      this.showConstantsButton.setAttribute("aria-pressed", String(this.options.constants));
+      this.steps = state.steps;
+      this.expanded = new Set(state.expanded);
+      const known = state.selection !== null && this.model.keyOfId.has(state.selection);
+      this.selection = known || (state.selection !== null && this._outline().groups.has(state.selection)) ? { id: state.selection } : null;
+      this.seenOutlines.add(this._outline());
+      await this._rebuild();
+      Object.assign(this.camera, state.viewport);
+      this._draw();
+      this._announce();
+    }
+
+    // ---- pointer
+
+    /** Where an event is: side of the pane, offset from its middle, and the point of the world. */
+    _locate(event) {
+      const bounds = this.canvas.getBoundingClientRect();
+      const panes = this._panes();
+      const width = this._paneWidth();
+      const x = event.clientX - bounds.left;
+      const y = event.clientY - bounds.top;
+      const pane = Math.min(panes.length - 1, Math.max(0, Math.floor(x / width)));
+      const offset = { x: x - (pane + 0.5) * width, y: y - this.height / 2 };
+      const { zoom } = this.camera;
+      return { side: panes[pane], offset, x: this.camera.x + offset.x / zoom, y: this.camera.y + offset.y / zoom, left: x, top: y };
+    }
+
+    _itemAt(place) {
+      if (!this.picture) return -1;
+      const header = this._headerAt(place);
+      return header > 0 ? header : this.picture.itemAt(place.x, place.y, place.side);
+    }
+
+    /** Names of open groups float over what they hold, so they come first. */
+    _headerAt(place) {
+      for (const header of (this.headers && this.headers[place.side]) || []) {
+        if (place.x >= header.x && place.x <= header.x + header.width && place.y >= header.y && place.y <= header.y + header.height) return header.item;
+      }
+      return -1;
+    }
+
+    _onWheel(event) {
+      event.preventDefault();
+      const unit = event.deltaMode === 1 ? 16 : event.deltaMode === 2 ? 400 : 1;
+      const speed = event.ctrlKey ? 0.01 : 0.0016;
+      this.zoomBy(Math.exp(-Math.max(-300, Math.min(300, event.deltaY * unit)) * speed), this._locate(event).offset);
+    }
+
+    _onDown(event) {
+      if (event.button > 0) return;
+      this.root.focus({ preventScroll: true });
+      this.canvas.setPointerCapture(event.pointerId);
+      this.pointers.set(event.pointerId, event);
+      this.moved = 0;
+      this._stopGlide();
+      const overview = this._overviewAt(event);
+      this.inOverview = overview !== null;
+      if (overview) this._jump(overview);
+    }
+
+    _jump(point) {
+      Object.assign(this.camera, point);
+      this._redraw();
+    }
+
+    _onMove(event) {
+      const last = this.pointers.get(event.pointerId);
+      if (!last) {
+        this._hover(this._overviewAt(event) ? -1 : this._itemAt(this._locate(event)), event);
+        return;
+      }
+      const others = [...this.pointers.values()].filter((one) => one.pointerId !== event.pointerId);
+      this.pointers.set(event.pointerId, event);
+      const point = this.inOverview && this._overviewAt(event, true);
+      if (point) return this._jump(point);
+      if (others.length) {
+        const distance = (one) => Math.hypot(one.clientX - others[0].clientX, one.clientY - others[0].clientY);
+        this.zoomBy(distance(event) / Math.max(1, distance(last)), this._locate(event).offset);
+        return;
+      }
+      const [dx, dy] = [event.clientX - last.clientX, event.clientY - last.clientY];
+      this.moved += Math.abs(dx) + Math.abs(dy);
+      if (this.moved < 4) return;
+      this.root.classList.add("fg-drag");
+      this._hover(-1);
+      this.camera.x -= dx / this.camera.zoom;
+      this.camera.y -= dy / this.camera.zoom;
+      this._keepInSight();
+      this._redraw();
+    }
+
+    _onUp(event) {
+      const known = this.pointers.delete(event.pointerId);
+      this.root.classList.remove("fg-drag");
+      if (!known || event.type === "pointercancel" || this.moved >= 4 || this.inOverview || !this.picture) return;
+      const place = this._locate(event);
+      const item = this._itemAt(place);
+      if (item > 0 && this._onToggle(place, item)) return void this.toggle(this.picture.scene.items[item].group.id);
+      this._selectItem(item);
+    }
+
+    _onToggle(place, item) {
+      const { scene, layout } = this.picture;
+      const { group, open } = scene.items[item];
+      if (!group || this.camera.zoom < 0.5) return false;
+      const header = open && this.headers[place.side].find((one) => one.item === item);
+      const [x, y] = open ? [header ? header.x + 10 : NaN, header ? header.y + 14 : NaN] : [layout.x[item] + 15, layout.y[item] + 16];
+      return Math.abs(place.x - x) <= 6 + draw.HIT_SLOP && Math.abs(place.y - y) <= 6 + draw.HIT_SLOP;
+    }
+
+    _onDouble(event) {
+      if (!this.picture) return;
+      const item = this._itemAt(this._locate(event));
+      const group = item > 0 && this.picture.scene.items[item].group;
+      if (group) this.toggle(group.id);
+    }
+
+    _hover(item, event) {
+      if (item !== this.hovered) {
+        this.hovered = item;
+        const shown = item > 0 ? this.picture.scene.items[item] : null;
+        const id = shown && (shown.key >= 0 ? this.model.ids[shown.key] : shown.group.id);
+        this._emit("hover", shown ? { id, kind: shown.group ? "group" : "node" } : null);
+        this.canvas.style.cursor = shown && !shown.open ? "pointer" : "";
+        if (shown && !shown.open) this._fillTip(item, this._locate(event).side);
+        this.tip.hidden = !shown || shown.open;
+        this._redraw();
+      }
+      if (!this.tip.hidden && event) this._placeTip(event);
+    }
+
+    _fillTip(item, side) {
+      const { group, key } = this.picture.scene.items[item];
+      const lines = group ? this._groupLines(item, group) : this._nodeLines(item, key, side);
+      this.tip.replaceChildren();
+      element("b", "", this.tip).textContent = lines[0];
+      for (const line of lines.slice(1)) element("div", "", this.tip).textContent = line;
+    }
+
+    _groupLines(item, group) {
+      const { counts } = this.picture;
+      const changes = ["removed", "added", "changed"].filter((status) => counts[status][item])
+        .map((status) => `${draw.SIGNS[status]}${counts[status][item]} ${status}`);
+      return [group.label, `${group.id}  ·  ${group.ops} ops`, ...(changes.length ? [changes.join("   ")] : []), "double click to open"];
+    }
+
+    _nodeLines(item, key, side) {
+      const snapshot = this.model.snapshot(this.picture.snapshotOf(side));
+      const node = this.model.node(snapshot.rowOf[key]);
+      const status = this.picture.statusOf(item);
+      const pseudo = this.model.isPseudo(key);
+      const cut = (text) => (text.length > 200 ? `${text.slice(0, 199)}…` : text);
+      const lines = [pseudo ? node.op : node.op + (status ? `   ${draw.SIGNS[status]} ${status}` : "")];
+      for (const value of node.outputs) lines.push(cut(`%${value.name} : ${value.type}`));
+      for (const name of node.inputs.slice(0, 12)) lines.push(cut(`← ${this._valueText(snapshot, name)}`));
+      if (node.inputs.length > 12) lines.push(`← ${node.inputs.length - 12} more`);
+      for (const pair of node.attributes.slice(0, 6)) lines.push(cut(`${pair.name} = ${pair.text}`));
+      if (node.module) lines.push(`in ${node.module}`);
+      if (node.source) lines.push(`${node.source.file}:${node.source.line}`);
+      const mark = this.keyMarks.get(key);
+      if (mark && mark.label) lines.push(mark.label);
+      return lines;
+    }
+
+    /** A value as a reader of code wants it: a constant by what it is, anything else by name and type. */
+    _valueText(snapshot, name) {
+      this.valueIndex ??= new Map();
+      if (this.valueIndex.model !== this.model) {
+        this.valueIndex = new Map(this.model.strings.map((text, index) => [text, index]));
+        this.valueIndex.model = this.model;
+      }
+      const producer = snapshot.producer[this.valueIndex.get(name)];
+      if (producer === undefined || producer < 0) return `%${name}`;
+      const node = this.model.node(snapshot.rowOf[producer]);
+      const value = node.op === "prim::Constant" && !node.constant && node.attributes.find((pair) => pair.name === "value");
+      if (value) return value.text;
+      if (node.op === "prim::Constant" && !node.constant && !node.attributes.length) return "None";
+      const output = node.outputs.find((one) => one.name === name);
+      return `%${name}${output ? ` : ${words.shortType(output.type)}` : ""}`;
+    }
+
+    _placeTip(event) {
+      const bounds = this.root.getBoundingClientRect();
+      const [x, y] = [event.clientX - bounds.left, event.clientY - bounds.top];
+      const { offsetWidth: width, offsetHeight: height } = this.tip;
+      this.tip.style.left = `${Math.max(4, x + 16 + width > this.width ? x - width - 12 : x + 16)}px`;
+      this.tip.style.top = `${Math.max(4, Math.min(this.height - height - 6, y + 14))}px`;
+    }
+
+    // ---- keyboard
+
+    _onKey(event) {
+      if (event.altKey || event.ctrlKey || event.metaKey || event.target !== this.root || !this.picture) return;
+      const act = {
+        ArrowDown: () => this._step(1), ArrowUp: () => this._step(-1), ArrowLeft: () => this._sideways(-1), ArrowRight: () => this._sideways(1),
+        Enter: () => this._toggleSelected(), "+": () => this.zoomBy(1.4), "=": () => this.zoomBy(1.4), "-": () => this.zoomBy(1 / 1.4),
+        0: () => this.fit(), n: () => this.nextChange(1), p: () => this.nextChange(-1), Escape: () => this._selectItem(-1),
+      }[event.key];
+      if (!act) return;
+      event.preventDefault();
+      event.stopPropagation();
+      act();
+    }
+
+    /** The box nearest to the middle, where nothing is selected yet. */
+    _start() {
+      const { scene } = this.picture;
+      const shown = scene.items.map((_, item) => item).filter((item) => item && !scene.items[item].open && this.picture.sides[item]);
+      this._selectItem(this._nearest(shown, this.camera.x, this.camera.y), true);
+    }
+
+    _nearest(items, x, y) {
+      let [found, least] = [-1, Infinity];
+      for (const item of items) {
+        const box = this._box(item);
+        const distance = Math.hypot(box.x + box.width / 2 - x, box.y + box.height / 2 - y);
+        if (distance < least) [found, least] = [item, distance];
+      }
+      return found;
+    }
+
+    _step(direction) {
+      if (this.selected <= 0) return this._start();
+      const { scene, sides } = this.picture;
+      const at = direction > 0 ? 0 : 1;
+      const next = scene.edges.filter((edge) => edge[at] === this.selected && sides[edge[1 - at]]).map((edge) => edge[1 - at]);
+      const inside = scene.items[this.selected].open
+        ? scene.items.map((_, item) => item).filter((item) => scene.items[item].parent === this.selected && sides[item]) : [];
+      const box = this._box(this.selected);
+      const item = this._nearest(next.length ? next : inside, box.x + box.width / 2, box.y + (direction > 0 ? box.height : 0));
+      if (item > 0) this._selectItem(item, true);
+    }
+
+    _sideways(direction) {
+      if (this.selected <= 0) return this._start();
+      const { scene, sides } = this.picture;
+      const here = this._box(this.selected);
+      const { parent } = scene.items[this.selected];
+      const beside = scene.items.map((_, item) => item).filter((item) => {
+        if (item === this.selected || !sides[item] || scene.items[item].parent !== parent) return false;
+        const box = this._box(item);
+        const overlaps = box.y < here.y + here.height && here.y < box.y + box.height;
+        return overlaps && Math.sign(box.x - here.x) === direction;
+      });
+      const item = this._nearest(beside, here.x + here.width / 2, here.y + here.height / 2);
+      if (item > 0) this._selectItem(item, true);
+    }
+
+    async _toggleSelected() {
+      if (this.selected <= 0) return;
+      const { group, parent } = this.picture.scene.items[this.selected];
+      if (group) return this.toggle(group.id);
+      const around = this.picture.scene.items[parent].group;
+      if (!around || !around.id) return;
+      this.selection = { id: around.node >= 0 ? this.model.ids[around.node] : around.id };
+      await this.collapse(around.id);
+      this._announce();
+    }
+
+    // ---- drawing
+
+    _resize() {
+      const { clientWidth: width, clientHeight: height } = this.root;
+      const ratio = root.devicePixelRatio || 1;
+      if (!width || !height || (width === this.width && height === this.height && ratio === this.ratio)) return;
+      const first = !this.width;
+      Object.assign(this, { width, height, ratio });
+      this.canvas.width = Math.round(width * ratio);
+      this.canvas.height = Math.round(height * ratio);
+      if (first && this.picture) this._lookFirst();
+      this._draw();
+    }
+
+    _redraw() {
+      this.frame ||= requestAnimationFrame(() => this._draw());
+    }
+
+    _draw() {
+      cancelAnimationFrame(this.frame);
+      this.frame = 0;
+      if (!this.width) return;
+      this.surface.setTransform(this.ratio, 0, 0, this.ratio, 0, 0);
+      this._paint(this.surface, true);
+    }
+
+    _paint(surface, live) {
+      const colours = draw.THEMES[this.theme];
+      surface.beginPath();
+      surface.rect(0, 0, this.width, this.height);
+      surface.fillStyle = colours.page;
+      surface.fill();
+      if (!this.picture) return;
+      const panes = this._panes();
+      const width = this._paneWidth();
+      this.headers = {};
+      panes.forEach((side, at) => {
+        const look = {
+          side, width, height: this.height, theme: this.theme, camera: this.camera, selected: this.selected, hovered: live ? this.hovered : -1,
+          marks: this.keyMarks, groupMarks: this.groupMarks, matches: this.matchItems, headerTop: PANE_HEAD,
+        };
+        surface.save();
+        surface.translate(at * width, 0);
+        surface.beginPath();
+        surface.rect(0, 0, width, this.height);
+        surface.clip();
+        draw.paintPane(surface, this.picture, look);
+        this.headers[side] = look.headers;
+        this._paintTitle(surface, side, width, colours);
+        surface.restore();
+      });
+      if (panes.length === 2) {
+        surface.beginPath();
+        surface.rect(width - 0.5, 0, 1, this.height);
+        surface.fillStyle = colours.divider;
+        surface.fill();
+      }
+      if (live) this._paintOverview(colours);
+    }
+
+    _paintTitle(surface, side, width, colours) {
+      const step = this.model.steps[side === BEFORE ? this.steps.before : this.steps.after];
+      const alone = this.steps.before === null;
+      const word = alone ? "graph" : side === BEFORE ? "before" : "after";
+      const label = `${step.index}  ${step.name}${step.method === "forward" ? "" : `  ·  ${step.method}`}`;
+      const nodes = this.picture.scene.model.snapshot(this.picture.snapshotOf(side)).order.filter((key) => !this.model.isPseudo(key)).length;
+      const { counts } = this.picture;
+      const signs = alone ? [] : (side === BEFORE ? ["removed", "changed"] : ["added", "changed"]).filter((status) => counts[status][0]);
+      surface.beginPath();
+      surface.rect(0, 0, width, PANE_HEAD - 8);
+      surface.fillStyle = colours.label;
+      surface.fill();
+      const write = (text, x, font, colour) => {
+        surface.font = font;
+        surface.fillStyle = colour;
+        surface.textAlign = "left";
+        surface.textBaseline = "middle";
+        surface.fillText(text, x, (PANE_HEAD - 8) / 2);
+        return x + draw.textWidth(font, text);
+      };
+      const { header, count } = draw.FONTS;
+      let x = write(word, 14, count, colours.soft) + 8;
+      const room = width - x - 90 - signs.length * 50;
+      x = write(draw.shorten(header, label, room), x, header, colours.text) + 12;
+      for (const status of signs) x = write(`${draw.SIGNS[status]}${counts[status][0]}`, x, header, colours[status].line) + 8;
+      write(`${nodes} nodes`, x, count, colours.soft);
+    }
+
+    // ---- overview
+
+    /** A small map in the corner, where the graph is much larger than the pane. */
+    _paintOverview(colours) {
+      const whole = this._whole();
+      this.map = null;
+      const small = this.width < 420 || this.height < 300;
+      if (small || this._fits(whole, this.camera.zoom)) return;
+      const scale = { x: 0, y: 0 };
+      const [most, least] = [{ width: 110, height: Math.min(230, this.height * 0.4) }, { width: 46, height: 60 }];
+      const ratio = Math.min(most.width / whole.width, most.height / whole.height);
+      const width = Math.max(least.width, whole.width * ratio);
+      const height = Math.max(least.height, whole.height * ratio);
+      Object.assign(scale, { x: width / whole.width, y: height / whole.height });
+      const left = this.width - width - 16;
+      const top = PANE_HEAD + 4;
+      this.map = { left, top, width, height, scale };
+      this.overview ??= this._drawOverview(width, height, scale, colours);
+      if (this.overview.theme !== this.theme) this.overview = this._drawOverview(width, height, scale, colours);
+      const { surface } = this;
+      surface.drawImage(this.overview.canvas, left, top, width, height);
+      const view = { width: this._paneWidth() / this.camera.zoom, height: this.height / this.camera.zoom };
+      const x1 = Math.max(0, (this.camera.x - view.width / 2) * scale.x);
+      const y1 = Math.max(0, (this.camera.y - view.height / 2) * scale.y);
+      const x2 = Math.min(width, (this.camera.x + view.width / 2) * scale.x);
+      const y2 = Math.min(height, (this.camera.y + view.height / 2) * scale.y);
+      surface.strokeStyle = colours.focus;
+      surface.lineWidth = 1.5;
+      surface.strokeRect(left + x1, top + y1, Math.max(4, x2 - x1), Math.max(4, y2 - y1));
+    }
+
+    _drawOverview(width, height, scale, colours) {
+      const canvas = document.createElement("canvas");
+      canvas.width = Math.ceil(width * this.ratio);
+      canvas.height = Math.ceil(height * this.ratio);
+      const surface = canvas.getContext("2d");
+      surface.scale(this.ratio, this.ratio);
+      surface.fillStyle = colours.page;
+      surface.strokeStyle = colours.groupLine;
+      surface.beginPath();
+      surface.roundRect(0.5, 0.5, width - 1, height - 1, 4);
+      surface.fill();
+      surface.stroke();
+      const { layout, scene } = this.picture;
+      const fill = (items, colour, least) => {
+        surface.fillStyle = colour;
+        for (const item of items) {
+          const [w, h] = [Math.max(least, layout.width[item] * scale.x), Math.max(least, layout.height[item] * scale.y)];
+          surface.fillRect(Math.min(width - w, layout.x[item] * scale.x), Math.min(height - h, layout.y[item] * scale.y), w, h);
+        }
+      };
+      const shut = scene.items.map((_, item) => item).filter((item) => item && !scene.items[item].open);
+      fill(shut, colours.hub, 0.6);
+      const changed = this._changedItems();
+      for (const status of ["changed", "removed", "added"]) fill(changed.filter((item) => this.picture.counts[status][item]), colours[status].line, 2.5);
+      return { canvas, theme: this.theme };
+    }
+
+    _overviewAt(event, outside = false) {
+      if (!this.map) return null;
+      const bounds = this.canvas.getBoundingClientRect();
+      const [x, y] = [event.clientX - bounds.left - this.map.left, event.clientY - bounds.top - this.map.top];
+      const within = x >= 0 && y >= 0 && x <= this.map.width && y <= this.map.height;
+      if (!within && !outside) return null;
+      const whole = this._whole();
+      return {
+        x: Math.max(0, Math.min(whole.width, x / this.map.scale.x)), y: Math.max(0, Math.min(whole.height, y / this.map.scale.y)),
+      };
+    }
+
+    // ---- legend and export
+
+    _drawLegend() {
+      if (!this.legendBox) return;
+      this.legendBox.replaceChildren();
+      const colours = draw.THEMES[this.theme];
+      const entry = (sign, label, fill, line) => {
+        const box = element("span", "", this.legendBox);
+        const swatch = element("i", "", box);
+        swatch.textContent = sign;
+        Object.assign(swatch.style, { background: fill, borderColor: line, color: line });
+        element("span", "", box).textContent = label;
+      };
+      if (this.steps && this.steps.before !== null) {
+        for (const status of ["removed", "added", "changed"]) entry(draw.SIGNS[status], status, colours[status].fill, colours[status].line);
+      }
+      for (const { fill, label } of this.legend) entry("", label, fill, fill);
+    }
+
+    toSVG() {
+      const surface = new draw.SvgSurface(this.width, this.height);
+      this._paint(surface, false);
+      return surface.toString();
+    }
+
+    toPNG() {
+      const canvas = document.createElement("canvas");
+      const ratio = Math.max(2, this.ratio);
+      canvas.width = this.width * ratio;
+      canvas.height = this.height * ratio;
+      const surface = canvas.getContext("2d");
+      surface.scale(ratio, ratio);
+      this._paint(surface, false);
+      return new Promise((resolve, reject) => {
+        canvas.toBlob((blob) => (blob ? resolve(blob) : reject(new Error("graph view: the picture is too large for a PNG"))), "image/png");
+      });
+    }
+  }
+
+  /** Decides which groups to open, within a budget of boxes. */
+  class Opener {
+    constructor(outline, expanded) {
+      this.outline = outline;
+      this.expanded = expanded;
+      this.boxes = 0;
+      const count = (group) => {
+        this.boxes += group.children.length;
+        for (const child of group.children) if (child.children && expanded.has(child.id)) count(child);
+      };
+      count(outline.root);
+    }
+
+    _open(group) {
+      if (this.expanded.has(group.id)) return;
+      this.expanded.add(group.id);
+      this.boxes += group.children.length;
+    }
+
+    /** Opens the way to each of these nodes, in order, as long as that stays within the budget. */
+    openFor(keys, budget) {
+      for (const key of keys) {
+        const chain = this.outline.ancestors(key).filter((group) => !this.expanded.has(group.id));
+        const cost = chain.reduce((sum, group) => sum + group.children.length, 0);
+        if (this.boxes + cost > budget) continue;
+        chain.forEach((group) => this._open(group));
+      }
+    }
+
+    /** Opens small groups, outer ones first. */
+    openSmall(budget) {
+      let level = [this.outline.root];
+      while (level.length) {
+        const next = [];
+        for (const group of level) {
+          for (const child of group.children) {
+            if (!child.children) continue;
+            const small = child.block || child.ops <= SMALL_GROUP || child.children.length <= SMALL_GROUP;
+            if (!this.expanded.has(child.id) && small && this.boxes + child.children.length <= budget) this._open(child);
+            if (this.expanded.has(child.id)) next.push(child);
+          }
+        }
+        level = next;
+      }
+    }
+  }
+
+  root.FreezerGraph = Object.assign(root.FreezerGraph, {
+    /** Makes a view inside `container`, which gives it its size. */
+    create: (container, options = {}) => new View(container, options),
+  });
+})(globalThis);

@@ -1,0 +1,612 @@
+/* Compound layered layout, top to bottom: boxes inside boxes, edges that cross their borders through ports.
+ *
+ * Each group (a *scope*) is laid out on its own, innermost first, and then is one box of the scope around it. A source
+ * box has one *net* per scope it reaches: a single chain of bends that all its readers there share, so that a value
+ * read everywhere costs one line and not hundreds. Where a net crosses a group's border it has a port on it.
+ *
+ * Phases:  index → nets → per scope {layers, chains, order, x, y} → absolute positions → segments
+ *
+ * Pure and deterministic: the same input gives the same output, in a worker as on the main thread. `layoutModule` is
+ * self-contained because its source text is what the worker is made from.
+ *
+ * Input   parent Int32Array     box that holds box i; box 0 is the root; a box follows its parent
+ *         group  Uint8Array     1 for a box that is open and so gets its size from what it holds
+ *         width, height         sizes of closed boxes, least sizes of open ones (world units = CSS px at zoom 1)
+ *         source, target        the edges, as boxes; the order of boxes is an execution order
+ *         direct Uint8Array     1 for an edge that passes where only another version of the graph has a box: a line
+ *                               from box to box that takes no room
+ * Output  x, y, width, height   Float32Array, left top corners and sizes of all boxes
+ *         x1, y1, x2, y2        Float32Array, segments; each runs downward and starts and ends vertically
+ *         owner Int32Array      source box of segment s
+ *         previous Int32Array   segment that segment s continues, or -1; always smaller than s
+ *         last Int32Array       segment that arrives at the target of edge e, or -1 where there is nothing to draw
+ *         layer Int32Array      layer of box i in its scope
+ */
+(function (root) {
+  "use strict";
+
+  function layoutModule() {
+    const PAD = 14;
+    const HEADER = 28;
+    const ROW_GAP = 26;
+    const PORT_GAP = 10;
+    const WIDE_GAP = 0.07; // a row gap grows with the widest sidestep in it, so that curves stay steep enough to read
+    const MOST_GAP = 60;
+    const BEND = 8;
+    const SPREAD = 14;
+    const EMPTY_COLUMN = 48;
+    const BEND_BUDGET = 60000; // bends in one scope, beyond which nets that span many layers run straight
+    const LONG_SPAN = 40;
+    // How much a link wants to be straight: from neighbour to neighbour, along a long line, and at a line's ends. The
+    // main path weighs most, so that lines that pass it by make way, all of them together, and not the boxes.
+    const MAIN = 4;
+    const LONG = 2;
+    const SIDE = 1;
+    const NONE = -1;
+
+    /** Lays out one input; see the top of this file. */
+    function layout(input) {
+      const tree = indexTree(input);
+      const nets = routeNets(input, tree);
+      const size = input.parent.length;
+      const result = {
+        x: new Float32Array(size), y: new Float32Array(size), layer: new Int32Array(size),
+        width: Float32Array.from(input.width), height: Float32Array.from(input.height),
+      };
+      const scopes = new Array(size);
+      for (let box = size - 1; box >= 0; box--) {
+        if (input.group[box]) scopes[box] = layoutScope(box, tree, nets, result);
+      }
+      placeAbsolutely(input, result);
+      return Object.assign(result, drawSegments(input, tree, nets, scopes, result));
+    }
+
+    // ---- index
+
+    function indexTree(input) {
+      const size = input.parent.length;
+      const depth = new Int32Array(size);
+      const children = Array.from({ length: size }, () => []);
+      const place = new Int32Array(size);
+      for (let box = 1; box < size; box++) {
+        depth[box] = depth[input.parent[box]] + 1;
+        place[box] = children[input.parent[box]].push(box) - 1;
+      }
+      return { parent: input.parent, group: input.group, depth, children, place };
+    }
+
+    // ---- nets
+
+    /** Finds, per scope and source, where the net comes from and which children read it. */
+    function routeNets(input, tree) {
+      const size = input.parent.length;
+      const byName = new Map();
+      const inScope = Array.from({ length: size }, () => []);
+      const find = (scope, owner) => byName.get(scope * size + owner);
+      const net = (scope, owner, from) => {
+        let found = find(scope, owner);
+        if (!found) {
+          found = { scope, owner, from, sinks: [], known: new Set(), exits: false, entryX: 0, exitX: 0 };
+          byName.set(scope * size + owner, found);
+          inScope[scope].push(found);
+        }
+        return found;
+      };
+      const sink = (one, child) => {
+        if (one.known.has(child)) return;
+        one.known.add(child);
+        one.sinks.push(child);
+      };
+      const drawn = new Uint8Array(input.source.length);
+      for (let edge = 0; edge < input.source.length; edge++) {
+        if (input.direct[edge]) continue;
+        const [owner, target] = [input.source[edge], input.target[edge]];
+        let [a, b] = [owner, target];
+        while (tree.depth[a] > tree.depth[b]) a = tree.parent[a];
+        while (tree.depth[b] > tree.depth[a]) b = tree.parent[b];
+        if (a === b) continue; // a box and what it holds: being inside says it all
+        while (tree.parent[a] !== tree.parent[b]) [a, b] = [tree.parent[a], tree.parent[b]];
+        drawn[edge] = 1;
+        for (let at = owner; at !== a; at = tree.parent[at]) net(tree.parent[at], owner, at).exits = true;
+        sink(net(tree.parent[a], owner, a), b);
+        for (let at = target; at !== b; at = tree.parent[at]) sink(net(tree.parent[at], owner, NONE), at);
+      }
+      return { inScope, find, drawn };
+    }
+
+    // ---- one scope
+
+    function layoutScope(box, tree, nets, result) {
+      const scope = { box, nets: nets.inScope[box], children: tree.children[box], find: nets.find };
+      const layers = assignLayers(scope, tree);
+      const grid = buildChains(scope, layers, tree, result);
+      orderRows(grid);
+      placeX(grid);
+      closeColumns(grid);
+      placeY(grid, scope, result);
+      finishScope(grid, scope, result);
+      return grid;
+    }
+
+    /** Longest path from the sources; then boxes sink towards their readers where that shortens their lines. */
+    function assignLayers(scope, tree) {
+      const count = scope.children.length;
+      const layer = new Int32Array(count);
+      const outs = scope.children.map(() => []);
+      const ins = scope.children.map(() => []);
+      for (const net of scope.nets) {
+        const from = net.from === NONE ? NONE : tree.place[net.from];
+        if (from !== NONE) outs[from].push(net);
+        for (const child of net.sinks) if (tree.place[child] > from) ins[tree.place[child]].push(net);
+      }
+      for (let at = 0; at < count; at++) {
+        for (const net of outs[at]) {
+          for (const child of net.sinks) {
+            const to = tree.place[child];
+            if (to > at && layer[to] <= layer[at]) layer[to] = layer[at] + 1;
+          }
+        }
+      }
+      for (let at = count - 1; at >= 0; at--) sinkDown(at, layer, outs[at], ins[at], tree);
+      let lowest = 0;
+      for (let at = 0; at < count; at++) lowest = Math.max(lowest, layer[at]);
+      return { layer, count: count ? lowest + 1 : 0 };
+    }
+
+    function sinkDown(at, layer, outs, ins, tree) {
+      if (!outs.length || outs.some((net) => net.exits)) return;
+      let nearest = Infinity;
+      for (const net of outs) {
+        for (const child of net.sinks) if (tree.place[child] > at) nearest = Math.min(nearest, layer[tree.place[child]]);
+      }
+      if (nearest === Infinity || nearest - 1 <= layer[at]) return;
+      const reaches = (net) => net.exits || net.sinks.some((child) => layer[tree.place[child]] >= nearest - 1);
+      const stretched = ins.filter((net) => !reaches(net)).length;
+      if (stretched < outs.length) layer[at] = nearest - 1;
+    }
+
+    /**
+     * The scope as rows of elements: boxes, bends of nets, and ports in a first and last row of their own.
+     *
+     * An element is an index into the arrays of the grid. A link joins elements of neighbouring rows.
+     */
+    function buildChains(scope, layers, tree, result) {
+      const entering = scope.nets.some((net) => net.from === NONE);
+      const leaving = scope.nets.some((net) => net.exits);
+      const first = entering ? 1 : 0;
+      const count = layers.count + first + (leaving ? 1 : 0);
+      const grid = {
+        rows: Array.from({ length: Math.max(count, 1) }, () => []), row: [], width: [], box: [], net: [],
+        upper: [], lower: [], weight: [], upperShift: [], lowerShift: [], entering, leaving, chains: new Map(),
+      };
+      const add = (row, width, box, net) => {
+        const element = grid.row.push(row) - 1;
+        grid.width.push(width);
+        grid.box.push(box);
+        grid.net.push(net);
+        grid.rows[row].push(element);
+        return element;
+      };
+      const link = (upper, lower, weight, upperShift, lowerShift) => {
+        grid.upper.push(upper);
+        grid.lower.push(lower);
+        grid.weight.push(weight);
+        grid.upperShift.push(upperShift);
+        grid.lowerShift.push(lowerShift);
+      };
+      grid.element = scope.children.map((child, at) => add(layers.layer[at] + first, result.width[child], child, null));
+      scope.children.forEach((child, at) => (result.layer[child] = layers.layer[at]));
+      const spanOf = (net) => {
+        const start = net.from === NONE ? 0 : grid.row[grid.element[tree.place[net.from]]];
+        let end = net.exits ? count - 1 : start;
+        for (const child of net.sinks) end = Math.max(end, grid.row[grid.element[tree.place[child]]]);
+        return [start, end];
+      };
+      let bends = 0;
+      for (const net of scope.nets) bends += Math.max(0, spanOf(net)[1] - spanOf(net)[0] - 1);
+      for (const net of scope.nets) {
+        const [start, end] = spanOf(net);
+        const isEntry = net.from === NONE;
+        const top = isEntry ? add(0, BEND, NONE, net) : grid.element[tree.place[net.from]];
+        const topShift = isEntry ? 0 : exitShift(scope, net, result);
+        const straight = bends > BEND_BUDGET && end - start > LONG_SPAN;
+        const chain = [top];
+        const shiftOf = (element) => (element === top ? topShift : 0);
+        for (let row = start + 1; row < end && !straight; row++) {
+          const bend = add(row, BEND, NONE, net);
+          const above = chain[chain.length - 1];
+          link(above, bend, above === top ? SIDE : LONG, shiftOf(above), 0);
+          chain.push(bend);
+        }
+        const carrier = (row) => chain[Math.min(row - 1 - start, chain.length - 1)];
+        for (const child of net.sinks) {
+          const element = grid.element[tree.place[child]];
+          if (grid.row[element] <= start) continue; // runs backward: drawn, but shapes nothing
+          const above = carrier(grid.row[element]);
+          link(above, element, above === top ? MAIN : SIDE, shiftOf(above), entryShift(scope, net, child, result));
+        }
+        if (net.exits) {
+          const above = carrier(count - 1);
+          const port = add(count - 1, BEND, NONE, net);
+          link(above, port, above === top ? MAIN : LONG, shiftOf(above), 0);
+          chain.push(port);
+        }
+        grid.chains.set(net, { chain, top, straight });
+      }
+      return grid;
+    }
+
+    /** Where a net leaves or enters a box, relative to the box's middle: inner scopes are laid out already. */
+    function exitShift(scope, net, result) {
+      const inner = net.from === net.owner ? undefined : scope.find(net.from, net.owner);
+      return inner ? inner.exitX - result.width[net.from] / 2 : 0;
+    }
+
+    function entryShift(scope, net, child, result) {
+      const inner = scope.find(child, net.owner);
+      return inner && inner.from === NONE ? inner.entryX - result.width[child] / 2 : 0;
+    }
+
+    // ---- order within rows
+
+    /** Barycentre sweeps, the order with the fewest crossings wins. */
+    function orderRows(grid) {
+      const count = grid.row.length;
+      const links = adjacency(grid, count);
+      const position = new Float64Array(count);
+      const number = (row) => row.forEach((element, at) => (position[element] = at));
+      grid.links = links;
+      // Ports first in the order of their sources: the scope around this one will mostly have them so as well.
+      if (grid.entering) grid.rows[0].sort((a, b) => grid.net[a].owner - grid.net[b].owner);
+      number(grid.rows[0]);
+      for (let row = 1; row < grid.rows.length; row++) sortRow(grid, row, links.up, position);
+      const limit = count > 6000 ? 2 : count > 1500 ? 4 : 8;
+      let best = grid.rows.map((row) => row.slice());
+      let fewest = crossings(grid, position);
+      let stale = 0;
+      for (let sweep = 0; sweep < limit && fewest > 0 && stale < 3; sweep++) {
+        for (let row = grid.rows.length - 2; row >= 0; row--) sortRow(grid, row, links.down, position);
+        for (let row = 1; row < grid.rows.length; row++) sortRow(grid, row, links.up, position);
+        const now = crossings(grid, position);
+        stale = now < fewest ? 0 : stale + 1;
+        if (now < fewest) [fewest, best] = [now, grid.rows.map((row) => row.slice())];
+      }
+      grid.rows = best;
+    }
+
+    function adjacency(grid, count) {
+      const up = Array.from({ length: count }, () => []);
+      const down = Array.from({ length: count }, () => []);
+      for (let at = 0; at < grid.upper.length; at++) {
+        // Links of straight nets skip rows; they take no part in ordering.
+        if (grid.row[grid.lower[at]] !== grid.row[grid.upper[at]] + 1) continue;
+        up[grid.lower[at]].push(at);
+        down[grid.upper[at]].push(at);
+      }
+      return { up, down };
+    }
+
+    function sortRow(grid, row, links, position) {
+      const elements = grid.rows[row];
+      const towards = links === grid.links.up ? grid.upper : grid.lower;
+      const shift = links === grid.links.up ? grid.upperShift : grid.lowerShift;
+      const wish = new Map();
+      for (const element of elements) {
+        const here = links[element];
+        let sum = 0;
+        for (const at of here) sum += position[towards[at]] + (0.9 * shift[at]) / grid.width[towards[at]];
+        wish.set(element, here.length ? sum / here.length : NONE);
+      }
+      // Elements without a neighbour there keep their place among the others.
+      const free = elements.filter((element) => wish.get(element) !== NONE || links[element].length);
+      free.sort((a, b) => wish.get(a) - wish.get(b) || position[a] - position[b]);
+      let next = 0;
+      grid.rows[row] = elements.map((element) => (links[element].length ? free[next++] : element));
+      grid.rows[row].forEach((element, at) => (position[element] = at));
+    }
+
+    /** Counts crossings of links between neighbouring rows with a Fenwick tree over the lower row. */
+    function crossings(grid, position) {
+      let total = 0;
+      for (let row = 0; row + 1 < grid.rows.length; row++) {
+        const size = grid.rows[row + 1].length;
+        const tree = new Int32Array(size + 1);
+        let seen = 0;
+        for (const element of grid.rows[row]) {
+          const ends = grid.links.down[element].map((at) => position[grid.lower[at]]).sort((a, b) => a - b);
+          for (const end of ends) {
+            let before = 0;
+            for (let at = end + 1; at > 0; at -= at & -at) before += tree[at];
+            total += seen - before;
+          }
+          for (const end of ends) {
+            seen++;
+            for (let at = end + 1; at <= size; at += at & -at) tree[at]++;
+          }
+        }
+      }
+      return total;
+    }
+
+    // ---- x
+
+    /**
+     * Middles of all elements: sweeps in which each row is fitted to its neighbours.
+     *
+     * Least absolute instead of least squared distance, since a median makes lines exactly straight where a mean
+     * would leave them all slightly bent. A row is an isotonic regression: elements that would overlap form a block
+     * that moves as one.
+     */
+    function placeX(grid) {
+      const x = new Float64Array(grid.row.length);
+      grid.x = x;
+      for (const row of grid.rows) {
+        let at = 0;
+        row.forEach((element, index) => {
+          at += index ? separation(grid, row[index - 1], element) : 0;
+          x[element] = at;
+        });
+        for (const element of row) x[element] -= at / 2;
+      }
+      const rounds = grid.row.length > 6000 ? 2 : 5;
+      for (let round = 0; round < rounds; round++) {
+        for (let row = 1; row < grid.rows.length; row++) fitRow(grid, row, true, false);
+        for (let row = grid.rows.length - 2; row >= 0; row--) fitRow(grid, row, false, true);
+      }
+      for (let row = 0; row < grid.rows.length; row++) fitRow(grid, row, true, true);
+    }
+
+    function separation(grid, left, right) {
+      const bends = (grid.box[left] === NONE) + (grid.box[right] === NONE);
+      return (grid.width[left] + grid.width[right]) / 2 + (bends === 2 ? 5 : bends === 1 ? 10 : 20);
+    }
+
+    function fitRow(grid, row, useUp, useDown) {
+      const elements = grid.rows[row];
+      const blocks = [];
+      let offset = 0;
+      for (let index = 0; index < elements.length; index++) {
+        const element = elements[index];
+        if (index) offset += separation(grid, elements[index - 1], element);
+        const block = { start: index, offset, wishes: [], middle: 0, offsets: [offset] };
+        if (useUp) collect(grid, grid.links.up[element], grid.upper, grid.upperShift, grid.lowerShift, offset, block);
+        if (useDown) collect(grid, grid.links.down[element], grid.lower, grid.lowerShift, grid.upperShift, offset, block);
+        if (!block.wishes.length) block.wishes.push([grid.x[element] - offset, 0.01]);
+        block.middle = weightedMedian(block.wishes);
+        blocks.push(block);
+        while (blocks.length > 1 && blocks[blocks.length - 2].middle > blocks[blocks.length - 1].middle) {
+          const right = blocks.pop();
+          const left = blocks[blocks.length - 1];
+          left.wishes = left.wishes.concat(right.wishes);
+          left.offsets = left.offsets.concat(right.offsets);
+          left.middle = weightedMedian(left.wishes);
+        }
+      }
+      for (const block of blocks) {
+        block.offsets.forEach((shift, at) => (grid.x[elements[block.start + at]] = block.middle + shift));
+      }
+    }
+
+    function collect(grid, links, towards, theirShift, ownShift, offset, block) {
+      for (const at of links) {
+        block.wishes.push([grid.x[towards[at]] + theirShift[at] - ownShift[at] - offset, grid.weight[at]]);
+      }
+    }
+
+    function weightedMedian(wishes) {
+      if (wishes.length === 1) return wishes[0][0];
+      wishes.sort((a, b) => a[0] - b[0]);
+      let total = 0;
+      for (const wish of wishes) total += wish[1];
+      let sum = 0;
+      for (let at = 0; at < wishes.length; at++) {
+        sum += wishes[at][1];
+        if (sum * 2 > total) return wishes[at][0];
+        if (sum * 2 === total) return (wishes[at][0] + wishes[at + 1][0]) / 2;
+      }
+      return wishes[wishes.length - 1][0];
+    }
+
+    /** Takes out the part of every empty column that is wider than it needs to be, and starts at 0. */
+    function closeColumns(grid) {
+      const order = Array.from(grid.x.keys()).sort((a, b) => grid.x[a] - grid.width[a] / 2 - (grid.x[b] - grid.width[b] / 2));
+      let reach = null;
+      let cut = 0;
+      grid.extent = 0;
+      const moved = new Float64Array(grid.x.length);
+      for (const element of order) {
+        const left = grid.x[element] - grid.width[element] / 2;
+        if (reach === null) cut = left;
+        else if (left - reach > EMPTY_COLUMN) cut += left - reach - EMPTY_COLUMN;
+        reach = Math.max(reach ?? -Infinity, left + grid.width[element]);
+        moved[element] = grid.x[element] - cut;
+        grid.extent = Math.max(grid.extent, moved[element] + grid.width[element] / 2);
+      }
+      grid.x = moved;
+    }
+
+    // ---- y
+
+    /** Tops and heights of rows; the port rows at either end are flat. */
+    function placeY(grid, scope, result) {
+      const count = grid.rows.length;
+      const sidestep = new Float64Array(count);
+      for (let at = 0; at < grid.upper.length; at++) {
+        const [upper, lower] = [grid.upper[at], grid.lower[at]];
+        const step = Math.abs(grid.x[upper] + grid.upperShift[at] - grid.x[lower] - grid.lowerShift[at]);
+        sidestep[grid.row[upper]] = Math.max(sidestep[grid.row[upper]], step);
+      }
+      grid.top = new Float64Array(count);
+      grid.depth = new Float64Array(count);
+      let y = scope.box ? HEADER : PAD;
+      for (let row = 0; row < count; row++) {
+        for (const element of grid.rows[row]) {
+          if (grid.box[element] !== NONE) grid.depth[row] = Math.max(grid.depth[row], result.height[grid.box[element]]);
+        }
+        grid.top[row] = y;
+        const isPort = (grid.entering && row === 0) || (grid.leaving && row === count - 2);
+        const least = isPort ? PORT_GAP : ROW_GAP;
+        y += grid.depth[row] + (row + 1 < count ? least + Math.min(MOST_GAP, WIDE_GAP * sidestep[row]) : 0);
+      }
+      grid.bottom = y;
+    }
+
+    /** Size of the scope's box, places of its children inside it, and of the ports on its border. */
+    function finishScope(grid, scope, result) {
+      const { box } = scope;
+      const inner = grid.extent + 2 * PAD;
+      const width = Math.max(result.width[box], inner);
+      const left = (width - grid.extent) / 2;
+      result.width[box] = width;
+      result.height[box] = Math.max(result.height[box], grid.bottom + PAD);
+      for (let element = 0; element < grid.x.length; element++) {
+        grid.x[element] += left;
+        const child = grid.box[element];
+        if (child === NONE) continue;
+        result.x[child] = grid.x[element] - result.width[child] / 2;
+        result.y[child] = grid.top[grid.row[element]];
+      }
+      for (const [net, { chain, top }] of grid.chains) {
+        if (net.from === NONE) net.entryX = grid.x[top];
+        if (net.exits) net.exitX = grid.x[chain[chain.length - 1]];
+      }
+    }
+
+    function placeAbsolutely(input, result) {
+      for (let box = 1; box < input.parent.length; box++) {
+        result.x[box] += result.x[input.parent[box]];
+        result.y[box] += result.y[input.parent[box]];
+      }
+    }
+
+    // ---- segments
+
+    function drawSegments(input, tree, nets, scopes, result) {
+      const pen = new Pen();
+      const last = new Int32Array(input.source.length).fill(NONE);
+      const arrivals = spreadArrivals(tree, nets, scopes, result);
+      const edgesOf = new Map();
+      for (let edge = 0; edge < last.length; edge++) {
+        if (!nets.drawn[edge]) continue;
+        if (!edgesOf.has(input.source[edge])) edgesOf.set(input.source[edge], []);
+        edgesOf.get(input.source[edge]).push(edge);
+      }
+      const size = input.parent.length;
+      for (const [owner, edges] of edgesOf) {
+        const ends = new Map();
+        drawNet(nets.find(tree.parent[owner], owner), NONE, { pen, tree, nets, scopes, result, arrivals, ends, size });
+        for (const edge of edges) last[edge] = ends.get(input.target[edge]) ?? NONE;
+      }
+      for (let edge = 0; edge < last.length; edge++) {
+        const [from, to] = [input.source[edge], input.target[edge]];
+        if (!input.direct[edge]) continue;
+        const middle = (box) => result.x[box] + result.width[box] / 2;
+        last[edge] = pen.draw(middle(from), result.y[from] + result.height[from], middle(to), result.y[to], from, NONE);
+      }
+      return { ...pen.arrays(), last };
+    }
+
+    class Pen {
+      constructor() {
+        this.x1 = []; this.y1 = []; this.x2 = []; this.y2 = []; this.owner = []; this.previous = [];
+      }
+
+      draw(x1, y1, x2, y2, owner, previous) {
+        this.x1.push(x1); this.y1.push(y1); this.x2.push(x2); this.y2.push(y2); this.owner.push(owner);
+        return this.previous.push(previous) - 1;
+      }
+
+      arrays() {
+        return {
+          x1: Float32Array.from(this.x1), y1: Float32Array.from(this.y1), x2: Float32Array.from(this.x2),
+          y2: Float32Array.from(this.y2), owner: Int32Array.from(this.owner), previous: Int32Array.from(this.previous),
+        };
+      }
+    }
+
+    /** x at which each net meets each closed box, side by side in the order in which they come. */
+    function spreadArrivals(tree, nets, scopes, result) {
+      const arrivals = new Map();
+      const size = tree.parent.length;
+      for (let box = 0; box < size; box++) {
+        const grid = scopes[box];
+        if (!grid) continue;
+        const perBox = new Map();
+        for (const [net, { chain, top, straight }] of grid.chains) {
+          for (const child of net.sinks) {
+            const start = grid.row[top];
+            const row = grid.row[grid.element[tree.place[child]]];
+            const at = straight ? top : chain[Math.max(0, Math.min(row - 1 - start, chain.length - 1))];
+            if (!perBox.has(child)) perBox.set(child, []);
+            perBox.get(child).push([grid.x[at], net]);
+          }
+        }
+        for (const [child, coming] of perBox) {
+          coming.sort((a, b) => a[0] - b[0] || a[1].owner - b[1].owner);
+          const step = coming.length > 1 ? Math.min(SPREAD, (result.width[child] - 24) / (coming.length - 1)) : 0;
+          coming.forEach(([, net], at) => {
+            const inner = nets.find(child, net.owner);
+            const middle = result.x[child] + result.width[child] / 2 + (at - (coming.length - 1) / 2) * step;
+            const port = inner && inner.from === NONE ? result.x[child] + inner.entryX : middle;
+            arrivals.set(net.scope * size * size + net.owner * size + child, port);
+          });
+        }
+      }
+      return arrivals;
+    }
+
+    /** Draws one net of a scope and goes on into the scopes it enters or leaves to. */
+    function drawNet(net, previous, context) {
+      const { pen, tree, nets, scopes, result, arrivals, ends, size } = context;
+      const grid = scopes[net.scope];
+      const { chain, top } = grid.chains.get(net);
+      const [left, up] = [result.x[net.scope], result.y[net.scope]];
+      const rowBottom = (row) => up + grid.top[row] + grid.depth[row];
+      const start = grid.row[top];
+      let x = left + grid.x[top] + (net.from === NONE ? 0 : exitOf(net, nets, result));
+      let y = net.from === NONE ? up : result.y[net.from] + result.height[net.from];
+      const tips = [];
+      const go = (toX, toY) => {
+        if (toX === x && toY === y) return;
+        previous = pen.draw(x, y, toX, toY, net.owner, previous);
+        [x, y] = [toX, toY];
+      };
+      go(x, rowBottom(start));
+      tips.push([x, y, previous]);
+      for (const bend of chain.slice(1)) {
+        const isExit = net.exits && bend === chain[chain.length - 1];
+        go(left + grid.x[bend], up + grid.top[grid.row[bend]]);
+        go(x, isExit ? up + result.height[net.scope] : rowBottom(grid.row[bend]));
+        tips.push([x, y, previous]);
+      }
+      const exit = previous;
+      for (const child of net.sinks) {
+        const row = grid.row[grid.element[tree.place[child]]];
+        [x, y, previous] = tips[Math.max(0, Math.min(row - 1 - start, tips.length - 1 - (net.exits ? 1 : 0)))];
+        go(arrivals.get(net.scope * size * size + net.owner * size + child), result.y[child]);
+        ends.set(child, previous);
+        const inner = nets.find(child, net.owner);
+        if (inner && inner.from === NONE) drawNet(inner, previous, context);
+      }
+      if (net.exits) drawNet(nets.find(tree.parent[net.scope], net.owner), exit, context);
+    }
+
+    function exitOf(net, nets, result) {
+      const inner = net.from === net.owner ? undefined : nets.find(net.from, net.owner);
+      return inner ? inner.exitX - result.width[net.from] / 2 : 0;
+    }
+
+    return { layout };
+  }
+
+  const { layout } = layoutModule();
+
+  /** Source text of a worker that answers `{id, input}` with `{id, output}`. */
+  function workerSource() {
+    return `"use strict";const api=(${layoutModule})();onmessage=(event)=>{` +
+      "const output=api.layout(event.data.input);" +
+      "postMessage({id:event.data.id,output},Object.values(output).map((array)=>array.buffer));};";
+  }
+
+  root.FreezerGraph = Object.assign(root.FreezerGraph || {}, { layout, workerSource });
+})(globalThis);

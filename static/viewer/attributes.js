@@ -1,0 +1,179 @@
+/* The fate table: every attribute, what became of it, why, and one click to what decided it. */
+"use strict";
+var FreezerViewer = FreezerViewer || {};
+
+(() => {
+  const { h, fill, VirtualList } = FreezerViewer;
+  const FATES = ["inlined", "folded", "preserved", "dropped"];
+  const COLUMNS = [
+    { key: "path", label: "Attribute", order: (row) => row.path },
+    { key: "kind", label: "Kind", order: (row) => row.kind },
+    { key: "shape", label: "Shape, type", order: (row) => `${row.shape} ${row.dtype ?? row.type}` },
+    { key: "bytes", label: "Size", order: (row) => row.nbytes },
+    { key: "fate", label: "Fate", order: (row) => FATES.indexOf(row.fate) },
+    { key: "why", label: "Why, and where", order: (row) => row.reason ?? "" },
+  ];
+
+  class AttributesPanel {
+    constructor(app) {
+      this.app = app;
+      this.id = "attributes";
+      this.label = "Attributes";
+      this.count = app.model.attributes.length;
+      this.rows = [];
+      this.text = h("input.fv-input", {
+        type: "search",
+        placeholder: "Filter by path or type",
+        "aria-label": "Filter attributes",
+        oninput: () => app.navigate({ q: this.text.value }),
+      });
+      this.fates = new Map(app.model.view.fates.map(([fate, count]) => [fate, this.fateButton(fate, count)]));
+      this.kind = this.select("kind", "All kinds", (row) => row.kind);
+      this.reason = this.select("reason", "All reasons", (row) => row.reason);
+      this.shown = h("span.fv-muted.fv-num", { role: "status" });
+      this.header = h("div.fv-table-row.fv-table-head", { role: "row" }, COLUMNS.map((column) => this.head(column)));
+      this.list = new VirtualList({
+        rowHeight: 30,
+        row: (index) => this.row(index),
+        props: { role: "rowgroup", "aria-label": "Attributes", onkeydown: (event) => this.key(event) },
+      });
+      this.table = h("div.fv-table.fv-attributes", { role: "table", "aria-label": "Fates of attributes" }, this.header, this.list.element);
+      this.empty = h("p.fv-empty");
+      this.element = h(
+        "div.fv-panel-body",
+        null,
+        h("div.fv-bar", null, this.text, h("div.fv-chips", { role: "group", "aria-label": "Fates" }, [...this.fates.values()]), this.kind, this.reason, this.shown),
+        this.table,
+        this.empty,
+      );
+    }
+
+    fateButton(fate, count) {
+      const toggle = () => {
+        const chosen = new Set(this.app.current.fate);
+        if (!chosen.delete(fate)) chosen.add(fate);
+        this.app.navigate({ fate: FATES.filter((name) => chosen.has(name)) });
+      };
+      return h("button.fv-chip", { type: "button", class: `fv-fate-${fate}`, "aria-pressed": "false", onclick: toggle }, h("span.fv-dot"), fate, h("span.fv-num", null, count));
+    }
+
+    select(key, all, read) {
+      const names = [...new Set(this.app.model.attributes.map(read).filter(Boolean))].sort();
+      const element = h("select.fv-input", { "aria-label": all, onchange: () => this.app.navigate({ [key]: element.value }) }, h("option", { value: "" }, all), names.map((name) => h("option", { value: name }, name)));
+      element.hidden = names.length < 2;
+      return element;
+    }
+
+    head(column) {
+      const sort = () => {
+        const [key, down] = parseSort(this.app.current.sort);
+        this.app.navigate({ sort: key === column.key && !down ? `-${column.key}` : column.key });
+      };
+      return h("div", { role: "columnheader", data: { key: column.key } }, h("button.fv-sort", { type: "button", onclick: sort }, column.label, h("span.fv-sort-mark", { "aria-hidden": "true" })));
+    }
+
+    focusSearch() {
+      this.text.focus();
+      this.text.select();
+    }
+
+    render(state) {
+      const query = JSON.stringify([state.q, state.fate, state.kind, state.reason, state.sort]);
+      if (query !== this.query) this.filter(state);
+      this.query = query;
+      this.chosen = state.attribute;
+      this.list.refresh();
+      const place = this.rows.findIndex((row) => row.path === state.attribute);
+      if (place >= 0) this.list.reveal(place, { middle: true });
+    }
+
+    filter(state) {
+      if (this.text.value !== state.q) this.text.value = state.q;
+      this.kind.value = state.kind;
+      this.reason.value = state.reason;
+      for (const [fate, button] of this.fates) button.setAttribute("aria-pressed", String(state.fate.includes(fate)));
+      const text = state.q.toLowerCase();
+      this.rows = this.app.model.attributes.filter(
+        (row) =>
+          (!state.fate.length || state.fate.includes(row.fate)) &&
+          (!state.kind || row.kind === state.kind) &&
+          (!state.reason || row.reason === state.reason) &&
+          (!text || `${row.path} ${row.type}`.toLowerCase().includes(text)),
+      );
+      this.sort(state.sort);
+      this.shown.textContent = `${this.rows.length} of ${this.count}`;
+      this.empty.textContent = this.count ? "No attribute matches these filters." : "This trace says nothing about attributes.";
+      this.empty.hidden = this.rows.length > 0;
+      this.table.hidden = !this.rows.length;
+      this.table.setAttribute("aria-rowcount", String(this.rows.length + 1));
+      this.list.update(this.rows.length, 0);
+    }
+
+    sort(text) {
+      const [key, down] = parseSort(text);
+      const { order } = COLUMNS.find((column) => column.key === key) || COLUMNS[0];
+      const sign = down ? -1 : 1;
+      this.rows.sort((one, other) => sign * compare(order(one), order(other)) || compare(one.path, other.path));
+      for (const cell of this.header.children) {
+        const mine = cell.dataset.key === key;
+        cell.setAttribute("aria-sort", mine ? (down ? "descending" : "ascending") : "none");
+        cell.querySelector(".fv-sort-mark").textContent = mine ? (down ? "↓" : "↑") : "";
+      }
+    }
+
+    row(index) {
+      const row = this.rows[index];
+      return h(
+        "div.fv-table-row",
+        {
+          role: "row",
+          "aria-rowindex": index + 2,
+          class: row.path === this.chosen ? "fv-chosen" : "",
+          data: { path: row.path },
+          onclick: (event) => event.target.closest("a") || this.app.navigate({ attribute: row.path, node: null }),
+        },
+        h("div.fv-mono.fv-clip", { role: "cell", title: row.path }, row.path),
+        h("div.fv-muted", { role: "cell" }, row.kind),
+        h("div.fv-clip", { role: "cell", title: row.type }, row.shape ? `${row.shape} ${row.dtype ?? ""}` : row.type),
+        h("div.fv-num", { role: "cell" }, row.bytes),
+        h("div", { role: "cell" }, this.app.fateBadge(row.fate)),
+        h("div.fv-clip", { role: "cell", title: row.why }, this.why(row)),
+      );
+    }
+
+    why(row) {
+      const { details, model } = this.app;
+      const write = row.evidence.find((evidence) => evidence.node !== null && evidence.step !== null);
+      if (row.fate === "preserved") {
+        const at = write?.source ? ` ${model.place(write.source)}` : "";
+        const jump = write && this.app.link(`${write.op ?? "node"}${at} →`, { step: write.step, node: write.node, attribute: null, tab: "graph" }, `Go to the ${write.op ?? "node"} that keeps ${row.path}`);
+        return [row.reason, jump ? [" · ", jump] : null];
+      }
+      const home = row.locations[0] ? ["in ", details.locationLink(row.locations[0])] : null;
+      const more = row.locations.length > 1 ? ` +${row.locations.length - 1}` : null;
+      if (row.fate === "folded" && row.step !== null) return ["by ", details.stepLink(row.step, { tab: "rewrites" }), home ? [", ", home, more] : ", computed away"];
+      return home ? [home, more] : row.why;
+    }
+
+    key(event) {
+      const moves = { ArrowDown: 1, ArrowUp: -1, PageDown: 15, PageUp: -15, Home: -Infinity, End: Infinity };
+      const move = moves[event.key];
+      if (move === undefined || !this.rows.length) return;
+      event.preventDefault();
+      event.stopPropagation();
+      const at = this.rows.findIndex((row) => row.path === this.chosen);
+      const next = Math.max(0, Math.min(this.rows.length - 1, at + move));
+      this.app.navigate({ attribute: this.rows[next].path, node: null });
+    }
+  }
+
+  function parseSort(text) {
+    return text.startsWith("-") ? [text.slice(1), true] : [text, false];
+  }
+
+  function compare(one, other) {
+    return one < other ? -1 : one > other ? 1 : 0;
+  }
+
+  Object.assign(FreezerViewer, { AttributesPanel });
+})();

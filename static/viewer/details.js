@@ -1,0 +1,264 @@
+/* The side panel: everything known about the chosen node or attribute, with links to what it stands on. */
+"use strict";
+var FreezerViewer = FreezerViewer || {};
+
+(() => {
+  const { h, fill, icon, changedFields, nodeText } = FreezerViewer;
+  const SOURCE_REACH = 4;
+
+  class Details {
+    constructor(app) {
+      this.app = app;
+      this.body = h("div.fv-details-body");
+      this.element = h(
+        "aside.fv-details",
+        { "aria-label": "Details" },
+        h("button.fv-icon.fv-details-close", { type: "button", "aria-label": "Close details", title: "Close (Esc)", onclick: () => app.navigate({ node: null, attribute: null }) }, icon("close")),
+        this.body,
+      );
+    }
+
+    render(state) {
+      const content = state.attribute ? this.attribute(state.attribute) : state.node ? this.node(state.node) : null;
+      this.element.hidden = content === null;
+      if (content) fill(this.body, content);
+    }
+
+    // --- a node
+
+    node(id) {
+      const { model } = this.app;
+      const step = model.step(this.app.current.step);
+      if (!step) return null;
+      const before = step.before === null ? null : model.graph(step.before).nodes.get(id);
+      const after = model.graph(step.index).nodes.get(id);
+      const node = after || before;
+      if (!node) return [title("Node", `%${id}`), h("p.fv-muted", null, "It is in neither graph of this pass."), this.history(step.method, id)];
+      const at = after ? step.index : step.before;
+      return [
+        title(node.op, fate(step, before, after)),
+        h("p.fv-mono.fv-wrap.fv-muted", null, `%${id}`),
+        this.origin(at, node),
+        before && after && before !== after ? this.changes(before, after) : null,
+        this.values(at, node),
+        this.texts(node),
+        this.constant(node),
+        this.source(node.source),
+        this.history(step.method, id),
+        this.rewrites(step.method, id),
+      ];
+    }
+
+    origin(at, node) {
+      const rows = node.outputs.flatMap(({ name }) => this.app.model.attributesOf(at, name));
+      const links = rows.map((row) => h("li", null, this.attributeLink(row.path), " ", this.app.fateBadge(row.fate)));
+      return links.length ? section(node.op === "prim::GetAttr" ? "Reads attribute" : "Holds attribute", h("ul.fv-list", null, links)) : null;
+    }
+
+    changes(before, after) {
+      const { model } = this.app;
+      const fields = changedFields(before, after).filter((field) => field !== "source");
+      if (!fields.length) return null;
+      return section(
+        "Changed in this pass",
+        h("p.fv-mono.fv-wrap.fv-small", null, h("span.fv-removed", null, "− ", nodeText(before))),
+        h("p.fv-mono.fv-wrap.fv-small", null, h("span.fv-added", null, "+ ", nodeText(after))),
+      );
+    }
+
+    values(at, node) {
+      const { model } = this.app;
+      const graph = model.graph(at);
+      const inputs = node.inputs.map((name) => h("li", null, this.valueLink(at, name)));
+      const outputs = node.outputs.map(({ name, type }) =>
+        h("li", null, h("code", null, `%${name}`), h("div.fv-type", null, type), this.users(at, graph, name)),
+      );
+      return [
+        outputs.length ? section("Defines", h("ul.fv-list", null, outputs)) : null,
+        inputs.length ? section("Reads", h("ul.fv-list", null, inputs)) : null,
+      ];
+    }
+
+    users(at, graph, name) {
+      const readers = graph.readers.get(name) || [];
+      if (graph.yielded.has(name)) return h("div.fv-small", null, h("span.fv-muted", null, "returned", readers.length ? ", and read by " : ""), spaced(readers.map((id) => this.nodeLink(id, at))));
+      if (!readers.length) return h("div.fv-muted.fv-small", null, "read by no node");
+      return h("div.fv-small", null, h("span.fv-muted", null, "read by "), spaced(readers.map((id) => this.nodeLink(id, at))));
+    }
+
+    texts(node) {
+      const rows = node.attributes.map(({ name, text }) => [name, text]);
+      if (node.module) rows.push(["module", node.module]);
+      return rows.length ? section("Attributes", pairs(rows)) : null;
+    }
+
+    constant(node) {
+      return node.constant ? section("Constant", pairs(constantRows(node.constant))) : null;
+    }
+
+    source(place) {
+      return place ? section("Source", this.sourceLines(place)) : null;
+    }
+
+    sourceLines(place) {
+      const { model } = this.app;
+      const lines = model.sourceAround(place.file, place.line, SOURCE_REACH);
+      const where = h("div.fv-small.fv-muted.fv-wrap", null, `${place.file}:${place.line}`);
+      if (!lines.length) return [where, h("p.fv-muted.fv-small", null, "The trace holds no text of this file.")];
+      const rows = lines.map(({ number, text }) =>
+        h("div.fv-source-line", { class: number === place.line ? "fv-source-here" : "" }, h("span.fv-source-number", null, number), h("span", null, text)),
+      );
+      return [where, h("div.fv-source", { tabindex: "0", role: "region", "aria-label": `Source around line ${place.line}` }, rows)];
+    }
+
+    history(method, id) {
+      const events = this.app.model.history(method, id);
+      const rows = events.map((event) =>
+        h("li", null, this.stepLink(event.step, { node: id }), " ", h("span.fv-muted", null, event.what)),
+      );
+      return section("History", rows.length ? h("ol.fv-list", null, rows) : h("p.fv-muted", null, "It was never in this method's graph."));
+    }
+
+    rewrites(method, id) {
+      const found = this.app.model.steps
+        .filter((step) => step.method === method)
+        .flatMap((step) => step.rewrites.map((rewrite) => ({ step, rewrite })))
+        .filter(({ rewrite }) => rewrite.consumed.includes(id) || rewrite.produced.includes(id));
+      const rows = found.map(({ step, rewrite }) =>
+        h("li", null, rewrite.produced.includes(id) ? "made by " : "consumed by ", h("strong", null, rewrite.kind), " in ", this.stepLink(step.index, { tab: "rewrites" })),
+      );
+      return rows.length ? section("Rewrites", h("ul.fv-list", null, rows)) : null;
+    }
+
+    // --- an attribute
+
+    attribute(path) {
+      const row = this.app.model.attribute(path);
+      if (!row) return [title("Attribute", path), h("p.fv-muted", null, "The trace has no such attribute.")];
+      return [
+        title(path, this.app.fateBadge(row.fate)),
+        h("p", null, row.why),
+        row.advice ? h("p.fv-advice", null, h("strong", null, "What you can do "), row.advice) : null,
+        section("What it was", pairs([["kind", row.kind], ["type", row.type], ["shape", row.shape], ["dtype", row.dtype], ["size", row.bytes]].filter((pair) => pair[1]))),
+        this.locations(row),
+        row.step === null ? null : section("Decided in", this.stepLink(row.step)),
+        row.evidence.map((evidence, index) => this.evidence(evidence, index)),
+        row.evidence.length ? null : section("Evidence", h("p.fv-muted", null, "None recorded.")),
+      ];
+    }
+
+    locations(row) {
+      const items = row.locations.map((location) => h("li", null, this.locationLink(location), h("span.fv-muted", null, ` in ${location.method}`)));
+      return items.length ? section("Its value now stands in", h("ul.fv-list", null, items)) : null;
+    }
+
+    evidence(evidence, index) {
+      const jump = evidence.node === null || evidence.step === null ? null : this.writeLink(evidence);
+      const chain = evidence.chain.map((link) =>
+        h("li", null, this.chainLink(evidence, link), link.source ? h("span.fv-muted", null, ` ${this.app.model.place(link.source)}`) : null),
+      );
+      return section(
+        index ? "More evidence" : "Evidence",
+        h("p.fv-wrap", null, evidence.fact),
+        jump,
+        evidence.source ? this.sourceLines(evidence.source) : null,
+        chain.length ? [h("h4.fv-subtitle", null, "From the write back to the attribute"), h("ol.fv-list.fv-chain", null, chain)] : null,
+      );
+    }
+
+    // --- links
+
+    link(text, patch, label) {
+      return this.app.link(text, patch, label);
+    }
+
+    nodeLink(id, step = this.app.current.step) {
+      return this.link(`%${id}`, { node: id, attribute: null, ...this.visibleIn(step) });
+    }
+
+    // A node that only the graph before the pass has is found there: the step stays.
+    visibleIn(step) {
+      const now = this.app.model.step(this.app.current.step);
+      return now && (step === now.index || step === now.before) ? {} : { step };
+    }
+
+    valueLink(at, name) {
+      const { model } = this.app;
+      const maker = model.graph(at).makers.get(name);
+      if (maker === undefined) return [h("code", null, `%${name}`), h("span.fv-muted", null, " input of its graph or block")];
+      const { op } = model.graph(at).nodes.get(maker);
+      return [this.link(`%${name}`, { node: maker, attribute: null, ...this.visibleIn(at) }), h("span.fv-muted", null, ` ${op}`)];
+    }
+
+    attributeLink(path) {
+      return this.link(path, { attribute: path, node: null, tab: "attributes" });
+    }
+
+    stepLink(index, patch = {}) {
+      const step = this.app.model.step(index);
+      return this.link(`${index} ${step ? step.name : "unknown step"}`, { step: index, ...patch });
+    }
+
+    writeLink(evidence) {
+      const what = evidence.op || "node";
+      const where = evidence.source ? ` at ${this.app.model.place(evidence.source)}` : "";
+      return this.link(`Go to ${what}${where}`, { step: evidence.step, node: evidence.node, attribute: null, tab: "graph" });
+    }
+
+    chainLink(evidence, link) {
+      const text = `%${link.value} = ${link.op}`;
+      return evidence.step === null ? h("code", null, text) : this.link(text, { step: evidence.step, node: link.node, attribute: null, tab: "graph" });
+    }
+
+    locationLink(location) {
+      const text = `%${location.value}`;
+      if (location.step === null || location.node === null) return h("code", null, text);
+      return this.link(text, { step: location.step, node: location.node, attribute: null, tab: "graph" });
+    }
+  }
+
+  function constantRows(kept) {
+    const numbers = ["minimum", "maximum", "mean", "std"].filter((name) => kept[name] !== null);
+    const rows = [
+      ["shape", kept.shape.join("×") || "scalar"],
+      ["dtype", kept.dtype],
+      ["device", kept.device],
+      ["size", bytesText(kept.nbytes)],
+      ...numbers.map((name) => [name, kept[name].toPrecision(4)]),
+      ["not finite", kept.nonfinite || null],
+      ["digest", kept.digest],
+      ["storage", kept.storage],
+    ];
+    return rows.filter(([, text]) => text !== null);
+  }
+
+  function bytesText(nbytes) {
+    const unit = nbytes < 1024 ? 0 : Math.min(4, Math.floor(Math.log2(nbytes) / 10));
+    return `${unit ? (nbytes / 1024 ** unit).toPrecision(3) : nbytes} ${["B", "KiB", "MiB", "GiB", "TiB"][unit]}`;
+  }
+
+  function title(text, mark) {
+    return h("h2.fv-details-title", null, h("span.fv-wrap", null, text), typeof mark === "string" ? h("span.fv-muted.fv-wrap", null, mark) : mark);
+  }
+
+  function section(name, ...children) {
+    return h("section.fv-section", null, h("h3", null, name), children);
+  }
+
+  function pairs(rows) {
+    return h("dl.fv-pairs", null, rows.map(([name, text]) => [h("dt", null, name), h("dd.fv-wrap", null, text)]));
+  }
+
+  function spaced(nodes) {
+    return nodes.flatMap((node, index) => (index ? [" ", node] : [node]));
+  }
+
+  function fate(step, before, after) {
+    if (step.before === null || before === after) return null;
+    if (!before) return h("span.fv-badge.fv-added", null, "+ added");
+    if (!after) return h("span.fv-badge.fv-removed", null, "− removed");
+    return changedFields(before, after).length ? h("span.fv-badge.fv-modified", null, "~ changed") : null;
+  }
+
+  Object.assign(FreezerViewer, { Details, section, pairs });
+})();

@@ -1,0 +1,126 @@
+/* Small pieces of page: element builder, virtual list. Data only ever enters the page as text. */
+"use strict";
+var FreezerViewer = FreezerViewer || {};
+
+(() => {
+  /**
+   * Makes an element. Strings among the children become text nodes, never markup.
+   * @param {string} tag tag name, with classes after dots: "button.link"
+   * @param {Object} [props] "on…" adds a listener, "data" sets data attributes, the rest are attributes
+   * @param {...(Node|string|number|null|Array)} children null and false are left out
+   */
+  function h(tag, props, ...children) {
+    const [name, ...classes] = tag.split(".");
+    const element = document.createElement(name);
+    if (classes.length) element.className = classes.join(" ");
+    for (const [key, value] of Object.entries(props || {})) setProperty(element, key, value);
+    append(element, children);
+    return element;
+  }
+
+  function setProperty(element, key, value) {
+    if (value === null || value === undefined || value === false) return;
+    if (key.startsWith("on")) element.addEventListener(key.slice(2), value);
+    else if (key === "class") element.classList.add(...value.split(" ").filter(Boolean));
+    else if (key === "data") Object.assign(element.dataset, value);
+    else if (key === "style") for (const [name, text] of Object.entries(value)) element.style.setProperty(name, text);
+    else element.setAttribute(key, value === true ? "" : value);
+  }
+
+  function append(element, children) {
+    for (const child of children.flat(Infinity)) {
+      if (child === null || child === undefined || child === false) continue;
+      element.append(child instanceof Node ? child : String(child));
+    }
+  }
+
+  /** Replaces what an element holds. */
+  function fill(element, ...children) {
+    element.replaceChildren();
+    append(element, children);
+    return element;
+  }
+
+  const ICONS = {
+    link: "M6.5 9.5a3 3 0 0 0 4.2 0l2.6-2.6a3 3 0 1 0-4.2-4.2L8 3.8M9.5 6.5a3 3 0 0 0-4.2 0L2.7 9.1a3 3 0 1 0 4.2 4.2L8 12.2",
+    theme: "M8 2a6 6 0 1 0 0 12ZM8 2a6 6 0 0 1 0 12",
+    keys: "M1.5 4.5h13v7h-13ZM4 7h.01M6.7 7h.01M9.3 7h.01M12 7h.01M5 9.3h6",
+    close: "M4 4l8 8M12 4l-8 8",
+  };
+
+  /** A small drawn sign that no font can lack. */
+  function icon(name) {
+    const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
+    for (const [key, value] of Object.entries({ viewBox: "0 0 16 16", width: 16, height: 16, "aria-hidden": "true" })) svg.setAttribute(key, value);
+    const path = document.createElementNS("http://www.w3.org/2000/svg", "path");
+    path.setAttribute("d", ICONS[name]);
+    if (name === "theme") path.setAttribute("class", "fv-icon-half");
+    svg.append(path);
+    return svg;
+  }
+
+  /** A list of rows of one height of which only the visible ones are in the page. */
+  class VirtualList {
+    /**
+     * @param {Object} options
+     * @param {number} options.rowHeight px
+     * @param {(index: number) => HTMLElement} options.row makes one row
+     * @param {Object} [options.props] of the scrolling element
+     */
+    constructor({ rowHeight, row, props }) {
+      this.rowHeight = rowHeight;
+      this.row = row;
+      this.count = 0;
+      this.body = h("div.fv-virtual-body", { role: "presentation" });
+      this.element = h("div.fv-virtual", { tabindex: "0", ...props }, this.body);
+      this.element.addEventListener("scroll", () => this.paint(), { passive: true });
+      this.observer = new ResizeObserver(() => this.paint());
+      this.observer.observe(this.element);
+    }
+
+    /** Shows `count` rows anew; keeps the scroll position unless told where to be. */
+    update(count, top = null) {
+      this.count = count;
+      this.range = null;
+      this.body.style.height = `${count * this.rowHeight}px`;
+      if (top !== null) this.element.scrollTop = top;
+      this.paint();
+    }
+
+    paint() {
+      const { scrollTop, clientHeight } = this.element;
+      const first = Math.max(0, Math.floor(scrollTop / this.rowHeight) - 10);
+      const last = Math.min(this.count, Math.ceil((scrollTop + clientHeight) / this.rowHeight) + 10);
+      const range = `${first}:${last}`;
+      if (range === this.range) return;
+      this.range = range;
+      const rows = [];
+      for (let index = first; index < last; index += 1) {
+        const row = this.row(index);
+        row.style.top = `${index * this.rowHeight}px`;
+        rows.push(row);
+      }
+      fill(this.body, rows);
+    }
+
+    /** Repaints the visible rows. */
+    refresh() {
+      this.range = null;
+      this.paint();
+    }
+
+    /** Scrolls as little as makes the row visible, or puts it in the middle. */
+    reveal(index, { middle = false } = {}) {
+      const { scrollTop, clientHeight } = this.element;
+      const top = index * this.rowHeight;
+      const hidden = top < scrollTop || top + this.rowHeight > scrollTop + clientHeight;
+      if (!hidden) return;
+      const centred = top - (clientHeight - this.rowHeight) / 2;
+      const nearest = top < scrollTop ? top : top + this.rowHeight - clientHeight;
+      this.element.scrollTop = middle ? centred : nearest;
+      this.paint();
+    }
+  }
+
+  Object.assign(FreezerViewer, { h, fill, icon, VirtualList });
+})();

@@ -1,0 +1,279 @@
+/* The smaller tabs: rewrites and near misses, aliases and writes, charts, environment. */
+"use strict";
+var FreezerViewer = FreezerViewer || {};
+
+(() => {
+  const { h, fill, section, pairs, VirtualList } = FreezerViewer;
+
+  class RewritesPanel {
+    constructor(app) {
+      this.app = app;
+      this.id = "rewrites";
+      this.label = "Rewrites";
+      this.count = app.model.steps.reduce((sum, step) => sum + step.rewrites.length + step.near_misses.length, 0);
+      this.scopes = new Map([["pass", "This pass"], ["all", "All passes"]].map(([scope, text]) => [scope, this.scopeButton(scope, text)]));
+      this.body = h("div.fv-scroll", { tabindex: "0", role: "region", "aria-label": "Rewrites and near misses" });
+      this.element = h("div.fv-panel-body", null, h("div.fv-bar", null, h("div.fv-segments", { role: "group", "aria-label": "Scope" }, [...this.scopes.values()])), this.body);
+    }
+
+    scopeButton(scope, text) {
+      return h("button.fv-button", { type: "button", onclick: () => this.app.navigate({ scope }) }, text);
+    }
+
+    render(state) {
+      for (const [scope, button] of this.scopes) button.setAttribute("aria-pressed", String(scope === state.scope));
+      const key = `${state.scope}:${state.scope === "pass" ? state.step : ""}`;
+      if (key === this.shown) return;
+      this.shown = key;
+      const { model } = this.app;
+      const steps = state.scope === "all" ? model.steps : [model.step(state.step)].filter(Boolean);
+      const blocks = steps.map((step) => this.block(step)).filter(Boolean);
+      fill(this.body, blocks.length ? blocks : this.nothing(state));
+    }
+
+    nothing(state) {
+      if (!this.count) return h("p.fv-empty", null, "No rewrite and no near miss in this trace.");
+      const everywhere = h("button.fv-linklike", { type: "button", onclick: () => this.app.navigate({ scope: "all" }) }, "See all passes");
+      return h("p.fv-empty", null, "This pass folded and fused nothing. ", state.scope === "pass" ? everywhere : null);
+    }
+
+    block(step) {
+      if (!step.rewrites.length && !step.near_misses.length && !(this.app.current.scope === "pass" && step.log.length)) return null;
+      return h(
+        "section.fv-block",
+        null,
+        h("h3.fv-block-title", null, this.app.details.stepLink(step.index), h("span.fv-muted", null, ` ${step.method}`)),
+        step.rewrites.length ? this.rewrites(step) : null,
+        step.near_misses.length ? this.misses(step) : null,
+        this.app.current.scope === "pass" ? log(step.log) : null,
+      );
+    }
+
+    rewrites(step) {
+      const rows = step.rewrites.map((rewrite) =>
+        h(
+          "tr",
+          null,
+          h("td", null, h("strong", null, rewrite.kind)),
+          h("td", null, this.nodes(rewrite.consumed, step.before ?? step.index, step.index)),
+          h("td", null, this.nodes(rewrite.produced, step.index, step.index)),
+          h("td", null, rewrite.attributes.map((path) => h("div", null, this.app.details.attributeLink(path)))),
+          h("td.fv-mono", null, rewrite.modules.map((path) => h("div", null, path))),
+        ),
+      );
+      return grid(`Rewrites (${rows.length})`, ["Kind", "Consumed", "Produced", "Values from", "Modules"], rows);
+    }
+
+    nodes(ids, at, step) {
+      const { details, model } = this.app;
+      return ids.map((id) => {
+        const op = model.graph(at).nodes.get(id)?.op;
+        return h("div", null, this.app.link(`%${id}`, { step, node: id, attribute: null, tab: "graph" }), op ? h("span.fv-muted", null, ` ${op}`) : null);
+      });
+    }
+
+    misses(step) {
+      const rows = step.near_misses.map((miss) =>
+        h(
+          "tr",
+          null,
+          h("td", null, h("strong", null, miss.kind)),
+          h("td", null, this.nodes([miss.node, miss.neighbour], step.index, step.index)),
+          h("td", null, h("span.fv-badge", null, miss.reason)),
+          h("td", null, miss.detail, miss.advice ? h("div.fv-advice", null, miss.advice) : null),
+        ),
+      );
+      return grid(`Near misses (${rows.length})`, ["Fold", "Nodes", "Why not", "What decided it"], rows);
+    }
+  }
+
+  function log(lines) {
+    return lines.length ? section("torch's log in this pass", h("pre.fv-log", { tabindex: "0" }, lines.join("\n"))) : null;
+  }
+
+  function grid(caption, heads, rows) {
+    return h("table.fv-grid", null, h("caption", null, caption), h("thead", null, h("tr", null, heads.map((text) => h("th", { scope: "col" }, text)))), h("tbody", null, rows));
+  }
+
+  class AliasesPanel {
+    constructor(app) {
+      this.app = app;
+      this.id = "aliases";
+      this.label = "Aliases & writes";
+      this.entries = [];
+      this.text = h("input.fv-input", { type: "search", placeholder: "Filter values", "aria-label": "Filter alias sets", oninput: () => app.navigate({ alias: this.text.value }) });
+      this.note = h("span.fv-muted", { role: "status" });
+      this.writes = h("div.fv-writes");
+      this.list = new VirtualList({ rowHeight: 28, row: (index) => this.row(index), props: { role: "rowgroup" } });
+      this.table = h("div.fv-table.fv-aliases", { role: "table", "aria-label": "Alias sets" }, h("div.fv-table-row.fv-table-head", { role: "row" }, ["Value", "Relation", "Targets"].map((text) => h("div", { role: "columnheader" }, text))), this.list.element);
+      this.element = h("div.fv-panel-body", null, h("div.fv-bar", null, this.text, this.note), this.writes, this.table);
+    }
+
+    focusSearch() {
+      this.text.focus();
+      this.text.select();
+    }
+
+    render(state) {
+      const key = JSON.stringify([state.step, state.alias]);
+      if (key === this.shown) return;
+      this.shown = key;
+      const step = this.app.model.step(state.step);
+      const aliases = step && step.aliases !== null ? this.app.model.view.aliases[step.aliases] : null;
+      this.text.value = state.alias;
+      this.text.disabled = !aliases;
+      this.table.hidden = !aliases;
+      if (!aliases) return this.missing();
+      this.step = step;
+      const text = state.alias.toLowerCase();
+      this.entries = aliases.entries.filter(([value, , targets]) => !text || `${value} ${targets.join(" ")}`.toLowerCase().includes(text));
+      this.note.textContent = `${this.entries.length} of ${aliases.entries.length} relations, ${aliases.writes.length} writes`;
+      fill(this.writes, this.written(aliases.writes, text));
+      this.list.update(this.entries.length, 0);
+    }
+
+    missing() {
+      const kept = this.app.model.steps.filter((step) => step.aliases !== null);
+      this.note.textContent = "";
+      const where = kept.map((step) => h("li", null, this.app.details.stepLink(step.index, { tab: "aliases" }), h("span.fv-muted", null, ` ${step.method}`)));
+      fill(this.writes, h("p.fv-empty", null, "No alias analysis was recorded for this pass.", kept.length ? " It was for:" : ""), h("ul.fv-list.fv-centred", null, where));
+    }
+
+    written(writes, text) {
+      const shown = writes.filter((write) => !text || `${write.op} ${write.targets.join(" ")}`.toLowerCase().includes(text));
+      if (!shown.length) return h("p.fv-empty", null, writes.length ? "No write matches." : "No node writes memory in this graph.");
+      const rows = shown.map((write) =>
+        h(
+          "tr",
+          null,
+          h("td", null, this.app.link(write.op, { node: write.node, attribute: null, tab: "graph" })),
+          h("td", null, write.targets.map((name) => [this.value(name), " "])),
+          h("td.fv-mono", null, write.source ? this.app.model.place(write.source) : ""),
+        ),
+      );
+      return grid(`Writes (${rows.length})`, ["Node", "May write", "Source"], rows);
+    }
+
+    value(name) {
+      const maker = this.app.model.graph(this.step.index).makers.get(name);
+      return maker === undefined ? h("code", null, name.startsWith("WILDCARD") ? name : `%${name}`) : this.app.link(`%${name}`, { node: maker, attribute: null });
+    }
+
+    row(index) {
+      const [value, relation, targets] = this.entries[index];
+      return h(
+        "div.fv-table-row",
+        { role: "row" },
+        h("div.fv-clip", { role: "cell" }, this.value(value)),
+        h("div.fv-muted", { role: "cell" }, relation),
+        h("div.fv-clip", { role: "cell", title: targets.join(", ") }, targets.map((name) => [this.value(name), " "])),
+      );
+    }
+  }
+
+  class ChartsPanel {
+    constructor(app) {
+      this.app = app;
+      this.id = "charts";
+      this.label = "Charts";
+      this.element = h("div.fv-panel-body.fv-scroll.fv-charts");
+    }
+
+    render(state) {
+      const theme = this.app.theme();
+      if (theme !== this.shown) this.draw(theme);
+      this.shown = theme;
+      this.mark(state.step);
+    }
+
+    async draw(theme) {
+      const { charts, loadBokeh } = this.app.options;
+      this.drawn = [];
+      if (!charts?.[theme]?.length || !loadBokeh) {
+        fill(this.element, h("p.fv-empty", null, "There is nothing to draw in this trace."));
+        return;
+      }
+      const figures = charts[theme].map((chart) => ({ ...chart, target: h("div.fv-chart-target") }));
+      fill(this.element, figures.map(({ title, note, target }) => h("figure.fv-chart", null, h("figcaption", null, h("strong", null, title), h("span.fv-muted", null, note)), target)));
+      const Bokeh = await loadBokeh();
+      for (const { item, target } of figures) {
+        if (!item) continue;
+        const views = await Bokeh.embed.embed_item(item, target);
+        this.connect(views);
+      }
+      this.mark(this.app.current.step);
+    }
+
+    connect(views) {
+      for (const model of [...views].map((view) => view.model).filter((one) => one.type === "Figure")) {
+        this.drawn.push(model);
+        for (const { data_source: source } of model.renderers) {
+          source.selected.change.connect(() => {
+            const [index] = source.selected.indices;
+            const steps = source.get_array("step");
+            if (index !== undefined && steps.length) this.app.setStep(steps[index]);
+          });
+        }
+      }
+    }
+
+    /** Moves the line that marks the chosen pass. */
+    mark(step) {
+      for (const model of this.drawn || []) {
+        for (const line of model.center) if (line.tags?.includes("chosen")) line.location = step;
+      }
+    }
+  }
+
+  class EnvironmentPanel {
+    constructor(app) {
+      this.app = app;
+      this.id = "environment";
+      this.label = "Environment";
+      const { environment } = app.model.view;
+      this.element = h(
+        "div.fv-panel-body.fv-scroll",
+        null,
+        h(
+          "div.fv-columns",
+          null,
+          section("Made by", environment.call ? this.call(environment.call) : h("p.fv-muted", null, "unknown")),
+          this.notices(environment.notices),
+          section("Recording", pairs(environment.recording)),
+          section("Machine", pairs(environment.machine)),
+          environment.options.length ? section("Options", pairs(environment.options)) : null,
+          section("Inputs", environment.inputs.length ? pairs(environment.inputs) : h("p.fv-muted", null, "Recorded without inputs: nothing was measured.")),
+          environment.settings.length ? section("Settings that matter", pairs(environment.settings)) : null,
+          environment.baselines.length ? section("To compare with", baselines(environment.baselines)) : null,
+        ),
+      );
+    }
+
+    call(text) {
+      return h("div.fv-call", null, h("pre", { tabindex: "0" }, text), h("button.fv-button", { type: "button", onclick: () => this.app.copy(text) }, "Copy"));
+    }
+
+    notices(notices) {
+      if (!notices.length) return null;
+      const items = notices.map((notice) => h("li", null, h("span.fv-badge.fv-warn", null, notice.code.replaceAll("_", " ")), " ", notice.message, notice.step === null ? null : [" ", this.app.details.stepLink(notice.step)]));
+      return section("To know", h("ul.fv-list.fv-notices", null, items));
+    }
+
+    render() {}
+  }
+
+  function baselines(rows) {
+    const cells = rows.map((row) =>
+      h(
+        "tr",
+        null,
+        h("th", { scope: "row" }, row.name),
+        h("td.fv-num", null, row.latency.length ? row.latency.map((entry) => h("div", null, `${entry.text} (${entry.interval}) on ${entry.device}`)) : "not measured"),
+        h("td.fv-num", null, row.numerics.length ? row.numerics.map((entry) => h("div", null, entry.error ?? `${entry.max_abs} against ${entry.reference}`)) : "not compared"),
+      ),
+    );
+    return grid("", ["Model", "Latency", "Largest error"], cells);
+  }
+
+  Object.assign(FreezerViewer, { RewritesPanel, AliasesPanel, ChartsPanel, EnvironmentPanel });
+})();

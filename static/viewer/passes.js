@@ -1,0 +1,163 @@
+/* The pass list: what ran, what it changed, how long it took, what it cost in speed and accuracy. */
+"use strict";
+var FreezerViewer = FreezerViewer || {};
+
+(() => {
+  const { h, fill } = FreezerViewer;
+
+  class PassList {
+    constructor(app) {
+      this.app = app;
+      this.options = new Map();
+      this.longest = longestLatency(app.model.steps);
+      this.filter = h("input.fv-input", {
+        type: "search",
+        placeholder: "Filter passes",
+        "aria-label": "Filter passes by name",
+        oninput: () => app.navigate({ passes: this.filter.value }),
+      });
+      this.quiet = h("input", { type: "checkbox", onchange: () => app.navigate({ quiet: this.quiet.checked }) });
+      this.count = h("span.fv-muted.fv-num");
+      this.list = h("div.fv-passes-list", {
+        role: "listbox",
+        tabindex: "0",
+        "aria-label": "Passes",
+        onclick: (event) => this.choose(event.target.closest("[data-step]")),
+      });
+      this.element = h(
+        "aside.fv-passes",
+        { "aria-label": "Passes" },
+        h("div.fv-passes-bar", null, this.filter),
+        h("div.fv-passes-bar", null, h("label.fv-check", null, this.quiet, "Hide passes without effect"), this.count),
+        this.list,
+      );
+    }
+
+    choose(option) {
+      if (option) this.app.setStep(Number(option.dataset.step));
+    }
+
+    /** Steps the list shows, in its order: method by method, each in the order torch ran them. */
+    visible(state = this.app.current) {
+      const text = state.passes.toLowerCase();
+      const { methods, steps } = this.app.model;
+      const shown = steps.filter(
+        (step) =>
+          (!state.quiet || step.changed || step.before === null) &&
+          (!text || `${step.name} ${step.stage} ${step.method}`.toLowerCase().includes(text)),
+      );
+      return methods.flatMap((method) => shown.filter((step) => step.method === method));
+    }
+
+    render(state, previous) {
+      const rebuild = !previous || state.passes !== previous.passes || state.quiet !== previous.quiet;
+      if (rebuild) this.build(state);
+      this.options.get(previous?.step)?.setAttribute("aria-selected", "false");
+      const chosen = this.options.get(state.step);
+      chosen?.setAttribute("aria-selected", "true");
+      chosen?.scrollIntoView({ block: "nearest" });
+      this.list.setAttribute("aria-activedescendant", chosen?.id ?? "");
+    }
+
+    build(state) {
+      if (this.filter.value !== state.passes) this.filter.value = state.passes;
+      this.quiet.checked = state.quiet;
+      const steps = this.visible(state);
+      this.count.textContent = `${steps.length} of ${this.app.model.steps.length}`;
+      this.options.clear();
+      fill(this.list, groups(steps).map((group) => this.group(group)));
+      if (!steps.length) fill(this.list, h("p.fv-empty", null, this.app.model.steps.length ? "No pass matches." : "No passes."));
+      const { failure } = this.app.model.view;
+      if (failure) this.list.append(this.failed(failure));
+    }
+
+    group({ stage, method, steps }) {
+      const several = this.app.model.methods.length > 1;
+      const name = several ? [h("strong", null, method), ` ${stage}`] : stage;
+      const title = h("div.fv-passes-stage", { role: "presentation" }, h("span.fv-clip", null, name), h("span.fv-num", null, steps.length));
+      return h("div", { role: "group", "aria-label": `${method}, ${stage}` }, title, steps.map((step) => this.option(step)));
+    }
+
+    option(step) {
+      const round = step.round === null ? null : h("span.fv-round", { title: `Round ${step.round} of a loop` }, `r${step.round}`);
+      const option = h(
+        "div.fv-pass",
+        {
+          role: "option",
+          id: `fv-pass-${step.index}`,
+          class: step.changed || step.before === null ? "" : "fv-pass-quiet",
+          "aria-selected": "false",
+          data: { step: step.index },
+          title: describe(step),
+        },
+        h("span.fv-pass-index.fv-num", null, step.index),
+        h("span.fv-pass-name", null, step.name, round),
+        this.speed(step),
+        counts(step),
+        badge(step),
+      );
+      this.options.set(step.index, option);
+      return option;
+    }
+
+    speed(step) {
+      const [latency] = step.latency;
+      if (!latency) return null;
+      const percent = (ns) => `${Math.min(100, (100 * ns) / this.longest)}%`;
+      const bar = h("span.fv-speed-bar", { class: `fv-${latency.verdict}`, style: { width: percent(latency.median) } });
+      const spread = h("span.fv-speed-spread", {
+        style: { left: percent(latency.low), width: percent(latency.high - latency.low) },
+      });
+      return h("span.fv-speed", { title: `${latency.text} (${latency.interval}), ${latency.verdict}` }, bar, spread);
+    }
+
+    failed(failure) {
+      return h(
+        "div.fv-pass.fv-pass-failed",
+        { role: "note", data: failure.step === null ? {} : { step: failure.step }, title: "The pass that raised" },
+        h("span.fv-pass-index", { "aria-hidden": "true" }, "✕"),
+        h("span.fv-pass-name", null, failure.name),
+        h("span.fv-badge.fv-bad", null, "failed"),
+      );
+    }
+  }
+
+  function counts(step) {
+    if (!step.changed || step.before === null) return null;
+    const part = (sign, count, kind) => (count ? h(`span.fv-${kind}`, null, `${sign}${count}`) : null);
+    const parts = [part("−", step.removed, "removed"), part("+", step.added, "added")];
+    return h("span.fv-counts.fv-num", null, parts.some(Boolean) ? parts : part("~", step.modified, "modified"));
+  }
+
+  function badge(step) {
+    const judged = step.numerics.filter((entry) => entry.error === null);
+    const past = judged.find((entry) => entry.reference === "eager" && !entry.close);
+    if (!past) return null;
+    return h("span.fv-pass-mark.fv-bad", { role: "img", "aria-label": "past tolerance", title: `Error ${past.max_abs} against eager: past tolerance` }, "≠");
+  }
+
+  function describe(step) {
+    const effect = !step.changed
+      ? "changed nothing"
+      : `${step.removed} removed, ${step.added} added, ${step.modified} changed`;
+    return [`${step.name} (${step.stage}, ${step.method})`, step.before === null ? `${step.nodes} nodes` : effect, step.duration]
+      .filter(Boolean)
+      .join(" · ");
+  }
+
+  function longestLatency(steps) {
+    return Math.max(0, ...steps.map((step) => step.latency[0]?.high ?? 0));
+  }
+
+  function groups(steps) {
+    const found = [];
+    for (const step of steps) {
+      const last = found.at(-1);
+      if (last && last.stage === step.stage && last.method === step.method) last.steps.push(step);
+      else found.push({ stage: step.stage, method: step.method, steps: [step] });
+    }
+    return found;
+  }
+
+  Object.assign(FreezerViewer, { PassList });
+})();

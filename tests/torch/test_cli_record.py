@@ -1,0 +1,95 @@
+"""The command line on torch itself: from a MODEL, or a script, to a trace."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import freeze_engine as fe
+from viewer.cli import main
+
+_MODELS = """\
+import torch
+
+class Net(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.conv = torch.nn.Conv2d(3, 4, 1)
+        self.norm = torch.nn.BatchNorm2d(4)
+
+    def forward(self, x):
+        return self.norm(self.conv(x)).relu()
+
+def trained():
+    return Net().eval()
+
+def training():
+    return Net().train()
+
+def broken():
+    raise ValueError("no weights here")
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Makes a folder with a module of models the working directory."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    (tmp_path / "cli_models.py").write_text(_MODELS)
+    return tmp_path
+
+
+@pytest.mark.usefixtures("folder")
+def test_a_model_is_recorded_and_its_statistics_are_printed(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["record", "cli_models:trained", "--input", "2x3x8x8", "--no-latency", "-o", "net.fztrace"]) == 0
+    trace = fe.load("net.fztrace")
+    assert trace.call == "freezer-ui record cli_models:trained --input 2x3x8x8 --no-latency -o net.fztrace"
+    assert [rewrite.kind for step in trace.steps for rewrite in step.rewrites] == ["conv_bn"]
+    assert any(step.numerics for step in trace.steps)
+    assert not any(step.latency for step in trace.steps)
+    assert capsys.readouterr().out.startswith(f"net.fztrace: {len(trace.steps)} steps")
+    assert main(["stats", "net.fztrace"]) == 0
+    told = capsys.readouterr().out
+    assert "Passes" in told
+    assert "norm.weight" in told
+
+
+@pytest.mark.usefixtures("folder")
+def test_a_freeze_that_torch_refuses_exits_with_3_in_torch_s_words(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["record", "cli_models:training", "--no-measure", "-o", "net.fztrace"]) == 3
+    told = capsys.readouterr().err
+    assert "RuntimeError: Freezing is currently only implemented for modules in eval mode" in told
+    assert "Traceback" not in told
+
+
+@pytest.mark.usefixtures("folder")
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["cli_models:broken"], "its own code raised ValueError: no weights here"),
+        (["cli_models:missing"], "has no 'missing'"),
+        (["cli_models:trained", "--input", "2by3"], "is not a shape"),
+    ],
+)
+def test_wrong_use_is_told_in_one_line(words: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["record", *words]) == 2
+    told = capsys.readouterr().err
+    assert message in told
+    assert told.count("\n") == 1
+
+
+def test_every_freeze_of_a_script_is_captured(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (folder / "deploy.py").write_text(
+        "import torch\nfrom cli_models import trained, training\n"
+        "print(type(torch.jit.freeze(torch.jit.script(trained()))).__name__)\n"
+        "torch.jit.optimize_for_inference(torch.jit.script(trained()))\n"
+        "torch.jit.freeze(torch.jit.script(training()))\n"
+    )
+    assert main(["run", "-o", "traces", "--", "deploy.py"]) == 1
+    told = capsys.readouterr()
+    assert told.out == "RecursiveScriptModule\n"
+    assert "Freezing is currently only implemented for modules in eval mode" in told.err
+    traces = [fe.load(path) for path in sorted((folder / "traces").glob("deploy-*.fztrace"))]
+    assert [trace.failure is None for trace in traces] == [True, True, False]

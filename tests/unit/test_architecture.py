@@ -1,0 +1,252 @@
+"""The rules of the layout: who may import what, and where torch is touched how."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+
+# Imports go from a later layer to an earlier one, or stay within one.
+LAYERS = (
+    {"errors"},
+    {"trace", "inputs"},
+    {"alignment", "lineage", "diff", "metrics", "verify", "serde"},
+    {"recorder"},
+    {"backends", "measure", "models", "examples"},
+    {"worker"},
+)
+USES_TORCH = {"backends", "measure", "models", "examples"}
+PRIVATE_NAMES = Path("freeze_engine/backends/_torch_private.py")
+PATCHING = Path("freeze_engine/backends/_patching.py")
+# In pieces, for this file is looked through as well.
+REGISTRY_HOSTS = tuple(
+    ".".join(parts)
+    for parts in (
+        ("pypi", "org"),
+        ("pythonhosted", "org"),
+        ("npmjs", "org"),
+        ("npmjs", "com"),
+        ("jsdelivr", "net"),
+        ("unpkg", "com"),
+        ("debian", "org"),
+        ("download", "pytorch", "org"),
+    )
+)
+
+
+def _sources(package: str) -> list[Path]:
+    return sorted(path.relative_to(ROOT) for path in (ROOT / package).rglob("*.py"))
+
+
+def _tree(path: Path) -> ast.Module:
+    return ast.parse((ROOT / path).read_text(encoding="utf-8"))
+
+
+def _package_of(path: Path) -> str:
+    parts = path.with_suffix("").parts
+    return ".".join(parts[:-1])
+
+
+def imported(tree: ast.Module, package: str) -> Iterator[str]:
+    """Yields the dotted names a file imports: modules, and what it takes from them."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            above = package.split(".")[: len(package.split(".")) - node.level + 1] if node.level else []
+            module = ".".join([*above, *([node.module] if node.module else [])])
+            yield from (f"{module}.{alias.name}" for alias in node.names)
+
+
+def torch_names(tree: ast.Module) -> dict[str, str]:
+    """What a file's names stand for, where they stand for torch or a part of it."""
+    names: dict[str, str] = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                if alias.name.split(".")[0] == "torch":
+                    names[alias.asname or "torch"] = alias.name if alias.asname else "torch"
+        elif isinstance(node, ast.ImportFrom) and node.module and node.module.split(".")[0] == "torch":
+            names.update({alias.asname or alias.name: f"{node.module}.{alias.name}" for alias in node.names})
+    return names
+
+
+def dotted(node: ast.expr, names: dict[str, str]) -> str | None:
+    """The full name of an attribute chain that starts at torch, ``None`` for any other expression."""
+    if isinstance(node, ast.Name):
+        return names.get(node.id)
+    if isinstance(node, ast.Attribute):
+        start = dotted(node.value, names)
+        return None if start is None else f"{start}.{node.attr}"
+    return None
+
+
+def is_private(name: str) -> bool:
+    """Whether a part of a dotted name is private, as in ``torch._C`` and ``torch.utils._pytree``."""
+    return any(part.startswith("_") and not part.endswith("__") for part in name.split("."))
+
+
+def private_torch_names(tree: ast.Module) -> set[str]:
+    """Private names of torch that a file imports or reaches through attributes."""
+    names = torch_names(tree)
+    reached = {dotted(node, names) for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
+    taken = {name for name in imported(tree, "") if name.split(".")[0] == "torch"}
+    return {name for name in reached | taken if name is not None and is_private(name)}
+
+
+def called_name(node: ast.Call) -> str | None:
+    """The name of the function that is called, if it is a plain name."""
+    return node.func.id if isinstance(node.func, ast.Name) else None
+
+
+def torch_assignments(tree: ast.Module) -> set[str]:
+    """Attributes of torch that a file sets or deletes."""
+    names = torch_names(tree)
+    found: set[str | None] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store | ast.Del):
+            found.add(dotted(node, names))
+        elif isinstance(node, ast.Call) and called_name(node) in ("setattr", "delattr") and node.args:
+            found.add(dotted(node.args[0], names))
+    return {name for name in found if name is not None}
+
+
+def layer(module: str) -> int:
+    """Position in `LAYERS` of a module of freeze_engine, by its dotted name."""
+    parts = module.split(".")
+    if len(parts) == 1:
+        return len(LAYERS)
+    found = [number for number, members in enumerate(LAYERS) if parts[1] in members]
+    assert found, f"{module} has no layer: give it one here, and in ARCHITECTURE.md"
+    return found[0]
+
+
+@pytest.mark.parametrize("path", _sources("freeze_engine"), ids=str)
+def test_imports_go_one_way(path):
+    module = ".".join(path.with_suffix("").parts).removesuffix(".__init__")
+    modules = {".".join(source.with_suffix("").parts).removesuffix(".__init__") for source in _sources("freeze_engine")}
+    for name in imported(_tree(path), _package_of(path)):
+        assert not name.startswith("viewer"), f"{path} imports {name}"
+        if name.split(".")[0] != "freeze_engine":
+            continue
+        target = name if name in modules else name.rpartition(".")[0]
+        assert layer(target) <= layer(module), f"{path} imports {name}, which is of a later layer"
+
+
+@pytest.mark.parametrize("path", _sources("viewer"), ids=str)
+def test_the_viewer_uses_only_what_freeze_engine_exports(path):
+    for name in imported(_tree(path), _package_of(path)):
+        parts = name.split(".")
+        assert parts[0] != "torch", f"{path} imports {name}"
+        if parts[0] == "freeze_engine" and len(parts) > 1:
+            assert len(parts) == 2, f"{path} imports {name}; use what freeze_engine itself exports"
+            assert not (ROOT / "freeze_engine" / f"{parts[1]}.py").exists(), f"{path} imports the module {name}"
+            assert not (ROOT / "freeze_engine" / parts[1]).exists(), f"{path} imports the package {name}"
+
+
+@pytest.mark.parametrize(
+    "path",
+    [path for path in _sources("freeze_engine") if path.with_suffix("").parts[1] not in USES_TORCH],
+    ids=str,
+)
+def test_torch_is_imported_only_where_something_is_recorded(path):
+    found = [name for name in imported(_tree(path), _package_of(path)) if name.split(".")[0] == "torch"]
+    assert found == []
+
+
+@pytest.mark.parametrize("path", [*_sources("freeze_engine"), *_sources("viewer")], ids=str)
+def test_private_names_of_torch_stand_in_one_file(path):
+    if path != PRIVATE_NAMES:
+        assert private_torch_names(_tree(path)) == set()
+
+
+@pytest.mark.parametrize("path", [*_sources("freeze_engine"), *_sources("viewer")], ids=str)
+def test_torch_is_patched_in_one_file(path):
+    if path != PATCHING:
+        assert torch_assignments(_tree(path)) == set()
+
+
+@pytest.mark.parametrize(
+    ("source", "private"),
+    [
+        ("import torch\ntorch._C._jit_pass_inline(graph)", {"torch._C", "torch._C._jit_pass_inline"}),
+        ("import torch\ntorch.jit._script.x", {"torch.jit._script", "torch.jit._script.x"}),
+        ("from torch import _C", {"torch._C"}),
+        ("from torch.utils import _pytree as tree", {"torch.utils._pytree"}),
+        ("import torch._inductor.config", {"torch._inductor.config"}),
+        ("import torch.utils as u\nu._pytree", {"torch.utils._pytree"}),
+        ("import torch\ntorch.__version__\ntorch.jit.freeze\nmine._C", set()),
+    ],
+)
+def test_private_names_are_found(source, private):
+    assert private_torch_names(ast.parse(source)) == private
+
+
+@pytest.mark.parametrize(
+    ("source", "assigned"),
+    [
+        ("import torch\ntorch.jit.freeze = mine", {"torch.jit.freeze"}),
+        ("import torch.jit as j\nj.freeze = mine", {"torch.jit.freeze"}),
+        ("from torch import jit\ndel jit.freeze", {"torch.jit.freeze"}),
+        ("import torch\nsetattr(torch.jit, name, mine)", {"torch.jit"}),
+        ("import torch\nx.freeze = torch.jit.freeze\nself.torch = 3", set()),
+    ],
+)
+def test_assignments_are_found(source, assigned):
+    assert torch_assignments(ast.parse(source)) == assigned
+
+
+@pytest.mark.parametrize(
+    ("source", "names"),
+    [
+        ("import a.b\nfrom c import d", ["a.b", "c.d"]),
+        ("from . import d", ["freeze_engine.serde.d"]),
+        ("from ..trace import Step", ["freeze_engine.trace.Step"]),
+    ],
+)
+def test_imports_are_found(source, names):
+    assert list(imported(ast.parse(source), "freeze_engine.serde")) == names
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "import freeze_engine",
+        "import freeze_engine; freeze_engine.load, freeze_engine.save, freeze_engine.Trace",
+        "import viewer",
+        "import freeze_engine.examples as examples; list(examples.EXAMPLES)",
+        "from freeze_engine.inputs import parse_input; parse_input('1x3x224x224')",
+        "import viewer.cli\ntry: viewer.cli.main(['--help'])\nexcept SystemExit: pass",
+    ],
+)
+def test_looking_costs_no_heavy_import(code):
+    tail = "\nimport sys; print(sorted({'torch', 'panel', 'bokeh', 'numpy'} & set(sys.modules)), file=sys.stderr)"
+    done = subprocess.run([sys.executable, "-c", code + tail], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "[]\n")
+
+
+def test_no_file_names_a_registry_host():
+    if not (ROOT / ".git").exists():
+        pytest.skip("not a checkout: which files are the project's own is not known")
+    listed = subprocess.run(
+        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
+    files = [ROOT / name for name in listed.split("\0") if name]
+    naming = [
+        (path.relative_to(ROOT).as_posix(), host)
+        for path in files
+        if path.is_file()
+        for host in REGISTRY_HOSTS
+        if host.encode() in path.read_bytes()
+    ]
+    assert naming == []

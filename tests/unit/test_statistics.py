@@ -1,0 +1,214 @@
+from __future__ import annotations
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from freeze_engine.measure.statistics import (
+    MIN_ROUNDS,
+    Array,
+    ColumnResult,
+    Comparison,
+    compare,
+    compared,
+    is_steady,
+    matrix_notes,
+    median_interval,
+    verdicts,
+)
+from freeze_engine.trace import Interval
+
+#: Alternates around its median, so that no dependence between neighbours is seen in it.
+TEN = np.array([10.0, 1.0, 9.0, 2.0, 8.0, 3.0, 7.0, 4.0, 6.0, 5.0])
+
+
+def autoregressive(random: np.random.Generator, count: int, correlation: float) -> Array:
+    """A stationary AR(1) series with heavy-tailed shocks."""
+    series = np.empty(count)
+    series[0] = random.standard_t(3) / math.sqrt(1 - correlation**2)
+    for index in range(1, count):
+        series[index] = correlation * series[index - 1] + random.standard_t(3)
+    return series
+
+
+def noisy_rounds(random: np.random.Generator, rounds: int, speeds: tuple[float, ...], drift: float) -> Array:
+    """Samples of a machine whose pace drifts and is correlated in time; each round in random order."""
+    count = len(speeds)
+    pace = np.exp(0.05 * autoregressive(random, rounds * count, 0.7) + np.linspace(0, drift, rounds * count))
+    samples = np.empty((rounds, count))
+    for number, slots in enumerate(pace.reshape(rounds, count)):
+        samples[number, random.permutation(count)] = slots
+    samples *= np.array(speeds)
+    return samples
+
+
+def test_median_of_few_samples_is_bounded_by_their_ends() -> None:
+    assert median_interval(np.array([6.0, 1.0, 5.0, 2.0, 4.0, 3.0])) == Interval(3.5, 1.0, 6.0)
+
+
+def test_median_interval_uses_the_ranks_of_the_sign_test() -> None:
+    assert median_interval(TEN) == Interval(5.5, 2.0, 9.0)
+
+
+def test_median_interval_widens_for_dependent_samples() -> None:
+    values = np.arange(1.0, 41.0)
+    shuffled = np.random.default_rng(0).permutation(values)
+    alone, dependent = median_interval(shuffled), median_interval(values)
+    assert dependent.low < alone.low < 20.5 < alone.high < dependent.high
+
+
+def test_median_of_equal_samples_has_no_width() -> None:
+    assert median_interval(np.full(20, 7.0)) == Interval(7.0, 7.0, 7.0)
+
+
+def test_median_interval_covers_the_median_of_independent_and_of_dependent_samples() -> None:
+    random = np.random.default_rng(0)
+    for correlation, least in ((0.0, 0.94), (0.5, 0.92)):
+        hits = 0
+        for _ in range(400):
+            interval = median_interval(np.exp(0.1 * autoregressive(random, 60, correlation)))
+            hits += interval.low <= 1 <= interval.high
+        assert hits / 400 >= least, f"correlation {correlation}"
+
+
+def test_comparison_is_the_inverted_signed_rank_test() -> None:
+    logs = np.array([0.1, -0.2, 0.3, 0.4, 0.5, 0.6])
+    walsh = sorted((first + second) / 2 for first, second in itertools.combinations_with_replacement(logs, 2))
+    positive = sum(average > 0 for average in walsh)
+    outcomes = [
+        sum(rank for rank, sign in enumerate(signs, 1) if sign) for signs in itertools.product((0, 1), repeat=6)
+    ]
+    expected_p = 2 * sum(outcome >= positive for outcome in outcomes) / len(outcomes)
+    found = compare(np.exp(logs), np.ones(6))
+    assert found.p_value == pytest.approx(expected_p)
+    assert found.ratio.value == pytest.approx(math.exp(np.median(walsh)))
+    assert (found.ratio.low, found.ratio.high) == pytest.approx((math.exp(walsh[0]), math.exp(walsh[-1])))
+
+
+def test_identical_columns_do_not_differ() -> None:
+    assert compare(TEN, TEN) == Comparison(Interval(1.0, 1.0, 1.0), 1.0)
+
+
+@given(
+    st.lists(st.floats(0.1, 10), min_size=MIN_ROUNDS, max_size=25),
+    st.sampled_from((0.0, 0.01, 0.3)),
+)
+def test_p_value_and_interval_agree(ratios: list[float], margin: float) -> None:
+    found = compare(np.array(ratios), np.ones(len(ratios)), margin)
+    beyond = found.ratio.low > (1 + margin) * (1 + 1e-12) or found.ratio.high < 1 / ((1 + margin) * (1 + 1e-12))
+    within = found.ratio.low < (1 + margin) * (1 - 1e-12) and found.ratio.high > 1 / ((1 + margin) * (1 - 1e-12))
+    assert not (beyond and found.p_value > 0.05)
+    assert not (within and found.p_value <= 0.05)
+
+
+@pytest.mark.parametrize("speed", [1.0, 1.05, 0.5])
+@pytest.mark.parametrize("drift", [0.0, 1.0, -3.0])
+def test_ratio_keeps_its_coverage_under_drift_autocorrelation_and_heavy_tails(speed: float, drift: float) -> None:
+    random = np.random.default_rng(1)
+    hits = 0
+    for _ in range(400):
+        samples = noisy_rounds(random, 20, (1.0, speed), drift)
+        interval = compare(samples[:, 1], samples[:, 0]).ratio
+        hits += interval.low <= speed <= interval.high
+    assert hits / 400 >= 0.93
+
+
+def test_equal_candidates_are_rarely_told_apart_even_among_many() -> None:
+    random = np.random.default_rng(2)
+    wrong = 0
+    for _ in range(200):
+        results = compared(noisy_rounds(random, 20, (1.0,) * 12, 2.0), 0.0)
+        wrong += any(result.verdict != "no measurable difference" for result in results[1:])
+    assert wrong / 200 <= 0.06
+
+
+def test_a_planted_slowdown_is_found() -> None:
+    random = np.random.default_rng(3)
+    found = 0
+    for _ in range(100):
+        samples = np.exp(0.03 * random.standard_normal((80, 6))) * np.array([1, 1, 1, 1.05, 1, 1])
+        found += compared(samples, 0.01)[3].verdict == "slower"
+    assert found >= 90
+
+
+def test_holm_claims_the_strongest_and_stops_at_the_first_weak_one() -> None:
+    faster, slower = Interval(0.5, 0.4, 0.6), Interval(2.0, 1.5, 3.0)
+    comparisons = [
+        Comparison(slower, 0.02),
+        Comparison(faster, 0.001),
+        Comparison(slower, 0.9),
+        Comparison(slower, 0.024),
+        Comparison(faster, 0.0124),
+    ]
+    nothing = "no measurable difference"
+    assert verdicts(comparisons) == (nothing, "faster", nothing, nothing, "faster")
+    assert verdicts([]) == ()
+
+
+def test_a_lone_candidate_is_the_baseline() -> None:
+    assert compared(TEN[:, None], 0.01) == (ColumnResult(Interval(5.5, 2.0, 9.0), None, "baseline", ()),)
+
+
+def test_a_difference_within_the_margin_is_explained_and_not_claimed() -> None:
+    baseline = 1000 + TEN
+    result = compared(np.stack([baseline, baseline * 1.005], axis=1), 0.01)[1]
+    assert result.verdict == "no measurable difference"
+    assert result.notes == ("the interval excludes 1, but not by more than 1%: identical copies differ that much",)
+
+
+def test_a_difference_expected_among_many_is_explained_and_not_claimed() -> None:
+    baseline = 1000 + TEN[:MIN_ROUNDS]
+    samples = np.stack([baseline, *([baseline] * 5), baseline * 1.5], axis=1)
+    result = compared(samples, 0.01)[-1]
+    assert result.verdict == "no measurable difference"
+    assert result.notes == ("the interval excludes 1, but among 6 comparisons that happens by chance",)
+    assert matrix_notes(samples) == (
+        "too short: 6 rounds cannot prove a difference among 6 comparisons; give more time",
+    )
+
+
+def test_noise_and_outliers_are_said() -> None:
+    baseline = np.full(20, 100.0)
+    noisy = baseline * np.where(np.arange(20) % 2, 1.3, 0.8)
+    spiked = baseline.copy()
+    spiked[[3, 11]] = 220.0
+    results = compared(np.stack([spiked, noisy], axis=1), 0.01)
+    assert results[0].notes == ("outliers: 2 of 20 samples, up to 2.2 times the median",)
+    assert [note.partition(":")[0] for note in results[1].notes] == ["noisy"]
+
+
+def test_drift_and_shortness_are_said() -> None:
+    steady = np.full((20, 3), 5.0)
+    throttled = steady * np.linspace(1, 1.5, 20)[:, None]
+    assert matrix_notes(steady) == ()
+    assert [note.partition(" meanwhile")[0] for note in matrix_notes(throttled)] == [
+        "drift: the machine became 35% slower (throttling, or other load)"
+    ]
+    assert [note.partition(" meanwhile")[0] for note in matrix_notes(throttled[::-1])] == [
+        "drift: the machine became 26% faster"
+    ]
+    assert matrix_notes(steady[:8, :1]) == (
+        "too short: only 8 rounds fitted in, so intervals are wide; give more time",
+    )
+
+
+def test_too_few_or_unpaired_samples_are_refused() -> None:
+    with pytest.raises(ValueError, match="at least 6 samples"):
+        median_interval(TEN[:5])
+    with pytest.raises(ValueError, match="at least 6 samples"):
+        compare(TEN[:5], TEN[:5])
+    with pytest.raises(ValueError, match="pair them by round"):
+        compare(TEN, TEN[:7])
+
+
+def test_warm_up_is_over_when_calls_stop_getting_faster() -> None:
+    assert not is_steady([])
+    assert not is_steady([9.0, 9.0, 9.0])
+    assert not is_steady([50.0, 9.0, 5.0, 5.0])
+    assert not is_steady([50.0, 9.0, 9.0, 9.0])
+    assert is_steady([50.0, 9.0, 9.0, 9.0, 9.1])
+    assert is_steady([9.0, 9.0, 20.0, 8.9])

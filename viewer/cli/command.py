@@ -1,0 +1,81 @@
+"""What a subcommand is, and how it ends."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import ClassVar, Protocol
+
+FINE, WRONG_USE, FREEZE_FAILED, INTERRUPTED = 0, 2, 3, 130
+
+
+class Command(Protocol):
+    """A subcommand; its docstring is its help, the first line the short form of it."""
+
+    name: ClassVar[str]
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        """Adds the subcommand's own arguments."""
+
+    def run(self, arguments: argparse.Namespace) -> int:
+        """Does the work.
+
+        Args:
+            arguments: the parsed ones; ``command_line`` is the whole command as it was typed.
+
+        Returns:
+            The exit code.
+        """
+
+
+class CommandError(Exception):
+    """Ends the command with one line on the terminal.
+
+    ``__cause__`` is the exception of torch or of the model, if one ended it.
+
+    Args:
+        message: what, where, and what to do.
+        exit_code: what to exit with.
+    """
+
+    def __init__(self, message: str, exit_code: int = WRONG_USE) -> None:
+        super().__init__(message)
+        self.exit_code = exit_code
+
+
+def output_file(text: str) -> Path:
+    """Reads the name of a file to be written, so that a wrong one is told before the work and not after it.
+
+    Args:
+        text: the argument.
+
+    Returns:
+        The path.
+
+    Raises:
+        argparse.ArgumentTypeError: if it is a folder or its folder is missing.
+    """
+    path = Path(text)
+    if path.is_dir():
+        raise argparse.ArgumentTypeError(f"{text} is a folder; give the name of a file in it")
+    if not path.parent.is_dir():
+        raise argparse.ArgumentTypeError(f"there is no folder {path.parent}; make it first, or write elsewhere")
+    return path
+
+
+def output_folder(text: str) -> Path:
+    """Reads the name of a folder to write to, which need not exist.
+
+    Args:
+        text: the argument.
+
+    Returns:
+        The path.
+
+    Raises:
+        argparse.ArgumentTypeError: if it is something else than a folder.
+    """
+    path = Path(text)
+    if path.exists() and not path.is_dir():
+        raise argparse.ArgumentTypeError(f"{text} is no folder; give the name of a folder")
+    return path

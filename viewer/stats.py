@@ -1,0 +1,204 @@
+"""A trace as text for a terminal: what ``freezer-ui stats`` prints.
+
+Names, constants and messages come from models and files that anybody may have made: what a terminal would not
+print is escaped, so that none of it can move the cursor or change colours.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from itertools import chain
+
+import freeze_engine as fe
+from viewer.view_models.environment import input_text
+from viewer.view_models.overview import FATE_ORDER
+from viewer.view_models.wording import (
+    REASONS,
+    bytes_delta_text,
+    bytes_text,
+    duration_text,
+    error_text,
+    interval_text,
+    pass_text,
+    ratio_text,
+)
+
+_SHOWN_PATHS = 8
+
+
+def stats_text(trace: fe.Trace) -> str:
+    """Renders a trace for a terminal.
+
+    Args:
+        trace: the recording; also an empty one, or one whose freeze failed.
+
+    Returns:
+        Lines that end in a newline, the same for equal traces. Sections without content are left out.
+    """
+    metrics = fe.step_metrics(trace)
+    sections = (
+        _heading(trace),
+        _section("Passes", _table([_pass_row(trace, entry) for entry in metrics])),
+        _section("Compared with", _baselines(trace)),
+        _section("Findings", _findings(trace, metrics)),
+        _section(f"Attributes: {len(trace.attributes)}", _attributes(trace)),
+        _section("Folds that did not happen", _near_misses(trace)),
+        _section("Notices", (_notice(trace, notice) for notice in trace.notices)),
+        _section("The freeze failed", _failure(trace.failure)),
+    )
+    texts = ("\n".join(printable(line) for line in section) for section in map(tuple, sections) if section)
+    return "\n\n".join(texts) + "\n"
+
+
+def printable(text: str) -> str:
+    """Returns ``text`` in one line, with every character that a terminal would not print escaped."""
+    return "".join(
+        char if char.isprintable() else char.encode("unicode_escape", "surrogatepass").decode() for char in text
+    )
+
+
+def _section(title: str, lines: Iterable[str]) -> list[str]:
+    body = [f"  {line}" for line in lines]
+    return [title, *body] if body else []
+
+
+def _heading(trace: fe.Trace) -> list[str]:
+    where = trace.environment
+    facts = [
+        ("made by", trace.call),
+        ("options", ", ".join(f"{name}={text}" for name, text in trace.options)),
+        ("inputs", ", ".join(f"{spec.name}: {input_text(spec)}" for spec in trace.inputs)),
+        ("machine", f"torch {where.torch}, Python {where.python}, {where.threads} threads, {where.cpu}"),
+        ("GPU", ", ".join(where.gpus)),
+        ("took", "" if trace.duration_ns is None else duration_text(trace.duration_ns)),
+    ]
+    title = f"{trace.name}: {trace.backend}, {len(trace.steps)} steps"
+    return [title, *(f"  {label:8} {text}" for label, text in facts if text)]
+
+
+def _pass_row(trace: fe.Trace, metrics: fe.StepMetrics) -> dict[str, str]:
+    step = trace.steps[metrics.step]
+    row = {
+        ">#": str(step.index),
+        "stage": step.stage,
+        "pass": step.name if step.round is None else f"{step.name} (round {step.round})",
+        "method": step.method if len(trace.methods) > 1 else "",
+        ">nodes": str(metrics.nodes),
+        "±": _delta(metrics) if step.changed else "",
+        ">time": "" if step.duration_ns is None else duration_text(step.duration_ns),
+        ">constants": bytes_text(step.constant_bytes),
+        ">+/−": bytes_delta_text(metrics.constant_bytes_delta) if metrics.constant_bytes_delta else "",
+    }
+    return row | _measured(step.latency, step.numerics)
+
+
+def _measured(latency: tuple[fe.Latency, ...], numerics: tuple[fe.Numerics, ...]) -> dict[str, str]:
+    cells = {}
+    for one in latency:
+        against = "" if one.ratio is None else f"{ratio_text(one.ratio)} "
+        cells[f"latency, {one.device}"] = f"{duration_text(one.median_ns.value)} ({interval_text(one.median_ns)})"
+        cells[f"{one.device}, to the first"] = against + one.verdict
+    for other in numerics:
+        cells[f"error, {other.reference}"] = _error(other)
+    return cells
+
+
+def _error(numerics: fe.Numerics) -> str:
+    if numerics.error is not None:
+        return "not compared"
+    return error_text(numerics.max_abs) + ("" if numerics.close else "  past tolerance")
+
+
+def _delta(metrics: fe.StepMetrics) -> str:
+    parts = (("+", metrics.added), ("−", metrics.removed), ("~", metrics.changed))
+    return " ".join(f"{sign}{number}" for sign, number in parts if number)
+
+
+def _table(rows: list[dict[str, str]]) -> list[str]:
+    """Returns rows under their headings, empty columns left out; a heading that starts with ``>`` aligns right."""
+    headings = [name for name in dict.fromkeys(chain.from_iterable(rows)) if any(row.get(name) for row in rows)]
+    widths = {name: max(len(name.lstrip(">")), *(len(row.get(name, "")) for row in rows)) for name in headings}
+    lines = [{name: name.lstrip(">") for name in headings}, *rows]
+    return [
+        "  ".join(
+            line.get(name, "").rjust(width) if name.startswith(">") else line.get(name, "").ljust(width)
+            for name, width in widths.items()
+        ).rstrip()
+        for line in lines
+        if headings
+    ]
+
+
+def _baselines(trace: fe.Trace) -> list[str]:
+    return _table([{"what": one.name} | _measured(one.latency, one.numerics) for one in trace.baselines])
+
+
+def _findings(trace: fe.Trace, metrics: tuple[fe.StepMetrics, ...]) -> Iterator[str]:
+    for entry in metrics:
+        where = pass_text(trace.steps[entry.step])
+        for change in entry.latency_changes:
+            word = "faster" if change.ratio < 1 else "slower"
+            yield f"{word}: {where}: {change.ratio:.2f}× the time of step {change.since} on {change.device}"
+        for reference in entry.past_tolerance:
+            yield f"past tolerance: {where} is the first, against {reference}"
+
+
+def _attributes(trace: fe.Trace) -> Iterator[str]:
+    groups: defaultdict[tuple[str, str], list[fe.AttributeFate]] = defaultdict(list)
+    for fate in trace.attributes:
+        groups[fate.fate, _cause(trace, fate)].append(fate)
+    order = {fate: position for position, fate in enumerate(FATE_ORDER)}
+    for (name, cause), fates in sorted(groups.items(), key=lambda group: order[group[0][0]]):
+        held = sum(fate.nbytes for fate in fates)
+        yield f"{name}{cause}: {len(fates)}" + (f", {bytes_text(held)}" if held else "")
+        if name == "preserved":
+            yield from (f"  {line}" for fate in fates for line in _preserved(fate))
+        else:
+            yield f"  {_some(fate.path for fate in fates)}"
+
+
+def _cause(trace: fe.Trace, fate: fe.AttributeFate) -> str:
+    if fate.fate == "preserved":
+        return f" ({REASONS[fate.reason or 'unknown'][0]})"
+    if fate.fate == "folded" and fate.step is not None:
+        return f" by {pass_text(trace.steps[fate.step])}"
+    return ""
+
+
+def _preserved(fate: fe.AttributeFate) -> Iterator[str]:
+    yield fate.path
+    for evidence in fate.evidence[:1]:
+        source = f", {evidence.source.file}:{evidence.source.line}" if evidence.source else ""
+        yield f"  {evidence.op + ': ' if evidence.op else ''}{evidence.fact}{source}"
+        if evidence.chain:
+            yield f"  through {' ← '.join(f'%{link.value} ({link.op})' for link in evidence.chain)}"
+    if fate.advice:
+        yield f"  {fate.advice}"
+
+
+def _some(paths: Iterable[str]) -> str:
+    names = list(paths)
+    more = f", … and {len(names) - _SHOWN_PATHS} more" if len(names) > _SHOWN_PATHS else ""
+    return ", ".join(names[:_SHOWN_PATHS]) + more
+
+
+def _near_misses(trace: fe.Trace) -> Iterator[str]:
+    for miss in trace.near_misses:
+        reason = miss.reason.replace("_", " ")
+        yield f"{miss.kind}: %{miss.node} next to %{miss.neighbour}, {pass_text(trace.steps[miss.step])}: {reason}"
+        yield from (f"  {line}" for line in (miss.detail, miss.advice) if line)
+
+
+def _notice(trace: fe.Trace, notice: fe.Notice) -> str:
+    where = "" if notice.step is None else f" ({pass_text(trace.steps[notice.step])})"
+    return f"{notice.code}: {notice.message}{where}"
+
+
+def _failure(failure: fe.Failure | None) -> Iterator[str]:
+    if failure is None:
+        return
+    method = f" of {failure.method}" if failure.method else ""
+    last = "no step was recorded before it" if failure.step is None else f"the last step before it is {failure.step}"
+    yield f"in {failure.stage}, {failure.name}{method}; {last}"
+    yield from (f"  {line}" for line in f"{failure.type}: {failure.message}".splitlines())

@@ -1,0 +1,48 @@
+"""What every view of a trace shows, computed without a browser.
+
+`view_data` is plain JSON: dashboard, notebook widget and HTML report hand it to the same front end
+(``static/viewer/``), which only displays it.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import freeze_engine as fe
+from viewer.view_models.attributes import attribute_rows
+from viewer.view_models.environment import environment_view, failure_view
+from viewer.view_models.overview import fate_counts, overview
+from viewer.view_models.steps import StepRows
+
+__all__ = ["view_data"]
+
+
+def view_data(trace: fe.Trace) -> dict[str, Any]:
+    """Returns everything the views show, except the drawn graph and the charts.
+
+    Args:
+        trace: the recording; also an empty one, or one whose freeze failed.
+
+    Returns:
+        A JSON-ready dictionary; equal traces give equal dictionaries, in the same order. Steps refer to
+        ``aliases`` and ``codes`` by place, and to nodes and values by the names that the graph data uses.
+    """
+    builder = StepRows(trace)
+    steps = builder.rows()
+    return {
+        "name": trace.name,
+        "backend": trace.backend,
+        "torch": trace.environment.torch,
+        "overview": overview(trace),
+        "fates": fate_counts(trace),
+        "failure": failure_view(trace.failure),
+        "environment": environment_view(trace),
+        "steps": steps,
+        "attributes": attribute_rows(trace),
+        "aliases": builder.aliases,
+        "codes": builder.codes,
+        "sources": [
+            {"file": source.file, "first_line": source.first_line, "lines": list(source.lines)}
+            for source in trace.sources
+        ],
+    }

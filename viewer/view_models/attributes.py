@@ -1,0 +1,67 @@
+"""The fate table: what became of every attribute, why, and where to look."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import freeze_engine as fe
+from viewer.view_models.listing import source_row
+from viewer.view_models.wording import REASONS, bytes_text, shape_text, why_text
+
+
+def attribute_rows(trace: fe.Trace) -> list[dict[str, Any]]:
+    """Returns one row per attribute, in the trace's order (by path)."""
+    homes = {method: _definitions(trace.final(method)) for method in trace.methods}
+    return [
+        {
+            "path": fate.path,
+            "kind": fate.kind,
+            "type": fate.type,
+            "shape": shape_text(fate.shape),
+            "dtype": fate.dtype,
+            "nbytes": fate.nbytes,
+            "bytes": bytes_text(fate.nbytes) if fate.nbytes else "",
+            "fate": fate.fate,
+            "reason": fate.reason and REASONS[fate.reason][0],
+            "why": why_text(fate, trace.steps),
+            "evidence": [evidence_row(evidence) for evidence in fate.evidence],
+            "advice": fate.advice,
+            "step": fate.step,
+            "locations": [_location_row(location, homes) for location in fate.locations],
+        }
+        for fate in trace.attributes
+    ]
+
+
+def evidence_row(evidence: fe.Evidence) -> dict[str, Any]:
+    """Returns what a verdict stands on, with the node to jump to."""
+    return {
+        "fact": evidence.fact,
+        "method": evidence.method,
+        "step": evidence.step,
+        "node": evidence.node,
+        "op": evidence.op,
+        "source": source_row(evidence.source),
+        "chain": [
+            {"value": link.value, "node": link.node, "op": link.op, "source": source_row(link.source)}
+            for link in evidence.chain
+        ],
+    }
+
+
+def _definitions(final: fe.Step | None) -> tuple[int | None, dict[str, str]]:
+    if final is None:
+        return None, {}
+    return final.index, {value.name: node.id for node in final.graph.walk() for value in node.outputs}
+
+
+def _location_row(
+    location: fe.Location, homes: dict[str, tuple[int | None, dict[str, str]]]
+) -> dict[str, str | int | None]:
+    step, definitions = homes.get(location.method, (None, {}))
+    return {
+        "method": location.method,
+        "value": location.value,
+        "step": step,
+        "node": definitions.get(location.value),
+    }

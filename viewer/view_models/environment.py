@@ -1,0 +1,65 @@
+"""Where the trace was made, with what, and what to know about it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import freeze_engine as fe
+from viewer.view_models.measures import latency_rows, numerics_rows
+from viewer.view_models.wording import duration_text, shape_text
+
+
+def environment_view(trace: fe.Trace) -> dict[str, Any]:
+    """Returns the environment, the exact call, inputs, options, baselines and notices."""
+    where = trace.environment
+    unknown = "unknown"
+    return {
+        "call": trace.call,
+        "machine": [
+            ["torch", where.torch],
+            ["Python", where.python],
+            ["platform", where.platform],
+            ["CPU", where.cpu or unknown],
+            ["GPU", ", ".join(where.gpus) or "none"],
+            ["threads", str(where.threads)],
+        ],
+        "settings": [list(pair) for pair in where.settings],
+        "options": [list(pair) for pair in trace.options],
+        "recording": [
+            ["model", trace.name],
+            ["backend", trace.backend],
+            ["methods", ", ".join(trace.methods)],
+            ["made", trace.created or unknown],
+            ["took", unknown if trace.duration_ns is None else duration_text(trace.duration_ns)],
+        ],
+        "inputs": [[spec.name, input_text(spec)] for spec in trace.inputs],
+        "baselines": [
+            {
+                "name": baseline.name,
+                "latency": latency_rows(baseline.latency),
+                "numerics": numerics_rows(baseline.numerics),
+            }
+            for baseline in trace.baselines
+        ],
+        "notices": [{"code": notice.code, "message": notice.message, "step": notice.step} for notice in trace.notices],
+    }
+
+
+def failure_view(failure: fe.Failure | None) -> dict[str, Any] | None:
+    """Returns which pass failed and torch's own message."""
+    if failure is None:
+        return None
+    return {
+        "type": failure.type,
+        "message": failure.message,
+        "stage": failure.stage,
+        "name": failure.name,
+        "method": failure.method,
+        "step": failure.step,
+    }
+
+
+def input_text(spec: fe.InputSpec) -> str:
+    """Returns an input in one line (``Tensor 1×3×224×224 float32 on cpu``)."""
+    device = spec.device and f"on {spec.device}"
+    return " ".join(filter(None, (spec.type, shape_text(spec.shape), spec.dtype, device)))

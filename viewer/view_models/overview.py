@@ -1,0 +1,70 @@
+"""The few numbers that sum a trace up."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+import freeze_engine as fe
+from viewer.view_models.measures import first_past_tolerance
+from viewer.view_models.wording import bytes_text, error_text
+
+FATE_ORDER = ("inlined", "folded", "preserved", "dropped")
+
+
+def overview(trace: fe.Trace) -> list[dict[str, Any]]:
+    """Returns the headline facts; each has a label, a value, a note, a tone and, where one step decides, that step."""
+    if not trace.steps:
+        return []
+    main = trace.method_steps(trace.methods[0])
+    return [_nodes(main), _constants(main), _latency(main), _numerics(trace)]
+
+
+def fate_counts(trace: fe.Trace) -> list[list[str | int]]:
+    """Returns ``[fate, count]`` in a fixed order, fates that do not occur left out."""
+    counts = Counter(fate.fate for fate in trace.attributes)
+    return [[fate, counts[fate]] for fate in FATE_ORDER if counts[fate]]
+
+
+def _fact(label: str, value: str, note: str, tone: str = "plain", step: int | None = None) -> dict[str, Any]:
+    return {"label": label, "value": value, "note": note, "tone": tone, "step": step}
+
+
+def _nodes(steps: tuple[fe.Step, ...]) -> dict[str, Any]:
+    first, last = (sum(1 for _ in step.graph.walk()) for step in (steps[0], steps[-1]))
+    return _fact("nodes", f"{first} → {last}", f"of {steps[0].method}")
+
+
+def _constants(steps: tuple[fe.Step, ...]) -> dict[str, Any]:
+    last = steps[-1]
+    return _fact("constants", bytes_text(last.constant_bytes), f"in {last.method} at the end")
+
+
+def _latency(steps: tuple[fe.Step, ...]) -> dict[str, Any]:
+    measured = [latency for step in steps for latency in step.latency[:1]]
+    if not measured:
+        return _fact("latency", "not measured", "recorded without timing", "muted")
+    last = measured[-1]
+    if last.ratio is None:
+        return _fact("latency", "one step only", "nothing to compare with", "muted")
+    bounds = f"95% {last.ratio.low:.2f}–{last.ratio.high:.2f}, {last.device}"
+    if last.verdict not in ("faster", "slower"):
+        return _fact("latency", "no measurable difference", bounds)
+    tone = "good" if last.verdict == "faster" else "bad"
+    return _fact("latency", f"{last.ratio.value:.2f}× the time", f"{last.verdict}, {bounds}", tone)
+
+
+def _numerics(trace: fe.Trace) -> dict[str, Any]:
+    compared = [
+        numerics
+        for step in trace.steps
+        for numerics in step.numerics
+        if numerics.reference == "eager" and numerics.error is None
+    ]
+    if not compared:
+        return _fact("accuracy", "not compared", "recorded without checks", "muted")
+    past = first_past_tolerance(trace)
+    if past is not None:
+        return _fact("accuracy", "past tolerance", f"from step {past.index} on", "bad", past.index)
+    worst = max(numerics.max_abs for numerics in compared)
+    return _fact("accuracy", "within tolerance", f"error at most {error_text(worst)}", "good")

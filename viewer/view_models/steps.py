@@ -1,0 +1,140 @@
+"""The pass list, and what each pass did."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import Any
+
+import freeze_engine as fe
+from viewer.view_models.listing import LineNumbers, opcodes, source_row
+from viewer.view_models.measures import latency_rows, numerics_rows
+from viewer.view_models.wording import bytes_delta_text, bytes_text, duration_text
+
+
+class StepRows:
+    """Builds the rows of a trace's steps; what many steps share is kept once, in tables.
+
+    Attributes:
+        aliases: alias analyses, each once.
+        codes: TorchScript codes, each once.
+    """
+
+    def __init__(self, trace: fe.Trace) -> None:
+        self.aliases: list[dict[str, Any]] = []
+        self.codes: list[str] = []
+        self._alias_places: dict[fe.AliasAnalysis, int] = {}
+        self._code_places: dict[str, int] = {}
+        self._numbers = LineNumbers()
+        self._trace = trace
+        self._lines: dict[int, list[int]] = {}
+        self._node_counts: dict[int, int] = {}
+        self._notices = defaultdict(list)
+        for notice in trace.notices:
+            self._notices[notice.step].append(notice.message)
+        self._misses = defaultdict(list)
+        for miss in trace.near_misses:
+            self._misses[miss.step].append(near_miss_row(miss))
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Returns one row per step, in order."""
+        last: dict[str, fe.Step] = {}
+        rows = []
+        for step in self._trace.steps:
+            rows.append(self._row(step, last.get(step.method)))
+            last[step.method] = step
+        return rows
+
+    def _row(self, step: fe.Step, before: fe.Step | None) -> dict[str, Any]:
+        return {
+            "index": step.index,
+            "stage": step.stage,
+            "name": step.name,
+            "method": step.method,
+            "round": step.round,
+            "before": before and before.index,
+            "changed": step.changed,
+            "executable": step.executable,
+            **self._graph(step, before),
+            "duration": None if step.duration_ns is None else duration_text(step.duration_ns),
+            "latency": latency_rows(step.latency),
+            "numerics": numerics_rows(step.numerics),
+            "constants": bytes_text(step.constant_bytes),
+            "constants_delta": before and bytes_delta_text(step.constant_bytes - before.constant_bytes),
+            "rewrites": [rewrite_row(rewrite) for rewrite in step.rewrites],
+            "near_misses": self._misses[step.index],
+            "aliases": self._alias_place(step.aliases),
+            "code": self._code_place(step.code),
+            "log": list(step.log),
+            "notices": self._notices[step.index],
+        }
+
+    def _graph(self, step: fe.Step, before: fe.Step | None) -> dict[str, Any]:
+        if before is not None and before.graph is step.graph:
+            self._lines[step.index] = self._lines[before.index]
+            nodes = self._node_counts[step.index] = self._node_counts[before.index]
+            return {**_counts(fe.GraphDiff()), "nodes": nodes, "ir": None}
+        lines = self._lines[step.index] = self._numbers.of(step.graph)
+        nodes = self._node_counts[step.index] = sum(1 for _ in step.graph.walk())
+        if before is None:
+            return {**_counts(fe.GraphDiff()), "nodes": nodes, "ir": None}
+        counts = _counts(fe.diff_snapshots(before.graph, step.graph))
+        return {**counts, "nodes": nodes, "ir": opcodes(self._lines[before.index], lines)}
+
+    def _alias_place(self, aliases: fe.AliasAnalysis | None) -> int | None:
+        if aliases is None:
+            return None
+        place = self._alias_places.setdefault(aliases, len(self.aliases))
+        if place == len(self.aliases):
+            self.aliases.append(alias_row(aliases))
+        return place
+
+    def _code_place(self, code: str | None) -> int | None:
+        if code is None:
+            return None
+        place = self._code_places.setdefault(code, len(self.codes))
+        if place == len(self.codes):
+            self.codes.append(code)
+        return place
+
+
+def alias_row(aliases: fe.AliasAnalysis) -> dict[str, Any]:
+    """Returns who shares memory with whom, as ``[value, relation, targets]``, and who writes."""
+    return {
+        "entries": [[entry.value, entry.relation, list(entry.targets)] for entry in aliases.entries],
+        "writes": [
+            {
+                "node": write.node,
+                "op": write.op,
+                "targets": list(write.targets),
+                "source": source_row(write.source),
+            }
+            for write in aliases.writes
+        ],
+    }
+
+
+def _counts(diff: fe.GraphDiff) -> dict[str, int]:
+    return {"added": len(diff.added), "removed": len(diff.removed), "modified": len(diff.changed)}
+
+
+def rewrite_row(rewrite: fe.Rewrite) -> dict[str, Any]:
+    """Returns what a fold or fusion consumed and produced."""
+    return {
+        "kind": rewrite.kind,
+        "consumed": list(rewrite.consumed),
+        "produced": list(rewrite.produced),
+        "attributes": list(rewrite.attributes),
+        "modules": list(rewrite.modules),
+    }
+
+
+def near_miss_row(miss: fe.NearMiss) -> dict[str, Any]:
+    """Returns a fold that did not happen, and why."""
+    return {
+        "kind": miss.kind,
+        "node": miss.node,
+        "neighbour": miss.neighbour,
+        "reason": miss.reason.replace("_", " "),
+        "detail": miss.detail,
+        "advice": miss.advice,
+    }

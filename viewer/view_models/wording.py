@@ -1,0 +1,115 @@
+"""Numbers, verdicts and reasons in words: the one place where the views' language lives."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Final
+
+import freeze_engine as fe
+
+FATES: Final[Mapping[str, str]] = {
+    "inlined": "Its value stands as a constant in the final graph.",
+    "folded": "It was inlined, and a later pass consumed the constant.",
+    "preserved": "It is still an attribute of the frozen module.",
+    "dropped": "Nothing that was preserved reads it.",
+}
+
+REASONS: Final[Mapping[str, tuple[str, str]]] = {
+    "requested": ("requested", "It was named in preserved_attrs."),
+    "ancestor_of_requested": ("holds a requested one", "A name in preserved_attrs lies inside it."),
+    "set_in_method": ("assigned in a method", "A preserved method assigns it, so it cannot be a constant."),
+    "mutated_in_place": ("written in place", "A preserved method writes its memory in place."),
+    "aliases_preserved": ("aliases a preserved one", "It shares memory with an attribute that is preserved."),
+    "module_preserved": ("its module is preserved", "The submodule that holds it is preserved or escapes."),
+    "not_constant": ("cannot be a constant", "torch has no constant for a value of this type."),
+    "shared_class": ("shared class", "Another instance of the same class keeps this slot."),
+    "unresolved_path": ("path not resolved", "The attribute read could not be followed back to the module."),
+    "interface": ("interface type", "It is reached through a module interface."),
+    "mutated_input": ("mutated input", "The graph writes it, so it stays an input."),
+    "aliases_output": ("aliases an output", "An output shares its memory, so it stays an input."),
+    "not_a_parameter": ("not a parameter", "It is neither a parameter nor a buffer, so it stays an input."),
+    "unknown": ("unknown", "It was preserved; nothing recorded proves why."),
+}
+
+_BYTE_UNITS: Final = ("B", "KiB", "MiB", "GiB", "TiB")
+_TIME_UNITS: Final = (("s", 1e9), ("ms", 1e6), ("µs", 1e3), ("ns", 1.0))
+
+
+def bytes_text(nbytes: int) -> str:
+    """Returns a size in binary units, three significant digits (``97.5 MiB``)."""
+    size, unit = float(abs(nbytes)), 0
+    while size >= 999.5 and unit < len(_BYTE_UNITS) - 1:
+        size, unit = size / 1024, unit + 1
+    sign = "−" if nbytes < 0 else ""
+    return f"{sign}{abs(nbytes) if unit == 0 else _three_digits(size)} {_BYTE_UNITS[unit]}"
+
+
+def bytes_delta_text(nbytes: int) -> str:
+    """Returns a difference of sizes with its sign (``+4 KiB``, ``−1.5 MiB``), ``±0`` for none."""
+    return "±0" if nbytes == 0 else ("+" if nbytes > 0 else "") + bytes_text(nbytes)
+
+
+def duration_text(duration_ns: float) -> str:
+    """Returns a duration in the unit that reads best (``1.24 ms``)."""
+    unit, scale = _time_unit(duration_ns)
+    return f"{_three_digits(duration_ns / scale)} {unit}"
+
+
+def interval_text(interval: fe.Interval) -> str:
+    """Returns the bounds of an interval of nanoseconds, in the unit of its value (``4.1–4.4 ms``)."""
+    unit, scale = _time_unit(interval.value)
+    return f"{_three_digits(interval.low / scale)}–{_three_digits(interval.high / scale)} {unit}"
+
+
+def ratio_text(ratio: fe.Interval) -> str:
+    """Returns a time ratio with its interval (``0.81× (0.78–0.84)``)."""
+    return f"{ratio.value:.2f}× ({ratio.low:.2f}–{ratio.high:.2f})"
+
+
+def error_text(error: float) -> str:
+    """Returns a numeric error with two digits (``2.4e-07``); ``0`` only where it is exactly zero."""
+    return "0" if error == 0 else f"{error:.1e}" if math.isfinite(error) else str(error)
+
+
+def shape_text(shape: tuple[int, ...] | None) -> str:
+    """Returns a tensor's sizes (``64×3×7×7``), ``scalar`` for none, and nothing for what is no tensor."""
+    if shape is None:
+        return ""
+    return "×".join(map(str, shape)) if shape else "scalar"
+
+
+def finite(number: float) -> float | None:
+    """Returns ``number`` if JSON can hold it, else ``None``."""
+    return number if math.isfinite(number) else None
+
+
+def pass_text(step: fe.Step) -> str:
+    """Returns how a step is called in a sentence (``step 14, FoldConvBn (forward, round 1)``)."""
+    where = step.method if step.round is None else f"{step.method}, round {step.round}"
+    return f"step {step.index}, {step.name} ({where})"
+
+
+def why_text(fate: fe.AttributeFate, steps: tuple[fe.Step, ...]) -> str:
+    """Returns one sentence on why an attribute met its fate.
+
+    Args:
+        fate: the attribute.
+        steps: the trace's steps, to name the one that decided.
+    """
+    if fate.fate == "preserved":
+        return REASONS[fate.reason or "unknown"][1]
+    if fate.fate != "folded" or fate.step is None:
+        return FATES[fate.fate]
+    ending = "merged into another constant" if fate.locations else "computed away"
+    return f"It was inlined, then {ending} by {pass_text(steps[fate.step])}."
+
+
+def _three_digits(number: float) -> str:
+    if number >= 99.95:
+        return f"{number:.0f}"
+    return f"{number:.1f}" if number >= 9.995 else f"{number:.2f}"
+
+
+def _time_unit(duration_ns: float) -> tuple[str, float]:
+    return next((pair for pair in _TIME_UNITS if duration_ns >= pair[1]), _TIME_UNITS[-1])
