@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Literal
 
 Progress = Callable[[str, int, int], None]
 """Called as ``progress(message, done, total)``; ``done`` and ``total`` count units of one phase."""
@@ -45,3 +46,20 @@ class Measure:
     memory: bool = True
     devices: tuple[str, ...] = ("cpu",)
     seconds: float = 12.0
+
+
+@dataclass(frozen=True, slots=True)
+class RecordOptions:
+    """How `record` brings a module to the freeze, and what it calls it.
+
+    Attributes:
+        via: how an `nn.Module` gets into TorchScript.
+        check_inputs: further inputs to trace with.
+        name: the model's name, ``None`` for its class's.
+        call: the call or command to show in the trace.
+    """
+
+    via: Literal["script", "trace"] = "script"
+    check_inputs: tuple[tuple[object, ...], ...] = ()
+    name: str | None = None
+    call: str | None = None

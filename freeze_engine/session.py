@@ -3,30 +3,24 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from datetime import datetime, timezone
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
-import torch
-
-from freeze_engine.backends.environment import environment
-from freeze_engine.backends.torchscript.aliases import alias_analysis
-from freeze_engine.backends.torchscript.attributes import module_attributes
-from freeze_engine.backends.torchscript.build import Build, LiveStep
-from freeze_engine.backends.torchscript.capture import FreezeCapture, capturing
-from freeze_engine.backends.torchscript.front_door import Via, scripted
-from freeze_engine.backends.torchscript.measuring import Subject, measure_steps
-from freeze_engine.backends.torchscript.raw import RawFreeze
 from freeze_engine.errors import FreezerError
 from freeze_engine.inputs import Inputs
-from freeze_engine.models import load_model
-from freeze_engine.options import Measure, Progress, TorchScriptOptions
-from freeze_engine.recorder import Recorder
-from freeze_engine.trace import AliasAnalysis, AttributeFate, InputSpec, Trace
+from freeze_engine.options import Measure, Progress, RecordOptions, TorchScriptOptions
+from freeze_engine.trace import AliasAnalysis, Trace
+
+if TYPE_CHECKING:
+    import torch
+
+    from freeze_engine.backends.torchscript.build import LiveStep
+    from freeze_engine.backends.torchscript.capture import FreezeCapture
 
 _PARTIAL = "freezer_trace"
+_DEFAULT_MEASURE = Measure()
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +35,7 @@ class Recording:
 
     module: torch.jit.ScriptModule
     trace: Trace
-    live: dict[int, LiveStep]
+    live: Mapping[int, LiveStep] = field(repr=False)
 
     def aliases(self, step: int) -> AliasAnalysis | None:
         """Runs torch's alias analysis on the graph of a step.
@@ -50,12 +44,14 @@ class Recording:
             step: index of the step.
 
         Returns:
-            Alias sets and writes; ``None`` where the trace has none and the graph cannot be run (inside
+            Alias sets and writes; ``None`` where the trace has none and the graph is not at hand (inside
             ``_freeze_module`` only texts are to be had).
 
         Raises:
             FreezerError: there is no such step.
         """
+        from freeze_engine.backends.torchscript.aliases import alias_analysis
+
         if not 0 <= step < len(self.trace.steps):
             raise FreezerError(f"there is no step {step}: the trace has steps 0 to {len(self.trace.steps) - 1}")
         recorded = self.trace.steps[step]
@@ -67,27 +63,28 @@ class Recording:
 class Captured:
     """The freezes that a ``with capture()`` block saw."""
 
-    def __init__(self, freezes: FreezeCapture) -> None:
-        self._freezes = freezes
-        self._built: dict[int, Trace] = {}
+    def __init__(self, capture: FreezeCapture) -> None:
+        self._capture = capture
+        self._built: dict[tuple[int, int, bool], Trace] = {}
 
     @property
     def traces(self) -> tuple[Trace, ...]:
         """One trace per freeze, in the order they began.
 
-        A trace is put together when it is first asked for after its freeze has gone on, so that the capture itself
-        costs next to nothing; until then the modules are kept alive.
+        A trace is put together when it is first asked for, so that the capture itself costs next to nothing; until
+        then the modules are kept alive.
         """
-        return tuple(self._trace(freeze, number) for number, freeze in enumerate(self._freezes.freezes))
+        return tuple(self._trace(number) for number in range(len(self._capture.freezes)))
 
-    def _trace(self, freeze: RawFreeze, number: int) -> Trace:
-        # optimize_for_inference may still add steps to a freeze whose trace was read before.
-        key = hash((number, len(freeze.steps), freeze.failure is None))
-        if key not in self._built:
-            recorder = Recorder(_model_name(freeze), "torchscript", freeze.call, environment(), _options(freeze))
-            Build(freeze, recorder).run()
-            self._built[key] = recorder.finish(freeze.duration_ns, _now())
-        return self._built[key]
+    def _trace(self, number: int) -> Trace:
+        from freeze_engine.backends.torchscript.recording import trace_of
+
+        freeze = self._capture.freezes[number]
+        # A later optimize_for_inference adds steps to a freeze whose trace may have been read before.
+        state = (number, len(freeze.steps), freeze.failure is None)
+        if state not in self._built:
+            self._built[state] = trace_of(freeze)
+        return self._built[state]
 
 
 @contextlib.contextmanager
@@ -105,6 +102,8 @@ def capture() -> Iterator[Captured]:
     Raises:
         UnsupportedTorchError: this torch lacks a private name that recording needs.
     """
+    from freeze_engine.backends.torchscript.capture import capturing
+
     with capturing() as freezes:
         yield Captured(freezes)
 
@@ -115,8 +114,8 @@ def record(
     *,
     backend: Literal["torchscript"] = "torchscript",
     options: TorchScriptOptions | None = None,
-    measure: Measure | None = Measure(),  # noqa: B008 - frozen
-    via: Via = "script",
+    measure: Measure | None = _DEFAULT_MEASURE,
+    via: Literal["script", "trace"] | None = None,
     check_inputs: Sequence[tuple[object, ...]] = (),
     map_location: str | None = None,
     progress: Progress | None = None,
@@ -133,7 +132,7 @@ def record(
         backend: which freezing.
         options: how to freeze.
         measure: what to measure, ``None`` to record only.
-        via: how an `nn.Module` gets into TorchScript.
+        via: how an `nn.Module` gets into TorchScript; by default scripted, unless the spec needs tracing.
         check_inputs: with ``via="trace"``, further inputs to trace with; a difference of graphs is a notice.
         map_location: device to load a TorchScript file to.
         progress: told how far it is.
@@ -147,35 +146,24 @@ def record(
         FreezerError: the model or the inputs cannot be used.
         Exception: whatever torch raises, unchanged; `partial_trace` has the trace up to there.
     """
+    from freeze_engine.backends.torchscript.recording import FreezeError, record_module
+    from freeze_engine.models import load_model
+
     if backend != "torchscript":
         raise FreezerError(f"backend={backend!r} is not known; this version records 'torchscript'")
-    options = options or TorchScriptOptions()
-    told = progress or (lambda message, done, total: None)
+    given = _as_inputs(inputs)
     if isinstance(model, (str, Path)):
         loaded = load_model(str(model), map_location=map_location)
-        model, inputs, name = loaded.module, inputs if inputs is not None else loaded.inputs, name or loaded.name
-        via = loaded.via if via == "script" else via
-    given = _as_inputs(inputs)
-    told("scripting", 0, 3)
-    ready = scripted(model, given, via, check_inputs)
-    told("freezing", 1, 3)
-    with capturing() as freezes:
-        try:
-            module = _freeze(ready.module, options)
-        except Exception as error:
-            _attach_partial(error, freezes, name or type(model).__name__, call, given)
-            raise
-    told("reading what was recorded", 2, 3)
-    freeze = freezes.freezes[0]
-    recorder = _recorder(freeze, name or _name_of(model), call, given)
-    recorder.notices += ready.notices
-    build = Build(freeze, recorder)
-    build.run()
-    if measure is not None and given is not None:
-        mutable = _mutable(freeze, recorder.attributes)
-        subject = Subject(model, ready.module, given, mutable, build.live)
-        measure_steps(recorder, subject, measure, progress)
-    return Recording(module, recorder.finish(freeze.duration_ns, _now()), build.live)
+        model, given, name, via = loaded.module, given or loaded.inputs, name or loaded.name, via or loaded.via
+        options = options or TorchScriptOptions(preserved_attrs=loaded.preserved_attrs)
+    how = RecordOptions(via or "script", tuple(check_inputs), name, call)
+    try:
+        frozen = record_module(model, given, options or TorchScriptOptions(), how, measure, progress or _silent)
+    except FreezeError as error:
+        if error.trace is not None:
+            error.cause.__dict__[_PARTIAL] = error.trace
+        raise error.cause from error.cause.__cause__
+    return Recording(frozen.module, frozen.trace, frozen.live)
 
 
 def partial_trace(error: BaseException) -> Trace | None:
@@ -184,70 +172,15 @@ def partial_trace(error: BaseException) -> Trace | None:
     return found if isinstance(found, Trace) else None
 
 
-def _freeze(module: torch.jit.ScriptModule, options: TorchScriptOptions) -> torch.jit.ScriptModule:
-    preserved = list(dict.fromkeys((*options.preserved_attrs, *options.other_methods)))
-    frozen = torch.jit.freeze(module, preserved, options.optimize_numerics)
-    if options.optimize_for_inference:
-        frozen = torch.jit.optimize_for_inference(frozen, list(options.other_methods))
-    return frozen
-
-
-def _recorder(freeze: RawFreeze, name: str, call: str | None, inputs: Inputs | None) -> Recorder:
-    specs = tuple(_specs(inputs)) if inputs is not None else ()
-    return Recorder(name, "torchscript", call or freeze.call, environment(), _options(freeze), specs)
-
-
-def _attach_partial(
-    error: Exception, freezes: FreezeCapture, name: str, call: str | None, inputs: Inputs | None
-) -> None:
-    if not freezes.freezes:
-        return
-    freeze = freezes.freezes[0]
-    recorder = _recorder(freeze, name, call, inputs)
-    Build(freeze, recorder).run()
-    error.__dict__[_PARTIAL] = recorder.finish(freeze.duration_ns, _now())
-
-
-def _mutable(freeze: RawFreeze, attributes: Sequence[AttributeFate]) -> tuple[str, ...]:
-    """Whatever a method writes is preserved, so only these need to be put back between runs."""
-    kept = module_attributes(freeze.result)
-    return tuple(fate.path for fate in attributes if fate.path in kept and fate.kind != "submodule")
+def _silent(message: str, done: int, total: int) -> None:
+    """Is the `Progress` of whoever does not want to be told."""
 
 
 def _as_inputs(inputs: Inputs | Sequence[Any] | torch.Tensor | None) -> Inputs | None:
     if inputs is None or isinstance(inputs, Inputs):
         return inputs
-    if isinstance(inputs, torch.Tensor):
-        return Inputs((inputs,))
     if isinstance(inputs, (tuple, list)):
         return Inputs(tuple(inputs))
+    if hasattr(inputs, "untyped_storage"):
+        return Inputs((inputs,))
     raise FreezerError(f"inputs is a {type(inputs).__name__}: pass a tuple of arguments, fe.Inputs, or a tensor")
-
-
-def _specs(inputs: Inputs) -> Iterator[InputSpec]:
-    named = [*((str(index), value) for index, value in enumerate(inputs.args)), *inputs.kwargs.items()]
-    for name, value in named:
-        if isinstance(value, torch.Tensor):
-            dtype = str(value.dtype).removeprefix("torch.")
-            yield InputSpec(name, "Tensor", tuple(value.shape), dtype, str(value.device))
-        else:
-            yield InputSpec(name, type(value).__name__)
-
-
-def _options(freeze: RawFreeze) -> tuple[tuple[str, str], ...]:
-    return tuple((name, repr(value)) for name, value in sorted(freeze.options.items()))
-
-
-def _name_of(model: torch.nn.Module) -> str:
-    return model.original_name if isinstance(model, torch.jit.ScriptModule) else type(model).__name__
-
-
-def _model_name(freeze: RawFreeze) -> str:
-    if freeze.source is None:
-        return "graph"
-    return str(freeze.source._type().qualified_name()).rpartition(".")[2]
-
-
-def _now() -> str:
-    return datetime.now(timezone.utc).isoformat(timespec="seconds")
-

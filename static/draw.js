@@ -113,7 +113,7 @@
     if (item.group && item.parent < 0) return { width: 0, height: 0 };
     if (item.group) {
       const label = Math.min(240, textWidth(FONTS.header, item.group.label));
-      return item.open ? { width: label + 120, height: HEADER + 20 } : { width: Math.max(132, label + 56), height: 48 };
+      return item.open ? { width: label + 120, height: HEADER + 20 } : { width: Math.max(168, label + 56), height: 48 };
     }
     const size = { width: 84, height: 28 };
     for (const row of scene.outline.rowsOf[item.key]) {
@@ -479,7 +479,8 @@
     if (!mark) return;
     const width = Math.max(5, 2 / job.zoom);
     s.beginPath();
-    s.rect(layout.x[item] + layout.width[item] - width - 1, layout.y[item] + 5, width, layout.height[item] - 10);
+    if (scene.items[item].group) s.arc(layout.x[item] + layout.width[item] - 12, layout.y[item] + 14, width, 0, 2 * Math.PI);
+    else s.rect(layout.x[item] + layout.width[item] - width - 1, layout.y[item] + 5, width, layout.height[item] - 10);
     s.fillStyle = mark.fill;
     s.fill();
   }
@@ -514,7 +515,8 @@
     write(job, shorten(FONTS.header, group.label, width - 38), x + 28, y + 16, FONTS.header, theme.text);
     const ops = `${group.ops} ${group.ops === 1 ? "op" : "ops"}`;
     write(job, ops, x + 28, y + 34, FONTS.count, theme.soft);
-    paintBadges(job, badges, x + 28 + textWidth(FONTS.count, ops) + 8, y + 34);
+    const needed = badges.reduce((sum, badge) => sum + textWidth(FONTS.header, badge.text) + 13, 0);
+    paintBadges(job, badges, Math.min(x + 36 + textWidth(FONTS.count, ops), x + width - 4 - needed), y + 34);
   }
 
   function paintBadges(job, badges, x, y) {
@@ -558,7 +560,9 @@
   function paintHeaders(job) {
     const { picture: { layout, scene }, look, view, zoom } = job;
     const taken = [];
-    const scale = Math.max(1, Math.min(4, 0.9 / zoom));
+    // Where boxes can be read, names take the room kept for them; from further away they are what is to be read.
+    const far = Math.min(1, Math.max(0, (0.6 - zoom) / 0.2));
+    const scale = 1 + far * (Math.min(4, 0.9 / zoom) - 1);
     const line = HEADER * scale;
     look.headers = [];
     for (const item of job.groups) {

@@ -21,6 +21,7 @@
  *         previous Int32Array   segment that segment s continues, or -1; always smaller than s
  *         last Int32Array       segment that arrives at the target of edge e, or -1 where there is nothing to draw
  *         layer Int32Array      layer of box i in its scope
+ *         lean  Float32Array    half of how far the ways out of box i lie to the right of the ways in
  */
 (function (root) {
   "use strict";
@@ -50,7 +51,7 @@
       const nets = routeNets(input, tree);
       const size = input.parent.length;
       const result = {
-        x: new Float32Array(size), y: new Float32Array(size), layer: new Int32Array(size),
+        x: new Float32Array(size), y: new Float32Array(size), layer: new Int32Array(size), lean: new Float32Array(size),
         width: Float32Array.from(input.width), height: Float32Array.from(input.height),
       };
       const scopes = new Array(size);
@@ -122,6 +123,7 @@
       const grid = buildChains(scope, layers, tree, result);
       orderRows(grid);
       placeX(grid);
+      straightenChains(grid);
       closeColumns(grid);
       placeY(grid, scope, result);
       finishScope(grid, scope, result);
@@ -236,15 +238,20 @@
       return grid;
     }
 
-    /** Where a net leaves or enters a box, relative to the box's middle: inner scopes are laid out already. */
+    /**
+     * Where a net leaves or enters a box, relative to the box's middle: inner scopes are laid out already.
+     *
+     * Half of what the ways out lie beside the ways in is taken off at either end: else a column of such boxes, each
+     * in line with the one above, would wander off to one side.
+     */
     function exitShift(scope, net, result) {
       const inner = net.from === net.owner ? undefined : scope.find(net.from, net.owner);
-      return inner ? inner.exitX - result.width[net.from] / 2 : 0;
+      return inner ? inner.exitX - result.width[net.from] / 2 - result.lean[net.from] : 0;
     }
 
     function entryShift(scope, net, child, result) {
       const inner = scope.find(child, net.owner);
-      return inner && inner.from === NONE ? inner.entryX - result.width[child] / 2 : 0;
+      return inner && inner.from === NONE ? inner.entryX - result.width[child] / 2 + result.lean[child] : 0;
     }
 
     // ---- order within rows
@@ -407,6 +414,50 @@
       return wishes[wishes.length - 1][0];
     }
 
+    /** Gives runs of bends one x where their neighbours in the rows leave room for it: a line has as few steps as can be. */
+    function straightenChains(grid) {
+      const place = new Int32Array(grid.row.length);
+      for (const row of grid.rows) row.forEach((element, at) => (place[element] = at));
+      const room = (element) => {
+        const row = grid.rows[grid.row[element]];
+        const [left, right] = [row[place[element] - 1], row[place[element] + 1]];
+        return [
+          left === undefined ? -Infinity : grid.x[left] + separation(grid, left, element),
+          right === undefined ? Infinity : grid.x[right] - separation(grid, element, right),
+        ];
+      };
+      // A port right above or below a box stays in line with that box.
+      const beside = new Set();
+      grid.upper.forEach((upper, at) => {
+        if (grid.box[upper] !== NONE) beside.add(grid.lower[at]);
+        if (grid.box[grid.lower[at]] !== NONE) beside.add(upper);
+      });
+      const ends = new Set([grid.entering ? 0 : NONE, grid.leaving ? grid.rows.length - 1 : NONE]);
+      const loose = (element) => grid.box[element] === NONE && !(ends.has(grid.row[element]) && beside.has(element));
+      const chains = [...grid.chains.values()].map(({ chain }) => chain.filter(loose));
+      // Twice: a line that moved may have made room for one beside it.
+      for (const pass of [chains, chains.slice().reverse()]) {
+        for (const chain of pass) {
+          for (let start = 0; start < chain.length; ) start = straightenRun(grid, chain, start, room);
+        }
+      }
+    }
+
+    /** Straightens the longest run from `start` on that can have one x; returns where it ended. */
+    function straightenRun(grid, chain, start, room) {
+      let [low, high] = room(chain[start]);
+      let end = start + 1;
+      for (; end < chain.length; end++) {
+        const [left, right] = room(chain[end]);
+        if (Math.max(low, left) > Math.min(high, right)) break;
+        [low, high] = [Math.max(low, left), Math.min(high, right)];
+      }
+      const now = chain.slice(start, end).map((element) => grid.x[element]).sort((a, b) => a - b);
+      const wish = now[now.length >> 1];
+      for (let at = start; at < end; at++) grid.x[chain[at]] = Math.min(high, Math.max(low, wish));
+      return end;
+    }
+
     /** Takes out the part of every empty column that is wider than it needs to be, and starts at 0. */
     function closeColumns(grid) {
       const order = Array.from(grid.x.keys()).sort((a, b) => grid.x[a] - grid.width[a] / 2 - (grid.x[b] - grid.width[b] / 2));
@@ -470,6 +521,10 @@
         if (net.from === NONE) net.entryX = grid.x[top];
         if (net.exits) net.exitX = grid.x[chain[chain.length - 1]];
       }
+      const [enters, leaves] = [scope.nets.filter((net) => net.from === NONE), scope.nets.filter((net) => net.exits)];
+      if (!enters.length || !leaves.length) return;
+      const mean = (values) => values.reduce((sum, value) => sum + value, 0) / values.length;
+      result.lean[box] = (mean(leaves.map((net) => net.exitX)) - mean(enters.map((net) => net.entryX))) / 2;
     }
 
     function placeAbsolutely(input, result) {

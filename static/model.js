@@ -261,6 +261,7 @@
       this._mergeOrder();
       this._findEdges();
       this._findConstants();
+      this._findPaths();
       this._buildTree();
     }
 
@@ -391,8 +392,25 @@
 
     _path(key) {
       const at = this.isConstant[key] && this.home[key] !== undefined ? this.home[key] : key;
-      const row = this.rowsOf[at].at(-1);
-      return this.model.strings[this.model.rows[row][4] || 0];
+      return this.paths[at];
+    }
+
+    /**
+     * `paths`: key -> module path.
+     *
+     * A node that a pass made has no path. It counts for the innermost module that holds all its neighbours, lest it
+     * cut in two every module around it.
+     */
+    _findPaths() {
+      const { model } = this;
+      this.paths = [];
+      for (const key of this.order) this.paths[key] = model.strings[model.rows[this.rowsOf[key].at(-1)][4] || 0];
+      for (const key of this.order) {
+        if (this.paths[key] || model.isPseudo(key) || this.isConstant[key]) continue;
+        const known = (one) => !this.isConstant[one] && (this.paths[one] || model.isPseudo(one));
+        const [from, to] = [this.inputsOf[key].filter(known), this.readers[key].filter(known)];
+        if (from.length && to.length) this.paths[key] = commonPath([...from, ...to].map((one) => this.paths[one]));
+      }
     }
 
     _group(fields) {
@@ -481,6 +499,15 @@
       for (let group = this.parentOf[at]; group && group.parent; group = group.parent) chain.unshift(group);
       return chain;
     }
+  }
+
+  function commonPath(paths) {
+    let common = paths[0].split(".");
+    for (const path of paths) {
+      const segments = path.split(".");
+      common = common.slice(0, common.findIndex((segment, at) => segments[at] !== segment) >>> 0);
+    }
+    return common.join(".");
   }
 
   function relativePath(path, base) {
@@ -757,7 +784,7 @@
     if (node.constant) return `${shortName(node.outputs[0].name)} [${node.constant.shape.join(", ")}]`;
     const type = node.outputs.length ? node.outputs[0].type : "";
     if (node.op === "prim::GetAttr") {
-      const name = (node.attributes.find((pair) => pair.name === "name") || {}).text;
+      const name = ((node.attributes.find((pair) => pair.name === "name") || {}).text || "").replace(/^"(.*)"$/, "$1");
       const primitive = /^(int|bool|float|str|NoneType|Device|(int|bool|float)\[\]|.*\?)$/.test(type);
       if (primitive) return "";
       const sizes = /^\w+(\[.*\])$/.exec(shortType(type));

@@ -43,10 +43,10 @@ class Palette:
 
 PALETTES: Final[dict[Theme, Palette]] = {
     "light": Palette(
-        "#1b2027", "#5b6573", "#e1e4e9", "#b3360b", "#1f5fbf", ("#1864ab", "#c05a00", "#6741a8", "#0b6e4f")
+        "#1b2027", "#5b6573", "#e1e4e9", "#b02345", "#1f5fbf", ("#1864ab", "#c05a00", "#6741a8", "#0b6e4f")
     ),
     "dark": Palette(
-        "#e4e8ee", "#9aa5b4", "#2d343f", "#ff9770", "#79aef5", ("#74b3f2", "#f0a875", "#b89af0", "#57c79b")
+        "#e4e8ee", "#9aa5b4", "#2d343f", "#ff7f9b", "#79aef5", ("#74b3f2", "#f0a875", "#b89af0", "#57c79b")
     ),
 }
 
@@ -172,6 +172,7 @@ def _figure(data: ChartData, palette: Palette, unit: str, **options: Any) -> Fig
     )
     plot.toolbar.logo = None
     plot.toolbar.autohide = True
+    plot.toolbar_inner = True
     plot.xaxis.ticker = SingleIntervalTicker(interval=max(1, round(data.steps / 12)), num_minor_ticks=0)
     plot.add_layout(
         Span(

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Final
 
 from bokeh.resources import INLINE
-from jinja2 import Environment, FunctionLoader, StrictUndefined
+from jinja2 import Environment, FunctionLoader, StrictUndefined, Template
 from markupsafe import Markup
 
 import freeze_engine as fe
@@ -92,7 +92,7 @@ def script_names() -> tuple[str, ...]:
     return (*graph_data.SCRIPTS, *(f"viewer/{name}" for name in VIEWER_SCRIPTS), "report.js")
 
 
-def _template() -> Environment:
+def _template() -> Template:
     environment = Environment(
         autoescape=True, undefined=StrictUndefined, loader=FunctionLoader(read_asset), keep_trailing_newline=True
     )

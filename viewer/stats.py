@@ -155,7 +155,7 @@ def _attributes(trace: fe.Trace) -> Iterator[str]:
         if name == "preserved":
             yield from (f"  {line}" for fate in fates for line in _preserved(fate))
         else:
-            yield f"  {_some(fate.path for fate in fates)}"
+            yield f"  {_largest(fates)}"
 
 
 def _cause(trace: fe.Trace, fate: fe.AttributeFate) -> str:
@@ -177,8 +177,8 @@ def _preserved(fate: fe.AttributeFate) -> Iterator[str]:
         yield f"  {fate.advice}"
 
 
-def _some(paths: Iterable[str]) -> str:
-    names = list(paths)
+def _largest(fates: list[fe.AttributeFate]) -> str:
+    names = [fate.path for fate in sorted(fates, key=lambda fate: -fate.nbytes)]
     more = f", … and {len(names) - _SHOWN_PATHS} more" if len(names) > _SHOWN_PATHS else ""
     return ", ".join(names[:_SHOWN_PATHS]) + more
 
@@ -186,7 +186,7 @@ def _some(paths: Iterable[str]) -> str:
 def _near_misses(trace: fe.Trace) -> Iterator[str]:
     for miss in trace.near_misses:
         reason = miss.reason.replace("_", " ")
-        yield f"{miss.kind}: %{miss.node} next to %{miss.neighbour}, {pass_text(trace.steps[miss.step])}: {reason}"
+        yield f"{miss.kind}: {miss.node} next to {miss.neighbour}, {pass_text(trace.steps[miss.step])}: {reason}"
         yield from (f"  {line}" for line in (miss.detail, miss.advice) if line)
 
 

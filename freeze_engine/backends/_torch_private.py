@@ -23,6 +23,9 @@ REQUIRED = {
     "_create_function_from_graph": "running a snapshot",
     "ConcreteModuleType": "listing the attributes of a module",
     "ModuleDict": "walking the submodules of a module",
+    "ParameterDict": "telling parameters from other attributes",
+    "BufferDict": "telling buffers from other attributes",
+    "parse_schema": "telling which arguments an operator writes",
 }
 
 #: Without one of these the passes around it are recorded as a single step.
@@ -98,6 +101,26 @@ def scripting_enabled() -> bool:
 def submodules(module: Any) -> list[tuple[str, Any]]:
     """Returns the ``(name, C++ module)`` pairs of a C++ script module's direct submodules."""
     return list(private("ModuleDict")(module).items())
+
+
+def parameter_names(module: Any) -> set[str]:
+    """Returns the names of a C++ script module's own parameters."""
+    return {name for name, _ in private("ParameterDict")(module).items()}
+
+
+def buffer_names(module: Any) -> set[str]:
+    """Returns the names of a C++ script module's own buffers."""
+    return {name for name, _ in private("BufferDict")(module).items()}
+
+
+def method(module: Any, name: str) -> Any:
+    """Returns a method of a C++ script module, ``None`` if it has none of that name."""
+    return module._get_method(name) if module._has_method(name) else None
+
+
+def class_name(module: Any) -> str:
+    """Returns the qualified name of a C++ script module's class."""
+    return str(module._type().qualified_name())
 
 
 def concrete_type(module: Any) -> Any:

@@ -7,6 +7,7 @@ import platform
 from pathlib import Path
 
 import torch
+from torch.backends import cudnn, mkldnn
 
 from freeze_engine.backends._torch_private import settings
 from freeze_engine.trace import Environment
@@ -27,8 +28,8 @@ def environment() -> Environment:
     """Returns what can change a freeze or a measurement on this machine, as it is now."""
     gpus = tuple(torch.cuda.get_device_name(index) for index in range(torch.cuda.device_count()))
     own = (
-        ("mkldnn", str(torch.backends.mkldnn.is_available() and torch.backends.mkldnn.enabled)),
-        ("cudnn", str(torch.backends.cudnn.version() if torch.backends.cudnn.is_available() else None)),
+        ("mkldnn", str(mkldnn.is_available() and mkldnn.enabled)),  # type: ignore[no-untyped-call]
+        ("cudnn", str(cudnn.version() if cudnn.is_available() else None)),  # type: ignore[no-untyped-call]
         ("tf32", str(torch.backends.cuda.matmul.allow_tf32)),
         ("float32_matmul_precision", torch.get_float32_matmul_precision()),
         ("cpu_capability", torch.backends.cpu.get_cpu_capability()),

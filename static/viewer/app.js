@@ -78,15 +78,12 @@ var FreezerViewer = FreezerViewer || {};
     /**
      * Shows something else.
      * @param {Object} patch the part of the state that changes
-     * @param {Object} [how] `jump`: a place to come back to with the browser's back button; `quietly`: the graph
-     *   itself was clicked, so it must not move
+     * @param {Object} [how] `jump`: a place to come back to with the browser's back button
      */
-    navigate(patch, { jump = false, quietly = false } = {}) {
+    navigate(patch, { jump = false } = {}) {
       const previous = this.current;
       this.current = this.valid({ ...previous, ...patch });
-      this.clicked = quietly;
       this.render(previous);
-      this.clicked = false;
       if (this.options.hash) this.write(jump);
       this.announce(previous);
     }

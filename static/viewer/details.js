@@ -33,7 +33,7 @@ var FreezerViewer = FreezerViewer || {};
       const before = step.before === null ? null : model.graph(step.before).nodes.get(id);
       const after = model.graph(step.index).nodes.get(id);
       const node = after || before;
-      if (!node) return [title("Node", `%${id}`), h("p.fv-muted", null, "It is in neither graph of this pass."), this.history(step.method, id)];
+      if (!node) return this.absent(id, step);
       const at = after ? step.index : step.before;
       return [
         title(node.op, fate(step, before, after)),
@@ -47,6 +47,17 @@ var FreezerViewer = FreezerViewer || {};
         this.history(step.method, id),
         this.rewrites(step.method, id),
       ];
+    }
+
+    /** What is no node of this pass: a node of another pass, an input, or a module's box. */
+    absent(id, step) {
+      const { model } = this.app;
+      const events = model.history(step.method, id);
+      if (events.length) return [title("Node", `%${id}`), h("p.fv-muted", null, "It is in neither graph of this pass."), this.history(step.method, id)];
+      const path = id.replace(/#\d+$/, "");
+      const inside = model.attributes.filter((row) => row.path.startsWith(`${path}.`));
+      if (!inside.length) return [title(id)];
+      return [title(path, "module"), section("Attributes", this.link(`See its ${inside.length} attributes`, { tab: "attributes", q: `${path}.`, fate: [], kind: "", reason: "" }))];
     }
 
     origin(at, node) {

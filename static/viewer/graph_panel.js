@@ -1,9 +1,10 @@
-/* The before | after graphs of the chosen pass, drawn by static/graph.js, with its toolbar. */
+/* The before | after graphs of the chosen pass: static/graph.js draws them, here they follow the viewer's state. */
 "use strict";
 var FreezerViewer = FreezerViewer || {};
 
 (() => {
   const { h, fill } = FreezerViewer;
+  const NARROW = 620; // px below which two graphs side by side are too small to read
 
   class GraphPanel {
     constructor(app) {
@@ -11,6 +12,8 @@ var FreezerViewer = FreezerViewer || {};
       this.id = "graph";
       this.label = "Graph";
       this.matches = [];
+      this.shown = {};
+      this.turn = Promise.resolve();
       this.canvas = h("div.fv-graph");
       this.text = h("input.fv-input", {
         type: "search",
@@ -20,8 +23,12 @@ var FreezerViewer = FreezerViewer || {};
         onkeydown: (event) => this.searchKey(event),
       });
       this.found = h("span.fv-muted.fv-num", { role: "status" });
-      this.constants = this.toggle("constants", "Constants");
-      this.fates = this.toggle("fates", "Fates");
+      this.fates = h("input", { type: "checkbox", onchange: () => app.navigate({ fates: this.fates.checked }) });
+      this.panes = h(
+        "select.fv-input",
+        { "aria-label": "Which graphs", onchange: () => app.navigate({ panes: this.panes.value }) },
+        [["split", "Before | after"], ["before", "Before"], ["after", "After"]].map(([value, text]) => h("option", { value }, text)),
+      );
       this.element = h(
         "div.fv-panel-body",
         null,
@@ -30,82 +37,111 @@ var FreezerViewer = FreezerViewer || {};
           { role: "toolbar", "aria-label": "Graph" },
           this.text,
           this.found,
-          this.button("Fit", "Fit the whole graph", () => this.view.fit()),
-          this.button("Changes", "Fit what this pass changed", () => this.view.fitChanges()),
-          this.button("Expand", "Expand all modules", () => this.view.expandAll()),
-          this.button("Collapse", "Collapse all modules", () => this.view.collapseAll()),
-          h("label.fv-check", null, this.constants, "Constants"),
-          h("label.fv-check", { title: "Mark what attributes became" }, this.fates, "Fates"),
+          this.button("←", "Previous node that changed", () => this.view.nextChange(-1)),
+          this.button("→", "Next node that changed", () => this.view.nextChange(1)),
+          this.panes,
+          h("label.fv-check", { title: "Colour what reads or holds attributes by their fate" }, this.fates, "Fates"),
           h("span.fv-spring"),
-          this.button("SVG", "Save the picture as SVG", () => this.save("svg")),
-          this.button("PNG", "Save the picture as PNG", () => this.save("png")),
+          this.button("SVG", "Save the picture as SVG", () => this.save("svg", new Blob([this.view.toSVG()], { type: "image/svg+xml" }))),
+          this.button("PNG", "Save the picture as PNG", async () => this.save("png", await this.view.toPNG())),
         ),
         this.canvas,
       );
     }
 
-    toggle(key, label) {
-      const box = h("input", { type: "checkbox", "aria-label": label, onchange: () => this.app.navigate({ [key]: box.checked }) });
-      return box;
-    }
-
     button(text, title, run) {
-      return h("button.fv-button", { type: "button", title, onclick: () => this.view && run() }, text);
+      return h("button.fv-button", { type: "button", title, "aria-label": title, onclick: () => this.view && run() }, text);
     }
 
     /** Made when first shown: drawing needs a container that has a size. */
     open() {
-      this.view = FreezerGraph.create(this.canvas, { theme: this.app.theme(), panes: 2 });
+      this.view = FreezerGraph.create(this.canvas, { theme: this.app.theme(), panes: this.panesFor(this.app.current) });
       this.view.setData(this.app.graph);
-      this.view.on("select", (id) => this.app.navigate({ node: nodeId(id), attribute: null }, { quietly: true }));
+      this.view.on("select", ({ id }) => this.chosen(id));
+      this.view.on("ready", () => this.followConstants());
     }
 
-    render(state, previous) {
-      this.constants.checked = state.constants;
+    /** A click in the graph; the view also tells what was selected from here. */
+    chosen(id) {
+      if (this.busy || id === this.app.current.node) return;
+      this.shown.node = id;
+      this.app.navigate({ node: id, attribute: null });
+    }
+
+    /** The graph's own toolbar can show and hide constants. */
+    followConstants() {
+      const { constants } = this.view.state().options;
+      if (this.busy || constants === this.app.current.constants) return;
+      this.shown.constants = constants;
+      this.app.navigate({ constants });
+    }
+
+    panesFor(state) {
+      return state.panes === "split" && this.canvas.clientWidth < NARROW ? "after" : state.panes;
+    }
+
+    render(state) {
       this.fates.checked = state.fates;
+      this.panes.value = state.panes;
       const step = this.app.model.step(state.step);
       if (!step) {
         fill(this.canvas, h("p.fv-empty", null, "This trace holds no graph."));
         return;
       }
-      const first = !this.view;
-      if (first) this.open();
+      if (!this.view) this.open();
+      // Layout may run in a worker: changes follow one another, and only the newest state counts.
+      this.wanted = state;
+      this.turn = this.turn.then(() => state === this.wanted && this.follow(state, step));
+    }
+
+    async follow(state, step) {
+      const { shown, view } = this;
       const theme = this.app.theme();
-      if (theme !== this.themed) this.view.setTheme(theme);
-      if (first || state.constants !== this.showsConstants) this.view.setOptions({ constants: state.constants });
-      const moved = state.step !== this.step;
-      if (moved) this.view.show({ before: step.before, after: step.index });
-      if (moved || theme !== this.themed || state.fates !== this.showsFates) this.mark(step, state.fates);
-      const held = state.node ?? null;
-      if (moved || held !== this.node) this.view.select(held, { center: held !== null && !this.app.clicked });
-      if (moved && this.text.value) this.search();
-      Object.assign(this, { step: state.step, node: held, themed: theme, showsConstants: state.constants, showsFates: state.fates });
+      const panes = this.panesFor(state);
+      this.busy = true;
+      try {
+        if (theme !== shown.theme) view.setTheme(theme);
+        if (state.constants !== shown.constants || panes !== shown.panes) await view.setOptions({ constants: state.constants, panes });
+        const moved = state.step !== shown.step;
+        if (moved) await view.show({ before: step.before, after: step.index });
+        if (moved || theme !== shown.theme || state.fates !== shown.fates) this.mark(step, state.fates);
+        if (state.node !== shown.node) await this.select(state.node);
+        if (moved && this.text.value) this.search();
+      } finally {
+        this.busy = false;
+      }
+      this.shown = { theme, panes, step: state.step, constants: state.constants, fates: state.fates, node: state.node };
+    }
+
+    async select(id) {
+      try {
+        await this.view.select(id, { center: id !== null });
+      } catch (error) {
+        this.app.say(error.message); // a link may name a node that this trace does not have
+      }
     }
 
     mark(step, wanted) {
+      const styles = getComputedStyle(this.element);
       const marks = {};
-      const shown = new Set();
-      if (wanted) {
-        for (const at of [step.before, step.index]) if (at !== null) this.collect(at, marks, shown);
-      }
+      const fates = new Map();
+      const add = (value, { fate }) => {
+        if (!fates.has(fate)) fates.set(fate, styles.getPropertyValue(`--${fate}`).trim());
+        marks[value] = { fill: fates.get(fate), label: fate };
+      };
+      for (const at of wanted ? [step.before, step.index] : []) if (at !== null) this.eachAttribute(at, add);
       this.view.setMarks(marks);
-      const colour = (fate) => getComputedStyle(this.element).getPropertyValue(`--${fate}`).trim();
-      this.view.setLegend([...shown].sort().map((fate) => ({ fill: colour(fate), label: fate })));
+      this.view.setLegend([...fates].sort().map(([label, colour]) => ({ fill: colour, label })));
     }
 
-    collect(at, marks, shown) {
+    eachAttribute(at, add) {
       const { model } = this.app;
-      const styles = getComputedStyle(this.element);
-      const add = (value, row) => {
-        shown.add(row.fate);
-        marks[value] = { fill: styles.getPropertyValue(`--${row.fate}`).trim(), label: row.fate };
-      };
       for (const [value, path] of model.reads(at)) {
         const row = model.attribute(path);
         if (row && row.kind !== "submodule") add(value, row);
       }
-      const graph = model.graph(at);
-      for (const [value, rows] of model.held(model.step(at).method)) if (graph.makers.has(value)) add(value, rows[0]);
+      const { makers } = model.graph(at);
+      for (const [value, rows] of model.held(model.step(at).method)) if (makers.has(value)) add(value, rows[0]);
     }
 
     focusSearch() {
@@ -114,8 +150,7 @@ var FreezerViewer = FreezerViewer || {};
     }
 
     search() {
-      this.matches = this.view && this.text.value ? this.view.search(this.text.value) : [];
-      if (this.view && !this.text.value) this.view.search("");
+      this.matches = this.view ? this.view.search(this.text.value) : [];
       this.at = -1;
       this.say();
     }
@@ -123,32 +158,21 @@ var FreezerViewer = FreezerViewer || {};
     searchKey(event) {
       if (event.key !== "Enter" || !this.matches.length) return;
       const { length } = this.matches;
-      this.at = (this.at + (event.shiftKey ? -1 : 1) + length) % length;
+      this.at = this.at < 0 && event.shiftKey ? length - 1 : (this.at + (event.shiftKey ? -1 : 1) + length) % length;
       this.view.focusMatch(this.at);
       this.say();
     }
 
     say() {
       const { length } = this.matches;
-      this.found.textContent = !this.text.value ? "" : length ? `${this.at + 1 || "–"}/${length}` : "none";
+      this.found.textContent = !this.text.value ? "" : length ? `${this.at < 0 ? "" : `${this.at + 1} of `}${length}` : "nothing found";
     }
 
-    async save(kind) {
-      const picture = await (kind === "svg" ? this.view.toSVG() : this.view.toPNG());
-      const blob = picture instanceof Blob ? picture : kind === "svg" ? new Blob([picture], { type: "image/svg+xml" }) : await decode(picture);
-      const link = h("a", { href: URL.createObjectURL(blob), download: `${this.app.model.view.name || "graph"}-step-${this.step}.${kind}` });
+    save(kind, blob) {
+      const link = h("a", { href: URL.createObjectURL(blob), download: `${this.app.model.view.name || "graph"}-step-${this.shown.step}.${kind}` });
       link.click();
-      URL.revokeObjectURL(link.href);
+      setTimeout(() => URL.revokeObjectURL(link.href), 1000);
     }
-  }
-
-  function nodeId(selected) {
-    return selected === null || selected === undefined ? null : typeof selected === "object" ? selected.id ?? selected.node ?? null : selected;
-  }
-
-  function decode(dataUrl) {
-    const bytes = Uint8Array.from(atob(dataUrl.split(",")[1]), (letter) => letter.charCodeAt(0));
-    return new Blob([bytes], { type: "image/png" });
   }
 
   Object.assign(FreezerViewer, { GraphPanel });

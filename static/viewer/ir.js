@@ -143,14 +143,17 @@ var FreezerViewer = FreezerViewer || {};
     return [...all.slice(start, start + head), { kind: "skip", skipped, start }, ...all.slice(end - tail, end)];
   }
 
-  /** The line with the part that differs from its counterpart marked. */
+  /** The line with the words that differ from its counterpart marked. */
   function emphasised(text, other) {
+    const inWord = (at) => at > 0 && at < text.length && /[\w.]/.test(text[at]) && /[%\w.]/.test(text[at - 1]);
+    const room = Math.min(text.length, other.length);
     let head = 0;
-    while (head < text.length && text[head] === other[head]) head += 1;
+    while (head < room && text[head] === other[head]) head += 1;
     let tail = 0;
-    const room = Math.min(text.length, other.length) - head;
-    while (tail < room && text.at(-1 - tail) === other.at(-1 - tail)) tail += 1;
-    const end = text.length - tail;
+    while (tail < room - head && text.at(-1 - tail) === other.at(-1 - tail)) tail += 1;
+    let end = text.length - tail;
+    while (inWord(head)) head -= 1;
+    while (inWord(end)) end += 1;
     return [coloured(text.slice(0, head)), h("mark", null, text.slice(head, end)), coloured(text.slice(end))];
   }
 
@@ -159,12 +162,18 @@ var FreezerViewer = FreezerViewer || {};
       this.app = app;
       this.id = "code";
       this.label = "Code";
-      this.code = h("div.fv-code.fv-code-plain", { tabindex: "0", role: "region", "aria-label": "TorchScript code" });
+      this.lines = [];
+      this.code = new VirtualList({
+        rowHeight: 20,
+        row: (index) => plainLine(index + 1, coloured(this.lines[index])),
+        props: { class: "fv-code", role: "region", "aria-label": "TorchScript code" },
+      });
+      this.none = h("p.fv-empty", null, "torch gave no code for this pass.");
       this.source = h("div.fv-code.fv-code-plain", { tabindex: "0", role: "region", "aria-label": "Source" });
       this.element = h(
         "div.fv-panel-body.fv-split",
         null,
-        h("section", null, h("h3.fv-pane-title", null, "TorchScript code after this pass"), this.code),
+        h("section", null, h("h3.fv-pane-title", null, "TorchScript code after this pass"), this.code.element, this.none),
         h("section", null, h("h3.fv-pane-title", null, "Source"), this.source),
       );
     }
@@ -178,8 +187,11 @@ var FreezerViewer = FreezerViewer || {};
 
     build(step) {
       const text = step && step.code !== null ? this.app.model.view.codes[step.code] : null;
-      const lines = (text ?? "").split("\n").map((line, index) => plainLine(index + 1, coloured(line)));
-      fill(this.code, text === null ? h("p.fv-empty", null, "torch gave no code for this pass.") : lines);
+      this.lines = text === null ? [] : text.split("\n");
+      this.code.element.hidden = text === null;
+      this.none.hidden = text !== null;
+      this.code.body.style.minWidth = `${this.lines.reduce((most, line) => Math.max(most, line.length), 0) + 8}ch`;
+      this.code.update(this.lines.length);
       this.places = step ? this.nodesByPlace(step) : new Map();
       const { sources } = this.app.model.view;
       fill(this.source, sources.length ? sources.map((source) => this.sourceBlock(source)) : h("p.fv-empty", null, "The trace holds no source text."));

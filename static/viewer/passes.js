@@ -91,7 +91,9 @@ var FreezerViewer = FreezerViewer || {};
           title: describe(step),
         },
         h("span.fv-pass-index.fv-num", null, step.index),
-        h("span.fv-pass-name", null, step.name, round),
+        h("span.fv-pass-name", null, step.name),
+        round,
+        h("span.fv-spring"),
         this.speed(step),
         counts(step),
         badge(step),
@@ -117,6 +119,7 @@ var FreezerViewer = FreezerViewer || {};
         { role: "note", data: failure.step === null ? {} : { step: failure.step }, title: "The pass that raised" },
         h("span.fv-pass-index", { "aria-hidden": "true" }, "✕"),
         h("span.fv-pass-name", null, failure.name),
+        h("span.fv-spring"),
         h("span.fv-badge.fv-bad", null, "failed"),
       );
     }

@@ -12,6 +12,7 @@ var FreezerViewer = FreezerViewer || {};
     quiet: false,
     constants: false,
     fates: true,
+    panes: "split",
     fold: true,
     scope: "pass",
     alias: "",

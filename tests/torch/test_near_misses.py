@@ -675,6 +675,32 @@ def test_a_flag_in_a_functional_batch_norm_counts_as_well() -> None:
     assert folded(freeze(FunctionalNorm(False).eval())) == {"conv_bn"}
 
 
+class TwoNorms(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.conv = nn.Conv2d(3, 4, 3)
+        self.one = settled(nn.BatchNorm2d(4))
+        self.two = settled(nn.BatchNorm2d(4))
+
+    def forward(self, x):
+        return self.two(self.one(self.conv(x)))
+
+
+def test_a_check_of_the_dimensions_is_a_reader_and_tracing_leaves_it_out() -> None:
+    assert missed(freeze(TwoNorms().eval())) == [
+        NearMiss(
+            0,
+            "conv_bn",
+            NORM,
+            CONV,
+            "several_uses",
+            "The output of aten::conv2d (%…) is also read by aten::dim (%…).",
+            "Only its shape is read there, by a module checking its input; tracing instead of scripting leaves it out.",
+        )
+    ]
+    assert missed(freeze(TwoNorms().eval(), X)) == []
+
+
 def test_a_batch_norm_module_in_training_mode_is_folded_into_a_linear_all_the_same() -> None:
     # frozen_linear_folding.cpp counts no uses, so the size check that saves a conv does not save a linear.
     module = Chain(nn.Linear(3, 4), settled(nn.BatchNorm1d(4))).eval()

@@ -238,6 +238,13 @@ def test_a_wrong_input_is_told_before_the_model_is_loaded(
     assert engine.asked == {}
 
 
+def test_recording_without_torch_is_told() -> None:
+    code = "import sys\nsys.modules['torch'] = None\nfrom viewer.cli import main\nsys.exit(main(['record', 'net.pt']))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=_ROOT, check=False)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("freezer-ui: torch is not installed here")
+
+
 def test_an_error_of_the_model_s_own_code_is_wrong_use(engine: FakeEngine, capsys: pytest.CaptureFixture[str]) -> None:
     engine.model = ValueError("no weights here")
     assert main(["record", "pkg:make"]) == 2
@@ -261,7 +268,7 @@ def test_the_traceback_of_torch_s_own_error_can_be_seen(engine: FakeEngine, caps
     assert main(["record", "net.pt", "--traceback"]) == 3
     told = capsys.readouterr().err
     assert "in record\n    raise self.error" in told
-    assert "there is no trace" in told
+    assert "no trace could be kept" in told
     assert not Path("net.fztrace").exists()
 
 

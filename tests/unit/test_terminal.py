@@ -9,9 +9,9 @@ from viewer.cli.terminal import progress_line, progress_text
 
 
 def test_progress_tells_how_far_and_how_long() -> None:
-    assert progress_text("ConstantPropagation", 0, 0, 0.4) == "ConstantPropagation (0:00)"
-    assert progress_text("latency, step 7", 25, 100, 61.0) == "[25/100] latency, step 7 (1:01, about 3:03 left)"
-    assert progress_text("latency, step 7", 0, 100, 61.0) == "[0/100] latency, step 7 (1:01)"
+    assert progress_text("scripting", 0.0, 0.4, 0.4) == "  0% scripting (0:00)"
+    assert progress_text("latency, step 7", 0.25, 65.0, 61.0) == " 25% latency, step 7 (1:05, about 3:03 left)"
+    assert progress_text("latency, step 7", 0.0, 65.0, 61.0) == "  0% latency, step 7 (1:05)"
 
 
 def test_there_is_no_progress_in_a_pipe(capsys: pytest.CaptureFixture[str]) -> None:
@@ -37,4 +37,4 @@ def test_progress_is_one_line_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> 
             written += os.read(leader, 1000)
     os.close(leader)
     first, second, last = written.decode().split("\r\x1b[K")[1:]
-    assert (first, second, last) == ("[0/2] inline (0:00)", "[1/2] " + "x" * 23, "")
+    assert (first, second, last) == ("  0% inline (0:00)", " 50% " + "x" * 24, "")

@@ -103,4 +103,9 @@ def _run(arguments: argparse.Namespace) -> int:
             traceback.print_exception(error)
         remark(str(error))
         return error.exit_code if isinstance(error, CommandError) else WRONG_USE
+    except ModuleNotFoundError as error:
+        if error.name != "torch":
+            raise
+        remark("torch is not installed here: recording needs it, looking at a trace does not")
+        return WRONG_USE
     return code

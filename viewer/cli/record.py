@@ -82,8 +82,9 @@ class RecordCommand:
 
 
 def _load(arguments: argparse.Namespace) -> LoadedModel:
+    load_model = fe.load_model  # imports torch; what fails there is not the model's doing
     try:
-        return fe.load_model(arguments.model, map_location=arguments.map_location)
+        return load_model(arguments.model, map_location=arguments.map_location)
     except fe.FreezerError:
         raise
     except Exception as error:
@@ -115,7 +116,7 @@ def _write_partial(error: BaseException, output: Path, report: Path | None) -> s
     """Writes what was recorded before ``error`` and returns a sentence that says where."""
     trace = fe.partial_trace(error)
     if trace is None:
-        return "it ended before the first step, so there is no trace"
+        return "no trace could be kept of it"
     _write(trace, output, report)
     return f"{output} holds what was recorded until then: {len(trace.steps)} steps"
 

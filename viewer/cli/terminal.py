@@ -36,11 +36,16 @@ def progress_line() -> Iterator[Progress | None]:
         return
     # A descriptor of its own: while torch's log is captured, descriptor 2 is not the terminal.
     with os.fdopen(os.dup(sys.stderr.fileno()), "w", encoding=sys.stderr.encoding, errors="replace") as stream:
-        started = time.monotonic()
+        started = phase_started = time.monotonic()
+        latest = (0, 0)
 
         def show(message: str, done: int, total: int) -> None:
-            elapsed_s = time.monotonic() - started
-            text = progress_text(message, done, total, elapsed_s)
+            nonlocal phase_started, latest
+            now = time.monotonic()
+            if total != latest[1] or done < latest[0]:
+                phase_started = now
+            latest = (done, total)
+            text = progress_text(message, done / total if total else 0.0, now - started, now - phase_started)
             _draw(stream, text[: shutil.get_terminal_size().columns - 1])
 
         try:
@@ -49,18 +54,17 @@ def progress_line() -> Iterator[Progress | None]:
             _draw(stream, "")
 
 
-def progress_text(message: str, done: int, total: int, elapsed_s: float) -> str:
+def progress_text(message: str, share: float, elapsed_s: float, phase_s: float) -> str:
     """Returns the text of the progress line.
 
     Args:
         message: what is being done.
-        done: units of work that are finished.
-        total: units of work in all, 0 if unknown.
+        share: how much of this phase is done, from 0 to 1.
         elapsed_s: seconds since the start.
+        phase_s: seconds since this phase began; from 1 s on the time that it still takes is told.
     """
-    counted = f"[{done}/{total}] " if total else ""
-    left = f", about {_clock(elapsed_s * (total - done) / done)} left" if 0 < done <= total and elapsed_s >= 1 else ""
-    return f"{counted}{message} ({_clock(elapsed_s)}{left})"
+    left = f", about {_clock(phase_s * (1 - share) / share)} left" if share > 0 and phase_s >= 1 else ""
+    return f"{share:4.0%} {message} ({_clock(elapsed_s)}{left})"
 
 
 def _clock(seconds: float) -> str:

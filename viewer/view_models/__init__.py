@@ -35,7 +35,7 @@ def view_data(trace: fe.Trace) -> dict[str, Any]:
         "torch": trace.environment.torch,
         "overview": overview(trace),
         "fates": fate_counts(trace),
-        "failure": failure_view(trace.failure),
+        "failure": failure_view(trace),
         "environment": environment_view(trace),
         "steps": steps,
         "attributes": attribute_rows(trace),

@@ -77,7 +77,7 @@ def chart_data(trace: fe.Trace) -> ChartData:
         constants=_per_method(trace, lambda step: (step.constant_bytes, bytes_text(step.constant_bytes))),
         nodes=_per_method(trace, _nodes),
         baselines=tuple((line.name, line.latency[0].median_ns.value) for line in trace.baselines if line.latency),
-        past_tolerance=past and past.index,
+        past_tolerance=None if past is None else past.index,
         not_finite=sum(not math.isfinite(numerics.max_abs) for numerics in compared),
         steps=len(trace.steps),
     )

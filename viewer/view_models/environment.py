@@ -45,17 +45,19 @@ def environment_view(trace: fe.Trace) -> dict[str, Any]:
     }
 
 
-def failure_view(failure: fe.Failure | None) -> dict[str, Any] | None:
-    """Returns which pass failed and torch's own message."""
+def failure_view(trace: fe.Trace) -> dict[str, Any] | None:
+    """Returns which pass failed, torch's own message, and the step with the graph just before; ``None`` if none did."""
+    failure = trace.failure
     if failure is None:
         return None
+    earlier = trace.final(failure.method) if failure.method is not None else None
     return {
         "type": failure.type,
         "message": failure.message,
         "stage": failure.stage,
         "name": failure.name,
         "method": failure.method,
-        "step": failure.step,
+        "step": failure.step if earlier is None else earlier.index,
     }
 
 

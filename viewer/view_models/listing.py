@@ -10,7 +10,6 @@ from collections.abc import Hashable, Sequence
 from typing import TypeAlias
 
 import freeze_engine as fe
-from freeze_engine.alignment import align
 
 Opcodes: TypeAlias = "list[int | list[int]]"
 """In order: ``n`` keeps n lines, ``-n`` drops n lines, ``[n]`` adds n lines."""
@@ -60,7 +59,7 @@ def opcodes(before: Sequence[int], after: Sequence[int]) -> Opcodes:
     """
     codes: Opcodes = []
     kept = old = new = 0
-    for next_old, next_new in [*align(before, after), (len(before), len(after))]:
+    for next_old, next_new in [*fe.align(before, after), (len(before), len(after))]:
         if kept and (next_old > old or next_new > new):
             codes.append(kept)
             kept = 0
@@ -75,4 +74,6 @@ def opcodes(before: Sequence[int], after: Sequence[int]) -> Opcodes:
 
 def source_row(source: fe.SourceRef | None) -> dict[str, str | int] | None:
     """Returns a place in the user's source as the views read it."""
-    return source and {"file": source.file, "line": source.line, "column": source.column}
+    if source is None:
+        return None
+    return {"file": source.file, "line": source.line, "column": source.column}

@@ -7,9 +7,7 @@ from typing import Any
 
 import freeze_engine as fe
 from viewer.view_models.measures import first_past_tolerance
-from viewer.view_models.wording import bytes_text, error_text
-
-FATE_ORDER = ("inlined", "folded", "preserved", "dropped")
+from viewer.view_models.wording import FATES, bytes_text, error_text
 
 
 def overview(trace: fe.Trace) -> list[dict[str, Any]]:
@@ -22,8 +20,8 @@ def overview(trace: fe.Trace) -> list[dict[str, Any]]:
 
 def fate_counts(trace: fe.Trace) -> list[list[str | int]]:
     """Returns ``[fate, count]`` in a fixed order, fates that do not occur left out."""
-    counts = Counter(fate.fate for fate in trace.attributes)
-    return [[fate, counts[fate]] for fate in FATE_ORDER if counts[fate]]
+    counts = Counter[str](fate.fate for fate in trace.attributes)
+    return [[fate, counts[fate]] for fate in FATES if counts[fate]]
 
 
 def _fact(label: str, value: str, note: str, tone: str = "plain", step: int | None = None) -> dict[str, Any]:

@@ -13,8 +13,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-import torch
-
+from freeze_engine.backends._torch_private import private
 from freeze_engine.backends.torchscript.ir_text import parse_graph, parse_node
 from freeze_engine.backends.torchscript.live import live_nodes
 from freeze_engine.trace import AliasAnalysis, AliasEntry, ChainLink, GraphSnapshot, Node, Write
@@ -87,7 +86,7 @@ def written_arguments(live: Any) -> tuple[int, ...]:
     schema = live.schema()
     if not schema or schema == "(no schema)":
         return ()
-    arguments = torch._C.parse_schema(schema).arguments
+    arguments = private("parse_schema")(schema).arguments
     return tuple(
         index for index, argument in enumerate(arguments) if argument.alias_info and argument.alias_info.is_write
     )

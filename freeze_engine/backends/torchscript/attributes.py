@@ -8,7 +8,7 @@ from typing import Any
 
 import torch
 
-from freeze_engine.backends._torch_private import concrete_type, submodules
+from freeze_engine.backends._torch_private import buffer_names, class_name, concrete_type, parameter_names, submodules
 from freeze_engine.trace import AttributeKind
 
 
@@ -49,16 +49,15 @@ def module_attributes(module: Any) -> dict[str, ModuleAttribute]:
 
 
 def _walk(module: Any, prefix: str) -> Iterator[ModuleAttribute]:
-    owner = module._type().qualified_name()
+    owner = class_name(module)
     slots = concrete_type(module)
-    parameters = dict(torch._C.ParameterDict(module).items())
-    buffers = dict(torch._C.BufferDict(module).items())
+    parameters, buffers = parameter_names(module), buffer_names(module)
     for name, (kind, _) in slots.get_attributes().items():
         value = module.getattr(name)
         role: AttributeKind = "parameter" if name in parameters else "buffer" if name in buffers else "attribute"
         yield ModuleAttribute(prefix + name, role, str(kind.annotation_str), value, owner)
     for name, child in submodules(module):
-        yield ModuleAttribute(prefix + name, "submodule", child._type().qualified_name(), child, owner)
+        yield ModuleAttribute(prefix + name, "submodule", class_name(child), child, owner)
         yield from _walk(child, f"{prefix}{name}.")
 
 

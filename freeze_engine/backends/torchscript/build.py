@@ -29,7 +29,7 @@ from freeze_engine.backends.torchscript.raw import LiveSnapshot, RawFreeze, inli
 from freeze_engine.backends.torchscript.reasons import MethodRecord, ReasonFinder
 from freeze_engine.measure.memory import constant_bytes
 from freeze_engine.recorder import Recorder
-from freeze_engine.trace import Failure, GraphSnapshot, Step
+from freeze_engine.trace import Failure, GraphSnapshot, Rewrite, Step
 
 CLEAN_UP = "EliminateNoOps, LowerSimpleTuples, CleanupFrozenModule"
 
@@ -139,7 +139,7 @@ class Build:
         step = self._recorder.add_step(stage, name, method, graph, round=number, duration_ns=duration_ns, log=log)
         held = self._origins[before.index] if before else Origins()
         made: dict[str, tuple[str, ...]] = {}
-        found = ()
+        found: tuple[Rewrite, ...] = ()
         if before and step.graph is not before.graph:
             for one in name.split(", "):
                 found += rewrites(one, before.graph, step.graph, held.table())
@@ -153,7 +153,7 @@ class Build:
         return self._recorder.update(step.index, rewrites=found, constant_bytes=constant_bytes(constants))
 
     def _propagated(self, held: Origins, step: Step) -> Origins:
-        """Attribute propagation names each new constant ``self.<path>``; the same path may be folded in a fork again."""
+        """Attribute propagation names each new constant ``self.<path>``, once more in every fork."""
         paths = {match["constant"] for line in step.log if (match := FOLDING.fullmatch(line))}
         found = {name: set(each) for name, each in held.held.items()}
         for node in step.graph.walk():

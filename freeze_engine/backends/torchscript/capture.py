@@ -201,17 +201,16 @@ def _freeze_module(
     freeze.preserved = preserved
     methods = ("forward", *preserved)
     _note_inputs(freeze, module, methods)
-    with _log_lock:
-        with captured_log(_clock) as log:
-            freeze.log = log
-            freeze.freeze_started_ns = time.monotonic_ns()
-            try:
-                result = original(module, *args, **kwargs)
-            except BaseException as error:
-                freeze.failure = RawFailure(error, FREEZE_MODULE, FREEZE_MODULE, None)
-                raise
-            finally:
-                freeze.freeze_ended_ns = time.monotonic_ns()
+    with _log_lock, captured_log(_clock) as log:
+        freeze.log = log
+        freeze.freeze_started_ns = time.monotonic_ns()
+        try:
+            result = original(module, *args, **kwargs)
+        except BaseException as error:
+            freeze.failure = RawFailure(error, FREEZE_MODULE, FREEZE_MODULE, None)
+            raise
+        finally:
+            freeze.freeze_ended_ns = time.monotonic_ns()
     if _call.get() is None:
         freeze.duration_ns += freeze.freeze_ended_ns - freeze.freeze_started_ns
     freeze.result = result
@@ -240,10 +239,7 @@ def _optimize_frozen_graph(
 def _begin_with_graph(captures: tuple[FreezeCapture, ...], graph: Any) -> RawFreeze:
     """Begins the record of a graph that was frozen before the capture, or loaded from a file."""
     call = _call.get()
-    if call is not None and call.freeze is not None:
-        freeze = call.freeze
-    else:
-        freeze = _begin(captures, None, {})
+    freeze = (call and call.freeze) or _begin(captures, None, {})
     module = (call.args[0] if call.args else call.kwargs.get("mod")) if call else None
     methods = ("forward", *(freeze.options.get("preserved_methods") or ()))
     if isinstance(module, torch.jit.ScriptModule):
@@ -259,7 +255,7 @@ def _begin_with_graph(captures: tuple[FreezeCapture, ...], graph: Any) -> RawFre
 def _optimize_for_inference(
     captures: tuple[FreezeCapture, ...], original: Callable[..., Any], module: Any, other_methods: Any = ()
 ) -> None:
-    methods = (*(("forward",) if module._has_method("forward") else ()), *other_methods)
+    methods = (*(("forward",) if torch_private.method(module, "forward") else ()), *other_methods)
     graphs = {method: method_graph(module, method) for method in methods}
     if module.hasattr("training") or not all(graph is not None for graph in graphs.values()):
         # torch freezes a copy here and throws it away (jit/api/module.cpp), or raises: either way it has the word.

@@ -22,7 +22,7 @@ from collections import defaultdict, deque
 from collections.abc import Iterator
 
 from freeze_engine.backends.torchscript.rewriting import Fold, Rewriting
-from freeze_engine.backends.torchscript.use_def import LINEAR, Reader
+from freeze_engine.backends.torchscript.use_def import CONVS, LINEAR, Reader
 from freeze_engine.trace import Node
 
 _BORDERS = frozenset({"aten::to_mkldnn", "aten::to_dense"})
@@ -92,7 +92,7 @@ def cudnn_fusions(rewriting: Rewriting) -> Iterator[Fold]:
     for node in rewriting.new.nodes.values():
         if node.op in fused and rewriting.created(node):
             made[node.inputs[1]].append(node)
-    for conv in rewriting.old.nodes.values():
+    for conv in (node for node in rewriting.old.nodes.values() if node.op in CONVS and rewriting.erased(node)):
         chain = _conv_relu_chain(rewriting, conv)
         if chain and made[conv.inputs[1]]:
             new = made[conv.inputs[1]].popleft()

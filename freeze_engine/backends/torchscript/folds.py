@@ -22,7 +22,17 @@ from itertools import islice
 
 from freeze_engine.backends.torchscript.conversions import cudnn_fusions, linear_transposes, mkldnn_conversions
 from freeze_engine.backends.torchscript.rewriting import Fold, Rewriting, union
-from freeze_engine.backends.torchscript.use_def import ADDS, BATCH_NORM, CONVS, DROPOUTS, LINEAR, MULS, blocks, use_def
+from freeze_engine.backends.torchscript.use_def import (
+    ADDS,
+    BATCH_NORM,
+    CONVS,
+    DROPOUTS,
+    LINEAR,
+    MULS,
+    UseDef,
+    blocks,
+    use_def,
+)
 from freeze_engine.trace import GraphSnapshot, Node, Rewrite
 
 #: Paths whose values a weight and a bias hold.
@@ -41,7 +51,6 @@ def rewrites(
         after: the graph after it, with the ids of nodes that stayed.
         origins: for the values of ``before``, the paths of the attributes whose values they hold. Pooled
             constants hold several; of these, those of the node's own module are taken, where there are any.
-            Pass on what `origins_after` returned for the pass before: it tells merged values from pooled ones.
 
     Returns:
         One for each fold, in graph order. ``consumed`` lists the merged nodes first, then the constants that fed
@@ -74,11 +83,9 @@ def origins_after(
 def _folds(
     pass_name: str, before: GraphSnapshot, after: GraphSnapshot, origins: Mapping[str, tuple[str, ...]]
 ) -> tuple[Fold, ...]:
-    detectors = PASSES.get(pass_name, ())
-    if not detectors or before is after:
+    if pass_name not in PASSES or before is after:
         return ()
-    rewriting = Rewriting.of(before, after, origins)
-    return tuple(fold for detector in detectors for fold in detector(rewriting))
+    return tuple(PASSES[pass_name](Rewriting.of(before, after, origins)))
 
 
 def _dropouts(rewriting: Rewriting) -> Iterator[Fold]:
@@ -110,12 +117,14 @@ def _into_weights(
         now = rewriting.new.nodes.get(producer.id)
         if producer.op not in producers or now is None or now.inputs[1:3] == producer.inputs[1:3]:
             continue
-        # One pass folds a whole run of batch norms (or adds, or muls) at once: what stands between has no snapshot.
+        # One pass can fold a whole run at once (x * a * b): no snapshot has what stands between.
         folded = tuple(_erased_readers(rewriting, producer, folded_ops))
         parts = (rewriting.paths(producer, 1), rewriting.paths(producer, 2))
         for node in folded:
             parts = mix(rewriting, node, parts)
-        made = {value: part for value, part in zip(now.inputs[1:3], parts, strict=True) if value not in producer.inputs}
+        made = {
+            value: part for value, part in zip(now.inputs[1:3], parts, strict=False) if value not in producer.inputs
+        }
         yield rewriting.fold(kind, (producer, *folded), (now,), made)
 
 
@@ -147,8 +156,9 @@ def _mix_mul(rewriting: Rewriting, node: Node, parts: _Parts) -> _Parts:
 def _concat_linears(rewriting: Rewriting) -> Iterator[Fold]:
     moved: dict[str, str] = {}  # output of a linear that is gone -> the slice that stands for it
     for old_body, new_body in zip(blocks(rewriting.before), blocks(rewriting.after), strict=False):
-        gone = [node for node in old_body if node.op == LINEAR and rewriting.erased(node)]
-        for merged in (node for node in new_body if node.op == LINEAR and rewriting.created(node)):
+        gone = [node for node in old_body if rewriting.erased(node) and _is_frozen_linear(node, rewriting.old)]
+        made_here = (node for node in new_body if rewriting.created(node) and _is_frozen_linear(node, rewriting.new))
+        for merged in made_here:
             slices = _slices(rewriting, merged)
             fitting = (node for node in gone if _fits(rewriting, node, merged, moved))
             parts = tuple(islice(fitting, len(slices)))
@@ -156,6 +166,10 @@ def _concat_linears(rewriting: Rewriting) -> Iterator[Fold]:
             moved |= {part.outputs[0].name: cut.outputs[0].name for part, cut in zip(parts, slices, strict=False)}
             made = {merged.inputs[place]: union(*(rewriting.paths(part, place) for part in parts)) for place in (1, 2)}
             yield rewriting.fold("concat_linear", parts, (merged, *slices), made)
+
+
+def _is_frozen_linear(node: Node, graph: UseDef) -> bool:
+    return node.op == LINEAR and graph.is_constant(node.inputs[1])
 
 
 def _slices(rewriting: Rewriting, merged: Node) -> list[Node]:
@@ -172,17 +186,15 @@ def _fits(rewriting: Rewriting, part: Node, merged: Node, moved: Mapping[str, st
     return old is None or new is None or (old.dtype, old.shape[1:]) == (new.dtype, new.shape[1:])
 
 
-#: What to look for after each pass, by the name of its step: torch's C++ function. For a preserved method other than
-#: ``forward`` torch offers the first two together only.
-PASSES: Mapping[str, tuple[Callable[[Rewriting], Iterator[Fold]], ...]] = {
-    "RemoveDropout": (_dropouts,),
-    "FrozenConcatLinear": (_concat_linears,),
-    "RemoveDropout, FrozenConcatLinear": (_dropouts, _concat_linears),
-    "FoldFrozenConvBatchnorm": (_conv_bns,),
-    "FoldFrozenConvAddOrSub": (_conv_adds,),
-    "FoldFrozenConvMulOrDiv": (_conv_muls,),
-    "FoldFrozenLinearBatchnorm": (_linear_bns,),
-    "FuseFrozenConvAddRelu": (cudnn_fusions,),
-    "ConvertFrozenOpsToMKLDNN": (mkldnn_conversions,),
-    "FrozenLinearTranspose": (linear_transposes,),
+#: What to look for after each pass, by the name of torch's C++ function.
+PASSES: Mapping[str, Callable[[Rewriting], Iterator[Fold]]] = {
+    "RemoveDropout": _dropouts,
+    "FrozenConcatLinear": _concat_linears,
+    "FoldFrozenConvBatchnorm": _conv_bns,
+    "FoldFrozenConvAddOrSub": _conv_adds,
+    "FoldFrozenConvMulOrDiv": _conv_muls,
+    "FoldFrozenLinearBatchnorm": _linear_bns,
+    "FuseFrozenConvAddRelu": cudnn_fusions,
+    "ConvertFrozenOpsToMKLDNN": mkldnn_conversions,
+    "FrozenLinearTranspose": linear_transposes,
 }

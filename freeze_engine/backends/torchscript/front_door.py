@@ -69,7 +69,9 @@ def _traced(model: torch.nn.Module, inputs: Inputs, check_inputs: Sequence[tuple
         if not inputs.kwargs:
             given["example_inputs"] = inputs.args
         # Checking runs the model again; it is done where there is something to check with.
-        module = torch.jit.trace(model, check_trace=bool(checks), check_inputs=checks or None, **given)
+        module = torch.jit.trace(  # type: ignore[no-untyped-call]
+            model, check_trace=bool(checks), check_inputs=checks or None, **given
+        )
         assert isinstance(module, torch.jit.ScriptModule)
         return module
 
@@ -79,12 +81,12 @@ def _traced(model: torch.nn.Module, inputs: Inputs, check_inputs: Sequence[tuple
         warnings.simplefilter("always")
         try:
             module, difference = trace(list(check_inputs)), None
-        except torch.jit.TracingCheckError as error:
+        except torch.jit.TracingCheckError as error:  # type: ignore[attr-defined]
             module, difference = trace([]), str(error)
     notices = [
         Notice("tracer_warning", str(each.message))
         for each in told
-        if issubclass(each.category, torch.jit.TracerWarning)
+        if issubclass(each.category, torch.jit.TracerWarning)  # type: ignore[attr-defined]
     ]
     for each in told:
         warnings.warn_explicit(each.message, each.category, each.filename, each.lineno)

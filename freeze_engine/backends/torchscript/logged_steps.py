@@ -177,6 +177,7 @@ def read_log(log: CapturedLog, methods: Sequence[str], started_ns: int) -> LogRe
     for record in log.records:
         reader.read(record)
     finished = any(record.message == "Cleaning up module" for record in log.records)
+    where: tuple[str, str, str | None]
     if finished:
         where = (FREEZE_MODULE, "CleanupFrozenModule", None)
     elif not log.records:

@@ -8,7 +8,7 @@ from typing import Any
 
 import torch
 
-from freeze_engine.backends._torch_private import cpp_module, private
+from freeze_engine.backends._torch_private import cpp_module, method, private
 from freeze_engine.backends.torchscript.build import LiveStep
 from freeze_engine.backends.torchscript.state import restorer
 from freeze_engine.inputs import Inputs
@@ -104,7 +104,7 @@ class _Measuring:
 
     def _runner(self, live: LiveStep) -> Callable[..., object]:
         function = private("_create_function_from_graph")(METHOD, live.graph.copy())
-        schema = cpp_module(self.subject.scripted)._get_method(METHOD).schema
+        schema = method(cpp_module(self.subject.scripted), METHOD).schema
         # A graph knows no default values; the method it came from does.
         arguments = schema.arguments[1:]
         module = live.module
@@ -112,7 +112,7 @@ class _Measuring:
         def run(*args: Any, **kwargs: Any) -> object:
             given = list(args)
             for argument in arguments[len(args) :]:
-                given.append(kwargs[argument.name] if argument.name in kwargs else argument.default_value)
+                given.append(kwargs.get(argument.name, argument.default_value))
             return function(module, *given)
 
         return run
@@ -181,4 +181,3 @@ def _full(device: str) -> str:
 
 def _name(key: object) -> str:
     return f"step {key}" if isinstance(key, int) else str(key)
-

@@ -61,8 +61,10 @@ def near_misses(step_index: int, pass_name: str, before: GraphSnapshot, after: G
         left beside another of the same input, and each dropout left. ``reason`` is the first condition that
         fails, in the order torch tests them; ``detail`` tells the others that fail as well.
     """
-    graph, standing = use_def(before), {node.id for node in after.walk()}
-    found = (each for finder in _FINDERS.get(pass_name, ()) for each in finder(before, graph))
+    if pass_name not in _FINDERS:
+        return ()
+    standing = {node.id for node in after.walk()}
+    found = _FINDERS[pass_name](before, use_def(before))
     return tuple(_near_miss(step_index, each) for each in found if each.node.id in standing)
 
 
@@ -139,12 +141,11 @@ def _found(kind: str, candidate: Candidate, obstacles: Iterator[Obstacle]) -> _F
     return _Found(kind, candidate.node, candidate.neighbour.id, tuple(obstacles))
 
 
-_FINDERS: Mapping[str, tuple[_Finder, ...]] = {
-    "RemoveDropout": (_dropouts,),
-    "FrozenConcatLinear": (_parallel_linears,),
-    "RemoveDropout, FrozenConcatLinear": (_dropouts, _parallel_linears),
-    "FoldFrozenConvBatchnorm": (_conv_batch_norms,),
-    "FoldFrozenConvAddOrSub": (_adds,),
-    "FoldFrozenConvMulOrDiv": (_muls,),
-    "FoldFrozenLinearBatchnorm": (_linear_batch_norms,),
+_FINDERS: Mapping[str, _Finder] = {
+    "RemoveDropout": _dropouts,
+    "FrozenConcatLinear": _parallel_linears,
+    "FoldFrozenConvBatchnorm": _conv_batch_norms,
+    "FoldFrozenConvAddOrSub": _adds,
+    "FoldFrozenConvMulOrDiv": _muls,
+    "FoldFrozenLinearBatchnorm": _linear_batch_norms,
 }

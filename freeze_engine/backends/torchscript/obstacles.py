@@ -10,6 +10,7 @@ from freeze_engine.trace import Node
 
 _POINTWISE_ARGUMENTS = ("self", "other", "alpha")
 _LINEAR_ARGUMENTS = ("input", "weight", "bias")
+_SHAPE_READERS = frozenset({"aten::dim", "aten::size"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,13 +70,17 @@ def several_uses(graph: UseDef, candidate: Candidate, ignored: str | None = None
     output = candidate.node.inputs[candidate.place]
     readers = list(graph.readers[output])
     readers.remove(next(reader for reader in readers if reader.node == candidate.node.id))
-    others = " and ".join(dict.fromkeys(reader.label for reader in readers if reader.op != ignored))
-    if others:
-        yield Obstacle(
-            "several_uses",
-            f"The output of {candidate.neighbour.op} (%{output}) is also read by {others}.",
-            f"Let {candidate.node.op} be its only reader: the fold changes what the other would see.",
-        )
+    others = [reader for reader in readers if reader.op != ignored]
+    if not others:
+        return
+    labels = " and ".join(dict.fromkeys(reader.label for reader in others))
+    yield Obstacle(
+        "several_uses",
+        f"The output of {candidate.neighbour.op} (%{output}) is also read by {labels}.",
+        "Only its shape is read there, by a module checking its input; tracing instead of scripting leaves it out."
+        if all(reader.op in _SHAPE_READERS for reader in others)
+        else f"Let {candidate.node.op} be its only reader: the fold changes what the other would see.",
+    )
 
 
 def _how_to_fix(graph: UseDef, value: str) -> str:

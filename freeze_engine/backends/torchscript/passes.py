@@ -79,7 +79,9 @@ class Driver:
         changed, number = optimize_numerics, 0
         while changed:
             number += 1
-            changed = any([self._run(OPTIMIZE_FROZEN_GRAPH, fold, number) for fold in FOLDS])
+            changed = False
+            for fold in FOLDS:
+                changed |= self._run(OPTIMIZE_FROZEN_GRAPH, fold, number)
 
     def optimize_for_inference(self) -> None:
         """Does to this graph what ``torch._C._jit_pass_optimize_for_inference`` does, pass by pass."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from freeze_engine.backends._torch_private import submodules
+from freeze_engine.backends import _torch_private as torch_private
 from freeze_engine.backends.torchscript.log import CapturedLog
 
 
@@ -135,7 +135,7 @@ def inlined_graph(module: Any, method: str) -> Any:
 def _method(module: Any, method: str) -> Any:
     *path, name = method.split(".")
     for part in path:
-        module = dict(submodules(module)).get(part)
+        module = dict(torch_private.submodules(module)).get(part)
         if module is None:
             return None
-    return module._get_method(name) if module._has_method(name) else None
+    return torch_private.method(module, name)

@@ -238,7 +238,10 @@ class ReasonFinder:
             if other == path or other.rpartition(".")[2] != name or verdict.reason in ("unknown", "shared_class"):
                 continue
             if self._after[other].owner == slot.owner:
-                fact = f"{other!r} is an instance's slot of the same class and is preserved ({verdict.reason}); torch keeps or removes a slot for the whole class ({_RULES})"
+                fact = (
+                    f"{other!r}, a slot of the same class, is preserved ({verdict.reason}); torch keeps or removes "
+                    f"a slot for all instances of a class ({_RULES})"
+                )
                 return Verdict("shared_class", (Evidence(fact), *verdict.evidence), verdict.step)
         return None
 

@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from freeze_engine.backends.torchscript.use_def import UseDef, use_def
 from freeze_engine.trace import GraphSnapshot, Node, Rewrite
 
-
-class Merged(tuple[str, ...]):
-    """Paths whose values all went into one constant that a fold made.
-
-    Those of a pooled constant, in a plain tuple, are alternatives instead: each holds its value.
-    """
-
-    __slots__ = ()
+#: How freezing names an attribute's constant (freeze_module.cpp, torch 2.13), until a fold makes another of it.
+_ATTRIBUTE_CONSTANT = re.compile(r"(?:.*/)?self\.(?!.*(?:_fused_|_mkldnn))")
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,8 +64,9 @@ class Rewriting:
     def paths(self, node: Node, place: int) -> tuple[str, ...]:
         """Returns the paths of the attributes that one argument of a node holds.
 
-        Equal constants are pooled before the folds, so that an argument can hold the values of attributes all over
-        the module; those of the node's own module are then the ones that are meant, where there are any.
+        Equal constants are pooled before the folds, so that one can hold the values of attributes all over the
+        module; those of the node's own module are then the ones that are meant, where there are any. What a fold
+        made holds the values of all its attributes at once.
 
         Args:
             node: a node of ``before``.
@@ -78,9 +74,10 @@ class Rewriting:
         """
         if place >= len(node.inputs):
             return ()
-        paths = self.origins.get(node.inputs[place], ())
-        if isinstance(paths, Merged) or not node.module:
-            return tuple(paths)
+        name = node.inputs[place]
+        paths = tuple(self.origins.get(name, ()))
+        if not node.module or not _ATTRIBUTE_CONSTANT.match(name):
+            return paths
         own = tuple(path for path in paths if path.rpartition(".")[0] == node.module)
         return own or paths
 
@@ -104,7 +101,7 @@ class Rewriting:
                 attributes=union(*made.values()),
                 modules=union(tuple(node.module for node in merged if node.module)),
             ),
-            {value: Merged(paths) for value, paths in made.items() if paths},
+            {value: paths for value, paths in made.items() if paths},
         )
 
     def _unread_constants(self, nodes: Iterable[Node]) -> tuple[str, ...]:

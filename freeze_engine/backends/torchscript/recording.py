@@ -1,0 +1,151 @@
+"""From a model, or from what a capture kept, to a trace."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timezone
+from typing import Any
+
+import torch
+
+from freeze_engine.backends._torch_private import class_name
+from freeze_engine.backends.environment import environment
+from freeze_engine.backends.torchscript.attributes import module_attributes
+from freeze_engine.backends.torchscript.build import Build, LiveStep
+from freeze_engine.backends.torchscript.capture import FreezeCapture, capturing
+from freeze_engine.backends.torchscript.front_door import scripted
+from freeze_engine.backends.torchscript.measuring import Subject, measure_steps
+from freeze_engine.backends.torchscript.raw import RawFreeze
+from freeze_engine.inputs import Inputs
+from freeze_engine.options import Measure, Progress, RecordOptions, TorchScriptOptions
+from freeze_engine.recorder import Recorder
+from freeze_engine.trace import AttributeFate, InputSpec, Trace
+
+_PHASES = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Frozen:
+    """A recorded freeze.
+
+    Attributes:
+        module: what torch returned.
+        trace: the recording.
+        live: the steps that can be run, by index.
+    """
+
+    module: torch.jit.ScriptModule
+    trace: Trace
+    live: dict[int, LiveStep]
+
+
+class FreezeError(Exception):
+    """Carries torch's exception, with the trace up to it, to where it is raised again unchanged."""
+
+    def __init__(self, cause: Exception, trace: Trace | None) -> None:
+        super().__init__(str(cause))
+        self.cause = cause
+        self.trace = trace
+
+
+def record_module(
+    model: torch.nn.Module,
+    inputs: Inputs | None,
+    options: TorchScriptOptions,
+    how: RecordOptions,
+    measure: Measure | None,
+    progress: Progress,
+) -> Frozen:
+    """Freezes a module with TorchScript and records it.
+
+    Args:
+        model: in eval mode, or already a ScriptModule.
+        inputs: what to measure on and to trace with.
+        options: how to freeze.
+        how: how the module gets into TorchScript, and what to call it.
+        measure: what to measure, ``None`` to record only.
+        progress: told how far it is.
+
+    Raises:
+        FreezeError: torch raised while freezing.
+        Exception: whatever scripting or tracing raises.
+    """
+    progress("scripting", 0, _PHASES)
+    ready = scripted(model, inputs, how.via, how.check_inputs)
+    progress("freezing", 1, _PHASES)
+    with capturing() as freezes:
+        try:
+            module = _freeze(ready.module, options)
+        except Exception as error:
+            raise FreezeError(error, _partial(freezes, how, inputs)) from error
+    progress("reading what was recorded", 2, _PHASES)
+    freeze = freezes.freezes[0]
+    recorder = _recorder(freeze, how.name or _name_of(model), how.call, inputs)
+    recorder.notices += ready.notices
+    build = Build(freeze, recorder)
+    build.run()
+    if measure is not None and inputs is not None:
+        mutable = _mutable(freeze, recorder.attributes)
+        measure_steps(recorder, Subject(model, ready.module, inputs, mutable, build.live), measure, progress)
+    return Frozen(module, recorder.finish(freeze.duration_ns, _now()), build.live)
+
+
+def trace_of(freeze: RawFreeze) -> Trace:
+    """Makes the trace of a freeze that a capture saw."""
+    recorder = _recorder(freeze, _model_name(freeze), None, None)
+    Build(freeze, recorder).run()
+    return recorder.finish(freeze.duration_ns, _now())
+
+
+def _freeze(module: torch.jit.ScriptModule, options: TorchScriptOptions) -> torch.jit.ScriptModule:
+    preserved = list(dict.fromkeys((*options.preserved_attrs, *options.other_methods)))
+    frozen: torch.jit.ScriptModule = torch.jit.freeze(module, preserved, options.optimize_numerics)
+    if options.optimize_for_inference:
+        frozen = torch.jit.optimize_for_inference(frozen, list(options.other_methods))
+    return frozen
+
+
+def _partial(freezes: FreezeCapture, how: RecordOptions, inputs: Inputs | None) -> Trace | None:
+    if not freezes.freezes:
+        return None
+    freeze = freezes.freezes[0]
+    recorder = _recorder(freeze, how.name or _model_name(freeze), how.call, inputs)
+    Build(freeze, recorder).run()
+    return recorder.finish(freeze.duration_ns, _now())
+
+
+def _recorder(freeze: RawFreeze, name: str, call: str | None, inputs: Inputs | None) -> Recorder:
+    specs = tuple(_specs(inputs)) if inputs is not None else ()
+    options = tuple((key, repr(value)) for key, value in sorted(freeze.options.items()))
+    return Recorder(name, "torchscript", call or freeze.call, environment(), options, specs)
+
+
+def _mutable(freeze: RawFreeze, attributes: Sequence[AttributeFate]) -> tuple[str, ...]:
+    """Whatever a method writes is preserved, so only these need to be put back between runs."""
+    kept = module_attributes(freeze.result)
+    return tuple(fate.path for fate in attributes if fate.path in kept and fate.kind != "submodule")
+
+
+def _specs(inputs: Inputs) -> Iterator[InputSpec]:
+    named: list[tuple[str, Any]] = [(str(index), value) for index, value in enumerate(inputs.args)]
+    for name, value in (*named, *inputs.kwargs.items()):
+        if isinstance(value, torch.Tensor):
+            dtype = str(value.dtype).removeprefix("torch.")
+            yield InputSpec(name, "Tensor", tuple(value.shape), dtype, str(value.device))
+        else:
+            yield InputSpec(name, type(value).__name__)
+
+
+def _name_of(model: torch.nn.Module) -> str:
+    return model.original_name if isinstance(model, torch.jit.ScriptModule) else type(model).__name__
+
+
+def _model_name(freeze: RawFreeze) -> str:
+    if freeze.source is None:
+        return "graph"
+    return class_name(freeze.source).rpartition(".")[2]
+
+
+def _now() -> str:
+    return datetime.now(timezone.utc).isoformat(timespec="seconds")
