@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from freeze_engine.backends.torchscript.build import LiveStep
     from freeze_engine.backends.torchscript.capture import FreezeCapture
 
-_PARTIAL = "freezer_trace"
 _DEFAULT_MEASURE = Measure()
 
 
@@ -146,7 +145,7 @@ def record(
         FreezerError: the model or the inputs cannot be used.
         Exception: whatever torch raises, unchanged; `partial_trace` has the trace up to there.
     """
-    from freeze_engine.backends.torchscript.recording import FreezeError, record_module
+    from freeze_engine.backends.torchscript.recording import record_module
     from freeze_engine.models import load_model
 
     if backend != "torchscript":
@@ -157,19 +156,8 @@ def record(
         model, given, name, via = loaded.module, given or loaded.inputs, name or loaded.name, via or loaded.via
         options = options or TorchScriptOptions(preserved_attrs=loaded.preserved_attrs)
     how = RecordOptions(via or "script", tuple(check_inputs), name, call)
-    try:
-        frozen = record_module(model, given, options or TorchScriptOptions(), how, measure, progress or _silent)
-    except FreezeError as error:
-        if error.trace is not None:
-            error.cause.__dict__[_PARTIAL] = error.trace
-        raise error.cause from error.cause.__cause__
+    frozen = record_module(model, given, options or TorchScriptOptions(), how, measure, progress or _silent)
     return Recording(frozen.module, frozen.trace, frozen.live)
-
-
-def partial_trace(error: BaseException) -> Trace | None:
-    """Returns the trace up to the failure for an exception that `record` let through, or ``None``."""
-    found = error.__dict__.get(_PARTIAL)
-    return found if isinstance(found, Trace) else None
 
 
 def _silent(message: str, done: int, total: int) -> None:

@@ -66,16 +66,16 @@ class Chart:
     figure: Figure | None
 
 
-def charts(trace: fe.Trace, theme: Theme) -> tuple[Chart, ...]:
+def charts(data: ChartData, theme: Theme) -> tuple[Chart, ...]:
     """Returns a trace's charts; none for a trace without steps.
 
     Args:
-        trace: the recording.
+        data: what `viewer.view_models.chart_data.chart_data` made of the trace.
         theme: whose colours to use.
     """
-    if not trace.steps:
+    if not data.steps:
         return ()
-    data, palette = chart_data(trace), PALETTES[theme]
+    palette = PALETTES[theme]
     return (
         _latency_chart(data, palette),
         _error_chart(data, palette),
@@ -86,10 +86,11 @@ def charts(trace: fe.Trace, theme: Theme) -> tuple[Chart, ...]:
 
 def chart_items(trace: fe.Trace) -> dict[str, list[dict[str, Any]]]:
     """Returns the charts of both themes for BokehJS's ``embed_item``; the same trace gives the same items."""
+    data = chart_data(trace)
     return {
         theme: [
             {"title": chart.title, "note": chart.note, "item": chart.figure and _pinned(json_item(chart.figure))}
-            for chart in charts(trace, theme)
+            for chart in charts(data, theme)
         ]
         for theme in THEMES
     }

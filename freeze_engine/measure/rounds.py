@@ -40,7 +40,7 @@ class LatencyOptions:
 
     seconds: float = 12.0
     min_rounds: int = 8
-    max_rounds: int = 100
+    max_rounds: int = 200
     sample_ns: int = 1_000_000
     warmup_calls: int = 30
     warmup_seconds: float = 1.0

@@ -4,6 +4,7 @@ var FreezerViewer = FreezerViewer || {};
 
 (() => {
   const { h, fill, icon } = FreezerViewer;
+  const OPERATORS_SHOWN = 3;
 
   function header(app) {
     const { view } = app.model;
@@ -118,7 +119,7 @@ var FreezerViewer = FreezerViewer || {};
   }
 
   function facts(step) {
-    return [["nodes", ...nodes(step)], step.duration === null ? null : ["took", step.duration], ["constants", ...constants(step)], ...step.latency.map(latency), ...step.numerics.map(numerics)].filter(Boolean);
+    return [["nodes", ...nodes(step)], operators(step), step.duration === null ? null : ["took", step.duration], ["constants", ...constants(step)], ...step.latency.map(latency), ...step.latency_changes.map((text) => ["this pass", h("strong", null, text)]), ...step.numerics.map(numerics)].filter(Boolean);
   }
 
   function nodes(step) {
@@ -126,6 +127,13 @@ var FreezerViewer = FreezerViewer || {};
     if (!step.changed) return [step.nodes, h("span.fv-muted", null, " unchanged")];
     const part = (sign, count, kind) => (count ? h(`span.fv-${kind}`, null, ` ${sign}${count}`) : null);
     return [step.nodes, part("−", step.removed, "removed"), part("+", step.added, "added"), part("~", step.modified, "modified")];
+  }
+
+  function operators(step) {
+    if (step.before === null || !step.ops.length) return null;
+    const words = step.ops.map(([op, delta]) => `${delta < 0 ? "−" : "+"}${Math.abs(delta)} ${op}`);
+    const shown = words.slice(0, OPERATORS_SHOWN).join(", ");
+    return ["operators", h("span.fv-clip", { title: words.join("\n") }, shown, words.length > OPERATORS_SHOWN ? ", …" : "")];
   }
 
   function constants(step) {

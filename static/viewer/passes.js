@@ -133,10 +133,10 @@ var FreezerViewer = FreezerViewer || {};
   }
 
   function badge(step) {
-    const judged = step.numerics.filter((entry) => entry.error === null);
-    const past = judged.find((entry) => entry.reference === "eager" && !entry.close);
+    const past = step.numerics.find((entry) => entry.reference === "eager" && entry.error === null && !entry.close);
     if (!past) return null;
-    return h("span.fv-pass-mark.fv-bad", { role: "img", "aria-label": "past tolerance", title: `Error ${past.max_abs} against eager: past tolerance` }, "≠");
+    const first = step.past_tolerance.includes("eager") ? ", the first that is" : "";
+    return h("span.fv-pass-mark.fv-bad", { role: "img", "aria-label": "past tolerance", title: `Error ${past.max_abs} against eager: past tolerance${first}` }, "≠");
   }
 
   function describe(step) {

@@ -27,13 +27,14 @@ def view_data(trace: fe.Trace) -> dict[str, Any]:
         A JSON-ready dictionary; equal traces give equal dictionaries, in the same order. Steps refer to
         ``aliases`` and ``codes`` by place, and to nodes and values by the names that the graph data uses.
     """
-    builder = StepRows(trace)
+    metrics = fe.step_metrics(trace)
+    builder = StepRows(trace, metrics)
     steps = builder.rows()
     return {
         "name": trace.name,
         "backend": trace.backend,
         "torch": trace.environment.torch,
-        "overview": overview(trace),
+        "overview": overview(trace, metrics),
         "fates": fate_counts(trace),
         "failure": failure_view(trace),
         "environment": environment_view(trace),

@@ -69,15 +69,15 @@ class ChartData:
 
 def chart_data(trace: fe.Trace) -> ChartData:
     """Returns the series that a trace has measurements for."""
-    past = first_past_tolerance(trace)
+    metrics = fe.step_metrics(trace)
     compared = [numerics for step in trace.steps for numerics in step.numerics if numerics.error is None]
     return ChartData(
         latency=_latency(trace),
         errors=_errors(trace),
         constants=_per_method(trace, lambda step: (step.constant_bytes, bytes_text(step.constant_bytes))),
-        nodes=_per_method(trace, _nodes),
+        nodes=_per_method(trace, lambda step: _nodes(metrics[step.index])),
         baselines=tuple((line.name, line.latency[0].median_ns.value) for line in trace.baselines if line.latency),
-        past_tolerance=None if past is None else past.index,
+        past_tolerance=first_past_tolerance(metrics),
         not_finite=sum(not math.isfinite(numerics.max_abs) for numerics in compared),
         steps=len(trace.steps),
     )
@@ -118,6 +118,5 @@ def _per_method(trace: fe.Trace, point: Callable[[fe.Step], tuple[float, str]]) 
     return tuple(found.values())
 
 
-def _nodes(step: fe.Step) -> tuple[float, str]:
-    count = sum(1 for _ in step.graph.walk())
-    return count, f"{count} nodes"
+def _nodes(metrics: fe.StepMetrics) -> tuple[float, str]:
+    return metrics.nodes, f"{metrics.nodes} nodes"

@@ -52,21 +52,11 @@ def numerics_rows(numerics: tuple[fe.Numerics, ...]) -> list[dict[str, Any]]:
     ]
 
 
-def first_past_tolerance(trace: fe.Trace, reference: str = "eager") -> fe.Step | None:
-    """Returns the first step whose outputs torch's default tolerances reject.
-
-    A step that could not be compared at all is not counted: that is unknown, not wrong.
+def first_past_tolerance(metrics: tuple[fe.StepMetrics, ...], reference: str = "eager") -> int | None:
+    """Returns the index of the first step whose outputs torch's default tolerances reject, ``None`` if none is.
 
     Args:
-        trace: the recording.
+        metrics: what `freeze_engine.step_metrics` returned.
         reference: what the outputs are held against, as in `freeze_engine.Numerics.reference`.
     """
-    return next(
-        (
-            step
-            for step in trace.steps
-            for numerics in step.numerics
-            if numerics.reference == reference and numerics.error is None and not numerics.close
-        ),
-        None,
-    )
+    return next((entry.step for entry in metrics if reference in entry.past_tolerance), None)

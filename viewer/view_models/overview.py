@@ -3,34 +3,41 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import Any
+from typing import Any, Final
 
 import freeze_engine as fe
 from viewer.view_models.measures import first_past_tolerance
 from viewer.view_models.wording import FATES, bytes_text, error_text
 
+FATE_ORDER: Final = tuple(FATES)
 
-def overview(trace: fe.Trace) -> list[dict[str, Any]]:
-    """Returns the headline facts; each has a label, a value, a note, a tone and, where one step decides, that step."""
+
+def overview(trace: fe.Trace, metrics: tuple[fe.StepMetrics, ...]) -> list[dict[str, Any]]:
+    """Returns the headline facts; each has a label, a value, a note, a tone and, where one step decides, that step.
+
+    Args:
+        trace: the recording.
+        metrics: what `freeze_engine.step_metrics` returned for it.
+    """
     if not trace.steps:
         return []
     main = trace.method_steps(trace.methods[0])
-    return [_nodes(main), _constants(main), _latency(main), _numerics(trace)]
+    first, last = metrics[main[0].index], metrics[main[-1].index]
+    return [_nodes(main, first, last), _constants(main), _latency(main), _numerics(trace, metrics)]
 
 
 def fate_counts(trace: fe.Trace) -> list[list[str | int]]:
     """Returns ``[fate, count]`` in a fixed order, fates that do not occur left out."""
     counts = Counter[str](fate.fate for fate in trace.attributes)
-    return [[fate, counts[fate]] for fate in FATES if counts[fate]]
+    return [[fate, counts[fate]] for fate in FATE_ORDER if counts[fate]]
 
 
 def _fact(label: str, value: str, note: str, tone: str = "plain", step: int | None = None) -> dict[str, Any]:
     return {"label": label, "value": value, "note": note, "tone": tone, "step": step}
 
 
-def _nodes(steps: tuple[fe.Step, ...]) -> dict[str, Any]:
-    first, last = (sum(1 for _ in step.graph.walk()) for step in (steps[0], steps[-1]))
-    return _fact("nodes", f"{first} → {last}", f"of {steps[0].method}")
+def _nodes(steps: tuple[fe.Step, ...], first: fe.StepMetrics, last: fe.StepMetrics) -> dict[str, Any]:
+    return _fact("nodes", f"{first.nodes} → {last.nodes}", f"of {steps[0].method}")
 
 
 def _constants(steps: tuple[fe.Step, ...]) -> dict[str, Any]:
@@ -52,7 +59,7 @@ def _latency(steps: tuple[fe.Step, ...]) -> dict[str, Any]:
     return _fact("latency", f"{last.ratio.value:.2f}× the time", f"{last.verdict}, {bounds}", tone)
 
 
-def _numerics(trace: fe.Trace) -> dict[str, Any]:
+def _numerics(trace: fe.Trace, metrics: tuple[fe.StepMetrics, ...]) -> dict[str, Any]:
     compared = [
         numerics
         for step in trace.steps
@@ -61,8 +68,8 @@ def _numerics(trace: fe.Trace) -> dict[str, Any]:
     ]
     if not compared:
         return _fact("accuracy", "not compared", "recorded without checks", "muted")
-    past = first_past_tolerance(trace)
+    past = first_past_tolerance(metrics)
     if past is not None:
-        return _fact("accuracy", "past tolerance", f"from step {past.index} on", "bad", past.index)
+        return _fact("accuracy", "past tolerance", f"from step {past} on", "bad", past)
     worst = max(numerics.max_abs for numerics in compared)
     return _fact("accuracy", "within tolerance", f"error at most {error_text(worst)}", "good")

@@ -6,9 +6,9 @@ from collections import defaultdict
 from typing import Any
 
 import freeze_engine as fe
-from viewer.view_models.listing import LineNumbers, opcodes, source_row
+from viewer.view_models.listing import LineNumbers, Opcodes, opcodes, source_row
 from viewer.view_models.measures import latency_rows, numerics_rows
-from viewer.view_models.wording import bytes_delta_text, bytes_text, duration_text
+from viewer.view_models.wording import bytes_delta_text, bytes_text, duration_text, latency_change_text
 
 
 class StepRows:
@@ -19,15 +19,14 @@ class StepRows:
         codes: TorchScript codes, each once.
     """
 
-    def __init__(self, trace: fe.Trace) -> None:
+    def __init__(self, trace: fe.Trace, metrics: tuple[fe.StepMetrics, ...]) -> None:
         self.aliases: list[dict[str, Any]] = []
         self.codes: list[str] = []
         self._alias_places: dict[fe.AliasAnalysis, int] = {}
         self._code_places: dict[str, int] = {}
         self._numbers = LineNumbers()
-        self._trace = trace
+        self._trace, self._metrics = trace, metrics
         self._lines: dict[int, list[int]] = {}
-        self._node_counts: dict[int, int] = {}
         self._notices = defaultdict(list)
         for notice in trace.notices:
             self._notices[notice.step].append(notice.message)
@@ -45,6 +44,7 @@ class StepRows:
         return rows
 
     def _row(self, step: fe.Step, before: fe.Step | None) -> dict[str, Any]:
+        metrics = self._metrics[step.index]
         return {
             "index": step.index,
             "stage": step.stage,
@@ -54,12 +54,21 @@ class StepRows:
             "before": before and before.index,
             "changed": step.changed,
             "executable": step.executable,
-            **self._graph(step, before),
+            "nodes": metrics.nodes,
+            "added": metrics.added,
+            "removed": metrics.removed,
+            "modified": metrics.changed,
+            "ops": [[op, delta] for op, delta in metrics.op_deltas],
+            "ir": self._opcodes(step, before),
             "duration": None if step.duration_ns is None else duration_text(step.duration_ns),
             "latency": latency_rows(step.latency),
+            "latency_changes": [
+                latency_change_text(change.ratio, change.since, change.device) for change in metrics.latency_changes
+            ],
             "numerics": numerics_rows(step.numerics),
+            "past_tolerance": list(metrics.past_tolerance),
             "constants": bytes_text(step.constant_bytes),
-            "constants_delta": before and bytes_delta_text(step.constant_bytes - before.constant_bytes),
+            "constants_delta": before and bytes_delta_text(metrics.constant_bytes_delta),
             "rewrites": [rewrite_row(rewrite) for rewrite in step.rewrites],
             "near_misses": self._misses[step.index],
             "aliases": self._alias_place(step.aliases),
@@ -68,17 +77,13 @@ class StepRows:
             "notices": self._notices[step.index],
         }
 
-    def _graph(self, step: fe.Step, before: fe.Step | None) -> dict[str, Any]:
+    def _opcodes(self, step: fe.Step, before: fe.Step | None) -> Opcodes | None:
+        """Returns how the step's text differs from the one before; ``None`` where it does not, or there is none."""
         if before is not None and before.graph is step.graph:
             self._lines[step.index] = self._lines[before.index]
-            nodes = self._node_counts[step.index] = self._node_counts[before.index]
-            return {**_counts(fe.GraphDiff()), "nodes": nodes, "ir": None}
+            return None
         lines = self._lines[step.index] = self._numbers.of(step.graph)
-        nodes = self._node_counts[step.index] = sum(1 for _ in step.graph.walk())
-        if before is None:
-            return {**_counts(fe.GraphDiff()), "nodes": nodes, "ir": None}
-        counts = _counts(fe.diff_snapshots(before.graph, step.graph))
-        return {**counts, "nodes": nodes, "ir": opcodes(self._lines[before.index], lines)}
+        return None if before is None else opcodes(self._lines[before.index], lines)
 
     def _alias_place(self, aliases: fe.AliasAnalysis | None) -> int | None:
         if aliases is None:
@@ -111,10 +116,6 @@ def alias_row(aliases: fe.AliasAnalysis) -> dict[str, Any]:
             for write in aliases.writes
         ],
     }
-
-
-def _counts(diff: fe.GraphDiff) -> dict[str, int]:
-    return {"added": len(diff.added), "removed": len(diff.removed), "modified": len(diff.changed)}
 
 
 def rewrite_row(rewrite: fe.Rewrite) -> dict[str, Any]:

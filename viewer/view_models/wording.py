@@ -67,6 +67,11 @@ def ratio_text(ratio: fe.Interval) -> str:
     return f"{ratio.value:.2f}× ({ratio.low:.2f}–{ratio.high:.2f})"
 
 
+def latency_change_text(ratio: float, since: int, device: str) -> str:
+    """Returns a difference in latency that is larger than the noise (``0.88× the time of step 0 on cpu``)."""
+    return f"{ratio:.2f}× the time of step {since} on {device}"
+
+
 def error_text(error: float) -> str:
     """Returns a numeric error with two digits (``2.4e-07``); ``0`` only where it is exactly zero."""
     return "0" if error == 0 else f"{error:.1e}" if math.isfinite(error) else str(error)

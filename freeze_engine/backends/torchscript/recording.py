@@ -23,6 +23,7 @@ from freeze_engine.recorder import Recorder
 from freeze_engine.trace import AttributeFate, InputSpec, Trace
 
 _PHASES = 3
+_ATTACHED = "freezer_trace"
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,15 +39,6 @@ class Frozen:
     module: torch.jit.ScriptModule
     trace: Trace
     live: dict[int, LiveStep]
-
-
-class FreezeError(Exception):
-    """Carries torch's exception, with the trace up to it, to where it is raised again unchanged."""
-
-    def __init__(self, cause: Exception, trace: Trace | None) -> None:
-        super().__init__(str(cause))
-        self.cause = cause
-        self.trace = trace
 
 
 def record_module(
@@ -68,8 +60,8 @@ def record_module(
         progress: told how far it is.
 
     Raises:
-        FreezeError: torch raised while freezing.
-        Exception: whatever scripting or tracing raises.
+        BaseException: whatever scripting, freezing or measuring raises, unchanged; once a freeze has begun,
+            `partial_trace` has what was recorded by then.
     """
     progress("scripting", 0, _PHASES)
     ready = scripted(model, inputs, how.via, how.check_inputs)
@@ -77,8 +69,9 @@ def record_module(
     with capturing() as freezes:
         try:
             module = _freeze(ready.module, options)
-        except Exception as error:
-            raise FreezeError(error, _partial(freezes, how, inputs)) from error
+        except BaseException as error:
+            _attach_freeze(error, freezes, how, inputs)
+            raise
     progress("reading what was recorded", 2, _PHASES)
     freeze = freezes.freezes[0]
     recorder = _recorder(freeze, how.name or _name_of(model), how.call, inputs)
@@ -87,7 +80,11 @@ def record_module(
     build.run()
     if measure is not None and inputs is not None:
         mutable = _mutable(freeze, recorder.attributes)
-        measure_steps(recorder, Subject(model, ready.module, inputs, mutable, build.live), measure, progress)
+        try:
+            measure_steps(recorder, Subject(model, ready.module, inputs, mutable, build.live), measure, progress)
+        except BaseException as error:
+            _attach(error, recorder.finish(freeze.duration_ns, _now()))
+            raise
     return Frozen(module, recorder.finish(freeze.duration_ns, _now()), build.live)
 
 
@@ -98,6 +95,16 @@ def trace_of(freeze: RawFreeze) -> Trace:
     return recorder.finish(freeze.duration_ns, _now())
 
 
+def partial_trace(error: BaseException) -> Trace | None:
+    """Returns the trace up to the failure for an exception that a recording let through, or ``None``."""
+    found = error.__dict__.get(_ATTACHED)
+    return found if isinstance(found, Trace) else None
+
+
+def _attach(error: BaseException, trace: Trace) -> None:
+    error.__dict__[_ATTACHED] = trace
+
+
 def _freeze(module: torch.jit.ScriptModule, options: TorchScriptOptions) -> torch.jit.ScriptModule:
     preserved = list(dict.fromkeys((*options.preserved_attrs, *options.other_methods)))
     frozen: torch.jit.ScriptModule = torch.jit.freeze(module, preserved, options.optimize_numerics)
@@ -106,13 +113,13 @@ def _freeze(module: torch.jit.ScriptModule, options: TorchScriptOptions) -> torc
     return frozen
 
 
-def _partial(freezes: FreezeCapture, how: RecordOptions, inputs: Inputs | None) -> Trace | None:
+def _attach_freeze(error: BaseException, freezes: FreezeCapture, how: RecordOptions, inputs: Inputs | None) -> None:
     if not freezes.freezes:
-        return None
+        return
     freeze = freezes.freezes[0]
     recorder = _recorder(freeze, how.name or _model_name(freeze), how.call, inputs)
     Build(freeze, recorder).run()
-    return recorder.finish(freeze.duration_ns, _now())
+    _attach(error, recorder.finish(freeze.duration_ns, _now()))
 
 
 def _recorder(freeze: RawFreeze, name: str, call: str | None, inputs: Inputs | None) -> Recorder:

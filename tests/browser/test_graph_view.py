@@ -1,0 +1,644 @@
+"""The graph renderer in a real browser: static/{model,layout,draw,graph}.js on hand-built traces."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import replace
+from itertools import pairwise
+from pathlib import Path
+from random import Random
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+from playwright.sync_api import Page
+
+from freeze_engine.diff import diff_snapshots
+from freeze_engine.trace import GraphSnapshot, Node, Step, Trace, Value
+from tests.builders import HOSTILE, small_trace, synthetic_trace
+from viewer.graph_data import SCRIPTS, graph_data
+
+STATIC = Path(__file__).parents[2] / "static"
+POLICY = (
+    "default-src 'none'; script-src 'unsafe-inline' blob:; worker-src blob:; style-src 'unsafe-inline'; "
+    "img-src data: blob:"
+)
+NO_WORKERS = POLICY.replace("script-src 'unsafe-inline' blob:; worker-src blob:", "script-src 'unsafe-inline'")
+
+
+class Harness:
+    """The renderer on a page of its own, opened from disk under the strictest policy it is to work with."""
+
+    def __init__(self, page: Page, folder: Path) -> None:
+        self.page = page
+        self.folder = folder
+
+    def open(self, trace: Trace, options: str = "{}", policy: str = POLICY) -> None:
+        scripts = "\n".join((STATIC / name).read_text(encoding="utf-8") for name in SCRIPTS)
+        file = self.folder / "graph.html"
+        file.write_text(
+            f'<!doctype html><meta charset="utf-8"><meta http-equiv="Content-Security-Policy" content="{policy}">'
+            '<style>html, body, #graph { margin: 0; height: 100% }</style><div id="graph"></div>'
+            f"<script>{scripts}</script>",
+            encoding="utf-8",
+        )
+        self.page.goto(file.as_uri())
+        self.page.evaluate(
+            f"""(data) => {{
+                window.events = [];
+                window.view = FreezerGraph.create(document.getElementById("graph"), {options});
+                for (const name of ["select", "hover", "expand", "ready"])
+                    view.on(name, (detail) => events.push([name, detail && detail.id]));
+                view.setData(data);
+            }}""",
+            graph_data(trace),
+        )
+
+    def show(self, after: int, before: int | None | str = "default") -> None:
+        sides = {"after": after} if before == "default" else {"before": before, "after": after}
+        self.page.evaluate("(sides) => view.show(sides)", sides)
+
+    def run(self, code: str) -> Any:
+        return self.page.evaluate(f"async () => {{ {code} }}")
+
+    def positions(self) -> dict[str, list[float]]:
+        """World coordinates of all boxes of nodes, by id."""
+        return dict(
+            self.run(
+                """const { scene, layout } = view.picture;
+                return scene.items.flatMap((item, at) => item.key < 0 || item.open ? [] :
+                    [[view.model.ids[item.key], [layout.x[at], layout.y[at], layout.width[at], layout.height[at]]]]);"""
+            )
+        )
+
+    def laid_out(self) -> dict[str, Any]:
+        """The whole layout, as lists."""
+        return dict(
+            self.run(
+                """const { scene, layout } = view.picture;
+                const lists = Object.entries({ ...scene.input, ...layout }).map(([name, array]) => [name, [...array]]);
+                return Object.fromEntries(lists);"""
+            )
+        )
+
+    def colours(self, x: int, y: int, width: int, height: int) -> int:
+        """How many different colours a part of the canvas shows."""
+        return int(
+            self.page.evaluate(
+                """([x, y, width, height]) => {
+                    const { data } = view.surface.getImageData(x, y, width, height);
+                    return new Set(new Uint32Array(data.buffer)).size;
+                }""",
+                [x, y, width, height],
+            )
+        )
+
+
+@pytest.fixture
+def graph(page: Page, tmp_path: Path) -> Harness:
+    return Harness(page, tmp_path)
+
+
+def random_trace(seed: int, count: int = 120) -> Trace:
+    """A random graph in random modules, rewired at random in a second step."""
+    random = Random(seed)
+    modules = ["", "a", "a.b", "a.b.0", "a.b.1", "c", "c.d", "e"]
+    nodes: list[Node] = []
+    for number in range(count):
+        known = ["x", *(node.id for node in nodes[-25:])]
+        inputs = tuple(random.sample(known, min(len(known), random.randint(1, 3))))
+        name = f"n{number}"
+        # Mostly module by module, as in a real model, with some nodes out of place.
+        module = random.choice(modules) if random.random() < 0.2 else modules[number * len(modules) // count]
+        nodes.append(Node(name, "aten::add", inputs, (Value(name, "Tensor"),), module=module))
+    kept = [node for node in nodes if random.random() < 0.9]
+    names = {"x", *(node.id for node in kept)}
+    after = [replace(node, inputs=tuple(name for name in node.inputs if name in names) or ("x",)) for node in kept]
+    graphs = [GraphSnapshot((Value("x", "Tensor"),), tuple(some), (some[-1].id,)) for some in (nodes, after)]
+    steps = tuple(Step(at, "input", f"pass {at}", "forward", graph, at > 0) for at, graph in enumerate(graphs))
+    return replace(small_trace(), steps=steps, attributes=(), near_misses=(), notices=(), baselines=())
+
+
+# ------------------------------------------------------------------------------------------------------ what is shown
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_it_paints_both_panes(graph: Harness, theme: str) -> None:
+    graph.open(synthetic_trace(400, 4), f'{{theme: "{theme}"}}')
+    graph.show(1)
+    assert graph.colours(0, 60, 640, 580) > 20
+    assert graph.colours(640, 60, 640, 580) > 20
+
+
+@pytest.mark.parametrize("trace", [small_trace(), synthetic_trace(300, 5, "transformer"), random_trace(3)])
+def test_its_differences_are_those_of_the_engine(graph: Harness, trace: Trace) -> None:
+    graph.open(trace)
+    for step in trace.steps:
+        before = trace.before(step)
+        if before is None:
+            continue
+        expected = diff_snapshots(before.graph, step.graph)
+        statuses: dict[str, str] = graph.page.evaluate(
+            """(step) => {
+                const { model } = view;
+                const { before, after } = model.steps[step];
+                const found = [...model.diff(before, after)].filter(([key]) => !model.isPseudo(key));
+                return Object.fromEntries(found.map(([key, status]) => [model.ids[key], status]));
+            }""",
+            step.index,
+        )
+        assert statuses == {
+            **dict.fromkeys(expected.added, "added"),
+            **dict.fromkeys(expected.removed, "removed"),
+            **{change.node: "changed" for change in expected.changed},
+        }
+
+
+def test_the_number_of_nodes_and_changes_stands_above_each_pane(graph: Harness) -> None:
+    trace = small_trace()
+    graph.open(trace)
+    graph.show(8)
+    texts = svg_texts(graph.run("return view.toSVG()"))
+    before, after = (sum(1 for _ in trace.steps[index].graph.walk()) for index in (6, 8))
+    assert {f"{before} nodes", f"{after} nodes"} <= {text for text, _, _ in texts}
+    diff = diff_snapshots(trace.steps[6].graph, trace.steps[8].graph)
+    signs = [text for text, _, y in texts if y < 32 and text[0] in "−+~"]
+    assert signs == [f"−{len(diff.removed)}", f"~{len(diff.changed)}", f"+{len(diff.added)}", f"~{len(diff.changed)}"]
+
+
+def test_a_graph_alone_fills_the_view(graph: Harness) -> None:
+    graph.open(small_trace())
+    graph.show(0)
+    assert graph.run("return view.state().steps") == {"before": None, "after": 0}
+    titles = [text for text, _, _ in svg_texts(graph.run("return view.toSVG()"))]
+    assert titles.count("CallMethod") == 1
+
+
+def test_nodes_in_both_graphs_stand_at_the_same_place_in_both_panes(graph: Harness) -> None:
+    graph.open(synthetic_trace(60, 3))
+    graph.show(2)
+    graph.run("view.fit()")
+    texts = [entry for entry in svg_texts(graph.run("return view.toSVG()")) if entry[2] > 40]
+    places = [(round(x % 640, 1), round(y, 1), x > 640) for text, x, y in texts if text in {"add", "relu"}]
+    left = sorted(place[:2] for place in places if not place[2])
+    assert len(left) >= 8
+    assert left == sorted(place[:2] for place in places if place[2])
+
+
+@pytest.mark.parametrize("shape", ["resnet", "transformer"])
+def test_nothing_moves_from_pass_to_pass(graph: Harness, shape: Any) -> None:
+    graph.open(synthetic_trace(400, 8, shape))
+    graph.show(1)
+    for after in range(2, 8):
+        old, camera = graph.positions(), graph.run("return view.camera")
+        graph.show(after)
+        new = graph.positions()
+        assert old == {name: new[name] for name in old}
+        assert graph.run("return view.camera") == camera
+
+
+def test_a_rewritten_graph_keeps_what_one_looks_at_where_it_is(graph: Harness) -> None:
+    graph.open(small_trace())
+    graph.show(2)
+    graph.run('await view.select("sum", { center: true })')
+    where = """const item = view.selected, { layout } = view.picture, { camera } = view;
+        return [(layout.x[item] + layout.width[item] / 2 - camera.x) * camera.zoom,
+            (layout.y[item] - camera.y) * camera.zoom];"""
+    old = graph.run(where)
+    for after in (4, 6, 8):
+        graph.show(after)
+        assert graph.run(where) == pytest.approx(old, abs=0.01)
+
+
+def test_modules_with_changes_are_open_at_first_and_large_quiet_ones_closed(graph: Harness) -> None:
+    graph.open(synthetic_trace(4000, 2))
+    graph.show(1)
+    expanded = set(graph.run("return view.state().expanded"))
+    assert {"layer1", "layer1.0", "layer1.1"} <= expanded
+    boxes = graph.run("return view.picture.scene.items.length")
+    assert boxes < 300
+    assert "layer40.0" not in expanded
+
+
+def test_wrong_steps_and_formats_are_refused_in_words(graph: Harness) -> None:
+    graph.open(small_trace())
+    refuse = "try {{ {0}; }} catch (error) {{ return error.message; }}"
+    assert "there is no step 99" in graph.run(refuse.format("await view.show({ after: 99 })"))
+    assert "step 1 is no step of forward" in graph.run(refuse.format("await view.show({ before: 1, after: 2 })"))
+    assert "cannot read format 99" in graph.run(refuse.format("view.setData({ format: 99 })"))
+    graph.show(2)
+    assert 'no node or group "nowhere"' in graph.run(refuse.format('await view.select("nowhere")'))
+
+
+# ------------------------------------------------------------------------------------------------------------ looking
+
+
+def test_expand_and_collapse(graph: Harness) -> None:
+    graph.open(synthetic_trace(400, 4))
+    graph.show(1)
+    graph.run("await view.collapseAll()")
+    assert graph.run("return view.state().expanded") == []
+    closed = graph.run("return view.picture.scene.items.filter((item) => item.group).map((item) => item.group.id)")
+    assert closed == ["", *(f"layer{number}" for number in range(1, 7))]
+    graph.run('await view.expandTo("conv.3")')
+    assert graph.run("return view.state().expanded") == ["layer1", "layer1.3"]
+    assert "conv.3" in graph.positions()
+    graph.run('await view.collapse("layer1.3")')
+    assert "conv.3" not in graph.positions()
+    graph.run("await view.expandAll()")
+    assert {f"relu.{number}" for number in range(40)} <= set(graph.positions())
+    assert ["expand", None] in graph.run("return events")
+
+
+def test_closed_modules_count_what_they_hold(graph: Harness) -> None:
+    graph.open(synthetic_trace(400, 4))
+    graph.show(1)
+    graph.run("await view.collapseAll(); view.fit()")
+    texts = [text for text, x, y in svg_texts(graph.run("return view.toSVG()")) if y > 40 and x < 640]
+    assert texts.count("32 ops") == 5
+    assert {"−6", "+2", "~2"} <= set(texts)
+
+
+def test_double_click_opens_and_closes(graph: Harness) -> None:
+    graph.open(synthetic_trace(400, 4))
+    graph.show(1)
+    graph.run("await view.collapseAll(); view.fit()")
+    x, y = centre_of(graph, "layer1")
+    graph.page.mouse.dblclick(x, y)
+    graph.page.wait_for_function("view.expanded.has('layer1')")
+
+
+def test_nested_blocks_are_groups(graph: Harness) -> None:
+    graph.open(small_trace())
+    graph.show(2)
+    groups = graph.run("return [...view._outline().groups.values()].map((group) => [group.id, group.label])")
+    assert ["noisy/", "If"] in groups
+    assert ["noisy/0/", "then"] in groups
+    assert ["looped/", "Loop"] in groups
+    assert ["future/", "fork"] in groups
+
+
+def test_a_module_called_twice_is_two_groups(graph: Harness) -> None:
+    names = ["a", "b", "c", "d"]
+    chain = tuple(
+        Node(name, "aten::relu", (source,), (Value(name, "Tensor"),), module="shared" if name in "abd" else "other.x")
+        for source, name in pairwise(["x", *names])
+    )
+    twice = (*chain, replace(chain[2], id="e", inputs=("d",), outputs=(Value("e", "Tensor"),)))
+    snapshot = GraphSnapshot((Value("x", "Tensor"),), twice, ("e",))
+    step = Step(0, "input", "input", "forward", snapshot, False)
+    graph.open(replace(small_trace(), steps=(step,)))
+    graph.show(0)
+    assert_layout_holds(graph.laid_out())
+    groups = graph.run("return [...view._outline().groups.keys()]")
+    assert {"shared", "shared#2"} <= set(groups)
+
+
+def test_constants_are_chips_until_asked_for(graph: Harness) -> None:
+    graph.open(small_trace())
+    graph.show(8)
+    graph.run("await view.expandAll(); view.fit()")
+    assert "self.block.conv.weight" not in graph.positions()
+    assert "weight [2, 1, 3, 3]" in {text for text, _, _ in svg_texts(graph.run("return view.toSVG()"))}
+    graph.run("await view.setOptions({ constants: true }); await view.expandAll()")
+    assert {"self.block.conv.weight", "weight_fused_bn", "one"} <= set(graph.positions())
+    assert_layout_holds(graph.laid_out())
+
+
+def test_search_finds_by_every_text(graph: Harness) -> None:
+    graph.open(small_trace())
+    graph.show(2)
+    find = "(text) => view.search(text).map((match) => match.id)"
+    assert graph.page.evaluate(find, "batch_norm") == ["normed"]
+    assert graph.page.evaluate(find, "BLOCK.BN") == ["scale", "normed"]
+    assert graph.page.evaluate(find, '"count"') == ["count"]
+    assert graph.page.evaluate(find, "future/neg") == ["future/negative"]
+    assert graph.page.evaluate(find, "no such thing") == []
+    assert graph.run('return view.search("rand_like")') == [{"id": "noise", "label": "rand_like", "module": "noise"}]
+    graph.run("await view.collapseAll(); await view.focusMatch(0)")
+    assert "noise" in graph.positions()
+    assert graph.run("return view.state().selection") == "noise"
+
+
+def test_a_click_selects_and_tells_both_versions(graph: Harness) -> None:
+    graph.open(small_trace())
+    graph.show(8)
+    graph.run("window.chosen = []; view.on('select', (detail) => chosen.push(detail))")
+    x, y = centre_of(graph, "y")
+    graph.page.mouse.click(x, y)
+    chosen = graph.run("return chosen.at(-1)")
+    assert (chosen["id"], chosen["kind"], chosen["node"]["status"]) == ("y", "node", "changed")
+    assert chosen["node"]["before"]["inputs"] == ["x", "self.block.conv.weight"]
+    assert chosen["node"]["after"]["inputs"] == ["x", "weight_fused_bn", "bias_fused_bn"]
+    assert graph.page.locator("[aria-live]").text_content() == "conv2d y in block.conv, Tensor, changed"
+    graph.page.mouse.click(20, 400)
+    assert graph.run("return chosen.at(-1)") == {"id": None, "kind": None, "node": None, "group": None}
+
+
+def test_history_names_the_steps_that_touched_a_node(graph: Harness) -> None:
+    graph.open(small_trace())
+    graph.show(8)
+    assert graph.run('return view.history("y")') == [
+        {"step": 2, "status": "added"},
+        {"step": 4, "status": "changed"},
+        {"step": 8, "status": "changed"},
+    ]
+    assert graph.run('return view.history("normed")')[-1] == {"step": 8, "status": "removed"}
+    assert graph.run('return view.history("nowhere")') == []
+
+
+def test_the_tooltip_says_what_a_box_is(graph: Harness) -> None:
+    graph.open(small_trace())
+    graph.show(8)
+    x, y = centre_of(graph, "y", right=True)
+    graph.page.mouse.move(x, y)
+    tip = graph.page.locator(".fg-tip")
+    tip.wait_for(state="visible")
+    text = tip.inner_text()
+    assert text.startswith("aten::conv2d   ~ changed")
+    assert "%weight_fused_bn : f32[2, 1, 3, 3]" in text
+    assert "model.py:5" in text
+
+
+def test_marks_colour_nodes_and_chips(graph: Harness) -> None:
+    graph.open(small_trace())
+    graph.show(8)
+    graph.run("""view.setMarks({ sum: { fill: "#123456", label: "preserved" },
+        weight_fused_bn: { fill: "#654321", label: "folded" } });
+        view.setLegend([{ fill: "#123456", label: "preserved" }]); view.fit()""")
+    svg = graph.run("return view.toSVG()")
+    assert svg.count('fill="#123456"') == 2
+    assert svg.count('stroke="#654321"') == 1
+    assert graph.page.locator(".fg-legend").inner_text().split() == [
+        "−",
+        "removed",
+        "+",
+        "added",
+        "~",
+        "changed",
+        "preserved",
+    ]
+
+
+def test_state_comes_back_after_a_reload(graph: Harness) -> None:
+    trace = synthetic_trace(400, 6)
+    graph.open(trace)
+    graph.show(3)
+    graph.run('await view.collapse("layer1"); await view.select("relu.17", { center: true }); view.zoomBy(1.3)')
+    state, places = graph.run("return view.state()"), graph.positions()
+    graph.open(trace)
+    graph.page.evaluate("(state) => view.restore(state)", json.loads(json.dumps(state)))
+    assert graph.run("return view.state()") == state
+    assert graph.positions() == places
+
+
+def test_keys_walk_along_edges(graph: Harness) -> None:
+    graph.open(small_trace())
+    graph.show(8)
+    assert graph.run("return document.activeElement === view.root") is False
+    graph.page.keyboard.press("Tab")
+    assert graph.run("return document.activeElement === view.root")
+    graph.run('await view.select("sum")')
+
+    def selected(key: str) -> str:
+        graph.page.keyboard.press(key)
+        return str(graph.run("return view.state().selection"))
+
+    assert selected("ArrowUp") in {"normed", "y"}
+    assert selected("ArrowDown") == "sum"
+    assert selected("ArrowDown") == "looped"
+    graph.page.keyboard.press("Enter")
+    graph.page.wait_for_function("!view.expanded.has('looped/')")
+    assert selected("ArrowDown") == "future"
+    assert selected("n") in {"y", "normed", "sum"}
+    zoom = graph.run("return view.camera.zoom")
+    graph.page.keyboard.press("+")
+    assert graph.run("return view.camera.zoom") == pytest.approx(zoom * 1.4)
+    assert selected("Escape") == "None"
+
+
+def test_the_page_keeps_its_own_keys(graph: Harness) -> None:
+    graph.open(small_trace())
+    graph.show(8)
+    graph.run("window.heard = []; addEventListener('keydown', (event) => heard.push(event.key)); view.root.focus()")
+    for key in ("/", "f", "ArrowDown", "r"):
+        graph.page.keyboard.press(key)
+    assert graph.run("return heard") == ["/", "f", "r"]
+
+
+def test_the_wheel_zooms_about_the_pointer_and_dragging_pans_both_panes(graph: Harness) -> None:
+    graph.open(synthetic_trace(400, 4))
+    graph.show(1)
+    spot = (
+        "const { camera } = view; return [camera.x + (1000 - 960) / camera.zoom, camera.y + (300 - 360) / camera.zoom]"
+    )
+    old = graph.run(spot)
+    graph.page.mouse.move(1000, 300)
+    graph.page.mouse.wheel(0, -200)
+    graph.page.wait_for_function("view.camera.zoom > 1.05")
+    assert graph.run(spot) == pytest.approx(old, abs=0.01)
+    start = graph.run("return view.camera")
+    graph.page.mouse.down()
+    graph.page.mouse.move(1000, 250, steps=4)
+    graph.page.mouse.up()
+    end = graph.run("return view.camera")
+    assert end["y"] - start["y"] == pytest.approx(50 / start["zoom"], abs=0.01)
+    assert graph.run("return events.filter(([name]) => name === 'select')") == []
+
+
+# ----------------------------------------------------------------------------------------------------- export, safety
+
+
+def hostile_trace() -> Trace:
+    node = Node(
+        HOSTILE, HOSTILE, ("x",), (Value(HOSTILE, HOSTILE),), (("name", HOSTILE),), module=f"{HOSTILE}.</title>"
+    )
+    added = Node("relu", "\u0000\ud800aten::relu", (HOSTILE,), (Value("relu", "Tensor"),))
+    graphs = [GraphSnapshot((Value("x", "Tensor"),), nodes, (nodes[-1].id,)) for nodes in ((node,), (node, added))]
+    steps = tuple(Step(at, "input", HOSTILE, "forward", graph, at > 0) for at, graph in enumerate(graphs))
+    return replace(small_trace(), steps=steps)
+
+
+def test_names_cannot_break_out_of_page_or_export(graph: Harness) -> None:
+    graph.open(hostile_trace())
+    graph.show(1)
+    graph.page.mouse.move(*centre_of(graph, HOSTILE))
+    graph.page.locator(".fg-tip").wait_for(state="visible")
+    assert HOSTILE in graph.page.locator(".fg-tip").inner_text()
+    svg = graph.run("return view.toSVG()")
+    assert "<script" not in svg
+    assert any(text.startswith("</script><script>") for text, _, _ in svg_texts(svg))
+    assert graph.page.locator("script").count() == 1
+
+
+def test_png_export_is_a_png(graph: Harness) -> None:
+    graph.open(small_trace())
+    graph.show(8)
+    head = graph.run("return [...new Uint8Array(await (await view.toPNG()).arrayBuffer())].slice(0, 8)")
+    assert bytes(head) == b"\x89PNG\r\n\x1a\n"
+
+
+def test_it_follows_its_container_and_goes_without_a_trace(graph: Harness) -> None:
+    graph.open(small_trace())
+    graph.show(8)
+    graph.run("document.getElementById('graph').style.width = '500px'")
+    graph.page.wait_for_function("view.canvas.width === 500")
+    graph.run("view.destroy()")
+    assert graph.run("return document.getElementById('graph').childElementCount") == 0
+
+
+def test_it_is_a_module_as_well(graph: Harness) -> None:
+    graph.open(small_trace())
+    text = "\n".join((STATIC / name).read_text(encoding="utf-8") for name in SCRIPTS)
+    made = graph.page.evaluate(
+        """async (text) => {
+            const blob = new Blob([text + "\\nexport default globalThis.FreezerGraph;"], { type: "text/javascript" });
+            return typeof (await import(URL.createObjectURL(blob))).default.create;
+        }""",
+        text,
+    )
+    assert made == "function"
+
+
+# ------------------------------------------------------------------------------------------------------------- layout
+
+
+def assert_layout_holds(made: dict[str, Any]) -> None:
+    """What must be true of every layout, whatever the graph."""
+    parent, x, y, width, height = (made[name] for name in ("parent", "x", "y", "width", "height"))
+    children: dict[int, list[int]] = {}
+    for box in range(1, len(parent)):
+        children.setdefault(parent[box], []).append(box)
+        around = parent[box]
+        assert x[around] < x[box]
+        assert x[box] + width[box] < x[around] + width[around]
+        assert y[around] < y[box]
+        assert y[box] + height[box] < y[around] + height[around]
+    for siblings in children.values():
+        siblings.sort(key=lambda box: y[box])
+        for at, box in enumerate(siblings):
+            for other in siblings[at + 1 :]:
+                if y[other] >= y[box] + height[box]:
+                    break
+                assert x[other] >= x[box] + width[box] or x[box] >= x[other] + width[other]
+    for source, target in zip(made["source"], made["target"], strict=True):
+        pair = lifted(parent, source, target)
+        if pair:
+            assert made["layer"][pair[0]] < made["layer"][pair[1]]
+            assert y[pair[0]] + height[pair[0]] < y[pair[1]]
+    for segment, previous in enumerate(made["previous"]):
+        assert previous < segment
+        if previous >= 0:
+            assert (made["x1"][segment], made["y1"][segment]) == (made["x2"][previous], made["y2"][previous])
+        assert made["y1"][segment] <= made["y2"][segment]
+
+
+def lifted(parent: list[int], source: int, target: int) -> tuple[int, int] | None:
+    """The two boxes of one scope that stand for an edge, or ``None`` if one end holds the other."""
+    chains = []
+    for box in (source, target):
+        chain = [box]
+        while chain[-1]:
+            chain.append(parent[chain[-1]])
+        chains.append(chain[::-1])
+    for first, second in zip(*chains, strict=False):
+        if first != second:
+            return first, second
+    return None
+
+
+@pytest.mark.parametrize("shape", ["resnet", "transformer"])
+def test_layout_of_networks(graph: Harness, shape: Any) -> None:
+    graph.open(synthetic_trace(400, 4, shape))
+    graph.show(2)
+    assert_layout_holds(graph.laid_out())
+    graph.run("await view.expandAll()")
+    assert_layout_holds(graph.laid_out())
+
+
+def test_layout_of_control_flow(graph: Harness) -> None:
+    graph.open(small_trace())
+    for after in (0, 2, 4, 6, 8):
+        graph.show(after)
+        graph.run("await view.expandAll()")
+        assert_layout_holds(graph.laid_out())
+
+
+def test_layout_of_random_graphs(graph: Harness) -> None:
+    for seed in range(8):
+        graph.open(random_trace(seed))
+        graph.show(0)
+        graph.run("await view.expandAll()")
+        assert_layout_holds(graph.laid_out())
+
+
+def test_a_resnet_is_a_straight_column(graph: Harness) -> None:
+    graph.open(synthetic_trace(400, 1, changed=0))
+    graph.show(0)
+    graph.run("await view.expandAll()")
+    middles = {round(x + width / 2) for x, _, width, _ in graph.positions().values()}
+    assert len(middles) == 1
+
+
+def test_the_worker_lays_out_as_the_page_does(graph: Harness) -> None:
+    graph.open(synthetic_trace(2000, 2), "{worker: 'auto'}")
+    graph.show(1)
+    graph.run("await view.expandAll()")
+    assert graph.run("return view.runner.worker !== null && view.picture.scene.items.length > 500")
+    same = """const { scene, layout } = view.picture;
+        const here = FreezerGraph.layout(scene.input);
+        return Object.keys(here).every((name) => here[name].every((value, at) => value === layout[name][at]));"""
+    assert graph.run(same)
+
+
+def test_without_workers_it_lays_out_on_the_page(graph: Harness, problems: list[str]) -> None:
+    graph.open(synthetic_trace(2000, 2), policy=NO_WORKERS)
+    graph.show(1)
+    graph.run("await view.expandAll()")
+    assert graph.run("return view.runner.worker === null && view.picture.scene.items.length > 500")
+    assert graph.colours(0, 60, 640, 580) > 10
+    assert problems
+    assert all("blob:" in problem and "Content Security Policy" in problem for problem in problems)
+    problems.clear()
+
+
+def test_two_orders_of_the_same_nodes_can_be_compared(graph: Harness) -> None:
+    """The union of the two graphs is a circle: a reads b in one, b reads a in the other."""
+    relu = [Node(name, "aten::relu", (source,), (Value(name, "Tensor"),)) for name, source in ("ax", "ba")]
+    turned = [replace(relu[1], inputs=("x",)), replace(relu[0], inputs=("b",))]
+    graphs = [GraphSnapshot((Value("x", "Tensor"),), tuple(nodes), (nodes[-1].id,)) for nodes in (relu, turned)]
+    steps = tuple(Step(at, "input", "pass", "forward", snapshot, at > 0) for at, snapshot in enumerate(graphs))
+    graph.open(replace(small_trace(), steps=steps))
+    graph.show(1)
+    assert set(graph.positions()) == {"%x", "a", "b", "%return"}
+
+
+# ------------------------------------------------------------------------------------------------------------ reading
+
+
+def svg_texts(svg: str) -> list[tuple[str, float, float]]:
+    """All texts of an exported picture with their places; fails if the picture is not well-formed."""
+    root = ElementTree.fromstring(svg)
+    texts = root.iter("{http://www.w3.org/2000/svg}text")
+    return [(text.text or "", float(text.attrib["x"]), float(text.attrib["y"])) for text in texts]
+
+
+def centre_of(graph: Harness, name: str, right: bool = False) -> tuple[float, float]:
+    """Where on the page the box of a node or group stands, in the pane before or in the one after."""
+    x, y = graph.page.evaluate(
+        """(id) => {
+            const item = view._itemOf(id);
+            const { layout } = view.picture;
+            const { camera } = view;
+            return [(layout.x[item] + layout.width[item] / 2 - camera.x) * camera.zoom + 320,
+                (layout.y[item] + layout.height[item] / 2 - camera.y) * camera.zoom + 360];
+        }""",
+        name,
+    )
+    return x + (640 if right else 0), y
+
+
+def test_no_text_reaches_the_page_as_markup() -> None:
+    text = "\n".join((STATIC / name).read_text(encoding="utf-8") for name in SCRIPTS)
+    assert not re.search(r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\(|new Function", text)

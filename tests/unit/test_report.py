@@ -1,0 +1,109 @@
+from __future__ import annotations
+
+import base64
+import json
+import re
+import zlib
+from dataclasses import replace
+
+import pytest
+
+import freeze_engine as fe
+from tests.builders import HOSTILE, empty_trace, failed_trace, small_trace, synthetic_trace
+from viewer.graph_data import graph_data
+from viewer.report import render_report, script_names, write_report
+from viewer.view_models import view_data
+
+MIB = 1024 * 1024
+
+
+def payload(page: str, name: str) -> str:
+    (packed,) = re.findall(rf'<script type="application/octet-stream" id="{name}">([^<]*)</script>', page)
+    return zlib.decompress(base64.b64decode(packed)).decode()
+
+
+@pytest.fixture(scope="module")
+def page() -> str:
+    return render_report(small_trace())
+
+
+def test_the_page_carries_the_whole_trace(page):
+    data = json.loads(payload(page, "trace"))
+    assert data["view"] == view_data(small_trace())
+    assert data["graph"] == json.loads(json.dumps(graph_data(small_trace())))
+    assert [chart["title"] for chart in data["charts"]["dark"]] == ["Latency", "Numeric error", "Constants", "Nodes"]
+
+
+def test_the_same_trace_gives_the_same_bytes(page):
+    assert render_report(small_trace()) == page
+
+
+def test_the_page_asks_for_nothing(page):
+    assert re.findall(r'\b(?:src|href)="([^"]*)"', page) == ["data:,"]
+    assert "default-src 'none'" in page
+    assert "unsafe-eval" not in page
+
+
+def test_every_script_is_named_by_its_hash(page):
+    policy = re.search(r'http-equiv="Content-Security-Policy" content="([^"]*)"', page)
+    assert policy is not None
+    assert policy[1].count("&#39;sha256-") == len(script_names())
+    assert len(re.findall(r"<script>", page)) == len(script_names())
+
+
+def test_what_a_model_smuggles_in_is_inert():
+    trace = small_trace()
+    hostile = replace(
+        trace,
+        name=f"{HOSTILE}<!--<script>",
+        call=HOSTILE,
+        notices=(fe.Notice(HOSTILE, f"\u2028{HOSTILE}\u2029<!--"),),
+        attributes=tuple(replace(fate, path=f"{HOSTILE}.{fate.path}") for fate in trace.attributes),
+    )
+    page = render_report(hostile)
+    assert HOSTILE not in page
+    assert "<title>&lt;/script&gt;&lt;script&gt;" in page
+    assert json.loads(payload(page, "trace"))["view"]["name"] == hostile.name
+
+
+@pytest.mark.parametrize("make", [empty_trace, failed_trace])
+def test_every_kind_of_trace_has_a_page(make):
+    assert json.loads(payload(render_report(make()), "trace"))["view"] == view_data(make())
+
+
+def test_the_fixed_weight_is_small():
+    assert len(render_report(empty_trace()).encode()) <= 3 * MIB
+
+
+def test_a_large_trace_stays_light():
+    fixed = len(render_report(empty_trace()).encode())
+    large = len(render_report(synthetic_trace(10_000, 30)).encode())
+    assert large - fixed <= 3 * MIB
+
+
+def test_bokeh_is_packed_without_what_charts_do_not_need(page):
+    bokeh = payload(page, "bokeh")
+    assert "embed_item" in bokeh
+    assert "MathJax" not in bokeh[:1000]
+
+
+def test_writing_replaces_a_report_whole(tmp_path, page):
+    path = tmp_path / "report.html"
+    path.write_text("an older one")
+    write_report(small_trace(), path)
+    assert path.read_text(encoding="utf-8") == page
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_missing_folder_is_told(tmp_path):
+    path = tmp_path / "missing" / "report.html"
+    with pytest.raises(fe.FreezerError, match=r"there is no folder .*missing; make it first"):
+        write_report(small_trace(), path)
+
+
+def test_a_target_that_cannot_be_written_is_told_and_leaves_nothing(tmp_path):
+    target = tmp_path / "report.html"
+    target.mkdir()
+    with pytest.raises(fe.FreezerError, match="cannot write the report"):
+        write_report(small_trace(), target)
+    assert list(tmp_path.iterdir()) == [target]

@@ -1,0 +1,373 @@
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import freeze_engine as fe
+from tests.builders import empty_trace, failed_trace, small_trace, traces
+from viewer.view_models import view_data
+from viewer.view_models.environment import input_text
+from viewer.view_models.listing import LineNumbers, opcodes
+from viewer.view_models.wording import (
+    FATES,
+    REASONS,
+    bytes_delta_text,
+    bytes_text,
+    duration_text,
+    error_text,
+    interval_text,
+    shape_text,
+    why_text,
+)
+
+
+@pytest.fixture(scope="module")
+def view() -> dict:
+    return view_data(small_trace())
+
+
+def apply(before: list[int], codes: list, after: list[int]) -> list[int]:
+    """What the browser does with opcodes: takes kept lines from before, added ones from after."""
+    lines: list[int] = []
+    old = 0
+    for code in codes:
+        if isinstance(code, list):
+            lines += after[len(lines) : len(lines) + code[0]]
+        elif code < 0:
+            old -= code
+        else:
+            lines += before[old : old + code]
+            old += code
+    assert old == len(before)
+    return lines
+
+
+def test_a_view_has_these_parts(view):
+    assert list(view) == [
+        "name", "backend", "torch", "overview", "fates", "failure", "environment", "steps", "attributes", "aliases",
+        "codes", "sources",
+    ]  # fmt: skip
+
+
+def test_the_overview_sums_up(view):
+    assert view["overview"] == [
+        {"label": "nodes", "value": "19 → 17", "note": "of forward", "tone": "plain", "step": None},
+        {"label": "constants", "value": "80 B", "note": "in forward at the end", "tone": "plain", "step": None},
+        {
+            "label": "latency",
+            "value": "no measurable difference",
+            "note": "95% 0.93–1.01, cpu",
+            "tone": "plain",
+            "step": None,
+        },
+        {"label": "accuracy", "value": "past tolerance", "note": "from step 8 on", "tone": "bad", "step": 8},
+    ]
+    assert view["fates"] == [["inlined", 1], ["folded", 3], ["preserved", 3], ["dropped", 2]]
+
+
+def test_a_step_that_folded(view):
+    assert view["steps"][8] == {
+        "index": 8,
+        "stage": "optimize_frozen_graph",
+        "name": "FoldFrozenConvBatchnorm",
+        "method": "forward",
+        "round": 1,
+        "before": 7,
+        "changed": True,
+        "executable": True,
+        "nodes": 17,
+        "added": 2,
+        "removed": 3,
+        "modified": 2,
+        "ops": [["aten::batch_norm", -1]],
+        "ir": [5, -2, [2], 4, -3, [2], 10],
+        "duration": "8.01 µs",
+        "latency": [],
+        "latency_changes": [],
+        "numerics": [
+            {
+                "reference": "eager",
+                "close": False,
+                "max_abs": "3.0e-04",
+                "error": None,
+                "outputs": [
+                    {
+                        "output": "0",
+                        "max_abs": "3.0e-04",
+                        "max_rel": "1.2e-03",
+                        "sqnr": "96.5 dB",
+                        "nonfinite": 0,
+                        "close": False,
+                    }
+                ],
+            },
+            {
+                "reference": "float64",
+                "close": False,
+                "max_abs": None,
+                "error": "RuntimeError: expected scalar type Float but found Double",
+                "outputs": [],
+            },
+        ],
+        "past_tolerance": ["eager"],
+        "constants": "80 B",
+        "constants_delta": "±0",
+        "rewrites": [
+            {
+                "kind": "conv_bn",
+                "consumed": ["self.block.conv.weight", "self.block.bn.weight", "y", "normed"],
+                "produced": ["weight_fused_bn", "bias_fused_bn", "y"],
+                "attributes": ["block.conv.weight", "block.bn.weight"],
+                "modules": ["block.conv", "block.bn"],
+            }
+        ],
+        "near_misses": [],
+        "aliases": None,
+        "code": 0,
+        "log": [],
+        "notices": ["The constant %weight_fused_bn lives on cpu."],
+    }
+
+
+def test_a_measured_step(view):
+    assert view["steps"][6]["latency"] == [
+        {
+            "device": "cpu",
+            "text": "80.0 µs",
+            "interval": "78.5–82.3 µs",
+            "median": 80000.0,
+            "low": 78500.0,
+            "high": 82250.5,
+            "ratio": "0.88× (0.84–0.92)",
+            "verdict": "faster",
+            "first": "900 µs",
+            "samples": 40,
+            "notes": ["2 outliers left out"],
+        }
+    ]
+    assert view["steps"][6]["latency_changes"] == ["0.88× the time of step 0 on cpu"]
+
+
+def test_what_was_not_measured_has_no_number(view):
+    first = view["steps"][0]
+    assert (first["duration"], first["before"], first["ir"], first["constants_delta"]) == (None, None, None, None)
+    assert view["steps"][1]["latency"] == view["steps"][1]["numerics"] == []
+
+
+def test_steps_that_changed_nothing_carry_no_difference(view):
+    assert [step["index"] for step in view["steps"] if step["ir"] is not None] == [2, 4, 5, 6, 8]
+
+
+def test_a_near_miss_stands_with_its_step(view):
+    assert view["steps"][9]["near_misses"] == [
+        {
+            "kind": "conv_add",
+            "node": "sum",
+            "neighbour": "y",
+            "reason": "operand not constant",
+            "detail": "%seen.1 is written by aten::add_, so it is not a constant.",
+            "advice": "Add a constant instead of the counter.",
+        }
+    ]
+
+
+def test_alias_analyses_and_codes_are_kept_once(view):
+    assert [step["aliases"] for step in view["steps"] if step["aliases"] is not None] == [0, 1]
+    assert view["aliases"][0] == {
+        "entries": [
+            ["seen", "points to", ["count"]],
+            ["seen.1", "points to", ["seen", "count"]],
+            ["block", "contains", ["WILDCARD for type Tensor"]],
+        ],
+        "writes": [
+            {
+                "node": "seen.1",
+                "op": "aten::add_",
+                "targets": ["count", "seen"],
+                "source": {"file": "/home/zoë/model.py", "line": 4, "column": 8},
+            }
+        ],
+    }
+    assert len(view["codes"]) == 2
+
+
+def test_an_attribute_that_is_written(view):
+    place = {"file": "/home/zoë/model.py", "line": 3, "column": 8}
+    assert next(row for row in view["attributes"] if row["path"] == "count") == {
+        "path": "count",
+        "kind": "buffer",
+        "type": "Tensor",
+        "shape": "1",
+        "dtype": "float32",
+        "nbytes": 4,
+        "bytes": "4 B",
+        "fate": "preserved",
+        "reason": "written in place",
+        "why": "A preserved method writes its memory in place.",
+        "evidence": [
+            {
+                "fact": "attribute: count in %count has inplace writer",
+                "method": "forward",
+                "step": 2,
+                "node": "seen.1",
+                "op": "aten::add_",
+                "source": {"file": "/home/zoë/model.py", "line": 4, "column": 8},
+                "chain": [
+                    {"value": "seen", "node": "seen", "op": "aten::view", "source": place},
+                    {"value": "count", "node": "count", "op": "prim::GetAttr", "source": place},
+                ],
+            }
+        ],
+        "advice": "Move the write out of forward, or keep it on purpose with preserved_attrs=['count'].",
+        "step": 4,
+        "locations": [],
+    }
+
+
+def test_a_folded_attribute_says_where_it_went(view):
+    row = next(row for row in view["attributes"] if row["path"] == "block.bn.weight")
+    assert row["why"] == (
+        "It was inlined, then merged into another constant by step 8, FoldFrozenConvBatchnorm (forward, round 1)."
+    )
+    assert row["locations"] == [
+        {"method": "forward", "value": "weight_fused_bn", "step": 10, "node": "weight_fused_bn"},
+        {"method": "forward", "value": "bias_fused_bn", "step": 10, "node": "bias_fused_bn"},
+    ]
+
+
+def test_a_location_that_is_no_longer_there_is_not_linked():
+    trace = small_trace()
+    lost = replace(
+        trace.attributes[4], locations=(fe.Location("forward", "elsewhere"), fe.Location("missing_method", "x"))
+    )
+    (row,) = view_data(replace(trace, attributes=(lost,)))["attributes"]
+    assert row["locations"] == [
+        {"method": "forward", "value": "elsewhere", "step": 10, "node": None},
+        {"method": "missing_method", "value": "x", "step": None, "node": None},
+    ]
+
+
+def test_the_environment_says_how_the_trace_was_made(view):
+    environment = view["environment"]
+    assert environment["call"] == 'torch.jit.freeze(scripted, ["meta.version", "describe"])'
+    assert environment["inputs"] == [["0", "Tensor 1×1×8×8 float32 on cpu"], ["flag", "bool"]]
+    assert environment["machine"][4] == ["GPU", "none"]
+    assert [baseline["name"] for baseline in environment["baselines"]] == ["eager", "scripted"]
+
+
+def test_a_failed_trace_shows_the_graph_before_the_failing_pass():
+    failure = view_data(failed_trace())["failure"]
+    assert failure["step"] == 2  # the last step of forward; the last step of all is one of another method
+    assert (failure["type"], failure["name"], failure["method"]) == ("RuntimeError", "AttributePropagation", "forward")
+
+
+def test_a_failure_before_any_step_of_its_method_points_at_the_last_step():
+    trace = failed_trace()
+    assert trace.failure is not None
+    failure = replace(trace.failure, method="describe_more")
+    assert view_data(replace(trace, failure=failure))["failure"]["step"] == 3
+
+
+def test_an_empty_trace_has_a_view():
+    view = view_data(empty_trace())
+    assert (view["overview"], view["steps"], view["attributes"], view["fates"]) == ([], [], [], [])
+
+
+def test_an_unmeasured_trace_says_so():
+    trace = small_trace()
+    steps = tuple(replace(step, latency=(), numerics=()) for step in trace.steps)
+    facts = view_data(replace(trace, steps=steps, baselines=()))["overview"]
+    assert [(fact["label"], fact["value"]) for fact in facts[2:]] == [
+        ("latency", "not measured"),
+        ("accuracy", "not compared"),
+    ]
+
+
+@given(traces())
+def test_every_trace_has_a_json_view(trace):
+    view = view_data(trace)
+    assert json.loads(json.dumps(view, allow_nan=False)) == view
+
+
+@given(traces())
+def test_opcodes_lead_from_every_text_to_the_next(trace):
+    numbers = LineNumbers()
+    for step in trace.steps:
+        before = trace.before(step)
+        if before is None:
+            continue
+        old, new = numbers.of(before.graph), numbers.of(step.graph)
+        assert apply(old, opcodes(old, new), new) == new
+
+
+@given(st.lists(st.integers(0, 9)), st.lists(st.integers(0, 9)))
+def test_opcodes_make_the_later_list_from_the_earlier(before, after):
+    assert apply(before, opcodes(before, after), after) == after
+
+
+@given(traces())
+def test_a_graph_has_as_many_numbers_as_lines(trace):
+    numbers = LineNumbers()
+    for step in trace.steps:
+        assert len(numbers.of(step.graph)) == len(list(fe.graph_lines(step.graph)))
+
+
+def test_equal_lists_are_kept_whole():
+    assert opcodes([1, 2, 3], [1, 2, 3]) == [3]
+    assert opcodes([], []) == []
+    assert opcodes([1, 2, 3], [1, 4, 3]) == [1, -1, [1], 1]
+
+
+@pytest.mark.parametrize(
+    ("nbytes", "text"),
+    [
+        (0, "0 B"),
+        (999, "999 B"),
+        (1024, "1.00 KiB"),
+        (102_236_160, "97.5 MiB"),
+        (5 * 2**40, "5.00 TiB"),
+        (-2048, "−2.00 KiB"),
+    ],
+)
+def test_bytes(nbytes, text):
+    assert bytes_text(nbytes) == text
+
+
+def test_a_difference_of_bytes_has_a_sign():
+    assert [bytes_delta_text(nbytes) for nbytes in (0, 512, -512)] == ["±0", "+512 B", "−512 B"]
+
+
+@pytest.mark.parametrize(
+    ("duration_ns", "text"),
+    [(0, "0.00 ns"), (950, "950 ns"), (1240, "1.24 µs"), (12_345_678, "12.3 ms"), (3e9, "3.00 s")],
+)
+def test_durations(duration_ns, text):
+    assert duration_text(duration_ns) == text
+
+
+def test_an_interval_has_the_unit_of_its_value():
+    assert interval_text(fe.Interval(1_100_000.0, 950_000.0, 1_250_000.0)) == "0.95–1.25 ms"
+
+
+def test_errors():
+    assert [error_text(error) for error in (0.0, 2.4e-7, float("inf"), float("nan"))] == ["0", "2.4e-07", "inf", "nan"]
+
+
+def test_shapes():
+    assert [shape_text(shape) for shape in (None, (), (0, 3), (64, 3, 7, 7))] == ["", "scalar", "0×3", "64×3×7×7"]
+
+
+def test_an_input_in_one_line():
+    assert input_text(fe.InputSpec("0", "Tensor", (), "int64", "cuda:0")) == "Tensor scalar int64 on cuda:0"
+
+
+def test_every_fate_and_reason_has_words():
+    (attribute,) = [fate for fate in small_trace().attributes if fate.path == "count"]
+    words = {why_text(replace(attribute, reason=reason), ()) for reason in REASONS}
+    assert len(words) == len(REASONS)
+    assert set(FATES) == {"inlined", "folded", "preserved", "dropped"}
+    assert why_text(replace(attribute, reason=None), ()) == REASONS["unknown"][1]
