@@ -43,20 +43,20 @@ class Recording:
             step: index of the step.
 
         Returns:
-            Alias sets and writes; ``None`` where the trace has none and the graph is not at hand (inside
-            ``_freeze_module`` only texts are to be had).
+            Alias sets and writes; ``None`` where the trace has none and the graph cannot be run.
 
         Raises:
             FreezerError: there is no such step.
         """
         from freeze_engine.backends.torchscript.aliases import alias_analysis
+        from freeze_engine.backends.torchscript.rebuild import without_dead_reads
 
         if not 0 <= step < len(self.trace.steps):
             raise FreezerError(f"there is no step {step}: the trace has steps 0 to {len(self.trace.steps) - 1}")
         recorded = self.trace.steps[step]
         if recorded.aliases is not None or step not in self.live:
             return recorded.aliases
-        return alias_analysis(self.live[step].graph, recorded.graph)
+        return alias_analysis(self.live[step].graph, without_dead_reads(recorded.graph))
 
 
 class Captured:

@@ -109,6 +109,11 @@
 
   /** Size of item `index` of a scene: the largest that any of its node's versions needs, so that boxes never resize. */
   function measure(scene, index) {
+    const { width, height } = leastSize(scene, index);
+    return { width: 2 * Math.ceil(width / 2), height: 2 * Math.ceil(height / 2) };
+  }
+
+  function leastSize(scene, index) {
     const item = scene.items[index];
     if (item.group && item.parent < 0) return { width: 0, height: 0 };
     if (item.group) {

@@ -11,7 +11,7 @@
  *
  * Input   parent Int32Array     box that holds box i; box 0 is the root; a box follows its parent
  *         group  Uint8Array     1 for a box that is open and so gets its size from what it holds
- *         width, height         sizes of closed boxes, least sizes of open ones (world units = CSS px at zoom 1)
+ *         width, height         sizes of closed boxes, least sizes of open ones, even (world units = CSS px at zoom 1)
  *         source, target        the edges, as boxes; the order of boxes is an execution order
  *         direct Uint8Array     1 for an edge that passes where only another version of the graph has a box: a line
  *                               from box to box that takes no room
@@ -497,7 +497,7 @@
         grid.top[row] = y;
         const isPort = (grid.entering && row === 0) || (grid.leaving && row === count - 2);
         const least = isPort ? PORT_GAP : ROW_GAP;
-        y += grid.depth[row] + (row + 1 < count ? least + Math.min(MOST_GAP, WIDE_GAP * sidestep[row]) : 0);
+        y += grid.depth[row] + (row + 1 < count ? least + Math.round(Math.min(MOST_GAP, WIDE_GAP * sidestep[row])) : 0);
       }
       grid.bottom = y;
     }
@@ -505,13 +505,13 @@
     /** Size of the scope's box, places of its children inside it, and of the ports on its border. */
     function finishScope(grid, scope, result) {
       const { box } = scope;
-      const inner = grid.extent + 2 * PAD;
-      const width = Math.max(result.width[box], inner);
+      // Whole, even numbers: lines are crisp, and sums are the same whatever they are made of.
+      const width = 2 * Math.ceil(Math.max(result.width[box], grid.extent + 2 * PAD) / 2);
       const left = (width - grid.extent) / 2;
       result.width[box] = width;
       result.height[box] = Math.max(result.height[box], grid.bottom + PAD);
       for (let element = 0; element < grid.x.length; element++) {
-        grid.x[element] += left;
+        grid.x[element] = Math.round(grid.x[element] + left);
         const child = grid.box[element];
         if (child === NONE) continue;
         result.x[child] = grid.x[element] - result.width[child] / 2;
@@ -601,7 +601,7 @@
           const step = coming.length > 1 ? Math.min(SPREAD, (result.width[child] - 24) / (coming.length - 1)) : 0;
           coming.forEach(([, net], at) => {
             const inner = nets.find(child, net.owner);
-            const middle = result.x[child] + result.width[child] / 2 + (at - (coming.length - 1) / 2) * step;
+            const middle = result.x[child] + result.width[child] / 2 + Math.round((at - (coming.length - 1) / 2) * step);
             const port = inner && inner.from === NONE ? result.x[child] + inner.entryX : middle;
             arrivals.set(net.scope * size * size + net.owner * size + child, port);
           });

@@ -380,7 +380,7 @@
         this.bodies.get(name).push(key);
       }
       this._fillBody(this.root, `${NONE}/0`, []);
-      tidy(this.root);
+      tidy(this.root, this);
       countOps(this.root, this.model);
     }
 
@@ -591,16 +591,24 @@
   }
 
   /** Takes away boxes that would hold one thing only: the name moves to what is inside. */
-  function tidy(group) {
-    group.children.forEach((child) => child.children && tidy(child));
+  function tidy(group, outline) {
+    group.children.forEach((child) => child.children && tidy(child, outline));
     group.children = group.children.map((child) => {
       if (!child.children || child.block || child.node !== NONE || child.children.length !== 1) return child;
       const only = child.children[0];
       if (only.children && only.node !== NONE) return child;
-      if (!only.children) return { leaf: only.leaf, caption: [child.label, only.caption].filter(Boolean).join("."), folded: child };
+      if (!only.children) {
+        outline.groups.delete(child.id);
+        outline.parentOf[only.leaf] = group;
+        return { leaf: only.leaf, caption: [child.label, only.caption].filter(Boolean).join(".") };
+      }
+      outline.groups.delete(only.id);
       child.label = only.label.startsWith(`${child.segment}.`) ? only.label : `${child.label}.${only.label}`;
       child.children = only.children;
-      child.alias = only;
+      for (const inner of child.children) {
+        if (inner.children) inner.parent = child;
+        else outline.parentOf[inner.leaf] = child;
+      }
       return child;
     });
   }

@@ -102,7 +102,7 @@ def _latency_chart(data: ChartData, palette: Palette) -> Chart:
     tops = [high for series in data.latency for high in series.highs] + [median for _, median in data.baselines]
     unit, scale = _unit(max(tops), _TIME_UNITS)
     plot = _figure(data, palette, f"median, {unit}")
-    plot.y_range = Range1d(0, 1.12 * max(tops) / scale)
+    plot.y_range = Range1d(0, _headroom(max(tops) / scale))
     for number, (name, median) in enumerate(data.baselines):
         plot.add_layout(Span(location=median / scale, dimension="width", line_dash="dashed", line_color=palette.muted))
         plot.add_layout(_label(name, median / scale, palette, number))
@@ -120,7 +120,7 @@ def _error_chart(data: ChartData, palette: Palette) -> Chart:
     if not data.errors:
         return Chart("Numeric error", "Not compared.", None)
     positive = [value for series in data.errors for value in series.values if value > 0]
-    floor, top = (min(positive) / 10, max(positive) * 10) if positive else (1e-9, 1.0)
+    floor, top = (max(min(positive) / 10, 1e-300), min(max(positive) * 10, 1e300)) if positive else (1e-9, 1.0)
     plot = _figure(data, palette, "largest absolute error", y_axis_type="log", y_range=Range1d(floor, top))
     for number, series in enumerate(data.errors):
         shown = [max(value, floor * 1.3) for value in series.values]
@@ -148,7 +148,7 @@ def _nodes_chart(data: ChartData, palette: Palette) -> Chart:
 
 def _steps_figure(data: ChartData, palette: Palette, lines: Sequence[Series], unit: str, scale: float) -> Figure:
     plot = _figure(data, palette, unit)
-    plot.y_range = Range1d(0, 1.12 * max(max(value for series in lines for value in series.values) / scale, 1e-9))
+    plot.y_range = Range1d(0, _headroom(max(value for series in lines for value in series.values) / scale))
     for number, series in enumerate(lines):
         source = _source(series, scale)
         plot.step("step", "value", source=source, mode="after", line_color=_color(palette, number))
@@ -252,6 +252,10 @@ def _label(text: str, value: float, palette: Palette, number: int) -> Label:
 
 def _head(color: str) -> TeeHead:
     return TeeHead(size=6, line_color=color)
+
+
+def _headroom(top: float) -> float:
+    return 1.12 * top if top > 0 else 1.0
 
 
 def _color(palette: Palette, number: int) -> str:

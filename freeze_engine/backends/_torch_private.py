@@ -26,6 +26,7 @@ REQUIRED = {
     "ParameterDict": "telling parameters from other attributes",
     "BufferDict": "telling buffers from other attributes",
     "parse_schema": "telling which arguments an operator writes",
+    "parse_ir": "running the graphs of which torch only shows the text",
 }
 
 #: Without one of these the passes around it are recorded as a single step.
@@ -121,6 +122,11 @@ def method(module: Any, name: str) -> Any:
 def class_name(module: Any) -> str:
     """Returns the qualified name of a C++ script module's class."""
     return str(module._type().qualified_name())
+
+
+def class_type(module: Any) -> Any:
+    """Returns the class of a C++ script module, as a type of values in graphs."""
+    return module._type()
 
 
 def concrete_type(module: Any) -> Any:

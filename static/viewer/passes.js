@@ -104,7 +104,7 @@ var FreezerViewer = FreezerViewer || {};
 
     speed(step) {
       const [latency] = step.latency;
-      if (!latency) return null;
+      if (!latency || latency.high === null) return null;
       const percent = (ns) => `${Math.min(100, (100 * ns) / this.longest)}%`;
       const bar = h("span.fv-speed-bar", { class: `fv-${latency.verdict}`, style: { width: percent(latency.median) } });
       const spread = h("span.fv-speed-spread", {

@@ -55,7 +55,7 @@ class Harness:
             graph_data(trace),
         )
 
-    def show(self, after: int, before: int | None | str = "default") -> None:
+    def show(self, after: int, before: int | str | None = "default") -> None:
         sides = {"after": after} if before == "default" else {"before": before, "after": after}
         self.page.evaluate("(sides) => view.show(sides)", sides)
 

@@ -4,8 +4,10 @@ import json
 import math
 from dataclasses import replace
 
+from hypothesis import given
+
 import freeze_engine as fe
-from tests.builders import empty_trace, small_trace
+from tests.builders import empty_trace, small_trace, traces
 from viewer.charts import PALETTES, THEMES, chart_items, charts
 from viewer.view_models.chart_data import Series, chart_data
 
@@ -93,6 +95,12 @@ def test_the_same_trace_gives_the_same_items():
 def test_items_are_json_without_code():
     text = json.dumps(chart_items(small_trace()), allow_nan=False)
     assert "CustomJS" not in text
+
+
+@given(traces())
+def test_every_trace_has_charts(trace):
+    items = chart_items(trace)
+    assert json.loads(json.dumps(items, allow_nan=False)) == items
 
 
 def test_themes_differ_in_their_colours():

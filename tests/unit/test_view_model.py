@@ -4,8 +4,7 @@ import json
 from dataclasses import replace
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 import freeze_engine as fe
 from tests.builders import empty_trace, failed_trace, small_trace, traces

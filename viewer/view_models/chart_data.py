@@ -76,7 +76,11 @@ def chart_data(trace: fe.Trace) -> ChartData:
         errors=_errors(trace),
         constants=_per_method(trace, lambda step: (step.constant_bytes, bytes_text(step.constant_bytes))),
         nodes=_per_method(trace, lambda step: _nodes(metrics[step.index])),
-        baselines=tuple((line.name, line.latency[0].median_ns.value) for line in trace.baselines if line.latency),
+        baselines=tuple(
+            (line.name, line.latency[0].median_ns.value)
+            for line in trace.baselines
+            if line.latency and math.isfinite(line.latency[0].median_ns.value)
+        ),
         past_tolerance=first_past_tolerance(metrics),
         not_finite=sum(not math.isfinite(numerics.max_abs) for numerics in compared),
         steps=len(trace.steps),
@@ -87,9 +91,11 @@ def _latency(trace: fe.Trace) -> tuple[Series, ...]:
     found: dict[str, Series] = {}
     for step in trace.steps:
         for latency in step.latency:
+            median = latency.median_ns
+            if not math.isfinite(median.low + median.value + median.high):
+                continue
             name = f"{step.method}, {latency.device}"
             series = found.setdefault(name, Series(name))
-            median = latency.median_ns
             words = f"{duration_text(median.value)} ({interval_text(median)}), {latency.verdict}"
             series.add(step, median.value, words)
             series.lows.append(median.low)

@@ -5,19 +5,19 @@ from __future__ import annotations
 from typing import Any
 
 import freeze_engine as fe
-from viewer.view_models.wording import duration_text, error_text, interval_text, ratio_text
+from viewer.view_models.wording import duration_text, error_text, finite, interval_text, ratio_text
 
 
 def latency_rows(latency: tuple[fe.Latency, ...]) -> list[dict[str, Any]]:
-    """Returns one row per device; ``median``, ``low`` and ``high`` in ns are for drawing, the rest are words."""
+    """Returns one row per device; ``median``, ``low`` and ``high`` in ns are for drawing, ``None`` if unbounded."""
     return [
         {
             "device": entry.device,
             "text": duration_text(entry.median_ns.value),
             "interval": interval_text(entry.median_ns),
-            "median": entry.median_ns.value,
-            "low": entry.median_ns.low,
-            "high": entry.median_ns.high,
+            "median": finite(entry.median_ns.value),
+            "low": finite(entry.median_ns.low),
+            "high": finite(entry.median_ns.high),
             "ratio": entry.ratio and ratio_text(entry.ratio),
             "verdict": entry.verdict,
             "first": duration_text(entry.first_ns),

@@ -27,6 +27,7 @@ from freeze_engine.backends.torchscript.notices import notices
 from freeze_engine.backends.torchscript.origins import CONSTANT_OPS, Origins, advance
 from freeze_engine.backends.torchscript.raw import LiveSnapshot, RawFreeze, inlined_graph
 from freeze_engine.backends.torchscript.reasons import MethodRecord, ReasonFinder
+from freeze_engine.backends.torchscript.rebuild import rebuild
 from freeze_engine.measure.memory import constant_bytes
 from freeze_engine.recorder import Recorder
 from freeze_engine.trace import Failure, GraphSnapshot, Rewrite, Step
@@ -78,6 +79,7 @@ class Build:
         for step in freeze.steps:
             module = freeze.result if freeze.result is not None else freeze.source
             self._add_live(step.stage, step.name, step.method, step.after, module, step.round, step.duration_ns)
+        self._revive_logged()
         self._add_alias_sets()
         if freeze.failure is None:
             self._judge_attributes()
@@ -124,6 +126,31 @@ class Build:
     def _make_live(self, step: Step, snapshot: LiveSnapshot, module: Any) -> None:
         self.live[step.index] = LiveStep(snapshot.graph, module)
         self._recorder.update(step.index, executable=True, code=_code(snapshot.graph))
+
+    def _revive_logged(self) -> None:
+        """Makes the graphs that only torch's log showed runnable again."""
+        revived: dict[int, Any] = {}
+        for step in self._recorder.steps:
+            if step.index in self.live or self._freeze.source is None:
+                continue
+            if id(step.graph) not in revived:
+                revived[id(step.graph)] = self._rebuilt(step)
+            graph = revived[id(step.graph)]
+            if graph is not None:
+                self.live[step.index] = LiveStep(graph, self._freeze.source)
+                self._recorder.update(step.index, executable=True, code=_code(graph))
+
+    def _rebuilt(self, step: Step) -> Any:
+        def constant(name: str) -> Any:
+            return self._knowledge.constant(step.method, name)
+
+        return rebuild(step.graph, step.method.rpartition(".")[0], self._submodule, constant)
+
+    def _submodule(self, path: str) -> Any:
+        if not path:
+            return self._freeze.source
+        slot = self._slots.get(path)
+        return slot.value if slot is not None and slot.kind == "submodule" else None
 
     def _add(
         self,

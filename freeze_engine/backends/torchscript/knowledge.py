@@ -7,7 +7,14 @@ from typing import Any
 
 from freeze_engine.backends.torchscript.attributes import ModuleAttribute
 from freeze_engine.backends.torchscript.ir_text import parse_graph
-from freeze_engine.backends.torchscript.live import Annotations, constants, describe, module_path, paired
+from freeze_engine.backends.torchscript.live import (
+    Annotations,
+    constant_values,
+    constants,
+    describe,
+    module_path,
+    paired,
+)
 from freeze_engine.backends.torchscript.raw import LiveSnapshot, RawFreeze, inlined_graph
 from freeze_engine.measure.memory import StorageNames
 from freeze_engine.trace import Constant, GraphSnapshot, Node
@@ -27,6 +34,8 @@ class Knowledge:
         self._parsed: dict[int, GraphSnapshot] = {}
         self._from_slots = self._describe_slots(slots)
         self._of_method: dict[str, Annotations] = {}
+        self._values: dict[str, dict[str, Any]] = {}
+        self._slots = slots
 
     def read(self, method: str, snapshot: LiveSnapshot) -> GraphSnapshot:
         """Returns a live snapshot as plain data, node ids provisional."""
@@ -38,6 +47,18 @@ class Knowledge:
             self._of_method[method] = self._learn(method)
         return self._of_method[method].annotate(graph)
 
+    def constant(self, method: str, name: str) -> Any:
+        """Returns the value of a constant of one of the method's graphs.
+
+        Raises:
+            KeyError: it stands in none of the graphs that could be held in hand.
+        """
+        if method not in self._of_method:
+            self._of_method[method] = self._learn(method)
+        if name in self._values[method]:
+            return self._values[method][name]
+        return self._slots[name.removeprefix("self.")].value
+
     def _parse(self, snapshot: LiveSnapshot) -> GraphSnapshot:
         # The snapshots live as long as the freeze, so their identities stay theirs.
         if id(snapshot) not in self._parsed:
@@ -47,10 +68,13 @@ class Knowledge:
     def _learn(self, method: str) -> Annotations:
         modules: dict[str, str] = {}
         known: dict[str, Constant] = dict(self._from_slots)
+        values = self._values.setdefault(method, {})
         for pairs in self._pairings(method):
             for node, live in pairs:
                 for value in node.outputs[:1]:
                     modules.setdefault(value.name, module_path(live))
+            for name, value in constant_values(pairs):
+                values.setdefault(name, value)
             known.update((name, each) for name, each in constants(pairs, self._storages).items() if name not in known)
         return Annotations(modules, known)
 

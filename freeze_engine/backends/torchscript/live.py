@@ -7,7 +7,7 @@ side by side; torch renumbers the values of a copied graph, so names always come
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -82,7 +82,7 @@ def module_path(node: Any) -> str:
     return ".".join(name for name in names if name not in _PLACEHOLDERS)
 
 
-def constants(pairs: Iterable[tuple[Node, Any]], storages: StorageNames) -> dict[str, Constant]:
+def constants(pairs: Sequence[tuple[Node, Any]], storages: StorageNames) -> dict[str, Constant]:
     """Describes the tensor constants of a graph.
 
     Args:
@@ -92,13 +92,20 @@ def constants(pairs: Iterable[tuple[Node, Any]], storages: StorageNames) -> dict
     Returns:
         By value name; a container of tensors is described as a whole.
     """
-    found = {}
+    types = {value.name: value.type for node, _ in pairs for value in node.outputs}
+    described = ((name, describe(value, types[name], storages)) for name, value in constant_values(pairs))
+    return {name: each for name, each in described if each is not None}
+
+
+def constant_values(pairs: Sequence[tuple[Node, Any]]) -> Iterator[tuple[str, Any]]:
+    """Yields name and value of every constant of a graph.
+
+    Args:
+        pairs: nodes with their live nodes.
+    """
     for node, live in pairs:
         if node.op in _CONSTANT_OPS and node.outputs:
-            described = describe(_constant_value(live), node.outputs[0].type, storages)
-            if described is not None:
-                found[node.outputs[0].name] = described
-    return found
+            yield node.outputs[0].name, _constant_value(live)
 
 
 def _constant_value(live: Any) -> Any:
@@ -107,7 +114,7 @@ def _constant_value(live: Any) -> Any:
     kind = live.kindOf("value")
     if kind == "t":
         return live.t("value")
-    return live.output().toIValue() if kind in ("ival", "ts") else None
+    return live.output().toIValue()
 
 
 def describe(value: Any, type_text: str, storages: StorageNames) -> Constant | None:

@@ -96,7 +96,7 @@ class _Measuring:
             live = self.subject.live.get(step.index)
             if live is None or step.method != METHOD:
                 continue
-            first = first_of.setdefault(id(live.graph), step.index)
+            first = first_of.setdefault(id(step.graph), step.index)
             representative[step.index] = first
             if first not in candidates:
                 candidates[first] = Candidate(first, self._runner(live), restorer(live.module, self.subject.mutable))
