@@ -36,15 +36,15 @@ class Measure:
         latency: how long it takes.
         numerics: how far its outputs are from eager's.
         memory: how many bytes its constants take.
-        devices: where to take latencies; a frozen module runs where its constants are, so any other device is
-            named in a notice and left out.
+        devices: where to take latencies, by default where the model is. A frozen module runs where its constants
+            are, so any other device is named in a notice and left out.
         seconds: time to spend on latencies per device, in s, warm-up apart.
     """
 
     latency: bool = True
     numerics: bool = True
     memory: bool = True
-    devices: tuple[str, ...] = ("cpu",)
+    devices: tuple[str, ...] = ()
     seconds: float = 12.0
 
 

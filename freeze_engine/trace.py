@@ -155,7 +155,7 @@ class Node:
         return next((text for key, text in self.attributes if key == name), None)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class GraphSnapshot:
     """A method's graph at one moment.
 
@@ -173,7 +173,7 @@ class GraphSnapshot:
         """Yields every node, nested ones right after the node that holds them."""
         yield from _walk(self.nodes)
 
-    def __str__(self) -> str:
+    def __repr__(self) -> str:
         return "\n".join(graph_lines(self))
 
 
@@ -340,7 +340,7 @@ class Numerics:
         return max((output.max_abs for output in self.outputs), default=0.0)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Step:
     """One pass over one method.
 
@@ -379,6 +379,11 @@ class Step:
     constant_bytes: int = 0
     code: str | None = None
     log: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        turn = f", round {self.round}" if self.round else ""
+        effect = "changed" if self.changed else "unchanged"
+        return f"<Step {self.index}: {self.stage} / {self.name} of {self.method}{turn}, {effect}>"
 
 
 @dataclass(frozen=True, slots=True)
@@ -545,7 +550,7 @@ class Failure:
     step: int | None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Trace:
     """One recorded freeze.
 
@@ -582,6 +587,11 @@ class Trace:
     failure: Failure | None = None
     duration_ns: int | None = None
     created: str = ""
+
+    def __repr__(self) -> str:
+        changed = sum(step.changed for step in self.steps)
+        end = f", failed in {self.failure.name}" if self.failure else ""
+        return f"<Trace of {self.name} ({self.backend}): {len(self.steps)} steps, {changed} changed something{end}>"
 
     @property
     def methods(self) -> tuple[str, ...]:

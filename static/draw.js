@@ -17,6 +17,7 @@
   const MOST_CHIPS = 5;
   const HUB = 12; // readers beyond which a value's lines are drawn faintly
   const HIT_SLOP = 6;
+  const FLAT_ZOOM = 0.35; // below it changed boxes are filled with their line's colour
 
   // The three change colours differ in hue for every common kind of colour blindness, and in lightness; each has a sign.
   const THEMES = {
@@ -368,10 +369,11 @@
       s.beginPath();
       for (const item of items) outline(job, item, style === "pill" ? Math.min(14, picture.layout.height[item] / 2) : 7);
       // From afar a change is filled with its line's colour, and the rest with its own.
-      s.fillStyle = change && zoom < 0.35 ? line : fill;
+      s.fillStyle = change && zoom < FLAT_ZOOM ? line : fill;
       s.fill();
       s.strokeStyle = line;
-      s.lineWidth = change ? Math.max(1.6, 2.5 / Math.max(zoom, 0.02) / (zoom < 0.35 ? 1 : 2.5)) : Math.min(3, 1 / Math.min(1, zoom));
+      // A changed box keeps two pixels of line around it, so that it never vanishes.
+      s.lineWidth = change ? Math.max(1.6, zoom < FLAT_ZOOM ? 2 / zoom : 0) : Math.min(3, 1 / Math.min(1, zoom));
       if (change || zoom > 0.08) s.stroke();
     }
     for (const item of job.boxes) {
@@ -434,15 +436,19 @@
     if (own) paintSign(job, x, y, status);
   }
 
-  /** Too small for all of it: the title alone, as large as the box allows. */
+  /** Too small for all of it: the title alone, as large as the box allows, cut where it could not be read. */
   function paintFarTitle(job, item, content, own) {
     const { layout } = job.picture;
-    const scale = Math.min(10 / job.zoom, 26) / 13;
-    const wanted = textWidth(FONTS.title, content.title) * scale;
-    if (wanted > layout.width[item] - 6 || 13 * scale > layout.height[item]) return;
-    const font = FONTS.title.replace("13px", `${(13 * scale).toFixed(1)}px`);
-    const y = layout.y[item] + layout.height[item] / 2;
-    write(job, content.title, layout.x[item] + layout.width[item] / 2, y, font, own && job.zoom >= 0.35 ? own.text : own ? job.theme.box : job.theme.text, "center");
+    const { theme, zoom } = job;
+    const [width, height] = [layout.width[item], layout.height[item]];
+    const room = width - 8;
+    const fitting = Math.min(10 / zoom, 26, (13 * room) / textWidth(FONTS.title, content.title), height - 4);
+    const size = Math.max(fitting, Math.min(7 / zoom, height - 4));
+    if (size * zoom < 4) return;
+    const text = shorten(FONTS.title, content.title, room, size / 13);
+    const font = FONTS.title.replace("13px", `${size.toFixed(1)}px`);
+    const colour = !own ? theme.text : zoom < FLAT_ZOOM ? theme.box : own.text;
+    write(job, text, layout.x[item] + width / 2, layout.y[item] + height / 2, font, colour, "center");
   }
 
   function paintChips(job, item, content, top) {
@@ -501,7 +507,7 @@
     const { group } = scene.items[item];
     const [x, y, width, height] = [layout.x[item], layout.y[item], layout.width[item], layout.height[item]];
     const badges = badgesOf(picture, item);
-    if (badges.length && zoom < 0.35) {
+    if (badges.length && zoom < FLAT_ZOOM) {
       // From afar the badge is a band of the first change's colour, never thinner than can be seen.
       s.beginPath();
       s.rect(x, y, Math.max(width * 0.12, 4 / zoom), height);
@@ -567,7 +573,7 @@
     const taken = [];
     // Where boxes can be read, names take the room kept for them; from further away they are what is to be read.
     const far = Math.min(1, Math.max(0, (0.6 - zoom) / 0.2));
-    const scale = 1 + far * (Math.min(4, 0.9 / zoom) - 1);
+    const scale = 1 + far * (Math.max(1, Math.min(5, 0.8 / zoom)) - 1);
     const line = HEADER * scale;
     look.headers = [];
     for (const item of job.groups) {
@@ -605,7 +611,8 @@
     const room = (picture.layout.width[item] - box.width) / scale - 12;
     const badges = badgesOf(picture, item);
     const needed = badges.reduce((sum, badge) => sum + textWidth(FONTS.header, badge.text) + 13, 0);
-    if (needed <= room) paintBadges(job, badges, box.width / scale + 6, 12);
+    // From afar the changed boxes themselves are what is seen.
+    if (needed <= room && scale < 1.5) paintBadges(job, badges, box.width / scale + 6, 12);
     s.restore();
   }
 

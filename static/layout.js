@@ -38,6 +38,7 @@
     const EMPTY_COLUMN = 48;
     const BEND_BUDGET = 60000; // bends in one scope, beyond which nets that span many layers run straight
     const LONG_SPAN = 40;
+    const MOST_WISHES = 200;
     // How much a link wants to be straight: from neighbour to neighbour, along a long line, and at a line's ends. The
     // main path weighs most, so that lines that pass it by make way, all of them together, and not the boxes.
     const MAIN = 4;
@@ -370,33 +371,44 @@
 
     function fitRow(grid, row, useUp, useDown) {
       const elements = grid.rows[row];
+      const offsets = new Float64Array(elements.length);
       const blocks = [];
-      let offset = 0;
       for (let index = 0; index < elements.length; index++) {
         const element = elements[index];
-        if (index) offset += separation(grid, elements[index - 1], element);
-        const block = { start: index, offset, wishes: [], middle: 0, offsets: [offset] };
-        if (useUp) collect(grid, grid.links.up[element], grid.upper, grid.upperShift, grid.lowerShift, offset, block);
-        if (useDown) collect(grid, grid.links.down[element], grid.lower, grid.lowerShift, grid.upperShift, offset, block);
-        if (!block.wishes.length) block.wishes.push([grid.x[element] - offset, 0.01]);
-        block.middle = weightedMedian(block.wishes);
-        blocks.push(block);
-        while (blocks.length > 1 && blocks[blocks.length - 2].middle > blocks[blocks.length - 1].middle) {
-          const right = blocks.pop();
-          const left = blocks[blocks.length - 1];
-          left.wishes = left.wishes.concat(right.wishes);
-          left.offsets = left.offsets.concat(right.offsets);
-          left.middle = weightedMedian(left.wishes);
+        if (index) offsets[index] = offsets[index - 1] + separation(grid, elements[index - 1], element);
+        let wishes = [];
+        if (useUp) collect(grid, grid.links.up[element], grid.upper, grid.upperShift, grid.lowerShift, offsets[index], wishes);
+        if (useDown) collect(grid, grid.links.down[element], grid.lower, grid.lowerShift, grid.upperShift, offsets[index], wishes);
+        if (!wishes.length) wishes.push([grid.x[element] - offsets[index], 0.01]);
+        let start = index;
+        let middle = weightedMedian(wishes);
+        for (let left = blocks[blocks.length - 1]; left && left.middle > middle; left = blocks[blocks.length - 1]) {
+          blocks.pop();
+          wishes = merged(left.wishes, wishes);
+          start = left.start;
+          middle = weightedMedian(wishes);
         }
+        blocks.push({ start, wishes, middle });
       }
-      for (const block of blocks) {
-        block.offsets.forEach((shift, at) => (grid.x[elements[block.start + at]] = block.middle + shift));
-      }
+      blocks.forEach(({ start, middle }, at) => {
+        const end = at + 1 < blocks.length ? blocks[at + 1].start : elements.length;
+        for (let index = start; index < end; index++) grid.x[elements[index]] = middle + offsets[index];
+      });
     }
 
-    function collect(grid, links, towards, theirShift, ownShift, offset, block) {
+    /** Wishes of two blocks as one; very many settle for their mean, which keeps a row of thousands linear. */
+    function merged(first, second) {
+      if (first.length + second.length <= MOST_WISHES) return first.concat(second);
+      let [sum, weight] = [0, 0];
+      for (const wishes of [first, second]) {
+        for (const [place, pull] of wishes) [sum, weight] = [sum + place * pull, weight + pull];
+      }
+      return [[sum / weight, weight]];
+    }
+
+    function collect(grid, links, towards, theirShift, ownShift, offset, wishes) {
       for (const at of links) {
-        block.wishes.push([grid.x[towards[at]] + theirShift[at] - ownShift[at] - offset, grid.weight[at]]);
+        wishes.push([grid.x[towards[at]] + theirShift[at] - ownShift[at] - offset, grid.weight[at]]);
       }
     }
 

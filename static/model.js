@@ -706,7 +706,7 @@
           const [from, to] = [this.itemOfKey[key], this.itemOfKey[reader]];
           if (from === to) continue;
           const name = this.edgeName(from, to);
-          const bypass = outline.bypasses.has(`${key}/${reader}`) && !this.items[from].open && !this.items[to].open;
+          const bypass = outline.bypasses.has(`${key}/${reader}`) && this._beside(from, to);
           if (this.edgeIndex.has(name)) {
             if (!bypass) this.direct[this.edgeIndex.get(name)] = 0;
             continue;
@@ -716,6 +716,14 @@
           this.direct.push(bypass ? 1 : 0);
         }
       }
+    }
+
+    /** Whether two closed boxes stand in one group, or one right in the group around the other's. */
+    _beside(from, to) {
+      const [first, second] = [this.items[from], this.items[to]];
+      if (first.open || second.open) return false;
+      const outer = (item) => (item.parent > 0 ? this.items[item.parent].parent : 0);
+      return first.parent === second.parent || outer(first) === second.parent || outer(second) === first.parent;
     }
 
     edgeName(from, to) {

@@ -40,8 +40,8 @@ class LatencyOptions:
 
     seconds: float = 12.0
     min_rounds: int = 8
-    max_rounds: int = 200
-    sample_ns: int = 1_000_000
+    max_rounds: int = 600
+    sample_ns: int = 300_000
     warmup_calls: int = 30
     warmup_seconds: float = 1.0
     margin: float = 0.01

@@ -285,7 +285,7 @@ def test_a_module_called_twice_is_two_groups(graph: Harness) -> None:
         Node(name, "aten::relu", (source,), (Value(name, "Tensor"),), module="shared" if name in "abd" else "other.x")
         for source, name in pairwise(["x", *names])
     )
-    twice = (*chain, replace(chain[2], id="e", inputs=("d",), outputs=(Value("e", "Tensor"),)))
+    twice = (*chain, replace(chain[3], id="e", inputs=("d",), outputs=(Value("e", "Tensor"),)))
     snapshot = GraphSnapshot((Value("x", "Tensor"),), twice, ("e",))
     step = Step(0, "input", "input", "forward", snapshot, False)
     graph.open(replace(small_trace(), steps=(step,)))

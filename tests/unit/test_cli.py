@@ -177,7 +177,7 @@ def test_record_asks_for_what_the_options_say(engine: FakeEngine, capsys: pytest
     inputs = ["--input", "1x3", "--input", "flag=bool:true"]
     names = ["--preserve", "a.b", "c", "--preserve", "d", "--other-method", "extra"]
     switches = ["--no-optimize-numerics", "--optimize-for-inference", "--no-latency", "--no-memory", "--via", "trace"]
-    places = ["--map-location", "cuda:0", "--device", "cpu", "cuda", "-o", "out.fztrace"]
+    places = ["--device", "cuda:0", "-o", "out.fztrace"]
     words = ["record", "pkg:make", *inputs, *names, *switches, *places]
     assert main(words) == 0
     assert engine.asked == {
@@ -194,7 +194,7 @@ def test_record_asks_for_what_the_options_say(engine: FakeEngine, capsys: pytest
                 "other_methods": ("extra",),
             }
         ),
-        "measure": FakeOptions({"latency": False, "numerics": True, "memory": False, "devices": ("cpu", "cuda")}),
+        "measure": FakeOptions({"latency": False, "numerics": True, "memory": False}),
         "via": "trace",
         "progress": None,
         "name": "net",
@@ -209,7 +209,6 @@ def test_record_falls_back_on_what_the_model_brings(engine: FakeEngine) -> None:
     assert main(["record", "example:net"]) == 0
     assert (engine.asked["inputs"], engine.asked["via"]) == ("its own inputs", "trace")
     assert engine.asked["options"].fields["preserved_attrs"] == ("version",)
-    assert engine.asked["measure"].fields["devices"] == ("cpu",)
     assert Path("net.fztrace").is_file()
 
 

@@ -4,15 +4,11 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 import freeze_engine as fe
 from viewer.cli.command import FINE, FREEZE_FAILED, CommandError, output_file
 from viewer.cli.terminal import progress_line, remark, say
-
-if TYPE_CHECKING:
-    from freeze_engine.models import LoadedModel
-
 
 class RecordCommand:
     """Freeze a model, and record what every pass did.
@@ -39,8 +35,7 @@ class RecordCommand:
         add("--no-optimize-numerics", action="store_true", help="leave out the folds that can change the numbers")
         add("--optimize-for-inference", action="store_true", help="go on with torch.jit.optimize_for_inference")
         add("--other-method", action="append", default=[], metavar="NAME", help="a further method to optimize")
-        add("--map-location", metavar="DEVICE", help="load the model, and make the inputs, there (cpu, cuda:0)")
-        add("--device", action="extend", nargs="+", metavar="DEVICE", help="where to measure (default: cpu)")
+        add("--device", metavar="DEVICE", help="where to put model and inputs, freeze and measure (cpu, cuda:0)")
         add("--no-measure", action="store_true", help="record only")
         add("--no-latency", action="store_true", help="measure no latency")
         add("--no-numerics", action="store_true", help="measure no numeric errors")
@@ -52,7 +47,7 @@ class RecordCommand:
         """Records the freeze and writes the trace."""
         requests = [fe.parse_input(text) for text in arguments.input]
         model = _load(arguments)
-        inputs = fe.make_inputs(requests, device=arguments.map_location or "cpu") if requests else model.inputs
+        inputs = fe.make_inputs(requests, device=arguments.device or "cpu") if requests else model.inputs
         output = arguments.output or Path(f"{model.name}.fztrace")
         measure = _measure(arguments)
         if measure is not None and inputs is None:
@@ -81,10 +76,10 @@ class RecordCommand:
         return FINE
 
 
-def _load(arguments: argparse.Namespace) -> LoadedModel:
+def _load(arguments: argparse.Namespace) -> fe.LoadedModel:
     load_model = fe.load_model  # imports torch; what fails there is not the model's doing
     try:
-        return load_model(arguments.model, map_location=arguments.map_location)
+        return load_model(arguments.model, map_location=arguments.device)
     except fe.FreezerError:
         raise
     except Exception as error:
@@ -92,7 +87,7 @@ def _load(arguments: argparse.Namespace) -> LoadedModel:
         raise CommandError(text) from error
 
 
-def _options(arguments: argparse.Namespace, model: LoadedModel) -> fe.TorchScriptOptions:
+def _options(arguments: argparse.Namespace, model: fe.LoadedModel) -> fe.TorchScriptOptions:
     return fe.TorchScriptOptions(
         preserved_attrs=tuple(arguments.preserve or model.preserved_attrs),
         optimize_numerics=not arguments.no_optimize_numerics,
@@ -108,7 +103,6 @@ def _measure(arguments: argparse.Namespace) -> fe.Measure | None:
         latency=not arguments.no_latency,
         numerics=not arguments.no_numerics,
         memory=not arguments.no_memory,
-        devices=tuple(arguments.device or ("cpu",)),
     )
 
 

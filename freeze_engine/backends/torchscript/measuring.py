@@ -141,7 +141,7 @@ class _Measuring:
         held = {str(tensor.device) for tensor in self.subject.scripted.state_dict().values()}
         held |= {str(value.device) for value in self.subject.inputs.args if isinstance(value, torch.Tensor)}
         own = tuple(sorted(held)) or ("cpu",)
-        wanted = tuple(_full(device) for device in self.measure.devices)
+        wanted = tuple(_full(device) for device in self.measure.devices) or own
         for device in wanted:
             if device not in own:
                 where = ", ".join(own)
