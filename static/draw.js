@@ -22,7 +22,7 @@
   // The three change colours differ in hue for every common kind of colour blindness, and in lightness; each has a sign.
   const THEMES = {
     light: {
-      page: "#f6f7f9", divider: "#d5dae2", group: "rgba(71,85,120,0.045)", groupLine: "#ccd3de", groupText: "#46536a",
+      page: "#f6f7f9", divider: "#d5dae2", group: "rgba(71,85,120,0.038)", groupLine: "#ccd3de", groupText: "#46536a",
       label: "rgba(246,247,249,0.92)", box: "#ffffff", line: "#bcc5d3", text: "#172033", soft: "#5f6c82",
       closed: "#e9eef7", closedLine: "#a9b6cb", pill: "#e3e8f0", pillLine: "#c3ccd9", edge: "#8e9bb0", hub: "#c3cbd8",
       focus: "#2563eb", match: "#7c3aed", chip: "#eef1f6", chipText: "#4c5a70",
@@ -583,7 +583,8 @@
       const least = above ? above.y + line : view.top + look.headerTop / zoom;
       const y = Math.max(layout.y[item], Math.min(least, layout.y[item] + layout.height[item] - line - 6));
       const width = layout.width[item];
-      const label = shorten(FONTS.header, group.label, width - 34 * scale, scale);
+      const status = job.picture.statusOf(item);
+      const label = shorten(FONTS.header, (status ? `${SIGNS[status]} ` : "") + group.label, width - 34 * scale, scale);
       const box = { item, x: layout.x[item] + 6, y, width: textWidth(FONTS.header, label) * scale + 26 * scale, height: line };
       look.headers.push(box);
       if (!label || taken.some((other) => overlaps(other, box))) continue;
@@ -607,7 +608,7 @@
     s.fillStyle = status ? theme[status].fill : theme.label;
     s.fill();
     paintToggle(job, 10, 11.5, false);
-    write(job, (status ? `${SIGNS[status]} ` : "") + label, 21, 12, FONTS.header, status ? theme[status].text : theme.groupText);
+    write(job, label, 21, 12, FONTS.header, status ? theme[status].text : theme.groupText);
     const room = (picture.layout.width[item] - box.width) / scale - 12;
     const badges = badgesOf(picture, item);
     const needed = badges.reduce((sum, badge) => sum + textWidth(FONTS.header, badge.text) + 13, 0);

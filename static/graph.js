@@ -484,7 +484,8 @@
       const room = { width: Math.max(60, this._paneWidth() - 40), height: Math.max(60, this.height - PANE_HEAD - 64) };
       const zoom = Math.min(most, Math.max(least, Math.min(room.width / box.width, room.height / box.height)));
       // What does not fit is shown from its top.
-      const y = box.height * zoom > room.height ? box.y + room.height / 2 / zoom : box.y + box.height / 2;
+      const y = box.height * zoom > room.height ? box.y + room.height / 2 / zoom
+        : Math.max(box.y + box.height / 2, Math.min(room.height / 2 / zoom, this._whole().height / 2));
       this._glide({ x: box.x + box.width / 2, y: y - (PANE_HEAD - 30) / 2 / zoom, zoom }, jump);
     }
 

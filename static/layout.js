@@ -151,6 +151,8 @@
         }
       }
       for (let at = count - 1; at >= 0; at--) sinkDown(at, layer, outs[at], ins[at], tree);
+      // What no edge places stands beside what ran just before it.
+      for (let at = 1; at < count; at++) if (!outs[at].length && !ins[at].length) layer[at] = layer[at - 1];
       let lowest = 0;
       for (let at = 0; at < count; at++) lowest = Math.max(lowest, layer[at]);
       return { layer, count: count ? lowest + 1 : 0 };

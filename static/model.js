@@ -12,7 +12,7 @@
   "use strict";
 
   const FORMAT = 1;
-  const CONSTANT_OPS = new Set(["prim::Constant", "prim::GetAttr", "get_attr", "prim::CreateObject"]);
+  const CONSTANT_OPS = new Set(["prim::Constant", "prim::ConstantMKLDNNTensor", "prim::GetAttr", "get_attr", "prim::CreateObject"]);
   const LIST_OPS = new Set(["prim::ListConstruct", "prim::TupleConstruct", "prim::DictConstruct"]);
   const DTYPES = {
     Float: "f32", Double: "f64", Half: "f16", BFloat16: "bf16", Long: "i64", Int: "i32", Short: "i16", Char: "i8",
@@ -265,19 +265,26 @@
       this._buildTree();
     }
 
-    /** `order`: keys of the union; a node that came or went stands behind the node it stood behind. */
+    /**
+     * `order`: keys of the union; a node that came or went stands behind the node it stood behind.
+     * `progress`: key -> how far into its graph it stands, from 0 to 1, whatever else is there.
+     */
     _mergeOrder() {
       const size = this.model.ids.length;
       const next = new Int32Array(size + 1).fill(NONE); // next[0] is the first, next[key + 1] follows key
       const last = new Int32Array(size).fill(NONE);
+      const [sums, counts] = [new Float64Array(size), new Int32Array(size)];
       this.rowsOf = []; // key -> its versions, the latest last
       this.holder = new Int32Array(size).fill(NONE);
       this.block = new Int32Array(size);
       for (const index of this.snapshots) {
         const snapshot = this.model.snapshot(index);
         let previous = NONE;
+        let place = 0;
         for (const key of snapshot.order) {
           const row = snapshot.rowOf[key];
+          sums[key] += place++ / snapshot.order.length;
+          counts[key]++;
           if (last[key] === NONE) {
             next[key + 1] = next[previous + 1];
             next[previous + 1] = key;
@@ -291,36 +298,43 @@
       }
       this.order = [];
       for (let key = next[0]; key !== NONE; key = next[key + 1]) this.order.push(key);
+      this.progress = sums.map((sum, key) => sum / counts[key]);
       this.position = new Int32Array(size);
       this.order.forEach((key, position) => (this.position[key] = position));
     }
 
-    /** `readers`, `inputsOf`: key -> keys, over every version of every node. */
+    /** `readers`, `inputsOf`: key -> keys, in any of the snapshots; `producers`: value (string index) -> keys. */
     _findEdges() {
-      const producers = (this.producers = new Map()); // value (string index) -> keys
-      for (const key of this.order) {
-        for (const row of this.rowsOf[key]) {
-          const outputs = this.model.rows[row][3] || [];
-          for (let at = 0; at < outputs.length; at += 2) {
-            const known = producers.get(outputs[at]);
-            if (known === undefined) producers.set(outputs[at], [key]);
-            else if (!known.includes(key)) known.push(key);
-          }
-        }
-      }
+      const { model } = this;
+      this.producers = new Map();
       this.inputsOf = [];
       this.readers = [];
-      for (const key of this.order) this.readers[key] = [];
-      for (const key of this.order) {
-        const found = new Set();
-        for (const row of this.rowsOf[key]) {
-          for (const value of this.model.rows[row][2] || []) for (const from of producers.get(value) || []) found.add(from);
+      for (const key of this.order) [this.inputsOf[key], this.readers[key]] = [[], []];
+      let last = null;
+      for (const index of this.snapshots) {
+        const snapshot = model.snapshot(index);
+        for (const key of snapshot.order) {
+          const row = snapshot.rowOf[key];
+          const same = last !== null && last.rowOf[key] === row;
+          // A value's name may pass to another node from pass to pass, so it is looked up in each snapshot.
+          for (const value of model.rows[row][2] || []) {
+            const from = snapshot.producer[value];
+            if (from === NONE || from === key || (same && last.producer[value] === from)) continue;
+            this._connect(from, key, value);
+          }
         }
-        found.delete(key);
-        this.inputsOf[key] = [...found];
-        for (const from of found) this.readers[from].push(key);
+        last = snapshot;
       }
       this._findBypasses();
+    }
+
+    _connect(from, key, value) {
+      const makers = this.producers.get(value);
+      if (makers === undefined) this.producers.set(value, [from]);
+      else if (!makers.includes(from)) makers.push(from);
+      if (this.inputsOf[key].includes(from)) return;
+      this.inputsOf[key].push(from);
+      this.readers[from].push(key);
     }
 
     /**
@@ -344,23 +358,39 @@
       }
     }
 
-    /** `hidden`: keys of constants that are not boxes; `home`: the box that shows one as a chip. */
+    /**
+     * `hidden`: keys of constants that are not boxes; `home`: the box that shows one as a chip.
+     *
+     * The order of the union is none of execution for constants, which passes put at the top or next to their
+     * reader: hence the recursion, which is as deep as lists and attributes are nested.
+     */
     _findConstants() {
-      const { model } = this;
       this.isConstant = [];
-      for (const key of this.order) {
-        const row = this.rowsOf[key].at(-1);
-        const op = model.strings[model.rows[row][1]];
-        const passive = CONSTANT_OPS.has(op) || LIST_OPS.has(op) || (op === "input" && this._isModule(row));
-        this.isConstant[key] = passive && this.inputsOf[key].every((from) => this.isConstant[from]);
-      }
-      this.hidden = this.constants ? [] : this.isConstant;
       this.home = [];
-      for (const key of this.order.slice().reverse()) {
-        if (!this.isConstant[key]) continue;
-        const reader = this.readers[key].find((one) => this.position[one] > this.position[key]);
-        if (reader !== undefined) this.home[key] = this.home[reader] ?? reader;
-      }
+      for (const key of this.order) this._checkConstant(key);
+      this.hidden = this.constants ? [] : this.isConstant;
+      for (const key of this.order) if (this.isConstant[key]) this._findHome(key);
+    }
+
+    _checkConstant(key) {
+      if (this.isConstant[key] !== undefined) return this.isConstant[key];
+      const { model } = this;
+      const row = this.rowsOf[key].at(-1);
+      const op = model.strings[model.rows[row][1]];
+      const passive = CONSTANT_OPS.has(op) || LIST_OPS.has(op) || (op === "input" && this._isModule(row));
+      this.isConstant[key] = passive; // so that a circle, which only a union of graphs can have, comes to an end
+      if (passive) this.isConstant[key] = this.inputsOf[key].every((from) => this._checkConstant(from));
+      return this.isConstant[key];
+    }
+
+    /** The first box that reads a constant, if need be through lists and attributes of attributes. */
+    _findHome(key) {
+      if (this.home[key] !== undefined) return this.home[key];
+      this.home[key] = NONE;
+      const readers = this.readers[key].slice().sort((a, b) => this.position[a] - this.position[b]);
+      const homes = readers.map((reader) => (this.isConstant[reader] ? this._findHome(reader) : reader));
+      this.home[key] = homes.find((home) => home !== NONE) ?? NONE;
+      return this.home[key];
     }
 
     _isModule(row) {
@@ -386,31 +416,37 @@
 
     /** Where a node stands; a visible constant stands with the node that reads it. */
     _place(key) {
-      const at = this.isConstant[key] && this.home[key] !== undefined ? this.home[key] : key;
+      const at = this.isConstant[key] && this.home[key] !== NONE ? this.home[key] : key;
       return [this.holder[at], this.block[at]];
     }
 
     _path(key) {
-      const at = this.isConstant[key] && this.home[key] !== undefined ? this.home[key] : key;
+      const at = this.isConstant[key] && this.home[key] !== NONE ? this.home[key] : key;
       return this.paths[at];
     }
 
     /**
      * `paths`: key -> module path.
      *
-     * A node that a pass made has no path. It counts for the innermost module that holds all its neighbours, lest it
-     * cut in two every module around it.
+     * A node that a pass made has no path. It counts for the innermost module that holds what comes before it and what
+     * comes after it, along the edges or else in execution order, lest it cut in two every module around it.
      */
     _findPaths() {
       const { model } = this;
+      const own = (key) => model.strings[model.rows[this.rowsOf[key].at(-1)][4] || 0] || (model.isPseudo(key) ? "" : undefined);
+      const placed = this.order.filter((key) => !this.isConstant[key] && this.holder[key] === NONE);
       this.paths = [];
-      for (const key of this.order) this.paths[key] = model.strings[model.rows[this.rowsOf[key].at(-1)][4] || 0];
-      for (const key of this.order) {
-        if (this.paths[key] || model.isPseudo(key) || this.isConstant[key]) continue;
-        const known = (one) => !this.isConstant[one] && (this.paths[one] || model.isPseudo(one));
-        const [from, to] = [this.inputsOf[key].filter(known), this.readers[key].filter(known)];
-        if (from.length && to.length) this.paths[key] = commonPath([...from, ...to].map((one) => this.paths[one]));
+      for (const key of this.order) this.paths[key] = own(key) || "";
+      const before = pathsTowards(placed, own, this.inputsOf);
+      const after = pathsTowards(placed.slice().reverse(), own, this.readers);
+      const inside = (keys, path) => keys.some((one) => !this.isConstant[one] && `${this.paths[one]}.`.startsWith(`${path}.`));
+      for (const key of placed) {
+        if (own(key) !== undefined) continue;
+        this.paths[key] = inside(this.inputsOf[key], after[key]) ? after[key]
+          : inside(this.readers[key], before[key]) ? before[key] : commonPath([before[key], after[key]]);
       }
+      // What runs inside an If or a Loop is where that is.
+      for (const key of this.order) if (this.holder[key] !== NONE && !own(key)) this.paths[key] = this.paths[this.holder[key]];
     }
 
     _group(fields) {
@@ -426,7 +462,9 @@
      * that is called twice is two groups.
      */
     _fillBody(group, name, base) {
-      const keys = this.bodies.get(name) || [];
+      // By progress, not by order: where a pass replaced every node, the old ones and the new ones of a module are far
+      // apart in the order of the union, and still belong side by side.
+      const keys = (this.bodies.get(name) || []).sort((a, b) => this.progress[a] - this.progress[b] || this.position[a] - this.position[b]);
       const paths = new Map(keys.map((key) => [key, relativePath(this._path(key), base)]));
       const counts = new Map();
       const open = [group];
@@ -499,6 +537,18 @@
       for (let group = this.parentOf[at]; group && group.parent; group = group.parent) chain.unshift(group);
       return chain;
     }
+  }
+
+  /** What is known of the modules on one side of each node: common path of its neighbours there, or the last node's. */
+  function pathsTowards(keys, own, neighbours) {
+    const found = [];
+    let last = "";
+    for (const key of keys) {
+      const known = neighbours[key].map((one) => found[one]).filter((path) => path !== undefined);
+      found[key] = own(key) ?? (known.length ? commonPath(known) : last);
+      last = found[key];
+    }
+    return found;
   }
 
   function commonPath(paths) {
@@ -690,7 +740,7 @@
       for (const key of outline.order) {
         if (!outline.hidden[key]) continue;
         const home = outline.home[key];
-        this.ownerOfKey[key] = home === undefined ? 0 : this.itemOfKey[home];
+        this.ownerOfKey[key] = home === NONE ? 0 : this.itemOfKey[home];
       }
     }
 

@@ -25,18 +25,18 @@ class ConvBn(nn.Module):
 
 
 class TwoRounds(nn.Module):
-    """The mul stands behind the add and is folded in the second round only."""
+    """The add stands behind the mul and is folded in the second round only."""
 
     def __init__(self):
         super().__init__()
         self.conv = nn.Conv2d(3, 4, 3)
         self.bn = nn.BatchNorm2d(4)
-        self.register_buffer("shift", torch.ones(4, 1, 1))
-        self.register_buffer("scale", torch.ones(4, 1, 1))
+        self.register_buffer("shift", torch.ones(1, 4, 1, 1))
+        self.register_buffer("scale", torch.ones(1, 4, 1, 1))
         self.drop = nn.Dropout()
 
     def forward(self, x):
-        return self.drop((self.bn(self.conv(x)) + self.shift) * self.scale)
+        return self.drop(self.bn(self.conv(x)) * self.scale + self.shift)
 
 
 class Linears(nn.Module):

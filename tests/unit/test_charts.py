@@ -4,7 +4,7 @@ import json
 import math
 from dataclasses import replace
 
-from hypothesis import given
+from hypothesis import given, settings
 
 import freeze_engine as fe
 from tests.builders import empty_trace, small_trace, traces
@@ -98,9 +98,10 @@ def test_items_are_json_without_code():
 
 
 @given(traces())
+@settings(max_examples=15)  # figures are slow to make
 def test_every_trace_has_charts(trace):
-    items = chart_items(trace)
-    assert json.loads(json.dumps(items, allow_nan=False)) == items
+    items = json.loads(json.dumps(chart_items(trace), allow_nan=False))
+    assert [len(items[theme]) for theme in THEMES] == [4 if trace.steps else 0] * 2
 
 
 def test_themes_differ_in_their_colours():

@@ -4,7 +4,7 @@ import json
 from dataclasses import replace
 
 import pytest
-from hypothesis import given, strategies as st
+from hypothesis import given, settings, strategies as st
 
 import freeze_engine as fe
 from tests.builders import empty_trace, failed_trace, small_trace, traces
@@ -287,12 +287,14 @@ def test_an_unmeasured_trace_says_so():
 
 
 @given(traces())
+@settings(max_examples=30)
 def test_every_trace_has_a_json_view(trace):
     view = view_data(trace)
     assert json.loads(json.dumps(view, allow_nan=False)) == view
 
 
 @given(traces())
+@settings(max_examples=30)
 def test_opcodes_lead_from_every_text_to_the_next(trace):
     numbers = LineNumbers()
     for step in trace.steps:
@@ -309,6 +311,7 @@ def test_opcodes_make_the_later_list_from_the_earlier(before, after):
 
 
 @given(traces())
+@settings(max_examples=30)
 def test_a_graph_has_as_many_numbers_as_lines(trace):
     numbers = LineNumbers()
     for step in trace.steps:

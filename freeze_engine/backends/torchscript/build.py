@@ -28,6 +28,7 @@ from freeze_engine.backends.torchscript.origins import CONSTANT_OPS, Origins, ad
 from freeze_engine.backends.torchscript.raw import LiveSnapshot, RawFreeze, inlined_graph
 from freeze_engine.backends.torchscript.reasons import MethodRecord, ReasonFinder
 from freeze_engine.backends.torchscript.rebuild import rebuild
+from freeze_engine.backends.torchscript.slots import fork_paths
 from freeze_engine.measure.memory import constant_bytes
 from freeze_engine.recorder import Recorder
 from freeze_engine.trace import Failure, GraphSnapshot, Rewrite, Step
@@ -181,23 +182,26 @@ class Build:
 
     def _propagated(self, held: Origins, step: Step) -> Origins:
         """Attribute propagation names each new constant ``self.<path>``, once more in every fork."""
-        paths = {match["constant"] for line in step.log if (match := FOLDING.fullmatch(line))}
+        logged = {match["constant"] for line in step.log if (match := FOLDING.fullmatch(line))}
         found = {name: set(each) for name, each in held.held.items()}
+        around = fork_paths(step.graph, step.method.rpartition(".")[0])
         for node in step.graph.walk():
             if node.op not in CONSTANT_OPS or not node.outputs:
                 continue
             name = node.outputs[0].name
-            plain = name.rpartition("/")[2]
-            path = self._slot_of(plain.removeprefix("self."))
-            if plain in paths and path is not None:
+            scope, _, plain = name.rpartition("/")
+            owner = around.get(f"{scope}/", "") if scope else ""
+            path = self._slot_of(plain.removeprefix("self."), owner)
+            if plain in logged and path is not None:
                 found.setdefault(name, set()).add(path)
         return Origins({name: frozenset(each) for name, each in found.items()}, held.derived)
 
-    def _slot_of(self, name: str) -> str | None:
+    def _slot_of(self, name: str, owner: str) -> str | None:
         """torch makes a taken name unique with a counter behind a dot."""
-        if name in self._slots:
-            return name
-        stem, _, counter = name.rpartition(".")
+        path = f"{owner}.{name}" if owner else name
+        if path in self._slots:
+            return path
+        stem, _, counter = path.rpartition(".")
         return stem if counter.isdigit() and stem in self._slots else None
 
     def _latest(self, method: str) -> Step | None:

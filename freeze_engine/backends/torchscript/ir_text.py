@@ -11,8 +11,8 @@ Node ids are provisional here: the debug name of the first output, or ``op#n`` w
 from __future__ import annotations
 
 import re
-from collections import Counter
-from dataclasses import dataclass, field
+from collections import Counter, deque
+from dataclasses import dataclass, field, replace
 
 from freeze_engine.errors import FreezerError
 from freeze_engine.trace import Block, GraphSnapshot, Node, SourceRef, Value
@@ -27,7 +27,6 @@ _PLAIN_NODE = re.compile(
 )
 _BLOCK = re.compile(r"block\d+\((?P<inputs>.*)\):$")
 _SUBGRAPH = re.compile(r"with (?P<name>\S+) = graph\(")
-_NUMBERED_OP = re.compile(r"(?P<op>\w+::\w+?)_\d+$")
 _ADDRESS = re.compile(r" object at 0x[0-9a-f]+>")
 _TRACED_SCOPE = re.compile(r"(?:.*/)?(?:__module\.?)?")
 _CLOSING = {"[": "]", "(": ")", "{": "}"}
@@ -39,13 +38,14 @@ class GraphTextError(FreezerError):
 
 @dataclass(slots=True)
 class _Reader:
-    """Walks the lines of one graph text; ``scope`` is the prefix of the subgraph being read."""
+    """Walks the lines of one graph; ``scope`` is the prefix of the subgraph being read."""
 
     lines: list[str]
-    position: int = 0
     scope: str = ""
+    subgraph_ops: frozenset[str] = frozenset()
+    position: int = 0
     anonymous: Counter[str] = field(default_factory=Counter)
-    subgraphs: dict[str, Block] = field(default_factory=dict)
+    forks: list[str] = field(default_factory=list)
 
     def peek(self) -> str:
         if self.position >= len(self.lines):
@@ -65,14 +65,32 @@ def parse_graph(text: str) -> GraphSnapshot:
     Raises:
         GraphTextError: the text does not follow torch's printer.
     """
-    sections = _split_sections(text.splitlines())
-    subgraphs: dict[str, Block] = {}
-    # Subgraphs are printed after the graphs that use them: read the last first.
-    for name, lines in reversed(sections[1:]):
-        reader = _Reader(lines, scope=name.partition("::")[2] + "/", subgraphs=subgraphs)
-        subgraphs[name] = _read_graph(reader)
-    top = _read_graph(_Reader(sections[0][1], subgraphs=subgraphs))
+    top = _read_with_subgraphs(deque(_split_sections(text.splitlines())), "")
     return GraphSnapshot(top.inputs, top.nodes, top.outputs)
+
+
+def _read_with_subgraphs(sections: deque[tuple[str, list[str]]], scope: str) -> Block:
+    """Reads a graph and, right behind it, the subgraphs it holds, which torch numbers anew in each graph."""
+    _, lines = sections.popleft()
+    reader = _Reader(lines, scope, frozenset(name for name, _ in sections))
+    block = _read_graph(reader)
+    bodies = {}
+    for fork in reader.forks:
+        if not sections or sections[0][0] != fork:
+            raise GraphTextError(f"torch's graph text lacks the subgraph {fork}")
+        bodies[fork] = _read_with_subgraphs(sections, f"{scope}{fork.partition('::')[2]}/")
+    return replace(block, nodes=_attached(block.nodes, bodies)) if bodies else block
+
+
+def _attached(nodes: tuple[Node, ...], bodies: dict[str, Block]) -> tuple[Node, ...]:
+    return tuple(_attach(node, bodies) for node in nodes)
+
+
+def _attach(node: Node, bodies: dict[str, Block]) -> Node:
+    blocks = tuple(replace(block, nodes=_attached(block.nodes, bodies)) for block in node.blocks)
+    if node.op in bodies:
+        return replace(node, op=node.op.rpartition("_")[0], blocks=(*blocks, bodies[node.op]))
+    return replace(node, blocks=blocks) if blocks else node
 
 
 def parse_node(line: str) -> Node:
@@ -129,8 +147,10 @@ def _read_nodes(reader: _Reader, indent: int) -> tuple[Node, ...]:
         if stripped.startswith(("return (", "-> (")):
             return tuple(nodes)
         node = _read_node(reader, stripped)
+        if node.op in reader.subgraph_ops and node.op.endswith(f"_{len(reader.forks)}"):
+            reader.forks.append(node.op)
         blocks = _read_blocks(reader, indent)
-        nodes.append(_with_blocks(node, blocks, reader) if blocks or _NUMBERED_OP.match(node.op) else node)
+        nodes.append(replace(node, blocks=blocks) if blocks else node)
 
 
 def _read_blocks(reader: _Reader, indent: int) -> tuple[Block, ...]:
@@ -147,14 +167,6 @@ def _read_blocks(reader: _Reader, indent: int) -> tuple[Block, ...]:
         reader.position += 1
         blocks.append(Block(_values(match["inputs"], reader.scope), nodes, _names(outputs, reader.scope)))
     return tuple(blocks)
-
-
-def _with_blocks(node: Node, blocks: tuple[Block, ...], reader: _Reader) -> Node:
-    op = node.op
-    subgraph = reader.subgraphs.get(op)
-    if subgraph is not None and (match := _NUMBERED_OP.match(op)):
-        op, blocks = match["op"], (*blocks, subgraph)
-    return Node(node.id, op, node.inputs, node.outputs, node.attributes, blocks, node.module, node.source)
 
 
 def _read_node(reader: _Reader, line: str) -> Node:

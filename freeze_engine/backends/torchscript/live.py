@@ -175,12 +175,14 @@ class Annotations:
         return replace(node, blocks=blocks, module=module, constant=constant)
 
     def _module(self, node: Node) -> str:
-        # A node that defines nothing has no name to be known by; it comes from where its last operand does.
-        names = [value.name for value in node.outputs[:1]] or [*reversed(node.inputs)]
+        names = [value.name for value in node.outputs[:1]]
+        if not names or node.blocks:
+            # torch gives no module to branches, loops and nodes that define nothing: they are where their operand is.
+            names += reversed(node.inputs)
         return next((self.modules[name] for name in names if self.modules.get(name)), "")
 
     def _constant(self, node: Node, value: Value) -> Constant | None:
-        known = self.constants.get(value.name) or self.constants.get(value.name.rpartition("/")[2])
+        known = self.constants.get(value.name)
         by_type = constant_of_type(value.type)
         # A value's name outlives a change of its content only through a new type; then the name proves nothing.
         if known is not None and (by_type is None or (by_type.shape, by_type.dtype) == (known.shape, known.dtype)):

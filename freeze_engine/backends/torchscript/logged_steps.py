@@ -73,6 +73,9 @@ class _Reader:
             self._begin_phase(_PHASES[prefix], record.message[len(prefix) :], record)
         elif record.message == "Cleaning up module":
             self.finish(record)
+        elif not self.method:
+            # Copying a module may inline functions of its own before the freeze proper begins.
+            return
         elif record.file == "inliner":
             self._inliner(record)
         elif record.graph is not None:

@@ -142,7 +142,16 @@ def _put_constant(node: Node, live: Any, constant: Callable[[str], Any]) -> bool
     if isinstance(value, torch.Tensor):
         live.t_("value", value.detach())
     elif value is not None:
+        return _put_value(live, value)
+    return True
+
+
+def _put_value(live: Any, value: Any) -> bool:
+    try:
         live.ival_("value", value)
+    except TypeError:
+        # pybind cannot tell the element type of some containers (an empty list, nested ones with None).
+        return False
     return True
 
 

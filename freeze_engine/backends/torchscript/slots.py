@@ -33,6 +33,34 @@ def slot_accesses(graph: GraphSnapshot, self_path: str = "") -> Iterator[SlotAcc
     yield from _accesses(graph.nodes, modules)
 
 
+def fork_paths(graph: GraphSnapshot, self_path: str = "") -> dict[str, str]:
+    """Returns, by scope, the path of the module that a forked subgraph takes as its own ``self``.
+
+    ``applyToForkSubgraph`` in ``torch/csrc/jit/passes/freeze_module.cpp`` (torch 2.13.0) resolves names in a fork from
+    the module that is its first input, if that was read from an attribute, and from the enclosing one's otherwise.
+
+    Args:
+        graph: a method's snapshot, its reads of submodules still in place.
+        self_path: dotted path of the module whose method it is; empty for the top module.
+    """
+    read = {
+        access.node.outputs[0].name: access.path for access in slot_accesses(graph, self_path) if access.node.outputs
+    }
+    found: dict[str, str] = {}
+    _find_forks(graph.nodes, self_path, read, found)
+    return found
+
+
+def _find_forks(nodes: tuple[Node, ...], around: str, read: dict[str, str | None], found: dict[str, str]) -> None:
+    for node in nodes:
+        for block in node.blocks:
+            path = around
+            if block.scope:
+                path = (node.inputs and read.get(node.inputs[0])) or around
+                found[block.scope] = path
+            _find_forks(block.nodes, path, read, found)
+
+
 def _accesses(nodes: tuple[Node, ...], modules: dict[str, str]) -> Iterator[SlotAccess]:
     for node in nodes:
         name = (node.attribute("name") or "").strip('"')

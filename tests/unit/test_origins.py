@@ -1,0 +1,129 @@
+"""Whose values the constants of a graph hold, carried over hand-written passes."""
+
+from __future__ import annotations
+
+import dataclasses
+
+from freeze_engine.backends.torchscript.ir_text import parse_graph
+from freeze_engine.backends.torchscript.origins import Origins, advance
+from freeze_engine.lineage import assign_ids
+from freeze_engine.trace import Constant, GraphSnapshot
+
+
+def graph(*lines: str, digests: dict[str, str] | None = None) -> GraphSnapshot:
+    """A graph of constants ``name`` and of other lines, which returns the last value."""
+    body = [line if "=" in line else f"%{line} : Tensor = prim::Constant[value=<Tensor>]()" for line in lines]
+    last = body[-1].partition(" ")[0]
+    read = parse_graph("\n".join(["graph(%x : Tensor):", *(f"  {line}" for line in body), f"  return ({last})"]))
+    known = digests or {}
+    nodes = tuple(
+        dataclasses.replace(node, constant=Constant((2,), "float32", "cpu", 8, digest=known.get(node.id, node.id)))
+        if node.op == "prim::Constant"
+        else node
+        for node in read.nodes
+    )
+    return dataclasses.replace(read, nodes=nodes)
+
+
+def held(**paths: str) -> Origins:
+    return Origins({name: frozenset(text.split()) for name, text in paths.items()})
+
+
+def moved(origins: Origins, before: GraphSnapshot, after: GraphSnapshot, **made: str) -> Origins:
+    told = {name: tuple(text.split()) for name, text in made.items()}
+    return advance(origins, before, assign_ids(before, after), told)
+
+
+ADD = "%y : Tensor = aten::add(%x, %{})"
+
+
+def test_the_same_graph_has_the_same_origins():
+    before = graph("a", ADD.format("a"))
+    origins = held(a="w")
+    assert advance(origins, before, before, {}) is origins
+
+
+def test_a_constant_that_stays_keeps_its_attribute():
+    before = graph("a", "b", ADD.format("a"))
+    after = graph("a", "b", "%y : Tensor = aten::add(%x, %a)", "%z : Tensor = aten::neg(%y)")
+    assert moved(held(a="w", b="v"), before, after) == held(a="w", b="v")
+
+
+def test_a_constant_that_goes_takes_its_attribute_along():
+    before, after = graph("a", "b", ADD.format("a")), graph("a", ADD.format("a"))
+    assert moved(held(a="w", b="v"), before, after) == held(a="w")
+
+
+def test_pooled_equal_constants_hold_both_attributes():
+    mul = "%z : Tensor = aten::mul(%y, %{})"
+    digests = {"a": "same", "b": "same"}
+    before = graph("a", "b", ADD.format("a"), mul.format("b"), digests=digests)
+    after = graph("a", ADD.format("a"), mul.format("a"), digests=digests)
+    assert moved(held(a="w", b="v"), before, after) == held(a="w v")
+
+
+def test_a_read_that_turns_to_another_constant_of_other_content_holds_nothing():
+    mul = "%z : Tensor = aten::mul(%y, %{})"
+    before = graph("a", "b", ADD.format("a"), mul.format("b"))
+    after = graph("a", ADD.format("a"), mul.format("a"))
+    found = moved(held(a="w", b="v"), before, after)
+    assert found.held == held(a="w").held
+    assert "v" not in found.holders("w")
+
+
+def test_what_is_computed_from_constants_derives_from_their_attributes():
+    before = graph("a", "b", "%c : Tensor = aten::add(%a, %b)", "%y : Tensor = aten::mul(%x, %c)")
+    after = graph("d", "%y : Tensor = aten::mul(%x, %d)")
+    assert moved(held(a="w", b="v"), before, after) == Origins({}, {"d": frozenset({"w", "v"})})
+
+
+def test_a_fold_names_what_went_into_its_constant():
+    before, after = graph("a", ADD.format("a")), graph("f", ADD.format("f"))
+    assert moved(held(a="w"), before, after, f="w bn.weight") == Origins({}, {"f": frozenset({"w", "bn.weight"})})
+
+
+def test_a_returned_constant_is_followed():
+    before = graph("a", "%c : Tensor = aten::neg(%a)")
+    after = graph("d")
+    assert moved(held(a="w"), before, after) == Origins({}, {"d": frozenset({"w"})})
+
+
+def test_a_branchs_result_is_followed():
+    branch = [
+        "%y : Tensor = prim::If(%x)",
+        "  block0():",
+        "    -> (%{})",
+        "  block1():",
+        "    -> (%x)",
+    ]
+    before = parse_graph(
+        "\n".join(
+            [
+                "graph(%x : Tensor):",
+                "  %a : Tensor = prim::Constant[value=<Tensor>]()",
+                "  %c : Tensor = aten::neg(%a)",
+                *(f"  {line.format('c')}" for line in branch),
+                "  return (%y)",
+            ]
+        )
+    )
+    after = parse_graph(
+        "\n".join(
+            [
+                "graph(%x : Tensor):",
+                "  %d : Tensor = prim::Constant[value=<Tensor>]()",
+                *(f"  {line.format('d')}" for line in branch),
+                "  return (%y)",
+            ]
+        )
+    )
+    assert moved(held(a="w"), before, after) == Origins({}, {"d": frozenset({"w"})})
+
+
+def test_reading_origins():
+    origins = Origins({"a": frozenset({"w", "v"})}, {"a": frozenset({"u"}), "b": frozenset({"w"})})
+    assert origins.attributes("a") == ("u", "v", "w")
+    assert origins.attributes("none") == ()
+    assert origins.holders("w") == ("a",)
+    assert origins.descendants("w") == ("b",)
+    assert origins.table() == {"a": ("u", "v", "w"), "b": ("w",)}
