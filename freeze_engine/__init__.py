@@ -6,4 +6,8 @@ nothing and torch is not imported until something is recorded.
 
 import lazy_loader
 
+from freeze_engine.display import register
+
 __getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+
+register()

@@ -16,7 +16,8 @@
   const CHIP_STEP = 18;
   const MOST_CHIPS = 5;
   const HUB = 12; // readers beyond which a value's lines are drawn faintly
-  const HIT_SLOP = 6;
+  const HIT_SLOP = 6; // px around a +/- box that still count as it
+  const PANE_HEAD = 40; // px at the top of a pane that its title takes
   const FLAT_ZOOM = 0.35; // below it changed boxes are filled with their line's colour
 
   // The three change colours differ in hue for every common kind of colour blindness, and in lightness; each has a sign.
@@ -709,7 +710,14 @@
     return legal.replace(/[&<>"']/g, (sign) => `&#${sign.charCodeAt(0)};`);
   }
 
+  function element(name, className, parent) {
+    const made = document.createElement(name);
+    made.className = className;
+    parent.append(made);
+    return made;
+  }
+
   root.FreezerGraph = Object.assign(root.FreezerGraph || {}, {
-    draw: { THEMES, FONTS, SIGNS, HEADER, HIT_SLOP, Picture, SvgSurface, measure, paintPane, textWidth, shorten },
+    draw: { THEMES, FONTS, SIGNS, HIT_SLOP, PANE_HEAD, Picture, element, SvgSurface, measure, paintPane, textWidth, shorten },
   });
 })(globalThis);

@@ -1,7 +1,6 @@
 /* The graph view: two linked panes, before and after a pass, drawn on one canvas. No dependency, no build step.
  *
- * Load model.js, layout.js, draw.js and this file, in this order (viewer.graph_data.SCRIPTS), as plain scripts in a page,
- * or joined as one ES module followed by `export default globalThis.FreezerGraph`. All of it works from file:// and
+ * Load the files that viewer.graph_data.SCRIPTS names, in that order, as plain scripts in a page, or joined as one ES module followed by `export default globalThis.FreezerGraph`. All of it works from file:// and
  * under the policy
  *   default-src 'none'; script-src 'unsafe-inline' blob:; worker-src blob:; style-src 'unsafe-inline'; img-src data: blob:
  * Where workers are refused, layout runs on the main thread. Text from a model reaches the page only as canvas text,
@@ -42,16 +41,13 @@
 (function (root) {
   "use strict";
 
-  const { Model, Scene, layout, workerSource, draw, words } = root.FreezerGraph;
+  const { Controls, LayoutRunner, Model, Opener, Overview, Scene, draw, words } = root.FreezerGraph;
   const BEFORE = 1;
   const AFTER = 2;
   const CHANGES_BUDGET = 900; // boxes opened on our own account to show changes
   const CALM_BUDGET = 140; // boxes opened on our own account where nothing changed
-  const SMALL_GROUP = 14;
-  const IN_WORKER = 500; // boxes from which a layout is worth the way to a worker and back
   const KEPT_SCENES = 12;
   const [LEAST_ZOOM, MOST_ZOOM] = [0.004, 4];
-  const PANE_HEAD = 40;
   const GLIDE_MS = 180;
 
   const STYLE = `
@@ -89,70 +85,6 @@
     constants: "M3 5.5h4v5H3zM9.5 8h4M7 8h2.5M11.5 6v4",
   };
 
-  function element(name, className, parent) {
-    const made = document.createElement(name);
-    made.className = className;
-    parent.append(made);
-    return made;
-  }
-
-  // ------------------------------------------------------------------------------------------------------ layout
-
-  /** Runs layouts in a worker, or here where that is not allowed or not worth it. */
-  class LayoutRunner {
-    constructor(mode) {
-      this.pending = new Map();
-      this.next = 0;
-      this.worker = null;
-      this.refused = mode === "never";
-    }
-
-    run(input) {
-      if (this.refused || input.parent.length < IN_WORKER) return layout(input);
-      this._start();
-      if (!this.worker) return layout(input);
-      const id = this.next++;
-      return new Promise((resolve) => {
-        this.pending.set(id, { input, resolve });
-        this.worker.postMessage({ id, input });
-      });
-    }
-
-    _start() {
-      if (this.worker) return;
-      try {
-        const url = URL.createObjectURL(new Blob([workerSource()], { type: "text/javascript" }));
-        this.worker = new Worker(url);
-        URL.revokeObjectURL(url);
-      } catch (error) {
-        if (!(error instanceof DOMException)) throw error;
-        this._refuse(); // SecurityError: the page's policy
-        return;
-      }
-      this.worker.onmessage = ({ data }) => {
-        this.pending.get(data.id).resolve(data.output);
-        this.pending.delete(data.id);
-      };
-      // A policy may also let the constructor pass and refuse only the script.
-      this.worker.onerror = (event) => {
-        event.preventDefault();
-        this._refuse();
-      };
-    }
-
-    _refuse() {
-      this.refused = true;
-      this.stop();
-      for (const { input, resolve } of this.pending.values()) resolve(layout(input));
-      this.pending.clear();
-    }
-
-    stop() {
-      if (this.worker) this.worker.terminate();
-      this.worker = null;
-    }
-  }
-
   // -------------------------------------------------------------------------------------------------------- view
 
   class View {
@@ -171,6 +103,8 @@
       this.turn = 0;
       this._build(container);
       this._listen();
+      this.overview = new Overview(this);
+      this.controls = new Controls(this);
       this.setTheme(this.options.theme);
       this._resize();
     }
@@ -178,19 +112,17 @@
     // ---- page
 
     _build(container) {
-      this.root = element("div", "fg", container);
-      element("style", "", this.root).textContent = STYLE;
-      this.canvas = element("canvas", "", this.root);
+      this.root = draw.element("div", "fg", container);
+      draw.element("style", "", this.root).textContent = STYLE;
+      this.canvas = draw.element("canvas", "", this.root);
       this.surface = this.canvas.getContext("2d");
-      this.legendBox = element("div", "fg-legend", this.root);
-      this.bar = element("div", "fg-bar", this.root);
-      this.tip = element("div", "fg-tip", this.root);
-      this.live = element("div", "fg-live", this.root);
+      this.legendBox = draw.element("div", "fg-legend", this.root);
+      this.bar = draw.element("div", "fg-bar", this.root);
+      this.live = draw.element("div", "fg-live", this.root);
       this.root.tabIndex = 0;
       this.root.setAttribute("role", "application");
       this.root.setAttribute("aria-label", "Graph before and after the pass. Arrow keys follow edges, Enter opens and closes modules.");
       this.live.setAttribute("aria-live", "polite");
-      this.tip.hidden = true;
       this._buildBar();
     }
 
@@ -198,7 +130,7 @@
       this.bar.hidden = !this.options.toolbar;
       this.bar.style.display = this.options.toolbar ? "" : "none";
       const button = (icon, title, act) => {
-        const made = element("button", "", this.bar);
+        const made = draw.element("button", "", this.bar);
         made.type = "button";
         made.title = title;
         made.setAttribute("aria-label", title);
@@ -217,8 +149,8 @@
       button("changes", "Show what changed", () => this.revealChanges());
       button("expand", "Open all modules", () => this.expandAll());
       button("collapse", "Close all modules", () => this.collapseAll());
-      const constants = button("constants", "Show constants as boxes", () => this.setOptions({ constants: !this.options.constants }));
-      this.showConstantsButton = constants;
+      const title = "Show constants as boxes";
+      this.constantsButton = button("constants", title, () => this.setOptions({ constants: !this.options.constants }));
     }
 
     _listen() {
@@ -227,16 +159,6 @@
       this.dark = matchMedia("(prefers-color-scheme: dark)");
       this.onScheme = () => this.setTheme(this.options.theme);
       this.dark.addEventListener("change", this.onScheme);
-      this.pointers = new Map();
-      const on = (name, act, options) => this.canvas.addEventListener(name, act, options);
-      on("wheel", (event) => this._onWheel(event), { passive: false });
-      on("pointerdown", (event) => this._onDown(event));
-      on("pointermove", (event) => this._onMove(event));
-      on("pointerup", (event) => this._onUp(event));
-      on("pointercancel", (event) => this._onUp(event));
-      on("pointerleave", () => this._hover(-1));
-      on("dblclick", (event) => this._onDouble(event));
-      this.root.addEventListener("keydown", (event) => this._onKey(event));
     }
 
     destroy() {
@@ -280,6 +202,7 @@
       this.model = new Model(data);
       this.steps = null;
       this.picture = null;
+      this.unseen = true; // until a first look has been framed, which takes a picture and a size
       this.scenes.clear();
       this.expanded.clear();
       this.seenOutlines = new Set();
@@ -296,11 +219,10 @@
       if (from !== null && (!this.model.steps[from] || this.model.steps[from].method !== step.method)) {
         throw new Error(`graph view: step ${from} is no step of ${step.method}, so it cannot be compared with step ${after}`);
       }
-      const first = !this.steps || this.model.steps[this.steps.after].method !== step.method;
+      if (this.steps && this.model.steps[this.steps.after].method !== step.method) this.unseen = true;
       this.steps = { before: from, after };
       this._openByDefault();
       await this._rebuild();
-      if (first && this.picture) this._lookFirst();
       this._draw();
     }
 
@@ -357,12 +279,12 @@
       const next = new draw.Picture(made.scene, made.layout, before, after);
       if (this.picture && this.picture.layout !== next.layout) this._holdStill(next, anchor);
       this.picture = next;
-      this.hovered = -1;
-      this.tip.hidden = true;
-      this.overview = null;
+      this.controls.forget();
+      this.overview.forget();
       this._resolveMarks();
       this._resolveSelection();
       this._drawLegend();
+      this._lookFirst();
       this._redraw();
       this._emit("ready", { boxes: made.scene.items.length - 1, edges: made.scene.edges.length });
     }
@@ -481,12 +403,12 @@
 
     /** Centres a rectangle of the world in the panes, glides there unless told to jump. */
     _frame(box, { least = LEAST_ZOOM, most = 1.15, jump = false } = {}) {
-      const room = { width: Math.max(60, this._paneWidth() - 40), height: Math.max(60, this.height - PANE_HEAD - 64) };
+      const room = { width: Math.max(60, this._paneWidth() - 40), height: Math.max(60, this.height - draw.PANE_HEAD - 64) };
       const zoom = Math.min(most, Math.max(least, Math.min(room.width / box.width, room.height / box.height)));
       // What does not fit is shown from its top.
       const y = box.height * zoom > room.height ? box.y + room.height / 2 / zoom
         : Math.max(box.y + box.height / 2, Math.min(room.height / 2 / zoom, this._whole().height / 2));
-      this._glide({ x: box.x + box.width / 2, y: y - (PANE_HEAD - 30) / 2 / zoom, zoom }, jump);
+      this._glide({ x: box.x + box.width / 2, y: y - (draw.PANE_HEAD - 30) / 2 / zoom, zoom }, jump);
     }
 
     _glide(target, jump) {
@@ -518,6 +440,8 @@
 
     /** The first look: the changes if they can be read together, else the first of them; without any, the top. */
     _lookFirst() {
+      if (!this.unseen || !this.width || !this.picture) return;
+      this.unseen = false;
       const changes = this._changeBox();
       const whole = this._whole();
       if (this._fits(whole, 0.6)) this._frame(whole, { jump: true });
@@ -527,7 +451,7 @@
     }
 
     _fits(box, zoom) {
-      return box.width * zoom <= this._paneWidth() - 40 && box.height * zoom <= this.height - PANE_HEAD - 64;
+      return box.width * zoom <= this._paneWidth() - 40 && box.height * zoom <= this.height - draw.PANE_HEAD - 64;
     }
 
     _whole() {
@@ -749,7 +673,7 @@
     async setOptions(options) {
       const constants = this.options.constants;
       Object.assign(this.options, options);
-      this.showConstantsButton.setAttribute("aria-pressed", String(this.options.constants));
+      this.constantsButton.setAttribute("aria-pressed", String(this.options.constants));
       if (this.steps && constants !== this.options.constants) {
         this._openByDefault();
         await this._rebuild();
@@ -770,262 +694,16 @@
     async restore(state) {
       this._stopGlide();
       Object.assign(this.options, state.options);
-      this.showConstantsButton.setAttribute("aria-pressed", String(this.options.constants));
+      this.constantsButton.setAttribute("aria-pressed", String(this.options.constants));
       this.steps = state.steps;
       this.expanded = new Set(state.expanded);
       const known = state.selection !== null && this.model.keyOfId.has(state.selection);
       this.selection = known || (state.selection !== null && this._outline().groups.has(state.selection)) ? { id: state.selection } : null;
       this.seenOutlines.add(this._outline());
+      this.unseen = false;
       await this._rebuild();
       Object.assign(this.camera, state.viewport);
       this._draw();
-      this._announce();
-    }
-
-    // ---- pointer
-
-    /** Where an event is: side of the pane, offset from its middle, and the point of the world. */
-    _locate(event) {
-      const bounds = this.canvas.getBoundingClientRect();
-      const panes = this._panes();
-      const width = this._paneWidth();
-      const x = event.clientX - bounds.left;
-      const y = event.clientY - bounds.top;
-      const pane = Math.min(panes.length - 1, Math.max(0, Math.floor(x / width)));
-      const offset = { x: x - (pane + 0.5) * width, y: y - this.height / 2 };
-      const { zoom } = this.camera;
-      return { side: panes[pane], offset, x: this.camera.x + offset.x / zoom, y: this.camera.y + offset.y / zoom, left: x, top: y };
-    }
-
-    _itemAt(place) {
-      if (!this.picture) return -1;
-      const header = this._headerAt(place);
-      return header > 0 ? header : this.picture.itemAt(place.x, place.y, place.side);
-    }
-
-    /** Names of open groups float over what they hold, so they come first. */
-    _headerAt(place) {
-      for (const header of (this.headers && this.headers[place.side]) || []) {
-        if (place.x >= header.x && place.x <= header.x + header.width && place.y >= header.y && place.y <= header.y + header.height) return header.item;
-      }
-      return -1;
-    }
-
-    _onWheel(event) {
-      event.preventDefault();
-      const unit = event.deltaMode === 1 ? 16 : event.deltaMode === 2 ? 400 : 1;
-      const speed = event.ctrlKey ? 0.01 : 0.0016;
-      this.zoomBy(Math.exp(-Math.max(-300, Math.min(300, event.deltaY * unit)) * speed), this._locate(event).offset);
-    }
-
-    _onDown(event) {
-      if (event.button > 0) return;
-      this.root.focus({ preventScroll: true });
-      this.canvas.setPointerCapture(event.pointerId);
-      this.pointers.set(event.pointerId, event);
-      this.moved = 0;
-      this._stopGlide();
-      const overview = this._overviewAt(event);
-      this.inOverview = overview !== null;
-      if (overview) this._jump(overview);
-    }
-
-    _jump(point) {
-      Object.assign(this.camera, point);
-      this._redraw();
-    }
-
-    _onMove(event) {
-      const last = this.pointers.get(event.pointerId);
-      if (!last) {
-        this._hover(this._overviewAt(event) ? -1 : this._itemAt(this._locate(event)), event);
-        return;
-      }
-      const others = [...this.pointers.values()].filter((one) => one.pointerId !== event.pointerId);
-      this.pointers.set(event.pointerId, event);
-      const point = this.inOverview && this._overviewAt(event, true);
-      if (point) return this._jump(point);
-      if (others.length) {
-        const distance = (one) => Math.hypot(one.clientX - others[0].clientX, one.clientY - others[0].clientY);
-        this.zoomBy(distance(event) / Math.max(1, distance(last)), this._locate(event).offset);
-        return;
-      }
-      const [dx, dy] = [event.clientX - last.clientX, event.clientY - last.clientY];
-      this.moved += Math.abs(dx) + Math.abs(dy);
-      if (this.moved < 4) return;
-      this.root.classList.add("fg-drag");
-      this._hover(-1);
-      this.camera.x -= dx / this.camera.zoom;
-      this.camera.y -= dy / this.camera.zoom;
-      this._keepInSight();
-      this._redraw();
-    }
-
-    _onUp(event) {
-      const known = this.pointers.delete(event.pointerId);
-      this.root.classList.remove("fg-drag");
-      if (!known || event.type === "pointercancel" || this.moved >= 4 || this.inOverview || !this.picture) return;
-      const place = this._locate(event);
-      const item = this._itemAt(place);
-      if (item > 0 && this._onToggle(place, item)) return void this.toggle(this.picture.scene.items[item].group.id);
-      this._selectItem(item);
-    }
-
-    _onToggle(place, item) {
-      const { scene, layout } = this.picture;
-      const { group, open } = scene.items[item];
-      if (!group || this.camera.zoom < 0.5) return false;
-      const header = open && this.headers[place.side].find((one) => one.item === item);
-      const [x, y] = open ? [header ? header.x + 10 : NaN, header ? header.y + 14 : NaN] : [layout.x[item] + 15, layout.y[item] + 16];
-      return Math.abs(place.x - x) <= 6 + draw.HIT_SLOP && Math.abs(place.y - y) <= 6 + draw.HIT_SLOP;
-    }
-
-    _onDouble(event) {
-      if (!this.picture) return;
-      const item = this._itemAt(this._locate(event));
-      const group = item > 0 && this.picture.scene.items[item].group;
-      if (group) this.toggle(group.id);
-    }
-
-    _hover(item, event) {
-      if (item !== this.hovered) {
-        this.hovered = item;
-        const shown = item > 0 ? this.picture.scene.items[item] : null;
-        const id = shown && (shown.key >= 0 ? this.model.ids[shown.key] : shown.group.id);
-        this._emit("hover", shown ? { id, kind: shown.group ? "group" : "node" } : null);
-        this.canvas.style.cursor = shown && !shown.open ? "pointer" : "";
-        if (shown && !shown.open) this._fillTip(item, this._locate(event).side);
-        this.tip.hidden = !shown || shown.open;
-        this._redraw();
-      }
-      if (!this.tip.hidden && event) this._placeTip(event);
-    }
-
-    _fillTip(item, side) {
-      const { group, key } = this.picture.scene.items[item];
-      const lines = group ? this._groupLines(item, group) : this._nodeLines(item, key, side);
-      this.tip.replaceChildren();
-      element("b", "", this.tip).textContent = lines[0];
-      for (const line of lines.slice(1)) element("div", "", this.tip).textContent = line;
-    }
-
-    _groupLines(item, group) {
-      const { counts } = this.picture;
-      const changes = ["removed", "added", "changed"].filter((status) => counts[status][item])
-        .map((status) => `${draw.SIGNS[status]}${counts[status][item]} ${status}`);
-      return [group.label, `${group.id}  ·  ${group.ops} ops`, ...(changes.length ? [changes.join("   ")] : []), "double click to open"];
-    }
-
-    _nodeLines(item, key, side) {
-      const snapshot = this.model.snapshot(this.picture.snapshotOf(side));
-      const node = this.model.node(snapshot.rowOf[key]);
-      const status = this.picture.statusOf(item);
-      const pseudo = this.model.isPseudo(key);
-      const cut = (text) => (text.length > 200 ? `${text.slice(0, 199)}…` : text);
-      const lines = [pseudo ? node.op : node.op + (status ? `   ${draw.SIGNS[status]} ${status}` : "")];
-      for (const value of node.outputs) lines.push(cut(`%${value.name} : ${value.type}`));
-      for (const name of node.inputs.slice(0, 12)) lines.push(cut(`← ${this._valueText(snapshot, name)}`));
-      if (node.inputs.length > 12) lines.push(`← ${node.inputs.length - 12} more`);
-      for (const pair of node.attributes.slice(0, 6)) lines.push(cut(`${pair.name} = ${pair.text}`));
-      if (node.module) lines.push(`in ${node.module}`);
-      if (node.source) lines.push(`${node.source.file}:${node.source.line}`);
-      const mark = this.keyMarks.get(key);
-      if (mark && mark.label) lines.push(mark.label);
-      return lines;
-    }
-
-    /** A value as a reader of code wants it: a constant by what it is, anything else by name and type. */
-    _valueText(snapshot, name) {
-      this.valueIndex ??= new Map();
-      if (this.valueIndex.model !== this.model) {
-        this.valueIndex = new Map(this.model.strings.map((text, index) => [text, index]));
-        this.valueIndex.model = this.model;
-      }
-      const producer = snapshot.producer[this.valueIndex.get(name)];
-      if (producer === undefined || producer < 0) return `%${name}`;
-      const node = this.model.node(snapshot.rowOf[producer]);
-      const value = node.op === "prim::Constant" && !node.constant && node.attributes.find((pair) => pair.name === "value");
-      if (value) return value.text;
-      if (node.op === "prim::Constant" && !node.constant && !node.attributes.length) return "None";
-      const output = node.outputs.find((one) => one.name === name);
-      return `%${name}${output ? ` : ${words.shortType(output.type)}` : ""}`;
-    }
-
-    _placeTip(event) {
-      const bounds = this.root.getBoundingClientRect();
-      const [x, y] = [event.clientX - bounds.left, event.clientY - bounds.top];
-      const { offsetWidth: width, offsetHeight: height } = this.tip;
-      this.tip.style.left = `${Math.max(4, x + 16 + width > this.width ? x - width - 12 : x + 16)}px`;
-      this.tip.style.top = `${Math.max(4, Math.min(this.height - height - 6, y + 14))}px`;
-    }
-
-    // ---- keyboard
-
-    _onKey(event) {
-      if (event.altKey || event.ctrlKey || event.metaKey || event.target !== this.root || !this.picture) return;
-      const act = {
-        ArrowDown: () => this._step(1), ArrowUp: () => this._step(-1), ArrowLeft: () => this._sideways(-1), ArrowRight: () => this._sideways(1),
-        Enter: () => this._toggleSelected(), "+": () => this.zoomBy(1.4), "=": () => this.zoomBy(1.4), "-": () => this.zoomBy(1 / 1.4),
-        0: () => this.fit(), n: () => this.nextChange(1), p: () => this.nextChange(-1), Escape: () => this._selectItem(-1),
-      }[event.key];
-      if (!act) return;
-      event.preventDefault();
-      event.stopPropagation();
-      act();
-    }
-
-    /** The box nearest to the middle, where nothing is selected yet. */
-    _start() {
-      const { scene } = this.picture;
-      const shown = scene.items.map((_, item) => item).filter((item) => item && !scene.items[item].open && this.picture.sides[item]);
-      this._selectItem(this._nearest(shown, this.camera.x, this.camera.y), true);
-    }
-
-    _nearest(items, x, y) {
-      let [found, least] = [-1, Infinity];
-      for (const item of items) {
-        const box = this._box(item);
-        const distance = Math.hypot(box.x + box.width / 2 - x, box.y + box.height / 2 - y);
-        if (distance < least) [found, least] = [item, distance];
-      }
-      return found;
-    }
-
-    _step(direction) {
-      if (this.selected <= 0) return this._start();
-      const { scene, sides } = this.picture;
-      const at = direction > 0 ? 0 : 1;
-      const next = scene.edges.filter((edge) => edge[at] === this.selected && sides[edge[1 - at]]).map((edge) => edge[1 - at]);
-      const inside = scene.items[this.selected].open
-        ? scene.items.map((_, item) => item).filter((item) => scene.items[item].parent === this.selected && sides[item]) : [];
-      const box = this._box(this.selected);
-      const item = this._nearest(next.length ? next : inside, box.x + box.width / 2, box.y + (direction > 0 ? box.height : 0));
-      if (item > 0) this._selectItem(item, true);
-    }
-
-    _sideways(direction) {
-      if (this.selected <= 0) return this._start();
-      const { scene, sides } = this.picture;
-      const here = this._box(this.selected);
-      const { parent } = scene.items[this.selected];
-      const beside = scene.items.map((_, item) => item).filter((item) => {
-        if (item === this.selected || !sides[item] || scene.items[item].parent !== parent) return false;
-        const box = this._box(item);
-        const overlaps = box.y < here.y + here.height && here.y < box.y + box.height;
-        return overlaps && Math.sign(box.x - here.x) === direction;
-      });
-      const item = this._nearest(beside, here.x + here.width / 2, here.y + here.height / 2);
-      if (item > 0) this._selectItem(item, true);
-    }
-
-    async _toggleSelected() {
-      if (this.selected <= 0) return;
-      const { group, parent } = this.picture.scene.items[this.selected];
-      if (group) return this.toggle(group.id);
-      const around = this.picture.scene.items[parent].group;
-      if (!around || !around.id) return;
-      this.selection = { id: around.node >= 0 ? this.model.ids[around.node] : around.id };
-      await this.collapse(around.id);
       this._announce();
     }
 
@@ -1035,11 +713,10 @@
       const { clientWidth: width, clientHeight: height } = this.root;
       const ratio = root.devicePixelRatio || 1;
       if (!width || !height || (width === this.width && height === this.height && ratio === this.ratio)) return;
-      const first = !this.width;
       Object.assign(this, { width, height, ratio });
       this.canvas.width = Math.round(width * ratio);
       this.canvas.height = Math.round(height * ratio);
-      if (first && this.picture) this._lookFirst();
+      this._lookFirst();
       this._draw();
     }
 
@@ -1068,7 +745,7 @@
       panes.forEach((side, at) => {
         const look = {
           side, width, height: this.height, theme: this.theme, camera: this.camera, selected: this.selected, hovered: live ? this.hovered : -1,
-          marks: this.keyMarks, groupMarks: this.groupMarks, matches: this.matchItems, headerTop: PANE_HEAD,
+          marks: this.keyMarks, groupMarks: this.groupMarks, matches: this.matchItems, headerTop: draw.PANE_HEAD,
         };
         surface.save();
         surface.translate(at * width, 0);
@@ -1086,7 +763,7 @@
         surface.fillStyle = colours.divider;
         surface.fill();
       }
-      if (live) this._paintOverview(colours);
+      if (live) this.overview.paint(surface, colours);
     }
 
     _paintTitle(surface, side, width, colours) {
@@ -1098,7 +775,7 @@
       const { counts } = this.picture;
       const signs = alone ? [] : (side === BEFORE ? ["removed", "changed"] : ["added", "changed"]).filter((status) => counts[status][0]);
       surface.beginPath();
-      surface.rect(0, 0, width, PANE_HEAD - 8);
+      surface.rect(0, 0, width, draw.PANE_HEAD - 8);
       surface.fillStyle = colours.label;
       surface.fill();
       const write = (text, x, font, colour) => {
@@ -1106,7 +783,7 @@
         surface.fillStyle = colour;
         surface.textAlign = "left";
         surface.textBaseline = "middle";
-        surface.fillText(text, x, (PANE_HEAD - 8) / 2);
+        surface.fillText(text, x, (draw.PANE_HEAD - 8) / 2);
         return x + draw.textWidth(font, text);
       };
       const { header, count } = draw.FONTS;
@@ -1117,76 +794,6 @@
       write(`${nodes} nodes`, x, count, colours.soft);
     }
 
-    // ---- overview
-
-    /** A small map in the corner, where the graph is much larger than the pane. */
-    _paintOverview(colours) {
-      const whole = this._whole();
-      this.map = null;
-      const small = this.width < 420 || this.height < 300;
-      if (small || this._fits(whole, this.camera.zoom)) return;
-      const scale = { x: 0, y: 0 };
-      const [most, least] = [{ width: 110, height: Math.min(230, this.height * 0.4) }, { width: 46, height: 60 }];
-      const ratio = Math.min(most.width / whole.width, most.height / whole.height);
-      const width = Math.max(least.width, whole.width * ratio);
-      const height = Math.max(least.height, whole.height * ratio);
-      Object.assign(scale, { x: width / whole.width, y: height / whole.height });
-      const left = this.width - width - 16;
-      const top = PANE_HEAD + 4;
-      this.map = { left, top, width, height, scale };
-      this.overview ??= this._drawOverview(width, height, scale, colours);
-      if (this.overview.theme !== this.theme) this.overview = this._drawOverview(width, height, scale, colours);
-      const { surface } = this;
-      surface.drawImage(this.overview.canvas, left, top, width, height);
-      const view = { width: this._paneWidth() / this.camera.zoom, height: this.height / this.camera.zoom };
-      const x1 = Math.max(0, (this.camera.x - view.width / 2) * scale.x);
-      const y1 = Math.max(0, (this.camera.y - view.height / 2) * scale.y);
-      const x2 = Math.min(width, (this.camera.x + view.width / 2) * scale.x);
-      const y2 = Math.min(height, (this.camera.y + view.height / 2) * scale.y);
-      surface.strokeStyle = colours.focus;
-      surface.lineWidth = 1.5;
-      surface.strokeRect(left + x1, top + y1, Math.max(4, x2 - x1), Math.max(4, y2 - y1));
-    }
-
-    _drawOverview(width, height, scale, colours) {
-      const canvas = document.createElement("canvas");
-      canvas.width = Math.ceil(width * this.ratio);
-      canvas.height = Math.ceil(height * this.ratio);
-      const surface = canvas.getContext("2d");
-      surface.scale(this.ratio, this.ratio);
-      surface.fillStyle = colours.page;
-      surface.strokeStyle = colours.groupLine;
-      surface.beginPath();
-      surface.roundRect(0.5, 0.5, width - 1, height - 1, 4);
-      surface.fill();
-      surface.stroke();
-      const { layout, scene } = this.picture;
-      const fill = (items, colour, least) => {
-        surface.fillStyle = colour;
-        for (const item of items) {
-          const [w, h] = [Math.max(least, layout.width[item] * scale.x), Math.max(least, layout.height[item] * scale.y)];
-          surface.fillRect(Math.min(width - w, layout.x[item] * scale.x), Math.min(height - h, layout.y[item] * scale.y), w, h);
-        }
-      };
-      const shut = scene.items.map((_, item) => item).filter((item) => item && !scene.items[item].open);
-      fill(shut, colours.hub, 0.6);
-      const changed = this._changedItems();
-      for (const status of ["changed", "removed", "added"]) fill(changed.filter((item) => this.picture.counts[status][item]), colours[status].line, 2.5);
-      return { canvas, theme: this.theme };
-    }
-
-    _overviewAt(event, outside = false) {
-      if (!this.map) return null;
-      const bounds = this.canvas.getBoundingClientRect();
-      const [x, y] = [event.clientX - bounds.left - this.map.left, event.clientY - bounds.top - this.map.top];
-      const within = x >= 0 && y >= 0 && x <= this.map.width && y <= this.map.height;
-      if (!within && !outside) return null;
-      const whole = this._whole();
-      return {
-        x: Math.max(0, Math.min(whole.width, x / this.map.scale.x)), y: Math.max(0, Math.min(whole.height, y / this.map.scale.y)),
-      };
-    }
-
     // ---- legend and export
 
     _drawLegend() {
@@ -1194,11 +801,11 @@
       this.legendBox.replaceChildren();
       const colours = draw.THEMES[this.theme];
       const entry = (sign, label, fill, line) => {
-        const box = element("span", "", this.legendBox);
-        const swatch = element("i", "", box);
+        const box = draw.element("span", "", this.legendBox);
+        const swatch = draw.element("i", "", box);
         swatch.textContent = sign;
         Object.assign(swatch.style, { background: fill, borderColor: line, color: line });
-        element("span", "", box).textContent = label;
+        draw.element("span", "", box).textContent = label;
       };
       if (this.steps && this.steps.before !== null) {
         for (const status of ["removed", "added", "changed"]) entry(draw.SIGNS[status], status, colours[status].fill, colours[status].line);
@@ -1223,53 +830,6 @@
       return new Promise((resolve, reject) => {
         canvas.toBlob((blob) => (blob ? resolve(blob) : reject(new Error("graph view: the picture is too large for a PNG"))), "image/png");
       });
-    }
-  }
-
-  /** Decides which groups to open, within a budget of boxes. */
-  class Opener {
-    constructor(outline, expanded) {
-      this.outline = outline;
-      this.expanded = expanded;
-      this.boxes = 0;
-      const count = (group) => {
-        this.boxes += group.children.length;
-        for (const child of group.children) if (child.children && expanded.has(child.id)) count(child);
-      };
-      count(outline.root);
-    }
-
-    _open(group) {
-      if (this.expanded.has(group.id)) return;
-      this.expanded.add(group.id);
-      this.boxes += group.children.length;
-    }
-
-    /** Opens the way to each of these nodes, in order, as long as that stays within the budget. */
-    openFor(keys, budget) {
-      for (const key of keys) {
-        const chain = this.outline.ancestors(key).filter((group) => !this.expanded.has(group.id));
-        const cost = chain.reduce((sum, group) => sum + group.children.length, 0);
-        if (this.boxes + cost > budget) continue;
-        chain.forEach((group) => this._open(group));
-      }
-    }
-
-    /** Opens small groups, outer ones first. */
-    openSmall(budget) {
-      let level = [this.outline.root];
-      while (level.length) {
-        const next = [];
-        for (const group of level) {
-          for (const child of group.children) {
-            if (!child.children) continue;
-            const small = child.block || child.ops <= SMALL_GROUP || child.children.length <= SMALL_GROUP;
-            if (!this.expanded.has(child.id) && small && this.boxes + child.children.length <= budget) this._open(child);
-            if (this.expanded.has(child.id)) next.push(child);
-          }
-        }
-        level = next;
-      }
     }
   }
 

@@ -173,72 +173,81 @@
     /**
      * The scope as rows of elements: boxes, bends of nets, and ports in a first and last row of their own.
      *
-     * An element is an index into the arrays of the grid. A link joins elements of neighbouring rows.
+     * An element is an index into these arrays. A link joins elements of neighbouring rows; its shifts say where it
+     * meets them, to the right of their middles.
      */
+    class Grid {
+      constructor(count, entering, leaving) {
+        this.rows = Array.from({ length: Math.max(count, 1) }, () => []);
+        Object.assign(this, { entering, leaving, chains: new Map(), row: [], width: [], box: [], net: [] });
+        Object.assign(this, { upper: [], lower: [], weight: [], upperShift: [], lowerShift: [] });
+      }
+
+      add(row, width, box, net) {
+        const element = this.row.push(row) - 1;
+        this.width.push(width);
+        this.box.push(box);
+        this.net.push(net);
+        this.rows[row].push(element);
+        return element;
+      }
+
+      link(upper, lower, weight, upperShift, lowerShift) {
+        this.upper.push(upper);
+        this.lower.push(lower);
+        this.weight.push(weight);
+        this.upperShift.push(upperShift);
+        this.lowerShift.push(lowerShift);
+      }
+    }
+
     function buildChains(scope, layers, tree, result) {
       const entering = scope.nets.some((net) => net.from === NONE);
       const leaving = scope.nets.some((net) => net.exits);
       const first = entering ? 1 : 0;
-      const count = layers.count + first + (leaving ? 1 : 0);
-      const grid = {
-        rows: Array.from({ length: Math.max(count, 1) }, () => []), row: [], width: [], box: [], net: [],
-        upper: [], lower: [], weight: [], upperShift: [], lowerShift: [], entering, leaving, chains: new Map(),
-      };
-      const add = (row, width, box, net) => {
-        const element = grid.row.push(row) - 1;
-        grid.width.push(width);
-        grid.box.push(box);
-        grid.net.push(net);
-        grid.rows[row].push(element);
-        return element;
-      };
-      const link = (upper, lower, weight, upperShift, lowerShift) => {
-        grid.upper.push(upper);
-        grid.lower.push(lower);
-        grid.weight.push(weight);
-        grid.upperShift.push(upperShift);
-        grid.lowerShift.push(lowerShift);
-      };
-      grid.element = scope.children.map((child, at) => add(layers.layer[at] + first, result.width[child], child, null));
+      const grid = new Grid(layers.count + first + (leaving ? 1 : 0), entering, leaving);
+      grid.element = scope.children.map((child, at) => grid.add(layers.layer[at] + first, result.width[child], child, null));
       scope.children.forEach((child, at) => (result.layer[child] = layers.layer[at]));
-      const spanOf = (net) => {
-        const start = net.from === NONE ? 0 : grid.row[grid.element[tree.place[net.from]]];
-        let end = net.exits ? count - 1 : start;
-        for (const child of net.sinks) end = Math.max(end, grid.row[grid.element[tree.place[child]]]);
-        return [start, end];
-      };
-      let bends = 0;
-      for (const net of scope.nets) bends += Math.max(0, spanOf(net)[1] - spanOf(net)[0] - 1);
-      for (const net of scope.nets) {
-        const [start, end] = spanOf(net);
-        const isEntry = net.from === NONE;
-        const top = isEntry ? add(0, BEND, NONE, net) : grid.element[tree.place[net.from]];
-        const topShift = isEntry ? 0 : exitShift(scope, net, result);
-        const straight = bends > BEND_BUDGET && end - start > LONG_SPAN;
-        const chain = [top];
-        const shiftOf = (element) => (element === top ? topShift : 0);
-        for (let row = start + 1; row < end && !straight; row++) {
-          const bend = add(row, BEND, NONE, net);
-          const above = chain[chain.length - 1];
-          link(above, bend, above === top ? SIDE : LONG, shiftOf(above), 0);
-          chain.push(bend);
-        }
-        const carrier = (row) => chain[Math.min(row - 1 - start, chain.length - 1)];
-        for (const child of net.sinks) {
-          const element = grid.element[tree.place[child]];
-          if (grid.row[element] <= start) continue; // runs backward: drawn, but shapes nothing
-          const above = carrier(grid.row[element]);
-          link(above, element, above === top ? MAIN : SIDE, shiftOf(above), entryShift(scope, net, child, result));
-        }
-        if (net.exits) {
-          const above = carrier(count - 1);
-          const port = add(count - 1, BEND, NONE, net);
-          link(above, port, above === top ? MAIN : LONG, shiftOf(above), 0);
-          chain.push(port);
-        }
-        grid.chains.set(net, { chain, top, straight });
-      }
+      const rowOf = (child) => grid.row[grid.element[tree.place[child]]];
+      const spans = scope.nets.map((net) => {
+        const start = net.from === NONE ? 0 : rowOf(net.from);
+        const end = net.exits ? grid.rows.length - 1 : start;
+        return { start, end: net.sinks.reduce((most, child) => Math.max(most, rowOf(child)), end) };
+      });
+      const bends = spans.reduce((sum, { start, end }) => sum + Math.max(0, end - start - 1), 0);
+      scope.nets.forEach((net, at) => {
+        const straight = bends > BEND_BUDGET && spans[at].end - spans[at].start > LONG_SPAN;
+        addChain(grid, net, { ...spans[at], straight }, { scope, tree, result });
+      });
       return grid;
+    }
+
+    /** One net: its source or port, a bend per row down to its last reader, links from there to all readers. */
+    function addChain(grid, net, { start, end, straight }, { scope, tree, result }) {
+      const top = net.from === NONE ? grid.add(0, BEND, NONE, net) : grid.element[tree.place[net.from]];
+      const topShift = net.from === NONE ? 0 : exitShift(scope, net, result);
+      const shiftOf = (element) => (element === top ? topShift : 0);
+      const chain = [top];
+      for (let row = start + 1; row < end && !straight; row++) {
+        const bend = grid.add(row, BEND, NONE, net);
+        const above = chain[chain.length - 1];
+        grid.link(above, bend, above === top ? SIDE : LONG, shiftOf(above), 0);
+        chain.push(bend);
+      }
+      const carrier = (row) => chain[Math.min(row - 1 - start, chain.length - 1)];
+      for (const child of net.sinks) {
+        const element = grid.element[tree.place[child]];
+        if (grid.row[element] <= start) continue; // runs backward: drawn, but shapes nothing
+        const above = carrier(grid.row[element]);
+        grid.link(above, element, above === top ? MAIN : SIDE, shiftOf(above), entryShift(scope, net, child, result));
+      }
+      if (net.exits) {
+        const above = carrier(grid.rows.length - 1);
+        const port = grid.add(grid.rows.length - 1, BEND, NONE, net);
+        grid.link(above, port, above === top ? MAIN : LONG, shiftOf(above), 0);
+        chain.push(port);
+      }
+      grid.chains.set(net, { chain, top, straight });
     }
 
     /**
@@ -668,6 +677,7 @@
     return { layout };
   }
 
+  const IN_WORKER = 500; // boxes from which a layout is worth the way to a worker and back
   const { layout } = layoutModule();
 
   /** Source text of a worker that answers `{id, input}` with `{id, output}`. */
@@ -677,5 +687,60 @@
       "postMessage({id:event.data.id,output},Object.values(output).map((array)=>array.buffer));};";
   }
 
-  root.FreezerGraph = Object.assign(root.FreezerGraph || {}, { layout, workerSource });
+  /** Runs layouts in a worker, or here where that is not allowed or not worth it. */
+  class LayoutRunner {
+    constructor(mode) {
+      this.pending = new Map();
+      this.next = 0;
+      this.worker = null;
+      this.refused = mode === "never";
+    }
+
+    run(input) {
+      if (this.refused || input.parent.length < IN_WORKER) return layout(input);
+      this._start();
+      if (!this.worker) return layout(input);
+      const id = this.next++;
+      return new Promise((resolve) => {
+        this.pending.set(id, { input, resolve });
+        this.worker.postMessage({ id, input });
+      });
+    }
+
+    _start() {
+      if (this.worker) return;
+      try {
+        const url = URL.createObjectURL(new Blob([workerSource()], { type: "text/javascript" }));
+        this.worker = new Worker(url);
+        URL.revokeObjectURL(url);
+      } catch (error) {
+        if (!(error instanceof DOMException)) throw error;
+        this._refuse(); // SecurityError: the page's policy
+        return;
+      }
+      this.worker.onmessage = ({ data }) => {
+        this.pending.get(data.id).resolve(data.output);
+        this.pending.delete(data.id);
+      };
+      // A policy may also let the constructor pass and refuse only the script.
+      this.worker.onerror = (event) => {
+        event.preventDefault();
+        this._refuse();
+      };
+    }
+
+    _refuse() {
+      this.refused = true;
+      this.stop();
+      for (const { input, resolve } of this.pending.values()) resolve(layout(input));
+      this.pending.clear();
+    }
+
+    stop() {
+      if (this.worker) this.worker.terminate();
+      this.worker = null;
+    }
+  }
+
+  root.FreezerGraph = Object.assign(root.FreezerGraph || {}, { layout, LayoutRunner });
 })(globalThis);

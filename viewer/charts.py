@@ -25,6 +25,7 @@ THEMES: Final[tuple[Theme, ...]] = ("light", "dark")
 _BYTE_UNITS: Final = (("B", 1.0), ("KiB", 2.0**10), ("MiB", 2.0**20), ("GiB", 2.0**30))
 _TIME_UNITS: Final = (("ns", 1.0), ("µs", 1e3), ("ms", 1e6), ("s", 1e9))
 _MARKERS: Final = ("circle", "square", "diamond", "triangle")
+_ZERO: Final = "inverted_triangle"
 _SANS: Final = "system-ui, -apple-system, Segoe UI, Roboto, sans-serif"
 _BOKEH_ID: Final = re.compile(r"p\d+|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
@@ -99,21 +100,27 @@ def chart_items(trace: fe.Trace) -> dict[str, list[dict[str, Any]]]:
 def _latency_chart(data: ChartData, palette: Palette) -> Chart:
     if not data.latency:
         return Chart("Latency", "Not measured.", None)
-    tops = [high for series in data.latency for high in series.highs] + [median for _, median in data.baselines]
-    unit, scale = _unit(max(tops), _TIME_UNITS)
+    medians = [value for series in data.latency for value in series.values]
+    longest = max(high for series in data.latency for high in series.highs)
+    # On a noisy machine an interval can be many times its median: it may leave the chart, the medians may not shrink.
+    top = max(min(longest, 3 * max(medians)), *medians, *(median for _, median in data.baselines))
+    unit, scale = _unit(top, _TIME_UNITS)
     plot = _figure(data, palette, f"median, {unit}")
-    plot.y_range = Range1d(0, _headroom(max(tops) / scale))
+    plot.y_range = Range1d(0, _headroom(top / scale))
     for number, (name, median) in enumerate(data.baselines):
         plot.add_layout(Span(location=median / scale, dimension="width", line_dash="dashed", line_color=palette.muted))
         plot.add_layout(_label(name, median / scale, palette, number))
     for number, series in enumerate(data.latency):
-        source = _source(series, scale)
+        source = _source(series, number, scale)
         color = _color(palette, number)
         ends = {"lower": "low", "upper": "high", "base": "step", "line_color": color}
         plot.add_layout(Whisker(source=source, **ends, upper_head=_head(color), lower_head=_head(color)))
         _points(plot, series, source, palette, number)
     _finish(plot, palette, len(data.latency))
-    return Chart("Latency", "Median with its 95% interval; passes that were not measured are left out.", plot)
+    note = "Median with its 95% interval; passes that were not measured are left out."
+    if longest > top:
+        note += " Intervals that leave the top are longer than shown."
+    return Chart("Latency", note, plot)
 
 
 def _error_chart(data: ChartData, palette: Palette) -> Chart:
@@ -124,8 +131,8 @@ def _error_chart(data: ChartData, palette: Palette) -> Chart:
     plot = _figure(data, palette, "largest absolute error", y_axis_type="log", y_range=Range1d(floor, top))
     for number, series in enumerate(data.errors):
         shown = [max(value, floor * 1.3) for value in series.values]
-        _points(plot, series, _source(series, 1.0, shown), palette, number)
-    note = "Hollow: past tolerance. Exact zeros stand at the bottom edge."
+        _points(plot, series, _source(series, number, 1.0, shown), palette, number)
+    note = "Hollow: past tolerance. Triangles at the bottom: exactly zero."
     if data.past_tolerance is not None:
         plot.add_layout(Span(location=data.past_tolerance, dimension="height", line_color=palette.bad, line_width=1.5))
         note = f"Red line: first step past torch's tolerances against eager, step {data.past_tolerance}. {note}"
@@ -150,7 +157,7 @@ def _steps_figure(data: ChartData, palette: Palette, lines: Sequence[Series], un
     plot = _figure(data, palette, unit)
     plot.y_range = Range1d(0, _headroom(max(value for series in lines for value in series.values) / scale))
     for number, series in enumerate(lines):
-        source = _source(series, scale)
+        source = _source(series, number, scale)
         plot.step("step", "value", source=source, mode="after", line_color=_color(palette, number))
         _points(plot, series, source, palette, number, line=False)
     _finish(plot, palette, len(lines))
@@ -159,8 +166,7 @@ def _steps_figure(data: ChartData, palette: Palette, lines: Sequence[Series], un
 
 def _figure(data: ChartData, palette: Palette, unit: str, **options: Any) -> Figure:
     plot = figure(
-        height=250,
-        sizing_mode="stretch_width",
+        sizing_mode="stretch_both",
         tools="xpan,xbox_zoom,reset,tap",
         toolbar_location="above",
         x_range=Range1d(-0.5, max(data.steps - 0.5, 0.5)),
@@ -183,12 +189,14 @@ def _figure(data: ChartData, palette: Palette, unit: str, **options: Any) -> Fig
     return plot
 
 
-def _source(series: Series, scale: float, shown: Sequence[float] | None = None) -> ColumnDataSource:
+def _source(series: Series, number: int, scale: float, shown: Sequence[float] | None = None) -> ColumnDataSource:
+    marker = _MARKERS[number % len(_MARKERS)]
     columns: dict[str, list[Any]] = {
         "step": series.steps,
         "pass": series.passes,
         "value": [value / scale for value in shown or series.values],
         "text": series.texts,
+        "marker": [_ZERO if shown and value == 0 else marker for value in series.values],
         "fill": [0.0 if past else 1.0 for past in series.past] or [1.0] * len(series.steps),
     }
     if series.lows:
@@ -207,7 +215,7 @@ def _points(
         "step",
         "value",
         source=source,
-        marker=_MARKERS[number % len(_MARKERS)],
+        marker="marker",
         size=6,
         line_color=color,
         line_width=2,
@@ -217,6 +225,8 @@ def _points(
         nonselection_fill_alpha="fill",
         legend_label=series.name,
     )
+    plain = (place for place, marker in enumerate(source.data["marker"]) if marker != _ZERO)
+    plot.legend[0].items[-1].index = next(plain, 0)  # the legend shows a point of the line, not an exact zero
     plot.add_tools(HoverTool(renderers=[points], tooltips=[("step", "@step @pass"), (series.name, "@text")]))
 
 

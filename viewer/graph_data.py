@@ -41,7 +41,16 @@ import freeze_engine as fe
 FORMAT = 1
 """Version of the message; `static/model.js` refuses any other."""
 
-SCRIPTS = ("model.js", "layout.js", "draw.js", "graph.js")
+SCRIPTS = (
+    "model.js",
+    "outline.js",
+    "scene.js",
+    "layout.js",
+    "draw.js",
+    "overview.js",
+    "controls.js",
+    "graph.js",
+)
 """Files of ``static/`` that make up the renderer, in the order to load them."""
 
 _Item = TypeVar("_Item")

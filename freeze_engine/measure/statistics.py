@@ -15,9 +15,9 @@ The signed-rank test is exact here too, but weaker where it matters. It gives al
 most of them tell about other programs: as soon as these disturb a tenth of the samples, the median of the ratios has
 the narrower interval (half as wide, in measurements on two loaded cores).
 
-No statistics over one process can remove what is fixed within it: two identical copies of a graph lie elsewhere in
-memory, and really differ in speed, by up to about 1% (T. Mytkowicz et al., "Producing wrong data without doing
-anything obviously wrong!", ASPLOS 2009). So a difference is claimed only beyond a margin.
+No statistics over one process can remove what is fixed within it: identical copies of a graph lie elsewhere in memory
+and so really differ in speed (T. Mytkowicz et al., "Producing wrong data without doing anything obviously wrong!",
+ASPLOS 2009), by up to about 1% in ``benchmarks/honesty.py``. So a difference is claimed only beyond a margin.
 """
 
 from __future__ import annotations

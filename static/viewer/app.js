@@ -14,11 +14,14 @@ var FreezerViewer = FreezerViewer || {};
     ["?", "this sheet"],
   ];
 
+  let instances = 0;
+
   class Viewer {
     constructor(element, { view, graph, charts = null, options = {} }) {
       this.graph = graph;
       this.options = { hash: false, loadBokeh: null, ...options, charts };
       this.model = new TraceModel(view, graph);
+      this.prefix = `fv${(instances += 1)}`; // ids must differ between viewers of one notebook
       this.listeners = new Map();
       this.current = { ...DEFAULTS, step: this.firstStep() };
       this.root = element;
@@ -169,6 +172,7 @@ var FreezerViewer = FreezerViewer || {};
 
     key(event) {
       if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
+      if (this.sheet.open) return;
       if (event.key === "Escape") return this.escape(event);
       if (event.target.closest?.("input:not([type=checkbox]), select, textarea, dialog")) return;
       const run = {

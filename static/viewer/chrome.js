@@ -58,14 +58,14 @@ var FreezerViewer = FreezerViewer || {};
       this.buttons = new Map(panels.map((panel) => [panel.id, this.button(panel)]));
       this.element = h("div.fv-tabs", { role: "tablist", "aria-label": "Views", onkeydown: (event) => this.key(event) }, [...this.buttons.values()]);
       this.panes = panels.map((panel) => {
-        panel.pane = h("div.fv-pane", { role: "tabpanel", id: `fv-pane-${panel.id}`, "aria-labelledby": `fv-tab-${panel.id}`, hidden: true }, panel.element);
+        panel.pane = h("div.fv-pane", { role: "tabpanel", id: `${app.prefix}-pane-${panel.id}`, "aria-labelledby": `${app.prefix}-tab-${panel.id}`, hidden: true }, panel.element);
         return panel.pane;
       });
     }
 
     button(panel) {
       const count = panel.count ? h("span.fv-tab-count.fv-num", null, panel.count) : null;
-      return h("button.fv-tab", { type: "button", role: "tab", id: `fv-tab-${panel.id}`, "aria-controls": `fv-pane-${panel.id}`, onclick: () => this.app.navigate({ tab: panel.id }, { jump: true }) }, panel.label, count);
+      return h("button.fv-tab", { type: "button", role: "tab", id: `${this.app.prefix}-tab-${panel.id}`, "aria-controls": `${this.app.prefix}-pane-${panel.id}`, onclick: () => this.app.navigate({ tab: panel.id }, { jump: true }) }, panel.label, count);
     }
 
     key(event) {
@@ -119,19 +119,21 @@ var FreezerViewer = FreezerViewer || {};
   }
 
   function facts(step) {
-    return [["nodes", ...nodes(step)], operators(step), step.duration === null ? null : ["took", step.duration], ["constants", ...constants(step)], ...step.latency.map(latency), ...step.latency_changes.map((text) => ["this pass", h("strong", null, text)]), ...step.numerics.map(numerics)].filter(Boolean);
+    return [["nodes", ...nodes(step)], operators(step), step.duration === null ? null : ["took", step.duration], ["constants", ...constants(step)], ...step.latency.map(latency), ...step.latency_changes.map((text) => ["this pass", h("strong", null, text)]), numerics(step.numerics)].filter(Boolean);
   }
 
   function nodes(step) {
     if (step.before === null) return [step.nodes];
-    if (!step.changed) return [step.nodes, h("span.fv-muted", null, " unchanged")];
+    if (step.ir === null) return [step.nodes, h("span.fv-muted", null, step.changed ? " unchanged; the module changed" : " unchanged")];
     const part = (sign, count, kind) => (count ? h(`span.fv-${kind}`, null, ` ${sign}${count}`) : null);
+    if (!step.added && !step.removed && !step.modified) return [step.nodes, h("span.fv-muted", null, " in another order")];
     return [step.nodes, part("−", step.removed, "removed"), part("+", step.added, "added"), part("~", step.modified, "modified")];
   }
 
   function operators(step) {
     if (step.before === null || !step.ops.length) return null;
-    const words = step.ops.map(([op, delta]) => `${delta < 0 ? "−" : "+"}${Math.abs(delta)} ${op}`);
+    const largest = step.ops.toSorted(([, one], [, other]) => Math.abs(other) - Math.abs(one));
+    const words = largest.map(([op, delta]) => `${delta < 0 ? "−" : "+"}${Math.abs(delta)} ${op}`);
     const shown = words.slice(0, OPERATORS_SHOWN).join(", ");
     return ["operators", h("span.fv-clip", { title: words.join("\n") }, shown, words.length > OPERATORS_SHOWN ? ", …" : "")];
   }
@@ -147,11 +149,18 @@ var FreezerViewer = FreezerViewer || {};
     return [`latency, ${entry.device}`, entry.text, h("span.fv-muted", null, ` (${entry.interval})`, ratio, " "), verdict];
   }
 
-  function numerics(entry) {
-    const label = `error, ${entry.reference}`;
-    if (entry.error !== null) return [label, h("span.fv-muted", { title: entry.error }, "could not be compared")];
-    const verdict = entry.close ? h("span.fv-good", null, "within tolerance") : h("span.fv-bad", null, "≠ past tolerance");
-    return [label, entry.max_abs, " ", verdict];
+  /** One fact for all references: their errors, then what torch's tolerances say of them. */
+  function numerics(entries) {
+    if (!entries.length) return null;
+    const words = entries.map((entry, index) => [index ? ", " : "", errorWords(entry)]);
+    const fine = entries.every((entry) => entry.error === null && entry.close);
+    return ["error", words, fine ? h("span.fv-good", null, " within tolerance") : null];
+  }
+
+  function errorWords(entry) {
+    if (entry.error !== null) return h("span.fv-muted", { title: entry.error }, `${entry.reference}: could not be compared`);
+    const against = h("span.fv-muted", null, ` ${entry.reference}`);
+    return [entry.max_abs, against, entry.close ? null : h("span.fv-bad", null, " ≠ past tolerance")];
   }
 
   Object.assign(FreezerViewer, { header, failureBanner, Tabs, PassSummary });

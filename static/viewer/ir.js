@@ -187,14 +187,14 @@ var FreezerViewer = FreezerViewer || {};
 
     build(step) {
       const text = step && step.code !== null ? this.app.model.view.codes[step.code] : null;
-      this.lines = text === null ? [] : text.split("\n");
+      this.lines = text === null ? [] : text.trimEnd().split("\n");
       this.code.element.hidden = text === null;
       this.none.hidden = text !== null;
       this.code.body.style.minWidth = `${this.lines.reduce((most, line) => Math.max(most, line.length), 0) + 8}ch`;
       this.code.update(this.lines.length);
       this.places = step ? this.nodesByPlace(step) : new Map();
       const { sources } = this.app.model.view;
-      fill(this.source, sources.length ? sources.map((source) => this.sourceBlock(source)) : h("p.fv-empty", null, "The trace holds no source text."));
+      fill(this.source, sources.length ? this.sourceBlocks(sources) : h("p.fv-empty", null, "The trace holds no source text."));
     }
 
     nodesByPlace(step) {
@@ -208,8 +208,20 @@ var FreezerViewer = FreezerViewer || {};
       return places;
     }
 
-    sourceBlock(source) {
-      const rows = source.lines.map((text, offset) => {
+    /** Each file once, the user's own before what is installed. */
+    sourceBlocks(sources) {
+      const files = new Map();
+      for (const source of sources) files.set(source.file, [...(files.get(source.file) || []), source]);
+      const installed = (file) => Number(/[\\/](site|dist)-packages[\\/]/.test(file));
+      const names = [...files.keys()].sort((one, other) => installed(one) - installed(other));
+      return names.map((name) => [
+        h("h4.fv-file", null, name),
+        files.get(name).map((source, index) => [index ? h("div.fv-code-gap", { "aria-hidden": "true" }, "⋯") : null, this.sourceLines(source)]),
+      ]);
+    }
+
+    sourceLines(source) {
+      return source.lines.map((text, offset) => {
         const number = source.first_line + offset;
         const nodes = this.places.get(`${source.file}:${number}`) || [];
         const row = plainLine(number, coloured(text));
@@ -217,7 +229,6 @@ var FreezerViewer = FreezerViewer || {};
         if (nodes.length) this.makeClickable(row, nodes);
         return row;
       });
-      return [h("h4.fv-file", null, source.file), rows];
     }
 
     makeClickable(row, nodes) {

@@ -9,7 +9,8 @@ var FreezerViewer = FreezerViewer || {};
     constructor(app) {
       this.app = app;
       this.options = new Map();
-      this.longest = longestLatency(app.model.steps);
+      this.scale = latencyScale(app.model.steps);
+      this.marks = app.model.steps.some((step) => past(step));
       this.filter = h("input.fv-input", {
         type: "search",
         placeholder: "Filter passes",
@@ -84,7 +85,7 @@ var FreezerViewer = FreezerViewer || {};
         "div.fv-pass",
         {
           role: "option",
-          id: `fv-pass-${step.index}`,
+          id: `${this.app.prefix}-pass-${step.index}`,
           class: step.changed || step.before === null ? "" : "fv-pass-quiet",
           "aria-selected": "false",
           data: { step: step.index },
@@ -94,9 +95,9 @@ var FreezerViewer = FreezerViewer || {};
         h("span.fv-pass-name", null, step.name),
         round,
         h("span.fv-spring"),
-        this.speed(step),
         counts(step),
-        badge(step),
+        this.speed(step),
+        this.mark(step),
       );
       this.options.set(step.index, option);
       return option;
@@ -104,19 +105,28 @@ var FreezerViewer = FreezerViewer || {};
 
     speed(step) {
       const [latency] = step.latency;
-      if (!latency || latency.high === null) return null;
-      const percent = (ns) => `${Math.min(100, (100 * ns) / this.longest)}%`;
+      if (!this.scale) return null;
+      if (!latency || latency.high === null) return h("span.fv-speed");
+      const percent = (ns) => `${Math.min(100, (100 * ns) / this.scale)}%`;
       const bar = h("span.fv-speed-bar", { class: `fv-${latency.verdict}`, style: { width: percent(latency.median) } });
       const spread = h("span.fv-speed-spread", {
-        style: { left: percent(latency.low), width: percent(latency.high - latency.low) },
+        style: { left: percent(latency.low), width: percent(Math.min(latency.high, this.scale) - latency.low) },
       });
       return h("span.fv-speed", { title: `${latency.text} (${latency.interval}), ${latency.verdict}` }, bar, spread);
+    }
+
+    mark(step) {
+      const error = past(step);
+      if (!error) return this.marks ? h("span.fv-pass-mark") : null;
+      const first = step.past_tolerance.includes("eager") ? ", the first that is" : "";
+      const title = `Error ${error.max_abs} against eager: past tolerance${first}`;
+      return h("span.fv-pass-mark.fv-bad", { role: "img", "aria-label": "past tolerance", title }, "≠");
     }
 
     failed(failure) {
       return h(
         "div.fv-pass.fv-pass-failed",
-        { role: "note", data: failure.step === null ? {} : { step: failure.step }, title: "The pass that raised" },
+        { role: "option", "aria-disabled": "true", data: failure.step === null ? {} : { step: failure.step }, title: "The pass that raised" },
         h("span.fv-pass-index", { "aria-hidden": "true" }, "✕"),
         h("span.fv-pass-name", null, failure.name),
         h("span.fv-spring"),
@@ -129,27 +139,29 @@ var FreezerViewer = FreezerViewer || {};
     if (!step.changed || step.before === null) return null;
     const part = (sign, count, kind) => (count ? h(`span.fv-${kind}`, null, `${sign}${count}`) : null);
     const parts = [part("−", step.removed, "removed"), part("+", step.added, "added")];
-    return h("span.fv-counts.fv-num", null, parts.some(Boolean) ? parts : part("~", step.modified, "modified"));
+    const rest = part("~", step.modified, "modified") ?? h("span.fv-muted", null, step.ir === null ? "module" : "moved");
+    return h("span.fv-counts.fv-num", null, parts.some(Boolean) ? parts : rest);
   }
 
-  function badge(step) {
-    const past = step.numerics.find((entry) => entry.reference === "eager" && entry.error === null && !entry.close);
-    if (!past) return null;
-    const first = step.past_tolerance.includes("eager") ? ", the first that is" : "";
-    return h("span.fv-pass-mark.fv-bad", { role: "img", "aria-label": "past tolerance", title: `Error ${past.max_abs} against eager: past tolerance${first}` }, "≠");
+  /** The error against eager, where it is past torch's tolerances. */
+  function past(step) {
+    return step.numerics.find((entry) => entry.reference === "eager" && entry.error === null && !entry.close);
   }
 
   function describe(step) {
     const effect = !step.changed
       ? "changed nothing"
-      : `${step.removed} removed, ${step.added} added, ${step.modified} changed`;
+      : step.ir === null
+        ? "changed the module, not this graph"
+        : `${step.removed} removed, ${step.added} added, ${step.modified} changed`;
     return [`${step.name} (${step.stage}, ${step.method})`, step.before === null ? `${step.nodes} nodes` : effect, step.duration]
       .filter(Boolean)
       .join(" · ");
   }
 
-  function longestLatency(steps) {
-    return Math.max(0, ...steps.map((step) => step.latency[0]?.high ?? 0));
+  /** What a full bar stands for: the slowest median with some room, for an interval may be many times longer. */
+  function latencyScale(steps) {
+    return 1.25 * Math.max(0, ...steps.map((step) => step.latency[0]?.median ?? 0));
   }
 
   function groups(steps) {

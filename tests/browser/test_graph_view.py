@@ -1,11 +1,10 @@
-"""The graph renderer in a real browser: static/{model,layout,draw,graph}.js on hand-built traces."""
+"""The graph renderer in a real browser: the scripts of viewer.graph_data.SCRIPTS on hand-built traces."""
 
 from __future__ import annotations
 
 import json
 import re
 from dataclasses import replace
-from itertools import pairwise
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -100,6 +99,24 @@ def graph(page: Page, tmp_path: Path) -> Harness:
     return Harness(page, tmp_path)
 
 
+def snapshot_of(*nodes: Node) -> GraphSnapshot:
+    return GraphSnapshot((Value("x", "Tensor"),), nodes, (nodes[-1].id,))
+
+
+def chain(*places: tuple[str, str], start: str = "x") -> tuple[Node, ...]:
+    """Nodes that each read the one before, as pairs of name and module."""
+    sources = [start, *(name for name, _ in places)]
+    return tuple(
+        Node(name, "aten::relu", (source,), (Value(name, "Tensor"),), module=module)
+        for source, (name, module) in zip(sources, places, strict=False)
+    )
+
+
+def trace_of(*graphs: GraphSnapshot) -> Trace:
+    steps = tuple(Step(at, "input", f"pass {at}", "forward", graph, at > 0) for at, graph in enumerate(graphs))
+    return replace(small_trace(), steps=steps, attributes=(), near_misses=(), notices=(), baselines=())
+
+
 def random_trace(seed: int, count: int = 120) -> Trace:
     """A random graph in random modules, rewired at random in a second step."""
     random = Random(seed)
@@ -115,9 +132,7 @@ def random_trace(seed: int, count: int = 120) -> Trace:
     kept = [node for node in nodes if random.random() < 0.9]
     names = {"x", *(node.id for node in kept)}
     after = [replace(node, inputs=tuple(name for name in node.inputs if name in names) or ("x",)) for node in kept]
-    graphs = [GraphSnapshot((Value("x", "Tensor"),), tuple(some), (some[-1].id,)) for some in (nodes, after)]
-    steps = tuple(Step(at, "input", f"pass {at}", "forward", graph, at > 0) for at, graph in enumerate(graphs))
-    return replace(small_trace(), steps=steps, attributes=(), near_misses=(), notices=(), baselines=())
+    return trace_of(snapshot_of(*nodes), snapshot_of(*after))
 
 
 # ------------------------------------------------------------------------------------------------------ what is shown
@@ -280,19 +295,54 @@ def test_nested_blocks_are_groups(graph: Harness) -> None:
 
 
 def test_a_module_called_twice_is_two_groups(graph: Harness) -> None:
-    names = ["a", "b", "c", "d"]
-    chain = tuple(
-        Node(name, "aten::relu", (source,), (Value(name, "Tensor"),), module="shared" if name in "abd" else "other.x")
-        for source, name in pairwise(["x", *names])
-    )
-    twice = (*chain, replace(chain[3], id="e", inputs=("d",), outputs=(Value("e", "Tensor"),)))
-    snapshot = GraphSnapshot((Value("x", "Tensor"),), twice, ("e",))
-    step = Step(0, "input", "input", "forward", snapshot, False)
-    graph.open(replace(small_trace(), steps=(step,)))
+    places = [("a", "shared"), ("b", "shared"), ("c", "other.x"), ("d", "shared"), ("e", "shared")]
+    graph.open(trace_of(snapshot_of(*chain(*places))))
     graph.show(0)
     assert_layout_holds(graph.laid_out())
     groups = graph.run("return [...view._outline().groups.keys()]")
     assert {"shared", "shared#2"} <= set(groups)
+
+
+def test_a_node_that_a_pass_made_stands_with_its_neighbours(graph: Harness) -> None:
+    graph.open(
+        trace_of(snapshot_of(*chain(("a", "m.n"), ("made", ""), ("b", "m.n"), ("c", "m"), ("between", ""), ("d", "o"))))
+    )
+    graph.show(0)
+    groups: dict[str, list[str]] = graph.run(
+        """const { groups } = view._outline();
+        return Object.fromEntries([...groups].map(([id, group]) => [id,
+            group.children.map((child) => (child.children ? child.id : view.model.ids[child.leaf]))]));"""
+    )
+    assert groups == {"": ["%x", "m", "between", "d", "%return"], "m": ["m.n", "c"], "m.n": ["a", "made", "b"]}
+
+
+def test_what_replaces_a_module_stands_in_the_same_box(graph: Harness) -> None:
+    modules = [("1", "first"), ("2", "first"), ("3", "second"), ("4", "second")]
+    old, new = ([(f"{side}{name}", module) for name, module in modules] for side in ("old", "new"))
+    graph.open(trace_of(snapshot_of(*chain(*old)), snapshot_of(*chain(*new))))
+    graph.show(1)
+    assert graph.run("return [...view._outline().groups.keys()]") == ["", "first", "second"]
+
+
+def test_a_fold_leaves_a_straight_line_through_the_place_of_what_is_gone(graph: Harness) -> None:
+    conv, norm, relu = chain(("conv", ""), ("norm", ""), ("relu", ""))
+    graph.open(trace_of(snapshot_of(conv, norm, relu), snapshot_of(conv, replace(relu, inputs=("conv",)))))
+    graph.show(1)
+    made = graph.laid_out()
+    assert sum(made["direct"]) == 1
+    assert made["x1"] == made["x2"]
+
+
+def test_constants_stay_chips_where_passes_reorder_them(graph: Harness) -> None:
+    weight = Node("w", "prim::GetAttr", ("m",), (Value("w", "Tensor"),), (("name", '"weight"'),))
+    module = Node("m", "prim::GetAttr", ("self",), (Value("m", "__torch__.M"),), (("name", '"m"'),))
+    conv = Node("conv", "aten::conv2d", ("x", "w"), (Value("conv", "Tensor"),))
+    inputs = (Value("self", "__torch__.Net"), Value("x", "Tensor"))
+    other = replace(module, id="n", outputs=(Value("n", "__torch__.M"),))
+    graphs = [(module, weight, conv), (other, replace(weight, inputs=("n",)), conv)]
+    graph.open(trace_of(*(GraphSnapshot(inputs, nodes, ("conv",)) for nodes in graphs)))
+    graph.show(1)
+    assert set(graph.positions()) == {"%x", "conv", "%return"}
 
 
 def test_constants_are_chips_until_asked_for(graph: Harness) -> None:
@@ -455,9 +505,8 @@ def hostile_trace() -> Trace:
         HOSTILE, HOSTILE, ("x",), (Value(HOSTILE, HOSTILE),), (("name", HOSTILE),), module=f"{HOSTILE}.</title>"
     )
     added = Node("relu", "\u0000\ud800aten::relu", (HOSTILE,), (Value("relu", "Tensor"),))
-    graphs = [GraphSnapshot((Value("x", "Tensor"),), nodes, (nodes[-1].id,)) for nodes in ((node,), (node, added))]
-    steps = tuple(Step(at, "input", HOSTILE, "forward", graph, at > 0) for at, graph in enumerate(graphs))
-    return replace(small_trace(), steps=steps)
+    hostile = trace_of(snapshot_of(node), snapshot_of(node, added))
+    return replace(hostile, steps=tuple(replace(step, name=HOSTILE) for step in hostile.steps))
 
 
 def test_names_cannot_break_out_of_page_or_export(graph: Harness) -> None:
@@ -605,11 +654,8 @@ def test_without_workers_it_lays_out_on_the_page(graph: Harness, problems: list[
 
 def test_two_orders_of_the_same_nodes_can_be_compared(graph: Harness) -> None:
     """The union of the two graphs is a circle: a reads b in one, b reads a in the other."""
-    relu = [Node(name, "aten::relu", (source,), (Value(name, "Tensor"),)) for name, source in ("ax", "ba")]
-    turned = [replace(relu[1], inputs=("x",)), replace(relu[0], inputs=("b",))]
-    graphs = [GraphSnapshot((Value("x", "Tensor"),), tuple(nodes), (nodes[-1].id,)) for nodes in (relu, turned)]
-    steps = tuple(Step(at, "input", "pass", "forward", snapshot, at > 0) for at, snapshot in enumerate(graphs))
-    graph.open(replace(small_trace(), steps=steps))
+    first, second = (chain(*((name, "") for name in names)) for names in ("ab", "ba"))
+    graph.open(trace_of(snapshot_of(*first), snapshot_of(*second)))
     graph.show(1)
     assert set(graph.positions()) == {"%x", "a", "b", "%return"}
 

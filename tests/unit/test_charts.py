@@ -67,8 +67,8 @@ def test_four_charts_and_what_they_say():
         ("Latency", "Median with its 95% interval; passes that were not measured are left out."),
         (
             "Numeric error",
-            "Red line: first step past torch's tolerances against eager, step 8. Hollow: past tolerance. Exact zeros "
-            "stand at the bottom edge.",
+            "Red line: first step past torch's tolerances against eager, step 8. Hollow: past tolerance. "
+            "Triangles at the bottom: exactly zero.",
         ),
         ("Constants", "Bytes that the graph's constants hold, shared storage counted once."),
         ("Nodes", "Nodes in the graph, nested ones included."),

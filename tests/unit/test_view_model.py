@@ -54,7 +54,7 @@ def test_a_view_has_these_parts(view):
 
 def test_the_overview_sums_up(view):
     assert view["overview"] == [
-        {"label": "nodes", "value": "19 → 17", "note": "of forward", "tone": "plain", "step": None},
+        {"label": "nodes", "value": "24 → 17", "note": "of forward, once inlined", "tone": "plain", "step": None},
         {"label": "constants", "value": "80 B", "note": "in forward at the end", "tone": "plain", "step": None},
         {
             "label": "latency",

@@ -22,8 +22,7 @@ def overview(trace: fe.Trace, metrics: tuple[fe.StepMetrics, ...]) -> list[dict[
     if not trace.steps:
         return []
     main = trace.method_steps(trace.methods[0])
-    first, last = metrics[main[0].index], metrics[main[-1].index]
-    return [_nodes(main, first, last), _constants(main), _latency(main), _numerics(trace, metrics)]
+    return [_nodes(main, metrics), _constants(main), _latency(main), _numerics(trace, metrics)]
 
 
 def fate_counts(trace: fe.Trace) -> list[list[str | int]]:
@@ -36,8 +35,12 @@ def _fact(label: str, value: str, note: str, tone: str = "plain", step: int | No
     return {"label": label, "value": value, "note": note, "tone": tone, "step": step}
 
 
-def _nodes(steps: tuple[fe.Step, ...], first: fe.StepMetrics, last: fe.StepMetrics) -> dict[str, Any]:
-    return _fact("nodes", f"{first.nodes} → {last.nodes}", f"of {steps[0].method}")
+def _nodes(steps: tuple[fe.Step, ...], metrics: tuple[fe.StepMetrics, ...]) -> dict[str, Any]:
+    # A graph that still calls its submodules looks small: what freezing did is told from the inlined one on.
+    inlined = [step for step in steps if step.stage == "inline"]
+    first, last = metrics[(inlined or steps[:1])[-1].index], metrics[steps[-1].index]
+    note = "once inlined" if inlined else "from the first step"
+    return _fact("nodes", f"{first.nodes} → {last.nodes}", f"of {steps[0].method}, {note}")
 
 
 def _constants(steps: tuple[fe.Step, ...]) -> dict[str, Any]:

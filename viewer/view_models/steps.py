@@ -83,7 +83,9 @@ class StepRows:
             self._lines[step.index] = self._lines[before.index]
             return None
         lines = self._lines[step.index] = self._numbers.of(step.graph)
-        return None if before is None else opcodes(self._lines[before.index], lines)
+        if before is None or self._lines[before.index] == lines:
+            return None
+        return opcodes(self._lines[before.index], lines)
 
     def _alias_place(self, aliases: fe.AliasAnalysis | None) -> int | None:
         if aliases is None:

@@ -94,7 +94,7 @@ def state(page: Page) -> dict[str, Any]:
 
 
 def tab(page: Page, name: str) -> None:
-    page.locator(f"#fv-tab-{name}").click()
+    page.locator(f"#fv1-tab-{name}").click()
 
 
 def press(page: Page, *keys: str) -> int:
@@ -190,7 +190,7 @@ def test_a_long_table_keeps_few_rows_in_the_page(opened):
     rows = page.evaluate("viewer.model.attributes.length")
     assert rows > 1000
     assert page.locator("[data-path]").count() < 80
-    page.locator("#fv-pane-attributes [role=rowgroup]").focus()
+    page.locator("#fv1-pane-attributes [role=rowgroup]").focus()
     page.keyboard.press("End")
     last = page.evaluate("viewer.model.attributes.at(-1).path")
     expect(page.locator(f"[data-path='{last}']")).to_be_visible()
@@ -206,8 +206,8 @@ def test_the_text_of_every_step_is_what_the_trace_prints(opened):
 
 def test_the_ir_diff_tells_what_changed(opened):
     page = opened(fragment="tab=ir&step=8")
-    lines = page.locator("#fv-pane-ir .fv-code-line")
-    removed, added = (page.locator(f"#fv-pane-ir .fv-line-{kind}") for kind in ("removed", "added"))
+    lines = page.locator("#fv1-pane-ir .fv-code-line")
+    removed, added = (page.locator(f"#fv1-pane-ir .fv-line-{kind}") for kind in ("removed", "added"))
     expect(page.get_by_text("9 lines changed")).to_be_visible()
     expect(removed).to_have_count(5)
     expect(added).to_have_count(4)
@@ -243,7 +243,7 @@ def test_a_link_opens_the_same_view_again(opened, browser, problems):
     fresh.goto(page.url)
     until(fresh, "globalThis.viewer !== undefined")
     assert state(fresh) == wanted
-    expect(fresh.locator("#fv-tab-ir")).to_have_attribute("aria-selected", "true")
+    expect(fresh.locator("#fv1-tab-ir")).to_have_attribute("aria-selected", "true")
     fresh.close()
 
 
@@ -273,16 +273,16 @@ def test_a_node_tells_its_history_and_its_neighbours(opened):
 
 def test_rewrites_near_misses_aliases_and_code(opened):
     page = opened(fragment="tab=rewrites&step=8")
-    expect(page.locator("#fv-pane-rewrites")).to_contain_text("Rewrites (1)")
+    expect(page.locator("#fv1-pane-rewrites")).to_contain_text("Rewrites (1)")
     page.get_by_role("button", name="All passes").click()
-    expect(page.locator("#fv-pane-rewrites")).to_contain_text("Add a constant instead of the counter.")
+    expect(page.locator("#fv1-pane-rewrites")).to_contain_text("Add a constant instead of the counter.")
     tab(page, "aliases")
-    expect(page.locator("#fv-pane-aliases")).to_contain_text("No alias analysis was recorded for this pass.")
-    page.locator("#fv-pane-aliases").get_by_role("link", name="2 Inline").click()
-    expect(page.locator("#fv-pane-aliases")).to_contain_text("3 of 3 relations, 1 writes")
+    expect(page.locator("#fv1-pane-aliases")).to_contain_text("No alias analysis was recorded for this pass.")
+    page.locator("#fv1-pane-aliases").get_by_role("link", name="2 Inline").click()
+    expect(page.locator("#fv1-pane-aliases")).to_contain_text("3 of 3 relations, 1 writes")
     tab(page, "code")
-    expect(page.locator("#fv-pane-code")).to_contain_text("def forward(self, x: Tensor) -> Tensor:")
-    page.locator("#fv-pane-code").get_by_role("button", name="8 nodes").click()
+    expect(page.locator("#fv1-pane-code")).to_contain_text("def forward(self, x: Tensor) -> Tensor:")
+    page.locator("#fv1-pane-code").get_by_role("button", name="8 nodes").click()
     assert state(page)["node"] == "block"
 
 
@@ -345,13 +345,15 @@ def test_an_empty_trace_says_so_on_every_tab(opened):
     expect(page.locator(".fv-summary")).to_contain_text("This trace holds no pass.")
     for name in TABS:
         tab(page, name)
-        expect(page.locator(f"#fv-pane-{name}")).to_be_visible()
+        expect(page.locator(f"#fv1-pane-{name}")).to_be_visible()
     assert press(page, "ArrowDown", "f", "r") is None
 
 
+@pytest.mark.parametrize("kind", ["small", "large"])
 @pytest.mark.parametrize(("width", "height"), [(1280, 720), (2560, 1440), (390, 844)])
-def test_the_page_never_scrolls_sideways(opened, width, height):
-    page = opened(fragment="step=8&node=y")
+def test_the_page_never_scrolls_sideways(opened, kind, width, height):
+    page = opened(kind, "step=4")
+    page.evaluate("viewer.select([...viewer.model.graph(4).nodes.keys()].at(-1))")
     page.set_viewport_size({"width": width, "height": height})
     for name in TABS:
         tab(page, name)
@@ -362,10 +364,10 @@ def test_the_page_never_scrolls_sideways(opened, width, height):
 def test_tabs_and_the_key_sheet_work_from_the_keyboard(opened):
     page = opened()
     page.keyboard.press("5")
-    expect(page.locator("#fv-tab-ir")).to_have_attribute("aria-selected", "true")
-    page.locator("#fv-tab-ir").focus()
+    expect(page.locator("#fv1-tab-ir")).to_have_attribute("aria-selected", "true")
+    page.locator("#fv1-tab-ir").focus()
     page.keyboard.press("ArrowRight")
-    expect(page.locator("#fv-tab-code")).to_be_focused()
+    expect(page.locator("#fv1-tab-code")).to_be_focused()
     page.keyboard.press("?")
     expect(page.get_by_role("dialog", name="Keys")).to_be_visible()
     page.keyboard.press("Escape")

@@ -1,0 +1,158 @@
+/* The graph view's scene: the boxes and edges that are visible for one set of open groups, ready for layout.js. */
+(function (root) {
+  "use strict";
+
+  const NONE = -1;
+
+  class Scene {
+    /**
+     * @param {Outline} outline
+     * @param {Set<string>} expanded ids of the groups that are open
+     * @param {function(Scene, number): {width: number, height: number}} measure size of item n
+     */
+    constructor(outline, expanded, measure) {
+      this.outline = outline;
+      this.model = outline.model;
+      this.items = [{ group: outline.root, open: true, key: NONE, caption: "", parent: NONE }];
+      this.itemOfKey = [];
+      this.itemOfGroup = new Map([["", 0]]);
+      this._visit(outline.root, 0, expanded);
+      this._placeConstants();
+      this._connect();
+      const count = this.items.length;
+      this.input = {
+        parent: Int32Array.from(this.items, (item) => item.parent),
+        group: Uint8Array.from(this.items, (item) => (item.open ? 1 : 0)),
+        width: new Float32Array(count),
+        height: new Float32Array(count),
+        source: Int32Array.from(this.edges, (edge) => edge[0]),
+        target: Int32Array.from(this.edges, (edge) => edge[1]),
+        direct: Uint8Array.from(this.direct),
+      };
+      for (let item = 0; item < count; item++) {
+        const size = measure(this, item);
+        this.input.width[item] = size.width;
+        this.input.height[item] = size.height;
+      }
+    }
+
+    _visit(group, parent, expanded) {
+      for (const child of group.children) {
+        const item = this.items.length;
+        if (!child.children) {
+          this.items.push({ group: null, open: false, key: child.leaf, caption: child.caption, parent });
+          this.itemOfKey[child.leaf] = item;
+          continue;
+        }
+        const open = expanded.has(child.id);
+        this.items.push({ group: child, open, key: child.node, caption: "", parent });
+        this.itemOfGroup.set(child.id, item);
+        if (child.node !== NONE) this.itemOfKey[child.node] = item;
+        if (open) this._visit(child, item, expanded);
+        else this._close(child, item);
+      }
+    }
+
+    _close(group, item) {
+      for (const child of group.children) {
+        if (!child.children) this.itemOfKey[child.leaf] = item;
+        else {
+          if (child.node !== NONE) this.itemOfKey[child.node] = item;
+          this._close(child, item);
+        }
+      }
+    }
+
+    /** A hidden constant counts for the box of the node that reads it; `itemOfKey` stays boxes only. */
+    _placeConstants() {
+      const { outline } = this;
+      this.ownerOfKey = this.itemOfKey.slice();
+      for (const key of outline.order) {
+        if (!outline.hidden[key]) continue;
+        const home = outline.home[key];
+        this.ownerOfKey[key] = home === NONE ? 0 : this.itemOfKey[home];
+      }
+    }
+
+    _connect() {
+      const { outline } = this;
+      this.edges = [];
+      this.direct = [];
+      this.edgeIndex = new Map();
+      for (const key of outline.order) {
+        if (outline.hidden[key]) continue;
+        for (const reader of outline.readers[key]) {
+          if (outline.hidden[reader]) continue;
+          const [from, to] = [this.itemOfKey[key], this.itemOfKey[reader]];
+          if (from === to) continue;
+          const name = this.edgeName(from, to);
+          const bypass = outline.bypasses.has(`${key}/${reader}`) && this._beside(from, to);
+          if (this.edgeIndex.has(name)) {
+            if (!bypass) this.direct[this.edgeIndex.get(name)] = 0;
+            continue;
+          }
+          this.edgeIndex.set(name, this.edges.length);
+          this.edges.push([from, to]);
+          this.direct.push(bypass ? 1 : 0);
+        }
+      }
+    }
+
+    /** Whether two closed boxes stand in one group, or one right in the group around the other's. */
+    _beside(from, to) {
+      const [first, second] = [this.items[from], this.items[to]];
+      if (first.open || second.open) return false;
+      const outer = (item) => (item.parent > 0 ? this.items[item.parent].parent : 0);
+      return first.parent === second.parent || outer(first) === second.parent || outer(second) === first.parent;
+    }
+
+    edgeName(from, to) {
+      return from * this.items.length + to;
+    }
+
+    /** Bit sets per edge: 1 where it stands in the snapshot before, 2 in the one after. */
+    edgeSides(before, after) {
+      const sides = new Uint8Array(this.edges.length);
+      for (const [index, bit] of [[before, 1], [after, 2]]) {
+        if (index === null) continue;
+        const snapshot = this.model.snapshot(index);
+        for (const key of snapshot.order) {
+          const to = this.itemOfKey[key];
+          if (to === undefined) continue;
+          for (const value of this.model.rows[snapshot.rowOf[key]][2] || []) {
+            const producer = snapshot.producer[value];
+            const from = producer === undefined ? undefined : this.itemOfKey[producer];
+            if (from === undefined || from === to) continue;
+            const edge = this.edgeIndex.get(this.edgeName(from, to));
+            if (edge !== undefined) sides[edge] |= bit;
+          }
+        }
+      }
+      return sides;
+    }
+
+    /** Per item: sides it stands on, and how many nodes it holds that were added, removed, changed. */
+    tally(before, after, statuses) {
+      const count = this.items.length;
+      const sides = new Uint8Array(count);
+      const counts = { added: new Int32Array(count), removed: new Int32Array(count), changed: new Int32Array(count) };
+      for (const [index, bit] of [[before, 1], [after, 2]]) {
+        if (index === null) continue;
+        for (const key of this.model.snapshot(index).order) {
+          const item = this.itemOfKey[key];
+          if (item !== undefined) sides[item] |= bit;
+        }
+      }
+      for (let item = count - 1; item > 0; item--) sides[this.items[item].parent] |= sides[item];
+      for (const [key, status] of statuses) {
+        if (this.model.isPseudo(key)) continue;
+        const item = this.itemOfKey[key] ?? this.ownerOfKey[key];
+        // The change of an open If or Loop is its own box's, not that of what it holds.
+        for (let at = item; at !== undefined && at !== NONE; at = this.items[at].parent) counts[status][at]++;
+      }
+      return { sides, counts };
+    }
+  }
+
+  root.FreezerGraph = Object.assign(root.FreezerGraph, { Scene });
+})(globalThis);

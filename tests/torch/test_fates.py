@@ -1,0 +1,209 @@
+"""What became of every attribute, held against the frozen module itself."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import torch
+
+import freeze_engine as fe
+from freeze_engine.trace import Location, Trace
+from freeze_engine.verify import check_trace
+from tests.torch import graph_models, kept_models, models, refused_models
+
+CASES: list[tuple[Any, tuple[str, ...]]] = [
+    (models.ConvBn, ()),
+    (models.TwoRounds, ()),
+    (models.Linears, ()),
+    (models.TwoMethods, ("features",)),
+    (models.Tied, ()),
+    (models.Equal, ()),
+    (models.Containers, ()),
+    (models.HoldsObject, ()),
+    (models.Flags, ()),
+    (models.Flags, ("forgotten",)),
+    (kept_models.Counter, ()),
+    (kept_models.Counter, ("count", "weight")),
+    (kept_models.Direct, ()),
+    (kept_models.ThroughViews, ()),
+    (kept_models.ThroughBranch, ()),
+    (kept_models.InFork, ()),
+    (kept_models.InOtherMethod, ("update",)),
+    (kept_models.InSubmodule, ()),
+    (kept_models.ListWritten, ()),
+    (kept_models.SharedMemory, ()),
+    (kept_models.Versioned, ()),
+    (kept_models.Versioned, ("sub.version",)),
+    (kept_models.Versioned, ("sub",)),
+    (kept_models.ReturnsPart, ()),
+    (kept_models.ReturnsPartInTuple, ()),
+    (kept_models.SharedClass, ()),
+    (kept_models.SharedPart, ()),
+    (kept_models.Sparse, ()),
+    (graph_models.ForkedPart, ()),
+    (refused_models.ReadsInterface, ()),
+    (refused_models.NoForward, ()),
+]
+IDS = ["-".join((model.__name__, *names)) for model, names in CASES]
+
+
+def run(model: Any, preserved: tuple[str, ...] = ()) -> tuple[torch.jit.ScriptModule, Trace]:
+    with fe.capture() as captured:
+        frozen = torch.jit.freeze(torch.jit.script(models.filled(model())), list(preserved))
+    (trace,) = captured.traces
+    check_trace(trace)
+    return frozen, trace
+
+
+def slots(module: Any, prefix: str = "") -> set[str]:
+    """Every slot of a C++ module, read off its type."""
+    kind = torch._C.ConcreteModuleType.from_jit_type(module._type())
+    found = {prefix + name for name in kind.get_attributes()}
+    for name, child in torch._C.ModuleDict(module).items():
+        found |= {prefix + name} | slots(child, f"{prefix}{name}.")
+    return found
+
+
+@pytest.mark.parametrize(("model", "preserved"), CASES, ids=IDS)
+def test_preserved_is_what_is_on_the_frozen_module_and_for_a_reason(model, preserved):
+    frozen, trace = run(model, preserved)
+    assert {fate.path for fate in trace.attributes if fate.fate == "preserved"} == slots(frozen._c)
+    assert {fate.path for fate in trace.attributes} == slots(torch.jit.script(models.filled(model()))._c)
+    unknown = [fate.path for fate in trace.attributes if fate.reason == "unknown" and not fate.evidence]
+    assert unknown == []
+
+
+@pytest.mark.parametrize(("model", "preserved"), CASES, ids=IDS)
+def test_inlined_means_a_constant_of_that_value(model, preserved):
+    frozen, trace = run(model, preserved)
+    tensors = dict(models.filled(model()).state_dict())
+    for fate in trace.attributes:
+        if fate.fate != "inlined" or fate.path not in tensors:
+            continue
+        assert fate.locations
+        for location in fate.locations:
+            value = constant(frozen, location)
+            if value is not None:
+                torch.testing.assert_close(value, tensors[fate.path], rtol=0, atol=0)
+
+
+def constant(frozen: torch.jit.ScriptModule, location: Location) -> torch.Tensor | None:
+    if "/" in location.value:
+        (fork,) = frozen.graph.findAllNodes("prim::fork")
+        nodes, name = list(fork.g("Subgraph").nodes()), location.value.rpartition("/")[2]
+    else:
+        nodes, name = frozen._c._get_method(location.method).graph.findAllNodes("prim::Constant"), location.value
+    (node,) = [node for node in nodes if node.hasAttribute("value") and node.output().debugName() == name]
+    return node.t("value") if node.kindOf("value") == "t" else None
+
+
+REASONS = [
+    (kept_models.Counter, ("count",), "count", "requested", "preserved_attrs names 'count'", False),
+    (kept_models.Versioned, ("sub.version",), "sub.version", "requested", "'sub.version'", False),
+    (kept_models.Versioned, ("sub.version",), "sub", "ancestor_of_requested", "'sub.version', which it holds", False),
+    (kept_models.Counter, (), "count", "set_in_method", "count is set", True),
+    (kept_models.Direct, (), "total", "mutated_in_place", "total in %", True),
+    (kept_models.InSubmodule, (), "sub", "mutated_in_place", "'sub.total'", True),
+    (kept_models.SharedMemory, (), "table", "aliases_preserved", "'head'", True),
+    (kept_models.Versioned, ("sub",), "sub", "requested", "'sub'", False),
+    (kept_models.Versioned, ("sub",), "sub.weight", "module_preserved", "'sub'", True),
+    (kept_models.ReturnsPart, (), "sub.weight", "module_preserved", "forward returns the submodule 'sub'", True),
+    (kept_models.ReturnsPart, (), "sub", "module_preserved", "forward returns the submodule 'sub'", True),
+    (kept_models.ReturnsPartInTuple, (), "sub", "not_constant", "sub is not materializable", True),
+    (kept_models.Sparse, (), "matrix", "not_constant", "matrix is not materializable", True),
+    (kept_models.SharedClass, (), "left.second", "shared_class", "'right.second'", True),
+    (kept_models.SharedClass, (), "right.first", "shared_class", "'left.first'", True),
+]
+
+
+@pytest.mark.parametrize(
+    ("model", "preserved", "path", "reason", "fact", "advised"),
+    REASONS,
+    ids=[f"{case[0].__name__}-{case[2]}-{case[3]}" for case in REASONS],
+)
+def test_reasons(model, preserved, path, reason, fact, advised):
+    fate = run(model, preserved)[1].attribute(path)
+    assert (fate.fate, fate.reason) == ("preserved", reason)
+    assert fact in fate.evidence[0].fact
+    assert bool(fate.advice) == advised
+    assert "{" not in fate.advice
+
+
+def test_a_module_without_methods_says_that_nothing_was_frozen():
+    fate = run(refused_models.NoForward)[1].attribute("weight")
+    assert (fate.fate, fate.reason) == ("preserved", "unknown")
+    assert "forward" in fate.evidence[0].fact
+
+
+def test_a_folded_parameter_names_the_step_and_the_constant():
+    _, trace = run(models.ConvBn)
+    final = trace.final("forward")
+    conv = next(node for node in final.graph.walk() if node.op == "aten::conv2d")
+    weight, bias = conv.inputs[1:3]
+    for path in ("conv.weight", "bn.weight", "bn.running_var"):
+        fate = trace.attribute(path)
+        assert (fate.fate, fate.reason) == ("folded", None)
+        assert trace.steps[fate.step].name == "FoldFrozenConvBatchnorm"
+        assert Location("forward", weight) in fate.locations
+        assert f"%{weight}" in fate.evidence[0].fact
+    assert trace.attribute("bn.bias").locations == (Location("forward", bias),)
+
+
+def test_equal_constants_are_pooled_and_both_are_found_there():
+    _, trace = run(models.Equal)
+    with fe.capture() as captured:
+        torch.jit.freeze(torch.jit.script(models.Equal().eval()))
+    one, other = (captured.traces[0].attribute(path) for path in ("one", "other"))
+    assert (one.fate, other.fate) == ("inlined", "inlined")
+    assert one.locations == other.locations
+    assert trace.attribute("one").locations != trace.attribute("other").locations
+
+
+def test_tied_weights_are_one_constant():
+    _, trace = run(models.Tied)
+    one, other = (trace.attribute(path) for path in ("encode.weight", "decode.weight"))
+    assert (one.fate, other.fate) == ("inlined", "inlined")
+    assert one.locations == other.locations
+
+
+def test_a_flag_whose_branch_is_gone_is_folded_and_what_the_branch_read_is_dropped():
+    _, trace = run(models.Flags)
+    flag, spare, forgotten = (trace.attribute(path) for path in ("use_spare", "spare", "forgotten"))
+    assert flag.fate == "folded"
+    assert flag.locations == ()
+    assert "left nothing that reads it" in flag.evidence[0].fact
+    assert spare.fate in ("dropped", "folded")
+    assert spare.step is not None
+    assert "read" in spare.evidence[0].fact
+    assert (forgotten.fate, forgotten.step) == ("dropped", None)
+
+
+def test_a_forks_own_self_is_told_from_the_top_module():
+    _, trace = run(graph_models.ForkedPart)
+    fates = {path: trace.attribute(path) for path in ("bias", "sub.bias", "sub.weight")}
+    assert {path: fate.fate for path, fate in fates.items()} == dict.fromkeys(fates, "inlined")
+    assert all("/" not in location.value for location in fates["bias"].locations)
+    assert all("/" in location.value for path in ("sub.bias", "sub.weight") for location in fates[path].locations)
+    assert all(fate.evidence for fate in fates.values())
+
+
+def test_types_shapes_and_bytes():
+    _, trace = run(models.Containers)
+    weight = run(models.Linears)[1].attribute("second.weight")
+    assert (weight.kind, weight.type, weight.shape, weight.dtype, weight.nbytes) == (
+        *("parameter", "Tensor", (2, 8), "float32"),
+        64,
+    )
+    tensors, names, nothing = (trace.attribute(path) for path in ("tensors", "names", "nothing"))
+    assert (tensors.kind, tensors.type, tensors.shape, tensors.nbytes) == ("attribute", "List[Tensor]", None, 16)
+    assert (names.fate, names.nbytes) == ("inlined", 0)
+    assert nothing.fate == "dropped"
+    assert run(models.ConvBn)[1].attribute("bn.running_mean").kind == "buffer"
+
+
+def test_both_methods_constants_are_locations():
+    _, trace = run(kept_models.Versioned, ("sub",))
+    assert trace.attribute("bias").locations == (Location("forward", "self.bias"),)
+    _, trace = run(models.TwoMethods, ("features",))
+    assert {location.method for location in trace.attribute("conv.weight").locations} == {"forward", "features"}

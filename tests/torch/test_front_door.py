@@ -1,0 +1,177 @@
+"""How a model gets in: scripted, traced, from a file, by a MODEL spec."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+import torch
+
+import freeze_engine as fe
+from freeze_engine.verify import check_trace
+from tests.torch import graph_models, models
+
+X = torch.linspace(-1, 1, 2)
+
+
+def test_a_module_is_scripted():
+    recording = fe.record(models.filled(models.Equal()), (X,), measure=None)
+    check_trace(recording.trace)
+    assert (recording.trace.name, recording.trace.inputs) == (
+        "Equal",
+        (fe.InputSpec("0", "Tensor", (2,), "float32", "cpu"),),
+    )
+    assert isinstance(recording.module, torch.jit.ScriptModule)
+
+
+def test_a_script_module_is_taken_as_it_is():
+    scripted = torch.jit.script(models.filled(models.Equal()))
+    recording = fe.record(scripted, measure=None)
+    assert recording.trace.name == "Equal"
+    assert torch.equal(recording.module(torch.ones(3)), scripted(torch.ones(3)))
+
+
+def test_tracer_warnings_are_notices_and_still_warnings():
+    with pytest.warns(torch.jit.TracerWarning, match="Converting a tensor to a Python boolean") as told:
+        recording = fe.record(models.filled(graph_models.DataDependent()), (X + 2,), via="trace", measure=None)
+    notices = [notice for notice in recording.trace.notices if notice.code == "tracer_warning"]
+    assert [notice.message for notice in notices] == [str(each.message) for each in told]
+    assert told[0].filename == graph_models.__file__
+
+
+def test_a_tracer_warning_made_an_error_by_the_user_is_one():
+    with pytest.raises(torch.jit.TracerWarning):
+        fe.record(models.filled(graph_models.DataDependent()), (X + 2,), via="trace", measure=None)
+
+
+@pytest.mark.filterwarnings("ignore::torch.jit.TracerWarning")
+def test_a_difference_between_check_inputs_is_a_notice():
+    model = models.filled(graph_models.DataDependent())
+    recording = fe.record(model, (X + 2,), via="trace", check_inputs=[(X - 5,)], measure=None)
+    (notice,) = [notice for notice in recording.trace.notices if notice.code == "check_inputs_differ"]
+    assert "aten::sub" in notice.message
+    assert recording.trace.failure is None
+
+
+def test_check_inputs_that_agree_are_silent():
+    model = models.filled(models.Linears())
+    x = torch.ones(2, 4)
+    recording = fe.record(model, (x,), via="trace", check_inputs=[(x * 2,), (x[:1],)], measure=None)
+    assert not [notice for notice in recording.trace.notices if notice.code.startswith(("tracer", "check"))]
+
+
+def test_tracing_with_keywords():
+    inputs = fe.Inputs((), {"x": torch.ones(2, 4)})
+    recording = fe.record(models.filled(models.Linears()), inputs, via="trace", measure=None)
+    assert recording.trace.inputs == (fe.InputSpec("x", "Tensor", (2, 4), "float32", "cpu"),)
+    node = next(node for node in recording.trace.steps[-1].graph.walk() if node.op == "aten::linear")
+    assert node.module in ("first", "second")
+
+
+@pytest.mark.parametrize(
+    ("inputs", "message"),
+    [(None, "needs inputs to trace"), (fe.Inputs((X,), {"y": X}), "positional or keyword inputs, not both")],
+)
+def test_tracing_that_cannot_be_done(inputs, message):
+    with pytest.raises(fe.FreezerError, match=message):
+        fe.record(models.filled(models.Equal()), inputs, via="trace", measure=None)
+
+
+def test_wrong_arguments():
+    model = models.filled(models.Equal())
+    with pytest.raises(fe.FreezerError, match="via='guess'"):
+        fe.record(model, via="guess", measure=None)
+    with pytest.raises(fe.FreezerError, match="backend='onnx' is not known"):
+        fe.record(model, backend="onnx", measure=None)
+    with pytest.raises(fe.FreezerError, match="inputs is a int"):
+        fe.record(model, 3, measure=None)
+
+
+def test_a_torchscript_file_with_map_location(tmp_path):
+    path = tmp_path / "equal.pt"
+    torch.jit.script(models.filled(models.Equal())).save(str(path))
+    recording = fe.record(path, map_location="cpu", measure=None)
+    check_trace(recording.trace)
+    assert torch.equal(recording.module(torch.ones(3)), models.filled(models.Equal())(torch.ones(3)))
+    moved = fe.record(str(path), map_location="meta", measure=None)
+    assert moved.trace.attribute("one").fate == "inlined"
+    constants = [node.constant for node in moved.trace.steps[-1].graph.walk() if node.constant is not None]
+    assert {constant.device for constant in constants if constant.shape == (3,)} == {"meta"}
+
+
+def test_a_model_spec():
+    recording = fe.record("tests.torch.models:Equal", torch.ones(3), measure=None, name="mine", call="record …")
+    assert (recording.trace.name, recording.trace.call) == ("mine", "record …")
+    example = fe.record("example:preserved_version", measure=None)
+    assert example.trace.inputs
+    assert any(fate.reason == "requested" for fate in example.trace.attributes)
+
+
+def test_options_given_beside_an_example_of_its_own_preserved_names():
+    options = fe.TorchScriptOptions(optimize_numerics=False)
+    recording = fe.record("example:preserved_version", options=options, measure=None)
+    assert any(fate.reason == "requested" for fate in recording.trace.attributes)
+    assert dict(recording.trace.options)["optimize_numerics"] == "False"
+
+
+def test_options():
+    model = models.filled(models.TwoMethods())
+    options = fe.TorchScriptOptions(optimize_for_inference=True, other_methods=("features",), optimize_numerics=False)
+    trace = fe.record(model, options=options, measure=None).trace
+    assert sorted(trace.methods) == ["features", "forward"]
+    for method in trace.methods:
+        stages = list(dict.fromkeys(step.stage for step in trace.method_steps(method)))
+        assert stages == ["input", "inline", "freeze_module", "optimize_frozen_graph", "optimize_for_inference"]
+
+
+def test_progress_is_told_in_order():
+    told: list[tuple[str, int, int]] = []
+    fe.record(models.filled(models.Equal()), measure=None, progress=lambda *what: told.append(what))
+    assert [message for message, _, _ in told] == ["scripting", "freezing", "reading what was recorded"]
+    assert all(0 <= done <= total for _, done, total in told)
+
+
+def test_torchscript_switched_off_is_a_clear_error():
+    script = (
+        "import torch, freeze_engine as fe\n"
+        "try: fe.record(torch.nn.Linear(2, 2).eval(), measure=None)\n"
+        "except fe.FreezerError as error: print(error)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", script],
+        env={"PYTORCH_JIT": "0"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert "PYTORCH_JIT=0" in done.stdout
+    assert "unset" in done.stdout
+
+
+def test_capture_with_torchscript_switched_off_is_the_same_clear_error():
+    """torch.jit.freeze then hands its argument back, so that an empty capture would look like success."""
+    script = (
+        "import torch, freeze_engine as fe\n"
+        "try:\n  with fe.capture() as c: torch.jit.freeze(torch.jit.script(torch.nn.Linear(2, 2).eval()))\n"
+        "except fe.FreezerError as error: print(error)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", script],
+        env={"PYTORCH_JIT": "0"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert "PYTORCH_JIT=0" in done.stdout
+
+
+def test_the_environment_tells_what_silently_matters():
+    names = {name for name, _ in fe.record(models.filled(models.Equal()), measure=None).trace.environment.settings}
+    assert {"jit_enabled", "profiled_runs", "profiling_mode", "fusion_strategy", "onednn_fusion", "mkldnn"} <= names
+
+
+def test_a_device_written_into_the_code_is_told():
+    trace = fe.record(models.filled(graph_models.Odd()), measure=None).trace
+    (notice,) = [notice for notice in trace.notices if notice.code == "device_baked_in"]
+    assert "cpu" in notice.message
