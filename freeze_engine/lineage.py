@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict, deque
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import count
 from typing import Literal
@@ -15,12 +15,26 @@ from freeze_engine.trace import GraphSnapshot, Node, Rewrite, Trace
 _Place = tuple[str, int]  # the id of the node that holds a block, and the block's number
 _TOP: _Place = ("", 0)
 
+Identify = Callable[[GraphSnapshot], Mapping[str, object]]
 
-def assign_ids(previous: GraphSnapshot | None, current: GraphSnapshot, retired: Collection[str] = ()) -> GraphSnapshot:
+
+def nothing_known(graph: GraphSnapshot) -> Mapping[str, object]:
+    """Is the `Identify` of whoever knows no more than the names."""
+    return {}
+
+
+def assign_ids(
+    previous: GraphSnapshot | None,
+    current: GraphSnapshot,
+    retired: Collection[str] = (),
+    identify: Identify = nothing_known,
+) -> GraphSnapshot:
     """Gives the nodes of a snapshot the ids they had in the one before it.
 
     A node that defines values is the node that defined one of them before, if its operator is the same: torch
-    keeps a value's debug name through the passes of one graph (torch 2.13). A node that defines none
+    keeps a value's debug name through the passes of one graph (torch 2.13). Inlining is the exception: there a name
+    may go to another node, and what had it is renamed (``Value::setDebugName``); ``identify`` tells such nodes apart,
+    and finds the renamed ones again. A node that defines none
     (``prim::SetAttr``, ``prim::RaiseException``, ``prim::If`` without results, …) is aligned, in order, with
     those of the same block and of equal operator, attributes and source line; what remains is then looked for
     in the whole graph, since a pass that resolves a branch moves its body out.
@@ -32,6 +46,7 @@ def assign_ids(previous: GraphSnapshot | None, current: GraphSnapshot, retired: 
         previous: the same method's snapshot one step earlier, with final ids, or ``None`` for the first.
         current: the snapshot, whose ids are unique but provisional where a node defines no values.
         retired: ids of earlier steps, which no new node may take.
+        identify: returns, by id, what a node of a snapshot must have in common with the node it was before.
 
     Returns:
         The snapshot with final ids. Nodes that are as they were are the objects of ``previous``, and if all
@@ -39,7 +54,7 @@ def assign_ids(previous: GraphSnapshot | None, current: GraphSnapshot, retired: 
     """
     if previous == current:
         return previous
-    matches = _match(previous, current) if previous else {}
+    matches = _match(previous, current, identify) if previous else {}
     earlier = {node.id: node for node in previous.walk()} if previous else {}
     fresh = _fresh_ids({*earlier, *retired}, (node for node in current.walk() if node.id not in matches))
     ids = fresh | {provisional: node.id for provisional, node in matches.items()}
@@ -158,9 +173,11 @@ def node_fate(trace: Trace, method: str, node_id: str) -> NodeFate:
     return NodeFate(tuple(links), tuple(heir for heir in heirs if heir in standing))
 
 
-def _match(previous: GraphSnapshot, current: GraphSnapshot) -> dict[str, Node]:
+def _match(previous: GraphSnapshot, current: GraphSnapshot, identify: Identify) -> dict[str, Node]:
     """Returns the nodes of ``previous`` by the provisional ids of the nodes that are theirs now."""
-    matches = _match_by_values(previous, current)
+    known_before, known = identify(previous), identify(current)
+    matches = _match_by_values(previous, current, known_before, known)
+    _match_renamed(previous, current, known_before, known, matches)
     if all(node.outputs for node in current.walk()):
         return matches
     silent_before = _silent_by_place(previous)
@@ -169,18 +186,40 @@ def _match(previous: GraphSnapshot, current: GraphSnapshot) -> dict[str, Node]:
     return matches
 
 
-def _match_by_values(previous: GraphSnapshot, current: GraphSnapshot) -> dict[str, Node]:
+def _match_by_values(
+    previous: GraphSnapshot, current: GraphSnapshot, known_before: Mapping[str, object], known: Mapping[str, object]
+) -> dict[str, Node]:
     owners = {value.name: node for node in previous.walk() for value in node.outputs}
     matches: dict[str, Node] = {}
     claimed = set()
     for node in current.walk():
         for value in node.outputs:
             owner = owners.get(value.name)
-            if owner is not None and owner.op == node.op and owner.id not in claimed:
+            if owner is None or owner.op != node.op or owner.id in claimed:
+                continue
+            if known_before.get(owner.id) == known.get(node.id):
                 matches[node.id] = owner
                 claimed.add(owner.id)
                 break
     return matches
+
+
+def _match_renamed(
+    previous: GraphSnapshot,
+    current: GraphSnapshot,
+    known_before: Mapping[str, object],
+    known: Mapping[str, object],
+    matches: dict[str, Node],
+) -> None:
+    """Adds to ``matches`` nodes whose values have new names, in order, by what is known of them."""
+    claimed = {node.id for node in matches.values()}
+    waiting: defaultdict[object, deque[Node]] = defaultdict(deque)
+    for node in previous.walk():
+        if node.id in known_before and node.id not in claimed:
+            waiting[node.op, known_before[node.id]].append(node)
+    for node in current.walk():
+        if node.id in known and node.id not in matches and (candidates := waiting[node.op, known[node.id]]):
+            matches[node.id] = candidates.popleft()
 
 
 def _silent_by_place(graph: GraphSnapshot) -> dict[_Place, list[Node]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from typing import Any
 
-from freeze_engine.lineage import assign_ids
+from freeze_engine.lineage import Identify, assign_ids, nothing_known
 from freeze_engine.trace import (
     AttributeFate,
     Backend,
@@ -32,6 +32,7 @@ class Recorder:
         environment: where it runs.
         options: ``(name, text)`` of what was asked for.
         inputs: the inputs it is measured on.
+        identify: what tells nodes apart beyond their names, see `freeze_engine.lineage.assign_ids`.
     """
 
     def __init__(
@@ -42,7 +43,9 @@ class Recorder:
         environment: Environment,
         options: tuple[tuple[str, str], ...] = (),
         inputs: tuple[InputSpec, ...] = (),
+        identify: Identify = nothing_known,
     ) -> None:
+        self._identify = identify
         self._head = Trace(name, backend, call, options, inputs, environment, ())
         self._steps: list[Step] = []
         self._latest: dict[str, GraphSnapshot] = {}
@@ -77,7 +80,7 @@ class Recorder:
             graph = before
         else:
             used = self._retired.setdefault(method, set())
-            graph = assign_ids(before, graph, used)
+            graph = assign_ids(before, graph, used, self._identify)
             if graph is not before:
                 used.update(node.id for node in graph.walk())
         self._latest[method] = graph

@@ -13,8 +13,8 @@
  *         group  Uint8Array     1 for a box that is open and so gets its size from what it holds
  *         width, height         sizes of closed boxes, least sizes of open ones, even (world units = CSS px at zoom 1)
  *         source, target        the edges, as boxes; the order of boxes is an execution order
- *         direct Uint8Array     1 for an edge that passes where only another version of the graph has a box: a line
- *                               from box to box that takes no room
+ *         via Int32Array        box through whose place an edge runs, or -1: only another version of the graph has that
+ *                               box, and the edge takes the lines to it and from it, which are among the edges
  * Output  x, y, width, height   Float32Array, left top corners and sizes of all boxes
  *         x1, y1, x2, y2        Float32Array, segments; each runs downward and starts and ends vertically
  *         owner Int32Array      source box of segment s
@@ -101,7 +101,7 @@
       };
       const drawn = new Uint8Array(input.source.length);
       for (let edge = 0; edge < input.source.length; edge++) {
-        if (input.direct[edge]) continue;
+        if (input.via[edge] !== NONE) continue;
         const [owner, target] = [input.source[edge], input.target[edge]];
         let [a, b] = [owner, target];
         while (tree.depth[a] > tree.depth[b]) a = tree.parent[a];
@@ -575,13 +575,27 @@
         drawNet(nets.find(tree.parent[owner], owner), NONE, { pen, tree, nets, scopes, result, arrivals, ends, size });
         for (const edge of edges) last[edge] = ends.get(input.target[edge]) ?? NONE;
       }
-      for (let edge = 0; edge < last.length; edge++) {
-        const [from, to] = [input.source[edge], input.target[edge]];
-        if (!input.direct[edge]) continue;
-        const middle = (box) => result.x[box] + result.width[box] / 2;
-        last[edge] = pen.draw(middle(from), result.y[from] + result.height[from], middle(to), result.y[to], from, NONE);
-      }
+      drawBypasses(input, pen, last);
       return { ...pen.arrays(), last };
+    }
+
+    /** An edge past a box that is gone: the line to that box, straight through its place, and on along its line. */
+    function drawBypasses(input, pen, last) {
+      const size = input.parent.length;
+      const edgeOf = new Map();
+      input.source.forEach((from, edge) => edgeOf.set(from * size + input.target[edge], edge));
+      input.via.forEach((via, edge) => {
+        if (via === NONE) return;
+        const [owner, to] = [input.source[edge], input.target[edge]];
+        const arriving = last[edgeOf.get(owner * size + via)];
+        const onward = [];
+        for (let at = last[edgeOf.get(via * size + to)]; at !== NONE; at = pen.previous[at]) onward.unshift(at);
+        // Copies, since each stands on sides of its own; what other readers share before the last bend stays shared.
+        const copy = (at, previous) => pen.draw(pen.x1[at], pen.y1[at], pen.x2[at], pen.y2[at], owner, previous);
+        const reached = copy(arriving, pen.previous[arriving]);
+        const through = pen.draw(pen.x2[arriving], pen.y2[arriving], pen.x1[onward[0]], pen.y1[onward[0]], owner, reached);
+        last[edge] = onward.reduce((previous, at) => copy(at, previous), through);
+      });
     }
 
     class Pen {

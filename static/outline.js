@@ -104,7 +104,7 @@
     }
 
     /**
-     * `bypasses`: "from/to" of edges that only stand where a node between the two does not.
+     * `bypasses`: "from/to" of edges that only stand where a node between the two does not -> that node's key.
      *
      * A folded batch norm leaves a line from the convolution to what follows. It may run right through the place the
      * batch norm had: the two are never seen together.
@@ -112,14 +112,15 @@
     _findBypasses() {
       const { model } = this;
       const snapshots = this.snapshots.map((index) => model.snapshot(index));
-      this.bypasses = new Set();
+      this.bypasses = new Map();
       for (const key of this.order) {
         if (this.rowsOf[key].length < 2) continue;
         for (const from of this.inputsOf[key]) {
           const between = this.inputsOf[key].filter((one) => this.inputsOf[one].includes(from));
           const joined = snapshots.filter((one) => one.rowOf[key] !== NONE &&
             (model.rows[one.rowOf[key]][2] || []).some((value) => one.producer[value] === from));
-          if (between.some((one) => joined.every((snapshot) => snapshot.rowOf[one] === NONE))) this.bypasses.add(`${from}/${key}`);
+          const gone = between.find((one) => joined.every((snapshot) => snapshot.rowOf[one] === NONE));
+          if (gone !== undefined) this.bypasses.set(`${from}/${key}`, gone);
         }
       }
     }

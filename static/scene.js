@@ -27,7 +27,7 @@
         height: new Float32Array(count),
         source: Int32Array.from(this.edges, (edge) => edge[0]),
         target: Int32Array.from(this.edges, (edge) => edge[1]),
-        direct: Uint8Array.from(this.direct),
+        via: Int32Array.from(this.via),
       };
       for (let item = 0; item < count; item++) {
         const size = measure(this, item);
@@ -77,7 +77,7 @@
     _connect() {
       const { outline } = this;
       this.edges = [];
-      this.direct = [];
+      this.via = []; // item through whose place an edge may run, since the two are never seen together
       this.edgeIndex = new Map();
       for (const key of outline.order) {
         if (outline.hidden[key]) continue;
@@ -86,24 +86,22 @@
           const [from, to] = [this.itemOfKey[key], this.itemOfKey[reader]];
           if (from === to) continue;
           const name = this.edgeName(from, to);
-          const bypass = outline.bypasses.has(`${key}/${reader}`) && this._beside(from, to);
+          const via = this.itemOfKey[outline.bypasses.get(`${key}/${reader}`)] ?? NONE;
           if (this.edgeIndex.has(name)) {
-            if (!bypass) this.direct[this.edgeIndex.get(name)] = 0;
+            if (via === NONE) this.via[this.edgeIndex.get(name)] = NONE;
             continue;
           }
           this.edgeIndex.set(name, this.edges.length);
           this.edges.push([from, to]);
-          this.direct.push(bypass ? 1 : 0);
+          this.via.push(via);
         }
       }
-    }
-
-    /** Whether two closed boxes stand in one group, or one right in the group around the other's. */
-    _beside(from, to) {
-      const [first, second] = [this.items[from], this.items[to]];
-      if (first.open || second.open) return false;
-      const outer = (item) => (item.parent > 0 ? this.items[item.parent].parent : 0);
-      return first.parent === second.parent || outer(first) === second.parent || outer(second) === first.parent;
+      const plain = (from, to) => this.via[this.edgeIndex.get(this.edgeName(from, to))] === NONE;
+      const usable = this.edges.map(([from, to], edge) => {
+        const via = this.via[edge];
+        return via !== NONE && !this.items[via].open && plain(from, via) && plain(via, to);
+      });
+      this.via = this.via.map((via, edge) => (usable[edge] ? via : NONE));
     }
 
     edgeName(from, to) {

@@ -37,6 +37,7 @@ VIEWER_SCRIPTS: Final = (
     "ir.js",
     "graph_panel.js",
     "panels.js",
+    "charts.js",
     "chrome.js",
     "app.js",
 )

@@ -73,6 +73,7 @@ var FreezerViewer = FreezerViewer || {};
 
     destroy() {
       for (const stop of this.stops) stop();
+      this.panels.get("graph").view?.destroy();
       fill(this.root);
     }
 

@@ -1,4 +1,4 @@
-/* The smaller tabs: rewrites and near misses, aliases and writes, charts, environment. */
+/* The smaller tabs: rewrites and near misses, aliases and writes, environment. */
 "use strict";
 var FreezerViewer = FreezerViewer || {};
 
@@ -171,60 +171,6 @@ var FreezerViewer = FreezerViewer || {};
     }
   }
 
-  class ChartsPanel {
-    constructor(app) {
-      this.app = app;
-      this.id = "charts";
-      this.label = "Charts";
-      this.element = h("div.fv-panel-body.fv-scroll.fv-charts");
-    }
-
-    render(state) {
-      const theme = this.app.theme();
-      if (theme !== this.shown) this.draw(theme);
-      this.shown = theme;
-      this.mark(state.step);
-    }
-
-    async draw(theme) {
-      const { charts, loadBokeh } = this.app.options;
-      this.drawn = [];
-      if (!charts?.[theme]?.length || !loadBokeh) {
-        fill(this.element, h("p.fv-empty", null, "There is nothing to draw in this trace."));
-        return;
-      }
-      const figures = charts[theme].map((chart) => ({ ...chart, target: h("div.fv-chart-target") }));
-      fill(this.element, figures.map(({ title, note, target }) => h("figure.fv-chart", null, h("figcaption", null, h("strong", null, title), h("span.fv-muted", null, note)), target)));
-      const Bokeh = await loadBokeh();
-      for (const { item, target } of figures) {
-        if (!item) continue;
-        const views = await Bokeh.embed.embed_item(item, target);
-        this.connect(views);
-      }
-      this.mark(this.app.current.step);
-    }
-
-    connect(views) {
-      for (const model of [...views].map((view) => view.model).filter((one) => one.type === "Figure")) {
-        this.drawn.push(model);
-        for (const { data_source: source } of model.renderers) {
-          source.selected.change.connect(() => {
-            const [index] = source.selected.indices;
-            const steps = source.get_array("step");
-            if (index !== undefined && steps.length) this.app.setStep(steps[index]);
-          });
-        }
-      }
-    }
-
-    /** Moves the line that marks the chosen pass. */
-    mark(step) {
-      for (const model of this.drawn || []) {
-        for (const line of model.center) if (line.tags?.includes("chosen")) line.location = step;
-      }
-    }
-  }
-
   class EnvironmentPanel {
     constructor(app) {
       this.app = app;
@@ -275,5 +221,5 @@ var FreezerViewer = FreezerViewer || {};
     return grid("", ["Model", "Latency", "Largest error"], cells);
   }
 
-  Object.assign(FreezerViewer, { RewritesPanel, AliasesPanel, ChartsPanel, EnvironmentPanel });
+  Object.assign(FreezerViewer, { RewritesPanel, AliasesPanel, EnvironmentPanel, grid });
 })();

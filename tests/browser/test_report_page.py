@@ -295,6 +295,11 @@ def test_charts_follow_and_lead(opened):
     page.evaluate(f"{drawn}[0].renderers.at(-1).data_source.selected.indices = [1]")
     assert state(page)["step"] == 6
     assert page.evaluate(chosen) == [6, 6, 6, 6]
+    numbers = page.locator("#fv1-pane-charts .fv-measured")
+    expect(numbers).to_contain_text("80.0 µs (78.5–82.3 µs)")
+    expect(numbers).to_contain_text("2 outliers left out")
+    press(page, "ArrowDown")
+    expect(numbers).to_contain_text("This pass's graph cannot run on its own, so it was not measured.")
 
 
 def test_the_theme_follows_the_system_and_can_be_switched(opened):
@@ -400,3 +405,17 @@ def test_callers_hear_what_is_chosen(opened):
     assert (state(page)["step"], state(page)["tab"]) == (4, "code")
     page.evaluate("(state) => viewer.restore(state)", before)
     assert state(page) == before
+
+
+def test_a_script_that_slipped_in_would_not_run(opened, problems):
+    page = opened()
+    page.evaluate(
+        """() => {
+            const script = document.createElement("script");
+            script.textContent = "window.__pwned = 1";
+            document.body.append(script);
+        }"""
+    )
+    assert page.evaluate("window.__pwned") is None
+    assert ["Content Security Policy" in problem for problem in problems] == [True]
+    problems.clear()

@@ -57,7 +57,7 @@ def test_committed_notebooks_hold_no_outputs() -> None:
 
 def test_a_recording_shows_itself(quickstart: tuple[Any, Path]) -> None:
     notebook, _ = quickstart
-    recorded, captured = (html_of(_cell(notebook, text)) for text in ("fe.record(\"example:resnet18", "fe.capture()"))
+    recorded, captured = (html_of(_cell(notebook, text)) for text in ('fe.record("example:resnet18', "fe.capture()"))
     assert "FoldFrozenConvBatchnorm" in recorded
     assert "resnet18" in recorded
     assert "Sequential" in captured
@@ -77,4 +77,4 @@ def test_what_the_notebook_saves_opens(quickstart: tuple[Any, Path]) -> None:
     notebook, folder = quickstart
     assert text_of(_cell(notebook, "fe.load(")) == "True"
     assert fe.load(folder / "resnet18.fztrace").name == "resnet18"
-    assert (folder / "resnet18.html").read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
+    assert (folder / "resnet18.html").read_text(encoding="utf-8").startswith("<!doctype html>")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import io
 import os
 import re
 import subprocess
@@ -153,12 +154,32 @@ def test_errors_restore_everything(tmp_path):
     assert (tmp_path / "stderr").read_bytes() == b"lost?"
 
 
-def test_a_program_without_sys_stderr(monkeypatch):
-    """``pythonw`` and some services have none."""
-    monkeypatch.setattr(sys, "stderr", None)
+def closed() -> io.TextIOWrapper:
+    stream = io.TextIOWrapper(io.BytesIO())
+    stream.close()
+    return stream
+
+
+@pytest.mark.parametrize("stream", [None, closed()], ids=["none", "closed"])
+def test_a_program_without_a_usable_sys_stderr(monkeypatch, stream):
+    """``pythonw`` and some services have none; torch freezes all the same."""
+    monkeypatch.setattr(sys, "stderr", stream)
     with captured_log() as log:
         torch._C._freeze_module(torch.jit.script(Net().eval())._c)
     assert log.records
+
+
+def close_inside(stream: io.TextIOWrapper) -> None:
+    with captured_log():
+        stream.close()
+
+
+def test_file_descriptor_2_comes_back_even_if_sys_stderr_was_closed_meanwhile(monkeypatch):
+    stream, target = io.TextIOWrapper(io.BytesIO()), os.fstat(2).st_ino
+    monkeypatch.setattr(sys, "stderr", stream)
+    with contextlib.suppress(ValueError):
+        close_inside(stream)
+    assert os.fstat(2).st_ino == target
 
 
 def test_a_closed_file_descriptor_2():

@@ -61,7 +61,9 @@ def test_a_growth_has_its_time(clock, tmp_path, monkeypatch):
             write(size)
     moments.append(time.monotonic_ns())
     assert [offset for offset, _ in seen] == [3, 53, 60]
-    assert all(before <= clock_ns <= after for before, (_, clock_ns), after in zip(moments, seen, moments[1:]))
+    assert all(
+        before <= clock_ns <= after for before, (_, clock_ns), after in zip(moments, seen, moments[1:], strict=False)
+    )
 
 
 def test_watches_follow_one_another_in_one_child(clock, tmp_path):

@@ -144,6 +144,7 @@ def test_a_measured_step(view):
             "ratio": "0.88× (0.84–0.92)",
             "verdict": "faster",
             "first": "900 µs",
+            "warmup": 2,
             "samples": 40,
             "notes": ["2 outliers left out"],
         }

@@ -10,6 +10,7 @@ import freeze_engine as fe
 from viewer.cli.command import FINE, FREEZE_FAILED, CommandError, output_file
 from viewer.cli.terminal import progress_line, remark, say
 
+
 class RecordCommand:
     """Freeze a model, and record what every pass did.
 

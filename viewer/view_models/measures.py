@@ -21,6 +21,7 @@ def latency_rows(latency: tuple[fe.Latency, ...]) -> list[dict[str, Any]]:
             "ratio": entry.ratio and ratio_text(entry.ratio),
             "verdict": entry.verdict,
             "first": duration_text(entry.first_ns),
+            "warmup": len(entry.warmup_ns),
             "samples": entry.samples,
             "notes": list(entry.notes),
         }

@@ -17,6 +17,7 @@ from freeze_engine.backends.torchscript.capture import FreezeCapture, capturing
 from freeze_engine.backends.torchscript.front_door import scripted
 from freeze_engine.backends.torchscript.measuring import Subject, measure_steps
 from freeze_engine.backends.torchscript.raw import RawFreeze
+from freeze_engine.backends.torchscript.slots import read_paths
 from freeze_engine.inputs import Inputs
 from freeze_engine.options import Measure, Progress, RecordOptions, TorchScriptOptions
 from freeze_engine.recorder import Recorder
@@ -125,7 +126,7 @@ def _attach_freeze(error: BaseException, freezes: FreezeCapture, how: RecordOpti
 def _recorder(freeze: RawFreeze, name: str, call: str | None, inputs: Inputs | None) -> Recorder:
     specs = tuple(_specs(inputs)) if inputs is not None else ()
     options = tuple((key, repr(value)) for key, value in sorted(freeze.options.items()))
-    return Recorder(name, "torchscript", call or freeze.call, environment(), options, specs)
+    return Recorder(name, "torchscript", call or freeze.call, environment(), options, specs, read_paths)
 
 
 def _mutable(freeze: RawFreeze, attributes: Sequence[AttributeFate]) -> tuple[str, ...]:

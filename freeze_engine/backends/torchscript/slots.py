@@ -33,6 +33,11 @@ def slot_accesses(graph: GraphSnapshot, self_path: str = "") -> Iterator[SlotAcc
     yield from _accesses(graph.nodes, modules)
 
 
+def read_paths(graph: GraphSnapshot) -> dict[str, str]:
+    """Returns, by node id, the path of the attribute that a ``prim::GetAttr`` reads."""
+    return {access.node.id: access.path for access in slot_accesses(graph) if access.path and access.node.outputs}
+
+
 def fork_paths(graph: GraphSnapshot, self_path: str = "") -> dict[str, str]:
     """Returns, by scope, the path of the module that a forked subgraph takes as its own ``self``.
 
