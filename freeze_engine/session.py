@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -104,7 +104,9 @@ def capture() -> Iterator[Captured]:
     from freeze_engine.backends.torchscript.capture import capturing
 
     with capturing() as freezes:
-        yield Captured(freezes)
+        captured = Captured(freezes)
+        freezes.settle = lambda: captured.traces
+        yield captured
 
 
 def record(
@@ -154,7 +156,8 @@ def record(
     if isinstance(model, (str, Path)):
         loaded = load_model(str(model), map_location=map_location)
         model, given, name, via = loaded.module, given or loaded.inputs, name or loaded.name, via or loaded.via
-        options = options or TorchScriptOptions(preserved_attrs=loaded.preserved_attrs)
+        options = options or TorchScriptOptions()
+        options = replace(options, preserved_attrs=options.preserved_attrs or loaded.preserved_attrs)
     how = RecordOptions(via or "script", tuple(check_inputs), name, call)
     frozen = record_module(model, given, options or TorchScriptOptions(), how, measure, progress or _silent)
     return Recording(frozen.module, frozen.trace, frozen.live)

@@ -204,7 +204,7 @@ class NearMiss:
         step: index of the step that could have done it.
         kind: the fold, named as in `Rewrite.kind`.
         node: id of the node left standing (the batch norm, add or mul).
-        neighbour: id of the conv or linear it stands next to.
+        neighbour: id of the conv or linear it stands next to; empty where the pass took that away.
         reason: ``shared_weights``, ``several_uses``, ``operand_not_constant``, ``training_statistics``,
             ``no_running_stats``, ``dtype``, ``shape``, …; ``unknown`` where torch's conditions do not say.
         detail: one sentence with the values that decided it.

@@ -192,7 +192,8 @@ def _references(trace: Trace, nodes: _NodeIds) -> Iterator[str]:
             yield from _evidence(trace, fate, evidence)
             yield from nodes.missing(where, evidence.step, _evidence_nodes(evidence))
     for miss in trace.near_misses:
-        yield from nodes.missing(f"near miss {miss.kind}", miss.step, (miss.node, miss.neighbour))
+        named = (miss.node, miss.neighbour) if miss.neighbour else (miss.node,)
+        yield from nodes.missing(f"near miss {miss.kind}", miss.step, named)
     for notice in trace.notices:
         yield from nodes.missing(f"notice {notice.code}", notice.step, ())
     if trace.failure:

@@ -59,6 +59,7 @@
     }
 
     _onWheel(event) {
+      if (this.view.options.wheel === "ctrl" && !event.ctrlKey && !event.metaKey) return;
       event.preventDefault();
       const unit = event.deltaMode === 1 ? 16 : event.deltaMode === 2 ? 400 : 1;
       const speed = event.ctrlKey ? 0.01 : 0.0016;
@@ -151,17 +152,17 @@
 
     _fillTip(item, side) {
       const { group, key } = this.view.picture.scene.items[item];
-      const lines = group ? this._groupLines(item, group) : this._nodeLines(item, key, side);
+      const lines = group ? this._groupLines(item, group, side) : this._nodeLines(item, key, side);
       this.tip.replaceChildren();
       draw.element("b", "", this.tip).textContent = lines[0];
       for (const line of lines.slice(1)) draw.element("div", "", this.tip).textContent = line;
     }
 
-    _groupLines(item, group) {
+    _groupLines(item, group, side) {
       const { counts } = this.view.picture;
       const changes = ["removed", "added", "changed"].filter((status) => counts[status][item])
         .map((status) => `${draw.SIGNS[status]}${counts[status][item]} ${status}`);
-      return [group.label, `${group.id}  ·  ${group.ops} ops`, ...(changes.length ? [changes.join("   ")] : []), "double click to open"];
+      return [group.label, `${group.id}  ·  ${words.count(this.view.picture.opsOf(item, side), "op")}`, ...(changes.length ? [changes.join("   ")] : []), "double click to open"];
     }
 
     _nodeLines(item, key, side) {

@@ -166,6 +166,7 @@
       this.fanOut = new Int32Array(scene.items.length);
       for (const [from] of scene.edges) this.fanOut[from]++;
       this.contents = [null, new Map(), new Map()];
+      this.replaced = scene.model.replaced(before, after);
     }
 
     /** A line that several edges share stands on a side where any of them does. */
@@ -183,6 +184,11 @@
 
     snapshotOf(side) {
       return side === 1 ? this.before : this.after;
+    }
+
+    /** How many operations a closed group holds on one side. */
+    opsOf(item, side) {
+      return this.ops[side][item];
     }
 
     /** Status of a box: its own node's, not that of what it holds. */
@@ -233,8 +239,8 @@
    *
    * @param surface a CanvasRenderingContext2D or an SvgSurface, origin at the pane's corner, clipped to it
    * @param {Picture} picture
-   * @param {object} look `{side: 1|2, theme, width, height, camera: {x, y, zoom}, selected, hovered, marks, matches,
-   *     headerTop}`: `side` 1 is before, 2 after; the camera's point is in the pane's middle
+   * @param {object} look `{side: 1|2, alone, theme, width, height, camera: {x, y, zoom}, selected, hovered, marks, matches,
+   *     headerTop}`: `side` 1 is before, 2 after; `alone` where the other side is not shown; the camera's point is in the pane's middle
    */
   function paintPane(surface, picture, look) {
     const { camera, width, height } = look;
@@ -256,7 +262,7 @@
     surface.restore();
   }
 
-  /** Items in view: open groups, boxes, and places where only the other side has a box. */
+  /** Items in view: open groups, boxes, and the outermost places where only the other side has a box. */
   function sight(picture, look, view) {
     const { layout, scene, sides } = picture;
     const [groups, boxes, ghosts] = [[], [], []];
@@ -264,7 +270,7 @@
       const [x, y] = [layout.x[item], layout.y[item]];
       if (x > view.right || y > view.bottom || x + layout.width[item] < view.left || y + layout.height[item] < view.top) continue;
       if (!(sides[item] & look.side)) {
-        if (sides[item]) ghosts.push(item);
+        if (sides[item] && sides[scene.items[item].parent] & look.side && !picture.replaced) ghosts.push(item);
       } else (scene.items[item].open ? groups : boxes).push(item);
     }
     return { groups, boxes, ghosts };
@@ -497,8 +503,10 @@
     s.fill();
   }
 
-  function badgesOf(picture, item) {
-    return ["removed", "added", "changed"].filter((status) => picture.counts[status][item])
+  /** What changed in a group, as far as it is seen in this pane: what was removed before, what was added after. */
+  function badgesOf({ picture, look }, item) {
+    const hidden = look.alone ? "" : look.side === 1 ? "added" : "removed";
+    return ["removed", "added", "changed"].filter((status) => status !== hidden && picture.counts[status][item])
       .map((status) => ({ status, text: `${SIGNS[status]}${picture.counts[status][item]}` }));
   }
 
@@ -507,11 +515,11 @@
     const { layout, scene } = picture;
     const { group } = scene.items[item];
     const [x, y, width, height] = [layout.x[item], layout.y[item], layout.width[item], layout.height[item]];
-    const badges = badgesOf(picture, item);
-    if (badges.length && zoom < FLAT_ZOOM) {
+    const badges = badgesOf(job, item);
+    if (badges.length && zoom < 0.5) {
       // From afar the badge is a band of the first change's colour, never thinner than can be seen.
       s.beginPath();
-      s.rect(x, y, Math.max(width * 0.12, 4 / zoom), height);
+      s.rect(x, y, Math.max(width * 0.06, 4 / zoom), height);
       s.fillStyle = theme[badges[0].status].line;
       s.fill();
     }
@@ -525,7 +533,7 @@
     }
     paintToggle(job, x + 15, y + 16, true);
     write(job, shorten(FONTS.header, group.label, width - 38), x + 28, y + 16, FONTS.header, theme.text);
-    const ops = `${group.ops} ${group.ops === 1 ? "op" : "ops"}`;
+    const ops = root.FreezerGraph.words.count(picture.opsOf(item, job.look.side), "op");
     write(job, ops, x + 28, y + 34, FONTS.count, theme.soft);
     const needed = badges.reduce((sum, badge) => sum + textWidth(FONTS.header, badge.text) + 13, 0);
     paintBadges(job, badges, Math.min(x + 36 + textWidth(FONTS.count, ops), x + width - 4 - needed), y + 34);
@@ -611,7 +619,7 @@
     paintToggle(job, 10, 11.5, false);
     write(job, label, 21, 12, FONTS.header, status ? theme[status].text : theme.groupText);
     const room = (picture.layout.width[item] - box.width) / scale - 12;
-    const badges = badgesOf(picture, item);
+    const badges = badgesOf(job, item);
     const needed = badges.reduce((sum, badge) => sum + textWidth(FONTS.header, badge.text) + 13, 0);
     // From afar the changed boxes themselves are what is seen.
     if (needed <= room && scale < 1.5) paintBadges(job, badges, box.width / scale + 6, 12);

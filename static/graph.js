@@ -6,9 +6,10 @@
  * Where workers are refused, layout runs on the main thread. Text from a model reaches the page only as canvas text,
  * textContent or escaped SVG text.
  *
- *   const view = FreezerGraph.create(container, {theme, panes, worker, toolbar});
+ *   const view = FreezerGraph.create(container, {theme, panes, worker, toolbar, wheel});
  *     theme "light" | "dark" | "auto" (the system's)      panes "split" | "after" | "before"
  *     worker "auto" | "never"                             toolbar true | false
+ *     wheel "zoom" | "ctrl": whether the wheel always zooms, or only with Ctrl and else scrolls the page around the view
  *
  * Data
  *   view.setData(data)                  what viewer.graph_data.graph_data returned, parsed; throws on another format
@@ -26,7 +27,7 @@
  *   view.focusMatch(i)                  selects and centres a result of the last search; clearSearch() forgets it
  *   view.node(id)                       {id, status, before, after}: the node in both graphs, or null
  *   view.history(id)                    [{step, status}]: the steps that added, changed or removed it
- *   view.setMarks({id or value: {fill, label}}), view.setLegend([{fill, label}])
+ *   view.setMarks({id or value: {fill, label}}), view.setLegend([{fill, label}], title)
  *   view.setOptions({constants, panes}), view.setTheme(theme)
  *   view.state(), view.restore(state)   plain JSON: steps, expanded groups, selection, viewport, options
  *   view.toSVG() -> string, view.toPNG() -> Promise<Blob>, view.destroy()
@@ -45,8 +46,10 @@
   const BEFORE = 1;
   const AFTER = 2;
   const CHANGES_BUDGET = 900; // boxes opened on our own account to show changes
+  const ENOUGH_LEVELS = 8; // boxes that are a picture, where a pass made the graph anew
   const CALM_BUDGET = 140; // boxes opened on our own account where nothing changed
   const KEPT_SCENES = 12;
+  const PANE_FOOT = 88; // px at the bottom of a pane that legend and buttons take
   const [LEAST_ZOOM, MOST_ZOOM] = [0.004, 4];
   const GLIDE_MS = 180;
 
@@ -66,10 +69,11 @@
 .fg-bar button:focus-visible { outline: 2px solid var(--fg-focus); }
 .fg-bar button[aria-pressed="true"] { background: var(--fg-hover); color: var(--fg-focus); }
 .fg-bar svg { width: 16px; height: 16px; fill: none; stroke: currentColor; stroke-width: 1.6; stroke-linecap: round; stroke-linejoin: round; }
-.fg-legend { left: 10px; bottom: 10px; display: flex; flex-wrap: wrap; gap: 2px 12px; padding: 5px 10px; max-width: 46%; pointer-events: none; }
+.fg-legend { left: 10px; bottom: 10px; padding: 4px 9px; max-width: 46%; pointer-events: none; font-size: 11px; }
 .fg-legend:empty { display: none; }
-.fg-legend span { display: inline-flex; align-items: center; gap: 6px; white-space: nowrap; color: var(--fg-soft); }
-.fg-legend i { width: 15px; height: 15px; border-radius: 4px; border: 1.5px solid; box-sizing: border-box; font: 700 11px/12px ui-sans-serif, system-ui, sans-serif;
+.fg-legend p { display: flex; flex-wrap: wrap; gap: 2px 10px; margin: 0; padding: 1px 0; }
+.fg-legend span { display: inline-flex; align-items: center; gap: 5px; white-space: nowrap; color: var(--fg-soft); }
+.fg-legend i { width: 14px; height: 14px; border-radius: 4px; border: 1.5px solid; box-sizing: border-box; font: 700 11px/11px ui-sans-serif, system-ui, sans-serif;
   text-align: center; }
 .fg-tip { z-index: 2; max-width: 420px; padding: 7px 10px; pointer-events: none; white-space: pre-wrap; overflow-wrap: anywhere; }
 .fg-tip b { display: block; font-size: 13px; }
@@ -89,7 +93,7 @@
 
   class View {
     constructor(container, options) {
-      this.options = { constants: false, panes: "split", theme: "auto", toolbar: true, worker: "auto", ...options };
+      this.options = { constants: false, panes: "split", theme: "auto", toolbar: true, worker: "auto", wheel: "zoom", ...options };
       this.listeners = new Map();
       this.expanded = new Set();
       this.camera = { x: 0, y: 0, zoom: 1 };
@@ -244,7 +248,8 @@
     /**
      * Opens groups the first time an outline is seen: those this pass changed, those its other passes change, small ones.
      *
-     * Counting all passes that share the layout means that going from pass to pass moves nothing at all.
+     * Counting all passes that share the layout means that going from pass to pass moves nothing at all. Where a pass
+     * made most of the graph anew, the modules alone are shown: they are what both sides have.
      */
     _openByDefault() {
       const outline = this._outline();
@@ -252,6 +257,7 @@
       this.seenOutlines.add(outline);
       const [before, after] = this._snapshots();
       const opener = new Opener(outline, this.expanded);
+      if (this.model.replaced(before, after)) return opener.openLevels(ENOUGH_LEVELS);
       opener.openFor(this.model.diff(before, after).keys(), CHANGES_BUDGET);
       const members = outline.snapshots;
       for (let at = 1; at < members.length; at++) opener.openFor(this.model.diff(members[at - 1], members[at]).keys(), CHANGES_BUDGET);
@@ -403,12 +409,12 @@
 
     /** Centres a rectangle of the world in the panes, glides there unless told to jump. */
     _frame(box, { least = LEAST_ZOOM, most = 1.15, jump = false } = {}) {
-      const room = { width: Math.max(60, this._paneWidth() - 40), height: Math.max(60, this.height - draw.PANE_HEAD - 64) };
+      const room = { width: Math.max(60, this._paneWidth() - 40), height: Math.max(60, this.height - draw.PANE_HEAD - PANE_FOOT) };
       const zoom = Math.min(most, Math.max(least, Math.min(room.width / box.width, room.height / box.height)));
       // What does not fit is shown from its top.
       const y = box.height * zoom > room.height ? box.y + room.height / 2 / zoom
         : Math.max(box.y + box.height / 2, Math.min(room.height / 2 / zoom, this._whole().height / 2));
-      this._glide({ x: box.x + box.width / 2, y: y - (draw.PANE_HEAD - 30) / 2 / zoom, zoom }, jump);
+      this._glide({ x: box.x + box.width / 2, y: y + (PANE_FOOT - draw.PANE_HEAD) / 4 / zoom, zoom }, jump);
     }
 
     _glide(target, jump) {
@@ -444,14 +450,14 @@
       this.unseen = false;
       const changes = this._changeBox();
       const whole = this._whole();
-      if (this._fits(whole, 0.6)) this._frame(whole, { jump: true });
+      if (this._fits(whole, this.picture.replaced ? 0.35 : 0.6)) this._frame(whole, { jump: true });
       else if (changes && this._fits(changes.all, 0.4)) this._frame(changes.all, { most: 1, jump: true });
       else if (changes) this._frame(changes.first, { most: 0.85, jump: true });
       else this._frame(whole, { least: 0.6, most: 1, jump: true });
     }
 
     _fits(box, zoom) {
-      return box.width * zoom <= this._paneWidth() - 40 && box.height * zoom <= this.height - draw.PANE_HEAD - 64;
+      return box.width * zoom <= this._paneWidth() - 40 && box.height * zoom <= this.height - draw.PANE_HEAD - PANE_FOOT;
     }
 
     _whole() {
@@ -665,8 +671,9 @@
       this._redraw();
     }
 
-    setLegend(entries) {
+    setLegend(entries, title = "") {
       this.legend = entries || [];
+      this.legendTitle = title;
       this._drawLegend();
     }
 
@@ -744,7 +751,7 @@
       this.headers = {};
       panes.forEach((side, at) => {
         const look = {
-          side, width, height: this.height, theme: this.theme, camera: this.camera, selected: this.selected, hovered: live ? this.hovered : -1,
+          side, alone: panes.length === 1, width, height: this.height, theme: this.theme, camera: this.camera, selected: this.selected, hovered: live ? this.hovered : -1,
           marks: this.keyMarks, groupMarks: this.groupMarks, matches: this.matchItems, headerTop: draw.PANE_HEAD,
         };
         surface.save();
@@ -800,17 +807,21 @@
       if (!this.legendBox) return;
       this.legendBox.replaceChildren();
       const colours = draw.THEMES[this.theme];
-      const entry = (sign, label, fill, line) => {
-        const box = draw.element("span", "", this.legendBox);
+      const entry = (row, sign, label, fill, line) => {
+        const box = draw.element("span", "", row);
         const swatch = draw.element("i", "", box);
         swatch.textContent = sign;
         Object.assign(swatch.style, { background: fill, borderColor: line, color: line });
         draw.element("span", "", box).textContent = label;
       };
       if (this.steps && this.steps.before !== null) {
-        for (const status of ["removed", "added", "changed"]) entry(draw.SIGNS[status], status, colours[status].fill, colours[status].line);
+        const row = draw.element("p", "", this.legendBox);
+        for (const status of ["removed", "added", "changed"]) entry(row, draw.SIGNS[status], status, colours[status].fill, colours[status].line);
       }
-      for (const { fill, label } of this.legend) entry("", label, fill, fill);
+      if (!this.legend.length) return;
+      const row = draw.element("p", "", this.legendBox);
+      if (this.legendTitle) draw.element("span", "", row).textContent = this.legendTitle;
+      for (const { fill, label } of this.legend) entry(row, "", label, fill, fill);
     }
 
     toSVG() {

@@ -16,6 +16,7 @@
   };
   // An epoch is a run of steps that share one layout. A gap where a node used to be is cheap, a page of gaps is not.
   const EPOCH_GROWTH = 1.3;
+  const REPLACED = { share: 0.5, least: 30 }; // part of the graph after a step that is new, from this many nodes on
   const NONE = -1;
 
   class Model {
@@ -112,6 +113,14 @@
       }
       for (const key of now.order) if (old.rowOf[key] === NONE) statuses.set(key, "added");
       return statuses;
+    }
+
+    /** Whether a step made most of its graph anew, as inlining does: then place by place there is little to compare. */
+    replaced(before, after) {
+      if (before === null || before === after) return false;
+      const [old, now] = [this.snapshot(before), this.snapshot(after)];
+      const made = now.order.filter((key) => old.rowOf[key] === NONE).length;
+      return now.order.length >= REPLACED.least && made > REPLACED.share * now.order.length;
     }
 
     outline(snapshots, constants) {
@@ -240,6 +249,10 @@
 
   // ------------------------------------------------------------------------------------------- words for people
 
+  function count(number, noun) {
+    return `${number} ${noun}${number === 1 ? "" : "s"}`;
+  }
+
   function opName(op) {
     const tail = op.slice(op.lastIndexOf("::") + 1).replace(/^:/, "");
     return tail.replace(/^torch\.ops\./, "").replace(/^(aten|prims|mkldnn)\./, "");
@@ -259,12 +272,18 @@
     return parts.at(-1) || name;
   }
 
+  /** The attribute that a `prim::GetAttr` reads; empty for any other node. */
+  function attributeName(node) {
+    const pair = node.op === "prim::GetAttr" && node.attributes.find((one) => one.name === "name");
+    return pair ? pair.text.replace(/^"(.*)"$/, "$1") : "";
+  }
+
   /** What a constant's chip says; empty for plain numbers, flags and lists, which would drown the rest. */
   function chipText(node) {
     if (node.constant) return `${shortName(node.outputs[0].name)} [${node.constant.shape.join(", ")}]`;
     const type = node.outputs.length ? node.outputs[0].type : "";
     if (node.op === "prim::GetAttr") {
-      const name = ((node.attributes.find((pair) => pair.name === "name") || {}).text || "").replace(/^"(.*)"$/, "$1");
+      const name = attributeName(node);
       const primitive = /^(int|bool|float|str|NoneType|Device|(int|bool|float)\[\]|.*\?)$/.test(type);
       if (primitive) return "";
       const sizes = /^\w+(\[.*\])$/.exec(shortType(type));
@@ -273,5 +292,5 @@
     return /Tensor/.test(type) ? shortName(node.outputs[0].name) : "";
   }
 
-  root.FreezerGraph = Object.assign(root.FreezerGraph || {}, { Model, words: { opName, shortType, shortName, chipText } });
+  root.FreezerGraph = Object.assign(root.FreezerGraph || {}, { Model, words: { attributeName, count, opName, shortType, shortName, chipText } });
 })(globalThis);

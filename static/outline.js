@@ -200,7 +200,8 @@
      */
     _findPaths() {
       const { model } = this;
-      const own = (key) => model.strings[model.rows[this.rowsOf[key].at(-1)][4] || 0] || (model.isPseudo(key) ? "" : undefined);
+      const told = (key) => model.strings[model.rows[this.rowsOf[key].at(-1)][4] || 0] || (model.isPseudo(key) ? "" : undefined);
+      const own = (key) => this._calledModule(key) || told(key);
       const placed = this.order.filter((key) => !this.isConstant[key] && this.holder[key] === NONE);
       this.paths = [];
       for (const key of this.order) this.paths[key] = own(key) || "";
@@ -214,6 +215,23 @@
       }
       // What runs inside an If or a Loop is where that is.
       for (const key of this.order) if (this.holder[key] !== NONE && !own(key)) this.paths[key] = this.paths[this.holder[key]];
+    }
+
+    /** The module whose method a node calls: what inlining puts in its stead comes from there. */
+    _calledModule(key) {
+      const row = this.model.rows[this.rowsOf[key].at(-1)];
+      return this.model.strings[row[1]] === "prim::CallMethod" ? this._modulePath((row[2] || [])[0]) : null;
+    }
+
+    /** Path of the module that a value is, by the attributes it was read through; null where that is not told. */
+    _modulePath(value) {
+      const [key] = this.producers.get(value) || [];
+      if (key === undefined) return null;
+      if (this.model.isPseudo(key)) return "";
+      const node = this.model.node(this.rowsOf[key].at(-1));
+      const owner = node.op === "prim::GetAttr" ? this._modulePath(this.model.rows[this.rowsOf[key].at(-1)][2][0]) : null;
+      if (owner === null) return null;
+      return [owner, words.attributeName(node)].filter(Boolean).join(".");
     }
 
     _group(fields) {
@@ -343,7 +361,8 @@
    *
    * Kahn's algorithm with one heap of ready nodes per module path, so that the next node comes from the deepest
    * module of the last one that has any. A circle (two versions of a graph may order nodes differently) is cut at its
-   * earliest node.
+   * earliest node. What no edge joins to anything (a check, say) would run first of all, and cut its module in two: it
+   * waits for its module.
    */
   function stayInModule(keys, paths, edges) {
     const index = new Map(keys.map((key, at) => [key, at]));
@@ -362,9 +381,16 @@
       }
       return module;
     });
+    const loose = keys.map((_, at) => !waiting[at] && !readers[at].length);
+    homes.forEach((home, at) => {
+      for (let module = home; module && !loose[at]; module = module.parent) module.joined = true;
+    });
     const done = new Uint8Array(keys.length);
     const queue = (at) => {
-      for (let module = homes[at]; module; module = module.parent) heapPush(module.ready, at);
+      for (let module = homes[at]; module; module = module.parent) {
+        heapPush(module.ready, at);
+        if (loose[at] && module.joined) return;
+      }
     };
     for (let at = 0; at < keys.length; at++) if (!waiting[at]) queue(at);
     const order = [];
@@ -465,6 +491,16 @@
         const cost = chain.reduce((sum, group) => sum + group.children.length, 0);
         if (this.boxes + cost > budget) continue;
         chain.forEach((group) => this._open(group));
+      }
+    }
+
+    /** Opens whole levels, outer ones first, until there is something to see. */
+    openLevels(enough) {
+      const shut = (group) => group.children.flatMap((child) => (!child.children ? [] : this.expanded.has(child.id) ? shut(child) : [child]));
+      while (this.boxes < enough) {
+        const level = shut(this.outline.root);
+        if (!level.length) return;
+        level.forEach((group) => this._open(group));
       }
     }
 

@@ -129,16 +129,19 @@
       return sides;
     }
 
-    /** Per item: sides it stands on, and how many nodes it holds that were added, removed, changed. */
+    /** Per item: sides it stands on, operations it holds on each, and how many nodes in it were added, removed, changed. */
     tally(before, after, statuses) {
       const count = this.items.length;
       const sides = new Uint8Array(count);
       const counts = { added: new Int32Array(count), removed: new Int32Array(count), changed: new Int32Array(count) };
+      const ops = [null, new Int32Array(count), new Int32Array(count)];
       for (const [index, bit] of [[before, 1], [after, 2]]) {
         if (index === null) continue;
         for (const key of this.model.snapshot(index).order) {
           const item = this.itemOfKey[key];
-          if (item !== undefined) sides[item] |= bit;
+          if (item === undefined) continue;
+          sides[item] |= bit;
+          if (!this.model.isPseudo(key)) ops[bit][item]++;
         }
       }
       for (let item = count - 1; item > 0; item--) sides[this.items[item].parent] |= sides[item];
@@ -148,7 +151,7 @@
         // The change of an open If or Loop is its own box's, not that of what it holds.
         for (let at = item; at !== undefined && at !== NONE; at = this.items[at].parent) counts[status][at]++;
       }
-      return { sides, counts };
+      return { sides, ops, counts };
     }
   }
 

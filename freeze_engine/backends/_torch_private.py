@@ -26,6 +26,8 @@ REQUIRED = {
     "ParameterDict": "telling parameters from other attributes",
     "BufferDict": "telling buffers from other attributes",
     "parse_schema": "telling which arguments an operator writes",
+    "_jit_clear_class_registry": "reading freezes before torch forgets their classes",
+    "_jit_pass_inline": "finding writes inside forks",
     "parse_ir": "running the graphs of which torch only shows the text",
 }
 
@@ -142,6 +144,12 @@ def cpp_module(module: torch.jit.ScriptModule) -> Any:
 def settings() -> tuple[tuple[str, str], ...]:
     """Returns what silently changes a TorchScript freeze or its speed, as ``(name, value)`` pairs."""
     pairs = [("jit_enabled", str(scripting_enabled()))]
+    for label, name, value in (
+        ("fusion_strategy", "_jit_set_fusion_strategy", []),
+        ("profiling_mode", "_jit_set_profiling_mode", True),
+        ("profiling_executor", "_jit_set_profiling_executor", True),
+    ):
+        pairs.append((label, str(_read_by_setting(name, value))))
     for label, name in (
         ("profiled_runs", "_jit_get_num_profiled_runs"),
         ("onednn_fusion", "_jit_llga_enabled"),
@@ -151,3 +159,13 @@ def settings() -> tuple[tuple[str, str], ...]:
         getter = getattr(torch._C, name, None)
         pairs.append((label, str(getter()) if getter else "unknown"))
     return tuple(pairs)
+
+
+def _read_by_setting(name: str, value: Any) -> Any:
+    """Reads a setting that torch only has a setter for, which returns what was set before."""
+    setter = getattr(torch._C, name, None)
+    if setter is None:
+        return "unknown"
+    before = setter(value)
+    setter(before)
+    return before

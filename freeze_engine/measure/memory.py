@@ -121,6 +121,13 @@ class _Statistics:
         self.mean += delta * count / self.count
 
 
+def tensor_bytes(tensor: torch.Tensor) -> int:
+    """Returns the bytes that a tensor of any layout takes, the indices of a sparse one included."""
+    if tensor.is_meta or (tensor.layout is torch.strided and not tensor.is_quantized):
+        return tensor.nbytes
+    return sum(part.nbytes for part in _parts(tensor.detach()))
+
+
 def _storage(tensor: torch.Tensor) -> Hashable:
     return StorageWeakRef(tensor.untyped_storage())  # type: ignore[no-untyped-call]
 

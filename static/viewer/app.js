@@ -19,7 +19,7 @@ var FreezerViewer = FreezerViewer || {};
   class Viewer {
     constructor(element, { view, graph, charts = null, options = {} }) {
       this.graph = graph;
-      this.options = { hash: false, loadBokeh: null, ...options, charts };
+      this.options = { hash: false, loadBokeh: null, wheel: "zoom", ...options, charts };
       this.model = new TraceModel(view, graph);
       this.prefix = `fv${(instances += 1)}`; // ids must differ between viewers of one notebook
       this.listeners = new Map();
@@ -255,7 +255,8 @@ var FreezerViewer = FreezerViewer || {};
    * @param {HTMLElement} element filled with the application; give it a size
    * @param {Object} data `view` and `graph`: what viewer.view_models and viewer.graph_data make of one trace; `charts`:
    *   what viewer.charts makes of it; `options`: `hash` keeps the state in the page's address, `state` is where to
-   *   start, `loadBokeh` returns a promise of BokehJS
+   *   start, `loadBokeh` returns a promise of BokehJS, `wheel` is the graph's (static/graph.js): "ctrl" where the page
+   *   around the viewer scrolls
    * @returns {Viewer}
    */
   FreezerViewer.mount = (element, data) => new Viewer(element, data);

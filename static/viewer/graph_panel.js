@@ -55,7 +55,7 @@ var FreezerViewer = FreezerViewer || {};
 
     /** Made when first shown: drawing needs a container that has a size. */
     open() {
-      this.view = FreezerGraph.create(this.canvas, { theme: this.app.theme(), panes: this.panesFor(this.app.current) });
+      this.view = FreezerGraph.create(this.canvas, { theme: this.app.theme(), panes: this.panesFor(this.app.current), wheel: this.app.options.wheel });
       this.view.setData(this.app.graph);
       this.view.on("select", ({ id }) => this.chosen(id));
       this.view.on("ready", () => this.followConstants());
@@ -131,7 +131,7 @@ var FreezerViewer = FreezerViewer || {};
       };
       for (const at of wanted ? [step.before, step.index] : []) if (at !== null) this.eachAttribute(at, add);
       this.view.setMarks(marks);
-      this.view.setLegend([...fates].sort().map(([label, colour]) => ({ fill: colour, label })));
+      this.view.setLegend([...fates].sort().map(([label, colour]) => ({ fill: colour, label })), "attributes:");
     }
 
     eachAttribute(at, add) {

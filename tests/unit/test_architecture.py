@@ -20,7 +20,7 @@ LAYERS = (
     {"recorder"},
     {"backends", "measure", "models", "examples"},
     {"session"},
-    {"worker"},
+    {"worker", "display"},
 )
 USES_TORCH = {"backends", "measure", "models", "examples"}
 PRIVATE_NAMES = Path("freeze_engine/backends/_torch_private.py")

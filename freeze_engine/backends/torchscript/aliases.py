@@ -10,13 +10,12 @@ from __future__ import annotations
 import re
 from collections import deque
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from freeze_engine.backends._torch_private import private
 from freeze_engine.backends.torchscript.ir_text import parse_graph, parse_node
-from freeze_engine.backends.torchscript.live import live_nodes
-from freeze_engine.trace import AliasAnalysis, AliasEntry, ChainLink, GraphSnapshot, Node, Write
+from freeze_engine.backends.torchscript.raw import printable
+from freeze_engine.trace import AliasAnalysis, AliasEntry, Block, ChainLink, GraphSnapshot, Node, Write
 
 _Key = tuple[str, tuple[str, ...], tuple[str, ...], tuple[tuple[str, str], ...]]
 _ENTRY = re.compile(r"%(?P<value>\S+) (?P<relation>points to|contains): (?P<targets>.*)$")
@@ -32,15 +31,21 @@ def alias_analysis(graph: Any, snapshot: GraphSnapshot) -> AliasAnalysis:
     Returns:
         Alias sets and writes; a forked subgraph's are not part of it, as torch analyses it on its own.
     """
-    sections = str(graph.alias_db(True, False))
+    with printable(graph):
+        sections = str(graph.alias_db(True, False))
     _, _, sections = sections.partition("===1. GRAPH===")
     text, _, sections = sections.partition("===2. ALIAS DB===")
     sets, _, writes = sections.partition("===3. Writes===")
     printed = parse_graph(text.strip())
     names = _value_names(printed, snapshot)
     nodes = {_key(mine): theirs for mine, theirs in zip(printed.walk(), snapshot.walk(), strict=True)}
-    entries = (_entry(line, names) for line in sets.splitlines())
-    return AliasAnalysis(tuple(entry for entry in entries if entry), tuple(_writes(writes, nodes, names)))
+    # torch prints both in the order of addresses, which differs from run to run.
+    places = {name: place for place, name in enumerate(names.values())}
+    entries = [entry for line in sets.splitlines() if (entry := _entry(line, names))]
+    entries.sort(key=lambda entry: (places.get(entry.value, len(places)), entry.relation))
+    order = {node.id: place for place, node in enumerate(snapshot.walk())}
+    found = sorted(_writes(writes, nodes, names), key=lambda write: order[write.node])
+    return AliasAnalysis(tuple(entries), tuple(found))
 
 
 def _value_names(printed: GraphSnapshot, snapshot: GraphSnapshot) -> dict[str, str]:
@@ -61,8 +66,9 @@ def _entry(line: str, names: Mapping[str, str]) -> AliasEntry | None:
 
 
 def _targets(text: str, names: Mapping[str, str]) -> tuple[str, ...]:
-    # A wildcard's type may itself hold commas, so split only where a value or a wildcard begins.
-    parts = re.split(r",\s*(?=%|WILDCARD|$)", text.strip())
+    # A wildcard's type may itself hold commas, so split only where a value or a wildcard begins; two wildcards in a row
+    # have nothing between them.
+    parts = re.split(r",\s*(?=%|WILDCARD|$)|(?=WILDCARD for type )", text.strip())
     return tuple(sorted({names.get(part[1:], part[1:]) if part.startswith("%") else part for part in parts if part}))
 
 
@@ -92,83 +98,101 @@ def written_arguments(live: Any) -> tuple[int, ...]:
     )
 
 
-@dataclass(slots=True)
 class WriterSearch:
     """Finds what writes the memory of a value, in one live graph.
 
-    Attributes:
+    A forked subgraph is searched on its own, as torch analyses it.
+
+    Args:
         graph: an inlined graph, before attributes are propagated.
         snapshot: the same graph with final ids.
     """
 
-    graph: Any
-    snapshot: GraphSnapshot
-    _database: Any = field(init=False)
-    _pairs: list[tuple[Node, Any]] = field(init=False)
-    _values: dict[str, Any] = field(init=False)
-    _sources: dict[str, list[str]] = field(init=False)
-    _makers: dict[str, Node] = field(init=False)
-
-    def __post_init__(self) -> None:
-        self._database = self.graph.alias_db(True, False)
-        self._pairs = list(zip(self.snapshot.walk(), live_nodes(self.graph), strict=True))
-        self._values, self._makers = {}, {}
-        self._sources = {}
-        for value, live in zip(self.snapshot.inputs, self.graph.inputs(), strict=True):
+    def __init__(self, graph: Any, snapshot: GraphSnapshot) -> None:
+        self._database = graph.alias_db(True, False)
+        self._values: dict[str, Any] = {}
+        self._sources: dict[str, list[str]] = {}
+        self._makers: dict[str, Node] = {}
+        self._writers: list[tuple[Node, tuple[int, ...]]] = []
+        self._forks: list[tuple[Node, Block, WriterSearch]] = []
+        for value, live in zip(snapshot.inputs, graph.inputs(), strict=True):
             self._values[value.name] = live
-        for node, live in self._pairs:
+        self._enter(snapshot.nodes, graph)
+
+    def _enter(self, nodes: tuple[Node, ...], live_block: Any) -> None:
+        for node, live in zip(nodes, live_block.nodes(), strict=True):
             self._note(node, live)
+            plain = [block for block in node.blocks if not block.scope]
+            for block, inner in zip(plain, live.blocks(), strict=True):
+                self._note_inputs(node, block, inner)
+                self._enter(block.nodes, inner)
+            for block in node.blocks:
+                if block.scope:
+                    body = GraphSnapshot(block.inputs, block.nodes, block.outputs)
+                    self._forks.append((node, block, WriterSearch(live.g("Subgraph"), body)))
 
     def _note(self, node: Node, live: Any) -> None:
-        for value, output in zip(node.outputs, live.outputs(), strict=True):
+        written = written_arguments(live)
+        if written:
+            self._writers.append((node, written))
+        for position, (value, output) in enumerate(zip(node.outputs, live.outputs(), strict=True)):
             self._values[value.name] = output
             self._makers[value.name] = node
-            self._sources[value.name] = list(node.inputs)
-        for position, value in enumerate(node.outputs):
-            # What a branch or a loop yields comes from its blocks (a loop's first output is its condition).
-            for block in node.blocks:
-                shift = len(block.outputs) - len(node.outputs)
-                if 0 <= position + shift < len(block.outputs):
-                    self._sources[value.name].append(block.outputs[position + shift])
-        for block, live_block in zip(node.blocks, live.blocks(), strict=False):
-            carried = node.inputs[len(node.inputs) - len(block.inputs) + 1 :] if node.op == "prim::Loop" else ()
-            for position, (value, output) in enumerate(zip(block.inputs, live_block.inputs(), strict=True)):
-                self._values[value.name] = output
-                self._makers[value.name] = node
-                self._sources[value.name] = [carried[position - 1]] if 0 < position <= len(carried) else []
+            self._sources[value.name] = [*node.inputs, *_yielded(node, position)]
+
+    def _note_inputs(self, node: Node, block: Block, live_block: Any) -> None:
+        carried = node.inputs[2:] if node.op == "prim::Loop" else ()
+        for position, (value, live) in enumerate(zip(block.inputs, live_block.inputs(), strict=True)):
+            self._values[value.name] = live
+            self._makers[value.name] = node
+            # A loop's first input is its counter, the others are what it carries from turn to turn.
+            given = [carried[position - 1], block.outputs[position]] if 0 < position <= len(carried) else []
+            self._sources[value.name] = given
 
     def first_write(self, name: str) -> tuple[Node, tuple[ChainLink, ...]] | None:
         """Finds the first operator that writes memory of the value called ``name``.
 
         Args:
-            name: a value of the snapshot.
+            name: a value of the snapshot, also one inside a fork.
 
         Returns:
             The writing node, and the chain of aliases from the value it writes back to ``name``; the chain is
             empty where torch only knows that the two may share memory. ``None`` if nothing writes it.
         """
-        value = self._values.get(name)
-        if value is None:
-            return None
+        inside = next((search for _, block, search in self._forks if name.startswith(block.scope)), None)
+        if inside is not None:
+            return inside.first_write(name)
         unlinked = None
-        for node, live in self._pairs:
-            for position in written_arguments(live):
-                written = node.inputs[position]
-                if not self._may_alias(written, value):
+        for node, positions in self._writers:
+            for position in positions:
+                if not self._may_alias(node.inputs[position], name):
                     continue
-                chain = self._chain(written, name, value)
+                chain = self._chain(node.inputs[position], name)
                 if chain:
                     return node, chain
                 unlinked = unlinked or (node, ())
-        return unlinked
+        return self._write_in_fork(name) or unlinked
 
-    def _may_alias(self, name: str, value: Any) -> bool:
-        other = self._values.get(name)
-        if other is None:
-            return False
-        return other.debugName() == value.debugName() or bool(self._database.may_contain_alias(other, value))
+    def _write_in_fork(self, name: str) -> tuple[Node, tuple[ChainLink, ...]] | None:
+        """Follows a value into the forks that it, or what shares its memory, is passed to."""
+        for fork, block, search in self._forks:
+            for given, received in zip(fork.inputs, block.inputs, strict=False):
+                if not self._may_alias(given, name):
+                    continue
+                found = search.first_write(received.name)
+                if found is not None:
+                    node, chain = found
+                    inner = tuple(link if link.node else _passed(link, fork) for link in chain)
+                    return node, (*inner, *self._chain(given, name))
+        return None
 
-    def _chain(self, start: str, goal: str, value: Any) -> tuple[ChainLink, ...]:
+    def _may_alias(self, one: str, other: str) -> bool:
+        if one == other:
+            return True
+        values = self._values.get(one), self._values.get(other)
+        return None not in values and bool(self._database.may_contain_alias(*values))
+
+    def _chain(self, start: str, goal: str) -> tuple[ChainLink, ...]:
         """Walks from the written value through the nodes that made it, along values that may share memory."""
         queue, came_from = deque([start]), {start: start}
         while queue:
@@ -176,7 +200,7 @@ class WriterSearch:
             if name == goal:
                 return self._links(name, came_from)
             for source in self._sources.get(name, ()):
-                if source not in came_from and self._may_alias(source, value):
+                if source not in came_from and self._may_alias(source, goal):
                     came_from[source] = name
                     queue.append(source)
         return ()
@@ -190,3 +214,18 @@ class WriterSearch:
     def _link(self, name: str) -> ChainLink:
         node = self._makers.get(name)
         return ChainLink(name, node.id, node.op, node.source) if node else ChainLink(name, "", "", None)
+
+
+def _passed(link: ChainLink, fork: Node) -> ChainLink:
+    """What a forked body receives is made by the fork."""
+    return ChainLink(link.value, fork.id, fork.op, fork.source)
+
+
+def _yielded(node: Node, position: int) -> list[str]:
+    """What a branch or a loop yields comes from its blocks; a loop's first output is its condition."""
+    yielded = []
+    for block in node.blocks:
+        place = position + len(block.outputs) - len(node.outputs)
+        if not block.scope and 0 <= place < len(block.outputs):
+            yielded.append(block.outputs[place])
+    return yielded

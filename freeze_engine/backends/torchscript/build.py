@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from freeze_engine.backends._torch_private import private
 from freeze_engine.backends.torchscript.aliases import WriterSearch, alias_analysis
-from freeze_engine.backends.torchscript.attributes import module_attributes
+from freeze_engine.backends.torchscript.attributes import ModuleAttribute, module_attributes
 from freeze_engine.backends.torchscript.fates import FOLDING, Chain, fates
 from freeze_engine.backends.torchscript.folds import origins_after, rewrites
 from freeze_engine.backends.torchscript.knowledge import Knowledge
@@ -25,14 +25,18 @@ from freeze_engine.backends.torchscript.logged_steps import (
 from freeze_engine.backends.torchscript.near_misses import near_misses
 from freeze_engine.backends.torchscript.notices import notices
 from freeze_engine.backends.torchscript.origins import CONSTANT_OPS, Origins, advance
-from freeze_engine.backends.torchscript.raw import LiveSnapshot, RawFreeze, inlined_graph
+from freeze_engine.backends.torchscript.raw import LiveSnapshot, RawFreeze
 from freeze_engine.backends.torchscript.reasons import MethodRecord, ReasonFinder
 from freeze_engine.backends.torchscript.rebuild import rebuild
-from freeze_engine.backends.torchscript.slots import fork_paths
+from freeze_engine.backends.torchscript.slots import fork_paths, scoped_nodes
 from freeze_engine.measure.memory import constant_bytes
 from freeze_engine.recorder import Recorder
-from freeze_engine.trace import Failure, GraphSnapshot, Rewrite, Step
+from freeze_engine.trace import Failure, GraphSnapshot, Notice, Rewrite, Step
 
+_LOG_UNSEEN = (
+    "torch's log did not reach file descriptor 2, so the passes inside _freeze_module are not in this trace: "
+    "torch._C._jit_set_logging_stream must be 'stderr' while recording."
+)
 CLEAN_UP = "EliminateNoOps, LowerSimpleTuples, CleanupFrozenModule"
 
 
@@ -60,7 +64,7 @@ class Build:
     def __init__(self, freeze: RawFreeze, recorder: Recorder) -> None:
         self._freeze = freeze
         self._recorder = recorder
-        self._slots = module_attributes(freeze.source) if freeze.source is not None else {}
+        self._slots = freeze.slots
         self._knowledge = Knowledge(freeze, self._slots)
         self._origins: dict[int, Origins] = {}
         self._removed_slots = bool(self._slots.keys() - self._result_slots().keys())
@@ -88,6 +92,8 @@ class Build:
         self._add_failure(reading)
         steps = self._recorder.steps
         self._recorder.notices += notices(steps, self._finals())
+        if reading is not None and not reading.steps and freeze.frozen:
+            self._recorder.notices.append(Notice("log_unseen", _LOG_UNSEEN))
         self._recorder.sources = source_lines(self._source_graphs())
 
     # -- steps
@@ -185,15 +191,13 @@ class Build:
         logged = {match["constant"] for line in step.log if (match := FOLDING.fullmatch(line))}
         found = {name: set(each) for name, each in held.held.items()}
         around = fork_paths(step.graph, step.method.rpartition(".")[0])
-        for node in step.graph.walk():
+        for scope, node in scoped_nodes(step.graph.nodes):
             if node.op not in CONSTANT_OPS or not node.outputs:
                 continue
-            name = node.outputs[0].name
-            scope, _, plain = name.rpartition("/")
-            owner = around.get(f"{scope}/", "") if scope else ""
-            path = self._slot_of(plain.removeprefix("self."), owner)
+            plain = node.outputs[0].name.removeprefix(scope)
+            path = self._slot_of(plain.removeprefix("self."), around.get(scope, ""))
             if plain in logged and path is not None:
-                found.setdefault(name, set()).add(path)
+                found.setdefault(node.outputs[0].name, set()).add(path)
         return Origins({name: frozenset(each) for name, each in found.items()}, held.derived)
 
     def _slot_of(self, name: str, owner: str) -> str | None:
@@ -218,13 +222,18 @@ class Build:
             graph = self._searched_graph(step.method) if step.name == RECORD_MUTABLE_ATTRIBUTES else None
             if graph is not None and same_nodes(step.graph, graph):
                 self._recorder.update(step.index, aliases=alias_analysis(graph, step.graph))
-        for step in self._finals():
+        for step in self._ends():
             if step.index in self.live:
                 aliases = alias_analysis(self.live[step.index].graph, step.graph)
                 self._recorder.update(step.index, aliases=aliases)
 
+    def _ends(self) -> list[Step]:
+        """The last step of each stage and method: what a later pass adds to a freeze leaves these as they are."""
+        ends = {(step.method, step.stage): step for step in self._recorder.steps if step.stage not in (INPUT, INLINE)}
+        return list(ends.values())
+
     def _searched_graph(self, method: str) -> Any:
-        return inlined_graph(self._freeze.source, method) if self._freeze.source is not None else None
+        return self._freeze.inlined.get(method)
 
     def _judge_attributes(self) -> None:
         chains = []
@@ -232,8 +241,14 @@ class Build:
             steps = tuple(step for step in self._recorder.steps if step.method == final.method)
             chains.append(Chain(final.method, steps, tuple(self._origins[step.index] for step in steps)))
         result = self._result_slots()
-        finder = ReasonFinder(self._slots, result, self._freeze.preserved, [self._record(chain) for chain in chains])
+        requested = (*self._freeze.preserved, *self._preserved_parameters(result))
+        finder = ReasonFinder(self._slots, result, requested, [self._record(chain) for chain in chains])
         self._recorder.attributes = fates(self._slots, result, finder.find(), chains)
+
+    def _preserved_parameters(self, result: Mapping[str, ModuleAttribute]) -> list[str]:
+        if not self._freeze.options.get("preserve_parameters"):
+            return []
+        return [path for path, slot in result.items() if slot.kind in ("parameter", "buffer")]
 
     def _result_slots(self) -> dict[str, Any]:
         result = self._freeze.result
@@ -248,7 +263,8 @@ class Build:
         search = (
             WriterSearch(graph, searched.graph) if graph is not None and same_nodes(searched.graph, graph) else None
         )
-        return MethodRecord(chain.method, searched, decided, chain.folding, steps[-1], search)
+        propagated = next((step for step in steps if step.name == PROPAGATE_ATTRIBUTES), None)
+        return MethodRecord(chain.method, searched, decided, propagated, steps[-1], search)
 
     def _find_near_misses(self) -> None:
         last: dict[tuple[str, str], tuple[Step, GraphSnapshot]] = {}

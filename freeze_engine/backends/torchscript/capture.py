@@ -15,6 +15,7 @@ from __future__ import annotations
 import contextlib
 import contextvars
 import functools
+import os
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -24,16 +25,33 @@ import torch
 
 from freeze_engine.backends import _torch_private as torch_private
 from freeze_engine.backends._patching import Patch, patched
-from freeze_engine.backends.torchscript.log import captured_log
+from freeze_engine.backends.torchscript.attributes import module_attributes
+from freeze_engine.backends.torchscript.log import captured_log, logging_option
 from freeze_engine.backends.torchscript.log_clock import LogClock
-from freeze_engine.backends.torchscript.passes import OPTIMIZE_FROZEN_GRAPH, Driver
-from freeze_engine.backends.torchscript.raw import RawFailure, RawFreeze, live_snapshot, method_graph
-
-FREEZE_MODULE = "freeze_module"
-INPUT = "input"
+from freeze_engine.backends.torchscript.logged_steps import FREEZE_MODULE, INPUT
+from freeze_engine.backends.torchscript.passes import Driver
+from freeze_engine.backends.torchscript.raw import (
+    RawFailure,
+    RawFreeze,
+    inlined_graph,
+    is_unprintable,
+    live_snapshot,
+    method_graph,
+)
 
 _active: contextvars.ContextVar[tuple[FreezeCapture, ...]] = contextvars.ContextVar("active_captures", default=())
 _log_lock = threading.RLock()
+
+
+def _renew_lock() -> None:
+    """In a forked child no thread is left that could let go of the lock."""
+    global _log_lock
+    _log_lock = threading.RLock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_renew_lock)
+
 _patch_lock = threading.Lock()
 _patches = contextlib.ExitStack()
 _patch_users = 0
@@ -45,14 +63,20 @@ class FreezeCapture:
 
     def __init__(self) -> None:
         self.freezes: list[RawFreeze] = []
+        #: Reads all that only live modules tell; called before torch forgets its classes.
+        self.settle: Callable[[], object] = lambda: None
 
     def begin(self, freeze: RawFreeze) -> None:
         """Adds a freeze that has just begun."""
         self.freezes.append(freeze)
 
     def find(self, graph: Any) -> RawFreeze | None:
-        """Returns the latest freeze that has this live graph, or ``None``."""
-        return next((freeze for freeze in reversed(self.freezes) if freeze.method_of(graph)), None)
+        """Returns the latest freeze that has this live graph, or ``None``.
+
+        A freeze that failed left the module as it was: what happens to that later is none of its own.
+        """
+        alive = (freeze for freeze in reversed(self.freezes) if freeze.failure is None)
+        return next((freeze for freeze in alive if freeze.method_of(graph)), None)
 
 
 class _Call:
@@ -63,6 +87,12 @@ class _Call:
         self.args = args
         self.kwargs = kwargs
         self.freeze: RawFreeze | None = None
+
+    @property
+    def module(self) -> Any:
+        """The C++ module that was passed, ``None`` if it was no ScriptModule."""
+        given = self.args[0] if self.args else self.kwargs.get("mod")
+        return torch_private.cpp_module(given) if isinstance(given, torch.jit.ScriptModule) else None
 
 
 _call: contextvars.ContextVar[_Call | None] = contextvars.ContextVar("outermost_call", default=None)
@@ -81,11 +111,12 @@ def capturing() -> Iterator[FreezeCapture]:
     torch_private.require()
     capture = FreezeCapture()
     _install()
-    token = _active.set((*_active.get(), capture))
+    _active.set((*_active.get(), capture))
     try:
         yield capture
     finally:
-        _active.reset(token)
+        # Captures may end in another order than they began.
+        _active.set(tuple(each for each in _active.get() if each is not capture))
         _uninstall()
 
 
@@ -113,6 +144,9 @@ def _all_patches() -> tuple[Patch, ...]:
         ("_jit_pass_optimize_for_inference", _optimize_for_inference),
     )
     patches = [Patch(bindings, name, _recorded(torch_private.private(name), record)) for name, record in inner]
+    patches.append(
+        Patch(bindings, "_jit_clear_class_registry", _settling(torch_private.private("_jit_clear_class_registry")))
+    )
     for name in ("freeze", "run_frozen_optimizations", "optimize_for_inference"):
         wrapper = _named_call(getattr(source, name))
         patches += [Patch(owner, name, wrapper) for owner in (source, torch.jit)]
@@ -123,7 +157,23 @@ def _recorded(original: Callable[..., Any], record: Callable[..., Any]) -> Calla
     @functools.wraps(original)
     def call(*args: Any, **kwargs: Any) -> Any:
         captures = _active.get()
-        return record(captures, original, *args, **kwargs) if captures else original(*args, **kwargs)
+        if captures:
+            return record(captures, original, *args, **kwargs)
+        # A freeze of a thread without a capture must not get into the log of one with.
+        with _log_lock:
+            return original(*args, **kwargs)
+
+    return call
+
+
+def _settling(original: Callable[..., Any]) -> Callable[..., Any]:
+    """torch's own tests make it forget all classes; the methods of a module must not be touched after that."""
+
+    @functools.wraps(original)
+    def call() -> Any:
+        for capture in _active.get():
+            capture.settle()
+        return original()
 
     return call
 
@@ -155,18 +205,17 @@ def _named_call(original: Callable[..., Any]) -> Callable[..., Any]:
 def _note_error(captures: tuple[FreezeCapture, ...], call: _Call, error: BaseException) -> None:
     freeze = call.freeze
     if freeze is None:
-        module = call.args[0] if call.args else call.kwargs.get("mod")
-        source = torch_private.cpp_module(module) if isinstance(module, torch.jit.ScriptModule) else None
-        freeze = _begin(captures, source, {})
-        if source is not None:
-            _note_inputs(freeze, source, ("forward",))
+        freeze = _begin(captures, call.module, {})
+        if call.module is not None:
+            _note_inputs(freeze, call.module, ("forward",))
     if freeze.failure is None:
         freeze.failure = RawFailure(error, INPUT, call.name, None)
 
 
 def _begin(captures: tuple[FreezeCapture, ...], source: Any, options: dict[str, Any]) -> RawFreeze:
     call = _call.get()
-    freeze = RawFreeze(call.name if call else "torch._C", source, options)
+    freeze = RawFreeze(call.name if call else "torch._C._freeze_module", source, options)
+    freeze.slots = module_attributes(source) if source is not None else {}
     if call:
         call.freeze = freeze
         freeze.options.update(_call_options(call))
@@ -188,9 +237,13 @@ def _call_options(call: _Call) -> dict[str, Any]:
     }
 
 
-def _known(captures: tuple[FreezeCapture, ...], graph: Any) -> RawFreeze | None:
-    # Captures of one thread share their freezes, but an inner one may have begun after the freeze.
-    return next((found for capture in captures if (found := capture.find(graph))), None)
+def _freezes_of(captures: tuple[FreezeCapture, ...], graph: Any) -> tuple[RawFreeze, ...]:
+    """Returns the freezes that a pass over ``graph`` belongs to, begun anew in a capture that has not seen it."""
+    found = dict.fromkeys(capture.find(graph) for capture in captures)
+    missing = tuple(capture for capture in captures if capture.find(graph) is None)
+    if missing:
+        found[_begin_with_graph(missing, graph)] = None
+    return tuple(freeze for freeze in found if freeze is not None)
 
 
 def _freeze_module(
@@ -199,10 +252,11 @@ def _freeze_module(
     preserved = tuple(args[0] if args else kwargs.get("preservedAttrs", ()))
     freeze = _begin(captures, module, {"preserved_attrs": list(preserved)})
     freeze.preserved = preserved
+    if kwargs.get("preserveParameters", args[2] if len(args) > 2 else False):
+        freeze.options["preserve_parameters"] = True
     methods = ("forward", *preserved)
     _note_inputs(freeze, module, methods)
-    with _log_lock, captured_log(_clock) as log:
-        freeze.log = log
+    with _log_lock, _log_of(freeze):
         freeze.freeze_started_ns = time.monotonic_ns()
         try:
             result = original(module, *args, **kwargs)
@@ -220,36 +274,56 @@ def _freeze_module(
     return result
 
 
+@contextlib.contextmanager
+def _log_of(freeze: RawFreeze) -> Iterator[None]:
+    """Captures torch's log, except where torch could not print the constants it would log and the freeze would fail."""
+    if any(is_unprintable(tensor) for slot in freeze.slots.values() for tensor in slot.tensors):
+        yield
+        return
+    with captured_log(_clock) as log:
+        freeze.log = log
+        yield
+
+
 def _note_inputs(freeze: RawFreeze, module: Any, methods: tuple[str, ...]) -> None:
     freeze.adopt(module, methods)
     freeze.inputs = {method: live_snapshot(graph, None) for method, graph in freeze.graphs.items()}
+    with logging_option(""):  # the user may be logging the inliner
+        freeze.inlined = {method: inlined_graph(module, method) for method in freeze.inputs}
 
 
 def _optimize_frozen_graph(
     captures: tuple[FreezeCapture, ...], original: Callable[..., Any], graph: Any, optimize_numerics: bool = True
 ) -> None:
-    freeze = _known(captures, graph)
-    if freeze is None:
-        freeze = _begin_with_graph(captures, graph)
-    method = freeze.method_of(graph) or "forward"
-    freeze.options.setdefault("optimize_numerics", optimize_numerics)
-    Driver(freeze, method, graph, original).optimize_frozen_graph(freeze.result, optimize_numerics)
+    freezes = _freezes_of(captures, graph)
+    for freeze in freezes:
+        freeze.options.setdefault("optimize_numerics", optimize_numerics)
+    modules = (freeze.result for freeze in freezes if freeze.result is not None)
+    Driver(freezes, graph, original).optimize_frozen_graph(next(modules, None), optimize_numerics)
 
 
 def _begin_with_graph(captures: tuple[FreezeCapture, ...], graph: Any) -> RawFreeze:
     """Begins the record of a graph that was frozen before the capture, or loaded from a file."""
     call = _call.get()
-    freeze = (call and call.freeze) or _begin(captures, None, {})
-    module = (call.args[0] if call.args else call.kwargs.get("mod")) if call else None
-    methods = ("forward", *(freeze.options.get("preserved_methods") or ()))
-    if isinstance(module, torch.jit.ScriptModule):
-        freeze.source = freeze.result = torch_private.cpp_module(module)
-        freeze.adopt(freeze.source, methods)
-    if freeze.method_of(graph) is None:
-        freeze.graphs[f"graph{len(freeze.graphs)}" if freeze.graphs else "forward"] = graph
+    module = call.module if call else None
+    if call and call.freeze in [freeze for capture in captures for freeze in capture.freezes]:
+        freeze = call.freeze
+    else:
+        freeze = _begin(captures, module, {})
+    if module is not None:
+        freeze.source = freeze.result = module
+        freeze.slots = module_attributes(module)
+        freeze.adopt(module, ("forward", *(freeze.options.get("preserved_methods") or ())))
+    _add_graph(freeze, f"graph{len(freeze.graphs)}" if freeze.graphs else "forward", graph)
     for method, known in freeze.graphs.items():
         freeze.inputs.setdefault(method, live_snapshot(known, None))
     return freeze
+
+
+def _add_graph(freeze: RawFreeze, method: str, graph: Any) -> None:
+    if freeze.method_of(graph) is None:
+        freeze.graphs[method] = graph
+        freeze.inputs[method] = live_snapshot(graph, None)
 
 
 def _optimize_for_inference(
@@ -261,19 +335,30 @@ def _optimize_for_inference(
         # torch freezes a copy here and throws it away (jit/api/module.cpp), or raises: either way it has the word.
         original(module, list(other_methods))
         return
-    freeze = next((found for graph in graphs.values() if (found := _known(captures, graph))), None)
-    if freeze is None:
-        freeze = _begin(captures, module, {"other_methods": list(other_methods)})
+    freezes = _continued(captures, module, graphs)
+    for freeze in freezes:
+        freeze.options["optimize_for_inference"] = True
+        for method, graph in graphs.items():
+            _add_graph(freeze, method, graph)
+    for graph in graphs.values():
+        Driver(freezes, graph, original).optimize_for_inference()
+
+
+def _continued(captures: tuple[FreezeCapture, ...], module: Any, graphs: dict[str, Any]) -> tuple[RawFreeze, ...]:
+    """Returns the freezes of this module, begun anew in a capture that has not seen it."""
+    found: dict[RawFreeze, None] = {}
+    missing = []
+    for capture in captures:
+        known = next((freeze for graph in graphs.values() if (freeze := capture.find(graph))), None)
+        if known is None:
+            missing.append(capture)
+        else:
+            found[known] = None
+    if missing:
+        freeze = _begin(tuple(missing), module, {})
         freeze.result = module
+        found[freeze] = None
     call = _call.get()
     if call is not None:
-        call.freeze = freeze
-    freeze.options["optimize_for_inference"] = True
-    for method, graph in graphs.items():
-        if freeze.method_of(graph) is None:
-            freeze.graphs[method] = graph
-            freeze.inputs[method] = live_snapshot(graph, None)
-        Driver(freeze, freeze.method_of(graph) or method, graph, original).optimize_for_inference()
-
-
-__all__ = ["FREEZE_MODULE", "INPUT", "OPTIMIZE_FROZEN_GRAPH", "FreezeCapture", "capturing"]
+        call.freeze = next(iter(found))
+    return tuple(found)

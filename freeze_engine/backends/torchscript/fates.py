@@ -13,9 +13,10 @@ from freeze_engine.backends.torchscript.attributes import ModuleAttribute
 from freeze_engine.backends.torchscript.origins import Origins
 from freeze_engine.backends.torchscript.reasons import Verdict
 from freeze_engine.backends.torchscript.slots import slot_accesses
+from freeze_engine.measure.memory import tensor_bytes
 from freeze_engine.trace import AttributeFate, Evidence, Fate, Location, Node, Step
 
-FOLDING = re.compile(r"Folding GetAttr %(?P<value>\S+) with (?P<constant>\S+)")
+FOLDING = re.compile(r"Folding GetAttr %(?P<value>.+?) with (?P<constant>.+)")
 
 _ADVICE = {
     "set_in_method": "move the assignment to self.{name} out of {method} (return the new value instead), "
@@ -156,7 +157,7 @@ class _Judge:
             step = facts.removed_by.get(slot.path)
             if step is not None:
                 node = facts.reads[slot.path]
-                fact = f"{step.name} removed the last read of it: the branch it stood in is never taken"
+                fact = f"{step.name} removed the last read of it"
                 evidence = Evidence(fact, facts.chain.method, None, None, node.op, node.source)
                 return _fate(slot, "dropped", (evidence,), step.index)
         return _fate(slot, "dropped", (Evidence("no frozen method reads it"),), None)
@@ -172,11 +173,12 @@ def _folding_evidence(path: str, facts: _ChainFacts) -> tuple[Evidence, ...]:
     step, chain = facts.folding, facts.chain
     if step is None:
         return ()
-    origins = chain.origins[chain.steps.index(step)]
+    made = {name.rpartition("/")[2]: name for name in chain.origins[chain.steps.index(step)].holders(path)}
     for line in step.log:
         match = FOLDING.fullmatch(line)
-        if match and path in origins.attributes(match["constant"]):
-            return (Evidence(f"torch's log: {line}", chain.method, step.index, match["constant"], "prim::Constant"),)
+        if match and match["constant"] in made:
+            name = made[match["constant"]]
+            return (Evidence(f"torch's log: {line}", chain.method, step.index, name, "prim::Constant"),)
     return ()
 
 
@@ -195,7 +197,7 @@ def _fate(
         slot.type,
         tuple(single.shape) if single is not None else None,
         str(single.dtype).removeprefix("torch.") if single is not None else None,
-        sum(tensor.nbytes for tensor in tensors),
+        sum(tensor_bytes(tensor) for tensor in tensors),
         fate,
         evidence=evidence,
         step=step,

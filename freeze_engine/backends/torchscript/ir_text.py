@@ -65,8 +65,13 @@ def parse_graph(text: str) -> GraphSnapshot:
     Raises:
         GraphTextError: the text does not follow torch's printer.
     """
-    top = _read_with_subgraphs(deque(_split_sections(text.splitlines())), "")
+    top = _read_with_subgraphs(deque(_split_sections(_lines(text))), "")
     return GraphSnapshot(top.inputs, top.nodes, top.outputs)
+
+
+def _lines(text: str) -> list[str]:
+    # Not splitlines(): a file's name may hold any of the other line ends of Unicode.
+    return text.rstrip("\n").split("\n") if text.strip() else []
 
 
 def _read_with_subgraphs(sections: deque[tuple[str, list[str]]], scope: str) -> Block:
@@ -199,12 +204,13 @@ def _node(reader: _Reader, line: str) -> Node:
         raise GraphTextError(f"cannot read an operator in torch's graph text: {line[:120]!r}")
     op, rest = end.group(), rest[end.end() :]
     attributes: tuple[tuple[str, str], ...] = ()
-    if op.startswith("^") and rest.startswith("("):
-        close = _closing(rest, 0)
-        attributes, rest = (("args", rest[1:close]),), rest[close + 1 :]
     if rest.startswith("["):
         close = _closing(rest, 0)
         attributes, rest = _attributes(rest[1:close]), rest[close + 1 :]
+    if op.startswith("^"):
+        # A Python function prints its plain arguments in parentheses of their own.
+        close = _closing(rest, 0)
+        attributes, rest = (*attributes, ("args", rest[1:close])), rest[close + 1 :]
     close = _closing(rest, 0)
     inputs, tail = _names(rest[1:close], reader.scope), rest[close + 1 :]
     located = re.fullmatch(

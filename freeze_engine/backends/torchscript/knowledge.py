@@ -15,7 +15,7 @@ from freeze_engine.backends.torchscript.live import (
     module_path,
     paired,
 )
-from freeze_engine.backends.torchscript.raw import LiveSnapshot, RawFreeze, inlined_graph
+from freeze_engine.backends.torchscript.raw import LiveSnapshot, RawFreeze, graph_text
 from freeze_engine.measure.memory import StorageNames
 from freeze_engine.trace import Constant, GraphSnapshot, Node
 
@@ -79,9 +79,9 @@ class Knowledge:
         return Annotations(modules, known)
 
     def _pairings(self, method: str) -> Iterator[list[tuple[Node, Any]]]:
-        inlined = inlined_graph(self._freeze.source, method) if self._freeze.source is not None else None
+        inlined = self._freeze.inlined.get(method)
         if inlined is not None:
-            yield paired(parse_graph(inlined.str(True)), inlined)
+            yield paired(parse_graph(graph_text(inlined)), inlined)
         first = self._freeze.frozen.get(method) or self._freeze.inputs.get(method)
         driven = [step.after for step in self._freeze.steps if step.method == method]
         snapshots = {id(each): each for each in (first, *driven) if each is not None}

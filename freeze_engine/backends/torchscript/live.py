@@ -14,10 +14,10 @@ from typing import Any
 import torch
 
 from freeze_engine.backends.torchscript.attributes import tensors_in
+from freeze_engine.backends.torchscript.origins import CONSTANT_OPS
 from freeze_engine.measure.memory import StorageNames, constant_of
 from freeze_engine.trace import Block, Constant, GraphSnapshot, Node, SourceLines, Value
 
-_CONSTANT_OPS = ("prim::Constant", "prim::ConstantMKLDNNTensor")
 _SEGMENT = re.compile(r"([^.()]+)\(([^()]*)\)")
 #: torch's placeholders for calls that are not on a submodule (``torch/csrc/jit/ir/scope.h``).
 _PLACEHOLDERS = ("SELF", "UNKNOWN_INSTANCE", "top")
@@ -53,7 +53,8 @@ def live_nodes(graph: Any) -> Iterator[Any]:
         yield node
         for block in node.blocks():
             yield from live_nodes(block)
-        if node.hasAttribute("Subgraph"):
+        # torch does not print the body of a Python function that was traced.
+        if node.hasAttribute("Subgraph") and node.kind() != "prim::PythonOp":
             yield from live_nodes(node.g("Subgraph"))
 
 
@@ -104,7 +105,7 @@ def constant_values(pairs: Sequence[tuple[Node, Any]]) -> Iterator[tuple[str, An
         pairs: nodes with their live nodes.
     """
     for node, live in pairs:
-        if node.op in _CONSTANT_OPS and node.outputs:
+        if node.op in CONSTANT_OPS and node.outputs:
             yield node.outputs[0].name, _constant_value(live)
 
 
@@ -169,7 +170,7 @@ class Annotations:
     def _node(self, node: Node) -> Node:
         blocks = tuple(self._block(block) for block in node.blocks)
         module = node.module or self._module(node)
-        constant = self._constant(node, node.outputs[0]) if node.op in _CONSTANT_OPS and node.outputs else None
+        constant = self._constant(node, node.outputs[0]) if node.op in CONSTANT_OPS and node.outputs else None
         if blocks == node.blocks and module == node.module and constant is None:
             return node
         return replace(node, blocks=blocks, module=module, constant=constant)

@@ -24,6 +24,7 @@ _FILES = ("freeze_module", "graph_executor", "inliner")
 #: ``>>`` is the DEBUG level, ``>`` UPDATE, a bare name DUMP; see ``jit_log.h``.
 LOGGING_OPTION = ">>freeze_module:>>graph_executor:inliner"
 _PREFIX = re.compile(rb"\[(DEBUG|UPDATE|DUMP) (\w+)\.cpp:(\d+)\] ?")
+_LEVELS = {b"DUMP": 0, b"UPDATE": 1, b"DEBUG": 2}
 _GRAPH_LINE = ("graph(", " ", "with ")
 
 
@@ -79,50 +80,87 @@ def captured_log(clock: LogClock | None = None) -> Iterator[CapturedLog]:
     """
     log = CapturedLog()
     own_option = private("_jit_get_logging_option")()
-    set_option = private("_jit_set_logging_option")
-    sys.stderr.flush()
-    with tempfile.TemporaryFile() as sink:
-        real = os.dup(2)
+    _flush_stderr()
+    with (
+        tempfile.TemporaryFile() as sink,
+        _stderr_into(sink, own_option),
+        logging_option(f"{LOGGING_OPTION}:{own_option}" if own_option else LOGGING_OPTION),
+    ):
+        if clock:
+            clock.start()
         try:
-            os.dup2(sink.fileno(), 2)
-            # torch keeps the first entry for a file (jit_log.cpp emplaces), so ours come first.
-            set_option(f"{LOGGING_OPTION}:{own_option}" if own_option else LOGGING_OPTION)
-            if clock:
-                clock.start()
             yield log
         finally:
-            set_option(own_option)
-            sys.stderr.flush()
-            os.dup2(real, 2)
-            os.close(real)
+            _flush_stderr()
             log.written = clock.stop() if clock else ()
-            log.data = _read_all(sink)
-            _write_all(_foreign(log.data, own_option))
+            log.data = _content(sink, 0)
 
 
-def _read_all(sink: BinaryIO) -> bytes:
-    sink.seek(0)
-    return sink.read()
+@contextlib.contextmanager
+def _stderr_into(sink: BinaryIO, own_option: str) -> Iterator[None]:
+    """Points file descriptor 2 at ``sink``; passes on what is not ours before others get the real one back."""
+    real = os.dup(2)
+    passed = 0
+    try:
+        os.dup2(sink.fileno(), 2)
+        yield
+        while data := _content(sink, passed):
+            _write_all(real, _foreign(data, own_option))
+            passed += len(data)
+    finally:
+        os.dup2(real, 2)
+        _write_all(real, _foreign(_content(sink, passed), own_option))
+        os.close(real)
 
 
-def _write_all(data: bytes) -> None:
+@contextlib.contextmanager
+def logging_option(option: str) -> Iterator[None]:
+    """Sets torch's option. torch keeps the first entry for a file (jit_log.cpp emplaces), so ours come first."""
+    set_option = private("_jit_set_logging_option")
+    before = private("_jit_get_logging_option")()
+    set_option(option)
+    try:
+        yield
+    finally:
+        set_option(before)
+
+
+def _flush_stderr() -> None:
+    """Sends what Python holds back on its way; a program may have closed or removed its stderr."""
+    if sys.stderr is not None and not sys.stderr.closed:
+        sys.stderr.flush()
+
+
+def _content(sink: BinaryIO, start: int) -> bytes:
+    """Reads from an offset on, without moving the position that file descriptor 2 writes at."""
+    return os.pread(sink.fileno(), os.fstat(sink.fileno()).st_size - start, start)
+
+
+def _write_all(descriptor: int, data: bytes) -> None:
     while data:
-        data = data[os.write(2, data) :]
+        data = data[os.write(descriptor, data) :]
 
 
 def _foreign(data: bytes, own_option: str) -> bytes:
-    """Returns what was not asked for by us: other writers' bytes and what the user's own option logs."""
-    wanted = {re.sub(r"^>*", "", part).removesuffix(".cpp").encode() for part in re.split("[:,]", own_option) if part}
+    """Returns what was not asked for by us: other writers' bytes, and what the user's own option logs."""
+    wanted = _levels(own_option)
     kept = bytearray()
     for line in data.splitlines(keepends=True):
         match = _PREFIX.search(line)
-        if match is None:
+        if match is None or match[2].decode() not in _FILES or _LEVELS[match[1]] <= wanted.get(match[2].decode(), -1):
             kept += line
-        elif match[2].decode() in _FILES and match[2] not in wanted:
-            kept += line[: match.start()]
         else:
-            kept += line
+            kept += line[: match.start()]
     return bytes(kept)
+
+
+def _levels(option: str) -> dict[str, int]:
+    """Returns how much of each file's log an option asks for."""
+    levels: dict[str, int] = {}
+    for part in filter(None, re.split("[:,]", option)):
+        name = part.lstrip(">")
+        levels.setdefault(name.removesuffix(".cpp"), len(part) - len(name))
+    return levels
 
 
 def _records(data: bytes) -> Iterator[LogRecord]:

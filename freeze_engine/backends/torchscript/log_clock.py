@@ -66,6 +66,7 @@ class LogClock:
         self._child: subprocess.Popen[bytes] | None = None
         self._owner = -1
         self._running = False
+        self._worked = False
 
     def start(self) -> None:
         """Begins to watch what file descriptor 2 points at, and returns once it is being watched."""
@@ -73,6 +74,7 @@ class LogClock:
         if child is None:
             return
         self._running = self._tell(child, b"+") and self._hear(child, 1) == b"+"
+        self._worked |= self._running
 
     def stop(self) -> tuple[tuple[int, int], ...]:
         """Ends the watch.
@@ -92,9 +94,12 @@ class LogClock:
         return tuple(_ENTRY.iter_unpack(data)) if len(data) % _ENTRY.size == 0 else ()
 
     def _ready_child(self) -> subprocess.Popen[bytes] | None:
-        # After a fork the child process belongs to the parent: start one of our own.
-        if self._owner != os.getpid():
-            self._child, self._owner = self._start_child(), os.getpid()
+        # After a fork the child process belongs to the parent: start one of our own. One that has worked and died since
+        # is replaced; one that never worked will not the next time either.
+        foreign = self._owner != os.getpid()
+        died = self._worked and self._child is not None and self._child.poll() is not None
+        if foreign or died:
+            self._child, self._owner, self._worked = self._start_child(), os.getpid(), False
         return self._child if self._child is not None and self._child.poll() is None else None
 
     def _start_child(self) -> subprocess.Popen[bytes] | None:
@@ -107,6 +112,7 @@ class LogClock:
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,
                 bufsize=0,
+                start_new_session=True,  # an interrupt at the terminal is for the freeze, not for its watcher
             )
         except OSError:
             return None

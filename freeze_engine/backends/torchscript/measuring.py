@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
 
 from freeze_engine.backends._torch_private import cpp_module, method, private
 from freeze_engine.backends.torchscript.build import LiveStep
-from freeze_engine.backends.torchscript.state import restorer
+from freeze_engine.backends.torchscript.state import joined, restorer, written_buffers
 from freeze_engine.inputs import Inputs
 from freeze_engine.measure.candidate import Candidate
 from freeze_engine.measure.latency import measure_latency
@@ -32,14 +32,14 @@ class Subject:
         eager: the module as the user gave it; a ScriptModule where there is no other.
         scripted: what was frozen.
         inputs: what to run them on.
-        mutable: paths of the attributes that a run may change.
+        kept: paths of the attributes that are still on the frozen module: whatever its methods set is among them.
         live: the steps that can be run, by index.
     """
 
     eager: torch.nn.Module
     scripted: torch.jit.ScriptModule
     inputs: Inputs
-    mutable: tuple[str, ...]
+    kept: tuple[str, ...]
     live: Mapping[int, LiveStep]
 
 
@@ -73,6 +73,10 @@ class _Measuring:
             self._notice("reference_is_scripted", "No eager module was given: the scripted one stands for it.")
         baselines = self._baselines()
         candidates = [*steps, *baselines]
+        # Batch norm in training mode writes its statistics behind the back of alias analysis; a freeze inlines them, so
+        # the constants of every step are written through.
+        written = restorer(self.subject.scripted, written_buffers(self.subject.scripted, self.subject.inputs))
+        candidates = [replace(each, reset=joined(each.reset, written)) for each in candidates]
         latencies = self._latencies(candidates)
         # Modules share memory with the ones they were made from: the reference must not see what a run has written.
         _reset(candidates)
@@ -99,7 +103,7 @@ class _Measuring:
             first = first_of.setdefault(id(step.graph), step.index)
             representative[step.index] = first
             if first not in candidates:
-                candidates[first] = Candidate(first, self._runner(live), restorer(live.module, self.subject.mutable))
+                candidates[first] = Candidate(first, self._runner(live), restorer(live.module, self.subject.kept))
         return list(candidates.values()), representative
 
     def _runner(self, live: LiveStep) -> Callable[..., object]:
@@ -119,9 +123,9 @@ class _Measuring:
 
     def _baselines(self) -> list[Candidate]:
         subject = self.subject
-        candidates = [Candidate(SCRIPTED, subject.scripted, restorer(subject.scripted, subject.mutable))]
+        candidates = [Candidate(SCRIPTED, subject.scripted, restorer(subject.scripted, subject.kept))]
         if not isinstance(subject.eager, torch.jit.ScriptModule):
-            candidates.insert(0, Candidate(EAGER, subject.eager, restorer(subject.eager, subject.mutable)))
+            candidates.insert(0, Candidate(EAGER, subject.eager, restorer(subject.eager, subject.kept)))
         return candidates
 
     def _latencies(self, candidates: list[Candidate]) -> dict[Any, tuple[Latency, ...]]:

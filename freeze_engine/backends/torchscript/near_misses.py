@@ -65,16 +65,17 @@ def near_misses(step_index: int, pass_name: str, before: GraphSnapshot, after: G
         return ()
     standing = {node.id for node in after.walk()}
     found = _FINDERS[pass_name](before, use_def(before))
-    return tuple(_near_miss(step_index, each) for each in found if each.node.id in standing)
+    return tuple(_near_miss(step_index, each, standing) for each in found if each.node.id in standing)
 
 
-def _near_miss(step: int, found: _Found) -> NearMiss:
+def _near_miss(step: int, found: _Found, standing: set[str]) -> NearMiss:
+    neighbour = found.neighbour if found.neighbour in standing else ""
     if not found.obstacles:
         detail = "None of the conditions known from torch 2.13's source explains it."
-        return NearMiss(step, found.kind, found.node.id, found.neighbour, "unknown", detail)
+        return NearMiss(step, found.kind, found.node.id, neighbour, "unknown", detail)
     first, *others = found.obstacles
     detail = " Also: ".join((first.detail, *(other.detail for other in others)))
-    return NearMiss(step, found.kind, found.node.id, found.neighbour, first.reason, detail, first.advice)
+    return NearMiss(step, found.kind, found.node.id, neighbour, first.reason, detail, first.advice)
 
 
 def _conv_batch_norms(_: GraphSnapshot, graph: UseDef) -> Iterator[_Found]:

@@ -48,8 +48,8 @@ def _device_literals(finals: Sequence[Step]) -> Iterator[Notice]:
             if device is not None:
                 yield Notice(
                     "device_baked_in",
-                    f"{step.method} names the device {device} in %{node.outputs[0].name}: the frozen module only runs "
-                    "where that device exists. Derive it from an input (x.device) instead.",
+                    f"{step.method} names the device {device} in %{node.outputs[0].name}: neither .to() nor "
+                    "map_location changes that. Derive it from an input (x.device) instead.",
                     step.index,
                 )
 

@@ -64,6 +64,7 @@ def advance(
     held: dict[str, set[str]] = {name: set(paths) for name, paths in origins.held.items() if name in constants}
     derived: dict[str, set[str]] = {name: set(paths) for name, paths in origins.derived.items() if name in constants}
     makers = {value.name: node for node in before.walk() for value in node.outputs}
+    _follow_copies(origins, constants, makers, held)
     for name in made.keys() & constants.keys() - makers.keys():
         derived.setdefault(name, set()).update(made[name])
     for old, new in _replacements(before, after):
@@ -74,6 +75,17 @@ def advance(
         else:
             derived.setdefault(new, set()).update(_ancestry(old, makers, origins) - held.get(new, set()))
     return Origins(_frozen(held), _frozen(derived))
+
+
+def _follow_copies(
+    origins: Origins, constants: Mapping[str, Node], makers: Mapping[str, Node], held: dict[str, set[str]]
+) -> None:
+    """An unrolled loop copies the forks in it, constants and all; a copy has its original's name in another scope."""
+    originals = {name.rpartition("/")[2]: name for name in origins.held if "/" in name}
+    for name in constants.keys() - makers.keys():
+        original = originals.get(name.rpartition("/")[2]) if "/" in name else None
+        if original is not None and _same_content(makers[original], constants[name]):
+            held.setdefault(name, set()).update(origins.held[original])
 
 
 def _constants(graph: GraphSnapshot) -> dict[str, Node]:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from freeze_engine.backends._torch_private import has_all, private
-from freeze_engine.backends.torchscript.raw import RawFailure, RawFreeze, RawStep, live_snapshot
+from freeze_engine.backends.torchscript.raw import RawFailure, RawFreeze, RawStep, live_snapshot, method_graph
 
 OPTIMIZE_FROZEN_GRAPH = "optimize_frozen_graph"
 OPTIMIZE_FOR_INFERENCE = "optimize_for_inference"
@@ -41,7 +41,7 @@ INFERENCE = (
     Pass("ConvertFrozenOpsToMKLDNN", "_jit_pass_convert_frozen_ops_to_mkldnn"),
     Pass("FrozenLinearTranspose", "_jit_pass_transpose_frozen_linear"),
 )
-#: The binding of dropout removal takes a module and only touches ``forward``.
+#: One step for the graphs whose dropouts the binding cannot remove: it takes a module and only touches ``forward``.
 WITHOUT_NUMERICS = f"{REMOVE_DROPOUT.name}, {CONCAT_LINEAR.name}"
 
 
@@ -50,14 +50,12 @@ class Driver:
     """Runs passes on one method's live graph and keeps what each did.
 
     Attributes:
-        freeze: where the steps go.
-        method: the method's name.
-        graph: its live graph, changed in place by every pass.
+        freezes: where the steps go; the captures that see this graph may have begun at different times.
+        graph: the live graph, changed in place by every pass.
         whole: torch's own function of the stage, unpatched.
     """
 
-    freeze: RawFreeze
-    method: str
+    freezes: tuple[RawFreeze, ...]
     graph: Any
     whole: Callable[..., Any]
 
@@ -90,7 +88,7 @@ class Driver:
 
     def _drops_by_module(self, module: Any) -> bool:
         # The binding refuses a module in training mode (remove_dropout.cpp), the pass inside torch does not ask.
-        if module is None or self.method != "forward":
+        if module is None or method_graph(module, "forward") is not self.graph:
             return False
         return not (module.hasattr("training") and module.getattr("training"))
 
@@ -102,15 +100,12 @@ class Driver:
         try:
             result = run()
         except BaseException as error:
-            self.freeze.failure = RawFailure(error, stage, name, self.method)
+            for freeze in self.freezes:
+                freeze.failure = RawFailure(error, stage, name, freeze.method_of(self.graph))
             raise
         duration = time.perf_counter_ns() - started
-        after = live_snapshot(self.graph, self._latest())
-        self.freeze.steps.append(RawStep(stage, name, self.method, number, duration, after))
+        for freeze in self.freezes:
+            method = freeze.method_of(self.graph) or "forward"
+            after = live_snapshot(self.graph, freeze.latest(method))
+            freeze.steps.append(RawStep(stage, name, method, number, duration, after))
         return result
-
-    def _latest(self) -> Any:
-        for step in reversed(self.freeze.steps):
-            if step.method == self.method:
-                return step.after
-        return self.freeze.frozen.get(self.method) or self.freeze.inputs.get(self.method)

@@ -6,11 +6,19 @@ A freeze must not be slowed down, so during it only texts, shallow graph copies 
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Iterator
 from dataclasses import dataclass, field
+from datetime import datetime, timezone
 from typing import Any
 
+import torch
+
 from freeze_engine.backends import _torch_private as torch_private
+from freeze_engine.backends.torchscript.attributes import ModuleAttribute
 from freeze_engine.backends.torchscript.log import CapturedLog
+
+_SPELT_OUT = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +36,7 @@ class LiveSnapshot:
 
 @dataclass(frozen=True, slots=True)
 class RawStep:
-    """One pass that was driven, or a stretch of passes that only torch's log tells apart.
+    """One pass that was driven.
 
     Attributes:
         stage, name, method, round: as in `freeze_engine.trace.Step`.
@@ -54,7 +62,7 @@ class RawFailure:
     method: str | None
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class RawFreeze:
     """Everything kept of one freeze.
 
@@ -63,6 +71,8 @@ class RawFreeze:
         source: the C++ module that came in, or ``None`` if a graph was optimised whose module is unknown.
         options: ``(name, value)`` as the user gave them.
         preserved: names to preserve.
+        slots: what ``source`` held when the freeze began, by path.
+        inlined: copies of its methods' graphs with everything inlined, which is what torch's alias analysis saw.
         result: the C++ module that torch returned.
         graphs: the live graph of each method, by dotted method path; kept so that torch hands out the same Python
             object again, which is how a later pass is recognised as working on this freeze.
@@ -73,12 +83,15 @@ class RawFreeze:
         steps: the passes after it.
         failure: what ended it.
         duration_ns: time inside torch's functions, recording included.
+        created: when the freeze began: UTC, ISO 8601.
     """
 
     call: str
     source: Any
     options: dict[str, Any]
     preserved: tuple[str, ...] = ()
+    slots: dict[str, ModuleAttribute] = field(default_factory=dict)
+    inlined: dict[str, Any] = field(default_factory=dict)
     result: Any = None
     graphs: dict[str, Any] = field(default_factory=dict)
     log: CapturedLog | None = None
@@ -89,10 +102,16 @@ class RawFreeze:
     steps: list[RawStep] = field(default_factory=list)
     failure: RawFailure | None = None
     duration_ns: int = 0
+    created: str = field(default_factory=lambda: datetime.now(timezone.utc).isoformat(timespec="seconds"))
 
     def method_of(self, graph: Any) -> str | None:
         """Returns the method whose live graph this is, or ``None``."""
         return next((method for method, known in self.graphs.items() if known is graph), None)
+
+    def latest(self, method: str) -> LiveSnapshot | None:
+        """Returns the newest snapshot of a method's graph that was in hand."""
+        driven = (step.after for step in reversed(self.steps) if step.method == method)
+        return next(driven, None) or self.frozen.get(method) or self.inputs.get(method)
 
     def adopt(self, module: Any, methods: tuple[str, ...]) -> None:
         """Notes the live graphs of ``methods`` of a C++ module, dotted paths reaching into submodules."""
@@ -104,10 +123,43 @@ class RawFreeze:
 
 def live_snapshot(graph: Any, previous: LiveSnapshot | None) -> LiveSnapshot:
     """Returns the graph as it is now, the previous snapshot itself if nothing changed."""
-    text = graph.str(True)
+    text = graph_text(graph)
     if previous is not None and previous.text == text:
         return previous
     return LiveSnapshot(text, graph.copy())
+
+
+def graph_text(graph: Any) -> str:
+    """Returns what torch prints for a live graph, also where torch cannot print one of its constants."""
+    try:
+        return str(graph.str(True))
+    except RuntimeError:
+        with printable(graph):
+            return str(graph.str(True))
+
+
+@contextlib.contextmanager
+def printable(graph: Any) -> Iterator[None]:
+    """Puts larger tensors in place of the small constants that torch cannot print, while it prints a graph.
+
+    torch spells out tensors of up to ten elements (``torch/csrc/jit/ir/ir.cpp``, torch 2.13.0), and raises where such a
+    one has the MKLDNN layout, as ``optimize_for_inference`` makes of a 1x1 convolution, or no data.
+    """
+    nodes = [*graph.findAllNodes("prim::ConstantMKLDNNTensor"), *graph.findAllNodes("prim::Constant")]
+    tensors = [(node, node.t("value")) for node in nodes if node.hasAttribute("value") and node.kindOf("value") == "t"]
+    unprintable = [(node, tensor) for node, tensor in tensors if is_unprintable(tensor)]
+    try:
+        for node, _ in unprintable:
+            node.t_("value", torch.empty(_SPELT_OUT + 1))
+        yield
+    finally:
+        for node, tensor in unprintable:
+            node.t_("value", tensor)
+
+
+def is_unprintable(tensor: torch.Tensor) -> bool:
+    """Returns whether torch raises when it prints a graph that has this tensor as a constant."""
+    return (tensor.is_mkldnn or tensor.is_meta) and tensor.numel() <= _SPELT_OUT
 
 
 def method_graph(module: Any, method: str) -> Any:
@@ -129,7 +181,22 @@ def inlined_graph(module: Any, method: str) -> Any:
         method: name, or dotted path to a submodule's method.
     """
     found = _method(module, method)
-    return found.inlined_graph if found is not None else None
+    if found is None:
+        return None
+    graph = found.inlined_graph
+    _inline_forks(graph)
+    return graph
+
+
+def _inline_forks(block: Any) -> None:
+    """torch inlines the bodies of forks when it freezes, but not here; a copied graph has bodies of its own."""
+    for node in block.nodes():
+        for inner in node.blocks():
+            _inline_forks(inner)
+        if node.kind() == "prim::fork":
+            body = node.g("Subgraph")
+            torch_private.private("_jit_pass_inline")(body)
+            _inline_forks(body)
 
 
 def _method(module: Any, method: str) -> Any:

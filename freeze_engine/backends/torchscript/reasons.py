@@ -12,10 +12,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import torch
+
 from freeze_engine.backends.torchscript.aliases import WriterSearch
 from freeze_engine.backends.torchscript.attributes import ModuleAttribute
 from freeze_engine.backends.torchscript.slots import SlotAccess, slot_accesses
-from freeze_engine.trace import Evidence, GraphSnapshot, Reason, SourceRef, Step
+from freeze_engine.trace import Evidence, GraphSnapshot, Node, Reason, SourceRef, Step
 
 _IN_PLACE = re.compile(r"attribute: (?P<name>\S+) in %(?P<value>\S+) has inplace writer")
 _SET = re.compile(r"attribute: (?P<name>\S+) is set")
@@ -110,17 +112,23 @@ class ReasonFinder:
             self._verdicts[path] = self._direct(path) or Verdict("unknown")
         for path in slots:
             if self._verdicts[path].reason == "unknown":
-                self._verdicts[path] = self._indirect(path) or Verdict("unknown")
+                self._verdicts[path] = self._indirect(path) or self._unexplained()
         # A submodule is judged after everything it holds, so the deepest come first.
         for path in sorted(self._after.keys() - set(slots), key=lambda each: -each.count(".")):
             self._verdicts[path] = self._submodule(path)
         return self._verdicts
 
+    def _unexplained(self) -> Verdict:
+        if self._records:
+            return Verdict("unknown")
+        fact = "no method was frozen: the module has no forward, and preserved_attrs names no method"
+        return Verdict("unknown", (Evidence(fact),))
+
     def _find_sets(self, record: MethodRecord) -> None:
         """Pairs torch's "is set" lines, which give a name only, with the nodes that set such a name."""
         logged = {match["name"] for line in record.decided.log if (match := _SET.fullmatch(line))}
         for access in record.accesses(record.searched.graph):
-            name = (access.node.attribute("name") or "").strip('"')
+            name = access.name
             if access.node.op != "prim::SetAttr" or access.path is None or name not in logged:
                 continue
             fact = f"torch's log: attribute: {name} is set ({_RULES})"
@@ -135,7 +143,7 @@ class ReasonFinder:
                 continue
             for access in reads:
                 # A fork's values carry a prefix in the trace that torch's log does not know.
-                if access.node.id.rpartition("/")[2] == match["value"] and access.path is not None:
+                if access.value.rpartition("/")[2] == match["value"] and access.path is not None:
                     verdict = Verdict(
                         "mutated_in_place", (self._write_evidence(line, record, access),), record.decided.index
                     )
@@ -143,7 +151,7 @@ class ReasonFinder:
 
     def _write_evidence(self, line: str, record: MethodRecord, access: SlotAccess) -> Evidence:
         fact = f"torch's log: {line} ({_RULES})"
-        found = record.search.first_write(access.node.id) if record.search else None
+        found = record.search.first_write(access.value) if record.search else None
         if found is None:
             return self._evidence(fact, record, access)
         node, chain = found
@@ -151,8 +159,8 @@ class ReasonFinder:
 
     def _evidence(self, fact: str, record: MethodRecord, access: SlotAccess, step: Step | None = None) -> Evidence:
         node, step = access.node, step or record.searched
-        # torch gives an assignment no source line of its own; the line is that of the value it assigns.
-        source = node.source or _maker_source(step.graph, node.inputs[-1] if node.inputs else "")
+        # torch gives an assignment no source line of its own, nor always the value that it assigns.
+        source = node.source or _nearest_source(step.graph, node)
         return Evidence(fact, record.method, step.index, node.id, node.op, source)
 
     def _direct(self, path: str) -> Verdict | None:
@@ -205,7 +213,7 @@ class ReasonFinder:
         """Judges by a ``prim::GetAttr`` that still stands in a final graph."""
         name = path.rpartition(".")[2]
         for record, access in self._remaining:
-            if (access.node.attribute("name") or "").strip('"') != name:
+            if access.name != name:
                 continue
             if access.path is None and self._may_be_read_by(record, access, path):
                 fact = "a read of it stays, and its chain of reads does not lead back to self"
@@ -261,15 +269,21 @@ class ReasonFinder:
             verdict = self._verdicts[held[0]]
             fact = f"it holds {held[0]!r}, which is preserved ({verdict.reason})"
             return Verdict(verdict.reason, (Evidence(fact), *verdict.evidence), verdict.step)
-        return self._shared_class(path) or Verdict("unknown")
+        return self._unread(path) or self._shared_class(path) or self._unexplained()
 
 
 def _index(step: Step | None) -> int | None:
     return step.index if step else None
 
 
-def _maker_source(graph: GraphSnapshot, name: str) -> SourceRef | None:
-    return next((node.source for node in graph.walk() if any(value.name == name for value in node.outputs)), None)
+def _nearest_source(graph: GraphSnapshot, node: Node) -> SourceRef | None:
+    """Returns the line of the closest node before ``node`` that has one."""
+    nearest = None
+    for each in graph.walk():
+        if each.id == node.id:
+            return nearest
+        nearest = each.source or nearest
+    return None
 
 
 def _plain(type_text: str) -> str:
@@ -294,5 +308,5 @@ def _storages(attribute: ModuleAttribute | None) -> set[Any]:
     return {
         tensor.untyped_storage().data_ptr()
         for tensor in attribute.tensors
-        if tensor.layout.__repr__() == "torch.strided" and tensor.numel()
+        if tensor.layout is torch.strided and tensor.numel()
     }

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import datetime, timezone
 from typing import Any
 
 import torch
@@ -21,7 +20,7 @@ from freeze_engine.backends.torchscript.slots import read_paths
 from freeze_engine.inputs import Inputs
 from freeze_engine.options import Measure, Progress, RecordOptions, TorchScriptOptions
 from freeze_engine.recorder import Recorder
-from freeze_engine.trace import AttributeFate, InputSpec, Trace
+from freeze_engine.trace import InputSpec, Trace
 
 _PHASES = 3
 _ATTACHED = "freezer_trace"
@@ -80,20 +79,20 @@ def record_module(
     build = Build(freeze, recorder)
     build.run()
     if measure is not None and inputs is not None:
-        mutable = _mutable(freeze, recorder.attributes)
+        subject = Subject(model, ready.module, inputs, _kept(freeze), build.live)
         try:
-            measure_steps(recorder, Subject(model, ready.module, inputs, mutable, build.live), measure, progress)
+            measure_steps(recorder, subject, measure, progress)
         except BaseException as error:
-            _attach(error, recorder.finish(freeze.duration_ns, _now()))
+            _attach(error, recorder.finish(freeze.duration_ns, freeze.created))
             raise
-    return Frozen(module, recorder.finish(freeze.duration_ns, _now()), build.live)
+    return Frozen(module, recorder.finish(freeze.duration_ns, freeze.created), build.live)
 
 
 def trace_of(freeze: RawFreeze) -> Trace:
     """Makes the trace of a freeze that a capture saw."""
     recorder = _recorder(freeze, _model_name(freeze), None, None)
     Build(freeze, recorder).run()
-    return recorder.finish(freeze.duration_ns, _now())
+    return recorder.finish(freeze.duration_ns, freeze.created)
 
 
 def partial_trace(error: BaseException) -> Trace | None:
@@ -120,7 +119,7 @@ def _attach_freeze(error: BaseException, freezes: FreezeCapture, how: RecordOpti
     freeze = freezes.freezes[0]
     recorder = _recorder(freeze, how.name or _model_name(freeze), how.call, inputs)
     Build(freeze, recorder).run()
-    _attach(error, recorder.finish(freeze.duration_ns, _now()))
+    _attach(error, recorder.finish(freeze.duration_ns, freeze.created))
 
 
 def _recorder(freeze: RawFreeze, name: str, call: str | None, inputs: Inputs | None) -> Recorder:
@@ -129,10 +128,9 @@ def _recorder(freeze: RawFreeze, name: str, call: str | None, inputs: Inputs | N
     return Recorder(name, "torchscript", call or freeze.call, environment(), options, specs, read_paths)
 
 
-def _mutable(freeze: RawFreeze, attributes: Sequence[AttributeFate]) -> tuple[str, ...]:
-    """Whatever a method writes is preserved, so only these need to be put back between runs."""
-    kept = module_attributes(freeze.result)
-    return tuple(fate.path for fate in attributes if fate.path in kept and fate.kind != "submodule")
+def _kept(freeze: RawFreeze) -> tuple[str, ...]:
+    slots = module_attributes(freeze.result)
+    return tuple(path for path in freeze.slots if path in slots and slots[path].kind != "submodule")
 
 
 def _specs(inputs: Inputs) -> Iterator[InputSpec]:
@@ -153,7 +151,3 @@ def _model_name(freeze: RawFreeze) -> str:
     if freeze.source is None:
         return "graph"
     return class_name(freeze.source).rpartition(".")[2]
-
-
-def _now() -> str:
-    return datetime.now(timezone.utc).isoformat(timespec="seconds")

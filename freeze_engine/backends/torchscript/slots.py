@@ -20,6 +20,21 @@ class SlotAccess:
     node: Node
     path: str | None
 
+    @property
+    def value(self) -> str:
+        """Name of the value that is read; the node's id differs from it where an earlier node had the name."""
+        return self.node.outputs[0].name if self.node.outputs else ""
+
+    @property
+    def name(self) -> str:
+        """The attribute's name in its module."""
+        return attribute_name(self.node)
+
+
+def attribute_name(node: Node) -> str:
+    """Returns the name that a ``prim::GetAttr`` or ``prim::SetAttr`` is about."""
+    return (node.attribute("name") or "").strip('"')
+
 
 def slot_accesses(graph: GraphSnapshot, self_path: str = "") -> Iterator[SlotAccess]:
     """Yields every read and write of an attribute, nested blocks and forks included.
@@ -36,6 +51,14 @@ def slot_accesses(graph: GraphSnapshot, self_path: str = "") -> Iterator[SlotAcc
 def read_paths(graph: GraphSnapshot) -> dict[str, str]:
     """Returns, by node id, the path of the attribute that a ``prim::GetAttr`` reads."""
     return {access.node.id: access.path for access in slot_accesses(graph) if access.path and access.node.outputs}
+
+
+def scoped_nodes(nodes: tuple[Node, ...], scope: str = "") -> Iterator[tuple[str, Node]]:
+    """Yields every node, nested ones included, with the scope whose names it carries (empty outside of forks)."""
+    for node in nodes:
+        yield scope, node
+        for block in node.blocks:
+            yield from scoped_nodes(block.nodes, block.scope or scope)
 
 
 def fork_paths(graph: GraphSnapshot, self_path: str = "") -> dict[str, str]:
@@ -68,7 +91,7 @@ def _find_forks(nodes: tuple[Node, ...], around: str, read: dict[str, str | None
 
 def _accesses(nodes: tuple[Node, ...], modules: dict[str, str]) -> Iterator[SlotAccess]:
     for node in nodes:
-        name = (node.attribute("name") or "").strip('"')
+        name = attribute_name(node)
         if node.op == "prim::GetAttr":
             prefix = modules.get(node.inputs[0]) if node.inputs else None
             path = None if prefix is None else prefix + name

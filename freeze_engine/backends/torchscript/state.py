@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -9,6 +10,8 @@ from typing import Any
 import torch
 
 from freeze_engine.backends._torch_private import cpp_module, submodules
+from freeze_engine.inputs import Inputs
+from freeze_engine.measure.candidate import CandidateError, cloned, inference, reported
 
 
 def restorer(module: Any, paths: Iterable[str]) -> Callable[[], None] | None:
@@ -37,6 +40,45 @@ def restorer(module: Any, paths: Iterable[str]) -> Callable[[], None] | None:
                     write(name, _copied(content))
 
     return restore
+
+
+def joined(*restores: Callable[[], None] | None) -> Callable[[], None] | None:
+    """Returns one function that calls all that are given, ``None`` if none is."""
+    given = [restore for restore in restores if restore is not None]
+
+    def restore_all() -> None:
+        for restore in given:
+            restore()
+
+    return restore_all if given else None
+
+
+def written_buffers(module: torch.jit.ScriptModule, inputs: Inputs) -> tuple[str, ...]:
+    """Runs a module once and tells which of its buffers that wrote; they are put back.
+
+    Args:
+        module: the module.
+        inputs: what to run it on, copied for the run.
+
+    Returns:
+        The buffers' dotted paths; none where the module does not run on the inputs.
+    """
+    buffers = dict(module.named_buffers())
+    before = {path: tensor.detach().clone() for path, tensor in buffers.items()}
+    given = cloned(inputs)
+    with inference(), contextlib.suppress(CandidateError), reported():
+        module(*given.args, **given.kwargs)
+    written = tuple(path for path, tensor in buffers.items() if not _same(tensor, before[path]))
+    with torch.no_grad():
+        for path in written:
+            buffers[path].copy_(before[path])
+    return written
+
+
+def _same(one: torch.Tensor, other: torch.Tensor) -> bool:
+    if one.layout is not torch.strided or one.is_quantized:
+        return True
+    return torch.equal(torch.nan_to_num(one), torch.nan_to_num(other)) if one.is_floating_point() else one.equal(other)
 
 
 def _copied(value: Any) -> Any:
