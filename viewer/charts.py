@@ -12,11 +12,12 @@ from dataclasses import dataclass
 from typing import Any, Final, Literal, TypeAlias
 
 from bokeh.embed import json_item
-from bokeh.models import ColumnDataSource, HoverTool, Label, Range1d, SingleIntervalTicker, Span, TeeHead, Whisker
+from bokeh.models import ColumnDataSource, HoverTool, Range1d, SingleIntervalTicker, Span, TeeHead, Whisker
 from bokeh.plotting import figure
 
 import freeze_engine as fe
 from viewer.view_models.chart_data import ChartData, Series, chart_data
+from viewer.view_models.wording import duration_text
 
 Theme: TypeAlias = Literal["light", "dark"]
 Figure: TypeAlias = Any
@@ -25,6 +26,7 @@ THEMES: Final[tuple[Theme, ...]] = ("light", "dark")
 _BYTE_UNITS: Final = (("B", 1.0), ("KiB", 2.0**10), ("MiB", 2.0**20), ("GiB", 2.0**30))
 _TIME_UNITS: Final = (("ns", 1.0), ("µs", 1e3), ("ms", 1e6), ("s", 1e9))
 _MARKERS: Final = ("circle", "square", "diamond", "triangle")
+_DASHES: Final = ("dashed", "dotted")
 _ZERO: Final = "inverted_triangle"
 _SANS: Final = "system-ui, -apple-system, Segoe UI, Roboto, sans-serif"
 _BOKEH_ID: Final = re.compile(r"p\d+|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
@@ -108,15 +110,16 @@ def _latency_chart(data: ChartData, palette: Palette) -> Chart:
     plot = _figure(data, palette, f"median, {unit}")
     plot.y_range = Range1d(0, _headroom(top / scale))
     for number, (name, median) in enumerate(data.baselines):
-        plot.add_layout(Span(location=median / scale, dimension="width", line_dash="dashed", line_color=palette.muted))
-        plot.add_layout(_label(name, median / scale, palette, number))
+        dash, ends = _DASHES[number % len(_DASHES)], [-0.5, max(data.steps - 0.5, 0.5)]
+        label = f"{name}, {duration_text(median)}"
+        plot.line(ends, [median / scale] * 2, line_dash=dash, line_color=palette.muted, legend_label=label)
     for number, series in enumerate(data.latency):
         source = _source(series, number, scale)
         color = _color(palette, number)
         ends = {"lower": "low", "upper": "high", "base": "step", "line_color": color}
         plot.add_layout(Whisker(source=source, **ends, upper_head=_head(color), lower_head=_head(color)))
         _points(plot, series, source, palette, number)
-    _finish(plot, palette, len(data.latency))
+    _finish(plot, palette, len(data.latency) + len(data.baselines))
     note = "Median with its 95% interval; passes that were not measured are left out."
     if longest > top:
         note += " Intervals that leave the top are longer than shown."
@@ -243,21 +246,8 @@ def _finish(plot: Figure, palette: Palette, series: int) -> None:
     legend.visible = series > 1
     legend.background_fill_color = legend.border_line_color = None
     legend.label_text_color, legend.label_text_font, legend.label_text_font_size = palette.text, _SANS, "11px"
-    legend.orientation, legend.padding, legend.margin = "horizontal", 0, 4
+    legend.orientation, legend.padding, legend.margin, legend.spacing = "horizontal", 0, 4, 14
     plot.add_layout(legend, "above")
-
-
-def _label(text: str, value: float, palette: Palette, number: int) -> Label:
-    return Label(
-        x=6 + 70 * number,  # beside each other: eager and scripted are often equally fast
-        y=value,
-        x_units="screen",
-        y_offset=2,
-        text=text,
-        text_color=palette.muted,
-        text_font=_SANS,
-        text_font_size="11px",
-    )
 
 
 def _head(color: str) -> TeeHead:

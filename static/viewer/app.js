@@ -10,8 +10,28 @@ var FreezerViewer = FreezerViewer || {};
     ["/", "search in the open tab"],
     ["1 … 8", "open a tab"],
     ["h", "hide or show passes without effect"],
+    ["n p", "in the graph: next, previous change"],
+    ["+ − 0", "in the graph: zoom, whole graph; the wheel zooms, dragging moves"],
+    ["↵", "in the graph: open or close the chosen module"],
     ["Esc", "close details, leave a field"],
     ["?", "this sheet"],
+  ];
+
+  const fate = (name) => h("span.fv-badge.fv-fate", { class: `fv-fate-${name}` }, h("span.fv-dot"), name);
+  const SIGNS = [
+    [() => [h("span.fv-removed", null, "−9 "), h("span.fv-added", null, "+7 "), h("span.fv-modified", null, "~4")], "nodes that a pass removed, added, changed"],
+    [() => h("span.fv-muted", null, "moved"), "the same nodes in another order"],
+    [() => h("span.fv-muted", null, "module"), "the graph stayed, the module's attributes changed"],
+    [() => h("span.fv-round", null, "r2"), "second round of a loop of passes"],
+    [() => h("span.fv-speed", null, h("span.fv-speed-bar", { style: { width: "70%" } }), h("span.fv-speed-spread", { style: { left: "58%", width: "24%" } })), "median latency after the pass, with its 95% interval; green or red where measurably faster or slower than the first step"],
+    [() => h("span.fv-bad", null, "≠"), "outputs are past torch's tolerances against eager"],
+    [() => h("span.fv-warn", null, "!"), "there is a notice about the pass"],
+    [() => fate("inlined"), "the value is a constant of the final graph"],
+    [() => fate("folded"), "it was, and a later pass consumed that constant"],
+    [() => fate("preserved"), "still an attribute of the frozen module"],
+    [() => fate("dropped"), "nothing that was preserved reads it"],
+    [() => h("span.fv-chip-sign", null, "weight [64]"), "in the graph: a constant or attribute that the box reads; its frame has the colour of the fate"],
+    [() => h("span.fv-ghost-sign"), "in the graph: only the other side has a box here"],
   ];
 
   let instances = 0;
@@ -100,9 +120,10 @@ var FreezerViewer = FreezerViewer || {};
     }
 
     firstStep() {
-      const { steps, view } = this.model;
+      const { methods, steps, view } = this.model;
       if (view.failure && view.failure.step !== null) return view.failure.step;
-      return (steps.find((step) => step.changed && step.before !== null) ?? steps[0])?.index ?? null;
+      const main = steps.filter((step) => step.method === methods[0]);
+      return (main.find((step) => step.changed && step.before !== null) ?? main[0])?.index ?? null;
     }
 
     write(jump) {
@@ -242,9 +263,13 @@ var FreezerViewer = FreezerViewer || {};
   function sheet() {
     const dialog = h(
       "dialog.fv-sheet",
-      { "aria-label": "Keys", onclick: (event) => event.target === dialog && dialog.close() },
-      h("h2", null, "Keys"),
-      h("dl.fv-pairs", null, KEYS.map(([key, text]) => [h("dt", null, key.split(" ").map((name) => [h("kbd", null, name), " "])), h("dd", null, text)])),
+      { "aria-label": "Keys and signs", onclick: (event) => event.target === dialog && dialog.close() },
+      h(
+        "div.fv-sheet-columns",
+        null,
+        h("section", null, h("h2", null, "Keys"), h("dl.fv-pairs", null, KEYS.map(([key, text]) => [h("dt", null, key.split(" ").map((name) => [h("kbd", null, name), " "])), h("dd", null, text)]))),
+        h("section", null, h("h2", null, "Signs"), h("dl.fv-pairs", null, SIGNS.map(([sign, text]) => [h("dt", null, sign()), h("dd", null, text)]))),
+      ),
       h("form", { method: "dialog" }, h("button.fv-button", null, "Close")),
     );
     return dialog;

@@ -27,10 +27,14 @@ var FreezerViewer = FreezerViewer || {};
         "aria-label": "Filter attributes",
         oninput: () => app.navigate({ q: this.text.value }),
       });
-      this.fates = new Map(app.model.view.fates.map(([fate, count]) => [fate, this.fateButton(fate, count)]));
+      this.fates = new Map(app.model.view.fates.map(([fate]) => [fate, this.fateButton(fate)]));
       this.kind = this.select("kind", "All kinds", (row) => row.kind);
       this.reason = this.select("reason", "All reasons", (row) => row.reason);
       this.shown = h("span.fv-muted.fv-num", { role: "status" });
+      this.minor = h("input", { type: "checkbox", onchange: () => app.navigate({ minor: this.minor.checked }) });
+      const minor = app.model.attributes.filter((row) => row.minor).length;
+      const minorTitle = "Submodules, training flags and hooks that were not preserved";
+      this.minorLabel = h("label.fv-check", { title: minorTitle, hidden: !minor }, this.minor, `Submodules and flags (${minor})`);
       this.header = h("div.fv-table-row.fv-table-head", { role: "row" }, COLUMNS.map((column) => this.head(column)));
       this.list = new VirtualList({
         rowHeight: 30,
@@ -42,19 +46,19 @@ var FreezerViewer = FreezerViewer || {};
       this.element = h(
         "div.fv-panel-body",
         null,
-        h("div.fv-bar", null, this.text, h("div.fv-chips", { role: "group", "aria-label": "Fates" }, [...this.fates.values()]), this.kind, this.reason, this.shown),
+        h("div.fv-bar", null, this.text, h("div.fv-chips", { role: "group", "aria-label": "Fates" }, [...this.fates.values()]), this.kind, this.reason, this.minorLabel, this.shown),
         this.table,
         this.empty,
       );
     }
 
-    fateButton(fate, count) {
+    fateButton(fate) {
       const toggle = () => {
         const chosen = new Set(this.app.current.fate);
         if (!chosen.delete(fate)) chosen.add(fate);
         this.app.navigate({ fate: FATES.filter((name) => chosen.has(name)) });
       };
-      return h("button.fv-chip", { type: "button", class: `fv-fate-${fate}`, "aria-pressed": "false", onclick: toggle }, h("span.fv-dot"), fate, h("span.fv-num", null, count));
+      return h("button.fv-chip", { type: "button", class: `fv-fate-${fate}`, "aria-pressed": "false", onclick: toggle }, h("span.fv-dot"), fate, h("span.fv-num"));
     }
 
     select(key, all, read) {
@@ -78,7 +82,8 @@ var FreezerViewer = FreezerViewer || {};
     }
 
     render(state) {
-      const query = JSON.stringify([state.q, state.fate, state.kind, state.reason, state.sort]);
+      const named = this.app.model.attribute(state.attribute)?.minor ? state.attribute : null; // a link may lead to any
+      const query = JSON.stringify([state.q, state.fate, state.kind, state.reason, state.sort, state.minor, named]);
       if (query !== this.query) this.filter(state);
       this.query = query;
       this.chosen = state.attribute;
@@ -91,9 +96,14 @@ var FreezerViewer = FreezerViewer || {};
       if (this.text.value !== state.q) this.text.value = state.q;
       this.kind.value = state.kind;
       this.reason.value = state.reason;
-      for (const [fate, button] of this.fates) button.setAttribute("aria-pressed", String(state.fate.includes(fate)));
+      this.minor.checked = state.minor;
       const text = state.q.toLowerCase();
-      this.rows = this.app.model.attributes.filter(
+      const all = this.app.model.attributes.filter((row) => state.minor || state.kind === "submodule" || !row.minor || row.path === state.attribute);
+      for (const [fate, button] of this.fates) {
+        button.setAttribute("aria-pressed", String(state.fate.includes(fate)));
+        button.lastChild.textContent = all.filter((row) => row.fate === fate).length;
+      }
+      this.rows = all.filter(
         (row) =>
           (!state.fate.length || state.fate.includes(row.fate)) &&
           (!state.kind || row.kind === state.kind) &&
@@ -102,7 +112,8 @@ var FreezerViewer = FreezerViewer || {};
       );
       this.sort(state.sort);
       this.shown.textContent = `${this.rows.length} of ${this.count}`;
-      this.empty.textContent = this.count ? "No attribute matches these filters." : "This trace says nothing about attributes.";
+      const hidden = all.length < this.count ? " Submodules and flags are left out." : "";
+      this.empty.textContent = this.count ? `No attribute matches these filters.${hidden}` : "This trace says nothing about attributes.";
       this.empty.hidden = this.rows.length > 0;
       this.table.hidden = !this.rows.length;
       this.table.setAttribute("aria-rowcount", String(this.rows.length + 1));

@@ -5,6 +5,12 @@ var FreezerViewer = FreezerViewer || {};
 (() => {
   const { h, fill, icon } = FreezerViewer;
   const OPERATORS_SHOWN = 3;
+  const VERDICTS = {
+    baseline: "what the others are compared with",
+    faster: "faster than the first step",
+    slower: "slower than the first step",
+    "no measurable difference": "no measurable difference to the first step",
+  };
 
   function header(app) {
     const { view } = app.model;
@@ -17,6 +23,7 @@ var FreezerViewer = FreezerViewer || {};
       h(
         "div.fv-actions",
         null,
+        notices(app),
         app.options.hash && h("button.fv-icon", { type: "button", title: "Copy a link to this view", "aria-label": "Copy a link to this view", onclick: () => app.copy(location.href) }, icon("link")),
         h("button.fv-icon", { type: "button", title: "Light or dark", "aria-label": "Switch between light and dark", onclick: toggle }, icon("theme")),
         h("button.fv-icon", { type: "button", title: "Keys (?)", "aria-label": "Show the keys", onclick: () => app.sheet.showModal() }, icon("keys")),
@@ -36,6 +43,14 @@ var FreezerViewer = FreezerViewer || {};
     const parts = counts.map(([fate, count]) => h("span", { class: `fv-fate-${fate}`, style: { "flex-grow": count } }));
     const words = counts.map(([fate, count]) => h("span", { class: `fv-fate-${fate}` }, h("span.fv-dot"), `${count} ${fate}`));
     return h("button.fv-fact.fv-fates", { type: "button", title: "See all attributes", onclick: () => app.navigate({ tab: "attributes" }, { jump: true }) }, h("span.fv-fact-label", null, `${total} attributes`), h("span.fv-fates-bar", { "aria-hidden": "true" }, parts), h("span.fv-fact-note", null, words));
+  }
+
+  function notices(app) {
+    const found = app.model.view.environment.notices;
+    if (!found.length) return null;
+    const open = () => app.navigate({ tab: "environment" }, { jump: true });
+    const label = found.length === 1 ? "1 notice" : `${found.length} notices`;
+    return h("button.fv-icon.fv-notices-button", { type: "button", title: `${label}\n${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, onclick: open }, h("span.fv-warn.fv-num", null, `! ${found.length}`));
   }
 
   function failureBanner(app) {
@@ -144,9 +159,10 @@ var FreezerViewer = FreezerViewer || {};
   }
 
   function latency(entry) {
-    const ratio = entry.ratio === null ? null : ` ${entry.ratio} `;
-    const verdict = h("span", { class: `fv-verdict-${entry.verdict.split(" ")[0]}` }, entry.verdict);
-    return [`latency, ${entry.device}`, entry.text, h("span.fv-muted", null, ` (${entry.interval})`, ratio, " "), verdict];
+    const ratio = entry.ratio === null ? null : `, ${entry.ratio}`;
+    const title = "A difference is told only where it holds among all comparisons of this trace";
+    const verdict = h("span", { title, class: `fv-verdict-${entry.verdict.split(" ")[0]}` }, VERDICTS[entry.verdict]);
+    return [`latency, ${entry.device}`, entry.text, h("span.fv-muted", { title: "95% interval of the median" }, ` (${entry.interval}) `), verdict, h("span.fv-muted", null, ratio)];
   }
 
   /** One fact for all references: their errors, then what torch's tolerances say of them. */
@@ -154,12 +170,12 @@ var FreezerViewer = FreezerViewer || {};
     if (!entries.length) return null;
     const words = entries.map((entry, index) => [index ? ", " : "", errorWords(entry)]);
     const fine = entries.every((entry) => entry.error === null && entry.close);
-    return ["error", words, fine ? h("span.fv-good", null, " within tolerance") : null];
+    return ["largest error", words, fine ? h("span.fv-good", null, " within tolerance") : null];
   }
 
   function errorWords(entry) {
     if (entry.error !== null) return h("span.fv-muted", { title: entry.error }, `${entry.reference}: could not be compared`);
-    const against = h("span.fv-muted", null, ` ${entry.reference}`);
+    const against = h("span.fv-muted", null, ` against ${entry.reference}`);
     return [entry.max_abs, against, entry.close ? null : h("span.fv-bad", null, " ≠ past tolerance")];
   }
 

@@ -10,7 +10,8 @@ var FreezerViewer = FreezerViewer || {};
       this.app = app;
       this.id = "rewrites";
       this.label = "Rewrites";
-      this.count = app.model.steps.reduce((sum, step) => sum + step.rewrites.length + step.near_misses.length, 0);
+      this.count = app.model.steps.reduce((sum, step) => sum + step.rewrites.length, 0);
+      this.misses = app.model.steps.reduce((sum, step) => sum + step.near_misses.length, 0);
       this.scopes = new Map([["pass", "This pass"], ["all", "All passes"]].map(([scope, text]) => [scope, this.scopeButton(scope, text)]));
       this.body = h("div.fv-scroll", { tabindex: "0", role: "region", "aria-label": "Rewrites and near misses" });
       this.element = h("div.fv-panel-body", null, h("div.fv-bar", null, h("div.fv-segments", { role: "group", "aria-label": "Scope" }, [...this.scopes.values()])), this.body);
@@ -32,7 +33,7 @@ var FreezerViewer = FreezerViewer || {};
     }
 
     nothing(state) {
-      if (!this.count) return h("p.fv-empty", null, "No rewrite and no near miss in this trace.");
+      if (!this.count && !this.misses) return h("p.fv-empty", null, "No rewrite and no near miss in this trace.");
       const everywhere = h("button.fv-linklike", { type: "button", onclick: () => this.app.navigate({ scope: "all" }) }, "See all passes");
       return h("p.fv-empty", null, "This pass folded and fused nothing. ", state.scope === "pass" ? everywhere : null);
     }
@@ -44,7 +45,7 @@ var FreezerViewer = FreezerViewer || {};
         null,
         h("h3.fv-block-title", null, this.app.details.stepLink(step.index), h("span.fv-muted", null, ` ${step.method}`)),
         step.rewrites.length ? this.rewrites(step) : null,
-        step.near_misses.length ? this.misses(step) : null,
+        step.near_misses.length ? this.nearMisses(step) : null,
         this.app.current.scope === "pass" ? log(step.log) : null,
       );
     }
@@ -72,8 +73,20 @@ var FreezerViewer = FreezerViewer || {};
       });
     }
 
-    misses(step) {
-      const rows = step.near_misses.map((miss) =>
+    /** Folds that did not happen; those that nobody expects to, as in a residual connection, stand back. */
+    nearMisses(step) {
+      const expected = step.near_misses.filter((miss) => miss.expected);
+      const others = step.near_misses.filter((miss) => !miss.expected);
+      return [
+        others.length ? this.missGrid(`Near misses (${others.length})`, step, others) : null,
+        expected.length
+          ? h("details.fv-expected", null, h("summary", null, `${others.length ? "and " : ""}${expected.length} with an operand that is computed at run time, as in a residual connection`), this.missGrid("", step, expected))
+          : null,
+      ];
+    }
+
+    missGrid(caption, step, misses) {
+      const rows = misses.map((miss) =>
         h(
           "tr",
           null,
@@ -83,7 +96,7 @@ var FreezerViewer = FreezerViewer || {};
           h("td", null, miss.detail, miss.advice ? h("div.fv-advice", null, miss.advice) : null),
         ),
       );
-      return grid(`Near misses (${rows.length})`, ["Fold", "Nodes", "Why not", "What decided it"], rows);
+      return grid(caption, ["Fold", "Nodes", "Why not", "What decided it"], rows);
     }
   }
 
@@ -147,11 +160,15 @@ var FreezerViewer = FreezerViewer || {};
           "tr",
           null,
           h("td", null, this.app.link(write.op, { node: write.node, attribute: null, tab: "graph" })),
-          h("td", null, write.targets.map((name) => [this.value(name), " "])),
+          h("td", null, this.values(write.targets)),
           h("td.fv-mono", null, write.source ? this.app.model.place(write.source) : ""),
         ),
       );
       return grid(`Writes (${rows.length})`, ["Node", "May write", "Source"], rows);
+    }
+
+    values(names) {
+      return names.map((name, at) => [at ? ", " : "", this.value(name)]);
     }
 
     value(name) {
@@ -166,7 +183,7 @@ var FreezerViewer = FreezerViewer || {};
         { role: "row" },
         h("div.fv-clip", { role: "cell" }, this.value(value)),
         h("div.fv-muted", { role: "cell" }, relation),
-        h("div.fv-clip", { role: "cell", title: targets.join(", ") }, targets.map((name) => [this.value(name), " "])),
+        h("div.fv-clip", { role: "cell", title: targets.join(", ") }, this.values(targets)),
       );
     }
   }

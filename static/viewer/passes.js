@@ -10,7 +10,7 @@ var FreezerViewer = FreezerViewer || {};
       this.app = app;
       this.options = new Map();
       this.scale = latencyScale(app.model.steps);
-      this.marks = app.model.steps.some((step) => past(step));
+      this.marks = app.model.steps.some((step) => past(step) || step.notices.length);
       this.filter = h("input.fv-input", {
         type: "search",
         placeholder: "Filter passes",
@@ -117,6 +117,7 @@ var FreezerViewer = FreezerViewer || {};
 
     mark(step) {
       const error = past(step);
+      if (!error && step.notices.length) return h("span.fv-pass-mark.fv-warn", { role: "img", "aria-label": "notice", title: step.notices.join("\n") }, "!");
       if (!error) return this.marks ? h("span.fv-pass-mark") : null;
       const first = step.past_tolerance.includes("eager") ? ", the first that is" : "";
       const title = `Error ${error.max_abs} against eager: past tolerance${first}`;

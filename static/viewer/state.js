@@ -17,6 +17,7 @@ var FreezerViewer = FreezerViewer || {};
     scope: "pass",
     alias: "",
     q: "",
+    minor: false,
     fate: [],
     kind: "",
     reason: "",

@@ -13,7 +13,7 @@ var FreezerViewer = FreezerViewer || {};
       this.graphs = new FreezerGraph.Model(graph);
       this.snapshots = graph.snapshots;
       this.steps = view.steps;
-      this.methods = [...new Set(view.steps.map((step) => step.method))];
+      this.methods = view.methods;
       this.attributes = view.attributes;
       this.attributeIndex = new Map(view.attributes.map((row, index) => [row.path, index]));
       this.cache = new Map();

@@ -9,6 +9,7 @@ from hypothesis import given, settings, strategies as st
 import freeze_engine as fe
 from tests.builders import empty_trace, failed_trace, small_trace, traces
 from viewer.view_models import view_data
+from viewer.view_models.attributes import is_minor
 from viewer.view_models.environment import input_text
 from viewer.view_models.listing import LineNumbers, opcodes
 from viewer.view_models.wording import (
@@ -47,8 +48,8 @@ def apply(before: list[int], codes: list, after: list[int]) -> list[int]:
 
 def test_a_view_has_these_parts(view):
     assert list(view) == [
-        "name", "backend", "torch", "overview", "fates", "failure", "environment", "steps", "attributes", "aliases",
-        "codes", "sources",
+        "name", "backend", "torch", "methods", "overview", "fates", "failure", "environment", "steps", "attributes",
+        "aliases", "codes", "sources",
     ]  # fmt: skip
 
 
@@ -57,15 +58,53 @@ def test_the_overview_sums_up(view):
         {"label": "nodes", "value": "24 → 17", "note": "of forward, once inlined", "tone": "plain", "step": None},
         {"label": "constants", "value": "80 B", "note": "in forward at the end", "tone": "plain", "step": None},
         {
-            "label": "latency",
+            "label": "latency, cpu",
             "value": "no measurable difference",
-            "note": "95% 0.93–1.01, cpu",
+            "note": "0.97× step 0 (0.93–1.01)",
             "tone": "plain",
             "step": None,
         },
         {"label": "accuracy", "value": "past tolerance", "note": "from step 8 on", "tone": "bad", "step": 8},
     ]
     assert view["fates"] == [["inlined", 1], ["folded", 3], ["preserved", 3], ["dropped", 2]]
+
+
+def test_forward_comes_first_whatever_torch_froze_first():
+    trace = small_trace()
+    names = {"forward": "encode", "describe": "forward"}
+    steps = tuple(replace(step, method=names.get(step.method, step.method)) for step in trace.steps)
+    view = view_data(replace(trace, steps=steps))
+    assert view["methods"] == ["forward", "encode"]
+    assert view["overview"][0]["note"].startswith("of forward")
+
+
+def test_a_latency_change_that_no_verdict_bears_out_is_not_told():
+    trace = small_trace()
+    quiet = tuple(
+        replace(
+            step, latency=tuple(replace(entry, verdict="no measurable difference") for entry in step.latency[:1])
+        )
+        for step in trace.steps
+    )
+    assert [step["index"] for step in view_data(trace)["steps"] if step["latency_changes"]] == [6]
+    assert [step["index"] for step in view_data(replace(trace, steps=quiet))["steps"] if step["latency_changes"]] == []
+
+
+@pytest.mark.parametrize(
+    ("path", "kind", "fate", "minor"),
+    [
+        ("layer1.training", "attribute", "dropped", True),
+        ("conv._reversed_padding_repeated_twice", "attribute", "inlined", True),
+        ("layer1", "submodule", "inlined", True),
+        ("layer1", "submodule", "preserved", False),
+        ("training", "attribute", "preserved", False),
+        ("scale", "attribute", "inlined", False),
+        ("training.weight", "parameter", "inlined", False),
+        ("_mean", "buffer", "dropped", False),
+    ],
+)
+def test_slots_that_every_module_has_are_minor(path, kind, fate, minor):
+    assert is_minor(fe.AttributeFate(path, kind, "bool", None, None, 0, fate)) is minor
 
 
 def test_a_step_that_folded(view):
@@ -169,6 +208,7 @@ def test_a_near_miss_stands_with_its_step(view):
             "node": "sum",
             "neighbour": "y",
             "reason": "operand not constant",
+            "expected": True,
             "detail": "%seen.1 is written by aten::add_, so it is not a constant.",
             "advice": "Add a constant instead of the counter.",
         }
@@ -206,6 +246,7 @@ def test_an_attribute_that_is_written(view):
         "nbytes": 4,
         "bytes": "4 B",
         "fate": "preserved",
+        "minor": False,
         "reason": "written in place",
         "why": "A preserved method writes its memory in place.",
         "evidence": [

@@ -11,7 +11,8 @@ from typing import Any
 import freeze_engine as fe
 from viewer.view_models.attributes import attribute_rows
 from viewer.view_models.environment import environment_view, failure_view
-from viewer.view_models.overview import fate_counts, overview
+from viewer.view_models.measures import told_metrics
+from viewer.view_models.overview import fate_counts, ordered_methods, overview
 from viewer.view_models.steps import StepRows
 
 __all__ = ["view_data"]
@@ -27,13 +28,14 @@ def view_data(trace: fe.Trace) -> dict[str, Any]:
         A JSON-ready dictionary; equal traces give equal dictionaries, in the same order. Steps refer to
         ``aliases`` and ``codes`` by place, and to nodes and values by the names that the graph data uses.
     """
-    metrics = fe.step_metrics(trace)
+    metrics = told_metrics(trace)
     builder = StepRows(trace, metrics)
     steps = builder.rows()
     return {
         "name": trace.name,
         "backend": trace.backend,
         "torch": trace.environment.torch,
+        "methods": list(ordered_methods(trace)),
         "overview": overview(trace, metrics),
         "fates": fate_counts(trace),
         "failure": failure_view(trace),

@@ -22,6 +22,7 @@ def attribute_rows(trace: fe.Trace) -> list[dict[str, Any]]:
             "nbytes": fate.nbytes,
             "bytes": bytes_text(fate.nbytes) if fate.nbytes else "",
             "fate": fate.fate,
+            "minor": is_minor(fate),
             "reason": fate.reason and REASONS[fate.reason][0],
             "why": why_text(fate, trace.steps),
             "evidence": [evidence_row(evidence) for evidence in fate.evidence],
@@ -31,6 +32,16 @@ def attribute_rows(trace: fe.Trace) -> list[dict[str, Any]]:
         }
         for fate in trace.attributes
     ]
+
+
+def is_minor(fate: fe.AttributeFate) -> bool:
+    """Returns whether a table may leave an attribute out until asked: a slot that every module has, or a submodule.
+
+    What was preserved is never minor: it is what the table is read for.
+    """
+    name = fate.path.rpartition(".")[2]
+    slot = fate.kind == "attribute" and (name == "training" or name.startswith("_"))
+    return fate.fate != "preserved" and (slot or fate.kind == "submodule")
 
 
 def evidence_row(evidence: fe.Evidence) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import freeze_engine as fe
@@ -51,6 +52,29 @@ def numerics_rows(numerics: tuple[fe.Numerics, ...]) -> list[dict[str, Any]]:
         }
         for entry in numerics
     ]
+
+
+def told_metrics(trace: fe.Trace) -> tuple[fe.StepMetrics, ...]:
+    """Returns `freeze_engine.step_metrics`, without latency changes that the steps' own verdicts do not bear out.
+
+    Intervals alone can part two steps, neither of which differs from the first one by its verdict: that holds among all
+    comparisons of the trace, and the views must not say both.
+    """
+    return tuple(
+        replace(
+            entry,
+            latency_changes=tuple(
+                change
+                for change in entry.latency_changes
+                if any(_differs(trace.steps[index], change.device) for index in (change.step, change.since))
+            ),
+        )
+        for entry in fe.step_metrics(trace)
+    )
+
+
+def _differs(step: fe.Step, device: str) -> bool:
+    return any(entry.device == device and entry.verdict in ("faster", "slower") for entry in step.latency)
 
 
 def first_past_tolerance(metrics: tuple[fe.StepMetrics, ...], reference: str = "eager") -> int | None:

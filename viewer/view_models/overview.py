@@ -21,8 +21,13 @@ def overview(trace: fe.Trace, metrics: tuple[fe.StepMetrics, ...]) -> list[dict[
     """
     if not trace.steps:
         return []
-    main = trace.method_steps(trace.methods[0])
+    main = trace.method_steps(ordered_methods(trace)[0])
     return [_nodes(main, metrics), _constants(main), _latency(main), _numerics(trace, metrics)]
+
+
+def ordered_methods(trace: fe.Trace) -> tuple[str, ...]:
+    """Returns the trace's methods, ``forward`` first: it is what most come for, whatever torch froze first."""
+    return tuple(sorted(trace.methods, key=lambda method: method != "forward"))
 
 
 def fate_counts(trace: fe.Trace) -> list[list[str | int]]:
@@ -55,11 +60,11 @@ def _latency(steps: tuple[fe.Step, ...]) -> dict[str, Any]:
     last = measured[-1]
     if last.ratio is None:
         return _fact("latency", "one step only", "nothing to compare with", "muted")
-    bounds = f"95% {last.ratio.low:.2f}–{last.ratio.high:.2f}, {last.device}"
+    label, ratio = f"latency, {last.device}", last.ratio
+    note = f"{ratio.value:.2f}× step {steps[0].index} ({ratio.low:.2f}–{ratio.high:.2f})"
     if last.verdict not in ("faster", "slower"):
-        return _fact("latency", "no measurable difference", bounds)
-    tone = "good" if last.verdict == "faster" else "bad"
-    return _fact("latency", f"{last.ratio.value:.2f}× the time", f"{last.verdict}, {bounds}", tone)
+        return _fact(label, "no measurable difference", note)
+    return _fact(label, f"measurably {last.verdict}", note, "good" if last.verdict == "faster" else "bad")
 
 
 def _numerics(trace: fe.Trace, metrics: tuple[fe.StepMetrics, ...]) -> dict[str, Any]:
@@ -75,4 +80,4 @@ def _numerics(trace: fe.Trace, metrics: tuple[fe.StepMetrics, ...]) -> dict[str,
     if past is not None:
         return _fact("accuracy", "past tolerance", f"from step {past} on", "bad", past)
     worst = max(numerics.max_abs for numerics in compared)
-    return _fact("accuracy", "within tolerance", f"error at most {error_text(worst)}", "good")
+    return _fact("accuracy", "within tolerance", f"within {error_text(worst)} of eager", "good")

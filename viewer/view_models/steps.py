@@ -63,7 +63,8 @@ class StepRows:
             "duration": None if step.duration_ns is None else duration_text(step.duration_ns),
             "latency": latency_rows(step.latency),
             "latency_changes": [
-                latency_change_text(change.ratio, change.since, change.device) for change in metrics.latency_changes
+                latency_change_text(change.ratio, change.since, change.device)
+                for change in metrics.latency_changes
             ],
             "numerics": numerics_rows(step.numerics),
             "past_tolerance": list(metrics.past_tolerance),
@@ -132,12 +133,16 @@ def rewrite_row(rewrite: fe.Rewrite) -> dict[str, Any]:
 
 
 def near_miss_row(miss: fe.NearMiss) -> dict[str, Any]:
-    """Returns a fold that did not happen, and why."""
+    """Returns a fold that did not happen, and why.
+
+    One with an operand that is computed at run time is ``expected``: a residual connection is no mistake.
+    """
     return {
         "kind": miss.kind,
         "node": miss.node,
         "neighbour": miss.neighbour,
         "reason": miss.reason.replace("_", " "),
+        "expected": miss.reason == "operand_not_constant",
         "detail": miss.detail,
         "advice": miss.advice,
     }

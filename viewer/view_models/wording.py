@@ -15,6 +15,12 @@ FATES: Final[Mapping[str, str]] = {
     "dropped": "Nothing that was preserved reads it.",
 }
 
+MODULE_FATES: Final[Mapping[str, str]] = {
+    "inlined": "Its methods and what it held are in the graph now; the module itself is gone.",
+    "folded": "It was inlined, and later passes consumed what it held; the module itself is gone.",
+    "dropped": "Nothing that was preserved uses it.",
+}
+
 REASONS: Final[Mapping[str, tuple[str, str]]] = {
     "requested": ("requested", "It was named in preserved_attrs."),
     "ancestor_of_requested": ("holds a requested one", "A name in preserved_attrs lies inside it."),
@@ -104,6 +110,8 @@ def why_text(fate: fe.AttributeFate, steps: tuple[fe.Step, ...]) -> str:
     """
     if fate.fate == "preserved":
         return REASONS[fate.reason or "unknown"][1]
+    if fate.kind == "submodule":
+        return MODULE_FATES[fate.fate]
     if fate.fate != "folded" or fate.step is None:
         return FATES[fate.fate]
     ending = "merged into another constant" if fate.locations else "computed away"

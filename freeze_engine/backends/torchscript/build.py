@@ -11,6 +11,7 @@ from freeze_engine.backends.torchscript.aliases import WriterSearch, alias_analy
 from freeze_engine.backends.torchscript.attributes import ModuleAttribute, module_attributes
 from freeze_engine.backends.torchscript.fates import FOLDING, Chain, fates
 from freeze_engine.backends.torchscript.folds import origins_after, rewrites
+from freeze_engine.backends.torchscript.ir_text import parse_graph
 from freeze_engine.backends.torchscript.knowledge import Knowledge
 from freeze_engine.backends.torchscript.live import live_nodes, source_lines
 from freeze_engine.backends.torchscript.logged_steps import (
@@ -65,7 +66,8 @@ class Build:
         self._freeze = freeze
         self._recorder = recorder
         self._slots = freeze.slots
-        self._knowledge = Knowledge(freeze, self._slots)
+        self._reading = self._read_log()
+        self._knowledge = Knowledge(freeze, self._slots, self._reading.inlined if self._reading else {})
         self._origins: dict[int, Origins] = {}
         self._removed_slots = bool(self._slots.keys() - self._result_slots().keys())
         #: The steps whose graphs can be run, by index.
@@ -74,8 +76,7 @@ class Build:
     def run(self) -> None:
         """Adds every step, then what is known of the attributes, near misses and sources."""
         freeze = self._freeze
-        methods = tuple(dict.fromkeys([*freeze.inputs, *freeze.graphs]))
-        reading = read_log(freeze.log, methods, freeze.freeze_started_ns) if freeze.log else None
+        reading = self._reading
         if reading is None or not reading.steps:
             for method, snapshot in freeze.inputs.items():
                 self._add_live(INPUT, INPUT, method, snapshot, freeze.source)
@@ -89,7 +90,7 @@ class Build:
         if freeze.failure is None:
             self._judge_attributes()
             self._find_near_misses()
-        self._add_failure(reading)
+        self._add_failure()
         steps = self._recorder.steps
         self._recorder.notices += notices(steps, self._finals())
         if reading is not None and not reading.steps and freeze.frozen:
@@ -97,6 +98,14 @@ class Build:
         self._recorder.sources = source_lines(self._source_graphs())
 
     # -- steps
+
+    def _read_log(self) -> LogReading | None:
+        freeze = self._freeze
+        if freeze.log is None:
+            return None
+        methods = tuple(dict.fromkeys([*freeze.inputs, *freeze.graphs]))
+        known = {method: parse_graph(snapshot.text) for method, snapshot in freeze.inputs.items()}
+        return read_log(freeze.log, methods, freeze.freeze_started_ns, known)
 
     def _add_logged(self, reading: LogReading) -> None:
         freeze = self._freeze
@@ -277,13 +286,13 @@ class Build:
             for one in step.name.split(", "):
                 self._recorder.near_misses += near_misses(step.index, one, before, step.graph)
 
-    def _add_failure(self, reading: LogReading | None) -> None:
+    def _add_failure(self) -> None:
         failure = self._freeze.failure
         if failure is None:
             return
         stage, name, method = failure.stage, failure.name, failure.method
-        if stage == FREEZE_MODULE and reading is not None:
-            stage, name, method = reading.where
+        if stage == FREEZE_MODULE and self._reading is not None:
+            stage, name, method = self._reading.where
         steps = self._recorder.steps
         error = failure.error
         self._recorder.failure = Failure(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from freeze_engine.backends.torchscript.attributes import ModuleAttribute
@@ -15,7 +15,7 @@ from freeze_engine.backends.torchscript.live import (
     module_path,
     paired,
 )
-from freeze_engine.backends.torchscript.raw import LiveSnapshot, RawFreeze, graph_text
+from freeze_engine.backends.torchscript.raw import LiveSnapshot, RawFreeze
 from freeze_engine.measure.memory import StorageNames
 from freeze_engine.trace import Constant, GraphSnapshot, Node
 
@@ -26,9 +26,14 @@ class Knowledge:
     Args:
         freeze: what the capture kept.
         slots: the slots of the module that came in, by path.
+        inlined: by method, the inlined graph as torch's log showed it. The freeze works on a copy of the module, whose
+            values are numbered anew, so only these names are good.
     """
 
-    def __init__(self, freeze: RawFreeze, slots: dict[str, ModuleAttribute]) -> None:
+    def __init__(
+        self, freeze: RawFreeze, slots: dict[str, ModuleAttribute], inlined: Mapping[str, GraphSnapshot]
+    ) -> None:
+        self._inlined = inlined
         self._freeze = freeze
         self._storages = StorageNames()
         self._parsed: dict[int, GraphSnapshot] = {}
@@ -79,9 +84,8 @@ class Knowledge:
         return Annotations(modules, known)
 
     def _pairings(self, method: str) -> Iterator[list[tuple[Node, Any]]]:
-        inlined = self._freeze.inlined.get(method)
-        if inlined is not None:
-            yield paired(parse_graph(graph_text(inlined)), inlined)
+        if method in self._freeze.inlined and method in self._inlined:
+            yield paired(self._inlined[method], self._freeze.inlined[method])
         first = self._freeze.frozen.get(method) or self._freeze.inputs.get(method)
         driven = [step.after for step in self._freeze.steps if step.method == method]
         snapshots = {id(each): each for each in (first, *driven) if each is not None}

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from freeze_engine.backends.torchscript.ir_text import parse_graph
@@ -55,10 +56,12 @@ class _Reader:
     """Follows the log; ``graphs`` holds the latest graph of every method."""
 
     methods: Sequence[str]
+    known: Mapping[str, GraphSnapshot]
     times: Callable[[int], int | None]
     steps: list[LoggedStep] = field(default_factory=list)
     graphs: dict[str, GraphSnapshot] = field(default_factory=dict)
-    seen: dict[str, list[str]] = field(default_factory=dict)
+    order: dict[str, list[str]] = field(default_factory=dict)
+    turns: Counter[str] = field(default_factory=Counter)
     phase: str = INLINE
     method: str = ""
     depth: int = 0
@@ -92,15 +95,33 @@ class _Reader:
     def _begin_phase(self, phase: str, function: str, record: LogRecord) -> None:
         self.finish(record)
         if phase != self.phase:
-            self.seen.clear()
+            self.turns.clear()
         self.phase, self.depth, self.subgraph = phase, 0, None
-        taken = self.seen.setdefault(function, [])
-        # torch names the function only; methods of several submodules may share a name, in one fixed order.
-        paths = [path for path in self.methods if path.rpartition(".")[2] == function and path not in taken]
-        self.method = paths[0] if paths else function
-        taken.append(self.method)
+        self.method = self._method(function)
         self.last_ns = self.times(record.end)
         self.lines = []
+
+    def _method(self, function: str) -> str:
+        """Returns the path of a method of which torch names only the function.
+
+        Methods of several submodules may share a name. torch goes through them in an order of its own, the same in
+        every phase; the first phase shows their graphs, by which `_recognise` tells them apart.
+        """
+        order = self.order.setdefault(function, [])
+        turn = self.turns[function]
+        self.turns[function] += 1
+        if turn == len(order):
+            free = (path for path in self.methods if path.rpartition(".")[2] == function and path not in order)
+            order.append(next(free, function))
+        return order[turn]
+
+    def _recognise(self, graph: GraphSnapshot) -> None:
+        order = self.order[self.method.rpartition(".")[2]]
+        taken = order[:-1]
+        for path, known in self.known.items():
+            if path.rpartition(".")[2] == order[-1].rpartition(".")[2] and path not in taken and _alike(known, graph):
+                self.method = order[-1] = path
+                return
 
     def _inliner(self, record: LogRecord) -> None:
         begins = record.message.startswith("Before")
@@ -108,7 +129,9 @@ class _Reader:
         if record.graph is None or self.depth != (1 if begins else 0):
             return
         if begins and self.method not in self.graphs:
-            self._add(INPUT, INPUT, parse_graph(record.graph), record.end)
+            graph = parse_graph(record.graph)
+            self._recognise(graph)
+            self._add(INPUT, INPUT, graph, record.end)
         elif not begins:
             known = self.graphs[self.method]
             inlined = any(step.stage == INLINE and step.method == self.method for step in self.steps)
@@ -163,20 +186,28 @@ class LogReading:
     where: tuple[str, str, str | None]
     pending: tuple[str, ...]
 
+    @property
+    def inlined(self) -> dict[str, GraphSnapshot]:
+        """By method, the graph with everything inlined, as the freeze itself had it."""
+        return {step.method: step.graph for step in self.steps if step.stage == INLINE}
 
-def read_log(log: CapturedLog, methods: Sequence[str], started_ns: int) -> LogReading:
+
+def read_log(
+    log: CapturedLog, methods: Sequence[str], started_ns: int, known: Mapping[str, GraphSnapshot] | None = None
+) -> LogReading:
     """Reads the passes off a freeze's log.
 
     Args:
         log: of one ``_freeze_module``.
         methods: dotted paths of the methods that are frozen, in the user's order.
         started_ns: clock (``time.monotonic_ns``) when ``_freeze_module`` began.
+        known: their graphs as they came, by which methods of one name are told apart.
 
     Returns:
         The steps; durations are ``None`` where the log carries no times. A duration includes the time torch
         took to print the graph.
     """
-    reader = _Reader(methods, _clock(log), last_ns=started_ns)
+    reader = _Reader(methods, known or {}, _clock(log), last_ns=started_ns)
     for record in log.records:
         reader.read(record)
     finished = any(record.message == "Cleaning up module" for record in log.records)
@@ -188,6 +219,13 @@ def read_log(log: CapturedLog, methods: Sequence[str], started_ns: int) -> LogRe
     else:
         where = (INLINE if reader.phase == INLINE else FREEZE_MODULE, _phase_name(reader), reader.method or None)
     return LogReading(tuple(reader.steps), where, tuple(reader.lines))
+
+
+def _alike(one: GraphSnapshot, other: GraphSnapshot) -> bool:
+    """Whether two graphs are the same but for names, which torch makes anew for a copied module."""
+    return [(node.op, node.attributes, node.source) for node in one.walk()] == [
+        (node.op, node.attributes, node.source) for node in other.walk()
+    ]
 
 
 def _phase_name(reader: _Reader) -> str:

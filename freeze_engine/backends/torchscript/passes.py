@@ -18,6 +18,7 @@ from freeze_engine.backends.torchscript.raw import RawFailure, RawFreeze, RawSte
 
 OPTIMIZE_FROZEN_GRAPH = "optimize_frozen_graph"
 OPTIMIZE_FOR_INFERENCE = "optimize_for_inference"
+OUTSIDE = "outside"
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +67,7 @@ class Driver:
             module: the C++ module whose ``forward`` has this graph, or ``None``.
             optimize_numerics: whether to run the folding loop.
         """
+        self._note_outside_changes()
         if not has_all(tuple(each.binding for each in (REMOVE_DROPOUT, CONCAT_LINEAR, *FOLDS))):
             self._step(OPTIMIZE_FROZEN_GRAPH, "OptimizeFrozenGraph", lambda: self.whole(self.graph, optimize_numerics))
             return
@@ -83,8 +85,18 @@ class Driver:
 
     def optimize_for_inference(self) -> None:
         """Does to this graph what ``torch._C._jit_pass_optimize_for_inference`` does, pass by pass."""
+        self._note_outside_changes()
         for each in INFERENCE:
             self._run(OPTIMIZE_FOR_INFERENCE, each)
+
+    def _note_outside_changes(self) -> None:
+        """Adds a step where code that is none of torch's freezing has changed the graph since the last pass."""
+        for freeze in self.freezes:
+            method = freeze.method_of(self.graph) or "forward"
+            before = freeze.latest(method)
+            now = live_snapshot(self.graph, before)
+            if before is not None and now is not before:
+                freeze.steps.append(RawStep(OUTSIDE, "changed by other code", method, None, None, now))
 
     def _drops_by_module(self, module: Any) -> bool:
         # The binding refuses a module in training mode (remove_dropout.cpp), the pass inside torch does not ask.
