@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -153,14 +153,28 @@ def record(
     if backend != "torchscript":
         raise FreezerError(f"backend={backend!r} is not known; this version records 'torchscript'")
     given = _as_inputs(inputs)
+    spec = repr(str(model)) if isinstance(model, (str, Path)) else name or type(model).__name__
+    asked_via = via
     if isinstance(model, (str, Path)):
         loaded = load_model(str(model), map_location=map_location)
         model, given, name, via = loaded.module, given or loaded.inputs, name or loaded.name, via or loaded.via
         options = options or TorchScriptOptions()
         options = replace(options, preserved_attrs=options.preserved_attrs or loaded.preserved_attrs)
-    how = RecordOptions(via or "script", tuple(check_inputs), name, call)
-    frozen = record_module(model, given, options or TorchScriptOptions(), how, measure, progress or _silent)
+    options = options or TorchScriptOptions()
+    how = RecordOptions(via or "script", tuple(check_inputs), name, call or _call_text(spec, options, asked_via))
+    frozen = record_module(model, given, options, how, measure, progress or _silent)
     return Recording(frozen.module, frozen.trace, frozen.live)
+
+
+def _call_text(model: str, options: TorchScriptOptions, via: str | None) -> str:
+    """Writes the call of `record` as Python, what is as by default left out."""
+    changed = [
+        f"{each.name}={value!r}" for each in fields(options) if (value := getattr(options, each.name)) != each.default
+    ]
+    parts = [model, "inputs"]
+    parts += [f"options=fe.TorchScriptOptions({', '.join(changed)})"] if changed else []
+    parts += [f"via={via!r}"] if via else []
+    return f"fe.record({', '.join(parts)})"
 
 
 def _silent(message: str, done: int, total: int) -> None:

@@ -569,7 +569,14 @@
       const zoom = Math.max(this.camera.zoom, 0.7);
       const tall = this.picture.scene.items[item].open;
       if (tall) this._frame(this._box(item, 20), { least: 0.3 });
-      else this._glide({ x: box.x + box.width / 2, y: box.y + box.height / 2, zoom });
+      else this._glide({ x: box.x + box.width / 2, y: this._withoutGap(box.y + box.height / 2, zoom), zoom });
+    }
+
+    /** The height to look at, such that no room is left above or below the graph that it could fill. */
+    _withoutGap(y, zoom) {
+      const least = (this.height / 2 - draw.PANE_HEAD - 12) / zoom;
+      const most = this._whole().height - (this.height / 2 - PANE_FOOT) / zoom;
+      return least < most ? Math.min(most, Math.max(least, y)) : y;
     }
 
     _announce() {

@@ -101,7 +101,9 @@ var FreezerViewer = FreezerViewer || {};
       const all = this.app.model.attributes.filter((row) => state.minor || state.kind === "submodule" || !row.minor || row.path === state.attribute);
       for (const [fate, button] of this.fates) {
         button.setAttribute("aria-pressed", String(state.fate.includes(fate)));
-        button.lastChild.textContent = all.filter((row) => row.fate === fate).length;
+        const count = all.filter((row) => row.fate === fate).length;
+        button.lastChild.textContent = count;
+        button.hidden = !count && !state.fate.includes(fate);
       }
       this.rows = all.filter(
         (row) =>
@@ -157,7 +159,8 @@ var FreezerViewer = FreezerViewer || {};
       const write = row.evidence.find((evidence) => evidence.node !== null && evidence.step !== null);
       if (row.fate === "preserved") {
         const at = write?.source ? ` ${model.place(write.source)}` : "";
-        const jump = write && this.app.link(`${write.op ?? "node"}${at} →`, { step: write.step, node: write.node, attribute: null, tab: "graph" }, `Go to the ${write.op ?? "node"} that keeps ${row.path}`);
+        const text = `${write?.op ?? "node"}${at} →`;
+        const jump = write && this.app.link(text, { step: write.step, node: write.node, attribute: null, tab: "graph" }, `${text} keeps ${row.path}`);
         return [row.reason, jump ? [" · ", jump] : null];
       }
       const home = row.locations[0] ? ["in ", details.locationLink(row.locations[0])] : null;

@@ -17,7 +17,7 @@ var FreezerViewer = FreezerViewer || {};
 
     render(state) {
       const theme = this.app.theme();
-      if (theme !== this.shown) this.draw(theme);
+      if (theme !== this.shown) this.turn = this.draw(theme);
       this.shown = theme;
       this.mark(state.step);
       if (state.step !== this.step) fill(this.table, measured(this.app.model.step(state.step)));

@@ -72,8 +72,8 @@ var FreezerViewer = FreezerViewer || {};
       if (!fields.length) return null;
       return section(
         "Changed in this pass",
-        h("p.fv-mono.fv-wrap.fv-small", null, h("span.fv-removed", null, "− ", nodeText(before))),
-        h("p.fv-mono.fv-wrap.fv-small", null, h("span.fv-added", null, "+ ", nodeText(after))),
+        h("p.fv-mono.fv-wrap.fv-small", null, h("span.fv-removed", null, "− ", nodeText({ ...before, source: null }))),
+        h("p.fv-mono.fv-wrap.fv-small", null, h("span.fv-added", null, "+ ", nodeText({ ...after, source: null }))),
       );
     }
 
@@ -114,7 +114,7 @@ var FreezerViewer = FreezerViewer || {};
     sourceLines(place) {
       const { model } = this.app;
       const lines = model.sourceAround(place.file, place.line, SOURCE_REACH);
-      const where = h("div.fv-small.fv-muted.fv-wrap", null, `${place.file}:${place.line}`);
+      const where = h("div.fv-small.fv-muted.fv-wrap", { title: place.file }, `${shortPath(place.file)}:${place.line}`);
       if (!lines.length) return [where, h("p.fv-muted.fv-small", null, "The trace holds no text of this file.")];
       const rows = lines.map(({ number, text }) =>
         h("div.fv-source-line", { class: number === place.line ? "fv-source-here" : "" }, h("span.fv-source-number", null, number), h("span", null, text)),
@@ -246,6 +246,12 @@ var FreezerViewer = FreezerViewer || {};
   function bytesText(nbytes) {
     const unit = nbytes < 1024 ? 0 : Math.min(4, Math.floor(Math.log2(nbytes) / 10));
     return `${unit ? (nbytes / 1024 ** unit).toPrecision(3) : nbytes} ${["B", "KiB", "MiB", "GiB", "TiB"][unit]}`;
+  }
+
+  /** A long path by its last three parts, which mostly tell the file. */
+  function shortPath(file) {
+    const parts = file.split(/[\\/]/);
+    return parts.length > 4 ? `…/${parts.slice(-3).join("/")}` : file;
   }
 
   function title(text, mark) {

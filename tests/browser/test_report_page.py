@@ -57,6 +57,14 @@ def opened(page: Page, reports: Callable[[str], Path]) -> Opener:
     return open_report
 
 
+def open_trace(page: Page, trace: fe.Trace, folder: Path, fragment: str = "") -> None:
+    """Opens the report of a trace of a test's own."""
+    write_report(trace, folder / "report.html")
+    page.goto(f"{(folder / 'report.html').as_uri()}#{fragment}")
+    until(page, "globalThis.viewer !== undefined")
+    settle(page)
+
+
 def poisoned(value: Any, name: str = "") -> Any:
     """Puts an attack behind every text of a trace, names that must stay equal staying equal."""
     if isinstance(value, str):
@@ -145,7 +153,7 @@ def test_passes_are_filtered_by_name(opened):
 
 def test_one_click_from_an_attribute_to_the_write_that_blocks_it(opened):
     page = opened(fragment="tab=attributes&step=8")
-    page.get_by_label("Go to the aten::add_ that keeps count").click()
+    page.get_by_label("aten::add_ model.py:4 → keeps count").click()
     now = state(page)
     assert (now["step"], now["node"], now["tab"]) == (2, "seen.1", "graph")
     assert page.evaluate("viewer.panels.get('graph').view.state().selection") == "seen.1"
@@ -183,6 +191,60 @@ def test_attributes_are_filtered_and_sorted(opened):
     expect(page.get_by_text("No attribute matches these filters.")).to_be_visible()
     page.evaluate("viewer.navigate({q: '', fate: [], reason: '', sort: '-bytes'})")
     assert page.locator("[data-path]").evaluate_all(paths)[:3] == ["block.conv.weight", "block.bn.weight", "count"]
+
+
+def test_submodules_and_flags_are_left_out_until_asked_for(page, tmp_path):
+    def fate(path, kind, fate):
+        return fe.AttributeFate(path, kind, "bool", None, None, 0, fate)
+
+    fates = (
+        fate("block", "submodule", "inlined"),
+        fate("block.training", "attribute", "dropped"),
+        fate("block.weight", "parameter", "inlined"),
+        fate("block._hook", "attribute", "dropped"),
+        fate("scale", "attribute", "dropped"),
+        fate("training", "attribute", "preserved"),
+    )
+    open_trace(page, replace(small_trace(), attributes=fates), tmp_path, "tab=attributes")
+    paths = "all => all.map((one) => one.dataset.path)"
+    chips = page.get_by_role("group", name="Fates").get_by_role("button")
+    assert page.locator("[data-path]").evaluate_all(paths) == ["block.weight", "scale", "training"]
+    expect(page.get_by_text("3 of 6")).to_be_visible()
+    expect(chips).to_have_text(["inlined1", "preserved1", "dropped1"])
+    page.get_by_label("Submodules and flags (3)").check()
+    assert page.locator("[data-path]").count() == 6
+    expect(chips).to_have_text(["inlined2", "preserved1", "dropped3"])
+    page.evaluate("viewer.navigate({minor: false, attribute: 'block.training'})")
+    expect(page.locator("[data-path='block.training']")).to_be_visible()
+
+
+def test_forward_comes_first_whatever_torch_froze_first(page, tmp_path):
+    trace = small_trace()
+    names = {"forward": "encode", "describe": "forward"}
+    steps = tuple(replace(step, method=names[step.method]) for step in trace.steps)
+    open_trace(page, replace(trace, steps=steps, attributes=()), tmp_path)
+    first = page.locator("[role=option]").first
+    assert first.get_attribute("data-step") == "1"
+    assert page.evaluate("viewer.model.step(viewer.state().step).method") == "forward"
+
+
+def test_notices_are_told_in_the_header_and_at_their_pass(opened):
+    page = opened()
+    page.get_by_role("button", name="notice").click()
+    assert state(page)["tab"] == "environment"
+    marked = page.locator("[role=option]:has([aria-label=notice])")
+    assert marked.evaluate_all("all => all.map((one) => Number(one.dataset.step))") == page.evaluate(
+        "viewer.model.steps.filter((step) => step.notices.length && !step.numerics.some((entry) => entry.reference "
+        "=== 'eager' && !entry.close)).map((step) => step.index)"
+    )
+
+
+def test_the_sheet_explains_keys_and_signs(opened):
+    page = opened()
+    page.keyboard.press("?")
+    sheet = page.get_by_role("dialog", name="Keys and signs")
+    for words in ("nodes that a pass removed, added, changed", "95% interval", "past torch's tolerances", "the fate"):
+        expect(sheet).to_contain_text(words)
 
 
 def test_a_long_table_keeps_few_rows_in_the_page(opened):
@@ -374,9 +436,9 @@ def test_tabs_and_the_key_sheet_work_from_the_keyboard(opened):
     page.keyboard.press("ArrowRight")
     expect(page.locator("#fv1-tab-code")).to_be_focused()
     page.keyboard.press("?")
-    expect(page.get_by_role("dialog", name="Keys")).to_be_visible()
+    expect(page.get_by_role("dialog", name="Keys and signs")).to_be_visible()
     page.keyboard.press("Escape")
-    expect(page.get_by_role("dialog", name="Keys")).to_be_hidden()
+    expect(page.get_by_role("dialog", name="Keys and signs")).to_be_hidden()
     page.keyboard.press("/")
     expect(page.get_by_label("Search nodes")).to_be_focused()
     page.keyboard.type("conv2d")

@@ -81,15 +81,13 @@ def captured_log(clock: LogClock | None = None) -> Iterator[CapturedLog]:
     log = CapturedLog()
     own_option = private("_jit_get_logging_option")()
     _flush_stderr()
-    with (
-        tempfile.TemporaryFile() as sink,
-        _stderr_into(sink, own_option),
-        logging_option(f"{LOGGING_OPTION}:{own_option}" if own_option else LOGGING_OPTION),
-    ):
+    with tempfile.TemporaryFile() as sink, _stderr_into(sink, own_option):
         if clock:
             clock.start()
         try:
-            yield log
+            # The log is on for as short as can be: whatever another thread freezes meanwhile would be in it.
+            with logging_option(f"{LOGGING_OPTION}:{own_option}" if own_option else LOGGING_OPTION):
+                yield log
         finally:
             _flush_stderr()
             log.written = clock.stop() if clock else ()

@@ -125,7 +125,13 @@ def _attach_freeze(error: BaseException, freezes: FreezeCapture, how: RecordOpti
 def _recorder(freeze: RawFreeze, name: str, call: str | None, inputs: Inputs | None) -> Recorder:
     specs = tuple(_specs(inputs)) if inputs is not None else ()
     options = tuple((key, repr(value)) for key, value in sorted(freeze.options.items()))
-    return Recorder(name, "torchscript", call or freeze.call, environment(), options, specs, read_paths)
+    return Recorder(name, "torchscript", call or _call_text(freeze), environment(), options, specs, read_paths)
+
+
+def _call_text(freeze: RawFreeze) -> str:
+    """Writes the call that a capture saw as Python."""
+    given = ", ".join(f"{name}={value!r}" for name, value in freeze.options.items() if name != "optimize_for_inference")
+    return f"{freeze.call}({'mod, ' if given else 'mod'}{given})"
 
 
 def _kept(freeze: RawFreeze) -> tuple[str, ...]:
