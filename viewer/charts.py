@@ -110,9 +110,9 @@ def _latency_chart(data: ChartData, palette: Palette) -> Chart:
     plot = _figure(data, palette, f"median, {unit}")
     plot.y_range = Range1d(0, _headroom(top / scale))
     for number, (name, median) in enumerate(data.baselines):
-        dash, ends = _DASHES[number % len(_DASHES)], [-0.5, max(data.steps - 0.5, 0.5)]
-        label = f"{name}, {duration_text(median)}"
-        plot.line(ends, [median / scale] * 2, line_dash=dash, line_color=palette.muted, legend_label=label)
+        dash, label = _DASHES[number % len(_DASHES)], f"{name}, {duration_text(median)}"
+        across = [plot.x_range.start, plot.x_range.end]
+        plot.line(across, [median / scale] * 2, line_dash=dash, line_color=palette.muted, legend_label=label)
     for number, series in enumerate(data.latency):
         source = _source(series, number, scale)
         color = _color(palette, number)

@@ -69,7 +69,7 @@ var FreezerViewer = FreezerViewer || {};
       const { details, model } = this.app;
       return ids.map((id) => {
         const op = model.graph(at).nodes.get(id)?.op;
-        return h("div", null, this.app.link(`%${id}`, { step, node: id, attribute: null, tab: "graph" }), op ? h("span.fv-muted", null, ` ${op}`) : null);
+        return h("div", null, this.app.link(`%${id}`, { step, node: id, attribute: null, tab: "graph" }), op && op !== "prim::Constant" ? h("span.fv-muted", null, ` ${op}`) : null);
       });
     }
 
@@ -80,7 +80,7 @@ var FreezerViewer = FreezerViewer || {};
       return [
         others.length ? this.missGrid(`Near misses (${others.length})`, step, others) : null,
         expected.length
-          ? h("details.fv-expected", null, h("summary", null, `${others.length ? "and " : ""}${expected.length} with an operand that is computed at run time, as in a residual connection`), this.missGrid("", step, expected))
+          ? h("details.fv-expected", null, h("summary", null, `${expected.length === 1 ? "1 near miss" : `${expected.length} near misses`} with an operand that is computed at run time, as in a residual connection`), this.missGrid("", step, expected))
           : null,
       ];
     }

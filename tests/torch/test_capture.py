@@ -65,9 +65,7 @@ def test_traces_are_in_the_order_of_the_freezes():
     with fe.capture() as captured:
         frozen = [torch.jit.freeze(scripted(model)) for model in (models.ConvBn, models.Linears, models.Equal)]
     assert [trace.name for trace in captured.traces] == ["ConvBn", "Linears", "Equal"]
-    assert {trace.call for trace in captured.traces} == {
-        "torch.jit.freeze(mod, preserved_attrs=[], optimize_numerics=True)"
-    }
+    assert [trace.call for trace in captured.traces] == ["torch.jit.freeze(mod)"] * 3
     for trace, module in zip(captured.traces, frozen, strict=True):
         check_trace(trace)
         assert is_of(trace, module)
@@ -207,8 +205,7 @@ def test_an_optimisation_after_the_block_leaves_the_trace_alone():
     assert list(graph_lines(trace.final("forward").graph)) == plain
 
 
-def frozen_in_a_capture(model: type) -> tuple[torch.jit.ScriptModule, tuple[Trace, ...]]:
-    module = scripted(model)
+def frozen_in_a_capture(module: torch.jit.ScriptModule) -> tuple[torch.jit.ScriptModule, tuple[Trace, ...]]:
     with fe.capture() as captured:
         frozen = torch.jit.freeze(module)
     return frozen, captured.traces
@@ -217,7 +214,8 @@ def frozen_in_a_capture(model: type) -> tuple[torch.jit.ScriptModule, tuple[Trac
 def test_concurrent_captures_keep_apart():
     wanted = [models.ConvBn, models.Linears, models.Equal, models.TwoRounds] * 4
     with concurrent.futures.ThreadPoolExecutor(4) as pool:
-        found = list(pool.map(frozen_in_a_capture, wanted))
+        # Scripting stays outside: Python 3.11's own parser is not safe in several threads.
+        found = list(pool.map(frozen_in_a_capture, [scripted(model) for model in wanted]))
     for model, (frozen, traces) in zip(wanted, found, strict=True):
         (trace,) = traces
         check_trace(trace)

@@ -63,8 +63,7 @@ class StepRows:
             "duration": None if step.duration_ns is None else duration_text(step.duration_ns),
             "latency": latency_rows(step.latency),
             "latency_changes": [
-                latency_change_text(change.ratio, change.since, change.device)
-                for change in metrics.latency_changes
+                latency_change_text(change.ratio, change.since, change.device) for change in metrics.latency_changes
             ],
             "numerics": numerics_rows(step.numerics),
             "past_tolerance": list(metrics.past_tolerance),

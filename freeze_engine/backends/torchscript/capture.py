@@ -218,7 +218,10 @@ def _begin(captures: tuple[FreezeCapture, ...], source: Any, options: dict[str, 
     freeze.slots = module_attributes(source) if source is not None else {}
     if call:
         call.freeze = freeze
-        freeze.options.update(_call_options(call))
+        freeze.given = _call_options(call)
+        freeze.options.update(freeze.given)
+    else:
+        freeze.given = dict(options)
     for capture in captures:
         capture.begin(freeze)
     return freeze

@@ -68,8 +68,9 @@ class RawFreeze:
 
     Attributes:
         call: the outermost torch function the user called.
+        given: ``(name, value)`` of what the user passed to it, the module left out.
         source: the C++ module that came in, or ``None`` if a graph was optimised whose module is unknown.
-        options: ``(name, value)`` as the user gave them.
+        options: ``(name, value)`` of what was asked for, over all calls.
         preserved: names to preserve.
         slots: what ``source`` held when the freeze began, by path.
         inlined: copies of its methods' graphs with everything inlined, which is what torch's alias analysis saw.
@@ -89,6 +90,7 @@ class RawFreeze:
     call: str
     source: Any
     options: dict[str, Any]
+    given: dict[str, Any] = field(default_factory=dict)
     preserved: tuple[str, ...] = ()
     slots: dict[str, ModuleAttribute] = field(default_factory=dict)
     inlined: dict[str, Any] = field(default_factory=dict)

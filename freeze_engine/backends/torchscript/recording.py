@@ -130,8 +130,7 @@ def _recorder(freeze: RawFreeze, name: str, call: str | None, inputs: Inputs | N
 
 def _call_text(freeze: RawFreeze) -> str:
     """Writes the call that a capture saw as Python."""
-    given = ", ".join(f"{name}={value!r}" for name, value in freeze.options.items() if name != "optimize_for_inference")
-    return f"{freeze.call}({'mod, ' if given else 'mod'}{given})"
+    return f"{freeze.call}({', '.join(['mod', *(f'{name}={value!r}' for name, value in freeze.given.items())])})"
 
 
 def _kept(freeze: RawFreeze) -> tuple[str, ...]:
