@@ -283,6 +283,7 @@
       if (turn !== this.turn) return; // a later call has taken over
       const [before, after] = this._snapshots();
       const next = new draw.Picture(made.scene, made.layout, before, after);
+      next.steps = this.steps;
       if (this.picture && this.picture.layout !== next.layout) this._holdStill(next, anchor);
       this.picture = next;
       this.controls.forget();
@@ -399,7 +400,9 @@
     // ---- camera
 
     _panes() {
-      if (!this.steps || this.steps.before === null) return [AFTER];
+      // While a layout is under way, what is seen is still the picture before it.
+      const steps = this.picture ? this.picture.steps : this.steps;
+      if (!steps || steps.before === null) return [AFTER];
       return { split: [BEFORE, AFTER], before: [BEFORE], after: [AFTER] }[this.options.panes];
     }
 
@@ -781,8 +784,9 @@
     }
 
     _paintTitle(surface, side, width, colours) {
-      const step = this.model.steps[side === BEFORE ? this.steps.before : this.steps.after];
-      const alone = this.steps.before === null;
+      const { steps } = this.picture;
+      const step = this.model.steps[side === BEFORE ? steps.before : steps.after];
+      const alone = steps.before === null;
       const word = alone ? "graph" : side === BEFORE ? "before" : "after";
       const label = `${step.index}  ${step.name}${step.method === "forward" ? "" : `  ·  ${step.method}`}`;
       const nodes = this.picture.scene.model.snapshot(this.picture.snapshotOf(side)).order.filter((key) => !this.model.isPseudo(key)).length;

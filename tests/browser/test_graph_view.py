@@ -262,6 +262,18 @@ def test_what_nothing_reads_stands_in_its_module(graph: Harness) -> None:
     assert groups == ["", "second"]
 
 
+def test_the_last_picture_stays_while_the_next_one_is_laid_out(graph: Harness) -> None:
+    graph.open(synthetic_trace(60, 3))
+    graph.show(0)
+    graph.run("view.scenes.clear(); view.runner.run = async (input) => FreezerGraph.layout(input)")
+    titles = """const shown = view.show({ after: 1 });
+        const titles = () => [...view.toSVG().matchAll(/>(before|after|graph)</g)].map((match) => match[1]);
+        const first = titles();
+        await shown;
+        return [first, titles()];"""
+    assert graph.run(titles) == [["graph"], ["before", "after"]]
+
+
 def test_a_rewritten_graph_keeps_what_one_looks_at_where_it_is(graph: Harness) -> None:
     graph.open(small_trace())
     graph.show(2)

@@ -69,7 +69,7 @@ def at_run_time(tree: ast.Module) -> ast.Module:
     """The file without what stands under ``if TYPE_CHECKING:``, which no interpreter runs."""
 
     class Stripped(ast.NodeTransformer):
-        def visit_If(self, node: ast.If) -> ast.AST:  # noqa: N802 - ast's naming
+        def visit_If(self, node: ast.If) -> ast.AST:
             if isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING":
                 return ast.Pass()
             return self.generic_visit(node)

@@ -4,8 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
 
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from freeze_engine.alignment import align, increasing, refine
 from freeze_engine.diff import GraphDiff, NodeChange, Opcode, diff_snapshots, diff_text

@@ -24,6 +24,7 @@ _FILES = ("freeze_module", "graph_executor", "inliner")
 #: ``>>`` is the DEBUG level, ``>`` UPDATE, a bare name DUMP; see ``jit_log.h``.
 LOGGING_OPTION = ">>freeze_module:>>graph_executor:inliner"
 _PREFIX = re.compile(rb"\[(DEBUG|UPDATE|DUMP) (\w+)\.cpp:(\d+)\] ?")
+_OURS = re.compile(rb"\[(?:DEBUG|UPDATE|DUMP) (?:" + "|".join(_FILES).encode() + rb")\.cpp:\d+\][^\n]*\n?")
 _LEVELS = {b"DUMP": 0, b"UPDATE": 1, b"DEBUG": 2}
 _GRAPH_LINE = ("graph(", " ", "with ")
 
@@ -81,7 +82,7 @@ def captured_log(clock: LogClock | None = None) -> Iterator[CapturedLog]:
     log = CapturedLog()
     own_option = private("_jit_get_logging_option")()
     _flush_stderr()
-    with tempfile.TemporaryFile() as sink, _stderr_into(sink, own_option):
+    with tempfile.TemporaryFile() as sink, _stderr_into(sink, own_option, log):
         if clock:
             clock.start()
         try:
@@ -91,23 +92,22 @@ def captured_log(clock: LogClock | None = None) -> Iterator[CapturedLog]:
         finally:
             _flush_stderr()
             log.written = clock.stop() if clock else ()
-            log.data = _content(sink, 0)
 
 
 @contextlib.contextmanager
-def _stderr_into(sink: BinaryIO, own_option: str) -> Iterator[None]:
+def _stderr_into(sink: BinaryIO, own_option: str, log: CapturedLog) -> Iterator[None]:
     """Points file descriptor 2 at ``sink``; passes on what is not ours before others get the real one back."""
     real = os.dup(2)
-    passed = 0
     try:
         os.dup2(sink.fileno(), 2)
-        yield
-        while data := _content(sink, passed):
-            _write_all(real, _foreign(data, own_option))
-            passed += len(data)
+        try:
+            yield
+        finally:
+            log.data = _content(sink, 0)
+            _write_all(real, _foreign(log.data, own_option))
     finally:
         os.dup2(real, 2)
-        _write_all(real, _foreign(_content(sink, passed), own_option))
+        _write_all(real, _content(sink, len(log.data)))
         os.close(real)
 
 
@@ -141,6 +141,8 @@ def _write_all(descriptor: int, data: bytes) -> None:
 
 def _foreign(data: bytes, own_option: str) -> bytes:
     """Returns what was not asked for by us: other writers' bytes, and what the user's own option logs."""
+    if not own_option:
+        return _OURS.sub(b"", data)
     wanted = _levels(own_option)
     kept = bytearray()
     for line in data.splitlines(keepends=True):

@@ -190,15 +190,12 @@ def inlined_graph(module: Any, method: str) -> Any:
     return graph
 
 
-def _inline_forks(block: Any) -> None:
+def _inline_forks(graph: Any) -> None:
     """torch inlines the bodies of forks when it freezes, but not here; a copied graph has bodies of its own."""
-    for node in block.nodes():
-        for inner in node.blocks():
-            _inline_forks(inner)
-        if node.kind() == "prim::fork":
-            body = node.g("Subgraph")
-            torch_private.private("_jit_pass_inline")(body)
-            _inline_forks(body)
+    for node in graph.findAllNodes("prim::fork"):
+        body = node.g("Subgraph")
+        torch_private.private("_jit_pass_inline")(body)
+        _inline_forks(body)
 
 
 def _method(module: Any, method: str) -> Any:
