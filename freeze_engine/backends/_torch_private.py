@@ -23,7 +23,6 @@ REQUIRED = {
     "_create_function_from_graph": "running a snapshot",
     "ConcreteModuleType": "listing the attributes of a module",
     "ModuleDict": "walking the submodules of a module",
-    "ParameterDict": "telling parameters from other attributes",
     "BufferDict": "telling buffers from other attributes",
     "parse_schema": "telling which arguments an operator writes",
     "_jit_clear_class_registry": "reading freezes before torch forgets their classes",
@@ -104,11 +103,6 @@ def scripting_enabled() -> bool:
 def submodules(module: Any) -> list[tuple[str, Any]]:
     """Returns the ``(name, C++ module)`` pairs of a C++ script module's direct submodules."""
     return list(private("ModuleDict")(module).items())
-
-
-def parameter_names(module: Any) -> set[str]:
-    """Returns the names of a C++ script module's own parameters."""
-    return {name for name, _ in private("ParameterDict")(module).items()}
 
 
 def buffer_names(module: Any) -> set[str]:

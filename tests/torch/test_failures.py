@@ -53,7 +53,7 @@ CASES: dict[str, tuple[Any, tuple[str, str, str | None], int]] = {
     "interface set": (
         lambda: torch.jit.freeze(scripted(refused_models.SwapsInterface)),
         ("inline", "Inline", "forward"),
-        2,
+        1,
     ),
     "overlapping containers": (
         lambda: torch.jit.freeze(scripted(refused_models.Overlapping)),

@@ -20,10 +20,10 @@ from freeze_engine.backends.torchscript.log import LOGGING_OPTION, CapturedLog, 
 PREFIX = b"[DEBUG freeze_module.cpp:415] "
 LOG = (
     PREFIX + b"Freezing Module: Net\n",
-    b"[DUMP inliner.cpp:32] Before inlining:\n"
-    b"[DUMP inliner.cpp:32] graph(%x : Tensor):\n"
-    b"[DUMP inliner.cpp:32]   return (%x)\n"
-    b"[DUMP inliner.cpp:32] \n",
+    b"[DUMP graph_executor.cpp:32] Before inlining:\n"
+    b"[DUMP graph_executor.cpp:32] graph(%x : Tensor):\n"
+    b"[DUMP graph_executor.cpp:32]   return (%x)\n"
+    b"[DUMP graph_executor.cpp:32] \n",
     PREFIX + b"attribute: x is set\n",
     b"[UPDATE graph_executor.cpp:7] After Pass\n"
     b"[UPDATE graph_executor.cpp:7] graph():\n"
@@ -66,7 +66,7 @@ def test_messages_and_graphs_are_told_apart():
     graph = "graph():\n  %f : Future[Tensor] = prim::fork_0()\n  return ()\nwith prim::fork_0 = graph():\n  return ()"
     assert [(record.file, record.message, record.graph) for record in found if record.message] == [
         ("freeze_module", "Freezing Module: Net", None),
-        ("inliner", "Before inlining:", "graph(%x : Tensor):\n  return (%x)"),
+        ("graph_executor", "Before inlining:", "graph(%x : Tensor):\n  return (%x)"),
         ("freeze_module", "attribute: x is set", None),
         ("graph_executor", "After Pass", graph),
     ]
@@ -74,12 +74,12 @@ def test_messages_and_graphs_are_told_apart():
 
 
 def test_a_foreign_line_between_the_lines_of_a_graph_is_skipped():
-    torn = LOG[1].replace(b"[DUMP inliner.cpp:32]   return", b"hello\nhalf[DUMP inliner.cpp:32]   return")
+    torn = LOG[1].replace(b"[DUMP graph_executor.cpp:32]   return", b"hello\nhalf[DUMP graph_executor.cpp:32]   return")
     assert [record.graph for record in records(torn)][:1] == ["graph(%x : Tensor):\n  return (%x)"]
 
 
 def test_another_files_log_is_none_of_ours():
-    assert records(b"[DEBUG peephole.cpp:3] graph():\n", b"plain\n") == ()
+    assert records(b"[DEBUG inliner.cpp:3] graph():\n", b"plain\n") == ()
 
 
 def test_an_empty_log():

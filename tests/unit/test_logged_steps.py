@@ -6,10 +6,18 @@ import pytest
 
 from freeze_engine.backends.torchscript.ir_text import parse_graph
 from freeze_engine.backends.torchscript.log import CapturedLog
-from freeze_engine.backends.torchscript.logged_steps import LoggedStep, read_log, with_subgraph
+from freeze_engine.backends.torchscript.logged_steps import LoggedStep, MethodGraphs, read_log, with_subgraph
 
-CALL = 'graph(%self : Net, %x : Tensor):\n  %w : Tensor = prim::GetAttr[name="w"](%self)\n  return (%w)'
-FOLDED = "graph(%self : Net, %x : Tensor):\n  %self.w : Tensor = prim::Constant[value=<Tensor>]()\n  return (%self.w)"
+CALL = 'graph(%self : Net, %x : Tensor):\n  %w : Tensor = prim::CallMethod[name="weight"](%self)\n  return (%w)'
+INLINED = 'graph(%self : Net, %x : Tensor):\n  %w : Tensor = prim::GetAttr[name="w"](%self)\n  return (%w)'
+FOLDED = (
+    "graph(%self : Net, %x : Tensor):\n"
+    "  %self.w : Tensor = prim::Constant[value=<Tensor>]()\n"
+    '  %w : Tensor = prim::GetAttr[name="w"]()\n'
+    "  return (%self.w)"
+)
+GRAPHS = MethodGraphs(parse_graph(CALL), parse_graph(INLINED))
+FORWARD = {"forward": GRAPHS}
 
 
 def said(file: str, line: int, message: str, graph: str = "") -> bytes:
@@ -22,15 +30,11 @@ def begins(what: str, method: str) -> bytes:
     return said("freeze_module", lines[what], f"{what}: {method}")
 
 
-def inlined(before: str, after: str, inner: bytes = b"") -> bytes:
-    return said("inliner", 86, "Before Inlining: ", before) + inner + said("inliner", 88, "After Inlining: ", after)
-
-
 def optimised(line: int, message: str, graph: str = FOLDED) -> bytes:
     return said("graph_executor", line, message, graph)
 
 
-ANALYSED = begins("Analyzing function", "forward") + inlined(CALL, CALL)
+ANALYSED = begins("Analyzing function", "forward")
 RECORDED = begins("Recording mutable attrs for function", "forward") + said("freeze_module", 322, "attribute: n is set")
 PROPAGATED = begins("Propagating function", "forward") + said("freeze_module", 716, "Folding GetAttr %w with self.w")
 CLEANED = (
@@ -48,14 +52,14 @@ def brief(steps: tuple[LoggedStep, ...]) -> list[tuple[str, str, str]]:
 
 
 def test_a_whole_freeze():
-    reading = read_log(CapturedLog(ANALYSED + RECORDED + PROPAGATED + CLEANED + END), ["forward"], 0)
-    before, after = parse_graph(CALL), parse_graph(FOLDED)
+    reading = read_log(CapturedLog(ANALYSED + RECORDED + PROPAGATED + CLEANED + END), FORWARD, 0)
+    before, inlined, after = parse_graph(CALL), parse_graph(INLINED), parse_graph(FOLDED)
     assert reading.steps == tuple(
         LoggedStep(stage, name, "forward", graph, None, log)
         for stage, name, graph, log in [
             ("input", "input", before, ()),
-            ("inline", "Inline", before, ()),
-            ("freeze_module", "RecordMutableAttrs", before, ("attribute: n is set",)),
+            ("inline", "Inline", inlined, ()),
+            ("freeze_module", "RecordMutableAttrs", inlined, ("attribute: n is set",)),
             ("freeze_module", "PropagateAttributes", after, ("Folding GetAttr %w with self.w",)),
             ("freeze_module", "EliminateDeadCode", after, ()),
             ("freeze_module", "UnrollConstantLoops", after, ()),
@@ -66,25 +70,37 @@ def test_a_whole_freeze():
     assert (reading.where, reading.pending) == (("freeze_module", "CleanupFrozenModule", None), ())
 
 
-def test_functions_that_get_inlined_are_no_steps():
-    inner = inlined("graph():\n  return ()", "graph():\n  return ()")
-    reading = read_log(
-        CapturedLog(begins("Analyzing function", "forward") + inlined(CALL, FOLDED, inner)), ["forward"], 0
-    )
-    assert [(step.name, step.graph) for step in reading.steps] == [
-        ("input", parse_graph(CALL)),
-        ("Inline", parse_graph(FOLDED)),
-    ]
+def test_the_inlined_graph_takes_the_names_that_the_log_shows():
+    renumbered = FOLDED.replace("%w :", "%w.7 :").replace("(%self.w)", "(%self.w, %w.7)")
+    log = ANALYSED + RECORDED + PROPAGATED + optimised(1017, "Before EliminateDeadCode", renumbered)
+    steps = {step.name: step.graph for step in read_log(CapturedLog(log + END), FORWARD, 0).steps}
+    assert steps["Inline"] == parse_graph(INLINED.replace("%w :", "%w.7 :").replace("(%w)", "(%w.7)"))
+    assert steps["input"] == parse_graph(CALL)
 
 
-def test_methods_of_the_same_name_are_told_apart_by_their_order():
-    methods = ["forward", "left.forward", "right.forward"]
-    log = b"".join(begins("Analyzing function", "forward") + inlined(CALL, CALL) for _ in methods)
-    log += b"".join(begins("Recording mutable attrs for function", "forward") for _ in methods)
-    log += b"".join(begins("Propagating function", "forward") + CLEANED for _ in methods)
-    reading = read_log(CapturedLog(log + END), methods, 0)
-    for stage in ("RecordMutableAttrs", "PropagateAttributes", "CheckInplace"):
-        assert [step.method for step in reading.steps if step.name == stage] == methods
+def test_a_graph_that_does_not_fit_leaves_the_names_as_they_are():
+    log = ANALYSED + RECORDED + PROPAGATED + optimised(1017, "Before EliminateDeadCode", CALL)
+    steps = {step.name: step.graph for step in read_log(CapturedLog(log + END), FORWARD, 0).steps}
+    assert steps["Inline"] == parse_graph(INLINED)
+
+
+def test_methods_of_the_same_name_are_told_apart_by_their_graphs():
+    def returning(op: str) -> str:
+        return f"graph(%self : Net, %x : Tensor):\n  %y : Tensor = aten::{op}(%x)\n  return (%y)"
+
+    ops = {"forward": "abs", "left.forward": "neg", "right.forward": "sin"}
+    graphs = {path: MethodGraphs(parse_graph(returning(op)), parse_graph(returning(op))) for path, op in ops.items()}
+    shown = ["right.forward", "forward", "left.forward"]
+    log = b"".join(begins("Analyzing function", "forward") for _ in shown)
+    log += b"".join(begins("Recording mutable attrs for function", "forward") for _ in shown)
+    for path in shown:
+        log += begins("Propagating function", "forward")
+        log += optimised(1017, "Before EliminateDeadCode", returning(ops[path]))
+        log += optimised(1065, "After CheckInplace (end of runOptimization)", returning(ops[path]))
+    reading = read_log(CapturedLog(log + END), graphs, 0)
+    for stage in ("input", "Inline", "RecordMutableAttrs", "PropagateAttributes", "CheckInplace"):
+        assert [step.method for step in reading.steps if step.name == stage] == shown
+    assert all(step.graph == graphs[step.method].before for step in reading.steps)
 
 
 @pytest.mark.parametrize(
@@ -111,7 +127,7 @@ def test_methods_of_the_same_name_are_told_apart_by_their_order():
     ],
 )
 def test_where_the_log_ends(log, where, pending):
-    reading = read_log(CapturedLog(log), ["forward"], 0)
+    reading = read_log(CapturedLog(log), FORWARD, 0)
     assert (reading.where, reading.pending) == (where, pending)
 
 
@@ -119,7 +135,7 @@ def test_passes_that_came_in_one_growth_of_the_log_have_no_duration():
     parts = [ANALYSED, RECORDED, PROPAGATED, CLEANED, END]
     offsets = [len(b"".join(parts[: count + 1])) for count in range(len(parts))]
     log = CapturedLog(b"".join(parts), tuple(zip(offsets, (100, 300, 350, 900, 1000), strict=True)))
-    found = {step.name: step.duration_ns for step in read_log(log, ["forward"], 40).steps}
+    found = {step.name: step.duration_ns for step in read_log(log, FORWARD, 40).steps}
     # Of several messages in one growth only the last one's time is known, so none of these can be told.
     assert found == {
         "input": None,
@@ -137,7 +153,7 @@ def test_each_message_with_a_time_of_its_own_gives_each_pass_its_duration():
     data = ANALYSED + RECORDED + PROPAGATED + CLEANED + END
     ends = [record.end for record in CapturedLog(data).records]
     log = CapturedLog(data, tuple((end, 100 * number) for number, end in enumerate(ends, 1)))
-    steps = read_log(log, ["forward"], 0).steps
+    steps = read_log(log, FORWARD, 0).steps
     assert [step.duration_ns for step in steps] == [None, 100, 200, 200, 100, 100, 100, 100]
 
 

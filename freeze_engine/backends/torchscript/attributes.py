@@ -8,7 +8,7 @@ from typing import Any
 
 import torch
 
-from freeze_engine.backends._torch_private import buffer_names, class_name, concrete_type, parameter_names, submodules
+from freeze_engine.backends._torch_private import buffer_names, class_name, concrete_type, submodules
 from freeze_engine.trace import AttributeKind
 
 
@@ -45,20 +45,22 @@ def module_attributes(module: Any) -> dict[str, ModuleAttribute]:
     Returns:
         Slots by path, submodules before what they hold.
     """
-    return {attribute.path: attribute for attribute in _walk(module, "")}
+    found: dict[str, ModuleAttribute] = {}
+    _collect(module, "", found)
+    return found
 
 
-def _walk(module: Any, prefix: str) -> Iterator[ModuleAttribute]:
+def _collect(module: Any, prefix: str, found: dict[str, ModuleAttribute]) -> None:
     owner = class_name(module)
-    slots = concrete_type(module)
-    parameters, buffers = parameter_names(module), buffer_names(module)
-    for name, (kind, _) in slots.get_attributes().items():
-        value = module.getattr(name)
-        role: AttributeKind = "parameter" if name in parameters else "buffer" if name in buffers else "attribute"
-        yield ModuleAttribute(prefix + name, role, str(kind.annotation_str), value, owner)
+    buffers = buffer_names(module)
+    for name, (kind, is_parameter) in concrete_type(module).get_attributes().items():
+        role: AttributeKind = "parameter" if is_parameter else "buffer" if name in buffers else "attribute"
+        path = prefix + name
+        found[path] = ModuleAttribute(path, role, str(kind.annotation_str), module.getattr(name), owner)
     for name, child in submodules(module):
-        yield ModuleAttribute(prefix + name, "submodule", class_name(child), child, owner)
-        yield from _walk(child, f"{prefix}{name}.")
+        path = prefix + name
+        found[path] = ModuleAttribute(path, "submodule", class_name(child), child, owner)
+        _collect(child, f"{path}.", found)
 
 
 def tensors_in(value: Any) -> Iterator[torch.Tensor]:

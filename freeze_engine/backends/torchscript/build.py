@@ -9,24 +9,26 @@ from typing import Any
 from freeze_engine.backends._torch_private import private
 from freeze_engine.backends.torchscript.aliases import WriterSearch, alias_analysis
 from freeze_engine.backends.torchscript.attributes import ModuleAttribute, module_attributes
-from freeze_engine.backends.torchscript.fates import FOLDING, Chain, fates
+from freeze_engine.backends.torchscript.fates import Chain, fates
 from freeze_engine.backends.torchscript.folds import origins_after, rewrites
 from freeze_engine.backends.torchscript.ir_text import parse_graph
 from freeze_engine.backends.torchscript.knowledge import Knowledge
 from freeze_engine.backends.torchscript.live import live_nodes, source_lines
 from freeze_engine.backends.torchscript.logged_steps import (
+    FOLDING,
     FREEZE_MODULE,
     INLINE,
     INPUT,
     PROPAGATE_ATTRIBUTES,
     RECORD_MUTABLE_ATTRIBUTES,
     LogReading,
+    MethodGraphs,
     read_log,
 )
 from freeze_engine.backends.torchscript.near_misses import near_misses
 from freeze_engine.backends.torchscript.notices import notices
 from freeze_engine.backends.torchscript.origins import CONSTANT_OPS, Origins, advance
-from freeze_engine.backends.torchscript.raw import LiveSnapshot, RawFreeze
+from freeze_engine.backends.torchscript.raw import LiveSnapshot, RawFreeze, graph_text
 from freeze_engine.backends.torchscript.reasons import MethodRecord, ReasonFinder
 from freeze_engine.backends.torchscript.rebuild import rebuild
 from freeze_engine.backends.torchscript.slots import fork_paths, scoped_nodes
@@ -103,14 +105,17 @@ class Build:
         freeze = self._freeze
         if freeze.log is None:
             return None
-        methods = tuple(dict.fromkeys([*freeze.inputs, *freeze.graphs]))
-        known = {method: parse_graph(snapshot.text) for method, snapshot in freeze.inputs.items()}
-        return read_log(freeze.log, methods, freeze.freeze_started_ns, known)
+        methods = {
+            method: MethodGraphs(parse_graph(snapshot.text), parse_graph(graph_text(freeze.inlined[method])))
+            for method, snapshot in freeze.inputs.items()
+        }
+        return read_log(freeze.log, methods, freeze.freeze_started_ns)
 
     def _add_logged(self, reading: LogReading) -> None:
         freeze = self._freeze
         for step in reading.steps:
-            graph = self._knowledge.annotate(step.method, step.graph)
+            # Before inlining every node is the method's own, and its names may be others' afterwards.
+            graph = step.graph if step.stage == INPUT else self._knowledge.annotate(step.method, step.graph)
             added = self._add(step.stage, step.name, step.method, graph, None, step.duration_ns, step.log)
             if step.stage == INPUT and step.method in freeze.inputs:
                 self._make_live(added, freeze.inputs[step.method], freeze.source)

@@ -31,8 +31,10 @@ from freeze_engine.backends.torchscript.log_clock import LogClock
 from freeze_engine.backends.torchscript.logged_steps import FREEZE_MODULE, INPUT
 from freeze_engine.backends.torchscript.passes import Driver
 from freeze_engine.backends.torchscript.raw import (
+    LiveSnapshot,
     RawFailure,
     RawFreeze,
+    graph_text,
     inlined_graph,
     is_unprintable,
     live_snapshot,
@@ -290,7 +292,9 @@ def _log_of(freeze: RawFreeze) -> Iterator[None]:
 
 def _note_inputs(freeze: RawFreeze, module: Any, methods: tuple[str, ...]) -> None:
     freeze.adopt(module, methods)
-    freeze.inputs = {method: live_snapshot(graph, None) for method, graph in freeze.graphs.items()}
+    # The freeze works on a copy, and torch numbers the values of a copy anew: so does this one.
+    copies = {method: graph.copy() for method, graph in freeze.graphs.items()}
+    freeze.inputs = {method: LiveSnapshot(graph_text(copy), copy) for method, copy in copies.items()}
     with logging_option(""):  # the user may be logging the inliner
         freeze.inlined = {method: inlined_graph(module, method) for method in freeze.inputs}
 

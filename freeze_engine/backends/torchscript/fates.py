@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -10,13 +9,12 @@ from typing import Any
 import torch
 
 from freeze_engine.backends.torchscript.attributes import ModuleAttribute
+from freeze_engine.backends.torchscript.logged_steps import FOLDING
 from freeze_engine.backends.torchscript.origins import Origins
 from freeze_engine.backends.torchscript.reasons import Verdict
 from freeze_engine.backends.torchscript.slots import slot_accesses
 from freeze_engine.measure.memory import tensor_bytes
 from freeze_engine.trace import AttributeFate, Evidence, Fate, Location, Node, Step
-
-FOLDING = re.compile(r"Folding GetAttr %(?P<value>.+?) with (?P<constant>.+)")
 
 _ADVICE = {
     "set_in_method": "move the assignment to self.{name} out of {method} (return the new value instead), "

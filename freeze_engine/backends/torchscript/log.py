@@ -1,6 +1,6 @@
 """Captures what torch's own log says while a module is frozen.
 
-Nothing inside ``_freeze_module`` is bound to Python, but three of its C++ files log every graph and every
+Nothing inside ``_freeze_module`` is bound to Python, but two of its C++ files log every graph and every
 decision (``GRAPH_DEBUG``, ``GRAPH_UPDATE`` and ``GRAPH_DUMP`` of ``torch/csrc/jit/jit_log.h``). The log goes to
 the C-level stderr, so file descriptor 2 is pointed at a temporary file for that time. Whatever else is written
 there meanwhile is passed on to the real stderr afterwards. Checked on torch 2.13.0.
@@ -20,9 +20,9 @@ from typing import BinaryIO
 from freeze_engine.backends._torch_private import private
 from freeze_engine.backends.torchscript.log_clock import LogClock
 
-_FILES = ("freeze_module", "graph_executor", "inliner")
+_FILES = ("freeze_module", "graph_executor")
 #: ``>>`` is the DEBUG level, ``>`` UPDATE, a bare name DUMP; see ``jit_log.h``.
-LOGGING_OPTION = ">>freeze_module:>>graph_executor:inliner"
+LOGGING_OPTION = ">>freeze_module:>>graph_executor"
 _PREFIX = re.compile(rb"\[(DEBUG|UPDATE|DUMP) (\w+)\.cpp:(\d+)\] ?")
 _OURS = re.compile(rb"\[(?:DEBUG|UPDATE|DUMP) (?:" + "|".join(_FILES).encode() + rb")\.cpp:\d+\][^\n]*\n?")
 _LEVELS = {b"DUMP": 0, b"UPDATE": 1, b"DEBUG": 2}

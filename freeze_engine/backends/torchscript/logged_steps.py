@@ -4,6 +4,10 @@ The order is that of ``AttributePropagator::run`` in ``torch/csrc/jit/passes/fre
 method, look for writes in every method, then propagate attributes and clean up method by method; the clean-up
 is ``runOptimization`` in ``torch/csrc/jit/runtime/graph_executor.cpp``, which names each of its passes. Forked
 subgraphs go through the same functions after the graph that holds them. Checked on torch 2.13.0.
+
+The inliner's own log shows every function it inlines, again and again, and would cost more than all the rest. Its
+result is taken from torch's inliner on a copy of the method instead, and held against the first graph that the log
+does show: that has the same nodes in the same order, and gives the names.
 """
 
 from __future__ import annotations
@@ -29,6 +33,8 @@ _PHASES = {
     "Recording mutable attrs for function: ": RECORD_MUTABLE_ATTRIBUTES,
     "Propagating function: ": PROPAGATE_ATTRIBUTES,
 }
+FOLDING = re.compile(r"Folding GetAttr %(?P<value>.+?) with (?P<constant>.+)")
+_CLEANING = "Cleaning up module"
 _AFTER = re.compile(r"After (\w+)(?:\s*, before (\w+))?")
 _BEGINNING = "Before EliminateDeadCode"
 
@@ -51,20 +57,31 @@ class LoggedStep:
     log: tuple[str, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class MethodGraphs:
+    """One method before the freeze.
+
+    Attributes:
+        before: its graph as it came.
+        inlined: the same with everything it calls inlined.
+    """
+
+    before: GraphSnapshot
+    inlined: GraphSnapshot
+
+
 @dataclass(slots=True)
 class _Reader:
-    """Follows the log; ``graphs`` holds the latest graph of every method."""
+    """Follows the log; ``graphs`` holds the latest graph of every method, ``order`` the methods by function name."""
 
-    methods: Sequence[str]
-    known: Mapping[str, GraphSnapshot]
+    methods: Mapping[str, MethodGraphs]
+    order: Mapping[str, Sequence[str]]
     times: Callable[[int], int | None]
     steps: list[LoggedStep] = field(default_factory=list)
     graphs: dict[str, GraphSnapshot] = field(default_factory=dict)
-    order: dict[str, list[str]] = field(default_factory=dict)
     turns: Counter[str] = field(default_factory=Counter)
-    phase: str = INLINE
+    phase: str = ""
     method: str = ""
-    depth: int = 0
     lines: list[str] = field(default_factory=list)
     subgraph: str | None = None
     last_ns: int | None = None
@@ -74,69 +91,31 @@ class _Reader:
         prefix = next((each for each in _PHASES if record.message.startswith(each)), None)
         if prefix:
             self._begin_phase(_PHASES[prefix], record.message[len(prefix) :], record)
-        elif record.message == "Cleaning up module":
-            self.finish(record)
-        elif not self.method:
-            # Copying a module may inline functions of its own before the freeze proper begins.
-            return
-        elif record.file == "inliner":
-            self._inliner(record)
-        elif record.graph is not None:
+        elif record.message == _CLEANING:
+            self._end_phase(record)
+        elif record.graph is not None and self.method:
             self._optimization(record)
         else:
             self.lines.append(record.message)
 
-    def finish(self, record: LogRecord | None) -> None:
-        """Closes the search for writes, which logs no graph of its own."""
-        if self.phase == RECORD_MUTABLE_ATTRIBUTES and self.method in self.graphs:
-            end = record.end if record else 0
-            self._add(FREEZE_MODULE, RECORD_MUTABLE_ATTRIBUTES, self.graphs[self.method], end)
-
     def _begin_phase(self, phase: str, function: str, record: LogRecord) -> None:
-        self.finish(record)
+        self._end_phase(record)
         if phase != self.phase:
             self.turns.clear()
-        self.phase, self.depth, self.subgraph = phase, 0, None
-        self.method = self._method(function)
-        self.last_ns = self.times(record.end)
-        self.lines = []
-
-    def _method(self, function: str) -> str:
-        """Returns the path of a method of which torch names only the function.
-
-        Methods of several submodules may share a name. torch goes through them in an order of its own, the same in
-        every phase; the first phase shows their graphs, by which `_recognise` tells them apart.
-        """
-        order = self.order.setdefault(function, [])
-        turn = self.turns[function]
+        # torch names the function only; methods of several submodules may share a name, in one order for all phases.
+        self.method = self.order[function][self.turns[function]] if function in self.order else ""
         self.turns[function] += 1
-        if turn == len(order):
-            free = (path for path in self.methods if path.rpartition(".")[2] == function and path not in order)
-            order.append(next(free, function))
-        return order[turn]
+        self.phase, self.subgraph, self.lines = phase, None, []
+        self.last_ns = self.times(record.end)
+        if phase == INLINE and self.method:
+            self._add(INPUT, INPUT, self.methods[self.method].before, record.end)
 
-    def _recognise(self, graph: GraphSnapshot) -> None:
-        order = self.order[self.method.rpartition(".")[2]]
-        taken = order[:-1]
-        for path, known in self.known.items():
-            if path.rpartition(".")[2] == order[-1].rpartition(".")[2] and path not in taken and _alike(known, graph):
-                self.method = order[-1] = path
-                return
-
-    def _inliner(self, record: LogRecord) -> None:
-        begins = record.message.startswith("Before")
-        self.depth += 1 if begins else -1
-        if record.graph is None or self.depth != (1 if begins else 0):
-            return
-        if begins and self.method not in self.graphs:
-            graph = parse_graph(record.graph)
-            self._recognise(graph)
-            self._add(INPUT, INPUT, graph, record.end)
-        elif not begins:
-            known = self.graphs[self.method]
-            inlined = any(step.stage == INLINE and step.method == self.method for step in self.steps)
-            graph = with_subgraph(known, parse_graph(record.graph)) if inlined else parse_graph(record.graph)
-            self._add(INLINE, "Inline", graph, record.end)
+    def _end_phase(self, record: LogRecord) -> None:
+        """Closes inlining and the search for writes, which log no graph of their own."""
+        if self.method and self.phase == INLINE:
+            self._add(INLINE, "Inline", self.methods[self.method].inlined, record.end)
+        elif self.method and self.phase == RECORD_MUTABLE_ATTRIBUTES:
+            self._add(FREEZE_MODULE, RECORD_MUTABLE_ATTRIBUTES, self.graphs[self.method], record.end)
 
     def _optimization(self, record: LogRecord) -> None:
         graph = parse_graph(record.graph or "")
@@ -192,27 +171,24 @@ class LogReading:
         return {step.method: step.graph for step in self.steps if step.stage == INLINE}
 
 
-def read_log(
-    log: CapturedLog, methods: Sequence[str], started_ns: int, known: Mapping[str, GraphSnapshot] | None = None
-) -> LogReading:
+def read_log(log: CapturedLog, methods: Mapping[str, MethodGraphs], started_ns: int) -> LogReading:
     """Reads the passes off a freeze's log.
 
     Args:
         log: of one ``_freeze_module``.
-        methods: dotted paths of the methods that are frozen, in the user's order.
+        methods: the methods that are frozen, by dotted path, in the user's order.
         started_ns: clock (``time.monotonic_ns``) when ``_freeze_module`` began.
-        known: their graphs as they came, by which methods of one name are told apart.
 
     Returns:
         The steps; durations are ``None`` where the log carries no times. A duration includes the time torch
         took to print the graph.
     """
-    reader = _Reader(methods, known or {}, _clock(log), last_ns=started_ns)
+    order, named = _recognised(log, methods)
+    reader = _Reader(named, order, _clock(log), last_ns=started_ns)
     for record in log.records:
         reader.read(record)
-    finished = any(record.message == "Cleaning up module" for record in log.records)
     where: tuple[str, str, str | None]
-    if finished:
+    if any(record.message == _CLEANING for record in log.records):
         where = (FREEZE_MODULE, "CleanupFrozenModule", None)
     elif not log.records:
         where = (FREEZE_MODULE, "CheckPreservedNames", None)
@@ -221,11 +197,77 @@ def read_log(
     return LogReading(tuple(reader.steps), where, tuple(reader.lines))
 
 
-def _alike(one: GraphSnapshot, other: GraphSnapshot) -> bool:
-    """Whether two graphs are the same but for names, which torch makes anew for a copied module."""
-    return [(node.op, node.attributes, node.source) for node in one.walk()] == [
-        (node.op, node.attributes, node.source) for node in other.walk()
+def _recognised(
+    log: CapturedLog, methods: Mapping[str, MethodGraphs]
+) -> tuple[dict[str, list[str]], dict[str, MethodGraphs]]:
+    """Tells which method each function in the log is, and gives their inlined graphs the names of the log."""
+    analysed = [name for record in log.records if (name := _after(record.message, INLINE)) is not None]
+    shown = _first_graphs(log.records)
+    order: dict[str, list[str]] = {}
+    named = dict(methods)
+    for number, function in enumerate(analysed):
+        taken = order.setdefault(function, [])
+        free = [path for path in methods if path.rpartition(".")[2] == function and path not in taken]
+        if not free:
+            continue
+        # The phases go through the methods in one order, so the n-th that is analysed is the n-th that is propagated.
+        graph, constants = shown[number] if number < len(shown) else (None, frozenset[str]())
+        pairs = {path: _paired(methods[path].inlined, graph, constants) for path in free} if graph else {}
+        path = next((each for each in free if pairs.get(each)), free[0])
+        taken.append(path)
+        if pairs.get(path):
+            named[path] = replace(methods[path], inlined=_renamed(methods[path].inlined, pairs[path]))
+    return order, named
+
+
+def _after(message: str, phase: str) -> str | None:
+    prefix = next(each for each, name in _PHASES.items() if name == phase)
+    return message[len(prefix) :] if message.startswith(prefix) else None
+
+
+def _first_graphs(records: Sequence[LogRecord]) -> list[tuple[GraphSnapshot | None, frozenset[str]]]:
+    """Returns, for each method in turn, its graph after attributes were propagated, and the constants that made."""
+    found: list[tuple[GraphSnapshot | None, frozenset[str]]] = []
+    constants: set[str] = set()
+    for record in records:
+        if _after(record.message, PROPAGATE_ATTRIBUTES) is not None:
+            constants = set()
+            found.append((None, frozenset()))
+        elif match := FOLDING.fullmatch(record.message):
+            constants.add(match["constant"])
+        elif record.graph is not None and found and found[-1][0] is None:
+            found[-1] = (parse_graph(record.graph), frozenset(constants))
+    return found
+
+
+def _paired(inlined: GraphSnapshot, shown: GraphSnapshot, constants: frozenset[str]) -> list[tuple[Node, Node]]:
+    """Pairs the nodes of an inlined graph with those of the graph propagation made of it; empty if they do not fit."""
+    ours = list(inlined.walk())
+    theirs = [node for node in shown.walk() if not (node.outputs and _plain(node.outputs[0].name) in constants)]
+    same = [(node.op, node.attributes, node.source) for node in ours] == [
+        (node.op, node.attributes, node.source) for node in theirs
     ]
+    return list(zip(ours, theirs, strict=True)) if same else []
+
+
+def _plain(name: str) -> str:
+    return name.rpartition("/")[2]
+
+
+def _renamed(graph: GraphSnapshot, pairs: Sequence[tuple[Node, Node]]) -> GraphSnapshot:
+    names = {
+        mine.name: theirs.name
+        for ours, others in pairs
+        for mine, theirs in zip(
+            (*ours.outputs, *(value for block in ours.blocks for value in block.inputs)),
+            (*others.outputs, *(value for block in others.blocks for value in block.inputs)),
+            strict=True,
+        )
+    }
+    if all(mine == theirs for mine, theirs in names.items()):
+        return graph
+    body = _with_names(Block(graph.inputs, graph.nodes, graph.outputs), lambda name: names.get(name, name))
+    return GraphSnapshot(body.inputs, body.nodes, body.outputs)
 
 
 def _phase_name(reader: _Reader) -> str:
@@ -303,18 +345,22 @@ def _scoped_blocks(nodes: tuple[Node, ...]) -> Iterator[Block]:
 
 
 def _scoped(block: Block, scope: str) -> Block:
+    return _with_names(block, lambda name: scope + name, lambda own: scope + own)
+
+
+def _with_names(block: Block, rename: Callable[[str], str], rescope: Callable[[str], str] = str) -> Block:
     return Block(
-        tuple(replace(value, name=scope + value.name) for value in block.inputs),
+        tuple(replace(value, name=rename(value.name)) for value in block.inputs),
         tuple(
             replace(
                 node,
-                id=scope + node.id,
-                inputs=tuple(scope + name for name in node.inputs),
-                outputs=tuple(replace(value, name=scope + value.name) for value in node.outputs),
-                blocks=tuple(_scoped(inner, scope) for inner in node.blocks),
+                id=rename(node.id),
+                inputs=tuple(map(rename, node.inputs)),
+                outputs=tuple(replace(value, name=rename(value.name)) for value in node.outputs),
+                blocks=tuple(_with_names(inner, rename, rescope) for inner in node.blocks),
             )
             for node in block.nodes
         ),
-        tuple(scope + name for name in block.outputs),
-        block.scope and scope + block.scope,
+        tuple(map(rename, block.outputs)),
+        block.scope and rescope(block.scope),
     )
