@@ -58,6 +58,11 @@ class Recorder:
         self.failure: Failure | None = None
 
     @property
+    def environment(self) -> Environment:
+        """Where the recording is made."""
+        return self._head.environment
+
+    @property
     def steps(self) -> tuple[Step, ...]:
         """The steps so far."""
         return tuple(self._steps)

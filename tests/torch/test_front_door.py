@@ -169,3 +169,18 @@ def test_a_device_written_into_the_code_is_told():
     trace = fe.record(models.filled(graph_models.Odd()), measure=None).trace
     (notice,) = [notice for notice in trace.notices if notice.code == "device_baked_in"]
     assert "cpu" in notice.message
+
+
+def test_a_setting_that_changes_the_freeze_is_told():
+    def told() -> list[str]:
+        notices = fe.record(models.filled(models.Equal()), measure=None).trace.notices
+        return [notice.message for notice in notices if notice.code == "unusual_setting"]
+
+    assert told() == []
+    before = torch.jit.set_fusion_strategy([("STATIC", 1)])
+    try:
+        (message,) = told()
+    finally:
+        torch.jit.set_fusion_strategy(before)
+    assert "fusion_strategy is [('STATIC', 1)]" in message
+    assert told() == []

@@ -94,7 +94,7 @@ class Build:
             self._find_near_misses()
         self._add_failure()
         steps = self._recorder.steps
-        self._recorder.notices += notices(steps, self._finals())
+        self._recorder.notices += notices(steps, self._finals(), self._recorder.environment)
         if reading is not None and not reading.steps and freeze.frozen:
             self._recorder.notices.append(Notice("log_unseen", _LOG_UNSEEN))
         self._recorder.sources = source_lines(self._source_graphs())

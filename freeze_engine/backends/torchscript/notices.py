@@ -5,23 +5,50 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from freeze_engine.trace import Node, Notice, Step
+from freeze_engine.trace import Environment, Node, Notice, Step
 
 #: Operators and constants that ``torch.jit.save`` cannot write (``optimize_for_inference`` says so itself).
 _UNSAVABLE = ("prim::ConstantMKLDNNTensor", "prim::mkldnn_convolution", "aten::to_mkldnn", "prim::MKLDNNGroup")
 
 
-def notices(steps: Sequence[Step], finals: Sequence[Step]) -> tuple[Notice, ...]:
-    """Tells what the recorded graphs show.
+#: How torch comes (2.13.0); anything else changes what a frozen module does or how fast it is.
+_USUAL = {
+    "onednn_fusion": "False",
+    "texpr_fuser": "True",
+    "profiling_mode": "True",
+    "profiling_executor": "True",
+    "inline_everything": "False",
+    "fusion_strategy": "[('STATIC', 2), ('DYNAMIC', 10)]",
+}
+
+
+def notices(steps: Sequence[Step], finals: Sequence[Step], environment: Environment) -> tuple[Notice, ...]:
+    """Tells what the recorded graphs, and the settings they were made and measured under, show.
 
     Args:
         steps: all steps.
         finals: the last step of each method.
+        environment: where the recording was made.
 
     Returns:
         Notices, in the order of the steps they belong to.
     """
-    return (*_baked_in_constants(finals), *_device_literals(finals), *_unsavable(steps))
+    return (
+        *_unusual_settings(environment),
+        *_baked_in_constants(finals),
+        *_device_literals(finals),
+        *_unsavable(steps),
+    )
+
+
+def _unusual_settings(environment: Environment) -> Iterator[Notice]:
+    for name, value in environment.settings:
+        if name in _USUAL and value not in (_USUAL[name], "unknown"):
+            yield Notice(
+                "unusual_setting",
+                f"{name} is {value}; torch comes with {_USUAL[name]}. It changes how frozen code is compiled, and how "
+                "fast it runs.",
+            )
 
 
 def _baked_in_constants(finals: Sequence[Step]) -> Iterator[Notice]:
