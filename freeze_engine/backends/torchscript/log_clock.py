@@ -18,8 +18,7 @@ from pathlib import Path
 _ENTRY = struct.Struct("=QQ")
 _WATCHER = """
 import ctypes, os, struct, sys, time
-# Linux rounds short sleeps up to 50 us unless asked not to (PR_SET_TIMERSLACK); it is not a busy loop, which
-# would take a core from the freeze.
+# Linux rounds short sleeps up to 50 us unless asked not to (PR_SET_TIMERSLACK).
 ctypes.CDLL(None).prctl(29, 1, 0, 0, 0)
 entry = struct.Struct("=QQ")
 command, answer = sys.stdin.fileno(), sys.stdout.buffer
@@ -38,7 +37,7 @@ while True:
     watched = os.open(path, os.O_RDONLY)
     answer.write(b"+")
     answer.flush()
-    told = None
+    told, began = None, time.monotonic()
     while told is None:
         told = order()
         now = os.fstat(watched).st_size
@@ -46,7 +45,8 @@ while True:
             grown.append(entry.pack(now, time.monotonic_ns()))
             size = now
         else:
-            time.sleep(2e-5)
+            # Looking costs the freeze time, so the longer it takes, the longer the looks are apart.
+            time.sleep(max(2e-5, (time.monotonic() - began) / 200))
     os.close(watched)
     if told != b"-":
         break
