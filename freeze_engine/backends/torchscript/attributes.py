@@ -11,6 +11,8 @@ import torch
 from freeze_engine.backends._torch_private import buffer_names, class_name, concrete_type, submodules
 from freeze_engine.trace import AttributeKind
 
+_Layout = list[tuple[str, AttributeKind, str]]
+
 
 @dataclass(frozen=True, slots=True)
 class ModuleAttribute:
@@ -46,21 +48,30 @@ def module_attributes(module: Any) -> dict[str, ModuleAttribute]:
         Slots by path, submodules before what they hold.
     """
     found: dict[str, ModuleAttribute] = {}
-    _collect(module, "", found)
+    _collect(module, "", found, {})
     return found
 
 
-def _collect(module: Any, prefix: str, found: dict[str, ModuleAttribute]) -> None:
+def _collect(module: Any, prefix: str, found: dict[str, ModuleAttribute], layouts: dict[str, _Layout]) -> None:
     owner = class_name(module)
-    buffers = buffer_names(module)
-    for name, (kind, is_parameter) in concrete_type(module).get_attributes().items():
-        role: AttributeKind = "parameter" if is_parameter else "buffer" if name in buffers else "attribute"
+    if owner not in layouts:
+        layouts[owner] = _layout(module)
+    for name, role, kind in layouts[owner]:
         path = prefix + name
-        found[path] = ModuleAttribute(path, role, str(kind.annotation_str), module.getattr(name), owner)
+        found[path] = ModuleAttribute(path, role, kind, module.getattr(name), owner)
     for name, child in submodules(module):
         path = prefix + name
         found[path] = ModuleAttribute(path, "submodule", class_name(child), child, owner)
-        _collect(child, f"{path}.", found)
+        _collect(child, f"{path}.", found, layouts)
+
+
+def _layout(module: Any) -> _Layout:
+    """Returns name, kind and type text of each slot of a module's class, submodules left out."""
+    buffers = buffer_names(module)
+    return [
+        (name, "parameter" if is_parameter else "buffer" if name in buffers else "attribute", str(kind.annotation_str))
+        for name, (kind, is_parameter) in concrete_type(module).get_attributes().items()
+    ]
 
 
 def tensors_in(value: Any) -> Iterator[torch.Tensor]:
