@@ -37,7 +37,7 @@ def _captured(module: torch.jit.ScriptModule) -> fe.Captured:
     return captured
 
 
-def main(rounds: int = 15) -> None:
+def main(rounds: int = 25) -> None:
     """Prints a line per model."""
     warnings.simplefilter("ignore", DeprecationWarning)
     print(f"capture() around torch.jit.freeze, measuring off, {rounds} rounds (goal: at most {GOAL} × plain)")

@@ -106,7 +106,7 @@ class Build:
         if freeze.log is None:
             return None
         methods = {
-            method: MethodGraphs(parse_graph(snapshot.text), parse_graph(graph_text(freeze.inlined[method])))
+            method: MethodGraphs(parse_graph(snapshot.text), parse_graph(graph_text(freeze.inlined(method))))
             for method, snapshot in freeze.inputs.items()
         }
         return read_log(freeze.log, methods, freeze.freeze_started_ns)
@@ -247,7 +247,7 @@ class Build:
         return list(ends.values())
 
     def _searched_graph(self, method: str) -> Any:
-        return self._freeze.inlined.get(method)
+        return self._freeze.inlined(method)
 
     def _judge_attributes(self) -> None:
         chains = []

@@ -26,7 +26,7 @@ import torch
 from freeze_engine.backends import _torch_private as torch_private
 from freeze_engine.backends._patching import Patch, patched
 from freeze_engine.backends.torchscript.attributes import module_attributes
-from freeze_engine.backends.torchscript.log import captured_log, logging_option
+from freeze_engine.backends.torchscript.log import captured_log
 from freeze_engine.backends.torchscript.log_clock import LogClock
 from freeze_engine.backends.torchscript.logged_steps import FREEZE_MODULE, INPUT
 from freeze_engine.backends.torchscript.passes import Driver
@@ -35,7 +35,6 @@ from freeze_engine.backends.torchscript.raw import (
     RawFailure,
     RawFreeze,
     graph_text,
-    inlined_graph,
     is_unprintable,
     live_snapshot,
     method_graph,
@@ -295,8 +294,6 @@ def _note_inputs(freeze: RawFreeze, module: Any, methods: tuple[str, ...]) -> No
     # The freeze works on a copy, and torch numbers the values of a copy anew: so does this one.
     copies = {method: graph.copy() for method, graph in freeze.graphs.items()}
     freeze.inputs = {method: LiveSnapshot(graph_text(copy), copy) for method, copy in copies.items()}
-    with logging_option(""):  # the user may be logging the inliner
-        freeze.inlined = {method: inlined_graph(module, method) for method in freeze.inputs}
 
 
 def _optimize_frozen_graph(

@@ -84,8 +84,8 @@ class Knowledge:
         return Annotations(modules, known)
 
     def _pairings(self, method: str) -> Iterator[list[tuple[Node, Any]]]:
-        if method in self._freeze.inlined and method in self._inlined:
-            yield paired(self._inlined[method], self._freeze.inlined[method])
+        if method in self._inlined:
+            yield paired(self._inlined[method], self._freeze.inlined(method))
         first = self._freeze.frozen.get(method) or self._freeze.inputs.get(method)
         driven = [step.after for step in self._freeze.steps if step.method == method]
         snapshots = {id(each): each for each in (first, *driven) if each is not None}

@@ -16,7 +16,7 @@ import torch
 
 from freeze_engine.backends import _torch_private as torch_private
 from freeze_engine.backends.torchscript.attributes import ModuleAttribute
-from freeze_engine.backends.torchscript.log import CapturedLog
+from freeze_engine.backends.torchscript.log import CapturedLog, logging_option
 
 _SPELT_OUT = 10
 
@@ -73,7 +73,6 @@ class RawFreeze:
         options: ``(name, value)`` of what was asked for, over all calls.
         preserved: names to preserve.
         slots: what ``source`` held when the freeze began, by path.
-        inlined: copies of its methods' graphs with everything inlined, which is what torch's alias analysis saw.
         result: the C++ module that torch returned.
         graphs: the live graph of each method, by dotted method path; kept so that torch hands out the same Python
             object again, which is how a later pass is recognised as working on this freeze.
@@ -93,7 +92,6 @@ class RawFreeze:
     given: dict[str, Any] = field(default_factory=dict)
     preserved: tuple[str, ...] = ()
     slots: dict[str, ModuleAttribute] = field(default_factory=dict)
-    inlined: dict[str, Any] = field(default_factory=dict)
     result: Any = None
     graphs: dict[str, Any] = field(default_factory=dict)
     log: CapturedLog | None = None
@@ -105,6 +103,22 @@ class RawFreeze:
     failure: RawFailure | None = None
     duration_ns: int = 0
     created: str = field(default_factory=lambda: datetime.now(timezone.utc).isoformat(timespec="seconds"))
+    _inlined: dict[str, Any] = field(default_factory=dict, repr=False)
+
+    def inlined(self, method: str) -> Any:
+        """Returns a copy of a method's graph with everything inlined, which is what torch's alias analysis saw.
+
+        It is made when it is first asked for: a module's code does not change.
+
+        Returns:
+            The live graph; ``None`` for a freeze that did not begin with ``_freeze_module``.
+        """
+        if not self.freeze_started_ns or method not in self.inputs:
+            return None
+        if method not in self._inlined:
+            with logging_option(""):  # the user may be logging the inliner
+                self._inlined[method] = inlined_graph(self.source, method)
+        return self._inlined[method]
 
     def method_of(self, graph: Any) -> str | None:
         """Returns the method whose live graph this is, or ``None``."""
