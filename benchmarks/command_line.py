@@ -27,7 +27,7 @@ def main() -> None:
         helped_s.append(_timed_s("-m", "viewer.cli", "--help"))
         empty_s.append(_timed_s("-c", ""))
     ratio = statistics.median(one / other for one, other in zip(helped_s, empty_s, strict=True))
-    print(f"freezer-ui --help (goal: {GOAL_S} s)")
+    print(f"first answer of freezer-ui --help (goal: {GOAL_S} s)")
     print(f"  {statistics.median(helped_s):.2f} s, {ratio:.1f} × an empty Python")
 
 
