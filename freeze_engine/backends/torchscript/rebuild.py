@@ -8,6 +8,7 @@ of modules, the contents of constants, and the names of values. It does not read
 from __future__ import annotations
 
 import ast
+import contextlib
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -156,10 +157,8 @@ def _put_value(live: Any, value: Any) -> bool:
 
 
 def _constant(node: Node, constant: Callable[[str], Any]) -> Any:
-    try:
+    with contextlib.suppress(KeyError):
         return constant(node.outputs[0].name)
-    except KeyError:
-        pass
     text = node.attribute("value")
     if text is None:
         return None
