@@ -8,6 +8,7 @@ from .backends.torchscript.recording import (
 )
 from .diff import (
     GraphDiff as GraphDiff,
+    NodeChange as NodeChange,
     diff_snapshots as diff_snapshots,
 )
 from .errors import (
@@ -22,12 +23,21 @@ from .examples import (
     EXAMPLES as EXAMPLES,
 )
 from .inputs import (
+    DTYPES as DTYPES,
+    InputRequest as InputRequest,
     Inputs as Inputs,
+    RandomTensor as RandomTensor,
+    SavedTensor as SavedTensor,
     parse_input as parse_input,
 )
 from .metrics import (
+    LatencyChange as LatencyChange,
     StepMetrics as StepMetrics,
     step_metrics as step_metrics,
+)
+from .model_summary import (
+    ModelAttribute as ModelAttribute,
+    ModelSummary as ModelSummary,
 )
 from .models import (
     LoadedModel as LoadedModel,
@@ -83,7 +93,27 @@ from .trace import (
     graph_lines as graph_lines,
     node_line as node_line,
 )
+from .trace_diff import (
+    FateDiff as FateDiff,
+    FinalDiff as FinalDiff,
+    LatencyPair as LatencyPair,
+    NumericsPair as NumericsPair,
+    SettingDiff as SettingDiff,
+    StepDiff as StepDiff,
+    TraceDiff as TraceDiff,
+    diff_traces as diff_traces,
+)
 from .verify import (
     check_trace as check_trace,
     problems as problems,
+)
+from .worker import (
+    JobEnded as JobEnded,
+    JobEvent as JobEvent,
+    JobPreview as JobPreview,
+    JobProgress as JobProgress,
+    JobStep as JobStep,
+    RecordingProcess as RecordingProcess,
+    RecordRequest as RecordRequest,
+    inspect_model as inspect_model,
 )

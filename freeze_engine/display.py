@@ -1,4 +1,4 @@
-"""Lets a notebook show traces by themselves, with whatever viewer is installed.
+"""Makes IPython show traces by themselves, with whatever viewer is installed, and know ``%%freeze_trace``.
 
 This package knows no viewer. One that wants to be asked names a function from a trace to HTML as an entry point of
 the group ``freeze_engine.display``.
@@ -17,11 +17,22 @@ GROUP = "freeze_engine.display"
 
 
 def register() -> None:
-    """Tells IPython how to show traces and recordings; does nothing where IPython is not running."""
+    """Does so where IPython is running, and nothing elsewhere."""
     ipython = sys.modules.get("IPython")
     shell = ipython.get_ipython() if ipython is not None else None
-    if shell is None:
-        return
+    if shell is not None:
+        load_ipython_extension(shell)
+
+
+def load_ipython_extension(shell: Any) -> None:
+    """Is what ``%load_ext freeze_engine`` calls; to import the package does the same.
+
+    Args:
+        shell: the running ``InteractiveShell``.
+    """
+    from freeze_engine import magic  # needs IPython, which nothing else here does
+
+    shell.register_magic_function(magic.freeze_trace, "cell", magic.NAME)
     formatter: Any = shell.display_formatter.formatters["text/html"]
     formatter.for_type_by_name("freeze_engine.trace", "Trace", html_of)
     formatter.for_type_by_name("freeze_engine.session", "Recording", _recording_html)

@@ -6,9 +6,11 @@ from collections import Counter
 from dataclasses import dataclass, replace
 
 from freeze_engine.diff import diff_snapshots
-from freeze_engine.trace import GraphSnapshot, Interval, Step, Trace
+from freeze_engine.trace import GraphSnapshot, Interval, Latency, Step, Trace
 
 _UNITY = Interval(1.0, 1.0, 1.0)
+_CLAIMS = {"faster", "slower"}
+_MARGIN = 0.01  # identical copies of a graph differ by that much, see freeze_engine.measure.statistics
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,9 +102,10 @@ def op_counts(graph: GraphSnapshot) -> tuple[tuple[str, int], ...]:
 def latency_changes(trace: Trace) -> tuple[LatencyChange, ...]:
     """Finds the steps that made the model measurably faster or slower.
 
-    A step's ratio to the first step is held against that of the latest step that made a difference: only where
-    the two 95% intervals do not overlap is it told, so that small drifts add up before they count. A step that
-    changed nothing is never named.
+    Each step is held against the latest that made a difference, so that small drifts add up before they count.
+    Against the first step, its own verdict decides. Against a later one, one of the two must differ from the first
+    step by its verdict, which holds among all comparisons of the trace, and the 95% intervals of their ratios to it
+    must be more than 1% apart. A step that changed nothing is never named.
 
     Args:
         trace: the recording, measured or not.
@@ -110,17 +113,29 @@ def latency_changes(trace: Trace) -> tuple[LatencyChange, ...]:
     Returns:
         The changes, in the order of the steps.
     """
-    levels: dict[tuple[str, str], tuple[int, Interval]] = {}
+    levels: dict[tuple[str, str], tuple[int, Latency]] = {}
     changes = []
     for step in trace.steps:
         for latency in step.latency:
-            ratio = latency.ratio or _UNITY
-            since, level = levels.setdefault((step.method, latency.device), (step.index, ratio))
-            apart = ratio.high < level.low or ratio.low > level.high
-            if step.changed and apart and level.value > 0:
-                changes.append(LatencyChange(step.index, latency.device, since, ratio.value / level.value))
-                levels[step.method, latency.device] = (step.index, ratio)
+            since, level = levels.setdefault((step.method, latency.device), (step.index, latency))
+            if step.changed and _differ(latency, level):
+                ratio = _ratio(latency).value / _ratio(level).value
+                changes.append(LatencyChange(step.index, latency.device, since, ratio))
+                levels[step.method, latency.device] = (step.index, latency)
     return tuple(changes)
+
+
+def _differ(latency: Latency, level: Latency) -> bool:
+    if not _CLAIMS & {latency.verdict, level.verdict}:
+        return False
+    if level.ratio is None:
+        return latency.verdict in _CLAIMS
+    low, high = sorted((_ratio(latency), level.ratio), key=lambda ratio: ratio.value)
+    return low.value > 0 and low.high * (1 + _MARGIN) < high.low
+
+
+def _ratio(latency: Latency) -> Interval:
+    return latency.ratio or _UNITY
 
 
 def past_tolerance(trace: Trace) -> dict[tuple[str, str], int]:

@@ -29,6 +29,7 @@ from torch import nn
 
 from freeze_engine.errors import ModelSpecError
 from freeze_engine.examples import EXAMPLES
+from freeze_engine.exported_program import check_exported_program
 from freeze_engine.inputs import InputRequest, Inputs, RandomTensor, SavedTensor, did_you_mean, parse_input
 
 __all__ = ["InputRequest", "Inputs", "LoadedModel", "load_model", "make_inputs", "parse_input"]
@@ -59,7 +60,7 @@ class LoadedModel:
     preserved_attrs: tuple[str, ...] = ()
 
 
-def load_model(spec: str, *, map_location: str | None = None) -> LoadedModel:
+def load_model(spec: str, *, map_location: str | None = None, trusted: bool = True) -> LoadedModel:
     """Loads the model that a MODEL of the command line names.
 
     For ``package.module:factory`` the working directory goes on `sys.path`, first, and stays there, as with
@@ -69,6 +70,9 @@ def load_model(spec: str, *, map_location: str | None = None) -> LoadedModel:
     Args:
         spec: the MODEL.
         map_location: the device to load onto, such as ``cpu`` or ``cuda:0``; ``None`` leaves the model where it is.
+        trusted: whether code may be imported and unpickled for it. ``False`` refuses ``package.module:factory``, and
+            exported programs that hold more than tensors and operators; ``TORCH_FORCE_WEIGHTS_ONLY_LOAD=1`` must then
+            have been set, for `torch.export.load` unpickles otherwise.
 
     Returns:
         The model, with example inputs where it has some.
@@ -81,7 +85,12 @@ def load_model(spec: str, *, map_location: str | None = None) -> LoadedModel:
         return _moved(_example(name), map_location)
     path = Path(spec)
     if path.is_file():
-        return _file(path, map_location)
+        return _file(path, map_location, trusted)
+    if _FACTORY.fullmatch(spec) and not trusted:
+        raise ModelSpecError(
+            f"MODEL {spec!r} names code to import, which is not done from here. Give a TorchScript file (model.pt) or "
+            "an exported program (model.pt2), or record it on the command line: freezer-ui record."
+        )
     if match := _FACTORY.fullmatch(spec):
         return _moved(_factory(spec, match["module"], match["path"]), map_location)
     if path.is_dir():
@@ -130,11 +139,13 @@ def _example(name: str) -> LoadedModel:
     return LoadedModel(module, inputs, name, preserved_attrs=example.preserved_attrs)
 
 
-def _file(path: Path, map_location: str | None) -> LoadedModel:
+def _file(path: Path, map_location: str | None, trusted: bool) -> LoadedModel:
     members = _archive_members(path)
     if _is_torchscript(members):
         return _torchscript(path, map_location)
     if "archive_format" in members or "serialized_exported_program.json" in members:
+        if not trusted:
+            check_exported_program(path)
         return _moved(_exported(path), map_location)
     if "data.pkl" in members or _is_pickle(path):
         raise ModelSpecError(
@@ -183,6 +194,11 @@ def _torchscript(path: Path, map_location: str | None) -> LoadedModel:
 def _exported(path: Path) -> LoadedModel:
     try:
         program = torch.export.load(path)
+    except pickle.UnpicklingError as error:
+        raise ModelSpecError(
+            f"{path} holds something pickled that is no tensor, which is not opened from here. If you trust the file, "
+            "record it on the command line: freezer-ui record."
+        ) from error
     except (RuntimeError, ValueError, KeyError, AssertionError) as error:
         raise ModelSpecError(
             f"{path} looks like an exported program, but torch {torch.__version__} cannot load it: {error}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Callable
 from typing import Any
 
 from freeze_engine.lineage import Identify, assign_ids, nothing_known
@@ -33,6 +34,9 @@ class Recorder:
         options: ``(name, text)`` of what was asked for.
         inputs: the inputs it is measured on.
         identify: what tells nodes apart beyond their names, see `freeze_engine.lineage.assign_ids`.
+
+    Attributes:
+        on_step: told of every step when it has been added; ``None`` for nobody.
     """
 
     def __init__(
@@ -56,6 +60,7 @@ class Recorder:
         self.notices: list[Notice] = []
         self.sources: tuple[SourceLines, ...] = ()
         self.failure: Failure | None = None
+        self.on_step: Callable[[Step], None] | None = None
 
     @property
     def environment(self) -> Environment:
@@ -92,6 +97,8 @@ class Recorder:
         changed = fields.pop("changed", before is not None and graph is not before)
         step = Step(len(self._steps), stage, name, method, graph, changed, **fields)
         self._steps.append(step)
+        if self.on_step is not None:
+            self.on_step(step)
         return step
 
     def update(self, index: int, **fields: Any) -> Step:

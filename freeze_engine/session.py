@@ -148,6 +148,7 @@ def record(
         Exception: whatever torch raises, unchanged; `partial_trace` has the trace up to there.
     """
     from freeze_engine.backends.torchscript.recording import record_module
+    from freeze_engine.backends.torchscript.watcher import Watcher, silent
     from freeze_engine.models import load_model
 
     if backend != "torchscript":
@@ -161,13 +162,18 @@ def record(
         options = options or TorchScriptOptions()
         options = replace(options, preserved_attrs=options.preserved_attrs or loaded.preserved_attrs)
     options = options or TorchScriptOptions()
-    how = RecordOptions(via or "script", tuple(check_inputs), name, call or _call_text(spec, options, asked_via))
-    frozen = record_module(model, given, options, how, measure, progress or _silent)
+    how = RecordOptions(via or "script", tuple(check_inputs), name, call or call_text(spec, options, asked_via))
+    frozen = record_module(model, given, options, how, measure, Watcher(progress or silent))
     return Recording(frozen.module, frozen.trace, frozen.live)
 
 
-def _call_text(model: str, options: TorchScriptOptions, via: str | None) -> str:
-    """Writes the call of `record` as Python, what is as by default left out."""
+def call_text(model: str, options: TorchScriptOptions, via: str | None) -> str:
+    """Writes the call of `record` as Python, what is as by default left out.
+
+    Args:
+        model: its first argument, as Python.
+        options, via: its arguments of these names.
+    """
     changed = [
         f"{each.name}={value!r}" for each in fields(options) if (value := getattr(options, each.name)) != each.default
     ]
@@ -175,10 +181,6 @@ def _call_text(model: str, options: TorchScriptOptions, via: str | None) -> str:
     parts += [f"options=fe.TorchScriptOptions({', '.join(changed)})"] if changed else []
     parts += [f"via={via!r}"] if via else []
     return f"fe.record({', '.join(parts)})"
-
-
-def _silent(message: str, done: int, total: int) -> None:
-    """Is the `Progress` of whoever does not want to be told."""
 
 
 def _as_inputs(inputs: Inputs | Sequence[Any] | torch.Tensor | None) -> Inputs | None:

@@ -72,15 +72,14 @@
       this.view.canvas.setPointerCapture(event.pointerId);
       this.pointers.set(event.pointerId, event);
       this.moved = 0;
-      this.view._stopGlide();
+      this.view.camera.stop();
       const overview = this.view.overview.at(event);
       this.inOverview = overview !== null;
       if (overview) this._jump(overview);
     }
 
     _jump(point) {
-      Object.assign(this.view.camera, point);
-      this.view._redraw();
+      this.view.camera.jump(point);
     }
 
     _onMove(event) {
@@ -103,10 +102,8 @@
       if (this.moved < 4) return;
       this.view.root.classList.add("fg-drag");
       this._hover(-1);
-      this.view.camera.x -= dx / this.view.camera.zoom;
-      this.view.camera.y -= dy / this.view.camera.zoom;
-      this.view._keepInSight();
-      this.view._redraw();
+      const { camera } = this.view;
+      camera.pan(-dx / camera.zoom, -dy / camera.zoom);
     }
 
     _onUp(event) {

@@ -18,6 +18,7 @@
   const HUB = 12; // readers beyond which a value's lines are drawn faintly
   const HIT_SLOP = 6; // px around a +/- box that still count as it
   const PANE_HEAD = 40; // px at the top of a pane that its title takes
+  const SIGN_ZOOM = 0.5; // below it the letters of marks could not be read
   const FLAT_ZOOM = 0.35; // below it changed boxes are filled with their line's colour
 
   // The three change colours differ in hue for every common kind of colour blindness, and in lightness; each has a sign.
@@ -28,7 +29,7 @@
       closed: "#e9eef7", closedLine: "#a9b6cb", pill: "#e3e8f0", pillLine: "#c3ccd9", edge: "#8e9bb0", hub: "#c3cbd8",
       focus: "#2563eb", match: "#7c3aed", chip: "#eef1f6", chipText: "#4c5a70",
       removed: { fill: "#fde7eb", line: "#c2274b", text: "#86112f" },
-      added: { fill: "#dcf4ed", line: "#0a7d69", text: "#065243" },
+      added: { fill: "#dcf1f4", line: "#007d8c", text: "#004c58" },
       changed: { fill: "#fff2c9", line: "#a67200", text: "#634500" },
     },
     dark: {
@@ -37,7 +38,7 @@
       closed: "#232d3d", closedLine: "#536480", pill: "#263040", pillLine: "#45546a", edge: "#5f6e86", hub: "#39465a",
       focus: "#6ea8ff", match: "#b794ff", chip: "#2a3443", chipText: "#a9b7cb",
       removed: { fill: "#3d1925", line: "#ff6f8f", text: "#ffc0cd" },
-      added: { fill: "#0f352e", line: "#35d0af", text: "#aef3e3" },
+      added: { fill: "#0d3339", line: "#4dd0e1", text: "#b5eef6" },
       changed: { fill: "#3a2c0a", line: "#f0b92f", text: "#ffe3a0" },
     },
   };
@@ -46,7 +47,7 @@
 
   const FONTS = {
     title: `600 13px ${SANS}`, caption: `12px ${SANS}`, detail: `11px ${MONO}`, chip: `10.5px ${SANS}`,
-    header: `600 12px ${SANS}`, count: `11px ${SANS}`, sign: `700 12px ${SANS}`,
+    header: `600 12px ${SANS}`, count: `11px ${SANS}`, sign: `700 12px ${SANS}`, mark: `700 8px ${SANS}`,
   };
   const widths = new Map();
   let ruler = null;
@@ -478,8 +479,19 @@
         }
         const text = status ? theme[status].text : theme.chipText;
         write(job, chip.text, start + chip.x + chip.width / 2, y + 8, FONTS.chip, text, "center");
+        if (mark) paintMarkSign(job, mark, start + chip.x, y + 8);
       }
     });
+  }
+
+  /** A mark's letter, for colour alone does not tell marks apart to everyone. */
+  function paintMarkSign(job, mark, x, y) {
+    if (!mark.sign) return;
+    job.s.beginPath();
+    job.s.arc(x - 2, y, 5.5, 0, 2 * Math.PI);
+    job.s.fillStyle = mark.fill;
+    job.s.fill();
+    write(job, mark.sign, x - 2, y + 0.5, FONTS.mark, job.theme.box, "center");
   }
 
   function paintSign(job, x, y, status) {
@@ -496,11 +508,14 @@
     const mark = look.marks.get(scene.items[item].key) || look.groupMarks.get(item);
     if (!mark) return;
     const width = Math.max(5, 2 / job.zoom);
+    const [right, top, height] = [layout.x[item] + layout.width[item], layout.y[item], layout.height[item]];
+    const { group } = scene.items[item];
     s.beginPath();
-    if (scene.items[item].group) s.arc(layout.x[item] + layout.width[item] - 12, layout.y[item] + 14, width, 0, 2 * Math.PI);
-    else s.rect(layout.x[item] + layout.width[item] - width - 1, layout.y[item] + 5, width, layout.height[item] - 10);
+    if (group) s.arc(right - 12, top + 14, width, 0, 2 * Math.PI);
+    else s.rect(right - width - 1, top + 5, width, height - 10);
     s.fillStyle = mark.fill;
     s.fill();
+    if (job.zoom >= SIGN_ZOOM) paintMarkSign(job, mark, group ? right - 12 : right - 3, group ? top + 14 : top + height / 2);
   }
 
   /** What changed in a group, as far as it is seen in this pane: what was removed before, what was added after. */

@@ -6,9 +6,10 @@
  * Where workers are refused, layout runs on the main thread. Text from a model reaches the page only as canvas text,
  * textContent or escaped SVG text.
  *
- *   const view = FreezerGraph.create(container, {theme, panes, worker, toolbar, wheel});
+ *   const view = FreezerGraph.create(container, {theme, panes, worker, toolbar, wheel, words});
  *     theme "light" | "dark" | "auto" (the system's)      panes "split" | "after" | "before"
  *     worker "auto" | "never"                             toolbar true | false
+ *     words {removed, added, changed}: what the legend says instead
  *     wheel "zoom" | "ctrl": whether the wheel always zooms, or only with Ctrl and else scrolls the page around the view
  *
  * Data
@@ -27,7 +28,7 @@
  *   view.focusMatch(i)                  selects and centres a result of the last search; clearSearch() forgets it
  *   view.node(id)                       {id, status, before, after}: the node in both graphs, or null
  *   view.history(id)                    [{step, status}]: the steps that added, changed or removed it
- *   view.setMarks({id or value: {fill, label}}), view.setLegend([{fill, label}], title)
+ *   view.setMarks({id or value: {fill, label, sign}}), view.setLegend([{fill, label, sign}], title); `sign` is one letter
  *   view.setOptions({constants, panes}), view.setTheme(theme)
  *   view.state(), view.restore(state)   plain JSON: steps, expanded groups, selection, viewport, options
  *   view.toSVG() -> string, view.toPNG() -> Promise<Blob>, view.destroy()
@@ -42,16 +43,13 @@
 (function (root) {
   "use strict";
 
-  const { Controls, LayoutRunner, Model, Opener, Overview, Scene, draw, words } = root.FreezerGraph;
+  const { Camera, Controls, LayoutRunner, Model, Opener, Overview, Scene, draw, words } = root.FreezerGraph;
   const BEFORE = 1;
   const AFTER = 2;
   const CHANGES_BUDGET = 900; // boxes opened on our own account to show changes
   const ENOUGH_LEVELS = 8; // boxes that are a picture, where a pass made the graph anew
   const CALM_BUDGET = 140; // boxes opened on our own account where nothing changed
   const KEPT_SCENES = 12;
-  const PANE_FOOT = 88; // px at the bottom of a pane that legend and buttons take
-  const [LEAST_ZOOM, MOST_ZOOM] = [0.004, 4];
-  const GLIDE_MS = 180;
 
   const STYLE = `
 .fg { position: relative; width: 100%; height: 100%; min-height: 160px; overflow: hidden; outline: none; user-select: none;
@@ -93,10 +91,10 @@
 
   class View {
     constructor(container, options) {
-      this.options = { constants: false, panes: "split", theme: "auto", toolbar: true, worker: "auto", wheel: "zoom", ...options };
+      this.options = { constants: false, panes: "split", theme: "auto", toolbar: true, worker: "auto", wheel: "zoom", words: {}, ...options };
       this.listeners = new Map();
       this.expanded = new Set();
-      this.camera = { x: 0, y: 0, zoom: 1 };
+      this.camera = new Camera(this);
       this.marks = {};
       this.legend = [];
       this.matches = [];
@@ -166,12 +164,13 @@
     }
 
     destroy() {
+      this.gone = true;
       this.observer.disconnect();
       this.dark.removeEventListener("change", this.onScheme);
       this.runner.stop();
       this.turn++;
       cancelAnimationFrame(this.frame);
-      cancelAnimationFrame(this.gliding);
+      this.camera.stop();
       this.root.remove();
       this.listeners.clear();
     }
@@ -206,7 +205,7 @@
       this.model = new Model(data);
       this.steps = null;
       this.picture = null;
-      this.unseen = true; // until a first look has been framed, which takes a picture and a size
+      this.camera.unseen = true;
       this.scenes.clear();
       this.expanded.clear();
       this.seenOutlines = new Set();
@@ -223,7 +222,7 @@
       if (from !== null && (!this.model.steps[from] || this.model.steps[from].method !== step.method)) {
         throw new Error(`graph view: step ${from} is no step of ${step.method}, so it cannot be compared with step ${after}`);
       }
-      if (this.steps && this.model.steps[this.steps.after].method !== step.method) this.unseen = true;
+      if (this.steps && this.model.steps[this.steps.after].method !== step.method) this.camera.unseen = true;
       this.steps = { before: from, after };
       this._openByDefault();
       await this._rebuild();
@@ -268,6 +267,7 @@
 
     /** Makes the scene for the current steps, groups and options; `anchor` names the item to hold still on screen. */
     async _rebuild(anchor) {
+      if (this.gone) return; // taken off the page while a layout was under way
       const turn = ++this.turn;
       const outline = this._outline();
       const name = [outline.snapshots, outline.constants, ...[...this.expanded].sort()].join("\n");
@@ -284,42 +284,22 @@
       const [before, after] = this._snapshots();
       const next = new draw.Picture(made.scene, made.layout, before, after);
       next.steps = this.steps;
-      if (this.picture && this.picture.layout !== next.layout) this._holdStill(next, anchor);
+      if (this.picture && this.picture.layout !== next.layout) this.camera.holdStill(this.picture, next, this._held(anchor));
       this.picture = next;
       this.controls.forget();
       this.overview.forget();
       this._resolveMarks();
       this._resolveSelection();
       this._drawLegend();
-      this._lookFirst();
+      this.camera.lookFirst();
       this._redraw();
       this._emit("ready", { boxes: made.scene.items.length - 1, edges: made.scene.edges.length });
     }
 
-    /** Moves the camera so that the anchor, the selected box, or what is nearest to the middle does not seem to move. */
-    _holdStill(next, anchor) {
-      const old = this.picture;
-      const place = (picture, item) => ({ x: picture.layout.x[item] + picture.layout.width[item] / 2, y: picture.layout.y[item] });
-      const pairs = [];
-      const pair = (item) => {
-        const { key, group } = old.scene.items[item];
-        const other = group ? next.scene.itemOfGroup.get(group.id) : next.scene.itemOfKey[key];
-        return other === undefined ? null : [place(old, item), place(next, other)];
-      };
-      const anchored = anchor !== undefined ? old.scene.itemOfGroup.get(anchor) : this.selected > 0 ? this.selected : undefined;
-      if (anchored !== undefined) pairs.push(pair(anchored));
-      else for (let item = 1; item < old.scene.items.length; item++) if (!old.scene.items[item].open) pairs.push(pair(item));
-      let nearest = null;
-      let least = Infinity;
-      for (const found of pairs) {
-        if (!found) continue;
-        const distance = Math.hypot(found[0].x - this.camera.x, found[0].y - this.camera.y);
-        if (distance < least) [nearest, least] = [found, distance];
-      }
-      if (!nearest) return;
-      this._stopGlide();
-      this.camera.x += nearest[1].x - nearest[0].x;
-      this.camera.y += nearest[1].y - nearest[0].y;
+    /** The item to hold still while the picture changes: the one named, or the selected one. */
+    _held(anchor) {
+      if (anchor !== undefined) return this.picture.scene.itemOfGroup.get(anchor);
+      return this.selected > 0 ? this.selected : undefined;
     }
 
     _resolveMarks() {
@@ -410,59 +390,6 @@
       return this.width / this._panes().length;
     }
 
-    /** Centres a rectangle of the world in the panes, glides there unless told to jump. */
-    _frame(box, { least = LEAST_ZOOM, most = 1.15, jump = false } = {}) {
-      const room = { width: Math.max(60, this._paneWidth() - 40), height: Math.max(60, this.height - draw.PANE_HEAD - PANE_FOOT) };
-      const zoom = Math.min(most, Math.max(least, Math.min(room.width / box.width, room.height / box.height)));
-      // What does not fit is shown from its top.
-      const y = box.height * zoom > room.height ? box.y + room.height / 2 / zoom
-        : Math.max(box.y + box.height / 2, Math.min(room.height / 2 / zoom, this._whole().height / 2));
-      this._glide({ x: box.x + box.width / 2, y: y + (PANE_FOOT - draw.PANE_HEAD) / 4 / zoom, zoom }, jump);
-    }
-
-    _glide(target, jump) {
-      this._stopGlide();
-      const from = { ...this.camera };
-      if (jump || matchMedia("(prefers-reduced-motion: reduce)").matches) {
-        Object.assign(this.camera, target);
-        this._redraw();
-        return;
-      }
-      const start = performance.now();
-      const move = (now) => {
-        const part = Math.min(1, Math.max(0, (now - start) / GLIDE_MS));
-        const eased = 1 - (1 - part) ** 3;
-        this.camera.zoom = from.zoom * (target.zoom / from.zoom) ** eased;
-        this.camera.x = from.x + (target.x - from.x) * eased;
-        this.camera.y = from.y + (target.y - from.y) * eased;
-        this._draw();
-        this.gliding = part < 1 ? requestAnimationFrame(move) : 0;
-      };
-      this.target = target;
-      this.gliding = requestAnimationFrame(move);
-    }
-
-    _stopGlide() {
-      cancelAnimationFrame(this.gliding);
-      this.gliding = 0;
-    }
-
-    /** The first look: the changes if they can be read together, else the first of them; without any, the top. */
-    _lookFirst() {
-      if (!this.unseen || !this.width || !this.picture) return;
-      this.unseen = false;
-      const changes = this._changeBox();
-      const whole = this._whole();
-      if (this._fits(whole, this.picture.replaced ? 0.35 : 0.6)) this._frame(whole, { jump: true });
-      else if (changes && this._fits(changes.all, 0.4)) this._frame(changes.all, { most: 1, jump: true });
-      else if (changes) this._frame(changes.first, { most: 0.85, jump: true });
-      else this._frame(whole, { least: 0.6, most: 1, jump: true });
-    }
-
-    _fits(box, zoom) {
-      return box.width * zoom <= this._paneWidth() - 40 && box.height * zoom <= this.height - draw.PANE_HEAD - PANE_FOOT;
-    }
-
     _whole() {
       return { x: 0, y: 0, width: this.picture.layout.width[0], height: this.picture.layout.height[0] };
     }
@@ -483,29 +410,12 @@
         .sort((a, b) => layout.y[a] - layout.y[b] || layout.x[a] - layout.x[b]);
     }
 
-    _changeBox() {
-      const items = this._changedItems();
-      if (!items.length) return null;
-      const boxes = items.map((item) => this._box(item, 24));
-      const [x, y] = [Math.min(...boxes.map((box) => box.x)), Math.min(...boxes.map((box) => box.y))];
-      const right = Math.max(...boxes.map((box) => box.x + box.width));
-      const bottom = Math.max(...boxes.map((box) => box.y + box.height));
-      const first = boxes[0];
-      return { all: { x, y, width: right - x, height: bottom - y }, first: this._around(first) };
-    }
-
-    /** A box with what surrounds it, so that one sees where it stands. */
-    _around(box) {
-      return { x: box.x - 160, y: box.y - 120, width: box.width + 320, height: box.height + 360 };
-    }
-
     fit() {
-      if (this.picture) this._frame(this._whole());
+      if (this.picture) this.camera.frame(this._whole());
     }
 
     fitChanges() {
-      const changes = this.picture && this._changeBox();
-      if (changes) this._frame(changes.all);
+      if (this.picture) this.camera.frameChanges();
     }
 
     async revealChanges() {
@@ -525,20 +435,7 @@
     }
 
     zoomBy(factor, at = { x: 0, y: 0 }) {
-      this._stopGlide();
-      const zoom = Math.min(MOST_ZOOM, Math.max(LEAST_ZOOM, this.camera.zoom * factor));
-      this.camera.x += at.x / this.camera.zoom - at.x / zoom;
-      this.camera.y += at.y / this.camera.zoom - at.y / zoom;
-      this.camera.zoom = zoom;
-      this._keepInSight();
-      this._redraw();
-    }
-
-    _keepInSight() {
-      if (!this.picture) return;
-      const whole = this._whole();
-      this.camera.x = Math.min(whole.width, Math.max(0, this.camera.x));
-      this.camera.y = Math.min(whole.height, Math.max(0, this.camera.y));
+      this.camera.zoomBy(factor, at);
     }
 
     // ---- selection and search
@@ -550,7 +447,7 @@
       this.selection = id === null ? null : { id };
       if (center && id !== null) await this.expandTo(id);
       this._resolveSelection();
-      if (center && this.selected > 0) this._center(this.selected);
+      if (center && this.selected > 0) this.camera.centre(this.selected);
       this._announce();
       this._redraw();
     }
@@ -562,24 +459,9 @@
         this.selection = { id: key >= 0 ? this.model.ids[key] : group.id };
       }
       this.selected = item;
-      if (center && item > 0) this._center(item);
+      if (center && item > 0) this.camera.centre(item);
       this._announce();
       this._redraw();
-    }
-
-    _center(item) {
-      const box = this._box(item);
-      const zoom = Math.max(this.camera.zoom, 0.7);
-      const tall = this.picture.scene.items[item].open;
-      if (tall) this._frame(this._box(item, 20), { least: 0.3 });
-      else this._glide({ x: box.x + box.width / 2, y: this._withoutGap(box.y + box.height / 2, zoom), zoom });
-    }
-
-    /** The height to look at, such that no room is left above or below the graph that it could fill. */
-    _withoutGap(y, zoom) {
-      const least = (this.height / 2 - draw.PANE_HEAD - 12) / zoom;
-      const most = this._whole().height - (this.height / 2 - PANE_FOOT) / zoom;
-      return least < most ? Math.min(most, Math.max(least, y)) : y;
     }
 
     _announce() {
@@ -701,15 +583,14 @@
     // ---- state
 
     state() {
-      const { x, y, zoom } = this.gliding ? this.target : this.camera;
       return {
         steps: this.steps, expanded: [...this.expanded].sort(), selection: this.selection && this.selection.id,
-        viewport: { x, y, zoom }, options: { constants: this.options.constants, panes: this.options.panes },
+        viewport: this.camera.place(), options: { constants: this.options.constants, panes: this.options.panes },
       };
     }
 
     async restore(state) {
-      this._stopGlide();
+      this.camera.stop();
       Object.assign(this.options, state.options);
       this.constantsButton.setAttribute("aria-pressed", String(this.options.constants));
       this.steps = state.steps;
@@ -717,9 +598,9 @@
       const known = state.selection !== null && this.model.keyOfId.has(state.selection);
       this.selection = known || (state.selection !== null && this._outline().groups.has(state.selection)) ? { id: state.selection } : null;
       this.seenOutlines.add(this._outline());
-      this.unseen = false;
+      this.camera.unseen = false;
       await this._rebuild();
-      Object.assign(this.camera, state.viewport);
+      this.camera.jump(state.viewport);
       this._draw();
       this._announce();
     }
@@ -733,18 +614,18 @@
       Object.assign(this, { width, height, ratio });
       this.canvas.width = Math.round(width * ratio);
       this.canvas.height = Math.round(height * ratio);
-      this._lookFirst();
+      this.camera.lookFirst();
       this._draw();
     }
 
     _redraw() {
-      this.frame ||= requestAnimationFrame(() => this._draw());
+      if (!this.gone) this.frame ||= requestAnimationFrame(() => this._draw());
     }
 
     _draw() {
       cancelAnimationFrame(this.frame);
       this.frame = 0;
-      if (!this.width) return;
+      if (!this.width || this.gone) return;
       this.surface.setTransform(this.ratio, 0, 0, this.ratio, 0, 0);
       this._paint(this.surface, true);
     }
@@ -787,8 +668,8 @@
       const { steps } = this.picture;
       const step = this.model.steps[side === BEFORE ? steps.before : steps.after];
       const alone = steps.before === null;
-      const word = alone ? "graph" : side === BEFORE ? "before" : "after";
-      const label = `${step.index}  ${step.name}${step.method === "forward" ? "" : `  ·  ${step.method}`}`;
+      const word = step.label ? "" : alone ? "graph" : side === BEFORE ? "before" : "after";
+      const label = `${step.label ?? step.index}  ${step.name}${step.method === "forward" ? "" : `  ·  ${step.method}`}`;
       const nodes = this.picture.scene.model.snapshot(this.picture.snapshotOf(side)).order.filter((key) => !this.model.isPseudo(key)).length;
       const { counts } = this.picture;
       const signs = alone ? [] : (side === BEFORE ? ["removed", "changed"] : ["added", "changed"]).filter((status) => counts[status][0]);
@@ -827,12 +708,15 @@
       };
       if (this.steps && this.steps.before !== null) {
         const row = draw.element("p", "", this.legendBox);
-        for (const status of ["removed", "added", "changed"]) entry(row, draw.SIGNS[status], status, colours[status].fill, colours[status].line);
+        for (const status of ["removed", "added", "changed"]) entry(row, draw.SIGNS[status], this.options.words?.[status] ?? status, colours[status].fill, colours[status].line);
       }
       if (!this.legend.length) return;
       const row = draw.element("p", "", this.legendBox);
       if (this.legendTitle) draw.element("span", "", row).textContent = this.legendTitle;
-      for (const { fill, label } of this.legend) entry(row, "", label, fill, fill);
+      for (const { fill, label, sign = "" } of this.legend) {
+        entry(row, sign, label, fill, fill);
+        row.lastChild.firstChild.style.color = colours.box;
+      }
     }
 
     toSVG() {

@@ -21,7 +21,7 @@
       const whole = this.view._whole();
       this.map = null;
       const small = this.view.width < 420 || this.view.height < 300;
-      if (small || this.view._fits(whole, 0.97 * this.view.camera.zoom)) return; // the margin of a view that frames it all
+      if (small || this.view.camera.fits(whole, 0.97 * this.view.camera.zoom)) return; // the margin of a view that frames it all
       const scale = { x: 0, y: 0 };
       const [most, least] = [{ width: 110, height: Math.min(230, this.view.height * 0.4) }, { width: 46, height: 60 }];
       const ratio = Math.min(most.width / whole.width, most.height / whole.height);

@@ -1,4 +1,4 @@
-/* Unpacks what the report carries and shows it. Packed: base64 of zlib, see viewer/report.py. */
+/* Unpacks what the page carries and shows it. Packed: base64 of zlib, see viewer/report.py. */
 "use strict";
 (() => {
   async function unpack(id) {
@@ -7,20 +7,21 @@
     return new Response(stream).text();
   }
 
+  /** Adds an element with that text to the page; a script runs at once, for the page's policy names its hash. */
+  function add(tag, text) {
+    const element = document.createElement(tag);
+    element.textContent = text;
+    document.head.append(element);
+  }
+
   let bokeh = null;
 
   /** BokehJS is only unpacked when the charts are opened. */
   function loadBokeh() {
-    bokeh ??= unpack("bokeh").then(
-      (text) =>
-        new Promise((resolve, reject) => {
-          const script = document.createElement("script");
-          script.src = URL.createObjectURL(new Blob([text], { type: "text/javascript" }));
-          script.onload = () => resolve(globalThis.Bokeh);
-          script.onerror = () => reject(new Error("BokehJS could not be loaded from this page"));
-          document.head.append(script);
-        }),
-    );
+    bokeh ??= unpack("bokeh").then((text) => {
+      add("script", text);
+      return globalThis.Bokeh;
+    });
     return bokeh;
   }
 
@@ -30,9 +31,14 @@
       element.textContent = "This browser is too old to unpack the report (it lacks DecompressionStream): use one from 2023 or later.";
       return;
     }
-    const data = JSON.parse(await unpack("trace"));
+    const [program, style, text] = await Promise.all(["program", "style", "trace"].map(unpack));
+    add("style", style);
+    add("script", program);
+    const { embedding, ...data } = JSON.parse(text);
     element.replaceChildren();
-    globalThis.viewer = FreezerViewer.mount(element, { ...data, options: { hash: true, loadBokeh } });
+    const inFrame = { keys: "page", wheel: "ctrl", state: embedding?.state, loadBokeh };
+    globalThis.viewer = FreezerViewer.mount(element, { ...data, options: embedding ? inFrame : { hash: true, loadBokeh } });
+    if (embedding) FreezerViewer.joinPage(globalThis.viewer, embedding.id);
   }
 
   open();

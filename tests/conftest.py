@@ -1,9 +1,15 @@
-"""What all tests share: the flag that rewrites golden files, and property tests that do not mind a slow machine."""
+"""What all tests share: the flag that rewrites golden files, a browser, patient property tests."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
 import pytest
 from hypothesis import HealthCheck, settings
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
 
 settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("untimed")
@@ -19,3 +25,16 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def update_golden(request: pytest.FixtureRequest) -> bool:
     """Whether golden files are to be rewritten instead of compared."""
     return bool(request.config.getoption("--update-golden"))
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    """One headless Chromium for all tests that need one: a thread can run playwright only once at a time."""
+    from playwright.sync_api import sync_playwright
+
+    from tests.browser.conftest import ARGUMENTS, installed_chromium
+
+    with sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(executable_path=installed_chromium(), args=list(ARGUMENTS))
+        yield chromium
+        chromium.close()

@@ -1,13 +1,13 @@
 """The charts: latency, numeric error, constants and nodes per pass, drawn by Bokeh in the browser.
 
 No chart carries code (`CustomJS` and its kin need ``unsafe-eval``): the viewer listens to the selection and moves the
-line tagged ``chosen`` itself.
+lines tagged ``chosen`` and ``base`` itself.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal, TypeAlias
 
@@ -27,6 +27,7 @@ _BYTE_UNITS: Final = (("B", 1.0), ("KiB", 2.0**10), ("MiB", 2.0**20), ("GiB", 2.
 _TIME_UNITS: Final = (("ns", 1.0), ("µs", 1e3), ("ms", 1e6), ("s", 1e9))
 _MARKERS: Final = ("circle", "square", "diamond", "triangle")
 _DASHES: Final = ("dashed", "dotted")
+_OUTSIDE: Final = -10
 _ZERO: Final = "inverted_triangle"
 _SANS: Final = "system-ui, -apple-system, Segoe UI, Roboto, sans-serif"
 _BOKEH_ID: Final = re.compile(r"p\d+|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
@@ -46,10 +47,10 @@ class Palette:
 
 PALETTES: Final[dict[Theme, Palette]] = {
     "light": Palette(
-        "#1b2027", "#5b6573", "#e1e4e9", "#b02345", "#1f5fbf", ("#1864ab", "#c05a00", "#6741a8", "#0b6e4f")
+        "#1b2027", "#5b6573", "#e1e4e9", "#b02345", "#1f5fbf", ("#0b6bb5", "#b84300", "#3d1d75", "#0b6e4f")
     ),
     "dark": Palette(
-        "#e4e8ee", "#9aa5b4", "#2d343f", "#ff7f9b", "#79aef5", ("#74b3f2", "#f0a875", "#b89af0", "#57c79b")
+        "#e4e8ee", "#9aa5b4", "#2d343f", "#ff7f9b", "#79aef5", ("#4f9ff0", "#ff9a52", "#d9c8ff", "#57c79b")
     ),
 }
 
@@ -90,10 +91,19 @@ def charts(data: ChartData, theme: Theme) -> tuple[Chart, ...]:
 def chart_items(trace: fe.Trace) -> dict[str, list[dict[str, Any]]]:
     """Returns the charts of both themes for BokehJS's ``embed_item``; the same trace gives the same items."""
     data = chart_data(trace)
+    return items_of(lambda theme: charts(data, theme))
+
+
+def items_of(draw: Callable[[Theme], Sequence[Chart]]) -> dict[str, list[dict[str, Any]]]:
+    """Returns charts of both themes for BokehJS's ``embed_item``.
+
+    Args:
+        draw: returns the charts in one theme.
+    """
     return {
         theme: [
-            {"title": chart.title, "note": chart.note, "item": chart.figure and _pinned(json_item(chart.figure))}
-            for chart in charts(data, theme)
+            {"title": chart.title, "note": chart.note, "item": chart.figure and _pinned(_item(chart.figure))}
+            for chart in draw(theme)
         ]
         for theme in THEMES
     }
@@ -184,11 +194,9 @@ def _figure(data: ChartData, palette: Palette, unit: str, **options: Any) -> Fig
     plot.toolbar.autohide = True
     plot.toolbar_inner = True
     plot.xaxis.ticker = SingleIntervalTicker(interval=max(1, round(data.steps / 12)), num_minor_ticks=0)
-    plot.add_layout(
-        Span(
-            location=-10, dimension="height", line_color=palette.chosen, line_width=6, line_alpha=0.25, tags=["chosen"]
-        )
-    )
+    for tag, width, dash in (("chosen", 6, "solid"), ("base", 3, "dashed")):
+        mark = {"line_color": palette.chosen, "line_width": width, "line_dash": dash, "line_alpha": 0.3}
+        plot.add_layout(Span(location=_OUTSIDE, dimension="height", tags=[tag], **mark))
     return plot
 
 
@@ -264,6 +272,13 @@ def _color(palette: Palette, number: int) -> str:
 
 def _unit(top: float, units: Sequence[tuple[str, float]]) -> tuple[str, float]:
     return next((unit for unit in reversed(units) if top >= unit[1]), units[0])
+
+
+def _item(plot: Figure) -> Any:
+    item = json_item(plot)
+    # Classes that Panel, where it is imported, has added to Bokeh's: no figure uses them, and no page could make them.
+    item["doc"].pop("defs", None)
+    return item
 
 
 def _pinned(item: Any) -> Any:

@@ -48,6 +48,7 @@ SCRIPTS = (
     "layout.js",
     "draw.js",
     "overview.js",
+    "camera.js",
     "controls.js",
     "graph.js",
 )

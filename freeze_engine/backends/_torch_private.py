@@ -115,6 +115,11 @@ def method(module: Any, name: str) -> Any:
     return module._get_method(name) if module._has_method(name) else None
 
 
+def method_names(module: Any) -> list[str]:
+    """Returns the names of a C++ script module's own methods."""
+    return [str(each) for each in module._method_names()]
+
+
 def class_name(module: Any) -> str:
     """Returns the qualified name of a C++ script module's class."""
     return str(module._type().qualified_name())

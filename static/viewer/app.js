@@ -4,49 +4,25 @@ var FreezerViewer = FreezerViewer || {};
 
 (() => {
   const { h, fill, TraceModel, PassList, Details, DEFAULTS, toFragment, fromFragment } = FreezerViewer;
-  const KEYS = [
-    ["↑ ↓", "previous, next pass"],
-    ["r f", "previous, next pass that changed something"],
-    ["/", "search in the open tab"],
-    ["1 … 8", "open a tab"],
-    ["h", "hide or show passes without effect"],
-    ["n p", "in the graph: next, previous change"],
-    ["+ − 0", "in the graph: zoom, whole graph; the wheel zooms, dragging moves"],
-    ["↵", "in the graph: open or close the chosen module"],
-    ["Esc", "close details, leave a field"],
-    ["?", "this sheet"],
-  ];
-
-  const fate = (name) => h("span.fv-badge.fv-fate", { class: `fv-fate-${name}` }, h("span.fv-dot"), name);
-  const SIGNS = [
-    [() => [h("span.fv-removed", null, "−9 "), h("span.fv-added", null, "+7 "), h("span.fv-modified", null, "~4")], "nodes that a pass removed, added, changed"],
-    [() => h("span.fv-muted", null, "moved"), "the same nodes in another order"],
-    [() => h("span.fv-muted", null, "module"), "the graph stayed, the module's attributes changed"],
-    [() => h("span.fv-round", null, "r2"), "second round of a loop of passes"],
-    [() => h("span.fv-speed", null, h("span.fv-speed-bar", { style: { width: "70%" } }), h("span.fv-speed-spread", { style: { left: "58%", width: "24%" } })), "median latency after the pass, with its 95% interval; green or red where measurably faster or slower than the first step"],
-    [() => h("span.fv-bad", null, "≠"), "outputs are past torch's tolerances against eager"],
-    [() => h("span.fv-warn", null, "!"), "there is a notice about the pass"],
-    [() => fate("inlined"), "the value is a constant of the final graph"],
-    [() => fate("folded"), "it was, and a later pass consumed that constant"],
-    [() => fate("preserved"), "still an attribute of the frozen module"],
-    [() => fate("dropped"), "nothing that was preserved reads it"],
-    [() => h("span.fv-chip-sign", null, "weight [64]"), "in the graph: a constant or attribute that the box reads; its frame has the colour of the fate"],
-    [() => h("span.fv-ghost-sign"), "in the graph: only the other side has a box here"],
-  ];
+  const SIZES = [["wide", 1800], ["middle", 1340], ["small", 760], ["narrow", 0]]; // px of width, at least
 
   let instances = 0;
 
   class Viewer {
-    constructor(element, { view, graph, charts = null, options = {} }) {
+    constructor(element, data) {
+      const { graph, charts = null, options = {} } = data;
       this.graph = graph;
-      this.options = { hash: false, loadBokeh: null, wheel: "zoom", ...options, charts };
-      this.model = new TraceModel(view, graph);
+      this.options = { hash: false, keys: options.hash ? "page" : "viewer", loadBokeh: null, wheel: "zoom", actions: [], theme: "auto", ...options, charts };
+      this.model = this.modelOf(data);
       this.prefix = `fv${(instances += 1)}`; // ids must differ between viewers of one notebook
       this.listeners = new Map();
       this.current = { ...DEFAULTS, step: this.firstStep() };
       this.root = element;
       this.root.classList.add("fv");
       this.dark = matchMedia("(prefers-color-scheme: dark)");
+      this.stops = [];
+      this.measure();
+      if (this.options.theme !== "auto") this.root.dataset.theme = this.options.theme;
       this.build();
       this.listen();
       const start = this.options.hash ? fromFragment(location.hash) : options.state || {};
@@ -54,9 +30,13 @@ var FreezerViewer = FreezerViewer || {};
       this.render(null);
     }
 
+    modelOf({ view, graph }) {
+      return new TraceModel(view, graph);
+    }
+
     // --- what callers use
 
-    /** Calls back on "step" (index), "select" (node id or null), "tab" (name) and "state" (the whole state). */
+    /** Calls back on "step" (index), "select" (node id or null), "tab" (name), "state" (the whole state) and "theme" (where the user switches it); returns what takes the callback off. */
     on(event, callback) {
       if (!this.listeners.has(event)) this.listeners.set(event, new Set());
       this.listeners.get(event).add(callback);
@@ -82,19 +62,32 @@ var FreezerViewer = FreezerViewer || {};
       this.render(previous);
     }
 
+    /** "light", "dark", or "auto": the system's. */
     setTheme(theme) {
-      this.root.dataset.theme = theme;
+      if (theme === "auto") delete this.root.dataset.theme;
+      else this.root.dataset.theme = theme;
       this.render(this.current);
+    }
+
+    switchTheme() {
+      this.setTheme(this.theme() === "dark" ? "light" : "dark");
+      this.emit("theme", this.theme());
     }
 
     theme() {
       return this.root.dataset.theme || (this.dark.matches ? "dark" : "light");
     }
 
+    /** Takes the viewer off the page: no listener, worker, observer or mark of it is left. */
     destroy() {
+      this.gone = true;
       for (const stop of this.stops) stop();
-      this.panels.get("graph").view?.destroy();
+      clearTimeout(this.fading);
+      for (const panel of this.panels.values()) panel.destroy?.();
+      this.listeners.clear();
       fill(this.root);
+      this.root.classList.remove("fv");
+      for (const name of ["theme", "scheme", "size"]) delete this.root.dataset[name];
     }
 
     // --- moving about
@@ -116,7 +109,8 @@ var FreezerViewer = FreezerViewer || {};
       const { steps } = this.model;
       const step = state.step !== null && steps[state.step] ? state.step : this.firstStep();
       const tab = this.panels?.has(state.tab) ? state.tab : "graph";
-      return { ...state, step, tab };
+      const against = state.against !== null && steps[state.against] ? state.against : null;
+      return { ...state, step, against, tab };
     }
 
     firstStep() {
@@ -137,7 +131,8 @@ var FreezerViewer = FreezerViewer || {};
       if (step !== previous.step) this.emit("step", step);
       if (node !== previous.node) this.emit("select", node);
       if (tab !== previous.tab) this.emit("tab", tab);
-      this.emit("state", this.state());
+      // Only a change is told, so that two who follow one another come to rest.
+      if (JSON.stringify(this.current) !== JSON.stringify(previous)) this.emit("state", this.state());
     }
 
     emit(event, value) {
@@ -154,54 +149,105 @@ var FreezerViewer = FreezerViewer || {};
 
     // --- the page
 
+    /** The classes of the parts of the page. */
+    parts() {
+      const { GraphPanel, AttributesPanel, RewritesPanel, AliasesPanel, IrPanel, CodePanel, ChartsPanel, EnvironmentPanel, PassSummary } = FreezerViewer;
+      const panels = [GraphPanel, AttributesPanel, RewritesPanel, AliasesPanel, IrPanel, CodePanel, ChartsPanel, EnvironmentPanel];
+      return { Details, PassList, PassSummary, panels };
+    }
+
     build() {
-      this.details = new Details(this);
-      this.passes = new PassList(this);
-      const { GraphPanel, AttributesPanel, RewritesPanel, AliasesPanel, IrPanel, CodePanel, ChartsPanel, EnvironmentPanel } = FreezerViewer;
-      const kinds = [GraphPanel, AttributesPanel, RewritesPanel, AliasesPanel, IrPanel, CodePanel, ChartsPanel, EnvironmentPanel];
-      this.panels = new Map(kinds.map((Panel) => new Panel(this)).map((panel) => [panel.id, panel]));
+      const parts = this.parts();
+      this.details = new parts.Details(this);
+      this.passes = new parts.PassList(this);
+      this.panels = new Map(parts.panels.map((Panel) => new Panel(this)).map((panel) => [panel.id, panel]));
       this.tabs = new FreezerViewer.Tabs(this, [...this.panels.values()]);
-      this.summary = new FreezerViewer.PassSummary(this);
+      this.summary = new parts.PassSummary(this);
       this.toast = h("div.fv-toast", { role: "status", "aria-live": "polite" });
-      this.sheet = sheet();
+      this.sheet = FreezerViewer.keySheet();
+      this.copySheet = FreezerViewer.copySheet();
       const content = h("div.fv-content", null, this.tabs.panes, this.details.element);
       const main = h("main.fv-main", null, this.tabs.element, this.summary.element, content);
       const header = FreezerViewer.header(this);
-      fill(this.root, header, FreezerViewer.failureBanner(this), h("div.fv-body", null, this.passes.element, main), this.sheet, this.toast);
+      fill(this.root, header, FreezerViewer.failureBanner(this), h("div.fv-body", null, this.passes.element, main), this.sheet, this.copySheet, this.toast);
     }
 
     render(previous) {
       const state = this.current;
+      this.pair = this.pairOf(state);
+      this.focused = new Set(this.focusOf(state));
       this.root.dataset.scheme = this.theme();
-      if (!previous || state.step !== previous.step || state.passes !== previous.passes || state.quiet !== previous.quiet) this.passes.render(state, previous);
+      this.passes.render(state, previous);
       this.summary.render(state);
       this.details.render(state);
       this.tabs.render(state, previous);
     }
 
+    /** The chosen pass and what it is compared with; the same object while the two stay the same. */
+    pairOf({ step, against }) {
+      const base = this.model.baseOf(step, against);
+      const known = this.pair && this.pair.after.index === step && (this.pair.before?.index ?? null) === base;
+      return known ? this.pair : this.model.pair(step, against);
+    }
+
+    /** Ids of the nodes that every view shows as chosen: the chosen one, or those of the chosen attribute. */
+    focusOf({ node, attribute }) {
+      if (node !== null || attribute === null || !this.pair) return node === null ? [] : [node];
+      const { after, before } = this.pair;
+      const now = this.model.nodesOf(after.index, attribute);
+      return now.length || !before ? now : this.model.nodesOf(before.index, attribute);
+    }
+
     listen() {
-      const target = this.options.hash ? document : this.root;
       const watch = (where, event, run) => {
         where.addEventListener(event, run);
-        return () => where.removeEventListener(event, run);
+        this.stops.push(() => where.removeEventListener(event, run));
       };
-      this.stops = [
-        watch(target, "keydown", (event) => this.key(event)),
-        watch(this.dark, "change", () => this.render(this.current)),
-      ];
-      if (this.options.hash) this.stops.push(watch(window, "popstate", () => this.restore(fromFragment(location.hash))));
+      watch(this.options.keys === "page" ? document : this.root, "keydown", (event) => this.key(event));
+      watch(this.dark, "change", () => this.render(this.current));
+      const sized = new ResizeObserver(() => this.measure() && this.render(this.current));
+      sized.observe(this.root);
+      this.stops.push(() => sized.disconnect());
+      const page = this.page();
+      if (this.options.hash) watch(window, "popstate", () => page === this.page() && this.follow());
+    }
+
+    /** How much room there is, as a word that the style sheet knows. */
+    measure() {
+      const width = this.root.clientWidth;
+      const [size] = SIZES.find(([, least]) => width >= least);
+      if (width === 0 || this.root.dataset.size === size) return false;
+      this.root.dataset.size = size;
+      return true;
+    }
+
+    /** What the address says besides the fragment: where it differs, another page is shown. */
+    page() {
+      return location.pathname + location.search;
+    }
+
+    /** The browser went back or forward. */
+    follow() {
+      const previous = this.current;
+      this.restore(fromFragment(location.hash));
+      this.announce(previous);
     }
 
     key(event) {
       if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
-      if (this.sheet.open) return;
-      if (event.key === "Escape") return this.escape(event);
-      if (event.target.closest?.("input:not([type=checkbox]), select, textarea, dialog")) return;
+      if (this.sheet.open || this.copySheet.open || !this.root.getClientRects().length) return;
+      // From outside a shadow root, only the path tells what inside it the event is about.
+      const path = event.composedPath();
+      const within = (selector) => path.some((element) => element.matches?.(selector));
+      if (within("dialog, [role=menu]")) return;
+      if (event.key === "Escape") return this.escape(path[0]);
+      if (within("input:not([type=checkbox]), select, textarea")) return;
       const run = {
         ArrowUp: () => this.move(-1),
         ArrowDown: () => this.move(1),
         f: () => this.move(1, true),
         r: () => this.move(-1, true),
+        c: () => this.navigate({ against: this.current.against === null ? this.current.step : null }),
         h: () => this.navigate({ quiet: !this.current.quiet }),
         "/": () => this.search(),
         "?": () => this.sheet.showModal(),
@@ -213,9 +259,11 @@ var FreezerViewer = FreezerViewer || {};
       else this.navigate({ tab }, { jump: true });
     }
 
-    escape(event) {
-      if (event.target.matches?.("input, select")) event.target.blur();
+    escape(element) {
+      if (element.matches?.("input, select")) element.blur();
+      else if (this.passes.drawn) this.passes.draw(false);
       else if (this.current.node || this.current.attribute) this.navigate({ node: null, attribute: null });
+      else if (this.current.against !== null) this.navigate({ against: null });
     }
 
     search() {
@@ -239,50 +287,44 @@ var FreezerViewer = FreezerViewer || {};
       return h("a.fv-link", { href, onclick: follow, "aria-label": label }, text);
     }
 
-    fateBadge(fate) {
-      return h("span.fv-badge.fv-fate", { class: `fv-fate-${fate}` }, h("span.fv-dot"), fate);
-    }
-
     async copy(text) {
       try {
         await navigator.clipboard.writeText(text);
         this.say("Copied");
       } catch (refused) {
-        // Some browsers give no clipboard to pages from disk: show the text, ready to be copied by hand.
-        window.prompt(`Copy by hand (${refused.name})`, text);
+        // Pages from disk, over plain HTTP or in a frame may get no clipboard, and then `clipboard` may be missing, too.
+        if (!(refused instanceof DOMException || refused instanceof TypeError)) throw refused;
+        this.copySheet.show(text);
+      }
+    }
+
+    /** Runs one of `options.actions`; what goes wrong is told, not lost. */
+    async act(action) {
+      try {
+        await action.run(this);
+      } catch (error) {
+        this.say(`${action.label}: ${error.message}`);
+        throw error;
       }
     }
 
     say(text) {
+      clearTimeout(this.fading);
       this.toast.textContent = text;
       this.toast.classList.add("fv-shown");
-      setTimeout(() => this.toast.classList.remove("fv-shown"), 1800);
+      this.fading = setTimeout(() => this.toast.classList.remove("fv-shown"), Math.max(1800, 60 * text.length));
     }
   }
 
-  function sheet() {
-    const dialog = h(
-      "dialog.fv-sheet",
-      { "aria-label": "Keys and signs", onclick: (event) => event.target === dialog && dialog.close() },
-      h(
-        "div.fv-sheet-columns",
-        null,
-        h("section", null, h("h2", null, "Keys"), h("dl.fv-pairs", null, KEYS.map(([key, text]) => [h("dt", null, key.split(" ").map((name) => [h("kbd", null, name), " "])), h("dd", null, text)]))),
-        h("section", null, h("h2", null, "Signs"), h("dl.fv-pairs", null, SIGNS.map(([sign, text]) => [h("dt", null, sign()), h("dd", null, text)]))),
-      ),
-      h("form", { method: "dialog" }, h("button.fv-button", null, "Close")),
-    );
-    return dialog;
-  }
-
   /**
-   * Shows a trace in an element.
-   * @param {HTMLElement} element filled with the application; give it a size
-   * @param {Object} data `view` and `graph`: what viewer.view_models and viewer.graph_data make of one trace; `charts`:
-   *   what viewer.charts makes of it; `options`: `hash` keeps the state in the page's address, `state` is where to
-   *   start, `loadBokeh` returns a promise of BokehJS, `wheel` is the graph's (static/graph.js): "ctrl" where the page
-   *   around the viewer scrolls
+   * Shows a trace in an element. docs/viewer-protocol.md describes data, options, state and events.
+   * @param {HTMLElement} element filled with the application, also inside a shadow root that has viewer.css; give it a size
+   * @param {Object} data `view`, `graph`, `charts` and `options`; for two traces also `comparison`
    * @returns {Viewer}
    */
-  FreezerViewer.mount = (element, data) => new Viewer(element, data);
+  function mount(element, data) {
+    return data.comparison ? new FreezerViewer.ComparisonViewer(element, data) : new Viewer(element, data);
+  }
+
+  Object.assign(FreezerViewer, { Viewer, mount });
 })();

@@ -3,7 +3,7 @@
 var FreezerViewer = FreezerViewer || {};
 
 (() => {
-  const { h, fill, VirtualList } = FreezerViewer;
+  const { h, fill, fateBadge, VirtualList } = FreezerViewer;
   const FATES = ["inlined", "folded", "preserved", "dropped"];
   const COLUMNS = [
     { key: "path", label: "Attribute", order: (row) => row.path },
@@ -11,7 +11,8 @@ var FreezerViewer = FreezerViewer || {};
     { key: "shape", label: "Shape, type", order: (row) => `${row.shape} ${row.dtype ?? row.type}` },
     { key: "bytes", label: "Size", order: (row) => row.nbytes },
     { key: "fate", label: "Fate", order: (row) => FATES.indexOf(row.fate) },
-    { key: "why", label: "Why, and where", order: (row) => row.reason ?? "" },
+    { key: "why", label: "Why", order: (row) => row.reason ?? "" },
+    { key: "home", label: "Where it is now", order: (row) => row.locations[0]?.value ?? "" },
   ];
 
   class AttributesPanel {
@@ -84,12 +85,27 @@ var FreezerViewer = FreezerViewer || {};
     render(state) {
       const named = this.app.model.attribute(state.attribute)?.minor ? state.attribute : null; // a link may lead to any
       const query = JSON.stringify([state.q, state.fate, state.kind, state.reason, state.sort, state.minor, named]);
+      this.chosen = state.attribute;
+      this.linked = new Set(state.attribute === null ? this.linkedTo(state.node) : []);
       if (query !== this.query) this.filter(state);
       this.query = query;
-      this.chosen = state.attribute;
       this.list.refresh();
-      const place = this.rows.findIndex((row) => row.path === state.attribute);
+      const place = this.rows.findIndex((row) => row.path === state.attribute || this.linked.has(row.path));
       if (place >= 0) this.list.reveal(place, { middle: true });
+    }
+
+    /** Paths of the attributes that a node reads or holds. */
+    linkedTo(node) {
+      const { model, pair } = this.app;
+      for (const step of node === null ? [] : [pair?.after, pair?.before].filter(Boolean)) {
+        const found = model.graph(step.index).nodes.get(node);
+        if (found) return found.outputs.flatMap(({ name }) => model.attributesOf(step.index, name)).map((row) => row.path);
+      }
+      return [];
+    }
+
+    destroy() {
+      this.list.destroy();
     }
 
     filter(state) {
@@ -141,7 +157,7 @@ var FreezerViewer = FreezerViewer || {};
         {
           role: "row",
           "aria-rowindex": index + 2,
-          class: row.path === this.chosen ? "fv-chosen" : "",
+          class: row.path === this.chosen ? "fv-chosen" : this.linked.has(row.path) ? "fv-linked" : "",
           data: { path: row.path },
           onclick: (event) => event.target.closest("a") || this.app.navigate({ attribute: row.path, node: null }),
         },
@@ -149,24 +165,30 @@ var FreezerViewer = FreezerViewer || {};
         h("div.fv-muted", { role: "cell" }, row.kind),
         h("div.fv-clip", { role: "cell", title: row.type }, row.shape ? `${row.shape} ${row.dtype ?? ""}` : row.type),
         h("div.fv-num", { role: "cell" }, row.bytes),
-        h("div", { role: "cell" }, this.app.fateBadge(row.fate)),
+        h("div", { role: "cell" }, fateBadge(row.fate)),
         h("div.fv-clip", { role: "cell", title: row.why }, this.why(row)),
+        h("div.fv-clip", { role: "cell" }, this.home(row)),
       );
     }
 
+    /** Why it is so, with a link to the node that decided: for what was preserved, mostly a write. */
     why(row) {
       const { details, model } = this.app;
+      if (row.fate === "folded" && row.step !== null) return ["by ", details.stepLink(row.step, { tab: "rewrites" })];
+      if (row.fate !== "preserved") return row.why;
       const write = row.evidence.find((evidence) => evidence.node !== null && evidence.step !== null);
-      if (row.fate === "preserved") {
-        const at = write?.source ? ` ${model.place(write.source)}` : "";
-        const text = `${write?.op ?? "node"}${at} →`;
-        const jump = write && this.app.link(text, { step: write.step, node: write.node, attribute: null, tab: "graph" }, `${text} keeps ${row.path}`);
-        return [row.reason, jump ? [" · ", jump] : null];
-      }
-      const home = row.locations[0] ? ["in ", details.locationLink(row.locations[0])] : null;
-      const more = row.locations.length > 1 ? ` +${row.locations.length - 1}` : null;
-      if (row.fate === "folded" && row.step !== null) return ["by ", details.stepLink(row.step, { tab: "rewrites" }), home ? [", ", home, more] : ", computed away"];
-      return home ? [home, more] : row.why;
+      if (!write) return row.reason;
+      const text = `${write.op ?? "node"}${write.source ? ` ${model.place(write.source)}` : ""}`;
+      const patch = { step: write.step, node: write.node, attribute: null, tab: "graph" };
+      return [row.reason, " · ", this.app.link(text, patch, `${text} keeps ${row.path}`)];
+    }
+
+    /** A link to the constant that holds its value at the end, or to what reads the attribute that it still is. */
+    home(row) {
+      const [first, ...others] = this.app.details.homes(row);
+      if (!first) return h("span.fv-muted", null, row.fate === "folded" ? "computed away" : "nowhere");
+      const more = others.length ? h("span.fv-muted", { title: others.map(({ value }) => `%${value}`).join(", ") }, ` +${others.length}`) : null;
+      return [h("span.fv-muted", null, row.fate === "preserved" ? "read as " : "constant "), this.app.details.locationLink(first), more];
     }
 
     key(event) {

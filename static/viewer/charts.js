@@ -3,13 +3,16 @@
 var FreezerViewer = FreezerViewer || {};
 
 (() => {
-  const { h, fill, grid } = FreezerViewer;
+  const { h, fill, grid, stepLabel } = FreezerViewer;
+
+  const OUTSIDE = -10; // left of every chart
 
   class ChartsPanel {
     constructor(app) {
       this.app = app;
       this.id = "charts";
       this.label = "Charts";
+      this.views = [];
       this.figures = h("div.fv-charts");
       this.table = h("section.fv-measured");
       this.element = h("div.fv-panel-body.fv-scroll", null, this.figures, this.table);
@@ -19,9 +22,10 @@ var FreezerViewer = FreezerViewer || {};
       const theme = this.app.theme();
       if (theme !== this.shown) this.turn = this.draw(theme);
       this.shown = theme;
-      this.mark(state.step);
-      if (state.step !== this.step) fill(this.table, measured(this.app.model.step(state.step)));
-      this.step = state.step;
+      this.mark();
+      const { pair } = this.app;
+      if (pair !== this.pair) fill(this.table, pair?.chosen ? measured(pair.before) : null, measured(pair?.after));
+      this.pair = pair;
     }
 
     async draw(theme) {
@@ -34,12 +38,29 @@ var FreezerViewer = FreezerViewer || {};
       const figures = charts[theme].map((chart) => ({ ...chart, target: h("div.fv-chart-target") }));
       fill(this.figures, figures.map(({ title, note, target }) => h("figure.fv-chart", null, h("figcaption", null, h("strong", null, title), h("span.fv-muted", null, note)), target)));
       const Bokeh = await loadBokeh();
+      this.clear();
       for (const { item, target } of figures) {
-        if (!item) continue;
+        if (!item || this.app.gone) continue;
         const views = await Bokeh.embed.embed_item(item, target);
+        this.views.push(views);
         this.connect(views);
       }
-      this.mark(this.app.current.step);
+      if (this.app.gone) this.clear();
+      this.mark();
+    }
+
+    /** BokehJS keeps what it drew, and its observers, until it is told to let go. */
+    clear() {
+      for (const views of this.views.splice(0)) views.clear();
+    }
+
+    destroy() {
+      this.clear();
+    }
+
+    /** The chosen point of a chart is that of a step. */
+    choose(place) {
+      this.app.setStep(place);
     }
 
     connect(views) {
@@ -49,24 +70,35 @@ var FreezerViewer = FreezerViewer || {};
           source.selected.change.connect(() => {
             const [index] = source.selected.indices;
             const steps = source.get_array("step");
-            if (index !== undefined && steps.length) this.app.setStep(steps[index]);
+            if (index !== undefined && steps.length) this.choose(steps[index]);
           });
         }
       }
     }
 
-    /** Moves the line that marks the chosen pass. */
-    mark(step) {
+    /** Moves the lines that mark the chosen pass and, where one was chosen, the pass it is compared with. */
+    mark() {
+      const places = this.places();
       for (const model of this.drawn || []) {
-        for (const line of model.center) if (line.tags?.includes("chosen")) line.location = step;
+        for (const line of model.center) {
+          const [tag] = line.tags ?? [];
+          if (tag in places && line.location !== places[tag]) line.location = places[tag];
+        }
       }
+    }
+
+    /** Where on the charts' axis the marking lines belong. */
+    places() {
+      const { pair } = this.app;
+      return { chosen: pair?.after.index ?? OUTSIDE, base: pair?.chosen ? pair.before.index : OUTSIDE };
     }
   }
 
   /** Every number measured on one pass. */
   function measured(step) {
     if (!step || !(step.latency.length || step.numerics.length)) {
-      return h("p.fv-empty", null, step && !step.executable ? "This pass's graph cannot run on its own, so it was not measured." : "This pass was not measured.");
+      const which = step ? `Step ${stepLabel(step)}` : "Nothing";
+      return h("p.fv-empty", null, step && !step.executable ? `${which} was not measured: its graph cannot run on its own.` : `${which} was not measured.`);
     }
     const latency = step.latency.map((entry) => cells(entry.device, `${entry.text} (${entry.interval})`, entry.ratio ?? "", entry.verdict, entry.samples, entry.first, entry.warmup, entry.notes.join("; ")));
     const errors = step.numerics.flatMap((entry) =>
@@ -75,8 +107,8 @@ var FreezerViewer = FreezerViewer || {};
         : [h("tr", null, h("td", null, entry.reference), h("td", { colspan: 6 }, `could not be compared: ${entry.error}`))],
     );
     return [
-      latency.length ? grid(`Latency of step ${step.index}`, ["Device", "Median (95%)", "To the first step", "Verdict", "Samples", "First call", "Warm-up calls", "Notes"], latency) : null,
-      errors.length ? grid(`Numeric error of step ${step.index}`, ["Against", "Output", "Max abs", "Max rel", "SQNR", "New non-finite", "torch's tolerances"], errors) : null,
+      latency.length ? grid(`Latency of step ${stepLabel(step)}`, ["Device", "Median (95%)", "To the first step", "Verdict", "Samples", "First call", "Warm-up calls", "Notes"], latency) : null,
+      errors.length ? grid(`Numeric error of step ${stepLabel(step)}`, ["Against", "Output", "Max abs", "Max rel", "SQNR", "New non-finite", "torch's tolerances"], errors) : null,
     ];
   }
 

@@ -1,34 +1,33 @@
-/* What stands around the panels: header, failure banner, tabs, the summary of the chosen pass. */
+/* What stands around the panels: header, failure banner, tabs. */
 "use strict";
 var FreezerViewer = FreezerViewer || {};
 
 (() => {
-  const { h, fill, icon } = FreezerViewer;
-  const OPERATORS_SHOWN = 3;
-  const VERDICTS = {
-    baseline: "what the others are compared with",
-    faster: "faster than the first step",
-    slower: "slower than the first step",
-    "no measurable difference": "no measurable difference to the first step",
-  };
+  const { h, fill, icon, reveal } = FreezerViewer;
 
   function header(app) {
-    const { view } = app.model;
-    const toggle = () => app.setTheme(app.theme() === "dark" ? "light" : "dark");
     return h(
       "header.fv-header",
       null,
-      h("div.fv-title", null, h("h1", { title: view.name }, view.name || "unnamed model"), h("span.fv-muted", null, `${view.backend} · torch ${view.torch}`)),
-      h("div.fv-facts", null, view.overview.map((fact) => factCell(app, fact)), fates(app)),
+      app.heading ? app.heading() : heading(app),
       h(
         "div.fv-actions",
         null,
         notices(app),
+        actions(app),
         app.options.hash && h("button.fv-icon", { type: "button", title: "Copy a link to this view", "aria-label": "Copy a link to this view", onclick: () => app.copy(location.href) }, icon("link")),
-        h("button.fv-icon", { type: "button", title: "Light or dark", "aria-label": "Switch between light and dark", onclick: toggle }, icon("theme")),
+        h("button.fv-icon", { type: "button", title: "Light or dark", "aria-label": "Switch between light and dark", onclick: () => app.switchTheme() }, icon("theme")),
         h("button.fv-icon", { type: "button", title: "Keys (?)", "aria-label": "Show the keys", onclick: () => app.sheet.showModal() }, icon("keys")),
       ),
     );
+  }
+
+  function heading(app) {
+    const { view } = app.model;
+    return [
+      h("div.fv-title", null, h("h1", { title: view.name }, view.name || "unnamed model"), h("span.fv-muted", null, `${view.backend} · torch ${view.torch}`)),
+      h("div.fv-facts", null, view.overview.map((fact) => factCell(app, fact)), fates(app)),
+    ];
   }
 
   function factCell(app, fact) {
@@ -51,6 +50,56 @@ var FreezerViewer = FreezerViewer || {};
     const open = () => app.navigate({ tab: "environment" }, { jump: true });
     const label = found.length === 1 ? "1 notice" : `${found.length} notices`;
     return h("button.fv-icon.fv-notices-button", { type: "button", title: `${label}\n${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, onclick: open }, h("span.fv-warn.fv-num", null, `! ${found.length}`));
+  }
+
+  /** What the page around the viewer can do: buttons where there is room, else a menu. */
+  function actions(app) {
+    const all = app.options.actions;
+    if (!all.length) return null;
+    const button = (tag, action, run, props) => h(tag, { type: "button", title: action.title, onclick: run, ...props }, action.icon ? icon(action.icon) : null, action.label);
+    const menu = new Menu(all.map((action) => (close) => button("button.fv-menu-item", action, () => (close(), app.act(action)), { role: "menuitem", tabindex: "-1" })));
+    app.stops.push(() => menu.destroy());
+    return [h("div.fv-actions-wide", null, all.map((action) => button("button.fv-button", action, () => app.act(action)))), menu.element];
+  }
+
+  /** A button that opens a list of things to do; arrows move in it, Esc and a press anywhere else close it. */
+  class Menu {
+    constructor(items) {
+      this.items = items.map((make) => make(() => this.close()));
+      this.list = h("div.fv-menu-list", { role: "menu", "aria-label": "Actions", hidden: true, onkeydown: (event) => this.key(event) }, this.items);
+      this.button = h("button.fv-icon", { type: "button", title: "Actions", "aria-label": "Actions", "aria-haspopup": "menu", "aria-expanded": "false", onclick: () => (this.list.hidden ? this.open() : this.close()) }, icon("more"));
+      this.element = h("div.fv-menu", null, this.button, this.list);
+      this.outside = (event) => event.composedPath().includes(this.element) || this.close(false);
+    }
+
+    open() {
+      this.list.hidden = false;
+      this.button.setAttribute("aria-expanded", "true");
+      document.addEventListener("pointerdown", this.outside);
+      this.items[0].focus();
+    }
+
+    close(focus = true) {
+      this.list.hidden = true;
+      this.button.setAttribute("aria-expanded", "false");
+      document.removeEventListener("pointerdown", this.outside);
+      if (focus) this.button.focus();
+    }
+
+    destroy() {
+      document.removeEventListener("pointerdown", this.outside);
+    }
+
+    key(event) {
+      const at = this.items.indexOf(event.target.closest("[role=menuitem]"));
+      const next = { ArrowDown: at + 1, ArrowUp: at - 1, Home: 0, End: this.items.length - 1 }[event.key];
+      if (event.key === "Escape") this.close();
+      else if (event.key === "Tab") this.close(false);
+      else if (next !== undefined) this.items.at(next % this.items.length).focus();
+      if (event.key === "Tab" || (next === undefined && event.key !== "Escape")) return;
+      event.preventDefault();
+      event.stopPropagation();
+    }
   }
 
   function failureBanner(app) {
@@ -104,80 +153,9 @@ var FreezerViewer = FreezerViewer || {};
         panel.render(state, panel.last ?? null);
         panel.last = state;
       }
-      if (previous?.tab !== state.tab) this.buttons.get(state.tab).scrollIntoView({ block: "nearest", inline: "nearest" });
+      if (previous?.tab !== state.tab) reveal(this.element, this.buttons.get(state.tab));
     }
   }
 
-  /** One strip of facts about the chosen pass. */
-  class PassSummary {
-    constructor(app) {
-      this.app = app;
-      this.element = h("section.fv-summary", { "aria-label": "Chosen pass", "aria-live": "polite" });
-    }
-
-    render(state) {
-      if (this.shown === state.step) return;
-      this.shown = state.step;
-      const step = this.app.model.step(state.step);
-      if (!step) {
-        fill(this.element, h("strong", null, "This trace holds no pass."), h("span.fv-muted", null, "Nothing was frozen while it was recorded."));
-        return;
-      }
-      const round = step.round === null ? "" : `, round ${step.round}`;
-      fill(
-        this.element,
-        h("div.fv-summary-name", null, h("span.fv-num.fv-muted", null, step.index), h("h2", { title: step.name }, step.name), h("span.fv-muted", null, `${step.stage}${round} · ${step.method}`)),
-        h("dl.fv-summary-facts", null, facts(step).map(([label, ...value]) => h("div", null, h("dt", null, label), h("dd.fv-num", null, value)))),
-        step.notices.length ? h("ul.fv-summary-notices", null, step.notices.map((text) => h("li", null, text))) : null,
-      );
-    }
-  }
-
-  function facts(step) {
-    return [["nodes", ...nodes(step)], operators(step), step.duration === null ? null : ["took", step.duration], ["constants", ...constants(step)], ...step.latency.map(latency), ...step.latency_changes.map((text) => ["this pass", h("strong", null, text)]), numerics(step.numerics)].filter(Boolean);
-  }
-
-  function nodes(step) {
-    if (step.before === null) return [step.nodes];
-    if (step.ir === null) return [step.nodes, h("span.fv-muted", null, step.changed ? " unchanged; the module changed" : " unchanged")];
-    const part = (sign, count, kind) => (count ? h(`span.fv-${kind}`, null, ` ${sign}${count}`) : null);
-    if (!step.added && !step.removed && !step.modified) return [step.nodes, h("span.fv-muted", null, " in another order")];
-    return [step.nodes, part("−", step.removed, "removed"), part("+", step.added, "added"), part("~", step.modified, "modified")];
-  }
-
-  function operators(step) {
-    if (step.before === null || !step.ops.length) return null;
-    const largest = step.ops.toSorted(([, one], [, other]) => Math.abs(other) - Math.abs(one));
-    const words = largest.map(([op, delta]) => `${delta < 0 ? "−" : "+"}${Math.abs(delta)} ${op}`);
-    const shown = words.slice(0, OPERATORS_SHOWN).join(", ");
-    return ["operators", h("span.fv-clip", { title: words.join("\n") }, shown, words.length > OPERATORS_SHOWN ? ", …" : "")];
-  }
-
-  function constants(step) {
-    const still = step.constants_delta === null || step.constants_delta === "±0";
-    return [step.constants, still ? null : h("span.fv-muted", null, ` ${step.constants_delta}`)];
-  }
-
-  function latency(entry) {
-    const ratio = entry.ratio === null ? null : `, ${entry.ratio}`;
-    const title = "A difference is told only where it holds among all comparisons of this trace";
-    const verdict = h("span", { title, class: `fv-verdict-${entry.verdict.split(" ")[0]}` }, VERDICTS[entry.verdict]);
-    return [`latency, ${entry.device}`, entry.text, h("span.fv-muted", { title: "95% interval of the median" }, ` (${entry.interval}) `), verdict, h("span.fv-muted", null, ratio)];
-  }
-
-  /** One fact for all references: their errors, then what torch's tolerances say of them. */
-  function numerics(entries) {
-    if (!entries.length) return null;
-    const words = entries.map((entry, index) => [index ? ", " : "", errorWords(entry)]);
-    const fine = entries.every((entry) => entry.error === null && entry.close);
-    return ["largest error", words, fine ? h("span.fv-good", null, " within tolerance") : null];
-  }
-
-  function errorWords(entry) {
-    if (entry.error !== null) return h("span.fv-muted", { title: entry.error }, `${entry.reference}: could not be compared`);
-    const against = h("span.fv-muted", null, ` against ${entry.reference}`);
-    return [entry.max_abs, against, entry.close ? null : h("span.fv-bad", null, " ≠ past tolerance")];
-  }
-
-  Object.assign(FreezerViewer, { header, failureBanner, Tabs, PassSummary });
+  Object.assign(FreezerViewer, { header, factCell, failureBanner, Tabs });
 })();

@@ -3,7 +3,7 @@
 var FreezerViewer = FreezerViewer || {};
 
 (() => {
-  const { h, fill, icon, changedFields, nodeText } = FreezerViewer;
+  const { h, fill, icon, fateBadge, changedFields, isInstalled, nodeText, stepLabel } = FreezerViewer;
   const SOURCE_REACH = 4;
 
   class Details {
@@ -28,22 +28,23 @@ var FreezerViewer = FreezerViewer || {};
 
     node(id) {
       const { model } = this.app;
-      const step = model.step(this.app.current.step);
-      if (!step) return null;
-      const before = step.before === null ? null : model.graph(step.before).nodes.get(id);
+      const { pair } = this.app;
+      if (!pair) return null;
+      const step = pair.after;
+      const before = pair.before && model.graph(pair.before.index).nodes.get(id);
       const after = model.graph(step.index).nodes.get(id);
       const node = after || before;
       if (!node) return this.absent(id, step);
-      const at = after ? step.index : step.before;
+      const at = after ? step.index : pair.before.index;
       return [
-        title(node.op, fate(step, before, after)),
+        title(node.op, fate(pair, before, after)),
         h("p.fv-mono.fv-wrap.fv-muted", null, `%${id}`),
         this.origin(at, node),
         before && after && before !== after ? this.changes(before, after) : null,
         this.values(at, node),
         this.texts(node),
         this.constant(node),
-        this.source(node.source),
+        this.source(step.method, node),
         this.history(step.method, id),
         this.rewrites(step.method, id),
       ];
@@ -53,7 +54,7 @@ var FreezerViewer = FreezerViewer || {};
     absent(id, step) {
       const { model } = this.app;
       const events = model.history(step.method, id);
-      if (events.length) return [title("Node", `%${id}`), h("p.fv-muted", null, "It is in neither graph of this pass."), this.history(step.method, id)];
+      if (events.length) return [title("Node", `%${id}`), h("p.fv-muted", null, "It is in neither graph shown."), this.history(step.method, id)];
       const path = id.replace(/#\d+$/, "");
       const inside = model.attributes.filter((row) => row.path.startsWith(`${path}.`));
       if (!inside.length) return [title(id)];
@@ -62,16 +63,16 @@ var FreezerViewer = FreezerViewer || {};
 
     origin(at, node) {
       const rows = node.outputs.flatMap(({ name }) => this.app.model.attributesOf(at, name));
-      const links = rows.map((row) => h("li", null, this.attributeLink(row.path), " ", this.app.fateBadge(row.fate)));
+      const links = rows.map((row) => h("li", null, this.attributeLink(row.path), " ", fateBadge(row.fate)));
       return links.length ? section(node.op === "prim::GetAttr" ? "Reads attribute" : "Holds attribute", h("ul.fv-list", null, links)) : null;
     }
 
     changes(before, after) {
-      const { model } = this.app;
+      const { pair } = this.app;
       const fields = changedFields(before, after).filter((field) => field !== "source");
       if (!fields.length) return null;
       return section(
-        "Changed in this pass",
+        pair.chosen ? `Changed between ${stepLabel(pair.before)} and ${stepLabel(pair.after)}` : "Changed in this pass",
         h("p.fv-mono.fv-wrap.fv-small", null, h("span.fv-removed", null, "− ", nodeText({ ...before, source: null }))),
         h("p.fv-mono.fv-wrap.fv-small", null, h("span.fv-added", null, "+ ", nodeText({ ...after, source: null }))),
       );
@@ -107,14 +108,21 @@ var FreezerViewer = FreezerViewer || {};
       return node.constant ? section("Constant", pairs(constantRows(node.constant))) : null;
     }
 
-    source(place) {
-      return place ? section("Source", this.sourceLines(place)) : null;
+    /** The user's own line first; what torch says of its own files after it. */
+    source(method, node) {
+      const places = this.app.model.places(method, node);
+      const blocks = places.map(({ source, called }) => [
+        called === null ? null : h("p.fv-small.fv-muted", null, "where ", h("code", null, called), " is called"),
+        this.sourceLines(source),
+      ]);
+      if (places.length === 1 && isInstalled(places[0].source.file)) blocks.push(h("p.fv-muted.fv-small", null, "torch recorded no place in a file of yours."));
+      return places.length ? section("Source", blocks) : null;
     }
 
     sourceLines(place) {
       const { model } = this.app;
       const lines = model.sourceAround(place.file, place.line, SOURCE_REACH);
-      const where = h("div.fv-small.fv-muted.fv-wrap", { title: place.file }, `${shortPath(place.file)}:${place.line}`);
+      const where = h("div.fv-small.fv-wrap", { title: place.file }, this.link(`${shortPath(place.file)}:${place.line}`, { tab: "code" }));
       if (!lines.length) return [where, h("p.fv-muted.fv-small", null, "The trace holds no text of this file.")];
       const rows = lines.map(({ number, text }) =>
         h("div.fv-source-line", { class: number === place.line ? "fv-source-here" : "" }, h("span.fv-source-number", null, number), h("span", null, text)),
@@ -147,11 +155,12 @@ var FreezerViewer = FreezerViewer || {};
       const row = this.app.model.attribute(path);
       if (!row) return [title("Attribute", path), h("p.fv-muted", null, "The trace has no such attribute.")];
       return [
-        title(path, this.app.fateBadge(row.fate)),
+        title(path, fateBadge(row.fate)),
         h("p", null, row.why),
         row.advice ? h("p.fv-advice", null, h("strong", null, "What you can do "), row.advice) : null,
         section("What it was", pairs([["kind", row.kind], ["type", row.type], ["shape", row.shape], ["dtype", row.dtype], ["size", row.bytes]].filter((pair) => pair[1]))),
         this.locations(row),
+        this.inThisPass(row),
         row.step === null ? null : section("Decided in", this.stepLink(row.step)),
         row.evidence.map((evidence, index) => this.evidence(evidence, index)),
         row.evidence.length ? null : section("Evidence", h("p.fv-muted", null, "None recorded.")),
@@ -159,8 +168,20 @@ var FreezerViewer = FreezerViewer || {};
     }
 
     locations(row) {
-      const items = row.locations.map((location) => h("li", null, this.locationLink(location), h("span.fv-muted", null, ` in ${location.method}`)));
-      return items.length ? section("Its value now stands in", h("ul.fv-list", null, items)) : null;
+      const items = this.homes(row).map((location) => h("li", null, this.locationLink(location), h("span.fv-muted", null, ` in ${location.method}`)));
+      return items.length ? section(row.fate === "preserved" ? "Where it is read now" : "Its value now stands in", h("ul.fv-list", null, items)) : null;
+    }
+
+    inThisPass({ path }) {
+      const { focused, model, pair } = this.app;
+      if (!pair || !focused.size) return null;
+      const at = model.nodesOf(pair.after.index, path).length ? pair.after.index : pair.before.index;
+      return section(`In the graph of step ${stepLabel(model.step(at))}`, h("ul.fv-list", null, [...focused].map((id) => h("li", null, this.nodeLink(id, at)))));
+    }
+
+    /** Where a value is at the end: the constants that hold it, or what reads an attribute that is still there. */
+    homes(row) {
+      return row.locations.length ? row.locations : this.app.model.readers(row.path);
     }
 
     evidence(evidence, index) {
@@ -189,8 +210,8 @@ var FreezerViewer = FreezerViewer || {};
 
     // A node that only the graph before the pass has is found there: the step stays.
     visibleIn(step) {
-      const now = this.app.model.step(this.app.current.step);
-      return now && (step === now.index || step === now.before) ? {} : { step };
+      const { pair } = this.app;
+      return pair && (step === pair.after.index || step === pair.before?.index) ? {} : { step };
     }
 
     valueLink(at, name) {
@@ -207,7 +228,7 @@ var FreezerViewer = FreezerViewer || {};
 
     stepLink(index, patch = {}) {
       const step = this.app.model.step(index);
-      return this.link(`${index} ${step ? step.name : "unknown step"}`, { step: index, ...patch });
+      return this.link(step ? `${stepLabel(step)} ${step.name}` : `${index} unknown step`, { step: index, ...patch });
     }
 
     writeLink(evidence) {
@@ -270,8 +291,8 @@ var FreezerViewer = FreezerViewer || {};
     return nodes.flatMap((node, index) => (index ? [" ", node] : [node]));
   }
 
-  function fate(step, before, after) {
-    if (step.before === null || before === after) return null;
+  function fate(pair, before, after) {
+    if (!pair.before || before === after) return null;
     if (!before) return h("span.fv-badge.fv-added", null, "+ added");
     if (!after) return h("span.fv-badge.fv-removed", null, "− removed");
     return changedFields(before, after).length ? h("span.fv-badge.fv-modified", null, "~ changed") : null;

@@ -46,14 +46,18 @@ var FreezerViewer = FreezerViewer || {};
     theme: "M8 2a6 6 0 1 0 0 12ZM8 2a6 6 0 0 1 0 12",
     keys: "M1.5 4.5h13v7h-13ZM4 7h.01M6.7 7h.01M9.3 7h.01M12 7h.01M5 9.3h6",
     close: "M4 4l8 8M12 4l-8 8",
+    more: "M3.5 8h.01M8 8h.01M12.5 8h.01",
+    save: "M8 2.5v8M4.8 7.5 8 10.7l3.2-3.2M2.5 13.5h11",
+    code: "M5.5 4.5 2 8l3.5 3.5M10.5 4.5 14 8l-3.5 3.5",
+    page: "M4 1.5h5.5L12.5 4.5v10h-8.5zM9.5 1.5v3h3",
   };
 
-  /** A small drawn sign that no font can lack. */
+  /** A small drawn sign that no font can lack: one of ours, or the `d` of a path in a box of 16 × 16. */
   function icon(name) {
     const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
     for (const [key, value] of Object.entries({ viewBox: "0 0 16 16", width: 16, height: 16, "aria-hidden": "true" })) svg.setAttribute(key, value);
     const path = document.createElementNS("http://www.w3.org/2000/svg", "path");
-    path.setAttribute("d", ICONS[name]);
+    path.setAttribute("d", ICONS[name] ?? name);
     if (name === "theme") path.setAttribute("class", "fv-icon-half");
     svg.append(path);
     return svg;
@@ -103,6 +107,10 @@ var FreezerViewer = FreezerViewer || {};
       fill(this.body, rows);
     }
 
+    destroy() {
+      this.observer.disconnect();
+    }
+
     /** Repaints the visible rows. */
     refresh() {
       this.range = null;
@@ -122,5 +130,23 @@ var FreezerViewer = FreezerViewer || {};
     }
   }
 
-  Object.assign(FreezerViewer, { h, fill, icon, VirtualList });
+  /** Scrolls one box, and none around it, as little as shows an element in it, or puts it in the middle. */
+  function reveal(box, element, { middle = false } = {}) {
+    const [outer, inner] = [box.getBoundingClientRect(), element.getBoundingClientRect()];
+    for (const [start, end, scroll] of [["top", "bottom", "scrollTop"], ["left", "right", "scrollLeft"]]) {
+      const before = inner[start] - outer[start];
+      const after = inner[end] - outer[end];
+      if (middle && scroll === "scrollTop") box[scroll] += (before + after) / 2;
+      else if (before < 0) box[scroll] += before;
+      else if (after > 0) box[scroll] += Math.min(after, before);
+    }
+  }
+
+  /** Whether the user is marking text around an element: a click then ends that, and is no choice. */
+  function selectsText(element) {
+    const selection = element.getRootNode().getSelection?.() ?? getSelection(); // Chromium's shadow roots have their own
+    return !selection.isCollapsed;
+  }
+
+  Object.assign(FreezerViewer, { h, fill, icon, reveal, selectsText, VirtualList });
 })();

@@ -29,6 +29,7 @@ var FreezerViewer = FreezerViewer || {};
         { "aria-label": "Which graphs", onchange: () => app.navigate({ panes: this.panes.value }) },
         [["split", "Before | after"], ["before", "Before"], ["after", "After"]].map(([value, text]) => h("option", { value }, text)),
       );
+      this.note = h("span.fv-muted.fv-small", null, "Both graphs side by side need a wider window.");
       this.element = h(
         "div.fv-panel-body",
         null,
@@ -41,6 +42,7 @@ var FreezerViewer = FreezerViewer || {};
           this.button("→", "Next node that changed", () => this.view.nextChange(1)),
           this.panes,
           h("label.fv-check", { title: "Colour what reads or holds attributes by their fate" }, this.fates, "Fates"),
+          this.note,
           h("span.fv-spring"),
           this.button("SVG", "Save the picture as SVG", () => this.save("svg", new Blob([this.view.toSVG()], { type: "image/svg+xml" }))),
           this.button("PNG", "Save the picture as PNG", async () => this.save("png", await this.view.toPNG())),
@@ -55,7 +57,7 @@ var FreezerViewer = FreezerViewer || {};
 
     /** Made when first shown: drawing needs a container that has a size. */
     open() {
-      this.view = FreezerGraph.create(this.canvas, { theme: this.app.theme(), panes: this.panesFor(this.app.current), wheel: this.app.options.wheel });
+      this.view = FreezerGraph.create(this.canvas, { theme: this.app.theme(), panes: this.panesFor(this.app.current), wheel: this.app.options.wheel, words: this.words });
       this.view.setData(this.app.graph);
       this.view.on("select", ({ id }) => this.chosen(id));
       this.view.on("ready", () => this.followConstants());
@@ -76,41 +78,47 @@ var FreezerViewer = FreezerViewer || {};
       this.app.navigate({ constants });
     }
 
+    destroy() {
+      this.view?.destroy();
+    }
+
     panesFor(state) {
       return state.panes === "split" && this.canvas.clientWidth < NARROW ? "after" : state.panes;
     }
 
     render(state) {
       this.fates.checked = state.fates;
-      this.panes.value = state.panes;
-      const step = this.app.model.step(state.step);
-      if (!step) {
+      this.panes.value = this.panesFor(state);
+      this.note.hidden = this.panes.value === state.panes;
+      const { pair } = this.app;
+      if (!pair) {
         fill(this.canvas, h("p.fv-empty", null, "This trace holds no graph."));
         return;
       }
       if (!this.view) this.open();
       // Layout may run in a worker: changes follow one another, and only the newest state counts.
       this.wanted = state;
-      this.turn = this.turn.then(() => state === this.wanted && this.follow(state, step));
+      this.turn = this.turn.then(() => state === this.wanted && !this.app.gone && this.follow(state, pair));
     }
 
-    async follow(state, step) {
+    async follow(state, pair) {
       const { shown, view } = this;
       const theme = this.app.theme();
       const panes = this.panesFor(state);
+      const [node = null] = this.app.focused;
       this.busy = true;
       try {
         if (theme !== shown.theme) view.setTheme(theme);
         if (state.constants !== shown.constants || panes !== shown.panes) await view.setOptions({ constants: state.constants, panes });
-        const moved = state.step !== shown.step;
-        if (moved) await view.show({ before: step.before, after: step.index });
-        if (moved || theme !== shown.theme || state.fates !== shown.fates) this.mark(step, state.fates);
-        if (state.node !== shown.node) await this.select(state.node);
+        const moved = pair !== shown.pair;
+        if (moved) await view.show({ before: pair.before?.index ?? null, after: pair.after.index });
+        if (moved || theme !== shown.theme || state.fates !== shown.fates) this.mark(pair, state.fates);
+        if (node !== shown.node) await this.select(node);
         if (moved && this.text.value) this.search();
       } finally {
         this.busy = false;
       }
-      this.shown = { theme, panes, step: state.step, constants: state.constants, fates: state.fates, node: state.node };
+      this.shown = { theme, panes, pair, constants: state.constants, fates: state.fates, node };
     }
 
     async select(id) {
@@ -121,17 +129,17 @@ var FreezerViewer = FreezerViewer || {};
       }
     }
 
-    mark(step, wanted) {
+    mark({ before, after }, wanted) {
       const styles = getComputedStyle(this.element);
       const marks = {};
       const fates = new Map();
       const add = (value, { fate }) => {
         if (!fates.has(fate)) fates.set(fate, styles.getPropertyValue(`--${fate}`).trim());
-        marks[value] = { fill: fates.get(fate), label: fate };
+        marks[value] = { fill: fates.get(fate), label: fate, sign: fate[0].toUpperCase() };
       };
-      for (const at of wanted ? [step.before, step.index] : []) if (at !== null) this.eachAttribute(at, add);
+      for (const at of wanted ? [before, after] : []) if (at) this.eachAttribute(at.index, add);
       this.view.setMarks(marks);
-      this.view.setLegend([...fates].sort().map(([label, colour]) => ({ fill: colour, label })), "attributes:");
+      this.view.setLegend([...fates].sort().map(([label, fill]) => ({ fill, label, sign: label[0].toUpperCase() })), "attributes:");
     }
 
     eachAttribute(at, add) {
@@ -169,7 +177,7 @@ var FreezerViewer = FreezerViewer || {};
     }
 
     save(kind, blob) {
-      const link = h("a", { href: URL.createObjectURL(blob), download: `${this.app.model.view.name || "graph"}-step-${this.shown.step}.${kind}` });
+      const link = h("a", { href: URL.createObjectURL(blob), download: `${this.app.model.view.name || "graph"}-step-${this.app.current.step}.${kind}` });
       link.click();
       setTimeout(() => URL.revokeObjectURL(link.href), 1000);
     }

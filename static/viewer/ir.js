@@ -1,9 +1,9 @@
-/* The IR diff and the code beside the source: long texts of which only what is visible is coloured. */
+/* The IR diff: long texts of which only what is visible is coloured. */
 "use strict";
 var FreezerViewer = FreezerViewer || {};
 
 (() => {
-  const { h, fill, VirtualList } = FreezerViewer;
+  const { h, selectsText, stepLabel, VirtualList } = FreezerViewer;
   const CONTEXT = 3;
   const SIGNS = { same: " ", removed: "−", added: "+" };
   const TOKENS = /(#\s.*$)|("(?:[^"\\]|\\.)*")|(%[\w./]+)|(\b\w+::\w+)|(\b\d[\d.e+-]*\b)|(\b(?:graph|return|block\d+|def|if|else|for|while|in|not|None|True|False)\b)/g;
@@ -52,26 +52,30 @@ var FreezerViewer = FreezerViewer || {};
     }
 
     render(state, previous) {
-      const fresh = this.shown !== state.step || !previous || previous.fold !== state.fold;
+      const fresh = this.pair !== this.app.pair || !previous || previous.fold !== state.fold;
       this.fold.checked = state.fold;
-      if (this.shown !== state.step) this.opened.clear();
+      if (this.pair !== this.app.pair) this.opened.clear();
       if (fresh) this.build(state);
-      this.node = state.node;
       this.list.refresh();
-      if (!fresh && previous?.node === state.node) return;
-      const place = state.node === null ? -1 : this.rows.findLastIndex((row) => row.line?.node?.id === state.node);
+      if (!fresh && previous?.node === state.node && previous.attribute === state.attribute) return;
+      const place = this.rows.findLastIndex((row) => this.app.focused.has(row.line?.node?.id));
       if (place >= 0) this.list.reveal(place, { middle: true });
     }
 
     build(state) {
-      const step = this.app.model.step(state.step);
-      this.all = step ? this.app.model.diff(step.index) : [];
+      const { pair } = this.app;
+      const kept = this.pair === pair;
+      this.all = kept ? this.all : pair ? pair.lines() : [];
       this.width = Math.max(2, String(this.all.length).length);
       this.refold(state);
       const changes = this.all.filter(isChange).length;
-      this.note.textContent = !step ? "" : step.before === null ? "The graph as it came." : changes ? `${changes} lines changed` : "This pass changed no line.";
-      this.list.update(this.rows.length, this.shown === state.step ? null : this.startAt());
-      this.shown = state.step;
+      this.note.textContent = !pair ? "" : note(pair, changes);
+      this.list.update(this.rows.length, kept ? null : this.startAt());
+      this.pair = pair;
+    }
+
+    destroy() {
+      this.list.destroy();
     }
 
     startAt() {
@@ -92,21 +96,12 @@ var FreezerViewer = FreezerViewer || {};
     row(index) {
       const row = this.rows[index];
       if (row.skipped) return this.skip(row);
-      const text = this.app.model.lineText(row.line);
       const { node } = row.line;
-      const number = (value) => h("span.fv-code-number", { style: { width: `${this.width}ch` } }, value ?? "");
-      const content = row.pair === undefined ? coloured(text) : emphasised(text, this.app.model.lineText(row.pair));
-      return h(
-        "div.fv-code-line",
-        {
-          class: `fv-line-${row.kind} ${node && node.id === this.node ? "fv-chosen" : ""}`,
-          onclick: node && (() => getSelection().isCollapsed && this.app.navigate({ node: node.id, attribute: null })),
-        },
-        number(row.old),
-        number(row.new),
-        h("span.fv-code-sign", null, SIGNS[row.kind]),
-        h("span", null, content),
-      );
+      const element = diffRow(row, (line) => this.app.model.lineText(line), this.width);
+      if (!node) return element;
+      element.classList.toggle("fv-chosen", this.app.focused.has(node.id));
+      element.addEventListener("click", () => selectsText(element) || this.app.navigate({ node: node.id, attribute: null }));
+      return element;
     }
 
     skip(row) {
@@ -117,6 +112,12 @@ var FreezerViewer = FreezerViewer || {};
       };
       return h("div.fv-code-line.fv-line-skip", null, h("button.fv-linklike", { type: "button", onclick: open }, `⋯ ${row.skipped} unchanged lines`));
     }
+  }
+
+  function note({ before, after, chosen }, changes) {
+    if (!before) return "The graph as it came.";
+    if (chosen) return changes ? `${changes} lines differ between ${stepLabel(before)} and ${stepLabel(after)}` : `${stepLabel(before)} and ${stepLabel(after)} read the same.`;
+    return changes ? `${changes} lines changed` : "This pass changed no line.";
   }
 
   function isChange(row) {
@@ -143,6 +144,14 @@ var FreezerViewer = FreezerViewer || {};
     return [...all.slice(start, start + head), { kind: "skip", skipped, start }, ...all.slice(end - tail, end)];
   }
 
+  /** One row of `diffLines`, with what differs from the line it was rewritten from. */
+  function diffRow(row, text, width) {
+    const number = (value) => h("span.fv-code-number", { style: { width: `${width}ch` } }, value ?? "");
+    const content = row.pair === undefined || row.moved ? coloured(text(row.line)) : emphasised(text(row.line), text(row.pair));
+    const props = { class: `fv-line-${row.kind} ${row.moved ? "fv-line-moved" : ""}`, title: row.moved ? "The same line in another place" : null };
+    return h("div.fv-code-line", props, number(row.old), number(row.new), h("span.fv-code-sign", null, SIGNS[row.kind]), h("span", null, content));
+  }
+
   /** The line with the words that differ from its counterpart marked. */
   function emphasised(text, other) {
     const inWord = (at) => at > 0 && at < text.length && /[\w.]/.test(text[at]) && /[%\w.]/.test(text[at - 1]);
@@ -157,100 +166,5 @@ var FreezerViewer = FreezerViewer || {};
     return [coloured(text.slice(0, head)), h("mark", null, text.slice(head, end)), coloured(text.slice(end))];
   }
 
-  class CodePanel {
-    constructor(app) {
-      this.app = app;
-      this.id = "code";
-      this.label = "Code";
-      this.lines = [];
-      this.code = new VirtualList({
-        rowHeight: 20,
-        row: (index) => plainLine(index + 1, coloured(this.lines[index])),
-        props: { class: "fv-code", role: "region", "aria-label": "TorchScript code" },
-      });
-      this.none = h("p.fv-empty", null, "torch gave no code for this pass.");
-      this.source = h("div.fv-code.fv-code-plain", { tabindex: "0", role: "region", "aria-label": "Source" });
-      this.element = h(
-        "div.fv-panel-body.fv-split",
-        null,
-        h("section", null, h("h3.fv-pane-title", null, "TorchScript code after this pass"), this.code.element, this.none),
-        h("section", null, h("h3.fv-pane-title", null, "Source"), this.source),
-      );
-    }
-
-    render(state) {
-      const step = this.app.model.step(state.step);
-      if (this.shown !== state.step) this.build(step);
-      this.shown = state.step;
-      this.mark(step, state.node);
-    }
-
-    build(step) {
-      const text = step && step.code !== null ? this.app.model.view.codes[step.code] : null;
-      this.lines = text === null ? [] : text.trimEnd().split("\n");
-      this.code.element.hidden = text === null;
-      this.none.hidden = text !== null;
-      this.code.body.style.minWidth = `${this.lines.reduce((most, line) => Math.max(most, line.length), 0) + 8}ch`;
-      this.code.update(this.lines.length);
-      this.places = step ? this.nodesByPlace(step) : new Map();
-      const { sources } = this.app.model.view;
-      fill(this.source, sources.length ? this.sourceBlocks(sources) : h("p.fv-empty", null, "The trace holds no source text."));
-    }
-
-    nodesByPlace(step) {
-      const places = new Map();
-      for (const node of this.app.model.graph(step.index).nodes.values()) {
-        if (!node.source) continue;
-        const key = `${node.source.file}:${node.source.line}`;
-        if (!places.has(key)) places.set(key, []);
-        places.get(key).push(node);
-      }
-      return places;
-    }
-
-    /** Each file once, the user's own before what is installed. */
-    sourceBlocks(sources) {
-      const files = new Map();
-      for (const source of sources) files.set(source.file, [...(files.get(source.file) || []), source]);
-      const installed = (file) => Number(/[\\/](site|dist)-packages[\\/]/.test(file));
-      const names = [...files.keys()].sort((one, other) => installed(one) - installed(other));
-      return names.map((name) => [
-        h("h4.fv-file", null, name),
-        files.get(name).map((source, index) => [index ? h("div.fv-code-gap", { "aria-hidden": "true" }, "⋯") : null, this.sourceLines(source)]),
-      ]);
-    }
-
-    sourceLines(source) {
-      return source.lines.map((text, offset) => {
-        const number = source.first_line + offset;
-        const nodes = this.places.get(`${source.file}:${number}`) || [];
-        const row = plainLine(number, coloured(text));
-        row.dataset.place = `${source.file}:${number}`;
-        if (nodes.length) this.makeClickable(row, nodes);
-        return row;
-      });
-    }
-
-    makeClickable(row, nodes) {
-      const choose = () => this.app.navigate({ node: nodes[0].id, attribute: null });
-      row.classList.add("fv-code-used");
-      row.append(h("button.fv-linklike.fv-used", { type: "button", title: nodes.map((node) => node.op).join(", "), onclick: choose }, nodes.length === 1 ? "1 node" : `${nodes.length} nodes`));
-    }
-
-    mark(step, id) {
-      for (const row of this.source.querySelectorAll(".fv-chosen")) row.classList.remove("fv-chosen");
-      const node = step && id !== null ? this.app.model.graph(step.index).nodes.get(id) : null;
-      if (!node?.source) return;
-      const place = `${node.source.file}:${node.source.line}`;
-      const row = [...this.source.querySelectorAll("[data-place]")].find((line) => line.dataset.place === place);
-      row?.classList.add("fv-chosen");
-      row?.scrollIntoView({ block: "center" });
-    }
-  }
-
-  function plainLine(number, content) {
-    return h("div.fv-code-line", null, h("span.fv-code-number", null, number), h("span", null, content));
-  }
-
-  Object.assign(FreezerViewer, { IrPanel, CodePanel });
+  Object.assign(FreezerViewer, { IrPanel, coloured, emphasised, diffRow });
 })();

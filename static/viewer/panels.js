@@ -24,8 +24,12 @@ var FreezerViewer = FreezerViewer || {};
     render(state) {
       for (const [scope, button] of this.scopes) button.setAttribute("aria-pressed", String(scope === state.scope));
       const key = `${state.scope}:${state.scope === "pass" ? state.step : ""}`;
-      if (key === this.shown) return;
+      if (key !== this.shown) this.build(state);
       this.shown = key;
+      for (const cell of this.body.querySelectorAll("[data-node]")) cell.classList.toggle("fv-chosen-node", this.app.focused.has(cell.dataset.node));
+    }
+
+    build(state) {
       const { model } = this.app;
       const steps = state.scope === "all" ? model.steps : [model.step(state.step)].filter(Boolean);
       const blocks = steps.map((step) => this.block(step)).filter(Boolean);
@@ -69,7 +73,7 @@ var FreezerViewer = FreezerViewer || {};
       const { details, model } = this.app;
       return ids.map((id) => {
         const op = model.graph(at).nodes.get(id)?.op;
-        return h("div", null, this.app.link(`%${id}`, { step, node: id, attribute: null, tab: "graph" }), op && op !== "prim::Constant" ? h("span.fv-muted", null, ` ${op}`) : null);
+        return h("div", { data: { node: id } }, this.app.link(`%${id}`, { step, node: id, attribute: null, tab: "graph" }), op && op !== "prim::Constant" ? h("span.fv-muted", null, ` ${op}`) : null);
       });
     }
 
@@ -129,8 +133,25 @@ var FreezerViewer = FreezerViewer || {};
 
     render(state) {
       const key = JSON.stringify([state.step, state.alias]);
-      if (key === this.shown) return;
+      if (key !== this.shown) this.build(state);
       this.shown = key;
+      this.mark();
+    }
+
+    /** Shows which values and writes are of the chosen node. */
+    mark() {
+      const { focused } = this.app;
+      for (const row of this.writes.querySelectorAll("[data-node]")) row.classList.toggle("fv-chosen", focused.has(row.dataset.node));
+      this.list.refresh();
+      const place = this.table.hidden ? -1 : this.entries.findIndex(([value]) => this.isChosen(value));
+      if (place >= 0) this.list.reveal(place, { middle: true });
+    }
+
+    isChosen(value) {
+      return this.app.focused.has(this.app.model.graph(this.step.index).makers.get(value));
+    }
+
+    build(state) {
       const step = this.app.model.step(state.step);
       const aliases = step && step.aliases !== null ? this.app.model.view.aliases[step.aliases] : null;
       this.text.value = state.alias;
@@ -143,6 +164,10 @@ var FreezerViewer = FreezerViewer || {};
       this.note.textContent = `${this.entries.length} of ${aliases.entries.length} relations, ${aliases.writes.length} writes`;
       fill(this.writes, this.written(aliases.writes, text));
       this.list.update(this.entries.length, 0);
+    }
+
+    destroy() {
+      this.list.destroy();
     }
 
     missing() {
@@ -158,7 +183,7 @@ var FreezerViewer = FreezerViewer || {};
       const rows = shown.map((write) =>
         h(
           "tr",
-          null,
+          { data: { node: write.node } },
           h("td", null, this.app.link(write.op, { node: write.node, attribute: null, tab: "graph" })),
           h("td", null, this.values(write.targets)),
           h("td.fv-mono", null, write.source ? this.app.model.place(write.source) : ""),
@@ -178,9 +203,11 @@ var FreezerViewer = FreezerViewer || {};
 
     row(index) {
       const [value, relation, targets] = this.entries[index];
+      const maker = this.app.model.graph(this.step.index).makers.get(value);
+      const choose = (event) => event.target.closest("a") || maker === undefined || this.app.navigate({ node: maker, attribute: null });
       return h(
         "div.fv-table-row",
-        { role: "row" },
+        { role: "row", class: this.isChosen(value) ? "fv-chosen" : "", onclick: choose },
         h("div.fv-clip", { role: "cell" }, this.value(value)),
         h("div.fv-muted", { role: "cell" }, relation),
         h("div.fv-clip", { role: "cell", title: targets.join(", ") }, this.values(targets)),

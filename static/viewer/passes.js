@@ -3,7 +3,14 @@
 var FreezerViewer = FreezerViewer || {};
 
 (() => {
-  const { h, fill } = FreezerViewer;
+  const { h, fill, reveal } = FreezerViewer;
+
+  const MORE = [
+    ["nodes", (step) => step.nodes],
+    ["took", (step) => step.duration],
+    ["error", (step) => step.numerics.find((entry) => entry.error === null)?.max_abs],
+    ["latency", (step) => step.latency[0]?.text],
+  ];
 
   class PassList {
     constructor(app) {
@@ -23,19 +30,52 @@ var FreezerViewer = FreezerViewer || {};
         role: "listbox",
         tabindex: "0",
         "aria-label": "Passes",
-        onclick: (event) => this.choose(event.target.closest("[data-step]")),
+        onclick: (event) => this.click(event),
       });
       this.element = h(
         "aside.fv-passes",
         { "aria-label": "Passes" },
         h("div.fv-passes-bar", null, this.filter),
         h("div.fv-passes-bar", null, h("label.fv-check", null, this.quiet, "Hide passes without effect"), this.count),
+        h("div.fv-pass.fv-passes-heads", { "aria-hidden": "true" }, h("span.fv-spring"), h("span.fv-counts", null, "change"), this.heads()),
         this.list,
       );
+      this.away = (event) => event.composedPath().includes(this.element) || this.draw(false);
+      app.stops.push(() => this.draw(false));
     }
 
-    choose(option) {
-      if (option) this.app.setStep(Number(option.dataset.step));
+    /** Where there is little room, the list is a drawer: this opens and closes it. */
+    draw(open) {
+      this.drawn = open;
+      this.element.classList.toggle("fv-drawn", open);
+      document[open ? "addEventListener" : "removeEventListener"]("pointerdown", this.away);
+      if (open) this.list.focus();
+    }
+
+    heads() {
+      return MORE.filter(([, read]) => this.app.model.steps.some(read)).map(([name]) => h("span.fv-pass-more", null, name));
+    }
+
+    /** What a wide list also tells, in columns. */
+    more(step) {
+      return MORE.filter(([, read]) => this.app.model.steps.some(read)).map(([, read]) => h("span.fv-pass-more.fv-num", null, read(step) ?? ""));
+    }
+
+    /** A click chooses a pass; on its number, or with Shift, it says what to compare with. */
+    click(event) {
+      const option = event.target.closest("[data-step]");
+      if (!option) return;
+      const step = Number(option.dataset.step);
+      const { current } = this.app;
+      if (event.target.closest(".fv-pass-index")) this.app.navigate({ against: current.against === step ? null : step });
+      else if (!event.shiftKey) this.choose(step);
+      else if (step > current.step) this.app.navigate({ step, against: current.against ?? current.step });
+      else this.app.navigate({ against: step });
+    }
+
+    choose(step) {
+      this.app.setStep(step);
+      this.draw(false);
     }
 
     /** Steps the list shows, in its order: method by method, each in the order torch ran them. */
@@ -52,12 +92,27 @@ var FreezerViewer = FreezerViewer || {};
 
     render(state, previous) {
       const rebuild = !previous || state.passes !== previous.passes || state.quiet !== previous.quiet;
+      if (!rebuild && state.step === previous.step && state.against === previous.against) return;
       if (rebuild) this.build(state);
+      this.markBase(state);
       this.options.get(previous?.step)?.setAttribute("aria-selected", "false");
       const chosen = this.options.get(state.step);
       chosen?.setAttribute("aria-selected", "true");
-      chosen?.scrollIntoView({ block: "nearest" });
+      if (chosen) reveal(this.list, chosen);
       this.list.setAttribute("aria-activedescendant", chosen?.id ?? "");
+    }
+
+    /** Shows which pass the chosen one is compared with, and what lies between them. */
+    markBase({ step, against }) {
+      const { model } = this.app;
+      const [first, last] = model.comparable(against, step) ? [Math.min(step, against), Math.max(step, against)] : [against, against];
+      for (const [index, option] of this.options) {
+        const between = against !== null && index >= first && index <= last && model.step(index).method === model.step(against).method;
+        option.classList.toggle("fv-pass-between", between);
+        option.classList.toggle("fv-pass-base", index === against);
+        if (index === against) option.setAttribute("aria-description", "compared from here");
+        else option.removeAttribute("aria-description");
+      }
     }
 
     build(state) {
@@ -89,13 +144,14 @@ var FreezerViewer = FreezerViewer || {};
           class: step.changed || step.before === null ? "" : "fv-pass-quiet",
           "aria-selected": "false",
           data: { step: step.index },
-          title: describe(step),
+          title: describe(this.app.model, step),
         },
-        h("span.fv-pass-index.fv-num", null, step.index),
+        h("span.fv-pass-index.fv-num", { title: "Compare from here (c, or Shift and a click on the other pass)" }, step.index),
         h("span.fv-pass-name", null, step.name),
         round,
         h("span.fv-spring"),
-        counts(step),
+        counts(this.app.model, step),
+        this.more(step),
         this.speed(step),
         this.mark(step),
       );
@@ -136,11 +192,11 @@ var FreezerViewer = FreezerViewer || {};
     }
   }
 
-  function counts(step) {
+  function counts(model, step) {
     if (!step.changed || step.before === null) return null;
     const part = (sign, count, kind) => (count ? h(`span.fv-${kind}`, null, `${sign}${count}`) : null);
     const parts = [part("−", step.removed, "removed"), part("+", step.added, "added")];
-    const rest = part("~", step.modified, "modified") ?? h("span.fv-muted", null, step.ir === null ? "module" : "moved");
+    const rest = part("~", step.modified, "modified") ?? h("span.fv-muted", null, model.pair(step.index).same ? "module" : "moved");
     return h("span.fv-counts.fv-num", null, parts.some(Boolean) ? parts : rest);
   }
 
@@ -149,10 +205,10 @@ var FreezerViewer = FreezerViewer || {};
     return step.numerics.find((entry) => entry.reference === "eager" && entry.error === null && !entry.close);
   }
 
-  function describe(step) {
+  function describe(model, step) {
     const effect = !step.changed
       ? "changed nothing"
-      : step.ir === null
+      : step.before !== null && model.pair(step.index).same
         ? "changed the module, not this graph"
         : `${step.removed} removed, ${step.added} added, ${step.modified} changed`;
     return [`${step.name} (${step.stage}, ${step.method})`, step.before === null ? `${step.nodes} nodes` : effect, step.duration]

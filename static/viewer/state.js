@@ -5,6 +5,7 @@ var FreezerViewer = FreezerViewer || {};
 (() => {
   const DEFAULTS = Object.freeze({
     step: null,
+    against: null,
     tab: "graph",
     node: null,
     attribute: null,
@@ -46,7 +47,7 @@ var FreezerViewer = FreezerViewer || {};
   }
 
   function parse(key, text) {
-    if (key === "step") return /^\d+$/.test(text) ? Number(text) : undefined;
+    if (key === "step" || key === "against") return /^\d+$/.test(text) ? Number(text) : undefined;
     if (typeof DEFAULTS[key] === "boolean") return text === "1";
     if (Array.isArray(DEFAULTS[key])) return text.split(",").filter(Boolean);
     return text;

@@ -37,7 +37,7 @@ var FreezerViewer = FreezerViewer || {};
     /**
      * What is in a step's graph. Steps that left the graph as it was share one object.
      * @returns {{lines: Array, nodes: Map, makers: Map, readers: Map, yielded: Set, root: string}} lines in the order of
-     *   `freeze_engine.graph_lines` as {depth, node} or {depth, text}; nodes by id; the id that defines a value; the ids
+     *   `freeze_engine.graph_lines` as {key, depth, node, row} or {key, depth, text}, each key once; nodes by id; the id that defines a value; the ids
      *   that read it; the values that are returned; the name of the graph's first input
      */
     graph(index) {
@@ -54,21 +54,22 @@ var FreezerViewer = FreezerViewer || {};
       const [values, body, outputs] = this.snapshots[snapshot];
       const graph = { lines: [], nodes: new Map(), makers: new Map(), readers: new Map(), yielded: new Set(), root: "" };
       graph.root = values.length ? this.graphs.strings[values[0]] : "";
-      graph.lines.push({ depth: 0, text: `graph(${this.typed(values)}):` });
+      graph.lines.push({ key: "inputs", depth: 0, text: `graph(${this.typed(values)}):` });
       this.readBody(graph, body, 1);
-      graph.lines.push({ depth: 1, text: `return (${this.yielded(graph, outputs)})` });
+      graph.lines.push({ key: "outputs", depth: 1, text: `return (${this.yielded(graph, outputs)})` });
       return graph;
     }
 
     readBody(graph, body, depth) {
       for (const row of this.graphs.bodies[body]) {
         const node = this.graphs.node(row);
-        graph.lines.push({ depth, node });
+        graph.lines.push({ key: `%${node.id}`, depth, node, row });
         addNode(graph, node);
         (this.graphs.rows[row][8] || []).forEach(([values, inner, outputs], number) => {
-          graph.lines.push({ depth: depth + 1, text: `block${number}(${this.typed(values)}):` });
+          const key = `${number} of %${node.id}`;
+          graph.lines.push({ key: `inputs ${key}`, depth: depth + 1, text: `block${number}(${this.typed(values)}):` });
           this.readBody(graph, inner, depth + 2);
-          graph.lines.push({ depth: depth + 2, text: `-> (${this.yielded(graph, outputs)})` });
+          graph.lines.push({ key: `outputs ${key}`, depth: depth + 2, text: `-> (${this.yielded(graph, outputs)})` });
         });
       }
     }
@@ -86,16 +87,31 @@ var FreezerViewer = FreezerViewer || {};
       return names.map((name) => `%${name}`).join(", ");
     }
 
-    lineText({ depth, node, text }) {
-      return "  ".repeat(depth) + (node ? nodeText(node) : text);
+    lineText(line) {
+      return (line.words ??= "  ".repeat(line.depth) + (line.node ? nodeText(line.node) : line.text));
     }
 
-    /** A step's text with what it kept, dropped and added: rows of {kind, line, old, new, pair}. */
-    diff(index) {
-      const step = this.steps[index];
-      const now = this.graph(index).lines;
-      if (step.before === null || step.ir === null) return now.map((line, at) => ({ kind: "same", line, old: at + 1, new: at + 1 }));
-      return pairUp(diffRows(this.graph(step.before).lines, now, step.ir));
+    /**
+     * What a step is compared with: the one place that says so.
+     * @param {number|null} index the step
+     * @param {number|null} against the step that was chosen to compare with; null: none
+     * @returns {number|null} the step just before, unless another one was chosen that can be compared
+     */
+    baseOf(index, against = null) {
+      const step = this.step(index);
+      if (step === null) return null;
+      return this.comparable(against, index) ? against : step.before;
+    }
+
+    /** Whether two different steps can be held against each other: those of one method. */
+    comparable(one, other) {
+      const [first, second] = [this.step(one), this.step(other)];
+      return first !== null && second !== null && first !== second && first.method === second.method;
+    }
+
+    /** A step and what it is compared with. */
+    pair(index, against = null) {
+      return this.step(index) && new FreezerViewer.Pair(this, this.baseOf(index, against), index);
     }
 
     /** The id of the node that defines a value or has that id in a step, or null. */
@@ -142,6 +158,67 @@ var FreezerViewer = FreezerViewer || {};
       return read ? [read] : this.held(this.steps[index].method).get(value) || [];
     }
 
+    /** Ids of the nodes of a step that read an attribute or hold its value. */
+    nodesOf(index, path) {
+      const row = this.attribute(path);
+      if (row === null) return [];
+      const { makers } = this.graph(index);
+      const reading = [...this.reads(index)].filter(([, read]) => read === path).map(([value]) => value);
+      const holding = row.locations.filter(({ method }) => method === this.steps[index].method).map(({ value }) => value);
+      return [...new Set([...reading, ...holding].flatMap((value) => makers.get(value) ?? []))];
+    }
+
+    /** Where a method's last graph reads an attribute that is still one: {method, step, value, node} each. */
+    readers(path) {
+      const last = this.methods.map((method) => this.steps.findLast((step) => step.method === method));
+      return last.flatMap(({ method, index }) =>
+        [...this.reads(index)]
+          .filter(([, read]) => read === path)
+          .map(([value]) => ({ method, step: index, value, node: this.graph(index).makers.get(value) })),
+      );
+    }
+
+    /**
+     * Where a node stands in the source, the user's own file first: [{source, called}].
+     *
+     * torch names the innermost place, which for a layer of torch.nn is torch's file. The method as it came still calls
+     * its submodules, and the call that led to the node's module stands in the user's file.
+     */
+    places(method, node) {
+      const source = node.source ?? this.told(node.id);
+      const own = source ? [{ source, called: null }] : [];
+      if (!node.module || (source && !isInstalled(source.file))) return own;
+      const parts = node.module.split(".");
+      for (let length = parts.length; length; length -= 1) {
+        const called = parts.slice(0, length).join(".");
+        const call = this.calls(method).get(called);
+        if (call) return [{ source: call, called }, ...own];
+      }
+      return own;
+    }
+
+    /** Where the evidence of some attribute says that a node stands, whose graph does not. */
+    told(id) {
+      this.evidence ??= new Map(this.view.attributes.flatMap((row) => row.evidence.map(({ node, source }) => [node, source])));
+      return this.evidence.get(id) ?? null;
+    }
+
+    /** Path of a submodule → where the method, before anything was inlined, calls it; the first call counts. */
+    calls(method) {
+      this.called ??= new Map();
+      if (!this.called.has(method)) {
+        const first = this.steps.find((step) => step.method === method).index;
+        const reads = this.reads(first);
+        const calls = new Map();
+        for (const { op, inputs, source } of this.graph(first).nodes.values()) {
+          const path = op === "prim::CallMethod" && source && !isInstalled(source.file) ? reads.get(inputs[0]) : undefined;
+          if (path !== undefined && !calls.has(path)) calls.set(path, source);
+        }
+        this.called.set(method, calls);
+      }
+      return this.called.get(method);
+    }
+
     /** How a node came, changed and went: [{step, what, node}] over its method's steps. */
     history(method, id) {
       if (!this.histories.has(method)) this.histories.set(method, this.buildHistory(method));
@@ -152,7 +229,7 @@ var FreezerViewer = FreezerViewer || {};
       const events = new Map();
       let before = null;
       for (const step of this.steps.filter((one) => one.method === method)) {
-        const now = this.rows(this.snapshot(step.index));
+        const now = this.rowMap(this.snapshot(step.index));
         if (before !== now) this.compare(before, now, step, events);
         before = now;
       }
@@ -173,7 +250,7 @@ var FreezerViewer = FreezerViewer || {};
     }
 
     /** Node id → row in the graph data, for one snapshot. */
-    rows(snapshot) {
+    rowMap(snapshot) {
       this.rowMaps ??= new Map();
       if (!this.rowMaps.has(snapshot)) {
         const rows = new Map();
@@ -218,30 +295,9 @@ var FreezerViewer = FreezerViewer || {};
     return `${outputs}${outputs && " "}= ${node.op}${attributes && `[${attributes}]`}(${inputs})${source}`;
   }
 
-  function diffRows(before, now, opcodes) {
-    const rows = [];
-    let [old, at] = [0, 0];
-    for (const code of opcodes) {
-      const kind = Array.isArray(code) ? "added" : code < 0 ? "removed" : "same";
-      for (let count = Math.abs(Array.isArray(code) ? code[0] : code); count > 0; count -= 1) {
-        const row = { kind, line: kind === "removed" ? before[old] : now[at] };
-        if (kind !== "added") row.old = (old += 1);
-        if (kind !== "removed") row.new = (at += 1);
-        rows.push(row);
-      }
-    }
-    return rows;
-  }
-
-  /** Tells the two lines of a node that was rewritten about each other. */
-  function pairUp(rows) {
-    const dropped = new Map();
-    for (const row of rows) if (row.kind === "removed" && row.line.node) dropped.set(row.line.node.id, row);
-    for (const row of rows) {
-      const other = row.kind === "added" && row.line.node ? dropped.get(row.line.node.id) : undefined;
-      if (other) [row.pair, other.pair] = [other.line, row.line];
-    }
-    return rows;
+  /** Whether a file belongs to an installed package or to no file at all, and so is not the user's own. */
+  function isInstalled(file) {
+    return /[\\/](site|dist)-packages[\\/]|^</.test(file);
   }
 
   function addNode(graph, node) {
@@ -265,5 +321,5 @@ var FreezerViewer = FreezerViewer || {};
     );
   }
 
-  Object.assign(FreezerViewer, { TraceModel, changedFields, nodeText });
+  Object.assign(FreezerViewer, { TraceModel, changedFields, isInstalled, nodeText });
 })();

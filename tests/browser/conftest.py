@@ -1,4 +1,4 @@
-"""One headless Chromium for all browser tests, and pages that tolerate neither errors nor the network."""
+"""Which Chromium to use, and pages that tolerate neither errors nor the network."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from urllib.parse import urlsplit
 
 import pytest
-from playwright.sync_api import Browser, Page, Request, sync_playwright
+from playwright.sync_api import Browser, Page, Request
 
 ARGUMENTS = (
     "--no-sandbox",
@@ -23,14 +23,6 @@ ARGUMENTS = (
 def installed_chromium() -> str | None:
     """Returns the system's Chromium; ``None`` lets playwright use the one it brought along."""
     return next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-
-
-@pytest.fixture(scope="session")
-def browser() -> Iterator[Browser]:
-    with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=installed_chromium(), args=list(ARGUMENTS))
-        yield chromium
-        chromium.close()
 
 
 @pytest.fixture

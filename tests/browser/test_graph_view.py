@@ -206,11 +206,11 @@ def test_nothing_moves_from_pass_to_pass(graph: Harness, shape: Any) -> None:
     graph.open(synthetic_trace(400, 8, shape))
     graph.show(1)
     for after in range(2, 8):
-        old, camera = graph.positions(), graph.run("return view.camera")
+        old, camera = graph.positions(), graph.run("return view.camera.place()")
         graph.show(after)
         new = graph.positions()
         assert old == {name: new[name] for name in old}
-        assert graph.run("return view.camera") == camera
+        assert graph.run("return view.camera.place()") == camera
 
 
 def called_trace() -> Trace:
@@ -552,11 +552,11 @@ def test_the_wheel_zooms_about_the_pointer_and_dragging_pans_both_panes(graph: H
     graph.page.mouse.wheel(0, -200)
     graph.page.wait_for_function("view.camera.zoom > 1.05")
     assert graph.run(spot) == pytest.approx(old, abs=0.01)
-    start = graph.run("return view.camera")
+    start = graph.run("return view.camera.place()")
     graph.page.mouse.down()
     graph.page.mouse.move(1000, 250, steps=4)
     graph.page.mouse.up()
-    end = graph.run("return view.camera")
+    end = graph.run("return view.camera.place()")
     assert end["y"] - start["y"] == pytest.approx(50 / start["zoom"], abs=0.01)
     assert graph.run("return events.filter(([name]) => name === 'select')") == []
 

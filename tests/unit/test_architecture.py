@@ -15,12 +15,13 @@ ROOT = Path(__file__).parents[2]
 # Imports go from a later layer to an earlier one, or stay within one.
 LAYERS = (
     {"errors"},
-    {"trace", "inputs", "options"},
+    {"trace", "inputs", "options", "model_summary", "exported_program"},
     {"alignment", "lineage", "diff", "metrics", "verify", "serde"},
+    {"node_matching", "graph_names", "trace_names", "trace_diff"},
     {"recorder"},
     {"backends", "measure", "models", "examples"},
     {"session"},
-    {"worker", "display"},
+    {"worker", "display", "magic"},
 )
 USES_TORCH = {"backends", "measure", "models", "examples"}
 PRIVATE_NAMES = Path("freeze_engine/backends/_torch_private.py")
@@ -232,6 +233,8 @@ def test_imports_are_found(source, names):
     [
         "import freeze_engine",
         "import freeze_engine; freeze_engine.load, freeze_engine.save, freeze_engine.Trace",
+        "import freeze_engine; freeze_engine.RecordingProcess, freeze_engine.RecordRequest, freeze_engine.inspect_model",
+        "import freeze_engine.worker.post_mortem_task, freeze_engine.worker.record_task",
         "import viewer",
         "import freeze_engine.examples as examples; list(examples.EXAMPLES)",
         "from freeze_engine.inputs import parse_input; parse_input('1x3x224x224')",

@@ -95,24 +95,19 @@ def _python(*words: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run([sys.executable, *words], capture_output=True, text=True, cwd=_ROOT, check=True)
 
 
-def test_no_command_prints_the_help(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main([]) == 0
-    assert capsys.readouterr().out.startswith("usage: freezer-ui [-h]")
-
-
 @pytest.mark.parametrize("words", [[], ["record"], ["run"], ["report"], ["stats"]])
 def test_help_is_printed_without_torch_or_panel(words: list[str]) -> None:
     code = (
         "import sys\nfrom viewer.cli import main\n"
         f"try: main({[*words, '--help']!r})\nexcept SystemExit as end: assert end.code == 0\n"
-        "heavy = {'torch', 'panel', 'bokeh', 'numpy', 'freeze_engine.trace'} & set(sys.modules)\n"
+        "heavy = {'torch', 'panel', 'bokeh', 'tornado', 'numpy', 'freeze_engine.trace'} & set(sys.modules)\n"
         "assert not heavy, heavy"
     )
-    assert f"usage: {' '.join(['freezer-ui', *words])} " in _python("-c", code).stdout
+    assert _python("-c", code).stdout.startswith(f"usage: {' '.join(['freezer-ui', *words])} ")
 
 
 def test_the_command_can_be_run_as_a_module() -> None:
-    assert "record" in _python("-m", "viewer.cli").stdout
+    assert "record" in _python("-m", "viewer.cli", "--help").stdout
 
 
 def test_the_version_is_told(capsys: pytest.CaptureFixture[str]) -> None:
@@ -124,7 +119,6 @@ def test_the_version_is_told(capsys: pytest.CaptureFixture[str]) -> None:
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["thaw"], "invalid choice: 'thaw'"),
         (["stats"], "required: TRACE"),
         (["record"], "required: MODEL"),
         (["record", "m.pt", "--via", "magic"], "invalid choice: 'magic'"),

@@ -131,6 +131,25 @@ def test_types_with_brackets(type_text):
     )
 
 
+def test_a_name_may_hold_what_the_name_of_an_attribute_may():
+    text = (
+        "graph(%self : __torch__.Net):\n"
+        '  %self.%q.bias : Tensor = prim::Constant[value= 0.5  1 [ CPUFloatType{2} ]]()\n'
+        "  %50% b : Tensor, %c% : int = f::g(%self.%q.bias)\n"
+        "  return (%50% b, %c%)\n"
+    )
+    constant = Value("self.%q.bias", "Tensor")
+    outputs = (Value("50% b", "Tensor"), Value("c%", "int"))
+    assert parse_graph(text) == GraphSnapshot(
+        (Value("self", "__torch__.Net"),),
+        (
+            Node(constant.name, "prim::Constant", (), (constant,), (("value", " 0.5  1 [ CPUFloatType{2} ]"),)),
+            Node("50% b", "f::g", (constant.name,), outputs),
+        ),
+        ("50% b", "c%"),
+    )
+
+
 def test_several_attributes_are_split_at_their_names_only():
     line = '%a : Tensor = f::g[k=[1, 2], text="x, y=1", types=[int, Tensor], at=<Thing object at 0x7f01ab>](%x)'
     attributes = (("k", "[1, 2]"), ("text", '"x, y=1"'), ("types", "[int, Tensor]"), ("at", "<Thing object>"))

@@ -15,7 +15,8 @@ from pathlib import Path
 import pytest
 import torch
 
-from freeze_engine.backends.torchscript.log import LOGGING_OPTION, CapturedLog, LogRecord, captured_log
+from freeze_engine.backends.torchscript.log import LOGGING_OPTION, captured_log
+from freeze_engine.backends.torchscript.log_records import CapturedLog, LogRecord
 
 PREFIX = b"[DEBUG freeze_module.cpp:415] "
 LOG = (

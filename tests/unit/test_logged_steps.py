@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from freeze_engine.backends.torchscript.ir_text import parse_graph
-from freeze_engine.backends.torchscript.log import CapturedLog
+from freeze_engine.backends.torchscript.log_records import CapturedLog
 from freeze_engine.backends.torchscript.logged_steps import LoggedStep, MethodGraphs, read_log, with_subgraph
 
 CALL = 'graph(%self : Net, %x : Tensor):\n  %w : Tensor = prim::CallMethod[name="weight"](%self)\n  return (%w)'
@@ -121,7 +121,7 @@ def test_methods_of_the_same_name_are_told_apart_by_their_graphs():
         ),
         (
             ANALYSED + RECORDED + PROPAGATED + CLEANED[: CLEANED.index(b"[DEBUG graph_executor.cpp:1047]")],
-            ("freeze_module", "after EliminateDeadCode", "forward"),
+            ("freeze_module", "UnrollConstantLoops", "forward"),
             (),
         ),
     ],

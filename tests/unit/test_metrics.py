@@ -17,11 +17,21 @@ from freeze_engine.metrics import (
 from freeze_engine.trace import Interval, Latency, Numerics, OutputError, Step, Trace
 from tests.builders import empty_trace, small_trace, traces
 
+Verdict = Literal["baseline", "faster", "slower", "no measurable difference"]
 
-def _latency(low: float | None, high: float = 0.0, device: str = "cpu") -> Latency:
+
+def _latency(low: float | None, high: float = 0.0, device: str = "cpu", *, claimed: bool = True) -> Latency:
+    """A latency whose verdict is what its interval says, unless that is not ``claimed``."""
     ratio = None if low is None else Interval((low + high) / 2, low, high)
-    median_ns = Interval(1000.0, 900.0, 1100.0)
-    return Latency(device, 1, (), 9, median_ns, ratio, "baseline" if ratio is None else "no measurable difference")
+    return Latency(device, 1, (), 9, Interval(1000.0, 900.0, 1100.0), ratio, _verdict(ratio, claimed))
+
+
+def _verdict(ratio: Interval | None, claimed: bool) -> Verdict:
+    if ratio is None:
+        return "baseline"
+    if not claimed or ratio.low <= 1 <= ratio.high:
+        return "no measurable difference"
+    return "faster" if ratio.high < 1 else "slower"
 
 
 def _timed(*latencies: tuple[Latency, ...], unchanged: tuple[int, ...] = ()) -> Trace:
@@ -96,6 +106,29 @@ def test_small_drifts_add_up_before_they_count() -> None:
     trace = _timed((_latency(None),), (_latency(0.96, 1.0),), (_latency(0.92, 0.98),), (_latency(0.8, 0.9),))
     assert [change.step for change in latency_changes(trace)] == [2, 3]
     assert [change.since for change in latency_changes(trace)] == [0, 2]
+
+
+def test_an_interval_without_a_verdict_is_not_told_and_is_no_level() -> None:
+    doubted = _latency(0.7, 0.8, claimed=False)
+    assert latency_changes(_timed((_latency(None),), (doubted,))) == ()
+    assert latency_changes(_timed((_latency(None),), (doubted,), (_latency(0.75, 0.85),))) == (
+        LatencyChange(2, "cpu", 0, 0.8),
+    )
+
+
+def test_the_way_back_is_told_without_a_verdict_of_its_own() -> None:
+    trace = _timed((_latency(None),), (_latency(0.5, 0.5),), (_latency(0.96, 1.04),))
+    assert latency_changes(trace) == (LatencyChange(1, "cpu", 0, 0.5), LatencyChange(2, "cpu", 1, 2.0))
+
+
+def test_intervals_within_the_margin_are_one_level() -> None:
+    near, far = _latency(0.505, 0.505), _latency(0.51, 0.51)
+    assert latency_changes(_timed((_latency(None),), (_latency(0.5, 0.5),), (near,))) == (
+        LatencyChange(1, "cpu", 0, 0.5),
+    )
+    assert latency_changes(_timed((_latency(None),), (_latency(0.5, 0.5),), (far,)))[1:] == (
+        LatencyChange(2, "cpu", 1, 1.02),
+    )
 
 
 def test_a_step_that_changed_nothing_is_never_blamed() -> None:

@@ -127,3 +127,30 @@ def test_reading_origins():
     assert origins.holders("w") == ("a",)
     assert origins.descendants("w") == ("b",)
     assert origins.table() == {"a": ("u", "v", "w"), "b": ("w",)}
+
+
+def test_a_pass_with_no_rules_is_followed_by_content():
+    before = graph("a", "b", ADD.format("a"), digests={"a": "same", "b": "other"})
+    after = graph("c", "%z : Tensor = f::g(%x, %c)", digests={"c": "same"})
+    unlike = graph("c", "%z : Tensor = f::g(%x, %c)", digests={"c": "unlike"})
+    assert moved(held(a="w", b="v"), before, after) == held(c="w")
+    assert moved(held(a="w", b="v"), before, unlike) == held()
+    assert moved(held(a="w", b="v"), before, after, c="b") == Origins({}, {"c": frozenset({"b"})})
+
+
+def test_a_constant_beside_the_one_it_equals_is_not_taken_for_it():
+    before = graph("a", ADD.format("a"), digests={"a": "same"})
+    after = graph("a", "c", ADD.format("a"), "%z : Tensor = aten::mul(%y, %c)", digests={"a": "same", "c": "same"})
+    assert moved(held(a="w"), before, after) == held(a="w")
+
+
+def test_merged_nodes_had_merged_constants():
+    relu, neg = "%{} : Tensor = aten::relu(%{})", "%{} : Tensor = aten::neg(%{})"
+    lines = (ADD.format("a"), relu.format("p", "y"), "%z : Tensor = aten::add(%x, %b)", relu.format("q", "z"))
+    total = "%t : Tensor = aten::mul(%p, %{})"
+    digests = {"a": "same", "b": "same"}
+    before = graph("a", "b", *lines, total.format("q"), digests=digests)
+    after = graph("a", *lines[:2], total.format("p"), digests=digests)
+    other = graph("a", lines[0], neg.format("p", "y"), total.format("p"), digests=digests)
+    assert moved(held(a="w", b="v"), before, after) == held(a="v w")
+    assert moved(held(a="w", b="v"), before, other) == held(a="w")

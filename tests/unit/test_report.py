@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import base64
+import hashlib
+import html
 import json
 import re
 import zlib
@@ -10,8 +12,9 @@ import pytest
 
 import freeze_engine as fe
 from tests.builders import HOSTILE, empty_trace, failed_trace, small_trace, synthetic_trace
+from viewer.assets import read_asset
 from viewer.graph_data import graph_data
-from viewer.report import render_report, script_names, write_report
+from viewer.report import Embedding, render_report, script_names, write_report
 from viewer.view_models import view_data
 
 MIB = 1024 * 1024
@@ -40,15 +43,50 @@ def test_the_same_trace_gives_the_same_bytes(page):
 
 def test_the_page_asks_for_nothing(page):
     assert re.findall(r'\b(?:src|href)="([^"]*)"', page) == ["data:,"]
-    assert "default-src 'none'" in page
+    assert "default-src 'none'" in html.unescape(page)
     assert "unsafe-eval" not in page
 
 
-def test_every_script_is_named_by_its_hash(page):
+def test_only_scripts_named_by_their_hash_run(page):
     policy = re.search(r'http-equiv="Content-Security-Policy" content="([^"]*)"', page)
     assert policy is not None
-    assert policy[1].count("&#39;sha256-") == len(script_names())
-    assert len(re.findall(r"<script>", page)) == len(script_names())
+    (start,) = re.findall(r"<script>(.*?)</script>", page, re.DOTALL)
+    scripts = (start, payload(page, "program"), payload(page, "bokeh"))
+    hashes = [base64.b64encode(hashlib.sha256(script.encode()).digest()).decode() for script in scripts]
+    directives = html.unescape(policy[1]).split("; ")
+    assert [one for one in directives if one.startswith("script-src")] == [
+        "script-src " + " ".join(f"'sha256-{one}'" for one in hashes)
+    ]
+
+
+def test_the_program_is_every_script_in_order(page):
+    assert payload(page, "program") == "\n".join(map(read_asset, script_names()))
+    assert payload(page, "style") == read_asset("viewer/viewer.css")
+
+
+def test_a_page_inside_another_is_told_what_to_show():
+    page = render_report(small_trace(), Embedding("a-name", {"step": 4}))
+    assert json.loads(payload(page, "trace"))["embedding"] == {"id": "a-name", "state": {"step": 4}}
+    assert json.loads(payload(render_report(small_trace()), "trace"))["embedding"] is None
+
+
+def test_a_page_inside_another_has_bokeh_only_for_what_was_measured():
+    plain = replace(small_trace(), steps=tuple(replace(step, latency=(), numerics=()) for step in small_trace().steps))
+    pages = {
+        name: render_report(trace, embedding)
+        for name, trace, embedding in (
+            ("measured", small_trace(), Embedding()),
+            ("plain", plain, Embedding()),
+            ("report", plain, None),
+        )
+    }
+    assert {name: 'id="bokeh"' in page for name, page in pages.items()} == {
+        "measured": True,
+        "plain": False,
+        "report": True,
+    }
+    assert json.loads(payload(pages["plain"], "trace"))["charts"] is None
+    assert html.unescape(pages["plain"]).count("sha256-") == 2
 
 
 def test_what_a_model_smuggles_in_is_inert():

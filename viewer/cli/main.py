@@ -1,4 +1,4 @@
-"""Reads the command line, runs the subcommand, and turns what goes wrong into a line and an exit code."""
+"""Reads the command line, runs what it asks for, and turns what goes wrong into a line and an exit code."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from typing import Any
 
 import freeze_engine as fe
 from viewer.cli.command import FINE, INTERRUPTED, WRONG_USE, Command, CommandError
+from viewer.cli.open import OpenCommand
 from viewer.cli.record import RecordCommand
 from viewer.cli.report import ReportCommand
 from viewer.cli.run import RunCommand
@@ -20,12 +21,14 @@ from viewer.cli.stats import StatsCommand
 from viewer.cli.terminal import remark, say
 
 COMMANDS: tuple[type[Command], ...] = (RecordCommand, RunCommand, ReportCommand, StatsCommand)
-_DESCRIPTION = "Records how PyTorch freezes a model, pass by pass, and shows what each pass did."
 _EPILOG = """\
-exit codes: 0 fine, 1 a check failed, 2 wrong use, 3 the freeze itself failed (what was recorded of it is still
-written), 130 interrupted
+exit codes: 0 fine (also when Ctrl-C or SIGTERM ends the dashboard), 1 a check failed, 2 wrong use, 3 the freeze
+itself failed (what was recorded of it is still written), 130 a command was interrupted
 
-example:
+examples:
+  freezer-ui                                        open the dashboard
+  freezer-ui resnet50.fztrace                       open a trace in it
+  freezer-ui model.pt --input 1x3x224x224           record a model in it
   freezer-ui record example:resnet50 -o resnet50.fztrace --report resnet50.html"""
 
 
@@ -39,12 +42,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         The exit code; `SystemExit` is raised for ``--help``, ``--version``, wrong arguments, and by a script of
         ``freezer-ui run`` that exits.
     """
-    words = sys.argv[1:] if argv is None else list(argv)
-    parser = build_parser()
-    arguments = parser.parse_args(words, argparse.Namespace(command_line=shlex.join(["freezer-ui", *words])))
-    if arguments.command is None:
-        parser.print_help()
-        return FINE
+    arguments = parse_command_line(sys.argv[1:] if argv is None else argv)
     try:
         return _run(arguments)
     except BrokenPipeError:
@@ -56,27 +54,53 @@ def main(argv: Sequence[str] | None = None) -> int:
         return INTERRUPTED
 
 
-def build_parser(**options: Any) -> argparse.ArgumentParser:
-    """Returns the parser of the whole command line.
+def parse_command_line(words: Sequence[str]) -> argparse.Namespace:
+    """Returns what a command line asks for.
 
     Args:
-        **options: for every parser, such as ``formatter_class``.
+        words: of the command line, without the program. A first word that names a subcommand is one; a file of that
+            name is reached as ``./record``.
+
+    Returns:
+        The arguments; ``command`` is the subcommand's name, ``None`` for the dashboard, ``run`` does it, and
+        ``command_line`` is the whole command as it was typed.
+    """
+    line = argparse.Namespace(command_line=shlex.join(["freezer-ui", *words]))
+    command = next((command for command in COMMANDS if [command.name] == list(words[:1])), None)
+    if command is None:
+        return build_parser().parse_intermixed_args(words, line)
+    return build_parser(command).parse_args(words[1:], line)
+
+
+def build_parser(command: type[Command] = OpenCommand, **options: Any) -> argparse.ArgumentParser:
+    """Returns the parser of one subcommand.
+
+    Args:
+        command: the subcommand, by default the dashboard, which has no name.
+        **options: such as ``formatter_class``.
     """
     options = {"formatter_class": argparse.RawDescriptionHelpFormatter} | options
-    parser = argparse.ArgumentParser("freezer-ui", description=_DESCRIPTION, epilog=_EPILOG, **options)
-    parser.add_argument(
-        "--version", action=_Version, nargs=0, help="print the versions of freezer-ui and torch, and exit"
-    )
-    subparsers = parser.add_subparsers(dest="command", metavar="COMMAND", title="commands")
-    for command in COMMANDS:
-        summary, _, details = (command.__doc__ or "").partition("\n")
-        description = f"{summary}\n{textwrap.dedent(details).rstrip()}"
-        subparser = subparsers.add_parser(command.name, help=summary.rstrip("."), description=description, **options)
-        instance = command()
-        instance.add_arguments(subparser)
-        subparser.add_argument("-v", "--traceback", action="store_true", help="show the full traceback of an error")
-        subparser.set_defaults(run=instance.run)
+    summary, _, details = (command.__doc__ or "").partition("\n")
+    description = f"{summary}\n{textwrap.dedent(details).rstrip()}"
+    is_named = command is not OpenCommand
+    program = f"freezer-ui {command.name}" if is_named else "freezer-ui"
+    parser = argparse.ArgumentParser(program, description=description, **options)
+    instance = command()
+    if not is_named:
+        parser.epilog = _EPILOG
+        parser.add_argument_group("commands", "\n".join(_command_lines()))
+        parser.add_argument(
+            "--version", action=_Version, nargs=0, help="print the versions of freezer-ui and torch, and exit"
+        )
+    instance.add_arguments(parser)
+    parser.add_argument("-v", "--traceback", action="store_true", help="show the full traceback of an error")
+    parser.set_defaults(run=instance.run, command=command.name if is_named else None)
     return parser
+
+
+def _command_lines() -> list[str]:
+    lines = [f"{command.name:<8} {(command.__doc__ or '').partition('.')[0]}" for command in COMMANDS]
+    return [*lines, "(freezer-ui COMMAND --help tells more)"]
 
 
 class _Version(argparse.Action):

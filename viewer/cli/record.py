@@ -8,6 +8,7 @@ from typing import ClassVar
 
 import freeze_engine as fe
 from viewer.cli.command import FINE, FREEZE_FAILED, CommandError, output_file
+from viewer.cli.recording import add_recording_arguments, measure, torchscript_options
 from viewer.cli.terminal import progress_line, remark, say
 
 
@@ -29,18 +30,7 @@ class RecordCommand:
         """Adds the subcommand's arguments."""
         add = parser.add_argument
         add("model", metavar="MODEL", help="the model to freeze")
-        add("--input", action="append", default=[], metavar="INPUT", help="an input, once for each argument")
-        add("--backend", choices=("torchscript",), default="torchscript", help="which freezing (default: %(default)s)")
-        add("--via", choices=("script", "trace"), help="how a module gets into TorchScript (default: script)")
-        add("--preserve", action="extend", nargs="+", metavar="NAME", help="attributes and methods to preserve (a.b)")
-        add("--no-optimize-numerics", action="store_true", help="leave out the folds that can change the numbers")
-        add("--optimize-for-inference", action="store_true", help="go on with torch.jit.optimize_for_inference")
-        add("--other-method", action="append", default=[], metavar="NAME", help="a further method to optimize")
-        add("--device", metavar="DEVICE", help="where to put model and inputs, freeze and measure (cpu, cuda:0)")
-        add("--no-measure", action="store_true", help="record only")
-        add("--no-latency", action="store_true", help="measure no latency")
-        add("--no-numerics", action="store_true", help="measure no numeric errors")
-        add("--no-memory", action="store_true", help="measure no memory")
+        add_recording_arguments(parser)
         add("-o", "--output", type=output_file, metavar="FILE", help="the trace (default: the model's name .fztrace)")
         add("--report", type=output_file, metavar="FILE", help="write the HTML report, too")
 
@@ -50,8 +40,8 @@ class RecordCommand:
         model = _load(arguments)
         inputs = fe.make_inputs(requests, device=arguments.device or "cpu") if requests else model.inputs
         output = arguments.output or Path(f"{model.name}.fztrace")
-        measure = _measure(arguments)
-        if measure is not None and inputs is None:
+        wanted = measure(arguments)
+        if wanted is not None and inputs is None:
             remark("there are no inputs, so nothing is measured; give them with --input")
         try:
             with progress_line() as progress:
@@ -59,8 +49,8 @@ class RecordCommand:
                     model.module,
                     inputs,
                     backend=arguments.backend,
-                    options=_options(arguments, model),
-                    measure=None if inputs is None else measure,
+                    options=torchscript_options(arguments, model.preserved_attrs),
+                    measure=None if inputs is None else wanted,
                     via=arguments.via or model.via,
                     progress=progress,
                     name=model.name,
@@ -86,25 +76,6 @@ def _load(arguments: argparse.Namespace) -> fe.LoadedModel:
     except Exception as error:
         text = f"MODEL {arguments.model!r}: its own code raised {type(error).__name__}: {error}"
         raise CommandError(text) from error
-
-
-def _options(arguments: argparse.Namespace, model: fe.LoadedModel) -> fe.TorchScriptOptions:
-    return fe.TorchScriptOptions(
-        preserved_attrs=tuple(arguments.preserve or model.preserved_attrs),
-        optimize_numerics=not arguments.no_optimize_numerics,
-        optimize_for_inference=arguments.optimize_for_inference,
-        other_methods=tuple(arguments.other_method),
-    )
-
-
-def _measure(arguments: argparse.Namespace) -> fe.Measure | None:
-    if arguments.no_measure:
-        return None
-    return fe.Measure(
-        latency=not arguments.no_latency,
-        numerics=not arguments.no_numerics,
-        memory=not arguments.no_memory,
-    )
 
 
 def _write_partial(error: BaseException, output: Path, report: Path | None) -> str:

@@ -7,8 +7,6 @@ from __future__ import annotations
 
 import argparse
 import functools
-import io
-from contextlib import redirect_stdout, suppress
 
 from viewer.cli.main import COMMANDS, build_parser
 from viewer.cli.terminal import say
@@ -22,20 +20,14 @@ This page is generated from the program's own help by `python -m viewer.cli.refe
 
 def reference() -> str:
     """Returns the page as Markdown, the same whatever the terminal."""
-    sections = [_section("freezer-ui", _help("--help"))]
-    sections += [_section(f"freezer-ui {command.name}", _help(command.name, "--help")) for command in COMMANDS]
-    return "\n".join([_INTRODUCTION, *sections])
+    formatter = functools.partial(argparse.RawDescriptionHelpFormatter, width=100)
+    parsers = [build_parser(formatter_class=formatter)]
+    parsers += [build_parser(command, formatter_class=formatter) for command in COMMANDS]
+    return "\n".join([_INTRODUCTION, *(_section(parser) for parser in parsers)])
 
 
-def _help(*words: str) -> str:
-    parser = build_parser(formatter_class=functools.partial(argparse.RawDescriptionHelpFormatter, width=100))
-    with redirect_stdout(io.StringIO()) as output, suppress(SystemExit):
-        parser.parse_args(words)
-    return output.getvalue()
-
-
-def _section(title: str, text: str) -> str:
-    return f"## {title}\n\n```text\n{text.rstrip()}\n```\n"
+def _section(parser: argparse.ArgumentParser) -> str:
+    return f"## {parser.prog}\n\n```text\n{parser.format_help().rstrip()}\n```\n"
 
 
 if __name__ == "__main__":

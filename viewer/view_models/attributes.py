@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import freeze_engine as fe
-from viewer.view_models.listing import source_row
+from viewer.view_models.places import source_row
 from viewer.view_models.wording import REASONS, bytes_text, shape_text, why_text
 
 

@@ -6,7 +6,14 @@ from dataclasses import replace
 from typing import Any
 
 import freeze_engine as fe
-from viewer.view_models.wording import duration_text, error_text, finite, interval_text, ratio_text
+from viewer.view_models.wording import (
+    duration_text,
+    error_text,
+    finite,
+    interval_text,
+    latency_change_text,
+    ratio_text,
+)
 
 
 def latency_rows(latency: tuple[fe.Latency, ...]) -> list[dict[str, Any]]:
@@ -28,6 +35,17 @@ def latency_rows(latency: tuple[fe.Latency, ...]) -> list[dict[str, Any]]:
         }
         for entry in latency
     ]
+
+
+def latency_change_row(change: fe.LatencyChange) -> dict[str, Any]:
+    """Returns a measurable difference to an earlier step."""
+    return {
+        "device": change.device,
+        "since": change.since,
+        "ratio": f"{change.ratio:.2f}×",
+        "verdict": "faster" if change.ratio < 1 else "slower",
+        "text": latency_change_text(change.ratio, change.since, change.device),
+    }
 
 
 def numerics_rows(numerics: tuple[fe.Numerics, ...]) -> list[dict[str, Any]]:

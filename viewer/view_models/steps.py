@@ -6,9 +6,9 @@ from collections import defaultdict
 from typing import Any
 
 import freeze_engine as fe
-from viewer.view_models.listing import LineNumbers, Opcodes, opcodes, source_row
-from viewer.view_models.measures import latency_rows, numerics_rows
-from viewer.view_models.wording import bytes_delta_text, bytes_text, duration_text, latency_change_text
+from viewer.view_models.measures import latency_change_row, latency_rows, numerics_rows
+from viewer.view_models.places import source_row
+from viewer.view_models.wording import bytes_delta_text, bytes_text, duration_text
 
 
 class StepRows:
@@ -24,9 +24,7 @@ class StepRows:
         self.codes: list[str] = []
         self._alias_places: dict[fe.AliasAnalysis, int] = {}
         self._code_places: dict[str, int] = {}
-        self._numbers = LineNumbers()
         self._trace, self._metrics = trace, metrics
-        self._lines: dict[int, list[int]] = {}
         self._notices = defaultdict(list)
         for notice in trace.notices:
             self._notices[notice.step].append(notice.message)
@@ -58,13 +56,9 @@ class StepRows:
             "added": metrics.added,
             "removed": metrics.removed,
             "modified": metrics.changed,
-            "ops": [[op, delta] for op, delta in metrics.op_deltas],
-            "ir": self._opcodes(step, before),
             "duration": None if step.duration_ns is None else duration_text(step.duration_ns),
             "latency": latency_rows(step.latency),
-            "latency_changes": [
-                latency_change_text(change.ratio, change.since, change.device) for change in metrics.latency_changes
-            ],
+            "latency_changes": [latency_change_row(change) for change in metrics.latency_changes],
             "numerics": numerics_rows(step.numerics),
             "past_tolerance": list(metrics.past_tolerance),
             "constants": bytes_text(step.constant_bytes),
@@ -76,16 +70,6 @@ class StepRows:
             "log": list(step.log),
             "notices": self._notices[step.index],
         }
-
-    def _opcodes(self, step: fe.Step, before: fe.Step | None) -> Opcodes | None:
-        """Returns how the step's text differs from the one before; ``None`` where it does not, or there is none."""
-        if before is not None and before.graph is step.graph:
-            self._lines[step.index] = self._lines[before.index]
-            return None
-        lines = self._lines[step.index] = self._numbers.of(step.graph)
-        if before is None or self._lines[before.index] == lines:
-            return None
-        return opcodes(self._lines[before.index], lines)
 
     def _alias_place(self, aliases: fe.AliasAnalysis | None) -> int | None:
         if aliases is None:

@@ -18,7 +18,7 @@ from freeze_engine.backends.torchscript.raw import printable
 from freeze_engine.trace import AliasAnalysis, AliasEntry, Block, ChainLink, GraphSnapshot, Node, Write
 
 _Key = tuple[str, tuple[str, ...], tuple[str, ...], tuple[tuple[str, str], ...]]
-_ENTRY = re.compile(r"%(?P<value>\S+) (?P<relation>points to|contains): (?P<targets>.*)$")
+_ENTRY = re.compile(r"%(?P<value>.+?) (?P<relation>points to|contains): (?P<targets>.*)$")
 
 
 def alias_analysis(graph: Any, snapshot: GraphSnapshot) -> AliasAnalysis:

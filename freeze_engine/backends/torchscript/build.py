@@ -10,12 +10,11 @@ from freeze_engine.backends._torch_private import private
 from freeze_engine.backends.torchscript.aliases import WriterSearch, alias_analysis
 from freeze_engine.backends.torchscript.attributes import ModuleAttribute, module_attributes
 from freeze_engine.backends.torchscript.fates import Chain, fates
-from freeze_engine.backends.torchscript.folds import origins_after, rewrites
 from freeze_engine.backends.torchscript.ir_text import parse_graph
 from freeze_engine.backends.torchscript.knowledge import Knowledge
 from freeze_engine.backends.torchscript.live import live_nodes, source_lines
 from freeze_engine.backends.torchscript.logged_steps import (
-    FOLDING,
+    CLEAN_UP,
     FREEZE_MODULE,
     INLINE,
     INPUT,
@@ -27,20 +26,18 @@ from freeze_engine.backends.torchscript.logged_steps import (
 )
 from freeze_engine.backends.torchscript.near_misses import near_misses
 from freeze_engine.backends.torchscript.notices import notices
-from freeze_engine.backends.torchscript.origins import CONSTANT_OPS, Origins, advance
 from freeze_engine.backends.torchscript.raw import LiveSnapshot, RawFreeze, graph_text
 from freeze_engine.backends.torchscript.reasons import MethodRecord, ReasonFinder
 from freeze_engine.backends.torchscript.rebuild import rebuild
-from freeze_engine.backends.torchscript.slots import fork_paths, scoped_nodes
+from freeze_engine.backends.torchscript.tracking import StepTracker
 from freeze_engine.measure.memory import constant_bytes
 from freeze_engine.recorder import Recorder
-from freeze_engine.trace import Failure, GraphSnapshot, Notice, Rewrite, Step
+from freeze_engine.trace import Failure, GraphSnapshot, Notice, Step
 
 _LOG_UNSEEN = (
     "torch's log did not reach file descriptor 2, so the passes inside _freeze_module are not in this trace: "
     "torch._C._jit_set_logging_stream must be 'stderr' while recording."
 )
-CLEAN_UP = "EliminateNoOps, LowerSimpleTuples, CleanupFrozenModule"
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +67,7 @@ class Build:
         self._slots = freeze.slots
         self._reading = self._read_log()
         self._knowledge = Knowledge(freeze, self._slots, self._reading.inlined if self._reading else {})
-        self._origins: dict[int, Origins] = {}
+        self._tracker = StepTracker(recorder, self._slots)
         self._removed_slots = bool(self._slots.keys() - self._result_slots().keys())
         #: The steps whose graphs can be run, by index.
         self.live: dict[int, LiveStep] = {}
@@ -116,7 +113,8 @@ class Build:
         for step in reading.steps:
             # Before inlining every node is the method's own, and its names may be others' afterwards.
             graph = step.graph if step.stage == INPUT else self._knowledge.annotate(step.method, step.graph)
-            added = self._add(step.stage, step.name, step.method, graph, None, step.duration_ns, step.log)
+            place = (step.stage, step.name, step.method)
+            added = self._add(place, graph, duration_ns=step.duration_ns, log=step.log)
             if step.stage == INPUT and step.method in freeze.inputs:
                 self._make_live(added, freeze.inputs[step.method], freeze.source)
         cleaned_ns = self._cleaned_up_ns()
@@ -139,7 +137,8 @@ class Build:
         number: int | None = None,
         duration_ns: int | None = None,
     ) -> None:
-        added = self._add(stage, name, method, self._knowledge.read(method, snapshot), number, duration_ns)
+        graph = self._knowledge.read(method, snapshot)
+        added = self._add((stage, name, method), graph, number, duration_ns)
         self._make_live(added, snapshot, module)
         if name == CLEAN_UP and self._removed_slots:
             self._recorder.update(added.index, changed=True)
@@ -175,59 +174,19 @@ class Build:
 
     def _add(
         self,
-        stage: str,
-        name: str,
-        method: str,
+        place: tuple[str, str, str],
         graph: GraphSnapshot,
-        number: int | None,
-        duration_ns: int | None,
+        number: int | None = None,
+        duration_ns: int | None = None,
         log: tuple[str, ...] = (),
     ) -> Step:
-        before = self._latest(method)
-        step = self._recorder.add_step(stage, name, method, graph, round=number, duration_ns=duration_ns, log=log)
-        held = self._origins[before.index] if before else Origins()
-        made: dict[str, tuple[str, ...]] = {}
-        found: tuple[Rewrite, ...] = ()
-        if before and step.graph is not before.graph:
-            for one in name.split(", "):
-                found += rewrites(one, before.graph, step.graph, held.table())
-                made |= origins_after(one, before.graph, step.graph, held.table()) if found else {}
-            made = {name: paths for name, paths in made.items() if name not in held.table()}
-            held = advance(held, before.graph, step.graph, made)
-        if name == PROPAGATE_ATTRIBUTES or any(FOLDING.fullmatch(line) for line in log):
-            held = self._propagated(held, step)
-        self._origins[step.index] = held
+        step = self._tracker.add(place, graph, number, duration_ns, log)
         constants = [node.constant for node in step.graph.walk() if node.constant is not None]
-        return self._recorder.update(step.index, rewrites=found, constant_bytes=constant_bytes(constants))
-
-    def _propagated(self, held: Origins, step: Step) -> Origins:
-        """Attribute propagation names each new constant ``self.<path>``, once more in every fork."""
-        logged = {match["constant"] for line in step.log if (match := FOLDING.fullmatch(line))}
-        found = {name: set(each) for name, each in held.held.items()}
-        around = fork_paths(step.graph, step.method.rpartition(".")[0])
-        for scope, node in scoped_nodes(step.graph.nodes):
-            if node.op not in CONSTANT_OPS or not node.outputs:
-                continue
-            plain = node.outputs[0].name.removeprefix(scope)
-            path = self._slot_of(plain.removeprefix("self."), around.get(scope, ""))
-            if plain in logged and path is not None:
-                found.setdefault(node.outputs[0].name, set()).add(path)
-        return Origins({name: frozenset(each) for name, each in found.items()}, held.derived)
-
-    def _slot_of(self, name: str, owner: str) -> str | None:
-        """torch makes a taken name unique with a counter behind a dot."""
-        path = f"{owner}.{name}" if owner else name
-        if path in self._slots:
-            return path
-        stem, _, counter = path.rpartition(".")
-        return stem if counter.isdigit() and stem in self._slots else None
-
-    def _latest(self, method: str) -> Step | None:
-        return next((step for step in reversed(self._recorder.steps) if step.method == method), None)
+        return self._recorder.update(step.index, constant_bytes=constant_bytes(constants))
 
     def _finals(self) -> list[Step]:
         methods = dict.fromkeys(step.method for step in self._recorder.steps)
-        return [step for method in methods if (step := self._latest(method))]
+        return [step for method in methods if (step := self._tracker.latest(method))]
 
     # -- what the steps show
 
@@ -253,7 +212,7 @@ class Build:
         chains = []
         for final in self._finals():
             steps = tuple(step for step in self._recorder.steps if step.method == final.method)
-            chains.append(Chain(final.method, steps, tuple(self._origins[step.index] for step in steps)))
+            chains.append(Chain(final.method, steps, tuple(self._tracker.origins[step.index] for step in steps)))
         result = self._result_slots()
         requested = (*self._freeze.preserved, *self._preserved_parameters(result))
         finder = ReasonFinder(self._slots, result, requested, [self._record(chain) for chain in chains])

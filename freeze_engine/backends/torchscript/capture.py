@@ -26,6 +26,7 @@ import torch
 from freeze_engine.backends import _torch_private as torch_private
 from freeze_engine.backends._patching import Patch, patched
 from freeze_engine.backends.torchscript.attributes import module_attributes
+from freeze_engine.backends.torchscript.live import live_nodes, module_path
 from freeze_engine.backends.torchscript.log import captured_log
 from freeze_engine.backends.torchscript.log_clock import LogClock
 from freeze_engine.backends.torchscript.logged_steps import FREEZE_MODULE, INPUT
@@ -39,6 +40,7 @@ from freeze_engine.backends.torchscript.raw import (
     live_snapshot,
     method_graph,
 )
+from freeze_engine.backends.torchscript.watcher import SILENT, FreezeNotes, MethodNotes, Watcher
 
 _active: contextvars.ContextVar[tuple[FreezeCapture, ...]] = contextvars.ContextVar("active_captures", default=())
 _log_lock = threading.RLock()
@@ -60,16 +62,23 @@ _clock = LogClock()
 
 
 class FreezeCapture:
-    """The freezes seen by one ``with`` block, in the order they began."""
+    """The freezes seen by one ``with`` block, in the order they began.
 
-    def __init__(self) -> None:
+    Args:
+        watcher: told how they go.
+    """
+
+    def __init__(self, watcher: Watcher = SILENT) -> None:
         self.freezes: list[RawFreeze] = []
+        self._watcher = watcher
         #: Reads all that only live modules tell; called before torch forgets its classes.
         self.settle: Callable[[], object] = lambda: None
 
     def begin(self, freeze: RawFreeze) -> None:
         """Adds a freeze that has just begun."""
         self.freezes.append(freeze)
+        if self._watcher is not SILENT:
+            freeze.watcher = self._watcher
 
     def find(self, graph: Any) -> RawFreeze | None:
         """Returns the latest freeze that has this live graph, or ``None``.
@@ -100,8 +109,11 @@ _call: contextvars.ContextVar[_Call | None] = contextvars.ContextVar("outermost_
 
 
 @contextlib.contextmanager
-def capturing() -> Iterator[FreezeCapture]:
+def capturing(watcher: Watcher = SILENT) -> Iterator[FreezeCapture]:
     """Records freezes until the block ends; torch is then as it was before.
+
+    Args:
+        watcher: told how they go.
 
     Yields:
         The capture, filled as freezes happen.
@@ -110,7 +122,7 @@ def capturing() -> Iterator[FreezeCapture]:
         UnsupportedTorchError: this torch lacks a private name that recording needs.
     """
     torch_private.require()
-    capture = FreezeCapture()
+    capture = FreezeCapture(watcher)
     _install()
     _active.set((*_active.get(), capture))
     try:
@@ -260,6 +272,8 @@ def _freeze_module(
         freeze.options["preserve_parameters"] = True
     methods = ("forward", *preserved)
     _note_inputs(freeze, module, methods)
+    freeze.freeze_started_ns = time.monotonic_ns()
+    _tell_beginning(freeze)
     with _log_lock, _log_of(freeze):
         freeze.freeze_started_ns = time.monotonic_ns()
         try:
@@ -275,7 +289,23 @@ def _freeze_module(
     freeze.graphs.clear()
     freeze.adopt(result, methods)
     freeze.frozen = {method: live_snapshot(graph, None) for method, graph in freeze.graphs.items()}
+    freeze.watcher.module_frozen({method: snapshot.text for method, snapshot in freeze.frozen.items()})
     return result
+
+
+def _tell_beginning(freeze: RawFreeze) -> None:
+    """Tells what would be needed to read torch's log without this process; that time is none of the freeze's."""
+    if not freeze.watcher.watches:
+        return
+    started = time.perf_counter_ns()
+    methods = []
+    for method, snapshot in freeze.inputs.items():
+        graph = freeze.inlined(method)
+        modules = tuple(module_path(node) for node in live_nodes(graph))
+        methods.append(MethodNotes(method, snapshot.text, graph_text(graph), modules))
+    freeze.watcher.freeze_begins(FreezeNotes(tuple(methods), tuple(freeze.slots)))
+    if _call.get() is not None:
+        freeze.duration_ns -= time.perf_counter_ns() - started
 
 
 @contextlib.contextmanager
@@ -284,7 +314,7 @@ def _log_of(freeze: RawFreeze) -> Iterator[None]:
     if any(is_unprintable(tensor) for slot in freeze.slots.values() for tensor in slot.tensors):
         yield
         return
-    with captured_log(_clock) as log:
+    with captured_log(_clock, freeze.watcher.log_file) as log:
         freeze.log = log
         yield
 

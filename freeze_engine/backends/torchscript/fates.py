@@ -9,8 +9,9 @@ from typing import Any
 import torch
 
 from freeze_engine.backends.torchscript.attributes import ModuleAttribute
-from freeze_engine.backends.torchscript.logged_steps import FOLDING
-from freeze_engine.backends.torchscript.origins import Origins
+from freeze_engine.backends.torchscript.logged_steps import FOLDING, INLINE
+from freeze_engine.backends.torchscript.origins import CONSTANT_OPS, Origins
+from freeze_engine.backends.torchscript.passes import OUTSIDE
 from freeze_engine.backends.torchscript.reasons import Verdict
 from freeze_engine.backends.torchscript.slots import slot_accesses
 from freeze_engine.measure.memory import tensor_bytes
@@ -29,6 +30,7 @@ _ADVICE = {
     "unresolved_path": "read the submodule straight from self instead of through a variable that may be one of several",
     "interface": "declare the submodule by its class instead of an interface",
 }
+_UNLOGGED = "torch's log was not there to be read, which alone tells what became of it before"
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +105,8 @@ class _Judge:
         self._after = after
         self._verdicts = verdicts
         self._facts = tuple(_ChainFacts(chain) for chain in chains)
+        logged = not chains or any(step.stage == INLINE for chain in chains for step in chain.steps)
+        self._named = None if logged else tuple((chain, _named_constants(chain)) for chain in chains)
 
     def fate(self, slot: ModuleAttribute) -> AttributeFate:
         if slot.path in self._after:
@@ -110,7 +114,9 @@ class _Judge:
         if slot.kind == "submodule":
             return self._submodule(slot)
         holder = next((facts for facts in self._facts if slot.path in facts.held), None)
-        return self._constant(slot, holder) if holder else self._dropped(slot)
+        if holder:
+            return self._constant(slot, holder)
+        return self._dropped(slot) if self._named is None else self._unlogged(slot, self._named)
 
     def _preserved(self, slot: ModuleAttribute) -> AttributeFate:
         verdict = self._verdicts[slot.path]
@@ -125,7 +131,7 @@ class _Judge:
             if slot.path in facts.reads or any(path.startswith(f"{slot.path}.") for path in facts.held):
                 fact = "its methods were inlined, and what they read from it became constants or went with them"
                 return _fate(slot, "inlined", (Evidence(fact),), facts.folding.index if facts.folding else None)
-        return self._dropped(slot)
+        return self._dropped(slot) if self._named is None else self._unlogged(slot, self._named)
 
     def _constant(self, slot: ModuleAttribute, holder: _ChainFacts) -> AttributeFate:
         standing = self._locations(slot.path, held=True)
@@ -135,11 +141,7 @@ class _Judge:
             return _fate(slot, "inlined", evidence, step, locations=standing)
         step_ended = _last_held(slot.path, holder.chain)
         merged = self._locations(slot.path, held=False)
-        where = ", ".join(f"%{location.value}" for location in merged)
-        fact = (
-            f"{step_ended.name} merged it into {where}" if merged else f"{step_ended.name} left nothing that reads it"
-        )
-        first = Evidence(fact, holder.chain.method, step_ended.index)
+        first = Evidence(_end_of_constant(step_ended, merged), holder.chain.method, step_ended.index)
         return _fate(slot, "folded", (first, *evidence), step_ended.index, locations=merged)
 
     def _locations(self, path: str, *, held: bool) -> tuple[Location, ...]:
@@ -148,6 +150,21 @@ class _Judge:
             for facts in self._facts
             for name in (facts.chain.origins[-1].holders(path) if held else facts.chain.origins[-1].descendants(path))
         )
+
+    def _unlogged(self, slot: ModuleAttribute, named: Sequence[tuple[Chain, Mapping[str, Step]]]) -> AttributeFate:
+        """Without torch's log only the name is left: a constant is called ``self.<path>`` until a fold replaces it."""
+        name = f"self.{slot.path}"
+        fact = Evidence(f"torch named a constant after it (torch/csrc/jit/passes/freeze_module.cpp); {_UNLOGGED}")
+        found = [(chain, last[name]) for chain, last in named if name in last]
+        final = [chain.method for chain, last in found if last is chain.steps[-1]]
+        if final:
+            locations = () if slot.kind == "submodule" else tuple(Location(method, name) for method in final)
+            return _fate(slot, "inlined", (fact,), None, locations=locations)
+        for chain, last in found:
+            after = chain.steps[chain.steps.index(last) + 1]
+            removed = Evidence(f"{after.name} removed it", chain.method, after.index)
+            return _fate(slot, "folded", (removed, fact), after.index)
+        return _fate(slot, "dropped", (Evidence(f"no constant is named after it; {_UNLOGGED}"),), None)
 
     def _dropped(self, slot: ModuleAttribute) -> AttributeFate:
         """Nothing preserved reads it; where a read was there at first, the step that removed it is named."""
@@ -159,6 +176,24 @@ class _Judge:
                 evidence = Evidence(fact, facts.chain.method, None, None, node.op, node.source)
                 return _fate(slot, "dropped", (evidence,), step.index)
         return _fate(slot, "dropped", (Evidence("no frozen method reads it"),), None)
+
+
+def _end_of_constant(step: Step, merged: tuple[Location, ...]) -> str:
+    where = ", ".join(f"%{location.value}" for location in merged)
+    if step.stage != OUTSIDE:
+        return f"{step.name} merged it into {where}" if merged else f"{step.name} left nothing that reads it"
+    what = f"took out its constant, and {where} was computed from it" if merged else "took out its constant"
+    return f"code that is none of torch's freezing {what}; whether more of its constants hold the value is not known"
+
+
+def _named_constants(chain: Chain) -> dict[str, Step]:
+    """Returns, by the name of a constant, the last step whose graph has it; a module's is that of what it holds."""
+    last: dict[str, Step] = {}
+    for step in chain.steps:
+        for name in {node.outputs[0].name for node in step.graph.walk() if node.op in CONSTANT_OPS}:
+            parts = name.split(".")
+            last |= {".".join(parts[: count + 1]): step for count in range(len(parts))}
+    return last
 
 
 def _last_held(path: str, chain: Chain) -> Step:

@@ -25,6 +25,7 @@ _PLAIN_NODE = re.compile(
     r"(?:, scope: (?P<scope>[^#]*?))?"
     r"(?: # (?P<file>.+):(?P<line>\d+):(?P<column>\d+))?\s*"
 )
+_VALUE = re.compile(r"%(?P<name>.+?) : (?P<type>[^%]*?),?\s*(?=%|$)")
 _BLOCK = re.compile(r"block\d+\((?P<inputs>.*)\):$")
 _SUBGRAPH = re.compile(r"with (?P<name>\S+) = graph\(")
 _ADDRESS = re.compile(r" object at 0x[0-9a-f]+>")
@@ -287,12 +288,8 @@ def _split(text: str) -> list[str]:
 
 
 def _values(text: str, scope: str) -> tuple[Value, ...]:
-    """Reads ``%a : T, %b : U``: a type never holds a percent sign, so ``%`` starts each value."""
-    values = []
-    for part in text.split("%")[1:]:
-        name, _, kind = part.partition(" : ")
-        values.append(Value(scope + name, kind.strip().rstrip(",")))
-    return tuple(values)
+    """Reads ``%a : T, %b : U``; a name may hold a percent sign, where an attribute's does, a type never does."""
+    return tuple(Value(scope + match["name"], match["type"]) for match in _VALUE.finditer(text))
 
 
 def _names(text: str, scope: str) -> tuple[str, ...]:

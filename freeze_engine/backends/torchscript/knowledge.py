@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from freeze_engine.backends.torchscript.annotations import Annotations
 from freeze_engine.backends.torchscript.attributes import ModuleAttribute
 from freeze_engine.backends.torchscript.ir_text import parse_graph
 from freeze_engine.backends.torchscript.live import (
-    Annotations,
     constant_values,
     constants,
     describe,

@@ -7,8 +7,7 @@ side by side; torch renumbers the values of a copied graph, so names always come
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import torch
@@ -16,35 +15,13 @@ import torch
 from freeze_engine.backends.torchscript.attributes import tensors_in
 from freeze_engine.backends.torchscript.origins import CONSTANT_OPS
 from freeze_engine.measure.memory import StorageNames, constant_of
-from freeze_engine.trace import Block, Constant, GraphSnapshot, Node, SourceLines, Value
+from freeze_engine.trace import Constant, GraphSnapshot, Node, SourceLines
 
 _SEGMENT = re.compile(r"([^.()]+)\(([^()]*)\)")
 #: torch's placeholders for calls that are not on a submodule (``torch/csrc/jit/ir/scope.h``).
 _PLACEHOLDERS = ("SELF", "UNKNOWN_INSTANCE", "top")
 _RANGE_HEADER = re.compile(r'^\s*File "(?P<file>.*)", line (?P<line>\d+)(?:, in .*)?$')
 _MARKER = re.compile(r"^\s*~+(?: <--- HERE)?\s*$")
-_DTYPES = {
-    "Float": "float32",
-    "Double": "float64",
-    "Half": "float16",
-    "BFloat16": "bfloat16",
-    "Long": "int64",
-    "Int": "int32",
-    "Short": "int16",
-    "Char": "int8",
-    "Byte": "uint8",
-    "Bool": "bool",
-    "ComplexHalf": "complex32",
-    "ComplexFloat": "complex64",
-    "ComplexDouble": "complex128",
-    "QInt8": "qint8",
-    "QUInt8": "quint8",
-    "QInt32": "qint32",
-}
-_TENSOR_TYPE = re.compile(
-    r"(?P<kind>[A-Z]\w*)\((?P<sizes>(?:\d+(?:, \d+)*)?)(?:, )?(?:strides=.*)?(?:requires_grad=.*)?\)$"
-)
-_DEVICE = re.compile(r"device=([\w:]+)")
 
 
 def live_nodes(graph: Any) -> Iterator[Any]:
@@ -135,64 +112,6 @@ def describe(value: Any, type_text: str, storages: StorageNames) -> Constant | N
     if not parts:
         return None
     return Constant((), type_text, parts[0].device, sum(part.nbytes for part in parts))
-
-
-def constant_of_type(type_text: str) -> Constant | None:
-    """Describes a tensor of which only torch's type text is known, such as ``Float(4, 3, device=cpu)``."""
-    match = _TENSOR_TYPE.match(type_text)
-    dtype = _DTYPES.get(match["kind"]) if match else None
-    if match is None or dtype is None:
-        return None
-    shape = tuple(int(size) for size in match["sizes"].split(", ")) if match["sizes"] else ()
-    count = 1
-    for size in shape:
-        count *= size
-    device = _DEVICE.search(type_text)
-    return Constant(shape, dtype, device[1] if device else "unknown", count * getattr(torch, dtype).itemsize)
-
-
-@dataclass(frozen=True, slots=True)
-class Annotations:
-    """What is added to the nodes of a snapshot.
-
-    Attributes:
-        modules: module path by value name.
-        constants: by value name.
-    """
-
-    modules: Mapping[str, str]
-    constants: Mapping[str, Constant]
-
-    def annotate(self, snapshot: GraphSnapshot) -> GraphSnapshot:
-        """Returns the snapshot with modules and constants filled in."""
-        return replace(snapshot, nodes=tuple(self._node(node) for node in snapshot.nodes))
-
-    def _node(self, node: Node) -> Node:
-        blocks = tuple(self._block(block) for block in node.blocks)
-        module = node.module or self._module(node)
-        constant = self._constant(node, node.outputs[0]) if node.op in CONSTANT_OPS and node.outputs else None
-        if blocks == node.blocks and module == node.module and constant is None:
-            return node
-        return replace(node, blocks=blocks, module=module, constant=constant)
-
-    def _module(self, node: Node) -> str:
-        names = [value.name for value in node.outputs[:1]]
-        if not names or node.blocks:
-            # torch gives no module to branches, loops and nodes that define nothing: they are where their operand is.
-            names += reversed(node.inputs)
-        return next((self.modules[name] for name in names if self.modules.get(name)), "")
-
-    def _constant(self, node: Node, value: Value) -> Constant | None:
-        known = self.constants.get(value.name)
-        by_type = constant_of_type(value.type)
-        # A value's name outlives a change of its content only through a new type; then the name proves nothing.
-        if known is not None and (by_type is None or (by_type.shape, by_type.dtype) == (known.shape, known.dtype)):
-            return known
-        return by_type
-
-    def _block(self, block: Block) -> Block:
-        nodes = tuple(self._node(node) for node in block.nodes)
-        return block if nodes == block.nodes else replace(block, nodes=nodes)
 
 
 def source_lines(graphs: Iterable[Any]) -> tuple[SourceLines, ...]:

@@ -14,67 +14,28 @@ import re
 import sys
 import tempfile
 from collections.abc import Iterator
-from dataclasses import dataclass, field
-from typing import BinaryIO
+from pathlib import Path
+from typing import IO
 
 from freeze_engine.backends._torch_private import private
 from freeze_engine.backends.torchscript.log_clock import LogClock
+from freeze_engine.backends.torchscript.log_records import FILES, PREFIX, CapturedLog
 
-_FILES = ("freeze_module", "graph_executor")
 #: ``>>`` is the DEBUG level, ``>`` UPDATE, a bare name DUMP; see ``jit_log.h``.
 LOGGING_OPTION = ">>freeze_module:>>graph_executor"
-_PREFIX = re.compile(rb"\[(DEBUG|UPDATE|DUMP) (\w+)\.cpp:(\d+)\] ?")
-_OURS = re.compile(rb"\[(?:DEBUG|UPDATE|DUMP) (?:" + "|".join(_FILES).encode() + rb")\.cpp:\d+\][^\n]*\n?")
+_OURS = re.compile(rb"\[(?:DEBUG|UPDATE|DUMP) (?:" + "|".join(FILES).encode() + rb")\.cpp:\d+\][^\n]*\n?")
 _LEVELS = {b"DUMP": 0, b"UPDATE": 1, b"DEBUG": 2}
-_GRAPH_LINE = ("graph(", " ", "with ")
-
-
-@dataclass(frozen=True, slots=True)
-class LogRecord:
-    """One message of torch's log.
-
-    Attributes:
-        file: the C++ file without its ending.
-        message: the first line, or all of it if it holds no graph.
-        graph: the graph's text, ``None`` if the message holds none.
-        end: offset in the log just behind the record, in bytes.
-    """
-
-    file: str
-    message: str
-    graph: str | None
-    end: int
-
-
-@dataclass(slots=True)
-class CapturedLog:
-    """The log of one freeze; complete once the capturing block has ended.
-
-    Attributes:
-        data: the bytes that reached file descriptor 2.
-        written: ``(offset, clock)`` pairs: when the log had grown to an offset, in ns of ``time.monotonic_ns``.
-    """
-
-    data: bytes = b""
-    written: tuple[tuple[int, int], ...] = ()
-    _records: tuple[LogRecord, ...] | None = field(default=None, repr=False)
-
-    @property
-    def records(self) -> tuple[LogRecord, ...]:
-        """torch's messages in order, read when first asked for."""
-        if self._records is None:
-            self._records = tuple(_records(self.data))
-        return self._records
 
 
 @contextlib.contextmanager
-def captured_log(clock: LogClock | None = None) -> Iterator[CapturedLog]:
+def captured_log(clock: LogClock | None = None, path: Path | None = None) -> Iterator[CapturedLog]:
     """Turns torch's freezing log on and collects it.
 
     The user's own logging option stays in force, and its messages still reach stderr.
 
     Args:
         clock: tells when the log grew; without one the log carries no times.
+        path: the file that torch writes to, which stays there; without one, a file that nobody else sees.
 
     Yields:
         The log, filled in when the block ends, normally or not.
@@ -82,7 +43,7 @@ def captured_log(clock: LogClock | None = None) -> Iterator[CapturedLog]:
     log = CapturedLog()
     own_option = private("_jit_get_logging_option")()
     _flush_stderr()
-    with tempfile.TemporaryFile() as sink, _stderr_into(sink, own_option, log):
+    with _sink(path) as sink, _stderr_into(sink, own_option, log):
         if clock:
             clock.start()
         try:
@@ -94,8 +55,12 @@ def captured_log(clock: LogClock | None = None) -> Iterator[CapturedLog]:
             log.written = clock.stop() if clock else ()
 
 
+def _sink(path: Path | None) -> IO[bytes]:
+    return tempfile.TemporaryFile() if path is None else path.open("w+b")
+
+
 @contextlib.contextmanager
-def _stderr_into(sink: BinaryIO, own_option: str, log: CapturedLog) -> Iterator[None]:
+def _stderr_into(sink: IO[bytes], own_option: str, log: CapturedLog) -> Iterator[None]:
     """Points file descriptor 2 at ``sink``; passes on what is not ours before others get the real one back."""
     real = os.dup(2)
     try:
@@ -129,7 +94,7 @@ def _flush_stderr() -> None:
         sys.stderr.flush()
 
 
-def _content(sink: BinaryIO, start: int) -> bytes:
+def _content(sink: IO[bytes], start: int) -> bytes:
     """Reads from an offset on, without moving the position that file descriptor 2 writes at."""
     return os.pread(sink.fileno(), os.fstat(sink.fileno()).st_size - start, start)
 
@@ -146,8 +111,8 @@ def _foreign(data: bytes, own_option: str) -> bytes:
     wanted = _levels(own_option)
     kept = bytearray()
     for line in data.splitlines(keepends=True):
-        match = _PREFIX.search(line)
-        if match is None or match[2].decode() not in _FILES or _LEVELS[match[1]] <= wanted.get(match[2].decode(), -1):
+        match = PREFIX.search(line)
+        if match is None or match[2].decode() not in FILES or _LEVELS[match[1]] <= wanted.get(match[2].decode(), -1):
             kept += line
         else:
             kept += line[: match.start()]
@@ -161,25 +126,3 @@ def _levels(option: str) -> dict[str, int]:
         name = part.lstrip(">")
         levels.setdefault(name.removesuffix(".cpp"), len(part) - len(name))
     return levels
-
-
-def _records(data: bytes) -> Iterator[LogRecord]:
-    tag: tuple[bytes, bytes] | None = None
-    graph: list[str] = []
-    message, end, offset = "", 0, 0
-    for line in data.splitlines(keepends=True):
-        offset += len(line)
-        match = _PREFIX.search(line)
-        if match is None or match[2].decode() not in _FILES:
-            continue
-        text = line[match.end() :].decode(errors="replace").rstrip("\n")
-        continues = tag == (match[2], match[3]) and text.startswith(_GRAPH_LINE)
-        if continues:
-            graph.append(text)
-            end = offset
-            continue
-        if tag:
-            yield LogRecord(tag[0].decode(), message, "\n".join(graph) or None, end)
-        tag, message, graph, end = (match[2], match[3]), text.strip(), [], offset
-    if tag:
-        yield LogRecord(tag[0].decode(), message, "\n".join(graph) or None, end)

@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from freeze_engine.backends.torchscript.ir_text import parse_graph
-from freeze_engine.backends.torchscript.log import CapturedLog, LogRecord
+from freeze_engine.backends.torchscript.log_records import CapturedLog, LogRecord
 from freeze_engine.trace import Block, GraphSnapshot, Node
 
 INPUT = "input"
@@ -27,6 +27,8 @@ INLINE = "inline"
 FREEZE_MODULE = "freeze_module"
 RECORD_MUTABLE_ATTRIBUTES = "RecordMutableAttrs"
 PROPAGATE_ATTRIBUTES = "PropagateAttributes"
+#: What is done at the end of ``_freeze_module``, of which nothing is logged.
+CLEAN_UP = "EliminateNoOps, LowerSimpleTuples, CleanupFrozenModule"
 
 _PHASES = {
     "Analyzing function: ": INLINE,
@@ -36,7 +38,7 @@ _PHASES = {
 FOLDING = re.compile(r"Folding GetAttr %(?P<value>.+?) with (?P<constant>.+)")
 _CLEANING = "Cleaning up module"
 _AFTER = re.compile(r"After (\w+)(?:\s*, before (\w+))?")
-_BEGINNING = "Before EliminateDeadCode"
+_BEGINNING = re.compile(r"Before (\w+)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +88,7 @@ class _Reader:
     subgraph: str | None = None
     last_ns: int | None = None
     announced: str | None = None
+    under_way: str | None = None
 
     def read(self, record: LogRecord) -> None:
         prefix = next((each for each in _PHASES if record.message.startswith(each)), None)
@@ -105,7 +108,7 @@ class _Reader:
         # torch names the function only; methods of several submodules may share a name, in one order for all phases.
         self.method = self.order[function][self.turns[function]] if function in self.order else ""
         self.turns[function] += 1
-        self.phase, self.subgraph, self.lines = phase, None, []
+        self.phase, self.subgraph, self.under_way, self.lines = phase, None, None, []
         self.last_ns = self.times(record.end)
         if phase == INLINE and self.method:
             self._add(INPUT, INPUT, self.methods[self.method].before, record.end)
@@ -119,7 +122,8 @@ class _Reader:
 
     def _optimization(self, record: LogRecord) -> None:
         graph = parse_graph(record.graph or "")
-        if record.message.startswith(_BEGINNING):
+        if beginning := _BEGINNING.match(record.message):
+            self.under_way = beginning[1]
             if self._is_propagated():
                 # A second beginning is that of a fork's own subgraph.
                 self.subgraph = _scope_of(self.graphs[self.method], graph)
@@ -135,8 +139,10 @@ class _Reader:
         """Returns the pass that ended, with the one before it where torch logs nothing between the two."""
         match = _AFTER.match(message)
         if match is None:
+            self.under_way = None
             return message
         announced, self.announced = self.announced, match[2]
+        self.under_way = match[2]
         return match[1] if announced in (None, match[1]) else f"{announced}, {match[1]}"
 
     def _is_propagated(self) -> bool:
@@ -275,7 +281,9 @@ def _phase_name(reader: _Reader) -> str:
         return "Inline"
     latest = reader.steps[-1].name if reader.steps else ""
     if reader.phase == PROPAGATE_ATTRIBUTES and reader.steps and reader.steps[-1].method == reader.method:
-        return PROPAGATE_ATTRIBUTES if latest == RECORD_MUTABLE_ATTRIBUTES else f"after {latest}"
+        if latest == RECORD_MUTABLE_ATTRIBUTES:
+            return PROPAGATE_ATTRIBUTES
+        return reader.under_way or f"after {latest}"
     return reader.phase
 
 

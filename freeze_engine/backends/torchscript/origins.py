@@ -6,7 +6,7 @@ compute with them, or fold them into others; each of these shows in the differen
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from dataclasses import dataclass, field
 
 from freeze_engine.trace import GraphSnapshot, Node
@@ -63,17 +63,20 @@ def advance(
     constants = _constants(after)
     held: dict[str, set[str]] = {name: set(paths) for name, paths in origins.held.items() if name in constants}
     derived: dict[str, set[str]] = {name: set(paths) for name, paths in origins.derived.items() if name in constants}
-    makers = {value.name: node for node in before.walk() for value in node.outputs}
+    makers = _makers(before)
     _follow_copies(origins, constants, makers, held)
     for name in made.keys() & constants.keys() - makers.keys():
         derived.setdefault(name, set()).update(made[name])
     for old, new in _replacements(before, after):
         if new not in constants or new in made:
             continue
-        if old in origins.held and old not in constants and _same_content(makers[old], constants[new]):
-            held.setdefault(new, set()).update(origins.held[old])
+        if old in origins.held and _same_content(makers[old], constants[new]):
+            if old not in constants:
+                held.setdefault(new, set()).update(origins.held[old])
         else:
             derived.setdefault(new, set()).update(_ancestry(old, makers, origins) - held.get(new, set()))
+    unknown = constants.keys() - makers.keys() - made.keys() - held.keys() - derived.keys()
+    _follow_contents(origins, constants, makers, unknown, held)
     return Origins(_frozen(held), _frozen(derived))
 
 
@@ -88,12 +91,39 @@ def _follow_copies(
             held.setdefault(name, set()).update(origins.held[original])
 
 
+def _follow_contents(
+    origins: Origins,
+    constants: Mapping[str, Node],
+    makers: Mapping[str, Node],
+    unknown: Set[str],
+    held: dict[str, set[str]],
+) -> None:
+    """What is bit by bit a constant that went holds its value, whoever put it there: the user's own pass may have."""
+    gone: dict[object, set[str]] = {}
+    for name in origins.held.keys() - constants.keys():
+        gone.setdefault(_content(makers[name]), set()).update(origins.held[name])
+    for name in unknown:
+        content = _content(constants[name])
+        if content is not None and content in gone:
+            held.setdefault(name, set()).update(gone[content])
+
+
+def _content(node: Node) -> tuple[object, ...] | None:
+    """Returns what tells a tensor constant by value, ``None`` where that is not known."""
+    constant = node.constant
+    return (constant.shape, constant.dtype, constant.digest) if constant and constant.digest else None
+
+
 def _constants(graph: GraphSnapshot) -> dict[str, Node]:
     return {node.outputs[0].name: node for node in graph.walk() if node.op in CONSTANT_OPS and node.outputs}
 
 
 def _replacements(before: GraphSnapshot, after: GraphSnapshot) -> set[tuple[str, str]]:
-    """Returns ``(old, new)`` names of values where a node, or the graph's return, reads another one than before."""
+    """Returns ``(old, new)`` names of values where a node, or the graph's return, reads another one than before.
+
+    Where the old value's node is gone and one of the same operator gives the new value, the two were merged, and so
+    were what they read.
+    """
     earlier = {node.id: node for node in before.walk()}
     pairs = set(zip(before.outputs, after.outputs, strict=False))
     for node in after.walk():
@@ -104,7 +134,29 @@ def _replacements(before: GraphSnapshot, after: GraphSnapshot) -> set[tuple[str,
             pairs.update(zip(old.inputs, node.inputs, strict=True))
         for block, other in zip(old.blocks, node.blocks, strict=False):
             pairs.update(zip(block.outputs, other.outputs, strict=False))
-    return {(old, new) for old, new in pairs if old != new}
+    replaced = {(old, new) for old, new in pairs if old != new}
+    return replaced | _merged(replaced, _makers(before), _makers(after))
+
+
+def _merged(
+    replaced: set[tuple[str, str]], earlier: Mapping[str, Node], later: Mapping[str, Node]
+) -> set[tuple[str, str]]:
+    """Returns the pairs above those given: what merged nodes read."""
+    found: set[tuple[str, str]] = set()
+    pending = list(replaced)
+    while pending:
+        old, new = pending.pop()
+        one, other = earlier.get(old), later.get(new)
+        if old in later or one is None or other is None or one.op != other.op or len(one.inputs) != len(other.inputs):
+            continue
+        above = set(zip(one.inputs, other.inputs, strict=True))
+        pending += (pair for pair in above - found - replaced if pair[0] != pair[1])
+        found |= above
+    return {(old, new) for old, new in found if old != new}
+
+
+def _makers(graph: GraphSnapshot) -> dict[str, Node]:
+    return {value.name: node for node in graph.walk() for value in node.outputs}
 
 
 def _same_content(one: Node, other: Node) -> bool:

@@ -97,6 +97,7 @@ class Driver:
             now = live_snapshot(self.graph, before)
             if before is not None and now is not before:
                 freeze.steps.append(RawStep(OUTSIDE, "changed by other code", method, None, None, now))
+                freeze.watcher.pass_ended(freeze.steps[-1])
 
     def _drops_by_module(self, module: Any) -> bool:
         # The binding refuses a module in training mode (remove_dropout.cpp), the pass inside torch does not ask.
@@ -108,6 +109,8 @@ class Driver:
         return bool(self._step(stage, each.name, lambda: private(each.binding)(self.graph), number))
 
     def _step(self, stage: str, name: str, run: Callable[[], Any], number: int | None = None) -> Any:
+        for freeze in self.freezes:
+            freeze.watcher.pass_begins(stage, name, freeze.method_of(self.graph) or "forward", number)
         started = time.perf_counter_ns()
         try:
             result = run()
@@ -120,4 +123,5 @@ class Driver:
             method = freeze.method_of(self.graph) or "forward"
             after = live_snapshot(self.graph, freeze.latest(method))
             freeze.steps.append(RawStep(stage, name, method, number, duration, after))
+            freeze.watcher.pass_ended(freeze.steps[-1])
         return result

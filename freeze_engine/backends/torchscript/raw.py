@@ -16,9 +16,16 @@ import torch
 
 from freeze_engine.backends import _torch_private as torch_private
 from freeze_engine.backends.torchscript.attributes import ModuleAttribute
-from freeze_engine.backends.torchscript.log import CapturedLog, logging_option
+from freeze_engine.backends.torchscript.log import logging_option
+from freeze_engine.backends.torchscript.log_records import CapturedLog
+from freeze_engine.backends.torchscript.watcher import SILENT, Watcher
 
 _SPELT_OUT = 10
+
+
+def utc_now() -> str:
+    """Returns the time as traces tell it: UTC, ISO 8601."""
+    return datetime.now(timezone.utc).isoformat(timespec="seconds")
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +91,7 @@ class RawFreeze:
         failure: what ended it.
         duration_ns: time inside torch's functions, recording included.
         created: when the freeze began: UTC, ISO 8601.
+        watcher: told how it goes.
     """
 
     call: str
@@ -102,7 +110,8 @@ class RawFreeze:
     steps: list[RawStep] = field(default_factory=list)
     failure: RawFailure | None = None
     duration_ns: int = 0
-    created: str = field(default_factory=lambda: datetime.now(timezone.utc).isoformat(timespec="seconds"))
+    created: str = field(default_factory=utc_now)
+    watcher: Watcher = SILENT
     _inlined: dict[str, Any] = field(default_factory=dict, repr=False)
 
     def inlined(self, method: str) -> Any:

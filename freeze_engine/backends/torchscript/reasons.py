@@ -19,9 +19,9 @@ from freeze_engine.backends.torchscript.attributes import ModuleAttribute
 from freeze_engine.backends.torchscript.slots import SlotAccess, slot_accesses
 from freeze_engine.trace import Evidence, GraphSnapshot, Node, Reason, SourceRef, Step
 
-_IN_PLACE = re.compile(r"attribute: (?P<name>\S+) in %(?P<value>\S+) has inplace writer")
-_SET = re.compile(r"attribute: (?P<name>\S+) is set")
-_NOT_CONSTANT = re.compile(r"(?:attribute: )?(?P<name>\S+) is not materializable\.")
+_IN_PLACE = re.compile(r"attribute: (?P<name>.+) in %(?P<value>.+?) has inplace writer")
+_SET = re.compile(r"attribute: (?P<name>.+) is set")
+_NOT_CONSTANT = re.compile(r"(?:attribute: )?(?P<name>.+) is not materializable\.")
 _MANGLE = re.compile(r"___torch_mangle_\d+\.")
 _RULES = "torch/csrc/jit/passes/freeze_module.cpp"
 
@@ -112,13 +112,17 @@ class ReasonFinder:
             self._verdicts[path] = self._direct(path) or Verdict("unknown")
         for path in slots:
             if self._verdicts[path].reason == "unknown":
-                self._verdicts[path] = self._indirect(path) or self._unexplained()
+                self._verdicts[path] = self._indirect(path) or self._unexplained(path)
         # A submodule is judged after everything it holds, so the deepest come first.
         for path in sorted(self._after.keys() - set(slots), key=lambda each: -each.count(".")):
             self._verdicts[path] = self._submodule(path)
         return self._verdicts
 
-    def _unexplained(self) -> Verdict:
+    def _unexplained(self, path: str) -> Verdict:
+        training = self._before.get("training")
+        if training is not None and training.value is True and self._after[path].kind != "attribute":
+            fact = "the module is in training mode, in which torch keeps parameters and buffers, and what holds them"
+            return Verdict("unknown", (Evidence(f"{fact} ({_RULES})"),))
         if self._records:
             return Verdict("unknown")
         fact = "no method was frozen: the module has no forward, and preserved_attrs names no method"
@@ -263,13 +267,15 @@ class ReasonFinder:
         if kept_whole is not None:
             return Verdict("module_preserved", (kept_whole,))
         held = [
-            each for each in self._verdicts if each.startswith(f"{path}.") and self._verdicts[each].reason != "unknown"
+            each
+            for each, verdict in self._verdicts.items()
+            if each.startswith(f"{path}.") and (verdict.reason != "unknown" or verdict.evidence)
         ]
         if held:
             verdict = self._verdicts[held[0]]
             fact = f"it holds {held[0]!r}, which is preserved ({verdict.reason})"
             return Verdict(verdict.reason, (Evidence(fact), *verdict.evidence), verdict.step)
-        return self._unread(path) or self._shared_class(path) or self._unexplained()
+        return self._unread(path) or self._shared_class(path) or self._unexplained(path)
 
 
 def _index(step: Step | None) -> int | None:

@@ -22,6 +22,7 @@ from freeze_engine.backends.torchscript.slots import slot_accesses
 from freeze_engine.trace import Block, GraphSnapshot, Node, Value
 
 _MODULE_TYPE = re.compile(r"__torch__\.(?!torch\.classes\.)[\w.]+")
+_IDENTIFIER = re.compile(r"[\w.]+", re.ASCII)
 #: Types whose constants the parser reads from torch's text.
 _PLAIN_TYPES = ("int", "float", "bool", "str", "NoneType", "Device", "complex")
 _MISSING = object()
@@ -94,11 +95,16 @@ def _is_plain(node: Node) -> bool:
 
 
 def _values(values: tuple[Value, ...]) -> str:
-    return ", ".join(f"%{value.name} : {_MODULE_TYPE.sub('Tensor', value.type)}" for value in values)
+    return ", ".join(f"%{_readable(value.name)} : {_MODULE_TYPE.sub('Tensor', value.type)}" for value in values)
 
 
 def _names(names: tuple[str, ...]) -> str:
-    return ", ".join(f"%{name}" for name in names)
+    return ", ".join(f"%{_readable(name)}" for name in names)
+
+
+def _readable(name: str) -> str:
+    """torch's parser reads identifiers with dots only, but a name may be an attribute's, which holds anything."""
+    return name if _IDENTIFIER.fullmatch(name) else f"_{name.encode().hex()}"
 
 
 def _module_types(snapshot: GraphSnapshot, self_path: str, submodule: Callable[[str], Any]) -> dict[str, Any]:

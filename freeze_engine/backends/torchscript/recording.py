@@ -15,14 +15,14 @@ from freeze_engine.backends.torchscript.build import Build, LiveStep
 from freeze_engine.backends.torchscript.capture import FreezeCapture, capturing
 from freeze_engine.backends.torchscript.front_door import scripted
 from freeze_engine.backends.torchscript.measuring import Subject, measure_steps
-from freeze_engine.backends.torchscript.raw import RawFreeze
+from freeze_engine.backends.torchscript.raw import RawFreeze, utc_now
 from freeze_engine.backends.torchscript.slots import read_paths
+from freeze_engine.backends.torchscript.watcher import FREEZING, PHASES, Watcher
 from freeze_engine.inputs import Inputs
-from freeze_engine.options import Measure, Progress, RecordOptions, TorchScriptOptions
+from freeze_engine.options import Measure, RecordOptions, TorchScriptOptions
 from freeze_engine.recorder import Recorder
 from freeze_engine.trace import InputSpec, Trace
 
-_PHASES = 3
 _ATTACHED = "freezer_trace"
 
 
@@ -47,7 +47,7 @@ def record_module(
     options: TorchScriptOptions,
     how: RecordOptions,
     measure: Measure | None,
-    progress: Progress,
+    watcher: Watcher,
 ) -> Frozen:
     """Freezes a module with TorchScript and records it.
 
@@ -57,31 +57,38 @@ def record_module(
         options: how to freeze.
         how: how the module gets into TorchScript, and what to call it.
         measure: what to measure, ``None`` to record only.
-        progress: told how far it is.
+        watcher: told how it goes.
 
     Raises:
         BaseException: whatever scripting, freezing or measuring raises, unchanged; once a freeze has begun,
             `partial_trace` has what was recorded by then.
     """
-    progress("scripting", 0, _PHASES)
+    watcher.progress("scripting", 0, PHASES)
     ready = scripted(model, inputs, how.via, how.check_inputs)
-    progress("freezing", 1, _PHASES)
-    with capturing() as freezes:
+    name = how.name or _name_of(model)
+    if watcher.watches:
+        specs = tuple(_specs(inputs)) if inputs is not None else ()
+        head = Recorder(name, "torchscript", how.call or "", environment(), _asked(options), specs)
+        watcher.recording_begins(head.finish(created=utc_now()))
+    watcher.progress(FREEZING, 1, PHASES)
+    with capturing(watcher) as freezes:
         try:
             module = _freeze(ready.module, options)
         except BaseException as error:
             _attach_freeze(error, freezes, how, inputs)
             raise
-    progress("reading what was recorded", 2, _PHASES)
+    watcher.progress("reading what was recorded", 2, PHASES)
     freeze = freezes.freezes[0]
-    recorder = _recorder(freeze, how.name or _name_of(model), how.call, inputs)
+    recorder = _recorder(freeze, name, how.call, inputs)
     recorder.notices += ready.notices
+    recorder.on_step = watcher.step_added
     build = Build(freeze, recorder)
     build.run()
     if measure is not None and inputs is not None:
+        watcher.trace_built(recorder.finish(freeze.duration_ns, freeze.created))
         subject = Subject(model, ready.module, inputs, _kept(freeze), build.live)
         try:
-            measure_steps(recorder, subject, measure, progress)
+            measure_steps(recorder, subject, measure, watcher.progress)
         except BaseException as error:
             _attach(error, recorder.finish(freeze.duration_ns, freeze.created))
             raise
@@ -106,11 +113,22 @@ def _attach(error: BaseException, trace: Trace) -> None:
 
 
 def _freeze(module: torch.jit.ScriptModule, options: TorchScriptOptions) -> torch.jit.ScriptModule:
-    preserved = list(dict.fromkeys((*options.preserved_attrs, *options.other_methods)))
-    frozen: torch.jit.ScriptModule = torch.jit.freeze(module, preserved, options.optimize_numerics)
+    frozen: torch.jit.ScriptModule = torch.jit.freeze(module, _preserved(options), options.optimize_numerics)
     if options.optimize_for_inference:
         frozen = torch.jit.optimize_for_inference(frozen, list(options.other_methods))
     return frozen
+
+
+def _preserved(options: TorchScriptOptions) -> list[str]:
+    return list(dict.fromkeys((*options.preserved_attrs, *options.other_methods)))
+
+
+def _asked(options: TorchScriptOptions) -> tuple[tuple[str, str], ...]:
+    """Returns what is asked for as a trace tells it, before any of it has been done."""
+    asked = {"optimize_numerics": options.optimize_numerics, "preserved_attrs": _preserved(options)}
+    if options.optimize_for_inference:
+        asked["optimize_for_inference"] = True
+    return tuple((key, repr(value)) for key, value in sorted(asked.items()))
 
 
 def _attach_freeze(error: BaseException, freezes: FreezeCapture, how: RecordOptions, inputs: Inputs | None) -> None:

@@ -1,0 +1,207 @@
+"""Makes a trace of what a capture kept of one compile."""
+
+from __future__ import annotations
+
+import linecache
+from collections.abc import Iterator
+from typing import Any
+
+from freeze_engine.backends.inductor import private
+from freeze_engine.backends.inductor.executable import is_executable
+from freeze_engine.backends.inductor.fates import Story, fates
+from freeze_engine.backends.inductor.generated import kernels
+from freeze_engine.backends.inductor.observation import COMPILE, FREEZING_PASSES
+from freeze_engine.backends.inductor.origins import Folded, Origins
+from freeze_engine.backends.inductor.raw import RawCompile, RawStep
+from freeze_engine.backends.inductor.rewrites import Names, step_rewrites
+from freeze_engine.backends.inductor.rows import RawGraph
+from freeze_engine.backends.inductor.snapshot import SnapshotReader
+from freeze_engine.measure.memory import StorageNames, constant_bytes
+from freeze_engine.recorder import Recorder
+from freeze_engine.trace import Failure, Notice, SourceLines, Step
+
+FORWARD = "forward"
+_INLINING = "replace_params_with_constants"
+_AROUND = 3
+_LOOP = ("constant_fold", "fake_tensor_prop", "binary_folding")
+
+
+class Build:
+    """Fills a recorder with what a capture kept of one compile.
+
+    Args:
+        compiled: what the capture kept.
+        recorder: collects the steps.
+    """
+
+    def __init__(self, compiled: RawCompile, recorder: Recorder) -> None:
+        self._compiled = compiled
+        self._recorder = recorder
+        self._reader = SnapshotReader(StorageNames())
+        self._origins = Origins(compiled.inputs)
+        self._paths = {index: each.paths for index, each in enumerate(compiled.inputs)}
+        self._folds: dict[int, tuple[Folded, ...]] = {}
+        #: The graphs that can be run, by step index.
+        self.live: dict[int, RawGraph] = {}
+
+    def run(self) -> None:
+        """Adds every step, then what is known of the attributes, and the notices."""
+        compiled = self._compiled
+        rounds = _rounds(compiled.steps)
+        before: RawStep | None = None
+        for index, raw in enumerate(compiled.steps):
+            self._add(raw, before, rounds.get(index))
+            before = raw
+        self._add_wrapper()
+        if compiled.preserved is not None:
+            self._recorder.attributes = fates(self._story())
+        self._add_failure()
+        self._recorder.notices += notices(compiled, self._recorder.steps)
+        self._recorder.sources = source_lines(self._recorder.steps)
+
+    def _add(self, raw: RawStep, before: RawStep | None, number: int | None) -> None:
+        recorder = self._recorder
+        graph = self._reader.read(raw.graph) if before is None or raw.graph is not before.graph else None
+        earlier = recorder.steps[-1] if recorder.steps else None
+        log = (*raw.log, *_matched(raw, graph is not None))
+        if raw.code is not None:
+            log = (*log, *kernels(raw.code))
+        step = recorder.add_step(
+            raw.stage, raw.name, FORWARD, graph, round=number, duration_ns=raw.duration_ns, code=raw.code, log=log
+        )
+        constants = [node.constant for node in step.graph.walk() if node.constant is not None]
+        runs = is_executable(raw.graph)
+        if runs:
+            self.live[step.index] = raw.graph
+        fields: dict[str, Any] = {"executable": runs, "constant_bytes": constant_bytes(constants)}
+        if earlier is not None and before is not None and graph is not None:
+            folded = self._origins.step(before.graph, raw.graph)
+            self._folds[step.index] = folded
+            names = Names(earlier.graph, step.graph)
+            fields["rewrites"] = step_rewrites(names, raw.matches, folded, self._paths)
+        recorder.update(step.index, **fields)
+
+    def _add_wrapper(self) -> None:
+        """Adds what the function that Inductor returns does with its arguments."""
+        compiled = self._compiled
+        if compiled.preserved is None or compiled.failure is not None:
+            return
+        self._recorder.add_step(COMPILE, "wrapper", FORWARD, None, log=tuple(argument_mapping(compiled)))
+        last = len(self._recorder.steps) - 1
+        before = self._recorder.steps[-2]
+        if before.index in self.live:
+            self.live[last] = self.live[before.index]
+        self._recorder.update(last, executable=before.executable, constant_bytes=before.constant_bytes)
+
+    def _story(self) -> Story:
+        steps = self._recorder.steps
+        inlining = next((step for step in steps if step.name == _INLINING), None)
+        constants = self._origins.constants(self._compiled.steps[-1].graph)
+        return Story(self._compiled, steps, inlining, self._folds, constants)
+
+    def _add_failure(self) -> None:
+        failure = self._compiled.failure
+        if failure is None:
+            return
+        steps = self._recorder.steps
+        self._recorder.failure = Failure(
+            type(failure.error).__name__, str(failure.error), failure.stage, failure.name, FORWARD, steps[-1].index
+        )
+
+
+def argument_mapping(compiled: RawCompile) -> Iterator[str]:
+    """Yields which arguments of the original graph the compiled one still takes.
+
+    ``fw_compiler_freezing`` returns a wrapper that drops the others (``torch/_inductor/compile_fx.py``, torch 2.13).
+    """
+    for number, position in enumerate(compiled.preserved or ()):
+        given = compiled.inputs[position]
+        yield f"argument {position} ({given.label}) is input {number}"
+    dropped = len(compiled.inputs) - len(compiled.preserved or ())
+    yield f"{dropped} arguments were constants and are dropped"
+
+
+def notices(compiled: RawCompile, steps: tuple[Step, ...]) -> Iterator[Notice]:
+    """Yields what the user should know about a compile."""
+    end = compiled.end
+    if end is not None and end.broken:
+        where = f" at {end.file}:{end.line}" if end.file else ""
+        yield Notice("graph_break", f"The graph ends with a graph break{where}: {_first_line(end.reason)}")
+    if compiled.guards:
+        yield Notice("recompilation", f"Compiled again because a guard failed: {_first_line(compiled.guards[0])}")
+    if compiled.cached:
+        yield Notice(
+            "cache_hit",
+            "The generated code came out of Inductor's cache, so the post-grad passes and code generation did not run; "
+            "record with caches off (InductorOptions(force_disable_caches=True)) to see them.",
+            steps[-1].index,
+        )
+    for stage, names in _unobserved().items():
+        yield Notice("stage_unobserved", f"Stage {stage} is not fully observed: this torch has no {', '.join(names)}.")
+    if compiled.settings.get("freezing_discard_parameters"):
+        yield Notice(
+            "parameters_discarded",
+            "freezing_discard_parameters emptied the original module: it cannot run eagerly any more, and inputs of a "
+            "new shape cannot be compiled. As long as this recording is kept, it holds the parameters of its steps.",
+        )
+    if not any(each.is_parameter for each in compiled.inputs) and any(each.paths for each in compiled.inputs):
+        yield Notice(
+            "nothing_frozen",
+            "No parameter was inlined: Dynamo passed them as inputs, since torch._inductor.config.freezing was off "
+            "while it traced the function (torch.compile(options={'freezing': True}) comes too late for it).",
+        )
+
+
+def _unobserved() -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for known in private.missing():
+        found.setdefault(known.stage, []).append(known.path)
+    return found
+
+
+def _rounds(steps: list[RawStep]) -> dict[int, int]:
+    """Numbers the rounds of the folding loop: each is a constant fold, a propagation and a binary fold."""
+    rounds: dict[int, int] = {}
+    number = 0
+    for index in range(len(steps) - len(_LOOP) + 1):
+        turn = steps[index : index + len(_LOOP)]
+        if tuple(step.name for step in turn) == _LOOP and all(step.stage == FREEZING_PASSES for step in turn):
+            number += 1
+            rounds.update((index + offset, number) for offset in range(len(_LOOP)))
+    return rounds
+
+
+def _matched(raw: RawStep, changed: bool) -> Iterator[str]:
+    """Yields how often each pattern matched; what a pattern then does with a match may be nothing."""
+    counts: dict[str, int] = {}
+    for match in raw.matches:
+        counts[match.pattern] = counts.get(match.pattern, 0) + 1
+    for pattern, count in counts.items():
+        effect = "" if changed else ", without effect"
+        yield f"pattern {pattern} matched {count} time{'s' if count > 1 else ''}{effect}"
+
+
+def _first_line(text: str) -> str:
+    return text.strip().splitlines()[0] if text.strip() else text
+
+
+def source_lines(steps: tuple[Step, ...]) -> tuple[SourceLines, ...]:
+    """Returns the source lines that nodes refer to, with some around them, as far as the files are there."""
+    wanted: dict[str, set[int]] = {}
+    for graph in {id(step.graph): step.graph for step in steps}.values():
+        for node in graph.walk():
+            if node.source is not None:
+                near = range(max(1, node.source.line - _AROUND), node.source.line + _AROUND + 1)
+                wanted.setdefault(node.source.file, set()).update(near)
+    return tuple(lines for file in sorted(wanted) for lines in _runs(file, sorted(wanted[file])))
+
+
+def _runs(file: str, numbers: list[int]) -> Iterator[SourceLines]:
+    text = linecache.getlines(file)
+    numbers = [number for number in numbers if number <= len(text)]
+    start = 0
+    for index in range(1, len(numbers) + 1):
+        if index == len(numbers) or numbers[index] != numbers[index - 1] + 1:
+            lines = tuple(text[number - 1].rstrip("\n") for number in numbers[start:index])
+            yield SourceLines(file, numbers[start], lines)
+            start = index

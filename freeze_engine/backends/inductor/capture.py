@@ -1,0 +1,222 @@
+"""Records every graph that Inductor freezes and compiles, around the user's own ``torch.compile``.
+
+The functions of torch are replaced for the time of the capture only. A capture belongs to the thread, or async task,
+that entered it: Dynamo compiles in the thread that calls the compiled function.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import contextvars
+import functools
+import threading
+import time
+import weakref
+from collections.abc import Callable, Iterator
+from datetime import datetime, timezone
+from typing import Any
+
+import torch
+
+from freeze_engine.backends._patching import Patch, patched
+from freeze_engine.backends.inductor import private
+from freeze_engine.backends.inductor.hooks import patches
+from freeze_engine.backends.inductor.inventory import Inventory, graph_inputs, outermost, source_path
+from freeze_engine.backends.inductor.observation import COMPILE, Observation
+from freeze_engine.backends.inductor.raw import GraphBreak, RawCompile, RawFailure
+
+#: Settings of ``torch._inductor.config`` that decide how freezing goes, or whether its passes run at all.
+SETTINGS = (
+    "freezing",
+    "freezing_discard_parameters",
+    "fx_graph_cache",
+    "force_disable_caches",
+    "layout_optimization",
+    "max_autotune",
+    "cpp_wrapper",
+    "pattern_matcher",
+)
+
+_active: contextvars.ContextVar[tuple[CompileCapture, ...]] = contextvars.ContextVar("inductor_captures", default=())
+_watching: contextvars.ContextVar[Observation | None] = contextvars.ContextVar("inductor_watching", default=None)
+_guards: contextvars.ContextVar[tuple[str | None, tuple[str, ...]]] = contextvars.ContextVar(
+    "inductor_guards", default=(None, ())
+)
+_patch_lock = threading.Lock()
+_patches = contextlib.ExitStack()
+_patch_users = 0
+
+
+class CompileCapture:
+    """The compiles seen by one ``with`` block, in the order they began.
+
+    Args:
+        model: the module whose paths attributes are named by, where it is known.
+        keep_inputs: whether to keep alive the tensors that the compiled graphs were first called with.
+    """
+
+    def __init__(self, model: torch.nn.Module | None = None, keep_inputs: bool = False) -> None:
+        self.compiles: list[RawCompile] = []
+        self.keep_inputs = keep_inputs
+        self._model = model
+        self._roots: list[weakref.ref[torch.nn.Module]] = []
+
+    def roots(self, context: Any) -> tuple[tuple[str, torch.nn.Module], ...]:
+        """Returns the outermost modules that a graph comes from, each with the prefix of its paths.
+
+        After a graph break inside a submodule, Dynamo compiles that module's own ``forward``; its paths are still
+        those from the outermost module that the capture has seen.
+        """
+        if self._model is not None:
+            return (("", self._model),)
+        named = dict(context.module_context.nn_modules) if context is not None else {}
+        modules = {id(module): name for name, module in named.items()}
+        known = [root for reference in self._roots if (root := reference()) is not None]
+        found = outermost([*known, *named.values()])
+        self._roots = [weakref.ref(root) for root in found]
+        mine = [root for root in found if any(id(module) in modules for module in root.modules())]
+        if len(mine) == 1:
+            return (("", mine[0]),)
+        return tuple((source_path(modules.get(id(root), ""))[0], root) for root in mine)
+
+
+@contextlib.contextmanager
+def capturing(model: torch.nn.Module | None = None, keep_inputs: bool = False) -> Iterator[CompileCapture]:
+    """Records compiles until the block ends; torch is then as it was before.
+
+    Args:
+        model: the module whose paths attributes are named by, where it is known.
+        keep_inputs: whether to keep alive the tensors that the compiled graphs were first called with.
+
+    Yields:
+        The capture, filled as graphs are compiled.
+
+    Raises:
+        UnsupportedTorchError: this torch lacks a private name that recording needs.
+    """
+    private.require()
+    capture = CompileCapture(model, keep_inputs)
+    _install()
+    _active.set((*_active.get(), capture))
+    try:
+        yield capture
+    finally:
+        _active.set(tuple(each for each in _active.get() if each is not capture))
+        _uninstall()
+
+
+def _install() -> None:
+    global _patch_users
+    with _patch_lock:
+        if _patch_users == 0:
+            _patches.enter_context(patched(_all_patches()))
+        _patch_users += 1
+
+
+def _uninstall() -> None:
+    global _patch_users
+    with _patch_lock:
+        _patch_users -= 1
+        if _patch_users == 0:
+            _patches.close()
+
+
+def _all_patches() -> tuple[Patch, ...]:
+    compiler = private.REQUIRED["freezing_compiler"]
+    found = [Patch(compiler.owner, compiler.attribute, _observed(compiler.found))]
+    reasons = private.OPTIONAL["recompilation_reasons"]
+    if reasons.found is not None:
+        found.append(Patch(reasons.owner, reasons.attribute, _noting_guards(reasons.found)))
+    return (*found, *patches(_watching.get))
+
+
+def _noting_guards(original: Callable[..., Any]) -> Callable[..., Any]:
+    """Wraps the function that Dynamo asks, before it compiles a frame again, why it has to."""
+
+    @functools.wraps(original)
+    def reasons(*args: Any, **kwargs: Any) -> Any:
+        found = original(*args, **kwargs)
+        if _active.get():
+            _guards.set((private.current_compile_id(), tuple(str(reason) for reason in found or ())))
+        return found
+
+    return reasons
+
+
+def _observed(original: Callable[..., Any]) -> Callable[..., Any]:
+    @functools.wraps(original)
+    def compile_frozen(module: Any, inputs: Any, dynamo_model: Any, *args: Any, **kwargs: Any) -> Any:
+        captures = _active.get()
+        if not captures or _watching.get() is not None:
+            return original(module, inputs, dynamo_model, *args, **kwargs)
+        started_ns = time.perf_counter_ns()
+        compiled = _begin(captures, module, dynamo_model, kwargs.get("graph_id"))
+        watching = Observation(compiled, module)
+        if "inner_compile" in kwargs:
+            kwargs["inner_compile"] = _inner(kwargs["inner_compile"], watching)
+        token = _watching.set(watching)
+        try:
+            return original(module, inputs, dynamo_model, *args, **kwargs)
+        except BaseException as error:
+            if compiled.failure is None:
+                compiled.failure = RawFailure(error, watching.stage, "fw_compiler_freezing")
+            raise
+        finally:
+            _watching.reset(token)
+            compiled.duration_ns = time.perf_counter_ns() - started_ns
+
+    return compile_frozen
+
+
+def _begin(captures: tuple[CompileCapture, ...], module: Any, dynamo_model: Any, graph_id: int | None) -> RawCompile:
+    context = private.tracing_context()
+    config = private.inductor_config()
+    settings = {name: getattr(config, name) for name in SETTINGS if hasattr(config, name)}
+    roots = captures[-1].roots(context)
+    held = context.params_flat_unwrap_subclasses if context is not None else None
+    seen = context.module_context.nn_modules.values() if context is not None else ()
+    inventory = Inventory(roots, frozenset(id(tensor) for tensor in (*(held or ()), *seen)))
+    keep = not settings.get("freezing_discard_parameters")
+    compile_id = private.current_compile_id()
+    guarded, guards = _guards.get()
+    compiled = RawCompile(
+        model=type(roots[0][1]).__name__ if roots else "graph",
+        compile_id=compile_id,
+        graph_id=graph_id,
+        settings=settings,
+        end=_graph_break(private.graph_notes(dynamo_model)["reason"]),
+        guards=guards if guarded == compile_id else (),
+        inputs=graph_inputs(module, dynamo_model, inventory, keep, captures[-1].keep_inputs),
+        attributes=tuple(inventory.attributes.values()),
+        created=datetime.now(timezone.utc).isoformat(timespec="seconds"),
+    )
+    for capture in captures:
+        capture.compiles.append(compiled)
+    return compiled
+
+
+def _graph_break(reason: Any) -> GraphBreak | None:
+    if reason is None:
+        return None
+    frames = list(getattr(reason, "user_stack", None) or ())
+    broken = bool(getattr(reason, "graph_break", False))
+    if not frames:
+        return GraphBreak(str(reason.reason), "", 0, "", broken)
+    last = frames[-1]
+    return GraphBreak(str(reason.reason), last.filename, last.lineno or 0, last.name, broken)
+
+
+def _inner(original: Callable[..., Any], watching: Observation) -> Callable[..., Any]:
+    """Wraps the compile of the frozen graph: post-grad passes, lowering, code generation."""
+
+    @functools.wraps(original)
+    def compile_graph(module: Any, *args: Any, **kwargs: Any) -> Any:
+        watching.replace_module(module)
+        with watching.inside(COMPILE, "compile_fx_inner"):
+            result = original(module, *args, **kwargs)
+        compiled = watching.compiled
+        compiled.cached = not compiled.generated and getattr(result, "cache_key", None) is not None
+        watching.add_note("CompiledFxGraph", COMPILE, [], getattr(result, "source_code", None))
+        return result
+
+    return compile_graph

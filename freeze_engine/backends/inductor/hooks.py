@@ -1,0 +1,238 @@
+"""The replacements that let a compile be watched: each does what torch's own function does, and notes it."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from freeze_engine.backends._patching import Patch
+from freeze_engine.backends.inductor import private
+from freeze_engine.backends.inductor.observation import (
+    FAKE_TENSOR,
+    FREEZING_PASSES,
+    INLINE_PARAMETERS,
+    JOINT_GRAPH,
+    LAYOUT,
+    POST_GRAD,
+    Observation,
+)
+
+Current = Callable[[], "Observation | None"]
+Hook = Callable[[Callable[..., Any], Current], Callable[..., Any]]
+
+
+def patches(current: Current) -> tuple[Patch, ...]:
+    """Returns the replacements of all optional names that this torch has.
+
+    Args:
+        current: returns what watches the compile that runs now, ``None`` where none is watched.
+    """
+    found = ((key, private.OPTIONAL[key]) for key in _HOOKS)
+    return tuple(
+        Patch(known.owner, known.attribute, _HOOKS[key](known.found, current))
+        for key, known in found
+        if known.found is not None
+    )
+
+
+def _single(name: str, stage: str) -> Hook:
+    """A function that is one pass; its first argument is a graph module or a graph."""
+
+    def hook(original: Callable[..., Any], current: Current) -> Callable[..., Any]:
+        @functools.wraps(original)
+        def call(graph: Any, *args: Any, **kwargs: Any) -> Any:
+            watching = current()
+            if watching is None or not watching.owns(_module(graph)):
+                return original(graph, *args, **kwargs)
+            with watching.passing(name, stage, _module(graph)):
+                return original(graph, *args, **kwargs)
+
+        return call
+
+    return hook
+
+
+def _several(name: str, stage: str) -> Hook:
+    """A function that runs the passes of one stage on a graph module."""
+
+    def hook(original: Callable[..., Any], current: Current) -> Callable[..., Any]:
+        @functools.wraps(original)
+        def call(module: Any, *args: Any, **kwargs: Any) -> Any:
+            watching = current()
+            if watching is None or not watching.owns(module):
+                return original(module, *args, **kwargs)
+            with watching.inside(stage, name):
+                return original(module, *args, **kwargs)
+
+        return call
+
+    return hook
+
+
+def _joint_graph_passes(original: Callable[..., Any], current: Current) -> Callable[..., Any]:
+    """They may return another graph module than they were given."""
+
+    @functools.wraps(original)
+    def call(module: Any, *args: Any, **kwargs: Any) -> Any:
+        watching = current()
+        if watching is None or module is not watching.module:
+            return original(module, *args, **kwargs)
+        with watching.inside(JOINT_GRAPH, "joint_graph_passes"):
+            result = original(module, *args, **kwargs)
+            watching.replace_module(result)
+        return result
+
+    return call
+
+
+def _fake_tensor_prop(original: Callable[..., Any], current: Current) -> Callable[..., Any]:
+    """Before freezing it is only called where channels-last was chosen; later it is the first thing of lowering."""
+
+    @functools.wraps(original)
+    def call(module: Any, *args: Any, **kwargs: Any) -> Any:
+        watching = current()
+        if watching is None or not watching.owns(module):
+            return original(module, *args, **kwargs)
+        lowering = watching.compiled.preserved is not None
+        if not lowering:
+            watching.decide_layout(True)
+        with watching.passing("fake_tensor_prop", POST_GRAD if lowering else FAKE_TENSOR, module):
+            return original(module, *args, **kwargs)
+
+    return call
+
+
+def _freeze(original: Callable[..., Any], current: Current) -> Callable[..., Any]:
+    @functools.wraps(original)
+    def call(dynamo_module: Any, module: Any, *args: Any, **kwargs: Any) -> Any:
+        watching = current()
+        if watching is None or not watching.owns(module):
+            return original(dynamo_module, module, *args, **kwargs)
+        watching.decide_layout(False)
+        with watching.inside(INLINE_PARAMETERS, "freeze"):
+            frozen, preserved = original(dynamo_module, module, *args, **kwargs)
+            watching.replace_module(frozen)
+        watching.compiled.preserved = tuple(preserved)
+        return frozen, preserved
+
+    return call
+
+
+def _common_subexpressions(original: Callable[..., Any], current: Current) -> Callable[..., Any]:
+    """torch puts the new graph into the module right after this returns, so the step is told when the next begins."""
+
+    @functools.wraps(original)
+    def call(graph: Any, *args: Any, **kwargs: Any) -> Any:
+        watching = current()
+        if watching is None or not watching.owns(_module(graph)):
+            return original(graph, *args, **kwargs)
+        return watching.delayed("fx_graph_cse", functools.partial(original, graph, *args, **kwargs))
+
+    return call
+
+
+def _pattern_group(original: Callable[..., Any], current: Current) -> Callable[..., Any]:
+    @functools.wraps(original)
+    def apply(group: Any, graph: Any) -> Any:
+        watching = current()
+        if watching is None or not watching.owns(_module(graph)):
+            return original(group, graph)
+        with watching.passing(watching.group_name(group), None, _module(graph)):
+            return original(group, graph)
+
+    return apply
+
+
+def _pattern_entry(original: Callable[..., Any], current: Current) -> Callable[..., Any]:
+    @functools.wraps(original)
+    def apply(entry: Any, match: Any, graph: Any, node: Any) -> Any:
+        watching = current()
+        module = graph.owning_module
+        if watching is None or not watching.owns(module):
+            return original(entry, match, graph, node)
+        matching = watching.matched(entry, match)
+        module._register_create_node_hook(matching.created)
+        try:
+            result = original(entry, match, graph, node)
+        finally:
+            module._unregister_create_node_hook(matching.created)
+        matching.done()
+        return result
+
+    return apply
+
+
+def _pass_begins(original: Callable[..., Any], current: Current) -> Callable[..., Any]:
+    @functools.wraps(original)
+    def enter(observer: Any) -> Any:
+        watching = current()
+        if watching is not None and watching.owns(observer.gm):
+            watching.observer_begins(observer)
+        return original(observer)
+
+    return enter
+
+
+def _pass_ends(original: Callable[..., Any], current: Current) -> Callable[..., Any]:
+    @functools.wraps(original)
+    def leave(observer: Any, kind: Any, error: Any, traceback: Any) -> Any:
+        watching = current()
+        if watching is not None:
+            watching.observer_ends(observer, error)
+        return original(observer, kind, error, traceback)
+
+    return leave
+
+
+def _work(name: str) -> Hook:
+    """A part of the compile after the last pass: a method of the lowering of the whole graph or of a subgraph."""
+
+    def hook(original: Callable[..., Any], current: Current) -> Callable[..., Any]:
+        @functools.wraps(original)
+        def call(lowering: Any, *args: Any, **kwargs: Any) -> Any:
+            watching = current()
+            if watching is None or lowering.module is not watching.module:
+                return original(lowering, *args, **kwargs)
+            watching.compiled.generated = True
+            with watching.working(name):
+                return original(lowering, *args, **kwargs)
+
+        return call
+
+    return hook
+
+
+def _module(graph: Any) -> Any:
+    """Returns the graph module of what a pass was given: that itself, or one of its graphs."""
+    return getattr(graph, "owning_module", graph)
+
+
+_HOOKS: Mapping[str, Hook] = {
+    "joint_graph_passes": _joint_graph_passes,
+    "layout_fake_tensor_prop": _fake_tensor_prop,
+    "channels_last": _single("convert_conv_weights_to_channels_last", LAYOUT),
+    "freeze": _freeze,
+    "view_to_reshape": _single("view_to_reshape", INLINE_PARAMETERS),
+    "replace_params": _single("replace_params_with_constants", INLINE_PARAMETERS),
+    "cse": _common_subexpressions,
+    "freezing_passes": _several("freezing_passes", FREEZING_PASSES),
+    "constant_fold": _single("constant_fold", FREEZING_PASSES),
+    "fake_tensor_prop": _single("fake_tensor_prop", FREEZING_PASSES),
+    "mark_mixed_dtype": _single("mark_mixed_dtype_allowed_computation_ops", FREEZING_PASSES),
+    "recover_precision": _single("recover_original_precision_folded_computation_ops", FREEZING_PASSES),
+    "deduplicate_packed": _single("eliminate_duplicate_packed_nodes", FREEZING_PASSES),
+    "topological_sort": _single("stable_topological_sort", FREEZING_PASSES),
+    "apply_patterns": _pattern_group,
+    "graph_entry": _pattern_entry,
+    "lowering_entry": _pattern_entry,
+    "replacement_entry": _pattern_entry,
+    "pass_begins": _pass_begins,
+    "pass_ends": _pass_ends,
+    "late_view_to_reshape": _single("view_to_reshape", POST_GRAD),
+    "post_grad_passes": _several("post_grad_passes", POST_GRAD),
+    "lower": _work("GraphLowering.run"),
+    "generate_code": _work("GraphLowering.codegen"),
+    "generate_cpp_code": _work("GraphLowering.codegen_with_cpp_wrapper"),
+    "compile_code": _work("GraphLowering.compile_to_module"),
+}

@@ -1,0 +1,35 @@
+"""Why torch chose the layout of convolutions that it did."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from freeze_engine.backends.inductor import private
+from freeze_engine.backends.inductor.rows import RawGraph
+from freeze_engine.backends.inductor.target_names import operator_name
+
+
+def layout_reasons(graph: RawGraph, decision: bool) -> Iterator[str]:
+    """Yields why torch chose a layout, as far as its conditions can be seen from outside.
+
+    After ``GraphLowering.decide_layout_opt`` (``torch/_inductor/graph.py``, torch 2.13).
+
+    Args:
+        graph: the graph it decided on.
+        decision: what it decided.
+    """
+    yield f"channels last: {'yes' if decision else 'no'}"
+    config = private.inductor_config()
+    convolutions = [row for row in graph.rows if operator_name(row.target) == "aten.convolution.default"]
+    if not config.layout_optimization:
+        yield "torch._inductor.config.layout_optimization is off"
+    elif config.force_layout_optimization:
+        yield "torch._inductor.config.force_layout_optimization is on"
+    elif not convolutions:
+        yield "the graph has no convolution"
+    elif len(graph.rows) >= 300 * len(convolutions) and not decision:
+        yield f"only {len(convolutions)} convolutions in {len(graph.rows)} nodes"
+    elif decision and all(str(getattr(row.val, "device", "")) == "cpu" for row in convolutions):
+        yield f"{len(convolutions)} convolutions on the CPU, where oneDNN prefers it"
+    else:
+        yield "by torch's estimate of the convolutions' operations and benchmarked speed-ups"

@@ -1,0 +1,238 @@
+"""Every private name of Inductor, Dynamo and fx this backend stands on, looked up in one place.
+
+torch promises nothing about these names. Each is listed with what a trace loses without it; only `REQUIRED` ones keep
+a recording from starting. Checked on torch 2.13.0 (CPU build).
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+
+from freeze_engine.errors import UnsupportedTorchError
+
+_COMPILE = "torch._inductor.compile_fx"
+_FREEZING = "torch._inductor.freezing"
+_PATTERNS = "torch._inductor.fx_passes.freezing_patterns"
+_FOLDING = "torch._inductor.fx_passes.binary_folding"
+_MKLDNN = "torch._inductor.fx_passes.mkldnn_fusion"
+_MATCHER = "torch._inductor.pattern_matcher"
+_LOWERING = "torch._inductor.graph"
+_OBSERVER = "torch.fx.passes.graph_transform_observer"
+
+
+@dataclass(frozen=True, slots=True)
+class PrivateName:
+    """A name of torch that is replaced or read while a compile is observed.
+
+    Attributes:
+        module: where torch looks it up when it runs.
+        name: there; dotted for a method of a class.
+        stage: the stage that is unobserved without it.
+        lost: what is lost without it, in words.
+    """
+
+    module: str
+    name: str
+    stage: str
+    lost: str
+
+    @property
+    def path(self) -> str:
+        """The full dotted name."""
+        return f"{self.module}.{self.name}"
+
+    @property
+    def owner(self) -> Any:
+        """The module or class that holds the name, ``None`` where this torch has no such one."""
+        try:
+            owner: Any = importlib.import_module(self.module)
+        except ModuleNotFoundError:
+            return None
+        for part in self.name.split(".")[:-1]:
+            owner = getattr(owner, part, None)
+        return owner
+
+    @property
+    def attribute(self) -> str:
+        """The name within its owner."""
+        return self.name.rpartition(".")[2]
+
+    @property
+    def found(self) -> Any:
+        """What the name stands for, ``None`` where this torch does not have it."""
+        owner = self.owner
+        if isinstance(owner, type):
+            # What a class inherits would be put back as its own.
+            return vars(owner).get(self.attribute)
+        return getattr(owner, self.attribute, None)
+
+
+#: Pattern groups that torch gives no name: their module, their variable there, and our name.
+_NAMELESS = (
+    ("torch._inductor.fx_passes.joint_graph", "early_patterns", "early_patterns"),
+    ("torch._inductor.fx_passes.replace_random", "patterns", "replace_random"),
+    (_PATTERNS, "binary_folding_pass", "binary_folding"),
+    (_PATTERNS, "pass_patterns", "pass_patterns"),
+)
+
+#: Without one of these nothing can be recorded.
+REQUIRED: Mapping[str, PrivateName] = {
+    "freezing_compiler": PrivateName(_COMPILE, "fw_compiler_freezing", "input", "the compile itself"),
+}
+
+#: Without one of these the passes it stands for are not told apart, or not seen.
+OPTIONAL: Mapping[str, PrivateName] = {
+    "joint_graph_passes": PrivateName(
+        _COMPILE, "_recursive_joint_graph_passes", "joint_graph", "where the joint-graph passes begin and end"
+    ),
+    "layout_fake_tensor_prop": PrivateName(
+        _COMPILE, "fake_tensor_prop", "fake_tensor", "fake-tensor propagation before freezing and before lowering"
+    ),
+    "channels_last": PrivateName(
+        _FREEZING, "convert_conv_weights_to_channels_last", "layout", "the channels-last conversion"
+    ),
+    "freeze": PrivateName(_FREEZING, "freeze", "inline_parameters", "where freezing begins and ends"),
+    "view_to_reshape": PrivateName(_FREEZING, "view_to_reshape", "inline_parameters", "views turned into reshapes"),
+    "replace_params": PrivateName(
+        _FREEZING, "replace_params_with_constants", "inline_parameters", "which parameters were inlined"
+    ),
+    "cse": PrivateName(_FREEZING, "fx_graph_cse", "inline_parameters", "common subexpressions"),
+    "freezing_passes": PrivateName(
+        _FREEZING, "freezing_passes", "freezing_passes", "where the freezing passes begin and end"
+    ),
+    "constant_fold": PrivateName(_FREEZING, "constant_fold", "freezing_passes", "the constant-folding rounds"),
+    "fake_tensor_prop": PrivateName(
+        _PATTERNS, "fake_tensor_prop", "freezing_passes", "fake-tensor propagation between freezing passes"
+    ),
+    "mark_mixed_dtype": PrivateName(
+        _FOLDING, "mark_mixed_dtype_allowed_computation_ops", "freezing_passes", "marking for mixed-precision folds"
+    ),
+    "recover_precision": PrivateName(
+        _FOLDING, "recover_original_precision_folded_computation_ops", "freezing_passes", "precision recovery"
+    ),
+    "deduplicate_packed": PrivateName(
+        _MKLDNN, "_eliminate_duplicate_packed_nodes", "freezing_passes", "deduplication of packed weights"
+    ),
+    "topological_sort": PrivateName(
+        _PATTERNS, "stable_topological_sort", "freezing_passes", "the sort after the pattern groups"
+    ),
+    "apply_patterns": PrivateName(
+        _MATCHER, "PatternMatcherPass.apply", "freezing_passes", "the pattern groups as steps of their own"
+    ),
+    "graph_entry": PrivateName(_MATCHER, "GraphPatternEntry.apply", "freezing_passes", "which patterns matched"),
+    "lowering_entry": PrivateName(_MATCHER, "LoweringPatternEntry.apply", "freezing_passes", "which patterns matched"),
+    "replacement_entry": PrivateName(
+        _MATCHER, "ReplacementPatternEntry.apply", "freezing_passes", "which patterns matched"
+    ),
+    "pass_begins": PrivateName(
+        _OBSERVER, "GraphTransformObserver.__enter__", "joint_graph", "joint-graph and post-grad passes by name"
+    ),
+    "pass_ends": PrivateName(
+        _OBSERVER, "GraphTransformObserver.__exit__", "joint_graph", "joint-graph and post-grad passes by name"
+    ),
+    "late_view_to_reshape": PrivateName(
+        _COMPILE, "view_to_reshape", "post_grad", "views turned into reshapes before lowering"
+    ),
+    "post_grad_passes": PrivateName(
+        _COMPILE, "_recursive_post_grad_passes", "post_grad", "where the post-grad passes begin and end"
+    ),
+    "lower": PrivateName(_LOWERING, "GraphLowering.run", "compile", "the time of lowering"),
+    "generate_code": PrivateName(_LOWERING, "GraphLowering.codegen", "compile", "the time of code generation"),
+    "generate_cpp_code": PrivateName(
+        _LOWERING, "GraphLowering.codegen_with_cpp_wrapper", "compile", "the time of code generation (C++ wrapper)"
+    ),
+    "compile_code": PrivateName(
+        _LOWERING, "GraphLowering.compile_to_module", "compile", "the time of compiling the generated code"
+    ),
+    "recompilation_reasons": PrivateName(
+        "torch._dynamo.convert_frame",
+        "get_and_maybe_log_recompilation_reasons",
+        "input",
+        "the guards that failed before a recompilation",
+    ),
+}
+
+
+def require() -> None:
+    """Checks that everything in `REQUIRED` is there.
+
+    Raises:
+        UnsupportedTorchError: naming the first missing one.
+    """
+    for known in REQUIRED.values():
+        if known.found is None:
+            raise UnsupportedTorchError(
+                f"torch {torch.__version__} has no {known.path}, needed for {known.lost}; "
+                "use a torch between 2.6 and 2.13 (tested: 2.13.0)"
+            )
+
+
+def missing() -> tuple[PrivateName, ...]:
+    """Returns the optional names that this torch does not have."""
+    return tuple(known for known in OPTIONAL.values() if known.found is None)
+
+
+def inductor_config() -> Any:
+    """Returns ``torch._inductor.config``."""
+    return importlib.import_module("torch._inductor.config")
+
+
+def tracing_context() -> Any:
+    """Returns what Dynamo and AOTAutograd know of the graph that is compiled now, ``None`` outside a compile."""
+    return importlib.import_module("torch._guards").TracingContext.try_get()
+
+
+def current_compile_id() -> str | None:
+    """Returns Dynamo's name of the compile that runs now (``0/1``: frame 0, its second compile), if it has one."""
+    found = importlib.import_module("torch._guards").CompileContext.current_compile_id()
+    return None if found is None else str(found)
+
+
+def pattern_group_name(group: Any) -> str | None:
+    """Returns our name of one of torch's nameless pattern groups, ``None`` for any other.
+
+    Inductor adds to ``freezing_patterns.pass_patterns`` when it compiles its first graph, so they are looked up anew.
+    """
+    for module, name, ours in _NAMELESS:
+        found = getattr(importlib.import_module(module), name, None)
+        if found is group:
+            return ours
+        if isinstance(found, list):
+            numbers = [number for number, each in enumerate(found) if each is group]
+            if numbers:
+                return f"{ours}[{numbers[0]}]"
+    return None
+
+
+def is_operator(target: Any) -> bool:
+    """Returns whether a node's target is an operator of torch, with or without overload, or of higher order."""
+    ops = importlib.import_module("torch._ops")
+    return isinstance(target, (ops.OpOverload, ops.OpOverloadPacket, ops.HigherOrderOperator))
+
+
+def argument_names(target: Any) -> tuple[str, ...]:
+    """Returns the names of an operator's arguments, in order; empty where it has no schema."""
+    if isinstance(target, importlib.import_module("torch._ops").OpOverloadPacket):
+        overloads = target.overloads()
+        target = getattr(target, overloads[0]) if len(overloads) == 1 else target
+    schema = getattr(target, "_schema", None)
+    return tuple(str(argument.name) for argument in schema.arguments) if schema is not None else ()
+
+
+def graph_notes(module: Any) -> Mapping[str, Any]:
+    """Returns what Dynamo noted on the graph it captured.
+
+    Returns:
+        ``reason``: why the graph ends where it does; ``sources``: the Python source of each name of the graph;
+        ``paths``: the path in the user's module of each parameter and buffer, by the graph's flat name.
+    """
+    return {
+        "reason": getattr(module, "compile_subgraph_reason", None),
+        "sources": getattr(module, "_param_name_to_source", None) or {},
+        "paths": getattr(module, "meta", {}).get("dynamo_flat_name_to_original_fqn", {}),
+    }

@@ -1,0 +1,189 @@
+"""Makes a trace of what a recording had written down when its process died.
+
+All it needs are texts: those that the recording noted before the freeze and after each pass, and torch's log. Nothing
+of the model is there any more, so the trace has no attributes' fates, and describes no constants.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+
+from freeze_engine.backends.torchscript.annotations import Annotations
+from freeze_engine.backends.torchscript.ir_text import GraphTextError, parse_graph
+from freeze_engine.backends.torchscript.log_records import CapturedLog, LogRecord
+from freeze_engine.backends.torchscript.logged_steps import (
+    CLEAN_UP,
+    FREEZE_MODULE,
+    INPUT,
+    LogReading,
+    MethodGraphs,
+    read_log,
+)
+from freeze_engine.backends.torchscript.slots import read_paths
+from freeze_engine.backends.torchscript.tracking import StepTracker
+from freeze_engine.backends.torchscript.watcher import FreezeNotes, MethodNotes
+from freeze_engine.recorder import Recorder
+from freeze_engine.trace import Block, GraphSnapshot, Node, Step, Trace
+
+Place = tuple[str, str, "str | None"]
+"""Stage, name and method, as in `freeze_engine.trace.Failure`."""
+
+
+@dataclass(frozen=True, slots=True)
+class NotedStep:
+    """A pass that was driven and had ended.
+
+    Attributes:
+        stage, name, method, round, duration_ns: as in `freeze_engine.trace.Step`.
+        text: torch's text of the graph after it, ``None`` where that was as before.
+    """
+
+    stage: str
+    name: str
+    method: str
+    round: int | None
+    duration_ns: int | None
+    text: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Remains:
+    """What is left of a recording.
+
+    Attributes:
+        head: the trace without any steps.
+        notes: what was known when ``_freeze_module`` began.
+        log: torch's log of it, ``None`` where it was not captured.
+        frozen: texts of the graphs after ``_freeze_module``, by method; ``None`` if that did not end.
+        steps: the passes after it.
+        under_way: stage, name and method of the driven pass that did not end, if there is one.
+    """
+
+    head: Trace
+    notes: FreezeNotes
+    log: bytes | None = None
+    frozen: Mapping[str, str] | None = None
+    steps: tuple[NotedStep, ...] = ()
+    under_way: Place | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Recovered:
+    """What could be made of it.
+
+    Attributes:
+        trace: the steps until then; without a failure.
+        died_in: the pass that was under way, ``None`` if none was.
+        messages: of torch's log, the last ones first to last, without graphs.
+    """
+
+    trace: Trace
+    died_in: Place | None
+    messages: tuple[str, ...] = field(default=(), repr=False)
+
+
+def recovered(remains: Remains, on_step: Callable[[Step], None] | None = None) -> Recovered:
+    """Makes a trace of what is left of a recording.
+
+    Args:
+        remains: what is left.
+        on_step: told of every step.
+    """
+    records = _whole(CapturedLog(remains.log or b"").records)
+    recorder = Recorder(
+        remains.head.name,
+        remains.head.backend,
+        remains.head.call,
+        remains.head.environment,
+        remains.head.options,
+        remains.head.inputs,
+        read_paths,
+    )
+    recorder.on_step = on_step
+    reading = _reading(remains, records)
+    _Rebuilding(remains, recorder).add_all(reading)
+    frozen_in = reading.where if remains.log is not None else (FREEZE_MODULE, FREEZE_MODULE, None)
+    died_in = remains.under_way or (frozen_in if remains.frozen is None else None)
+    messages = tuple(f"{record.file}: {record.message}" for record in records)
+    return Recovered(recorder.finish(created=remains.head.created), died_in, messages)
+
+
+def _whole(records: tuple[LogRecord, ...]) -> tuple[LogRecord, ...]:
+    """Takes away the last graph where torch died while it wrote it."""
+    if not records or records[-1].graph is None:
+        return records
+    try:
+        parse_graph(records[-1].graph)
+    except GraphTextError:
+        return records[:-1]
+    return records
+
+
+def _reading(remains: Remains, records: tuple[LogRecord, ...]) -> LogReading:
+    methods = {notes.method: _graphs(notes) for notes in remains.notes.methods}
+    log = CapturedLog(remains.log or b"", (), records)
+    return read_log(log, methods, 0)
+
+
+def _graphs(notes: MethodNotes) -> MethodGraphs:
+    """Reads a method's graphs; the modules go along through the renaming that reading the log brings."""
+    inlined = parse_graph(notes.inlined)
+    nodes = list(inlined.walk())
+    if len(nodes) == len(notes.modules):
+        modules = {node.id: module for node, module in zip(nodes, notes.modules, strict=True)}
+        inlined = replace(inlined, nodes=_with_modules(inlined.nodes, lambda node: modules[node.id]))
+    return MethodGraphs(parse_graph(notes.before), inlined)
+
+
+class _Rebuilding:
+    """Adds the steps that are known, in order."""
+
+    def __init__(self, remains: Remains, recorder: Recorder) -> None:
+        self._remains = remains
+        self._tracker = StepTracker(recorder, frozenset(remains.notes.attributes))
+        self._modules: dict[str, dict[str, str]] = {}
+        self._texts: dict[str, GraphSnapshot] = {}
+
+    def add_all(self, reading: LogReading) -> None:
+        if not reading.steps:
+            for notes in self._remains.notes.methods:
+                self._tracker.add((INPUT, INPUT, notes.method), parse_graph(notes.before))
+        for method, graph in reading.inlined.items():
+            named = ((node.outputs[0].name, node.module) for node in graph.walk() if node.outputs and node.module)
+            self._modules[method] = dict(named)
+        for step in reading.steps:
+            graph = step.graph if step.stage == INPUT else self._annotated(step.method, step.graph)
+            self._tracker.add((step.stage, step.name, step.method), graph, log=step.log)
+        for method, text in (self._remains.frozen or {}).items():
+            self._add_text((FREEZE_MODULE, CLEAN_UP, method), text)
+        for noted in self._remains.steps:
+            place = (noted.stage, noted.name, noted.method)
+            self._add_text(place, noted.text, noted.round, noted.duration_ns)
+
+    def _add_text(
+        self,
+        place: tuple[str, str, str],
+        text: str | None,
+        number: int | None = None,
+        duration_ns: int | None = None,
+    ) -> None:
+        method = place[2]
+        if text is not None:
+            self._texts[method] = self._annotated(method, parse_graph(text))
+        if method in self._texts:
+            self._tracker.add(place, self._texts[method], number, duration_ns)
+
+    def _annotated(self, method: str, graph: GraphSnapshot) -> GraphSnapshot:
+        return Annotations(self._modules.get(method, {}), {}).annotate(graph)
+
+
+def _with_modules(nodes: tuple[Node, ...], module: Callable[[Node], str]) -> tuple[Node, ...]:
+    return tuple(
+        replace(node, module=module(node), blocks=tuple(_block_with_modules(block, module) for block in node.blocks))
+        for node in nodes
+    )
+
+
+def _block_with_modules(block: Block, module: Callable[[Node], str]) -> Block:
+    return replace(block, nodes=_with_modules(block.nodes, module))

@@ -1,0 +1,56 @@
+"""What a model holds and how it wants to be called, as plain data."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from freeze_engine.trace import AttributeKind
+
+
+@dataclass(frozen=True, slots=True)
+class ModelAttribute:
+    """One parameter, buffer, attribute or submodule of a model.
+
+    Attributes:
+        path: dotted, from the top module.
+        kind: what it is.
+        type: torch's type text; of a module that is not scripted yet, the Python type's name.
+        shape, dtype: of a tensor, else ``None``.
+        nbytes: bytes of the tensors it holds, 0 for anything else.
+    """
+
+    path: str
+    kind: AttributeKind
+    type: str
+    shape: tuple[int, ...] | None = None
+    dtype: str | None = None
+    nbytes: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class ModelSummary:
+    """What a form needs to know of a model.
+
+    Attributes:
+        name: a short name.
+        attributes: what can be preserved, submodules before what they hold.
+        methods: of the top module, ``forward`` first.
+        inputs: those that the MODEL brings, as texts of ``--input``; ``None`` where it brings none, or some that
+            cannot be written so.
+        brings_inputs: whether the MODEL brings inputs, which are used where no others are given.
+        via: how it gets into TorchScript.
+        preserved: what is preserved where the user does not say.
+        training: whether it is in training mode, which freezing refuses.
+        devices: of this machine: ``cpu``, ``cuda:0``, …
+    """
+
+    name: str
+    attributes: tuple[ModelAttribute, ...]
+    methods: tuple[str, ...]
+    inputs: tuple[str, ...] | None
+    brings_inputs: bool
+    via: Literal["script", "trace"]
+    preserved: tuple[str, ...]
+    training: bool
+    devices: tuple[str, ...]

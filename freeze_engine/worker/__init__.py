@@ -1,0 +1,27 @@
+"""A recording, or a look at a model, in a process of its own: whatever happens to it, the caller goes on.
+
+`RecordingProcess` starts the process and tells how it goes; `inspect_model` only looks. What a recording knows is
+written down as it goes (`journal`), so that a crash inside torch leaves what was recorded until then
+(`post_mortem`). Nothing here imports torch in the caller's process.
+"""
+
+from __future__ import annotations
+
+from freeze_engine.model_summary import ModelAttribute, ModelSummary
+from freeze_engine.worker.events import JobEnded, JobEvent, JobPreview, JobProgress, JobStep
+from freeze_engine.worker.inspecting import inspect_model
+from freeze_engine.worker.recording import RecordingProcess
+from freeze_engine.worker.request import RecordRequest
+
+__all__ = [
+    "JobEnded",
+    "JobEvent",
+    "JobPreview",
+    "JobProgress",
+    "JobStep",
+    "ModelAttribute",
+    "ModelSummary",
+    "RecordRequest",
+    "RecordingProcess",
+    "inspect_model",
+]

@@ -1,0 +1,68 @@
+"""What runs in the other process: prepares it to be watched, and does its task."""
+
+from __future__ import annotations
+
+import ctypes
+import faulthandler
+import importlib
+import os
+import signal
+import sys
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+#: The module of each task; its ``run`` is called with the folder and with what sends a line to the caller.
+_TASKS = {
+    "record": "freeze_engine.worker.record_task",
+    "inspect": "freeze_engine.worker.inspect_task",
+    "post_mortem": "freeze_engine.worker.post_mortem_task",
+}
+#: Of ``linux/prctl.h``.
+_PR_SET_PDEATHSIG = 1
+Send = Callable[[str], None]
+
+
+def main(task: str, folder: str, lines: int, lifeline: int) -> None:
+    """Does a task and ends the process.
+
+    Args:
+        task: a key of `_TASKS`.
+        folder: what the task reads and writes.
+        lines: descriptor to send lines to.
+        lifeline: descriptor that is at its end once the caller is gone.
+    """
+    for descriptor in (lines, lifeline):
+        os.set_inheritable(descriptor, False)
+    _end_with_caller(lifeline)
+    # While a module is frozen, descriptor 2 is torch's log.
+    output = os.dup(2)
+    faulthandler.enable(output, all_threads=False)
+    faulthandler.register(signal.SIGUSR1, output)
+    # The signal goes to the thread that waits for the caller's end: what hangs here must not be woken by it.
+    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGUSR1})
+    importlib.import_module(_TASKS[task]).run(Path(folder), lambda line: _send(lines, line))
+    for stream in (sys.stdout, sys.stderr):
+        stream.flush()
+    # What torch takes down at the end takes time, and may crash, when all has been done.
+    os._exit(0)
+
+
+def _send(descriptor: int, line: str) -> None:
+    data = line.encode() + b"\n"
+    while data:
+        data = data[os.write(descriptor, data) :]
+
+
+def _end_with_caller(lifeline: int) -> None:
+    """Makes this process end when its caller has, whatever it is doing then."""
+    if sys.platform == "linux":
+        # The kernel looks at the thread that started this process, which waits for it until its end. Unlike the thread
+        # below it does not need the interpreter lock, which torch may never give back.
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+
+    def wait() -> None:
+        os.read(lifeline, 1)
+        os.killpg(0, signal.SIGKILL)
+
+    threading.Thread(target=wait, daemon=True).start()

@@ -1,0 +1,63 @@
+"""How a process died, and what was known of its recording, on the way to what makes a trace of the rest."""
+
+from __future__ import annotations
+
+import json
+import signal
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Literal
+
+DEATH = "death.json"
+CRASHED: Literal["crashed"] = "crashed"
+TIMED_OUT: Literal["timed_out"] = "timed_out"
+
+
+@dataclass(frozen=True, slots=True)
+class Death:
+    """The end of a process that did not tell of its end itself.
+
+    Attributes:
+        outcome: as in `freeze_engine.worker.events.JobEnded`.
+        type: short: ``SIGSEGV``, ``exit code 1``, ``time limit``.
+        message: what happened, as part of a sentence.
+        output: the trace file.
+        has_preview: whether it was written, before anything was measured.
+        told: how many steps the caller knows.
+        printed: the last lines that the process wrote to standard output and error.
+    """
+
+    outcome: Literal["crashed", "timed_out"]
+    type: str
+    message: str
+    output: Path
+    has_preview: bool
+    told: int
+    printed: tuple[str, ...]
+
+
+def cause_of(exit_code: int) -> tuple[str, str]:
+    """Returns type and message of a death.
+
+    Args:
+        exit_code: negative for a signal, as `subprocess` has it.
+    """
+    if exit_code >= 0:
+        return f"exit code {exit_code}", f"the process ended by itself, with exit code {exit_code}"
+    try:
+        name, described = signal.Signals(-exit_code).name, signal.strsignal(-exit_code) or "no more is known"
+    except ValueError:
+        name, described = f"signal {-exit_code}", "no more is known"
+    hint = "; the system does that where memory runs out" if name == "SIGKILL" else ""
+    return name, f"the process was ended by {name} ({described.lower()}{hint})"
+
+
+def write_death(death: Death, folder: Path) -> None:
+    """Writes it down for `read_death`."""
+    (folder / DEATH).write_text(json.dumps(asdict(death) | {"output": str(death.output)}))
+
+
+def read_death(folder: Path) -> Death:
+    """Returns what `write_death` wrote."""
+    given = json.loads((folder / DEATH).read_text())
+    return Death(**(given | {"output": Path(given["output"]), "printed": tuple(given["printed"])}))

@@ -1,0 +1,109 @@
+"""What a recording in a process of its own tells while it goes, and its way here as lines of JSON."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+Outcome = Literal["finished", "failed", "crashed", "cancelled", "timed_out"]
+
+
+@dataclass(frozen=True, slots=True)
+class JobProgress:
+    """How far a recording is.
+
+    Attributes:
+        message: what is being done, such as ``freezing: ConstantPropagation of forward``.
+        done, total: units of the present phase; ``total`` is 0 where it has none.
+        left_s: seconds that the present phase still takes, ``None`` where that cannot be said yet.
+    """
+
+    message: str
+    done: int
+    total: int
+    left_s: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class JobStep:
+    """A step that was recorded.
+
+    Attributes:
+        index, stage, name, method, round, changed: as in `freeze_engine.trace.Step`.
+        nodes: how many nodes its graph has, nested ones included.
+    """
+
+    index: int
+    stage: str
+    name: str
+    method: str
+    round: int | None
+    changed: bool
+    nodes: int
+
+
+@dataclass(frozen=True, slots=True)
+class JobPreview:
+    """The trace can be opened, though nothing has been measured yet.
+
+    Attributes:
+        path: the trace file: the request's output, which is replaced at the end.
+    """
+
+    path: Path
+
+
+@dataclass(frozen=True, slots=True)
+class JobEnded:
+    """The recording is over; nothing follows.
+
+    Attributes:
+        outcome: ``finished``; ``failed`` with an exception; ``crashed`` where the process died; ``cancelled``;
+            ``timed_out`` at the limit.
+        trace: the trace file, if there is one; unless the outcome is ``finished`` it ends where the recording did.
+        message: one line: what happened.
+        died_in: the pass, or what else, that was under way when it failed, crashed or ran out of time.
+        log: the last lines: of torch's log, and of what was written to standard output and error.
+    """
+
+    outcome: Outcome
+    trace: Path | None
+    message: str
+    died_in: str | None = None
+    log: tuple[str, ...] = ()
+
+
+JobEvent = JobProgress | JobStep | JobPreview | JobEnded
+_KINDS: dict[str, type[JobEvent]] = {
+    "progress": JobProgress,
+    "step": JobStep,
+    "preview": JobPreview,
+    "ended": JobEnded,
+}
+_NAMES = {kind: name for name, kind in _KINDS.items()}
+
+
+def event_line(event: JobEvent) -> str:
+    """Returns an event as one line of JSON, without its end."""
+    return json.dumps({"event": _NAMES[type(event)]} | asdict(event), default=str)
+
+
+def read_event(line: str | bytes) -> JobEvent:
+    """Returns the event that `event_line` wrote.
+
+    Raises:
+        ValueError: the line is no event.
+    """
+    try:
+        fields: dict[str, Any] = json.loads(line)
+        kind = _KINDS[fields.pop("event")]
+        for name in ("path", "trace"):
+            if fields.get(name) is not None:
+                fields[name] = Path(fields[name])
+        if "log" in fields:
+            fields["log"] = tuple(fields["log"])
+        return kind(**fields)
+    except (KeyError, TypeError, AttributeError) as error:
+        raise ValueError(f"no event: {line!r}") from error

@@ -1,0 +1,72 @@
+"""Tells which pass runs inside ``_freeze_module``, where the recording itself can say nothing."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+
+from freeze_engine.backends.torchscript.watcher import FREEZING
+from freeze_engine.worker.events import JobEvent, JobProgress
+
+_TAIL_BYTES = 1 << 18
+#: As `freeze_engine.backends.torchscript.logged_steps` tells the passes apart.
+_MARKS = re.compile(
+    rb"\.cpp:\d+\] (?:(?P<phase>Analyzing|Recording mutable attrs for|Propagating) function: (?P<method>[^\s]+)"
+    rb"|(?:Before|After \w+\s*, before) (?P<pass>\w+)|(?P<end>Cleaning up module))"
+)
+_PHASES = {
+    b"Analyzing": "Inline",
+    b"Recording mutable attrs for": "RecordMutableAttrs",
+    b"Propagating": "PropagateAttributes",
+}
+
+
+class FreezeProgress:
+    """Follows torch's log while a module is being frozen.
+
+    Args:
+        log: torch's log, which need not be there yet.
+    """
+
+    def __init__(self, log: Path) -> None:
+        self._log = log
+        self._latest: JobProgress | None = None
+        self._told: str | None = None
+
+    def note(self, event: JobEvent) -> None:
+        """Is told what the recording says itself."""
+        if isinstance(event, JobProgress):
+            self._latest = event
+
+    def event(self) -> JobProgress | None:
+        """Returns what is to be told now: a pass, once, while ``_freeze_module`` runs."""
+        if self._latest is None or self._latest.message != FREEZING:
+            return None
+        under_way = pass_under_way(_tail(self._log))
+        if under_way is None or under_way == self._told:
+            return None
+        self._told = under_way
+        return JobProgress(f"{FREEZING}: {under_way}", self._latest.done, self._latest.total, None)
+
+
+def pass_under_way(log: bytes) -> str | None:
+    """Returns the pass that torch's log, or its end, says it has begun; ``None`` if it says none."""
+    marks = list(_MARKS.finditer(log))
+    if not marks:
+        return None
+    mark = marks[-1]
+    if mark["end"]:
+        return "CleanupFrozenModule"
+    if mark["phase"]:
+        return f"{_PHASES[mark['phase']]} of {mark['method'].decode(errors='replace')}"
+    return mark["pass"].decode()
+
+
+def _tail(path: Path) -> bytes:
+    try:
+        with path.open("rb") as stream:
+            stream.seek(max(0, os.fstat(stream.fileno()).st_size - _TAIL_BYTES))
+            return stream.read()
+    except FileNotFoundError:
+        return b""

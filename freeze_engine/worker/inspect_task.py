@@ -1,0 +1,34 @@
+"""The look at a model, in its own process."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+
+from freeze_engine.errors import FreezerError
+from freeze_engine.worker.child import Send
+
+QUESTION = "inspect.json"
+
+
+def run(folder: Path, send: Send) -> None:
+    """Looks at the model that the folder's question names.
+
+    Args:
+        folder: holds the question.
+        send: takes the answer: the summary, or the text of the error.
+    """
+    question = json.loads((folder / QUESTION).read_text())
+    answer: dict[str, object]
+    try:
+        from freeze_engine.backends.torchscript.inspection import model_summary
+        from freeze_engine.models import load_model
+
+        model = load_model(question["model"], map_location=question["device"], trusted=question["trusted"])
+        answer = {"summary": asdict(model_summary(model))}
+    except FreezerError as error:
+        answer = {"error": str(error)}
+    except Exception as error:  # noqa: BLE001 - the model's own code may raise anything, and its text is the answer
+        answer = {"error": f"MODEL {question['model']!r}: its own code raised {type(error).__name__}: {error}"}
+    send(json.dumps(answer))

@@ -1,0 +1,58 @@
+"""Makes a trace of what a recording left when it died; in a process of its own, for there may be much to read."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+from freeze_engine.backends.torchscript.post_mortem import Place, recovered
+from freeze_engine.serde import load
+from freeze_engine.trace import Failure, Notice, Step, Trace
+from freeze_engine.worker.child import Send
+from freeze_engine.worker.death import Death, read_death
+from freeze_engine.worker.events import JobEnded, event_line
+from freeze_engine.worker.journal import read_doing, read_remains
+from freeze_engine.worker.output import write_output
+from freeze_engine.worker.record_task import MEASURE, job_step
+
+BUILD = "build"
+_TORCH_LINES = 20
+_PRINTED_LINES = 60
+
+
+def run(folder: Path, send: Send) -> None:
+    """Writes the trace and tells of it.
+
+    Args:
+        folder: of the recording; holds its journal, torch's log, and how it died.
+        send: takes the events: steps that the caller does not know yet, and the end.
+    """
+    death = read_death(folder)
+
+    def tell(step: Step) -> None:
+        if step.index >= death.told:
+            send(event_line(job_step(step)))
+
+    doing = read_doing(folder)
+    remains = None if death.has_preview else read_remains(folder)
+    if death.has_preview:
+        ended = _written(load(death.output), (MEASURE, doing, None), (), death, folder)
+    elif remains is None:
+        ended = JobEnded(death.outcome, None, f"{death.message}, while {doing}", doing, death.printed[-_PRINTED_LINES:])
+    else:
+        found = recovered(remains, tell)
+        place = found.died_in or (BUILD, doing, None)
+        ended = _written(found.trace, place, found.messages[-_TORCH_LINES:], death, folder)
+    send(event_line(ended))
+
+
+def _written(trace: Trace, place: Place, messages: tuple[str, ...], death: Death, folder: Path) -> JobEnded:
+    stage, name, method = place
+    last = trace.steps[-1].index if trace.steps else None
+    failure = Failure(death.type, death.message, stage, name, method, last)
+    printed = death.printed[-_PRINTED_LINES:]
+    said = "\n".join((*messages, *printed))
+    notices = (*trace.notices, *((Notice("last_words", f"The last that was logged:\n{said}", last),) if said else ()))
+    write_output(replace(trace, failure=failure, notices=notices), death.output, folder)
+    where = f"{name} of {method}" if method else name
+    return JobEnded(death.outcome, death.output, f"{death.message}, in {where}", name, (*messages, *printed))

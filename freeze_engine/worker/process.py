@@ -1,0 +1,175 @@
+"""A fresh Python in a process of its own, of which the caller sees lines, an end, and what it printed last.
+
+It is started as ``python -c``, not by `multiprocessing`: that would run the caller's main script again, and keeps
+further processes. It gets the caller's module search path, so that ``package.module:factory`` means the same.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import selectors
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+#: Arguments: what to do, the folder, descriptors of the lines and of the lifeline, then the search path.
+_BOOT = (
+    "import sys; task, folder, lines, lifeline, *sys.path[:] = sys.argv[1:]; sys.argv[1:] = []; "
+    "from freeze_engine.worker.child import main; main(task, folder, int(lines), int(lifeline))"
+)
+_READ_BYTES = 1 << 16
+_LINE_BYTES = 1 << 22
+_OUTPUT_BYTES = 1 << 16
+_LOOK_S = 0.1
+_AFTERWARDS_S = 1.0
+_DEATH_S = 10.0
+
+
+class WorkerProcess:
+    """A process that does one task.
+
+    Its lines are read by `lines`, on one thread; `kill` may be called from any.
+
+    Args:
+        task: what to do, see `freeze_engine.worker.child`.
+        folder: what the task reads and writes.
+        trusted: whether anything may be unpickled there.
+    """
+
+    def __init__(self, task: str, folder: Path, *, trusted: bool = True) -> None:
+        self._lock = threading.Lock()
+        self._output = bytearray()
+        self._unfinished = b""
+        with contextlib.ExitStack() as stack:
+            # The child writes lines to the first pipe, and ends when nobody holds the other end of the second.
+            self._lines, lines = _pipe(stack)
+            lifeline, self._lifeline = _pipe(stack)
+            self._printed, printed = _pipe(stack)
+            self._process = subprocess.Popen(
+                [sys.executable, "-c", _BOOT, task, str(folder), str(lines), str(lifeline), *_search_path()],
+                stdin=subprocess.DEVNULL,
+                stdout=printed,
+                stderr=printed,
+                pass_fds=(lines, lifeline),
+                env=_environment(trusted),
+                start_new_session=True,  # an interrupt at the terminal is for the caller
+            )
+            stack.pop_all()
+        for descriptor in (lines, lifeline, printed):
+            os.close(descriptor)
+
+    @property
+    def pid(self) -> int:
+        """Of the process."""
+        return self._process.pid
+
+    @property
+    def exit_code(self) -> int | None:
+        """What it exited with, negative for a signal; ``None`` before it was found to have ended."""
+        return self._process.returncode
+
+    @property
+    def printed(self) -> tuple[str, ...]:
+        """The last lines that it wrote to standard output and error."""
+        return tuple(self._output.decode(errors="replace").splitlines())
+
+    def lines(self, until_s: float | None = None) -> Iterator[bytes | None]:
+        """Yields the lines it sends, without their ends, and ``None`` now and then while there are none.
+
+        Ends when the process has, which is then gone, as is whatever it started in its session.
+
+        Args:
+            until_s: clock (`time.monotonic`) at which to stop waiting, with the process still there.
+        """
+        with selectors.DefaultSelector() as selector:
+            for descriptor in (self._lines, self._printed):
+                os.set_blocking(descriptor, False)
+                selector.register(descriptor, selectors.EVENT_READ)
+            last_s = float("inf")
+            while time.monotonic() < min(last_s, float("inf") if until_s is None else until_s):
+                is_ready = bool(selector.select(_LOOK_S))
+                self._keep_printed(self._drain(selector, self._printed))
+                yield from self._whole_lines(self._drain(selector, self._lines))
+                if self._has_ended():
+                    # What it wrote before is still to be read, but others may hold the pipes open and go on writing.
+                    last_s = min(last_s, time.monotonic() + _AFTERWARDS_S) if is_ready else 0.0
+
+    def dump_stack(self) -> None:
+        """Lets the process print where its Python is, if it can."""
+        with self._lock:
+            if self._process.returncode is None:
+                self._process.send_signal(signal.SIGUSR1)
+
+    def kill(self) -> None:
+        """Ends the process and whatever it started in its session; returns at once."""
+        with self._lock:
+            if self._process.returncode is None:
+                self._kill_group()
+
+    def close(self) -> None:
+        """Ends the process, waits for that, and lets go of everything."""
+        self.kill()
+        # A process that hangs inside the kernel cannot be ended; it is left to itself.
+        with self._lock, contextlib.suppress(subprocess.TimeoutExpired):
+            self._process.wait(_DEATH_S)
+        for descriptor in (self._lines, self._lifeline, self._printed):
+            os.close(descriptor)
+
+    def _has_ended(self) -> bool:
+        with self._lock:
+            if self._process.returncode is None and self._process.poll() is not None:
+                self._kill_group()
+            return self._process.returncode is not None
+
+    def _kill_group(self) -> None:
+        # Once the process is gone its group may be as well.
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(self._process.pid, signal.SIGKILL)
+
+    def _whole_lines(self, data: bytes) -> tuple[bytes | None, ...]:
+        *whole, self._unfinished = (self._unfinished + data).split(b"\n")
+        if len(self._unfinished) > _LINE_BYTES:
+            self.kill()
+            self._unfinished = b""
+        return tuple(whole) or (None,)
+
+    def _keep_printed(self, data: bytes) -> None:
+        self._output += data
+        del self._output[:-_OUTPUT_BYTES]
+
+    def _drain(self, selector: selectors.BaseSelector, descriptor: int) -> bytes:
+        if descriptor not in selector.get_map():
+            return b""
+        try:
+            data = os.read(descriptor, _READ_BYTES)
+        except BlockingIOError:
+            return b""
+        if not data:
+            selector.unregister(descriptor)
+        return data
+
+
+def _pipe(stack: contextlib.ExitStack) -> tuple[int, int]:
+    """Returns the reading and the writing end of a pipe, closed by ``stack`` unless all goes well."""
+    ends = os.pipe()
+    for descriptor in ends:
+        stack.callback(os.close, descriptor)
+    return ends
+
+
+def _search_path() -> list[str]:
+    return [entry for entry in sys.path if isinstance(entry, str)]
+
+
+def _environment(trusted: bool) -> dict[str, str]:
+    environment = dict(os.environ)
+    if not trusted:
+        # torch.export.load falls back to unpickling unless this forbids it (torch/serialization.py, torch 2.13.0).
+        environment["TORCH_FORCE_WEIGHTS_ONLY_LOAD"] = "1"
+        environment.pop("TORCH_FORCE_NO_WEIGHTS_ONLY_LOAD", None)
+    return environment

@@ -1,0 +1,159 @@
+"""The recording itself, in its own process: tells the caller how it goes, and writes it down."""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Callable, Mapping
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+from time import monotonic
+from typing import TYPE_CHECKING
+
+from freeze_engine.backends.torchscript.post_mortem import NotedStep
+from freeze_engine.backends.torchscript.watcher import FREEZING, PHASES, FreezeNotes, Watcher
+from freeze_engine.errors import FreezerError
+from freeze_engine.inputs import parse_input
+from freeze_engine.options import RecordOptions, TorchScriptOptions
+from freeze_engine.trace import Failure, Step, Trace
+from freeze_engine.worker.child import Send
+from freeze_engine.worker.estimate import Pace
+from freeze_engine.worker.events import JobEnded, JobEvent, JobPreview, JobProgress, JobStep, event_line
+from freeze_engine.worker.journal import TORCH_LOG, Journal
+from freeze_engine.worker.output import write_output
+from freeze_engine.worker.request import REQUEST, RecordRequest, read_request
+
+if TYPE_CHECKING:
+    from freeze_engine.backends.torchscript.raw import RawStep
+
+MEASURE = "measure"
+#: A phase of this many units is told of only so often.
+_MANY = 100
+_TOLD_EVERY_S = 0.1
+_LOG_LINES = 40
+
+
+def run(folder: Path, send: Send) -> None:
+    """Records what the folder's request asks for.
+
+    Args:
+        folder: holds the request; torch's log and the journal are written there.
+        send: takes the events.
+    """
+    request = read_request((folder / REQUEST).read_text())
+    with closing(Journal(folder)) as journal:
+        watcher = _JobWatcher(folder, request.output, journal, lambda event: send(event_line(event)))
+        try:
+            ended = _recorded(request, watcher)
+        except BaseException as error:  # noqa: BLE001 - whatever ends the recording is its outcome, an exit included
+            ended = _failed(error, watcher)
+    send(event_line(ended))
+
+
+def _recorded(request: RecordRequest, watcher: _JobWatcher) -> JobEnded:
+    from freeze_engine.session import call_text
+
+    if not request.output.parent.is_dir():
+        raise FreezerError(f"{request.output}: there is no folder {request.output.parent}; make it first")
+    wanted = [parse_input(text) for text in request.inputs]
+    watcher.progress("importing torch", 0, 0)
+    from freeze_engine.backends.torchscript.recording import record_module
+    from freeze_engine.models import load_model, make_inputs
+
+    watcher.progress("loading the model", 0, 0)
+    model = load_model(request.model, map_location=request.device, trusted=request.trusted)
+    inputs = make_inputs(wanted, device=request.device or "cpu") if wanted else model.inputs
+    options = request.options or TorchScriptOptions()
+    options = replace(options, preserved_attrs=options.preserved_attrs or model.preserved_attrs)
+    call = request.call or call_text(repr(request.model), options, request.via)
+    how = RecordOptions(request.via or model.via, name=request.name or model.name, call=call)
+    frozen = record_module(model.module, inputs, options, how, request.measure, watcher)
+    watcher.progress("writing the trace", 0, 0)
+    watcher.write(frozen.trace)
+    return JobEnded("finished", request.output, f"recorded {len(frozen.trace.steps)} steps")
+
+
+def _failed(error: BaseException, watcher: _JobWatcher) -> JobEnded:
+    from freeze_engine.backends.torchscript.recording import partial_trace
+
+    is_ours = isinstance(error, FreezerError)
+    text = str(error) if is_ours else f"{type(error).__name__}: {error}"
+    message = text.strip().partition("\n")[0]
+    log = () if is_ours else tuple("".join(traceback.format_exception(error)).splitlines()[-_LOG_LINES:])
+    trace = partial_trace(error)
+    if trace is None:
+        return JobEnded("failed", watcher.preview, message, watcher.now, log)
+    if trace.failure is None:
+        last = trace.steps[-1].index if trace.steps else None
+        failure = Failure(type(error).__name__, str(error), MEASURE, watcher.now, None, last)
+        trace = replace(trace, failure=failure)
+    try:
+        watcher.write(trace)
+    except FreezerError as refused:
+        return JobEnded("failed", watcher.preview, f"{message} ({refused})", watcher.now, log)
+    assert trace.failure is not None
+    return JobEnded("failed", watcher.output, message, trace.failure.name, log)
+
+
+class _JobWatcher(Watcher):
+    """Sends events and writes the journal."""
+
+    watches = True
+
+    def __init__(self, folder: Path, output: Path, journal: Journal, send: Callable[[JobEvent], None]) -> None:
+        super().__init__(self._progress)
+        self.log_file = folder / TORCH_LOG
+        self.now = ""
+        self.preview: Path | None = None
+        self._journal = journal
+        self.output = output
+        self._folder = folder
+        self._send = send
+        self._pace = Pace(0, 0, monotonic())
+        self._told_s = 0.0
+
+    def recording_begins(self, head: Trace) -> None:
+        self._journal.head(head)
+
+    def freeze_begins(self, notes: FreezeNotes) -> None:
+        self._journal.notes(notes)
+
+    def module_frozen(self, graphs: Mapping[str, str]) -> None:
+        self._journal.frozen(graphs)
+
+    def pass_begins(self, stage: str, name: str, method: str, number: int | None) -> None:
+        self._journal.begun(stage, name, method)
+        turn = f", round {number}" if number else ""
+        self._progress(f"{FREEZING}: {name} of {method}{turn}", 1, PHASES)
+
+    def pass_ended(self, step: RawStep) -> None:
+        noted = NotedStep(step.stage, step.name, step.method, step.round, step.duration_ns, step.after.text)
+        self._journal.ended(noted)
+
+    def step_added(self, step: Step) -> None:
+        self._send(job_step(step))
+
+    def trace_built(self, trace: Trace) -> None:
+        self.write(trace)
+        self.preview = self.output
+        self._send(JobPreview(self.output))
+
+    def write(self, trace: Trace) -> None:
+        """Writes the trace file."""
+        write_output(trace, self.output, self._folder)
+
+    def _progress(self, message: str, done: int, total: int) -> None:
+        self.now = message
+        self._journal.doing(message)
+        now_s = monotonic()
+        pace = self._pace.advanced(done, total, now_s)
+        self._pace = pace
+        if total < _MANY or now_s - self._told_s >= _TOLD_EVERY_S:
+            self._told_s = now_s
+            self._send(JobProgress(message, done, total, pace.left_s(now_s)))
+
+
+def job_step(step: Step) -> JobStep:
+    """Returns what is told of a step."""
+    nodes = sum(1 for _ in step.graph.walk())
+    return JobStep(step.index, step.stage, step.name, step.method, step.round, step.changed, nodes)

@@ -1,0 +1,171 @@
+"""A recording in a process of its own, as the caller sees it."""
+
+from __future__ import annotations
+
+import tempfile
+import threading
+import time
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from freeze_engine.errors import FreezerError
+from freeze_engine.worker.death import CRASHED, TIMED_OUT, Death, cause_of, write_death
+from freeze_engine.worker.events import JobEnded, JobEvent, JobPreview, JobStep, read_event
+from freeze_engine.worker.freeze_progress import FreezeProgress
+from freeze_engine.worker.journal import TORCH_LOG
+from freeze_engine.worker.output import remove_unfinished
+from freeze_engine.worker.process import WorkerProcess
+from freeze_engine.worker.request import REQUEST, RecordRequest, request_text
+
+_STACK_S = 0.5
+_POST_MORTEM_S = 300.0
+
+
+@dataclass(frozen=True, slots=True)
+class _Told:
+    """What a process told.
+
+    Attributes:
+        ended: its end, if it told that.
+        exit_code: ``None`` where the time ran out.
+        printed: the last lines that it wrote to standard output and error.
+    """
+
+    ended: JobEnded | None
+    exit_code: int | None
+    printed: tuple[str, ...]
+
+
+class RecordingProcess:
+    """Records in a process of its own, which may crash, hang or be cancelled without harm to this one.
+
+    Args:
+        request: what to record.
+        on_event: told of every event, on a thread of its own, one at a time; `JobEnded` is always the last. While it
+            works the recording may have to wait. What it raises ends the recording.
+    """
+
+    def __init__(self, request: RecordRequest, on_event: Callable[[JobEvent], None]) -> None:
+        self._request = request
+        self._on_event = on_event
+        self._thread = threading.Thread(target=self._run, name=f"recording of {request.model}", daemon=True)
+        self._lock = threading.Lock()
+        self._process: WorkerProcess | None = None
+        self._is_cancelled = False
+        self._ended: JobEnded | None = None
+        self._steps = 0
+        self._preview: Path | None = None
+
+    def start(self) -> None:
+        """Starts the process and returns.
+
+        Raises:
+            RuntimeError: it was started before.
+        """
+        self._thread.start()
+
+    def cancel(self) -> None:
+        """Ends the process; returns at once, and `JobEnded` follows. Does nothing to a recording that has ended."""
+        with self._lock:
+            self._is_cancelled = True
+            if self._process is not None:
+                self._process.kill()
+
+    def wait(self, timeout_s: float | None = None) -> JobEnded | None:
+        """Waits for the end.
+
+        Args:
+            timeout_s: how long, ``None`` for as long as it takes.
+
+        Returns:
+            How it ended, ``None`` if it has not within that time.
+
+        Raises:
+            FreezerError: it was not started.
+        """
+        if self._thread.ident is None:
+            raise FreezerError("this recording was not started: call start() first")
+        self._thread.join(timeout_s)
+        return None if self._thread.is_alive() else self._ended
+
+    # -- on the thread
+
+    def _run(self) -> None:
+        self._ended = JobEnded("failed", None, "given up: what was told of the events raised an exception")
+        try:
+            with tempfile.TemporaryDirectory(prefix="freezer-recording-", ignore_cleanup_errors=True) as folder:
+                self._ended = self._recorded(Path(folder))
+        except OSError as error:
+            self._ended = JobEnded("failed", self._preview, f"the recording cannot be made here: {error}")
+        self._on_event(self._ended)
+
+    def _recorded(self, folder: Path) -> JobEnded:
+        limit_s = self._request.limit_s
+        (folder / REQUEST).write_text(request_text(self._request))
+        until_s = None if limit_s is None else time.monotonic() + limit_s
+        told = self._followed("record", folder, until_s)
+        if told.ended is None and not self._is_cancelled:
+            death = self._death(told)
+            write_death(death, folder)
+            told = self._followed("post_mortem", folder, time.monotonic() + _POST_MORTEM_S)
+            if told.ended is None and not self._is_cancelled:
+                unread = f"{death.message}; what it left cannot be read"
+                return JobEnded(death.outcome, self._preview, unread, None, death.printed)
+        return told.ended or JobEnded("cancelled", self._preview, "cancelled")
+
+    def _death(self, told: _Told) -> Death:
+        outcome = CRASHED if told.exit_code is not None else TIMED_OUT
+        if told.exit_code is None:
+            kind, message = "time limit", f"not done after {self._request.limit_s:g} s, the limit"
+        else:
+            kind, message = cause_of(told.exit_code)
+        has_preview = self._preview is not None
+        return Death(outcome, kind, message, self._request.output, has_preview, self._steps, told.printed)
+
+    def _followed(self, task: str, folder: Path, until_s: float | None) -> _Told:
+        """Does a task in a process, tells of its events, and ends it when it is done, or when it is time."""
+        process = self._started(task, folder)
+        ended = None
+        try:
+            progress = FreezeProgress(folder / TORCH_LOG)
+            for line in process.lines(until_s):
+                event = _event(line) if line is not None else progress.event()
+                if isinstance(event, JobEnded):
+                    ended = event
+                elif event is not None:
+                    progress.note(event)
+                    self._tell(event)
+            exit_code = process.exit_code
+            if exit_code is None:
+                process.dump_stack()
+                deque(process.lines(time.monotonic() + _STACK_S), maxlen=0)
+            return _Told(ended, exit_code, process.printed)
+        finally:
+            with self._lock:
+                self._process = None
+            process.close()
+            remove_unfinished(self._request.output, folder)
+
+    def _started(self, task: str, folder: Path) -> WorkerProcess:
+        with self._lock:
+            self._process = WorkerProcess(task, folder, trusted=self._request.trusted)
+            if self._is_cancelled:
+                self._process.kill()
+            return self._process
+
+    def _tell(self, event: JobEvent) -> None:
+        if isinstance(event, JobStep):
+            self._steps = max(self._steps, event.index + 1)
+        elif isinstance(event, JobPreview):
+            self._preview = event.path
+        self._on_event(event)
+
+
+def _event(line: bytes) -> JobEvent | None:
+    """Reads a line; what is no event was written by code that should not have."""
+    try:
+        return read_event(line)
+    except ValueError:
+        return None

@@ -1,0 +1,70 @@
+"""What a process is asked to record, as plain data, and its way there as JSON."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from freeze_engine.options import Measure, TorchScriptOptions
+
+REQUEST = "request.json"
+_DEFAULT_MEASURE = Measure()
+
+
+@dataclass(frozen=True, slots=True)
+class RecordRequest:
+    """A recording to be made.
+
+    Attributes:
+        model: a MODEL as on the command line: a file, ``package.module:factory``, or ``example:NAME``.
+        output: the trace file; its folder must exist. It is first written before measuring begins.
+        inputs: texts as of ``--input``; without any, the inputs that the MODEL brings.
+        backend: which freezing.
+        options: how to freeze. Where it preserves nothing, what the MODEL preserves by itself is preserved.
+        measure: what to measure, ``None`` to record only.
+        via: how an `nn.Module` gets into TorchScript; by default as the MODEL needs it, else scripted.
+        device: where to load the model and make the inputs, such as ``cuda:0``; by default the model stays where it
+            is, and inputs are made on the CPU.
+        call: the call or command to show in the trace.
+        name: the model's name in the trace, by default the MODEL's.
+        trusted: whether code of the caller's machine may run: ``False`` refuses ``package.module:factory`` and
+            whatever would be unpickled.
+        limit_s: seconds after which the recording is ended, ``None`` for no limit.
+    """
+
+    model: str
+    output: Path
+    inputs: tuple[str, ...] = ()
+    backend: Literal["torchscript"] = "torchscript"
+    options: TorchScriptOptions | None = None
+    measure: Measure | None = _DEFAULT_MEASURE
+    via: Literal["script", "trace"] | None = None
+    device: str | None = None
+    call: str | None = None
+    name: str | None = None
+    trusted: bool = True
+    limit_s: float | None = None
+
+
+def request_text(request: RecordRequest) -> str:
+    """Returns the request as JSON."""
+    return json.dumps(asdict(request) | {"output": str(request.output)})
+
+
+def read_request(text: str) -> RecordRequest:
+    """Returns the request that `request_text` wrote."""
+    given: dict[str, Any] = json.loads(text)
+    options, measure = given["options"], given["measure"]
+    changed = {
+        "output": Path(given["output"]),
+        "inputs": tuple(given["inputs"]),
+        "options": None if options is None else TorchScriptOptions(**_tuples(options)),
+        "measure": None if measure is None else Measure(**_tuples(measure)),
+    }
+    return RecordRequest(**(given | changed))
+
+
+def _tuples(fields: dict[str, Any]) -> dict[str, Any]:
+    return {name: tuple(value) if isinstance(value, list) else value for name, value in fields.items()}

@@ -1,0 +1,364 @@
+/* The dashboard: which page is shown, what stands around it, and the way to the server. */
+"use strict";
+var FreezerDashboard = FreezerDashboard || {};
+
+(() => {
+  const { h, fill } = FreezerViewer;
+  const { button, chooseFile, dialog, emptyRequest, errorText, formatRoute, iconButton, isTrace, parseRoute, sign, STATES, Theme, toCommand, uploadInto } = FreezerDashboard;
+  const TOAST_MS = 6000;
+  const ANNOUNCE_MS = 8000;
+  const KEYS = [
+    ["n", "record a model"],
+    ["o", "open a file"],
+    ["↑ ↓", "from one example, trace or recording to the next"],
+    ["↵", "open it"],
+    ["/", "filter"],
+    ["x", "on a recording's page: cancel it"],
+    ["Space", "in the attribute tree: preserve or not; → and ← open and close"],
+    ["Esc", "close a dialog; else back to the first page"],
+    ["?", "this sheet; a trace has one of its own"],
+  ];
+
+  class Dashboard {
+    /**
+     * @param {HTMLElement} root filled with the dashboard, also inside a shadow root that has viewer.css and
+     *   dashboard.css; give it a size
+     * @param {Object} channel the way to the server, see FreezerDashboard.mount
+     */
+    constructor(root, channel) {
+      this.root = root;
+      this.channel = channel;
+      this.requests = new Map(); // what each recording that was started from here was asked, by its id
+      this.summaries = new Map();
+      this.states = new Map(channel.jobs.map((job) => [job.id, job.state]));
+      this.scrolls = new Map();
+      this.stops = [];
+      this.page = null;
+      this.theme = new Theme(root, () => this.page?.viewer?.setTheme(this.theme.choice));
+      this.build();
+      this.listen();
+      this.start();
+    }
+
+    build() {
+      this.running = h("span");
+      this.lost = h("div.fd-lost", { role: "alert", hidden: true });
+      this.header = h(
+        "header.fd-header",
+        null,
+        this.link([sign("mark"), h("span", null, "freezer-ui")], { page: "home" }, { class: "fd-brand", "aria-label": "freezer-ui: all recordings and traces" }),
+        h("span.fv-muted.fv-small.fd-version", null, this.versions()),
+        h("span.fv-spring"),
+        this.running,
+        iconButton("theme", "Switch between light and dark", () => this.theme.flip()),
+        iconButton("keys", "Show the keys (?)", () => this.showKeys()),
+      );
+      this.stage = h("div.fd-stage");
+      this.live = h("div.fd-unseen", { role: "status", "aria-live": "polite" });
+      this.toasts = h("div.fd-toasts", { role: "status", "aria-live": "polite" });
+      this.drop = h("div.fd-drop", { hidden: true }, h("p", null, sign("up"), h("strong", null, "Drop a model or a trace"), h("span.fv-muted", null, "It is copied to the machine that runs freezer-ui.")));
+      this.layer = h("div");
+      this.root.classList.add("fv", "fd");
+      fill(this.root, this.lost, this.header, this.stage, this.drop, this.toasts, this.live, this.layer);
+      this.showRunning();
+    }
+
+    versions() {
+      const { version, torch } = this.channel.site;
+      return [version, torch ? `torch ${torch}` : "torch is not installed: traces open, nothing can be recorded"].filter(Boolean).join(" · ");
+    }
+
+    listen() {
+      const watch = (where, event, run) => {
+        where.addEventListener(event, run);
+        this.stops.push(() => where.removeEventListener(event, run));
+      };
+      watch(document, "keydown", (event) => this.key(event));
+      watch(window, "popstate", () => this.follow());
+      for (const event of ["dragenter", "dragover"]) watch(this.root, event, (dragged) => this.dragged(dragged));
+      watch(this.root, "dragleave", (event) => event.relatedTarget === null && (this.drop.hidden = true));
+      watch(this.root, "drop", (event) => this.dropped(event));
+      for (const name of ["site", "library", "jobs"]) this.stops.push(this.channel.on(name, () => this.news(name)));
+      this.channel.closed.then(() => this.disconnected());
+    }
+
+    destroy() {
+      for (const stop of this.stops) stop();
+      this.page?.destroy?.();
+      this.theme.destroy();
+      this.gone = true;
+      fill(this.root);
+    }
+
+    // --- where one is
+
+    start() {
+      const { start } = this.channel.site;
+      // A state was written by this page: it is being reloaded, and stays where it is.
+      const fresh = history.state === null && parseRoute(location.search).page === "home";
+      if (fresh && start) history.replaceState({ freezer: true }, "", start);
+      this.show(parseRoute(location.search));
+    }
+
+    /**
+     * Goes to another page.
+     * @param {Object} route see parseRoute
+     * @param {Object} [how] `replace` leaves nothing to come back to; `state` is kept with the address
+     */
+    go(route, { replace = false, fragment = "", state = {} } = {}) {
+      const url = location.pathname + formatRoute(route) + fragment;
+      this.keepScroll();
+      if (replace) history.replaceState({ freezer: true, ...state }, "", url);
+      else history.pushState({ freezer: true, ...state }, "", url);
+      this.show(route);
+    }
+
+    /** Corrects the address of the page that is shown. */
+    rename(route, state = {}) {
+      if (!this.page) return;
+      this.shown = formatRoute(route);
+      history.replaceState({ freezer: true, ...state }, "", location.pathname + this.shown);
+      this.retitle();
+    }
+
+    /** The browser went back or forward; within one trace, the viewer follows by itself. */
+    follow() {
+      const route = parseRoute(location.search);
+      if (formatRoute(route) === this.shown) return;
+      this.keepScroll();
+      this.show(route);
+      this.stage.firstElementChild.scrollTop = this.scrolls.get(this.shown) ?? 0;
+    }
+
+    keepScroll() {
+      if (this.stage.firstElementChild) this.scrolls.set(this.shown, this.stage.firstElementChild.scrollTop);
+    }
+
+    show(route) {
+      const { HomePage, FolderPage, FormPage, JobPage, TracePage, ComparePage } = FreezerDashboard;
+      const Page = { home: HomePage, folder: FolderPage, record: FormPage, job: JobPage, trace: TracePage, compare: ComparePage }[route.page];
+      const first = this.page === null;
+      this.page?.destroy?.();
+      this.page = null;
+      this.layer.replaceChildren();
+      this.shown = formatRoute(route);
+      const page = new Page(this, route);
+      this.page = page;
+      fill(this.stage, page.element);
+      this.retitle();
+      page.update("shown");
+      if (this.page === page && !first) page.heading.focus({ preventScroll: true });
+    }
+
+    retitle() {
+      if (!this.page) return;
+      const { title, bare } = this.page;
+      document.title = title ? `${title} · freezer-ui` : "freezer-ui";
+      this.header.hidden = Boolean(bare);
+    }
+
+    /** A link to another page that the browser can open in a new tab as well. */
+    link(content, route, props = {}) {
+      const follow = (event) => {
+        if (event.ctrlKey || event.metaKey || event.shiftKey || event.button) return;
+        event.preventDefault();
+        this.go(route, { fragment: route.fragment });
+      };
+      return h("a.fv-link", { href: location.pathname + formatRoute(route) + (route.fragment ?? ""), onclick: follow, ...props }, content);
+    }
+
+    // --- what users do
+
+    async record(request) {
+      const call = toCommand(request, this.backend(request.backend));
+      const { job } = await this.ask({ type: "record", call, ...request });
+      this.requests.set(job, request);
+      this.go({ page: "job", id: job });
+    }
+
+    cancel(job) {
+      return this.attempt(() => this.ask({ type: "cancel", job }));
+    }
+
+    /** Opens the form with everything filled in. */
+    form(request) {
+      this.go({ page: "record", model: request.model }, { state: { request } });
+    }
+
+    async openFile() {
+      const path = await chooseFile(this, { title: "Open a file", kinds: ["trace", "model"], note: "Files on the machine that runs freezer-ui: a trace opens, a model goes to the form that records it." });
+      if (path !== null) await this.attempt(() => this.openPath(path));
+    }
+
+    async openPath(path) {
+      if (path.endsWith("/")) return this.go({ page: "folder", path });
+      if (!isTrace(path)) return this.form(emptyRequest(this.channel.site.backends[0], path));
+      const { trace } = await this.ask({ type: "open", path });
+      return this.go({ page: "trace", path: trace });
+    }
+
+    dragged(event) {
+      if (!event.dataTransfer?.types.includes("Files")) return;
+      event.preventDefault();
+      this.drop.hidden = false;
+    }
+
+    dropped(event) {
+      this.drop.hidden = true;
+      const [file] = event.dataTransfer?.files ?? [];
+      if (!file) return;
+      event.preventDefault();
+      const place = h("div.fd-upload");
+      const sheet = dialog(this.layer, `Upload ${file.name}`, {}, place);
+      uploadInto(this, place, file, (path) => {
+        sheet.close();
+        this.attempt(() => this.openPath(path));
+      });
+    }
+
+    download(url) {
+      const anchor = h("a", { href: url, download: "" });
+      this.root.append(anchor);
+      anchor.click();
+      anchor.remove();
+    }
+
+    async copy(text) {
+      try {
+        await navigator.clipboard.writeText(text);
+        this.say("Copied");
+      } catch (refused) {
+        // Without HTTPS, another address than localhost has no clipboard.
+        if (!(refused instanceof DOMException || refused instanceof TypeError)) throw refused;
+        dialog(this.layer, "Copy by hand", {}, h("textarea.fv-input.fd-by-hand", { readonly: true, rows: 6, "aria-label": "Text to copy", onfocus: (event) => event.target.select() }, text));
+      }
+    }
+
+    // --- the server
+
+    ask(message) {
+      return this.channel.ask(message);
+    }
+
+    backend(id) {
+      const { backends } = this.channel.site;
+      return backends.find((one) => one.id === id) ?? backends[0];
+    }
+
+    /** What a model holds; asked once, as it takes a process of its own. */
+    inspect(model) {
+      if (!this.summaries.has(model)) {
+        const asked = this.ask({ type: "inspect", model });
+        this.summaries.set(model, asked);
+        asked.catch(() => this.summaries.delete(model));
+      }
+      return this.summaries.get(model);
+    }
+
+    /** Does something that may be refused, and tells why; resolves to whether it went well. */
+    async attempt(run) {
+      try {
+        await run();
+        return true;
+      } catch (error) {
+        this.say(error.message, { bad: true });
+        return false;
+      }
+    }
+
+    async fetchJson([path, params]) {
+      const response = await fetch(this.channel.url(path, params)).catch((error) => {
+        throw new Error(`The server does not answer (${error.message}). Is freezer-ui still running?`);
+      });
+      if (!response.ok) throw new Error(errorText(await response.text(), response.status));
+      return response.json();
+    }
+
+    news(name) {
+      if (name === "jobs") this.ended();
+      if (this.gone) return;
+      this.showRunning();
+      this.page?.update(name);
+      this.retitle();
+    }
+
+    /** Tells of recordings that ended while another page was open. */
+    ended() {
+      for (const job of this.channel.jobs) {
+        const ended = this.states.get(job.id) === "running" && job.state !== "running";
+        this.states.set(job.id, job.state);
+        const here = (this.page?.id ?? this.page?.early) === job.id;
+        if (!ended || here) continue;
+        const open = job.state === "finished" && job.trace ? { page: "trace", path: job.trace } : { page: "job", id: job.id };
+        this.say(`${job.name || job.model}: ${STATES[job.state].word}`, { action: ["Open", () => this.go(open)] });
+      }
+    }
+
+    showRunning() {
+      const running = this.channel.jobs.filter((job) => job.state === "running");
+      const text = running.length === 1 ? `${running[0].name || running[0].model} ${running[0].total ? `${Math.floor((100 * running[0].done) / running[0].total)}%` : ""}` : `${running.length} recordings`;
+      if (text === this.runningText) return;
+      this.runningText = text;
+      const route = running.length === 1 ? { page: "job", id: running[0].id } : { page: "home" };
+      fill(this.running, running.length ? this.link([h("span.fv-dot.fd-beat"), text], route, { class: "fv-badge fd-badge fd-tone-running", title: "Recording goes on" }) : null);
+    }
+
+    disconnected() {
+      if (this.gone) return;
+      this.lost.hidden = false;
+      fill(this.lost, sign("warn"), h("span", null, h("strong", null, "The connection to freezer-ui is lost. "), "If it was stopped, start it again in the terminal and use the link it prints; else reload. What was recorded is kept."), button("Reload", () => location.reload()));
+    }
+
+    // --- words and keys
+
+    /** Says something for a while, with something to do about it. */
+    say(text, { action = null, bad = false } = {}) {
+      const close = () => toast.remove();
+      const act = action && button(action[0], () => (close(), action[1]()));
+      const toast = h("div.fd-toast", { class: bad ? "fd-bad-toast" : "" }, h("span", null, text), act, bad && iconButton("close", "Close this message", close));
+      this.toasts.append(toast);
+      if (!bad) setTimeout(close, TOAST_MS);
+    }
+
+    /** Tells screen readers how things go, now and then. */
+    announce(text, { soon = false } = {}) {
+      const now = Date.now();
+      if (!text || text === this.live.textContent || (!soon && now - (this.announced ?? 0) < ANNOUNCE_MS)) return;
+      this.announced = now;
+      this.live.textContent = text;
+    }
+
+    showKeys() {
+      dialog(this.layer, "Keys", {}, h("dl.fv-pairs", null, KEYS.map(([key, text]) => [h("dt", null, key.split(" ").map((name) => [h("kbd", null, name), " "])), h("dd", null, text)])));
+    }
+
+    key(event) {
+      if (this.page?.bare || event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
+      const path = event.composedPath();
+      const within = (selector) => path.some((element) => element.matches?.(selector));
+      if (within("dialog") || this.layer.querySelector("dialog")) return;
+      const typing = within("input:not([type=checkbox]), select, textarea");
+      if (event.key === "Escape") return typing ? path[0].blur() : this.shown !== "?" && this.go({ page: "home" });
+      if (typing) return;
+      const run = {
+        n: () => this.go({ page: "record", model: "" }),
+        o: () => this.openFile(),
+        x: () => this.page.job?.state === "running" && this.cancel(this.page.id),
+        "/": () => this.page.search?.(),
+        "?": () => this.showKeys(),
+      }[event.key];
+      if (!run) return;
+      event.preventDefault();
+      run();
+    }
+  }
+
+  /**
+   * Shows the dashboard.
+   * @param {HTMLElement} root see Dashboard
+   * @param {Object} channel `site`, `library`, `jobs` as they are now; `on(name, callback)` tells when one of them
+   *   changes and returns what takes the callback off; `ask(message)` resolves to the reply or rejects with the error;
+   *   `url(path, params)` is an address to fetch; `closed` resolves once the connection is lost
+   */
+  FreezerDashboard.mount = (root, channel) => new Dashboard(root, channel);
+})();

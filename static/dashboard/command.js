@@ -1,0 +1,139 @@
+/* The command line that does what the form says, and back. Pure. */
+"use strict";
+var FreezerDashboard = FreezerDashboard || {};
+
+(() => {
+  const MEASURES = ["latency", "numerics", "memory"];
+  const SECONDS = 12; // freeze_engine.Measure's default
+
+  const OTHER_COMMANDS = ["run", "report", "stats"];
+  const PASSED_OVER = ["--backend", "-o", "--output", "--report", "--host", "--port", "--token", "--upload-limit"]; // with a value each
+
+  /** What a record form starts with; the same as the message that starts a recording. */
+  function emptyRequest(backend, model = "") {
+    const options = Object.fromEntries(backend.options.map((option) => [option.id, option.default]));
+    return { model, inputs: [], backend: backend.id, via: null, options, device: null, measure: { latency: true, numerics: true, memory: true, seconds: SECONDS }, limit_s: null, preserve: [] };
+  }
+
+  /** Puts a word so that a POSIX shell reads it as one. */
+  function quote(word) {
+    return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'"'"'`)}'`;
+  }
+
+  function flagOf(id) {
+    return id.replaceAll("_", "-");
+  }
+
+  /** The flag that gives one of an option's names: other_methods -> --other-method. */
+  function nameFlag(id) {
+    return `--${flagOf(id).replace(/s$/, "")}`;
+  }
+
+  /**
+   * @param {Object} request the message that starts the recording
+   * @param {Object} backend of `site.backends`
+   * @returns {string[]} words of the command; `quote` each for a shell. The time limit is the dashboard's alone.
+   */
+  function toWords(request, backend) {
+    const words = ["freezer-ui", "record", request.model || "MODEL"];
+    for (const input of request.inputs) words.push("--input", input);
+    if (request.backend !== "torchscript") words.push("--backend", request.backend);
+    if (request.via) words.push("--via", request.via);
+    if (request.preserve.length) words.push("--preserve", ...request.preserve);
+    for (const option of backend.options) words.push(...optionWords(option, request.options[option.id]));
+    if (request.device) words.push("--device", request.device);
+    words.push(...measureWords(request.measure));
+    return words;
+  }
+
+  function optionWords(option, value) {
+    if (option.kind === "names") return (value ?? []).flatMap((name) => [nameFlag(option.id), name]);
+    if (Boolean(value) === Boolean(option.default)) return [];
+    return [`--${value ? "" : "no-"}${flagOf(option.id)}`];
+  }
+
+  function measureWords(measure) {
+    if (!measure) return ["--no-measure"];
+    const off = MEASURES.filter((name) => !measure[name]).map((name) => `--no-${name}`);
+    return measure.latency && measure.seconds !== SECONDS ? [...off, "--seconds", String(measure.seconds)] : off;
+  }
+
+  /** Splits a command line as a POSIX shell does; null where a quote is left open. */
+  function split(text) {
+    const words = [];
+    let rest = text.trim();
+    while (rest) {
+      const match = /^(?:[^\s'"\\]|\\.|'[^']*'|"(?:[^"\\]|\\.)*")+/s.exec(rest);
+      if (!match) return null;
+      words.push(match[0].replace(/\\(.)|'([^']*)'|"((?:[^"\\]|\\.)*)"/gs, (_, escaped, single, double) => escaped ?? single ?? double.replace(/\\(["\\$`])/g, "$1")));
+      rest = rest.slice(match[0].length).trimStart();
+    }
+    return words;
+  }
+
+  /**
+   * Reads a command that recorded something: freezer-ui record MODEL …, or freezer-ui MODEL ….
+   * @param {string|null} text such as a trace carries
+   * @param {Array} backends `site.backends`
+   * @returns {Object|null} the request; null where it is no such command
+   */
+  function fromCommand(text, backends) {
+    const words = split(text ?? "");
+    if (!words || words[0] !== "freezer-ui" || OTHER_COMMANDS.includes(words[1])) return null;
+    const named = words[words.indexOf("--backend") + 1];
+    const backend = backends.find((one) => words.includes("--backend") && one.id === named) ?? backends[0];
+    const request = emptyRequest(backend);
+    for (let at = words[1] === "record" ? 2 : 1; at < words.length; at += 1) at = readWord(request, backend, words, at);
+    return request.model ? request : null;
+  }
+
+  /** Reads the word at `at` with what belongs to it; returns the index of the last one read. */
+  function readWord(request, backend, words, at) {
+    const word = words[at];
+    if (!word.startsWith("-")) {
+      request.model = word;
+      return at;
+    }
+    const [flag, glued] = word.split(/=(.*)/s);
+    const value = glued ?? words[at + 1];
+    const end = glued === undefined ? at + 1 : at;
+    if (flag === "--input") request.inputs.push(value);
+    else if (flag === "--via") request.via = value;
+    else if (flag === "--device") request.device = value;
+    else if (flag === "--limit") request.limit_s = Number(value);
+    else if (flag === "--seconds") request.measure = { ...request.measure, seconds: Number(value) };
+    else if (flag === "--preserve") return readNames(request.preserve, words, at, glued);
+    else if (!PASSED_OVER.includes(flag)) return readFlag(request, backend, flag, value) ? end : at;
+    return end;
+  }
+
+  function readNames(names, words, at, glued) {
+    if (glued !== undefined) names.push(glued);
+    let last = at;
+    while (last + 1 < words.length && !words[last + 1].startsWith("-")) names.push(words[(last += 1)]);
+    return last;
+  }
+
+  /** Whether the flag took a value. */
+  function readFlag(request, backend, flag, value) {
+    if (flag === "--no-measure") request.measure = null;
+    const measured = MEASURES.find((name) => flag === `--no-${name}`);
+    if (measured && request.measure) request.measure[measured] = false;
+    for (const option of backend.options) {
+      if (option.kind === "names" && flag === nameFlag(option.id)) {
+        request.options[option.id] = [...request.options[option.id], value];
+        return true;
+      }
+      if (flag === `--${flagOf(option.id)}`) request.options[option.id] = true;
+      if (flag === `--no-${flagOf(option.id)}`) request.options[option.id] = false;
+    }
+    return false;
+  }
+
+  /** The command in one line, to be copied. */
+  function toCommand(request, backend) {
+    return toWords(request, backend).map(quote).join(" ");
+  }
+
+  Object.assign(FreezerDashboard, { SECONDS, MEASURES, emptyRequest, quote, toWords, toCommand, fromCommand });
+})();

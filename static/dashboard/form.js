@@ -1,0 +1,262 @@
+/* The form that starts a recording, and the command line that does the same. */
+"use strict";
+var FreezerDashboard = FreezerDashboard || {};
+
+(() => {
+  const { h, fill } = FreezerViewer;
+  const { AttributeTree, button, checkbox, chooseFile, emptyRequest, field, InputRows, isTrace, MEASURES, plural, size, toCommand, unique } = FreezerDashboard;
+  const MEASURE_WORDS = {
+    latency: ["Latency", "of every step that can be run, with intervals"],
+    numerics: ["Numerics", "how far the outputs are from eager's"],
+    memory: ["Memory", "bytes of the constants"],
+  };
+  const INSPECT_AFTER_MS = 500;
+
+  class FormPage {
+    constructor(app, { model }) {
+      this.app = app;
+      const kept = history.state?.request;
+      this.request = kept && kept.model === model ? structuredClone(kept) : emptyRequest(app.channel.site.backends[0], model);
+      this.summary = null;
+      this.build();
+      this.fill();
+      if (this.request.model) this.inspect();
+    }
+
+    get title() {
+      return this.request.model ? `Record ${this.request.model}` : "Record a model";
+    }
+
+    get backend() {
+      return this.app.backend(this.request.backend);
+    }
+
+    // --- the page
+
+    build() {
+      this.heading = h("h1", { tabindex: "-1" }, "Record a model");
+      this.inputs = new InputRows(this.app, () => this.changed());
+      this.tree = new AttributeTree(() => this.changed());
+      this.buildModel();
+      this.options = h("div.fd-group");
+      this.places = h("div.fd-pair");
+      this.measure = h("div.fd-group");
+      this.wrong = h("p.fd-error", { role: "alert", hidden: true });
+      this.submit = button("Record", null, { kind: "primary", icon: "record" });
+      this.submit.type = "submit";
+      this.command = h("pre.fd-command-text", { tabindex: "0", "aria-label": "The same as a command" });
+      const copy = button("Copy", () => this.app.copy(this.line()), { "aria-label": "Copy the command" });
+      const form = h(
+        "form.fd-form",
+        { onsubmit: (event) => this.start(event), novalidate: true, "aria-label": "Recording" },
+        group("Model", this.modelField.element, this.about),
+        group("Inputs", this.inputs.element),
+        group("Freezing", this.options, this.places),
+        group("Preserve", h("p.fd-note", null, "What is ticked stays an attribute or method of the frozen module, and is not made a constant."), this.tree.element),
+        group("Measure", this.measure),
+      );
+      const foot = h("div.fd-foot", null, this.wrong, h("div.fd-command", null, this.command, copy, this.submit));
+      form.append(foot);
+      this.element = h("main.fd-page", null, h("div.fd-narrow-content", null, this.heading, h("p.fv-muted", null, "It is frozen in a process of its own. The graphs can be looked at while it is still measured."), form));
+    }
+
+    buildModel() {
+      const names = this.app.channel.library.examples.map((example) => `example:${example.name}`);
+      const list = h("datalist", { id: unique("models") }, names.map((value) => h("option", { value })));
+      const input = h("input.fv-input.fd-grow", { autocomplete: "off", spellcheck: "false", placeholder: "/path/to/model.pt, or example:resnet18", oninput: () => this.typed(), onchange: () => this.inspect() });
+      input.setAttribute("list", list.id);
+      const browse = button("Browse…", () => this.browse(), { icon: "folder" });
+      const note = "A TorchScript file (torch.jit.save), an exported program (.pt2), or a built-in example. A model is a program: record only what you trust.";
+      this.modelField = field("File or example", input, { note, wrap: h("div.fd-row", null, input, browse, list) });
+      this.about = h("div.fd-about", { role: "status" });
+    }
+
+    /** Puts the request into the controls. */
+    fill() {
+      const { request } = this;
+      this.modelField.control.value = request.model;
+      this.inputs.set(request.inputs);
+      this.tree.set(request.preserve);
+      this.fillOptions();
+      this.fillPlaces();
+      this.fillMeasure();
+      this.changed();
+    }
+
+    fillOptions() {
+      const { request, backend } = this;
+      const { backends } = this.app.channel.site;
+      const choose = (event) => {
+        const next = emptyRequest(this.app.backend(event.target.value));
+        Object.assign(request, { backend: next.backend, options: next.options });
+        this.fillOptions();
+        this.changed();
+      };
+      const select = h("select.fv-input", { onchange: choose }, backends.map((one) => h("option", { value: one.id, selected: one.id === request.backend }, one.label)));
+      fill(this.options, field("Backend", select).element, backend.options.map((option) => this.option(option)));
+    }
+
+    option(option) {
+      const { options } = this.request;
+      const set = (value) => {
+        options[option.id] = value;
+        this.changed();
+      };
+      if (option.kind === "flag") return checkbox(option.label, Boolean(options[option.id]), (event) => set(event.target.checked), option.help).element;
+      const known = h("datalist", { id: unique("names") }, (this.summary?.methods ?? []).map((value) => h("option", { value })));
+      const input = h("input.fv-input", { value: (options[option.id] ?? []).join(" "), autocomplete: "off", spellcheck: "false", oninput: () => set(input.value.split(/[\s,]+/).filter(Boolean)) });
+      input.setAttribute("list", known.id);
+      return h("div", null, field(option.label, input, { note: option.help }).element, known);
+    }
+
+    fillPlaces() {
+      const { request } = this;
+      const devices = this.summary?.devices ?? this.app.channel.site.devices ?? [];
+      const listed = request.device && !devices.includes(request.device) ? [...devices, request.device] : devices;
+      const set = (key) => (event) => {
+        request[key] = event.target.value || null;
+        this.changed();
+      };
+      const options = (values, current, none) => [h("option", { value: "" }, none), values.map((value) => h("option", { value, selected: value === current }, value))];
+      const device = h("select.fv-input", { onchange: set("device") }, options(listed, request.device, "where the model is"));
+      const via = h("select.fv-input", { onchange: set("via") }, options(["script", "trace"], request.via, "as the model needs it"));
+      const isModule = !request.model || request.model.startsWith("example:");
+      fill(this.places, field("Device", device).element, isModule ? field("Into TorchScript by", via).element : null);
+    }
+
+    fillMeasure() {
+      const { request } = this;
+      const measure = request.measure ?? { latency: false, numerics: false, memory: false, seconds: FreezerDashboard.SECONDS };
+      const boxes = MEASURES.map((name) => ({ name, ...checkbox(MEASURE_WORDS[name][0], measure[name], () => update(), MEASURE_WORDS[name][1]) }));
+      const seconds = h("input.fv-input.fd-number", { type: "number", min: "0.5", step: "0.5", value: measure.seconds, oninput: () => update() });
+      const limit = h("input.fv-input.fd-number", { type: "number", min: "1", step: "1", placeholder: "none", value: request.limit_s ?? "", oninput: () => update() });
+      this.secondsField = field("Seconds for latencies", seconds, { note: "per device, after warming up" });
+      this.limitField = field("Time limit, seconds", limit, { note: "ends a recording that hangs; no part of the command below" });
+      const update = () => {
+        const on = Object.fromEntries(boxes.map(({ name, input }) => [name, input.checked]));
+        request.measure = boxes.some(({ input }) => input.checked) ? { ...on, seconds: seconds.valueAsNumber } : null;
+        request.limit_s = limit.value === "" ? null : limit.valueAsNumber;
+        seconds.disabled = !on.latency;
+        this.checkNumbers();
+        this.changed();
+      };
+      seconds.disabled = !measure.latency;
+      fill(this.measure, boxes.map(({ element }) => element), h("div.fd-pair", null, this.secondsField.element, this.limitField.element));
+    }
+
+    // --- what follows from what is typed
+
+    typed() {
+      const model = this.modelField.control.value.trim();
+      if (model === this.request.model) return;
+      this.request.model = model;
+      this.summary = null;
+      this.modelField.error(null);
+      this.tree.say(model ? "Reading the model …" : "Choose a model first: its attributes appear here.");
+      fill(this.about);
+      this.changed();
+      clearTimeout(this.timer);
+      this.timer = setTimeout(() => this.inspect(), INSPECT_AFTER_MS);
+    }
+
+    /** Looks at the model in a process of its own, and offers what it has. */
+    async inspect() {
+      clearTimeout(this.timer);
+      const { model } = this.request;
+      if (!model || this.inspected === model) return;
+      this.inspected = model;
+      this.tree.say("Reading the model …");
+      fill(this.about, h("span.fd-spinner", { "aria-hidden": "true" }), "Reading the model in a process of its own; this takes some seconds.");
+      const result = await this.app.inspect(model).then((summary) => ({ summary }), (error) => ({ error }));
+      if (this.request.model !== model || this.gone) return;
+      if (result.error) this.refused(result.error);
+      else this.known(result.summary);
+    }
+
+    refused(error) {
+      this.inspected = null;
+      this.modelField.error(error.message);
+      fill(this.about);
+      this.tree.say("The model could not be read.");
+    }
+
+    known(summary) {
+      this.summary = summary;
+      this.modelField.error(summary.training ? "The model is in training mode, which freezing refuses: call model.eval() before saving it." : null);
+      const parameters = summary.attributes.filter((attribute) => attribute.kind === "parameter");
+      const bytes = parameters.reduce((sum, attribute) => sum + (attribute.nbytes ?? 0), 0);
+      fill(this.about, h("strong", null, summary.name), ` ${plural(parameters.length, "parameter")}${bytes ? `, ${size(bytes)}` : ""}, methods ${summary.methods.join(", ")}`);
+      this.tree.show(summary);
+      if (!this.request.preserve.length && summary.preserved.length) this.tree.set(summary.preserved);
+      this.inputs.offer(summary.brings_inputs ?? summary.inputs !== null, summary.inputs);
+      this.fillOptions();
+      this.fillPlaces();
+      this.changed();
+    }
+
+    async browse() {
+      const path = await chooseFile(this.app, { title: "Choose a model", kinds: ["model", "trace"], note: "Files on the machine that runs freezer-ui. A trace opens right away." });
+      if (path === null) return;
+      if (isTrace(path)) return void this.app.attempt(() => this.app.openPath(path));
+      this.modelField.control.value = path;
+      this.typed();
+      this.inspect();
+    }
+
+    /** Keeps request, command, address and what the browser's back button finds in step. */
+    changed() {
+      const { request } = this;
+      request.inputs = this.inputs.value();
+      request.preserve = this.tree.value();
+      this.command.textContent = this.line();
+      this.app.rename({ page: "record", model: request.model }, { request: structuredClone(request) });
+    }
+
+    line() {
+      return toCommand(this.request, this.backend);
+    }
+
+    checkNumbers() {
+      const { measure, limit_s: limit } = this.request;
+      const seconds = measure?.latency ? measure.seconds : 1;
+      this.secondsField.error(seconds > 0 ? null : "Give a number of seconds above 0.");
+      this.limitField.error(limit === null || limit > 0 ? null : "Give a number of seconds above 0, or nothing for no limit.");
+      return seconds > 0 && (limit === null || limit > 0);
+    }
+
+    async start(event) {
+      event.preventDefault();
+      this.wrong.hidden = true;
+      if (!this.request.model) {
+        this.modelField.error("Say which model: type a path, browse, or choose an example.");
+        this.modelField.control.focus();
+        return;
+      }
+      if (!this.checkNumbers()) return void this.element.querySelector("[type=number][aria-invalid]").focus();
+      this.submit.disabled = true;
+      try {
+        if (await this.inputs.check()) await this.app.record(structuredClone(this.request));
+      } catch (error) {
+        this.wrong.textContent = error.message;
+        this.wrong.hidden = false;
+        this.wrong.scrollIntoView({ block: "nearest" });
+      } finally {
+        this.submit.disabled = false;
+      }
+    }
+
+    update() {}
+
+    destroy() {
+      this.gone = true;
+      clearTimeout(this.timer);
+    }
+  }
+
+  function group(title, ...children) {
+    const id = unique("group");
+    return h("section.fd-fieldset", { role: "group", "aria-labelledby": id }, h("h2", { id }, title), h("div.fd-fieldset-body", null, children));
+  }
+
+  Object.assign(FreezerDashboard, { FormPage });
+})();

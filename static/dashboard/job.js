@@ -1,0 +1,189 @@
+/* One recording: how far it is, the steps so far, and how it ended. */
+"use strict";
+var FreezerDashboard = FreezerDashboard || {};
+
+(() => {
+  const { h, fill } = FreezerViewer;
+  const { badge, button, lasting, plural, progress, toCommand } = FreezerDashboard;
+  const NEAR_END = 40; // px from the end at which the list follows new steps
+
+  const ENDS = {
+    finished: (job) => [`Recorded ${plural(job.steps.length, "step")}`, null],
+    failed: (job) => [job.died_in ? `The freeze failed in ${job.died_in}` : "The freeze failed", "torch's message"],
+    crashed: (job) => [job.died_in ? `The recording crashed in ${job.died_in}` : "The recording crashed", "This server and other recordings go on."],
+    timed_out: (job) => [job.died_in ? `Stopped at the time limit, in ${job.died_in}` : "Stopped at the time limit", "Give it more time, or measure less."],
+    cancelled: (job) => ["Cancelled", job.steps.length ? "What was recorded until then is kept." : "Nothing was recorded yet."],
+  };
+
+  class JobPage {
+    constructor(app, { id }) {
+      this.app = app;
+      this.id = id;
+      this.heading = h("h1.fv-clip", { tabindex: "-1" });
+      this.state = h("span");
+      this.facts = h("p.fv-muted.fv-clip");
+      this.message = h("p.fd-message");
+      this.time = h("span.fv-muted.fv-num");
+      this.bar = progress("Recording");
+      this.work = h("section.fd-work", { "aria-label": "Progress" }, h("div.fd-row", null, this.message, h("span.fv-spring"), this.time), this.bar.element);
+      this.end = h("section.fd-end", { "aria-label": "Result" });
+      this.actions = h("div.fd-row.fd-actions");
+      this.steps = h("ol.fd-steps", { tabindex: "0", "aria-label": "Recorded steps" });
+      this.count = h("span.fv-muted.fv-num");
+      this.nothing = h("p.fv-muted.fd-steps-none", null, "Steps appear here as torch runs them.");
+      this.log = h("pre.fv-log", { tabindex: "0" });
+      this.logPart = h("section.fd-part", { "aria-label": "Log" }, h("div.fd-part-title", null, h("h2", null, "Last lines of the log")), this.log);
+      this.asked = h("section.fd-part", { "aria-label": "What is recorded" });
+      this.drawn = 0;
+      const list = h("section.fd-part", { "aria-label": "Steps" }, h("div.fd-part-title", null, h("h2", null, "Steps"), this.count), this.nothing, this.steps);
+      this.name = h("div.fd-row", null, this.state);
+      const head = h("header.fd-job-head", null, this.name, this.facts);
+      this.content = h("div.fd-job", null, head, this.work, this.end, this.actions, h("div.fd-job-columns", null, list, h("div.fd-column", null, this.logPart, this.asked)));
+      this.page = h("div.fd-wide-content", null, this.content);
+      this.element = h("main.fd-page", null, this.page);
+      this.update();
+    }
+
+    get job() {
+      return this.app.channel.jobs.find((job) => job.id === this.id) ?? null;
+    }
+
+    get title() {
+      const { job } = this;
+      if (!job) return "Recording";
+      const name = job.name || job.model;
+      if (job.state !== "running") return `${name}: ${FreezerDashboard.STATES[job.state].word}`;
+      return job.total ? `${Math.floor((100 * job.done) / job.total)}% ${name}` : `Recording ${name}`;
+    }
+
+    update() {
+      const { job } = this;
+      if (!job) return this.absent();
+      if (!this.name.contains(this.heading)) this.name.prepend(this.heading);
+      if (this.page.firstElementChild !== this.content) fill(this.page, this.content);
+      const running = job.state === "running";
+      this.heading.textContent = job.name || job.model;
+      this.facts.textContent = [job.model, job.backend, `${lasting(job.elapsed_s)}${running ? "" : " in all"}`].join(" · ");
+      this.work.hidden = !running;
+      this.message.textContent = job.message || "Starting a process of its own for it …";
+      this.time.textContent = job.left_s === null ? "" : `about ${lasting(job.left_s)} left`;
+      this.bar.update(job.done, job.total);
+      this.showSteps(job);
+      const phase = `${job.state} ${job.preview} ${job.trace}`;
+      if (phase !== this.phase) this.changed(job);
+      this.phase = phase;
+      this.seenRunning ||= running;
+      if (running) this.app.announce(job.message);
+    }
+
+    absent() {
+      const starting = this.app.requests.has(this.id);
+      this.heading.textContent = starting ? "Starting the recording …" : "This recording is not known here";
+      const words = starting ? null : "The server was started anew, or the recording was taken off its list. Traces that were finished stand under Recent traces.";
+      fill(this.page, h("div.fd-alone", null, this.heading, words && h("p.fv-muted", null, words), starting ? null : h("p", null, this.app.link("All recordings and traces", { page: "home" }))));
+    }
+
+    /** The state of things changed, not only the progress. */
+    changed(job) {
+      const running = job.state === "running";
+      fill(this.state, badge(job.state));
+      fill(this.actions, running ? this.whileRunning(job) : this.afterwards(job));
+      this.end.hidden = running;
+      if (!running) this.showEnd(job);
+      this.showRequest(job);
+      if (running) return;
+      this.app.announce(`${job.name}: ${FreezerDashboard.STATES[job.state].word}`, { soon: true });
+      if (job.state === "finished" && job.trace && this.seenRunning) this.app.go({ page: "trace", path: job.trace }, { replace: true });
+    }
+
+    whileRunning(job) {
+      const look = job.preview && this.app.link("Look at the graphs meanwhile", { page: "trace", path: job.preview }, { class: "fv-button fd-button", data: { look: "" } });
+      return [button("Cancel", () => this.app.cancel(this.id), { icon: "close" }), look];
+    }
+
+    afterwards(job) {
+      const path = job.trace ?? job.preview;
+      const text = job.state === "finished" ? "Open the recording" : "Open what was recorded";
+      const open = path && this.app.link(text, { page: "trace", path }, { class: `fv-button fd-button ${job.state === "finished" ? "fd-primary" : ""}` });
+      const again = button(job.state === "finished" ? "Record again…" : "Try again with changes…", () => this.app.form(this.request(job)), { icon: "record", kind: job.state === "finished" ? "" : "primary" });
+      return [open, again, this.app.link("All recordings and traces", { page: "home" })];
+    }
+
+    /** What it was asked; after a reload all that is known may be the model. */
+    request(job) {
+      const backend = this.app.backend(job.backend);
+      return job.request ?? this.app.requests.get(job.id) ?? FreezerDashboard.emptyRequest(backend, job.model);
+    }
+
+    showEnd(job) {
+      const [title, note] = ENDS[job.state](job);
+      const bad = ["failed", "crashed", "timed_out"].includes(job.state);
+      this.end.classList.toggle("fd-bad-end", bad);
+      if (bad) this.end.setAttribute("role", "alert");
+      const message = job.error && h("pre", { tabindex: "0" }, job.error);
+      const kept = bad && job.steps.length ? `${plural(job.steps.length, "step")} until then ${job.trace || job.preview ? "are kept" : "were seen, but no trace was written"}.` : null;
+      fill(this.end, h("h2", null, title), note && !(job.state === "failed" && !message) ? h("p.fv-muted", null, note) : null, message, kept && h("p", null, kept));
+      fill(this.log, job.log.join("\n"));
+      this.logPart.hidden = !job.log.length;
+    }
+
+    showRequest(job) {
+      const line = toCommand(this.request(job), this.app.backend(job.backend));
+      this.logPart.hidden ||= job.state === "running";
+      fill(this.asked, h("div.fd-part-title", null, h("h2", null, "As a command")), h("div.fd-command", null, h("pre", { tabindex: "0" }, line), button("Copy", () => this.app.copy(line))));
+    }
+
+    // --- the steps
+
+    showSteps(job) {
+      const { steps } = job;
+      const path = job.trace ?? job.preview;
+      if (path !== this.linked) this.clear();
+      this.linked = path;
+      this.nothing.hidden = steps.length > 0 || job.state !== "running";
+      this.steps.hidden = !steps.length;
+      this.count.textContent = steps.length ? `${steps.length}, ${steps.filter((step) => step.changed).length} changed something` : "";
+      const follow = this.steps.scrollHeight - this.steps.scrollTop - this.steps.clientHeight < NEAR_END;
+      for (; this.drawn < steps.length; this.drawn += 1) this.steps.append(...this.rows(steps, this.drawn));
+      if (job.state !== "running" && job.died_in && !this.failed) this.steps.append((this.failed = this.died(job)));
+      if (follow) this.steps.scrollTop = this.steps.scrollHeight;
+    }
+
+    /** Once there is a file, the rows are made anew, as links into it. */
+    clear() {
+      this.steps.replaceChildren();
+      this.drawn = 0;
+      this.stage = null;
+      this.failed = null;
+    }
+
+    /** A step's row, under its stage's where that is new. */
+    rows(steps, at) {
+      const step = steps[at];
+      const stage = `${step.method}, ${step.stage}`;
+      const title = stage === this.stage ? [] : [h("li.fv-passes-stage", null, h("span", null, step.stage), h("span", null, step.method))];
+      this.stage = stage;
+      const previous = steps.slice(0, at).findLast((one) => one.method === step.method);
+      const delta = previous && step.changed ? step.nodes - previous.nodes : 0;
+      const change = delta ? h("span", { class: delta < 0 ? "fv-removed" : "fv-added" }, `${delta < 0 ? "−" : "+"}${Math.abs(delta)}`) : step.changed && previous ? h("span.fv-modified", null, "changed") : null;
+      const name = this.linked ? this.app.link(step.name, { page: "trace", path: this.linked, fragment: `#step=${step.index}` }, { class: "fd-cover", title: "Look at the graphs of this step" }) : step.name;
+      const row = h(
+        "li.fv-pass.fd-step",
+        { class: step.changed || !previous ? "" : "fv-pass-quiet" },
+        h("span.fv-pass-index.fv-num", null, step.index),
+        h("span.fv-pass-name", null, name),
+        step.round === null ? null : h("span.fv-round", null, `r${step.round}`),
+        h("span.fv-spring"),
+        h("span.fv-counts.fv-num", null, change),
+        h("span.fd-nodes.fv-num.fv-muted", null, plural(step.nodes, "node")),
+      );
+      return [...title, row];
+    }
+
+    died(job) {
+      return h("li.fv-pass.fv-pass-failed", null, h("span.fv-pass-index", { "aria-hidden": "true" }, "✕"), h("span.fv-pass-name", null, job.died_in), h("span.fv-spring"), h("span.fv-badge.fv-bad", null, FreezerDashboard.STATES[job.state].word));
+    }
+  }
+
+  Object.assign(FreezerDashboard, { JobPage });
+})();

@@ -1,0 +1,87 @@
+/*
+ * The Panel component's module: gives the page (FreezerDashboard) its root and its channel to the server.
+ *
+ * The channel has the values `site`, `library` and `jobs`; `on(name, callback)` tells their changes and returns what
+ * ends that; `ask(message)` sends a message and promises the reply; `url(path, params)` is an address on the server;
+ * `closed` is a promise that is kept, with a sentence, when the connection is lost.
+ */
+
+const VALUES = ["site", "library", "jobs"];
+
+class Channel {
+  constructor(model) {
+    this.model = model;
+    this.asked = new Map();
+    this.count = 0;
+    model.on("msg:custom", (message) => this.receive(message)); // Panel hands over the data, without an event
+    this.closed = new Promise((resolve) => {
+      model.document.on_event("connection_lost", () => resolve("The connection to the server is lost."));
+    });
+    this.closed.then((text) => this.giveUp(text));
+  }
+
+  on(name, callback) {
+    if (!VALUES.includes(name)) throw new Error(`the channel has no ${name}`);
+    const tell = () => callback(this[name]);
+    this.model.on(name, tell);
+    return () => this.model.off(name, tell);
+  }
+
+  ask(message) {
+    const id = (this.count += 1);
+    return new Promise((resolve, reject) => {
+      this.asked.set(id, { resolve, reject });
+      this.model.send_msg({ id, ...message });
+    });
+  }
+
+  receive({ id, reply, error }) {
+    const waiting = this.asked.get(id);
+    if (!waiting) return;
+    this.asked.delete(id);
+    if (error === undefined) waiting.resolve(reply);
+    else waiting.reject(new Error(error));
+  }
+
+  giveUp(text) {
+    for (const { reject } of this.asked.values()) reject(new Error(text));
+    this.asked.clear();
+    this.ask = () => Promise.reject(new Error(text));
+  }
+
+  url(path, params = {}) {
+    const address = new URL(path, document.baseURI);
+    for (const [name, value] of Object.entries(params)) address.searchParams.set(name, value);
+    return address.href;
+  }
+}
+
+for (const name of VALUES) {
+  Object.defineProperty(Channel.prototype, name, {
+    get() {
+      return this.model[name];
+    },
+  });
+}
+
+function loaded(style) {
+  return new Promise((resolve) => {
+    style.addEventListener("load", resolve);
+    style.addEventListener("error", resolve);
+  });
+}
+
+export async function render({ model }) {
+  const host = document.createElement("div");
+  host.style.height = "100%";
+  const shadow = host.attachShadow({ mode: "open" });
+  const style = Object.assign(document.createElement("link"), { rel: "stylesheet", href: document.getElementById("page").dataset.style });
+  const root = document.createElement("div");
+  root.style.height = "100%";
+  shadow.append(style, root);
+  loaded(style).then(() => {
+    FreezerDashboard.mount(root, new Channel(model));
+    document.getElementById("waiting")?.remove();
+  });
+  return host;
+}

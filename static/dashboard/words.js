@@ -1,0 +1,93 @@
+/* Words for times, sizes and states, and the address of every page. Pure. */
+"use strict";
+var FreezerDashboard = FreezerDashboard || {};
+
+(() => {
+  const SPANS = [
+    [60, 1, "second"],
+    [3600, 60, "minute"],
+    [86400, 3600, "hour"],
+    [7 * 86400, 86400, "day"],
+  ];
+  const UNITS = ["B", "KiB", "MiB", "GiB", "TiB"];
+
+  /** How long ago a time was: "5 minutes ago"; the date where that says more. */
+  function ago(time, now = Date.now()) {
+    const moment = new Date(time);
+    if (time === null || time === undefined || Number.isNaN(moment.getTime())) return "";
+    const seconds = (now - moment) / 1000;
+    if (seconds < 45) return "just now";
+    const span = SPANS.find(([limit]) => seconds < limit);
+    if (!span) return moment.toLocaleDateString(undefined, { year: "numeric", month: "short", day: "numeric" });
+    return `${plural(Math.round(seconds / span[1]), span[2])} ago`;
+  }
+
+  /** A duration for people who wait: "12 s", "3 min 5 s". */
+  function lasting(seconds) {
+    const whole = Math.max(0, Math.round(seconds));
+    if (whole < 100) return `${whole} s`;
+    if (whole < 3600) return `${Math.floor(whole / 60)} min ${whole % 60} s`;
+    return `${Math.floor(whole / 3600)} h ${Math.floor((whole % 3600) / 60)} min`;
+  }
+
+  /** A size in binary units, three significant digits. */
+  function size(bytes) {
+    if (bytes === null || bytes === undefined) return "";
+    let [value, unit] = [bytes, 0];
+    while (value >= 999.5 && unit < UNITS.length - 1) [value, unit] = [value / 1024, unit + 1];
+    return `${unit && value < 99.95 ? Number(value.toPrecision(3)) : Math.round(value)} ${UNITS[unit]}`;
+  }
+
+  function plural(count, word) {
+    return `${count} ${word}${count === 1 ? "" : "s"}`;
+  }
+
+  /** The last part of a path, of either kind of slash. */
+  function base(path) {
+    return path.split(/[\\/]/).filter(Boolean).at(-1) ?? path;
+  }
+
+  const STATES = {
+    running: { word: "recording", tone: "running" },
+    finished: { word: "finished", tone: "good" },
+    failed: { word: "freeze failed", tone: "bad" },
+    crashed: { word: "crashed", tone: "bad" },
+    timed_out: { word: "out of time", tone: "bad" },
+    cancelled: { word: "cancelled", tone: "quiet" },
+  };
+
+  // --- addresses: the query says which page, the fragment what the viewer shows
+
+  /**
+   * @param {string} search the address's query
+   * @returns {{page: string}} with `path`, `path` and `other`, `id`, or `model`
+   */
+  function parseRoute(search) {
+    const words = new URLSearchParams(search);
+    if (words.has("compare") && words.get("with")) return { page: "compare", path: words.get("compare"), other: words.get("with") };
+    if (words.get("trace")) return { page: "trace", path: words.get("trace") };
+    if (words.get("job")) return { page: "job", id: words.get("job") };
+    if (words.has("record")) return { page: "record", model: words.get("record") };
+    if (words.has("folder")) return { page: "folder", path: words.get("folder") };
+    return { page: "home" };
+  }
+
+  function formatRoute(route) {
+    const pairs = {
+      home: [],
+      trace: [["trace", route.path]],
+      compare: [["compare", route.path], ["with", route.other]],
+      job: [["job", route.id]],
+      record: [["record", route.model ?? ""]],
+      folder: [["folder", route.path]],
+    }[route.page];
+    return `?${pairs.map(([key, value]) => `${key}=${encode(value)}`).join("&")}`;
+  }
+
+  /** Like encodeURIComponent, but paths stay readable in the address bar. */
+  function encode(text) {
+    return encodeURIComponent(text).replaceAll("%2F", "/").replaceAll("%3A", ":");
+  }
+
+  Object.assign(FreezerDashboard, { ago, lasting, size, plural, base, STATES, parseRoute, formatRoute });
+})();

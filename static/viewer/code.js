@@ -1,0 +1,124 @@
+/* The code that torch prints for a pass, beside the user's source. */
+"use strict";
+var FreezerViewer = FreezerViewer || {};
+
+(() => {
+  const { h, fill, isInstalled, reveal, coloured, diffRow, diffLines, stepLabel, textLines, VirtualList } = FreezerViewer;
+
+  class CodePanel {
+    constructor(app) {
+      this.app = app;
+      this.id = "code";
+      this.label = "Code";
+      this.lines = [];
+      this.code = new VirtualList({
+        rowHeight: 20,
+        row: (index) => this.line(index),
+        props: { class: "fv-code", role: "region", "aria-label": "TorchScript code" },
+      });
+      this.title = h("h3.fv-pane-title");
+      this.none = h("p.fv-empty", null, "torch gave no code for this pass.");
+      this.source = h("div.fv-code.fv-code-plain", { tabindex: "0", role: "region", "aria-label": "Source" });
+      this.element = h(
+        "div.fv-panel-body.fv-split",
+        null,
+        h("section", null, this.title, this.code.element, this.none),
+        h("section", null, h("h3.fv-pane-title", null, "Source"), this.source),
+      );
+    }
+
+    render() {
+      const { pair } = this.app;
+      if (this.pair !== pair) this.build(pair);
+      this.pair = pair;
+      this.mark(pair);
+    }
+
+    destroy() {
+      this.code.destroy();
+    }
+
+    build(pair) {
+      const step = pair?.after;
+      const code = (one) => (one && one.code !== null ? textLines(this.app.model.view.codes[one.code]) : null);
+      const [before, after] = [pair?.chosen ? code(pair.before) : null, code(step)];
+      this.compared = before !== null && after !== null;
+      this.lines = this.compared ? diffLines(before, after, () => true) : after ?? [];
+      const untold = pair?.chosen && after && !before ? ` (torch gave none for ${stepLabel(pair.before)})` : "";
+      this.title.textContent = this.compared ? `TorchScript code of ${stepLabel(pair.before)} and ${stepLabel(step)}` : `TorchScript code after this pass${untold}`;
+      this.code.element.hidden = after === null;
+      this.none.hidden = after !== null;
+      const longest = this.lines.reduce((most, row) => Math.max(most, (row.line ?? row).text.length), 0);
+      this.code.body.style.minWidth = `${longest + 16}ch`;
+      this.code.update(this.lines.length);
+      this.places = step ? this.nodesByPlace(step) : new Map();
+      const { sources } = this.app.model.view;
+      fill(this.source, sources.length ? this.sourceBlocks(sources) : h("p.fv-empty", null, "The trace holds no source text."));
+    }
+
+    line(index) {
+      const row = this.lines[index];
+      return this.compared ? diffRow(row, (line) => line.text, 3) : plainLine(index + 1, coloured(row.text));
+    }
+
+    nodesByPlace(step) {
+      const places = new Map();
+      for (const node of this.app.model.graph(step.index).nodes.values()) {
+        if (!node.source) continue;
+        const key = `${node.source.file}:${node.source.line}`;
+        if (!places.has(key)) places.set(key, []);
+        places.get(key).push(node);
+      }
+      return places;
+    }
+
+    /** Each file once, the user's own before what is installed. */
+    sourceBlocks(sources) {
+      const files = new Map();
+      for (const source of sources) files.set(source.file, [...(files.get(source.file) || []), source]);
+      const names = [...files.keys()].sort((one, other) => isInstalled(one) - isInstalled(other));
+      return names.map((name) => [
+        h("h4.fv-file", null, name),
+        files.get(name).map((source, index) => [index ? h("div.fv-code-gap", { "aria-hidden": "true" }, "⋯") : null, this.sourceLines(source)]),
+      ]);
+    }
+
+    sourceLines(source) {
+      return source.lines.map((text, offset) => {
+        const number = source.first_line + offset;
+        const nodes = this.places.get(`${source.file}:${number}`) || [];
+        const row = plainLine(number, coloured(text));
+        row.dataset.place = `${source.file}:${number}`;
+        if (nodes.length) this.makeClickable(row, nodes);
+        return row;
+      });
+    }
+
+    makeClickable(row, nodes) {
+      const choose = () => this.app.navigate({ node: nodes[0].id, attribute: null });
+      row.classList.add("fv-code-used");
+      row.append(h("button.fv-linklike.fv-used", { type: "button", title: nodes.map((node) => node.op).join(", "), onclick: choose }, nodes.length === 1 ? "1 node" : `${nodes.length} nodes`));
+    }
+
+    mark(pair) {
+      for (const row of this.source.querySelectorAll(".fv-chosen")) row.classList.remove("fv-chosen");
+      const { focused, model } = this.app;
+      const node = (id) => model.graph(pair.after.index).nodes.get(id) ?? (pair.before && model.graph(pair.before.index).nodes.get(id));
+      const nodes = [...focused].map(node).filter(Boolean);
+      const places = nodes.flatMap((one) => model.places(pair.after.method, one)).map(({ source }) => `${source.file}:${source.line}`);
+      const rows = [...this.source.querySelectorAll("[data-place]")];
+      for (const place of places.reverse()) {
+        const row = rows.find((line) => line.dataset.place === place);
+        if (!row) continue;
+        row.classList.add("fv-chosen");
+        reveal(this.source, row, { middle: true });
+      }
+    }
+  }
+
+  function plainLine(number, content) {
+    return h("div.fv-code-line", null, h("span.fv-code-number", null, number), h("span", null, content));
+  }
+
+  Object.assign(FreezerViewer, { CodePanel });
+})();

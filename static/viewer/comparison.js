@@ -1,0 +1,71 @@
+/* The viewer with two traces side by side. */
+"use strict";
+var FreezerViewer = FreezerViewer || {};
+
+(() => {
+  const { h, Viewer, ComparisonModel } = FreezerViewer;
+
+  class ComparisonViewer extends Viewer {
+    modelOf({ view, graph, comparison }) {
+      return new ComparisonModel(view, graph, comparison);
+    }
+
+    parts() {
+      const { ComparisonGraphPanel, ComparisonAttributesPanel, ComparisonRewritesPanel, IrPanel, CodePanel, ComparisonChartsPanel, ComparisonEnvironmentPanel } = FreezerViewer;
+      const panels = [ComparisonGraphPanel, ComparisonAttributesPanel, ComparisonRewritesPanel, IrPanel, CodePanel, ComparisonChartsPanel, ComparisonEnvironmentPanel];
+      return { Details: FreezerViewer.ComparisonDetails, PassList: FreezerViewer.ComparisonPassList, PassSummary: FreezerViewer.ComparisonSummary, panels };
+    }
+
+    heading() {
+      const { comparison, passRows, view } = this.model;
+      const different = passRows.filter((row) => row.differs);
+      const fates = comparison.attributes.filter((row) => row.fields.some((field) => ["fate", "reason", "only in one"].includes(field)));
+      const first = this.model.firstDifference;
+      const title = comparison.names.map((name, index) => h("span.fv-two-name", { title: name }, h("span.fv-side", { class: `fv-side-${"ab"[index]}` }, "AB"[index]), " ", name));
+      return [
+        h("div.fv-title", null, h("h1.fv-two-names", { title: view.name }, title), h("span.fv-muted", null, comparison.empty ? "the same in both, times left out" : "two traces side by side")),
+        h(
+          "div.fv-facts",
+          null,
+          fact("passes that differ", `${different.length} of ${passRows.length}`, "by graph or by verdict"),
+          first < 0 ? fact("first difference", "none", "all graphs are the same") : fact("first difference", this.link(passRows[first].name, this.model.shown(first)), passRows[first].method),
+          fact("attributes", fates.length ? this.link(`${fates.length} met another fate`, { tab: "attributes" }) : "the same fates", `of ${comparison.attributes.length}`),
+          fact("settings", comparison.settings.length ? this.link(`${comparison.settings.length} differ`, { tab: "environment" }) : "the same", comparison.settings.slice(0, 2).map(({ name }) => name).join(", ")),
+        ),
+      ];
+    }
+
+    navigate(patch, how) {
+      // A link to a step means the row it stands in; only who names both puts any two together.
+      const named = "step" in patch && !("against" in patch) ? { ...patch, against: null } : patch;
+      super.navigate(named, how);
+    }
+
+    valid(state) {
+      const { model } = this;
+      const pair = model.step(state.step) ? model.chosen(state) : model.shown(Math.max(model.firstDifference, 0));
+      const tab = this.panels?.has(state.tab) ? state.tab : "graph";
+      return { ...state, ...pair, tab };
+    }
+
+    /** Without a step, the first pass that differs is shown. */
+    firstStep() {
+      return null;
+    }
+
+    move(direction, differing = false) {
+      const { model, passes } = this;
+      const shown = passes.visible();
+      const here = model.place(this.current);
+      const rest = direction > 0 ? shown.filter((place) => place > here) : shown.filter((place) => place < here).reverse();
+      const next = rest.find((place) => !differing || (model.passRows[place].differs && !model.passRows[place].carried));
+      if (next !== undefined) this.navigate(model.shown(next));
+    }
+  }
+
+  function fact(label, value, note) {
+    return h("div.fv-fact", null, h("span.fv-fact-label", null, label), h("span.fv-fact-value", null, value), h("span.fv-fact-note", null, note));
+  }
+
+  Object.assign(FreezerViewer, { ComparisonViewer });
+})();

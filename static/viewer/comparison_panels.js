@@ -1,0 +1,198 @@
+/* The tabs that two traces need otherwise than one: attributes with two fates, charts of both, what was asked for. */
+"use strict";
+var FreezerViewer = FreezerViewer || {};
+
+(() => {
+  const { h, fill, fateBadge, grid, section, ChartsPanel, Details, GraphPanel, RewritesPanel, VirtualList } = FreezerViewer;
+  const SIDES = ["a", "b"];
+
+  class ComparisonGraphPanel extends GraphPanel {
+    constructor(app) {
+      super(app);
+      this.words = { removed: "only in A", added: "only in B", changed: "different" };
+      for (const [value, text] of [["split", "A | B"], ["before", "A"], ["after", "B"]]) {
+        this.panes.querySelector(`option[value="${value}"]`).textContent = text;
+      }
+    }
+
+    /** A value that met another fate in each trace has a colour of its own: its box is drawn for both. */
+    eachAttribute(at, add) {
+      const { model } = this.app;
+      const told = (value, row) => {
+        const { a, b } = model.fates.get(row.path);
+        add(value, a && b && a.fate !== b.fate ? { fate: "varies" } : row);
+      };
+      model.as(model.step(at).side, () => super.eachAttribute(at, told));
+    }
+  }
+
+  class ComparisonAttributesPanel {
+    constructor(app) {
+      this.app = app;
+      this.id = "attributes";
+      this.label = "Attributes";
+      this.all = app.model.comparison.attributes;
+      this.count = this.all.filter((row) => row.fields.length).length;
+      this.rows = [];
+      this.text = h("input.fv-input", { type: "search", placeholder: "Filter by path", "aria-label": "Filter attributes", oninput: () => app.navigate({ q: this.text.value }) });
+      this.quiet = h("input", { type: "checkbox", onchange: () => app.navigate({ quiet: this.quiet.checked }) });
+      this.minor = h("input", { type: "checkbox", onchange: () => app.navigate({ minor: this.minor.checked }) });
+      this.shown = h("span.fv-muted.fv-num", { role: "status" });
+      const head = ["Attribute", "Shape, type", "A", "B", "What differs"].map((text) => h("div", { role: "columnheader" }, text));
+      this.list = new VirtualList({ rowHeight: 30, row: (index) => this.row(index), props: { role: "rowgroup", "aria-label": "Attributes", onkeydown: (event) => this.key(event) } });
+      this.table = h("div.fv-table.fv-two-fates", { role: "table", "aria-label": "Fates of attributes in both traces" }, h("div.fv-table-row.fv-table-head", { role: "row" }, head), this.list.element);
+      this.empty = h("p.fv-empty");
+      const checks = [h("label.fv-check", null, this.quiet, "Only differences"), h("label.fv-check", { title: "Submodules, training flags and hooks that were not preserved" }, this.minor, "Submodules and flags")];
+      this.element = h("div.fv-panel-body", null, h("div.fv-bar", null, this.text, checks, this.shown), this.table, this.empty);
+    }
+
+    focusSearch() {
+      this.text.focus();
+      this.text.select();
+    }
+
+    render(state) {
+      const query = JSON.stringify([state.q, state.quiet, state.minor]);
+      if (query !== this.query) this.filter(state);
+      this.query = query;
+      this.chosen = state.attribute;
+      this.list.refresh();
+      const place = this.rows.findIndex((row) => row.path === state.attribute);
+      if (place >= 0) this.list.reveal(place, { middle: true });
+    }
+
+    filter(state) {
+      if (this.text.value !== state.q) this.text.value = state.q;
+      this.quiet.checked = state.quiet;
+      this.minor.checked = state.minor;
+      const text = state.q.toLowerCase();
+      this.rows = this.all.filter(
+        (row) => (state.minor || !row.minor) && (!state.quiet || row.fields.length) && (!text || row.path.toLowerCase().includes(text)),
+      );
+      this.shown.textContent = `${this.rows.length} of ${this.all.length}`;
+      this.empty.textContent = !this.all.length ? "Neither trace says anything about attributes." : state.quiet && !state.q ? "Every attribute met the same fate in both." : "No attribute matches.";
+      this.empty.hidden = this.rows.length > 0;
+      this.table.hidden = !this.rows.length;
+      this.table.setAttribute("aria-rowcount", String(this.rows.length + 1));
+      this.list.update(this.rows.length, 0);
+    }
+
+    destroy() {
+      this.list.destroy();
+    }
+
+    row(index) {
+      const row = this.rows[index];
+      return h(
+        "div.fv-table-row",
+        {
+          role: "row",
+          "aria-rowindex": index + 2,
+          class: `${row.path === this.chosen ? "fv-chosen" : ""} ${row.fields.length ? "" : "fv-row-same"}`,
+          data: { path: row.path },
+          onclick: (event) => event.target.closest("a") || this.app.navigate({ attribute: row.path, node: null }),
+        },
+        h("div.fv-mono.fv-clip", { role: "cell", title: row.path }, row.path),
+        h("div.fv-clip", { role: "cell", title: row.type }, row.shape ? `${row.shape} ${row.dtype ?? ""}` : row.type),
+        SIDES.map((side) => h("div.fv-clip", { role: "cell" }, row[side] ? [fateBadge(row[side].fate), row[side].reason ? ` ${row[side].reason}` : null] : h("span.fv-muted", null, "not there"))),
+        h("div.fv-clip", { role: "cell" }, this.differs(row)),
+      );
+    }
+
+    differs(row) {
+      if (!row.fields.length) return h("span.fv-muted", null, "=");
+      if (!row.a || !row.b) return `only in ${row.a ? "A" : "B"}`;
+      // Where the fate is another one, so are the pass that decided and the place: they go without saying.
+      const said = row.fields.includes("fate") ? row.fields.filter((field) => field !== "step" && field !== "locations") : row.fields;
+      return said.map((field) => ({ step: "decided by another pass", locations: "stands elsewhere" })[field] ?? field).join(", ");
+    }
+
+    key(event) {
+      const moves = { ArrowDown: 1, ArrowUp: -1, PageDown: 15, PageUp: -15, Home: -Infinity, End: Infinity };
+      const move = moves[event.key];
+      if (move === undefined || !this.rows.length) return;
+      event.preventDefault();
+      event.stopPropagation();
+      const at = this.rows.findIndex((row) => row.path === this.chosen);
+      const next = Math.max(0, Math.min(this.rows.length - 1, at + move));
+      this.app.navigate({ attribute: this.rows[next].path, node: null });
+    }
+  }
+
+  class ComparisonDetails extends Details {
+    /** The attribute as both traces have it. */
+    attribute(path) {
+      const { model } = this.app;
+      const row = model.fates.get(path);
+      if (!row) return super.attribute(path);
+      return SIDES.map((side, index) => [
+        h("div.fv-side-head", null, sign(side), ` ${model.comparison.names[index]}`),
+        row[side] ? model.as(index, () => super.attribute(path)) : h("p.fv-muted", null, "This trace has no such attribute."),
+      ]);
+    }
+  }
+
+  class ComparisonRewritesPanel extends RewritesPanel {
+    /** The rewrites of the chosen pass in both traces. */
+    build(state) {
+      const { model, pair } = this.app;
+      const steps = state.scope === "all" ? model.steps : [pair?.before, pair?.after].filter(Boolean);
+      const blocks = steps.map((step) => this.block(step)).filter(Boolean);
+      fill(this.body, blocks.length ? blocks : this.nothing(state));
+    }
+
+    render(state) {
+      if (this.against !== state.against) this.shown = null;
+      this.against = state.against;
+      super.render(state);
+    }
+  }
+
+  class ComparisonChartsPanel extends ChartsPanel {
+    /** A chart's point stands at the place of its row, not at its step. */
+    choose(place) {
+      this.app.navigate(this.app.model.shown(Math.round(place))); // the points of A and B stand left and right of it
+    }
+
+    places() {
+      const { chosen, base } = super.places();
+      const place = (step) => this.app.model.rowOfStep.get(step) ?? -10;
+      return { chosen: place(chosen), base: place(base) };
+    }
+  }
+
+  class ComparisonEnvironmentPanel {
+    constructor(app) {
+      this.app = app;
+      this.id = "environment";
+      this.label = "Settings";
+      const { settings, failures, near_misses: misses, names, made, calls, notices } = app.model.comparison;
+      this.count = settings.length;
+      const rows = settings.map(({ subject, name, a, b }) => line([subject, name, a ?? "not there", b ?? "not there"]));
+      const traces = SIDES.map((side, index) => h("tr", null, h("td", null, sign(side)), h("td", null, names[index]), h("td.fv-num", null, made[index] || "unknown"), h("td.fv-mono.fv-wrap", null, calls[index] || "unknown")));
+      this.element = h(
+        "div.fv-panel-body.fv-scroll.fv-two-settings",
+        null,
+        grid("Traces", ["", "Model", "Made", "By"], traces),
+        rows.length
+          ? grid("What was asked for, given or found in another way", ["", "Name", "A", "B"], rows)
+          : section("Settings", h("p.fv-muted", null, "Options, inputs and environment are the same in both.")),
+        notices.some((side) => side.length) ? grid("To know", ["", "Notice"], notices.flatMap((side, index) => side.map((text) => h("tr", null, h("td", null, sign(SIDES[index])), h("td.fv-wrap", null, text))))) : null,
+        failures.some(Boolean) ? grid("How the freezes ended", ["A", "B"], [line(failures.map((text) => text ?? "it did not fail"))]) : null,
+        misses.some((side) => side.length) ? grid("Near misses of one trace only", ["", "Fold", "Node", "Why not", "What decided it"], misses.flatMap((side, index) => side.map((miss) => line([sign(SIDES[index]), miss.kind, `%${miss.node}`, miss.reason, miss.detail])))) : null,
+      );
+    }
+
+    render() {}
+  }
+
+  function sign(side) {
+    return h("span.fv-side", { class: `fv-side-${side}` }, side.toUpperCase());
+  }
+
+  function line(texts) {
+    return h("tr", null, texts.map((text) => h("td.fv-wrap", null, text)));
+  }
+
+  Object.assign(FreezerViewer, { ComparisonGraphPanel, ComparisonAttributesPanel, ComparisonDetails, ComparisonRewritesPanel, ComparisonChartsPanel, ComparisonEnvironmentPanel });
+})();

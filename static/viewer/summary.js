@@ -1,0 +1,177 @@
+/* One strip of facts about the chosen pass, or about two passes held against each other. */
+"use strict";
+var FreezerViewer = FreezerViewer || {};
+
+(() => {
+  const { h, fill } = FreezerViewer;
+  const OPERATORS_SHOWN = 3;
+  const VERDICTS = {
+    baseline: "what the others are compared with",
+    faster: "faster than the first step",
+    slower: "slower than the first step",
+    "no measurable difference": "no measurable difference to the first step",
+  };
+  const VERDICT_NOTE = "A difference is told only where it holds among all comparisons of this trace";
+
+  class PassSummary {
+    constructor(app) {
+      this.app = app;
+      this.element = h("section.fv-summary", { "aria-label": "Chosen pass", "aria-live": "polite" });
+    }
+
+    render(state) {
+      const key = `${state.step}:${state.against}`;
+      if (this.shown === key) return;
+      this.shown = key;
+      const { pair } = this.app;
+      if (!pair) {
+        fill(this.element, h("strong", null, "This trace holds no pass."), h("span.fv-muted", null, "Nothing was frozen while it was recorded."));
+        return;
+      }
+      const { after: step } = pair;
+      const drawer = h("button.fv-button.fv-drawer-button", { type: "button", onclick: () => this.app.passes.draw(true) }, "Passes");
+      const facts = pair.chosen ? comparedFacts(pair) : stepFacts(pair);
+      fill(
+        this.element,
+        h("div.fv-summary-name", null, drawer, pair.chosen ? this.names(pair) : name(step), this.comparing(state, pair)),
+        h("dl.fv-summary-facts", null, facts.filter(Boolean).map(([label, ...value]) => h("div", null, h("dt", null, label), h("dd.fv-num", null, value)))),
+        step.notices.length ? h("ul.fv-summary-notices", null, step.notices.map((text) => h("li", null, text))) : null,
+      );
+    }
+
+    names({ before, after }) {
+      const one = (step) => [h("span.fv-num.fv-muted", null, step.index), " ", step.name];
+      const backwards = after.index < before.index ? " · back in time" : "";
+      return [
+        h("h2", { title: `${before.name} → ${after.name}` }, h("span.fv-muted", null, "comparing "), one(before), " → ", one(after)),
+        h("span.fv-muted", null, `${after.method}${backwards}`),
+      ];
+    }
+
+    /** The way into a comparison of two passes, what stands in its way, and the way out. */
+    comparing(state, pair) {
+      const { app } = this;
+      if (state.against === null) {
+        const start = () => app.navigate({ against: state.step });
+        return h("button.fv-linklike.fv-small", { type: "button", title: "Then choose any other pass (c)", onclick: start }, "Compare from here");
+      }
+      const base = app.model.step(state.against);
+      const hint = pair.before?.index === state.against
+        ? null
+        : state.against === state.step
+          ? "comparing from here: choose another pass"
+          : `not compared with ${base.index} ${base.name}: that is ${base.method}, and only passes of one method can be compared`;
+      const stop = () => app.navigate({ against: null });
+      return [
+        hint && h("span.fv-compare-hint", null, hint),
+        h("button.fv-button.fv-compare-stop", { type: "button", title: "Show each pass against the one before it again (c)", onclick: stop }, "Stop comparing"),
+      ];
+    }
+  }
+
+  function name(step) {
+    const round = step.round === null ? "" : `, round ${step.round}`;
+    return [h("span.fv-num.fv-muted", null, step.index), h("h2", { title: step.name }, step.name), h("span.fv-muted", null, `${step.stage}${round} · ${step.method}`)];
+  }
+
+  // --- one pass
+
+  function stepFacts(pair) {
+    const { after: step } = pair;
+    return [
+      ["nodes", step.nodes, nodeWords(pair)],
+      operators(pair),
+      step.duration === null ? null : ["took", step.duration],
+      ["constants", ...constants(step)],
+      ...step.latency.map(latency),
+      ...step.latency_changes.map(({ text }) => ["this pass", h("strong", null, text)]),
+      numerics(step.numerics),
+    ];
+  }
+
+  function nodeWords(pair) {
+    if (!pair.before) return null;
+    if (pair.same) return h("span.fv-muted", null, pair.after.changed && !pair.chosen ? " unchanged; the module changed" : " unchanged");
+    const { added, removed, changed } = pair.counts();
+    const part = (sign, count, kind) => (count ? h(`span.fv-${kind}`, null, ` ${sign}${count}`) : null);
+    if (!added && !removed && !changed) return h("span.fv-muted", null, " in another order");
+    return [part("−", removed, "removed"), part("+", added, "added"), part("~", changed, "modified")];
+  }
+
+  function operators(pair) {
+    const words = pair.operators().map(([op, delta]) => `${delta < 0 ? "−" : "+"}${Math.abs(delta)} ${op}`);
+    if (!words.length) return null;
+    const shown = words.slice(0, OPERATORS_SHOWN).join(", ");
+    return ["operators", h("span.fv-clip", { title: words.join("\n") }, shown, words.length > OPERATORS_SHOWN ? ", …" : "")];
+  }
+
+  function constants(step) {
+    const still = step.constants_delta === null || step.constants_delta === "±0";
+    return [step.constants, still ? null : h("span.fv-muted", null, ` ${step.constants_delta}`)];
+  }
+
+  function latency(entry) {
+    const ratio = entry.ratio === null ? null : `, ${entry.ratio}`;
+    return [`latency, ${entry.device}`, timed(entry), " ", verdictWords(entry.verdict, VERDICTS[entry.verdict]), h("span.fv-muted", null, ratio)];
+  }
+
+  function timed(entry) {
+    return [entry.text, h("span.fv-muted", { title: "95% interval of the median" }, ` (${entry.interval})`)];
+  }
+
+  function verdictWords(verdict, text) {
+    return h("span", { title: VERDICT_NOTE, class: `fv-verdict-${verdict.split(" ")[0]}` }, text);
+  }
+
+  /** One fact for all references: their errors, then what torch's tolerances say of them. */
+  function numerics(entries) {
+    if (!entries.length) return null;
+    const words = entries.map((entry, index) => [index ? ", " : "", errorWords(entry), entry.error === null ? against(entry) : null, beyond(entry)]);
+    const fine = entries.every((entry) => entry.error === null && entry.close);
+    return ["largest error", words, fine ? h("span.fv-good", null, " within tolerance") : null];
+  }
+
+  function errorWords(entry) {
+    return entry.error === null ? entry.max_abs : h("span.fv-muted", { title: entry.error }, `${entry.reference}: could not be compared`);
+  }
+
+  function against(entry) {
+    return h("span.fv-muted", null, ` against ${entry.reference}`);
+  }
+
+  function beyond(entry) {
+    return entry.error === null && !entry.close ? h("span.fv-bad", null, " ≠ past tolerance") : null;
+  }
+
+  // --- two passes
+
+  function comparedFacts(pair) {
+    const { before, after } = pair;
+    return [
+      ["nodes", `${before.nodes} → ${after.nodes}`, nodeWords(pair)],
+      operators(pair),
+      ["constants", `${before.constants} → ${after.constants}`],
+      ["attributes read", `${pair.model.reads(before.index).size} → ${pair.model.reads(after.index).size}`],
+      ...after.latency.map((entry) => comparedLatency(pair, entry)),
+      ...after.numerics.map((entry) => comparedError(pair, entry)),
+    ];
+  }
+
+  function comparedLatency(pair, entry) {
+    const old = pair.before.latency.find(({ device }) => device === entry.device);
+    if (!old) return null;
+    const told = pair.latencyVerdict(entry.device);
+    const words = told
+      ? verdictWords(told.verdict, [told.verdict, told.ratio && h("span.fv-muted", null, `, ${told.ratio}`)])
+      : h("span.fv-muted", { title: "The trace holds each pass against the first one, not these two against each other" }, "no verdict on this pair");
+    return [`latency, ${entry.device}`, timed(old), " → ", timed(entry), " ", words];
+  }
+
+  function comparedError(pair, entry) {
+    const old = pair.before.numerics.find(({ reference }) => reference === entry.reference);
+    if (!old || old.error !== null || entry.error !== null) return null;
+    return ["largest error", old.max_abs, beyond(old), " → ", entry.max_abs, against(entry), beyond(entry)];
+  }
+
+  Object.assign(FreezerViewer, { PassSummary });
+})();

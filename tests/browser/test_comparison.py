@@ -1,0 +1,191 @@
+"""Two real recordings side by side in a real browser; `page` fails a test on any error and on any request."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import torch
+from playwright.sync_api import Page, expect
+
+import freeze_engine as fe
+from tests.browser.test_report_page import settle, until
+from viewer.report import render_comparison
+
+Opener = Callable[..., Page]
+
+
+class Layers(torch.nn.Module):
+    def __init__(self, wide: bool = False) -> None:
+        super().__init__()
+        torch.manual_seed(0)
+        self.conv = torch.nn.Conv2d(3, 8, 3)
+        self.norm = torch.nn.BatchNorm2d(8)
+        self.more = torch.nn.Conv2d(8, 8, 1) if wide else torch.nn.Identity()
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return self.more(torch.relu(self.norm(self.conv(x))))
+
+
+def layers(via: str = "script", wide: bool = False) -> fe.Trace:
+    return fe.record(Layers(wide).eval(), (torch.zeros(1, 3, 8, 8),), measure=None, via=via).trace
+
+
+def resnet(optimize_numerics: bool) -> fe.Trace:
+    options = fe.TorchScriptOptions(optimize_numerics=optimize_numerics)
+    return fe.record("example:resnet18", measure=None, options=options).trace
+
+
+def counter() -> fe.Trace:
+    return fe.record("example:counter").trace
+
+
+KINDS: dict[str, Callable[[], tuple[fe.Trace, fe.Trace]]] = {
+    "resnet": lambda: (resnet(True), resnet(False)),
+    "counter": lambda: (counter(), counter()),
+    "traced": lambda: (layers(), layers(via="trace")),
+    "wider": lambda: (layers(), layers(wide=True)),
+}
+
+
+@pytest.fixture(scope="module")
+def pages(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
+    """Writes each kind of page once."""
+    folder = tmp_path_factory.mktemp("comparisons")
+
+    def written(kind: str) -> Path:
+        path = folder / f"{kind}.html"
+        if not path.exists():
+            path.write_text(render_comparison(*KINDS[kind]()), encoding="utf-8")
+        return path
+
+    return written
+
+
+@pytest.fixture
+def opened(page: Page, pages: Callable[[str], Path]) -> Opener:
+    """Opens a comparison at a fragment and waits until it is shown."""
+
+    def open_page(kind: str, fragment: str = "") -> Page:
+        page.goto("about:blank")
+        page.goto(f"{pages(kind).as_uri()}#{fragment}")
+        until(page, "globalThis.viewer !== undefined")
+        settle(page)
+        return page
+
+    return open_page
+
+
+def shown(page: Page) -> tuple[int | None, int | None]:
+    state = page.evaluate("viewer.state()")
+    return state["against"], state["step"]
+
+
+def test_the_first_pass_that_differs_is_shown_first(opened: Opener):
+    page = opened("resnet")
+    expect(page.locator(".fv-pair[aria-selected=true]")).to_contain_text("FoldFrozenConvBatchnorm")
+    expect(page.locator(".fv-pair[aria-selected=true]")).to_contain_text("only A")
+    expect(page.locator(".fv-summary")).to_contain_text("only A runs this pass")
+    expect(page.locator(".fv-facts")).to_contain_text("8 of 23")
+
+
+def test_only_differences_can_be_listed(opened: Opener):
+    page = opened("resnet")
+    expect(page.locator(".fv-pair")).to_have_count(23)
+    page.locator(".fv-passes").get_by_label("Only differences").check()
+    expect(page.locator(".fv-pair")).to_have_count(8)
+    page = opened("counter")
+    page.locator(".fv-passes").get_by_label("Only differences").check()
+    expect(page.locator(".fv-passes-list")).to_contain_text("No pass differs.")
+
+
+def test_two_recordings_of_one_model_are_the_same(opened: Opener):
+    page = opened("counter", "tab=ir")
+    expect(page.locator(".fv-title")).to_contain_text("the same in both")
+    expect(page.locator(".fv-bar:visible")).to_contain_text("read the same")
+    assert page.locator(".fv-line-added, .fv-line-removed").count() == 0
+
+
+def test_keys_walk_the_rows_and_links_lead_back(opened: Opener):
+    page = opened("wider")
+    first = shown(page)
+    page.keyboard.press("ArrowDown")
+    second = shown(page)
+    assert second[0] is not None
+    assert first != second
+    fragment = page.evaluate("location.hash").lstrip("#")
+    assert shown(opened("wider", fragment)) == second
+    page.keyboard.press("ArrowUp")
+    assert shown(page) == first
+
+
+def test_any_two_steps_can_be_put_together(opened: Opener):
+    page = opened("wider")
+    rows = page.locator(".fv-pair")
+    rows.nth(3).click()
+    rows.nth(9).locator("[data-side=b]").click()
+    against, step = shown(page)
+    count = page.evaluate("viewer.model.steps.filter((step) => step.side === 0).length")
+    assert (against, step) == (3, count + 9)
+    expect(page.locator(".fv-summary")).to_contain_text("A 3")
+    expect(page.locator(".fv-summary")).to_contain_text("B 9")
+    assert shown(opened("wider", f"step={step}&against={against}")) == (3, count + 9)
+
+
+def test_steps_of_one_trace_are_not_held_against_each_other(opened: Opener):
+    page = opened("wider", "step=5&against=2")
+    assert shown(page) == (5, page.evaluate("viewer.model.passRows[5].b"))
+
+
+def test_attributes_show_both_fates_those_that_differ_first(opened: Opener):
+    page = opened("resnet", "tab=attributes")
+    row = page.locator(".fv-two-fates .fv-virtual .fv-table-row").first
+    expect(row).to_contain_text("folded")
+    expect(row).to_contain_text("inlined")
+    row.click()
+    details = page.locator(".fv-details")
+    expect(details.locator(".fv-side-head")).to_have_count(2)
+    expect(details.get_by_role("link", name="A 15 FoldFrozenConvBatchnorm").first).to_be_visible()
+
+
+def test_every_tab_opens(opened: Opener):
+    for kind in ("traced", "wider"):
+        page = opened(kind)
+        for tab in ("attributes", "rewrites", "ir", "code", "charts", "environment", "graph"):
+            page.get_by_role("tab", name=tab_name(tab)).click()
+            settle(page)
+            expect(page.locator(f"[role=tabpanel][id$=pane-{tab}]")).to_be_visible()
+
+
+def tab_name(tab: str) -> str:
+    return {"ir": "IR diff", "environment": "Settings"}.get(tab, tab.capitalize())
+
+
+def test_charts_lead_to_both_traces(opened: Opener):
+    page = opened("wider", "tab=charts")
+    expect(page.locator(".bk-Canvas").first).to_be_visible()
+    page.evaluate("viewer.panels.get('charts').choose(7.14)")
+    assert shown(page) == (7, page.evaluate("viewer.model.passRows[7].b"))
+
+
+def test_settings_that_differ_are_named(opened: Opener):
+    page = opened("resnet", "tab=environment")
+    panel = page.locator(".fv-two-settings")
+    expect(panel).to_contain_text("optimize_numerics")
+    expect(panel.get_by_role("row", name="options optimize_numerics")).to_contain_text("TrueFalse")
+
+
+def test_the_page_offers_what_its_host_can_do(opened: Opener):
+    page = opened("counter")
+    page.evaluate(
+        """() => {
+          const [{ graph, model }, element] = [viewer, document.getElementById("viewer")];
+          viewer.destroy();
+          const actions = [{ id: "swap", label: "Swap", run: () => (globalThis.swapped = true) }];
+          const data = { view: model.view, graph, comparison: model.comparison, options: { actions } };
+          globalThis.viewer = FreezerViewer.mount(element, data);
+        }"""
+    )
+    page.get_by_role("button", name="Swap", include_hidden=True).first.dispatch_event("click")
+    assert page.evaluate("swapped")

@@ -1,0 +1,620 @@
+"""The dashboard's pages in a real browser, on a channel that answers as each test says: every state, without torch."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe  # type: ignore[import-untyped]
+from jinja2 import Environment, StrictUndefined
+from markupsafe import Markup
+from playwright.sync_api import Page, Route, expect
+
+from tests.builders import small_trace
+from viewer import graph_data
+from viewer.assets import read_asset
+from viewer.charts import chart_items
+from viewer.cli.main import parse_command_line
+from viewer.dashboard.pages import DASHBOARD_SCRIPTS
+from viewer.dashboard.site import Site
+from viewer.report import VIEWER_SCRIPTS
+from viewer.view_models import view_data
+
+HOME = "http://127.0.0.1/"
+TRACE = "/traces/small.fztrace"
+ATTACK = '<img src=x onerror="window.__pwned=1">'
+
+Opener = Callable[..., Page]
+
+
+def values() -> dict[str, Any]:
+    """What the server would tell at the start."""
+    recent = {"path": TRACE, "name": "small", "backend": "torchscript", "torch": "2.13.0", "steps": 4, "nodes": 3}
+    known = recent | {"created": "2026-01-01T00:00:00+00:00", "failed": None, "missing": False}
+    gone = known | {"path": "/traces/gone.fztrace", "name": "gone", "missing": True}
+    broken = known | {"path": "/traces/broken.fztrace", "name": "broken", "failed": "RuntimeError"}
+    return {
+        "site": Site(upload_limit_bytes=1024).view() | {"home": "/models", "torch": "2.13.0"},
+        "library": {
+            "examples": [{"name": "counter", "summary": "counts"}, {"name": "no_fold", "summary": "nothing folds"}],
+            "recent": [known, broken, gone],
+        },
+        "jobs": [],
+    }
+
+
+@pytest.fixture(scope="module")
+def template() -> Callable[[dict[str, Any]], str]:
+    """Renders the page for the values at the start."""
+    source = (Path(__file__).parent / "fake_dashboard.html").read_text("utf-8")
+    page = Environment(autoescape=True, undefined=StrictUndefined).from_string(source)
+    names = (*graph_data.SCRIPTS, *(f"viewer/{name}" for name in VIEWER_SCRIPTS))
+    scripts = [Markup(read_asset(name)) for name in (*names, *(f"dashboard/{name}" for name in DASHBOARD_SCRIPTS))]
+    style = Markup(read_asset("viewer/viewer.css") + read_asset("dashboard/dashboard.css"))
+
+    def render(start: dict[str, Any]) -> str:
+        data = Markup(json.dumps(start).replace("<", "\\u003c"))
+        return page.render(values=data, style=style, scripts=scripts)
+
+    return render
+
+
+@pytest.fixture
+def opened(page: Page, template: Callable[[dict[str, Any]], str]) -> Opener:
+    """Opens the dashboard at a route; ``change`` edits the values at the start."""
+    trace = small_trace()
+    payload = {"view": view_data(trace), "graph": graph_data.graph_data(trace), "charts": chart_items(trace)}
+
+    def open_page(route: str = "", change: Callable[[dict[str, Any]], None] = lambda start: None) -> Page:
+        start = values()
+        change(start)
+
+        def answer(request: Route) -> None:
+            if "trace/data" not in request.request.url:
+                request.fulfill(body=template(start), content_type="text/html")
+            elif "broken" in request.request.url:
+                request.fulfill(status=400, json={"error": "The file is cut short at byte 12; record it again."})
+            else:
+                request.fulfill(json=payload)
+
+        page.route(f"{HOME}**", answer)
+        page.goto(HOME + route)
+        expect(page.locator("h1")).to_be_visible()
+        return page
+
+    return open_page
+
+
+def axe_problems(page: Page) -> list[str]:
+    """What axe-core finds serious or critical."""
+    found = Axe().run(page).response["violations"]
+    return [
+        f"{each['id']}: {[node['target'] for node in each['nodes']][:3]} {each['nodes'][0]['failureSummary']}"
+        for each in found
+        if each["impact"] in ("serious", "critical")
+    ]
+
+
+def too_wide(page: Page) -> list[str]:
+    """Elements of a page that stand out of it to the right."""
+    return page.evaluate(  # type: ignore[no-any-return]
+        """() => [...dashboard.stage.querySelectorAll("main *")]
+          .filter((element) => element.getBoundingClientRect().right > innerWidth + 1)
+          .filter((element) => !element.closest(".fv-clip, .fd-path, pre, svg"))
+          .map((element) => element.className + ": " + element.textContent.slice(0, 40))"""
+    )
+
+
+def asked(page: Page, kind: str) -> list[dict[str, Any]]:
+    """The messages of a type that were sent so far."""
+    return page.evaluate("(kind) => fake.asked.filter((message) => message.type === kind)", kind)  # type: ignore[no-any-return]
+
+
+def answer(page: Page, kind: str, function: str) -> None:
+    """Sets how the channel answers a type of message."""
+    page.evaluate(f"() => {{ fake.answers.{kind} = {function}; }}")
+
+
+def set_jobs(page: Page, *changes: dict[str, Any], steps: int = 0) -> None:
+    """Tells the page of recordings."""
+    page.evaluate(
+        """([changes, steps]) => fake.set("jobs", changes.map((change) => fake.job({
+          steps: Array.from({ length: steps }, (_, index) => fake.step(index)), ...change })))""",
+        [list(changes), steps],
+    )
+
+
+# --- the first page
+
+
+def test_home_tells_what_there_is(opened: Opener) -> None:
+    page = opened()
+    expect(page.get_by_role("heading", level=1)).to_have_text("See what freezing does to your model")
+    expect(page.get_by_role("list").get_by_role("heading", level=3)).to_have_text(["counter", "no_fold"])
+    expect(page.get_by_role("link", name="small", exact=True)).to_have_attribute("href", f"/?trace={TRACE}")
+    expect(page.get_by_role("link", name="gone", exact=True)).to_have_count(0)
+    expect(page.get_by_text("file is gone")).to_be_visible()
+    expect(page.get_by_text("freeze failed")).to_be_visible()
+    assert page.title() == "freezer-ui"
+
+
+def test_home_of_a_stranger_begins_with_the_examples(opened: Opener) -> None:
+    page = opened(change=lambda start: start["library"].update(recent=[]))
+    examples = page.get_by_role("region", name="Examples").bounding_box()
+    recent = page.get_by_role("region", name="Recent traces").bounding_box()
+    assert examples is not None
+    assert recent is not None
+    assert examples["y"] < recent["y"]
+    expect(page.get_by_text("No traces yet")).to_be_visible()
+
+
+def test_one_click_records_an_example(opened: Opener) -> None:
+    page = opened()
+    page.get_by_role("button", name="Record counter").click()
+    expect(page).to_have_url(f"{HOME}?job=1")
+    (message,) = asked(page, "record")
+    assert message == {
+        "type": "record",
+        "call": "freezer-ui record example:counter",
+        "model": "example:counter",
+        "inputs": [],
+        "backend": "torchscript",
+        "via": None,
+        "options": {"optimize_numerics": True, "optimize_for_inference": False, "other_methods": []},
+        "device": None,
+        "measure": {"latency": True, "numerics": True, "memory": True, "seconds": 12},
+        "limit_s": None,
+        "preserve": [],
+    }
+    expect(page.locator("h1")).to_have_text("Starting the recording …")
+
+
+def test_a_refused_recording_is_told(opened: Opener) -> None:
+    page = opened()
+    answer(page, "record", "() => { throw new Error('There is no torch here.'); }")
+    page.get_by_role("button", name="Record counter").click()
+    expect(page.get_by_text("There is no torch here.")).to_be_visible()
+    expect(page.get_by_role("button", name="Record counter")).to_be_enabled()
+
+
+def test_a_trace_is_forgotten(opened: Opener) -> None:
+    page = opened()
+    page.get_by_role("button", name="Take gone off this list").click()
+    expect(page.get_by_text("gone is off the list")).to_be_visible()
+    assert asked(page, "forget") == [{"type": "forget", "path": "/traces/gone.fztrace"}]
+
+
+def test_arrows_walk_through_the_first_page(opened: Opener) -> None:
+    page = opened()
+    names: list[str] = []
+    for _ in range(4):
+        page.keyboard.press("ArrowDown")
+        if not names:
+            page.get_by_role("heading", level=1).focus()
+            page.keyboard.press("ArrowDown")
+        names.append(page.evaluate("dashboard.root.getRootNode().activeElement.textContent"))
+    assert names == ["small", "broken", "Record", "Record"]
+
+
+def test_names_enter_the_page_as_text(opened: Opener) -> None:
+    def poison(start: dict[str, Any]) -> None:
+        for entry in start["library"]["recent"]:
+            entry["name"] += ATTACK
+        start["library"]["examples"][0]["summary"] += ATTACK
+
+    page = opened(change=poison)
+    set_jobs(page, {"name": ATTACK, "message": ATTACK})
+    expect(page.get_by_text(ATTACK).first).to_be_visible()
+    assert page.evaluate("window.__pwned") is None
+
+
+# --- going about
+
+
+def test_back_and_forward_and_titles(opened: Opener) -> None:
+    page = opened()
+    page.get_by_role("link", name="Options for counter").click()
+    expect(page).to_have_title("Record example:counter · freezer-ui")
+    expect(page.get_by_role("heading", level=1)).to_be_focused()
+    page.go_back()
+    expect(page).to_have_title("freezer-ui")
+    page.get_by_role("link", name="small", exact=True).click()
+    expect(page).to_have_title(f"{small_trace().name} · freezer-ui")
+    page.get_by_role("tab", name="Code").click()
+    assert "tab=code" in page.url
+    link = page.url
+    page.go_back()
+    page.go_back()
+    expect(page.get_by_role("heading", level=1)).to_have_text("See what freezing does to your model")
+    page.go_forward()
+    page.go_forward()
+    expect(page.get_by_role("tab", name="Code")).to_have_attribute("aria-selected", "true")
+    page.goto("about:blank")
+    page.goto(link)
+    expect(page.get_by_role("tab", name="Code")).to_have_attribute("aria-selected", "true")
+
+
+def test_keys_and_their_sheet(opened: Opener) -> None:
+    page = opened()
+    page.keyboard.press("?")
+    expect(page.get_by_role("dialog", name="Keys")).to_be_visible()
+    page.keyboard.press("n")
+    expect(page).to_have_url(HOME)
+    page.keyboard.press("Escape")
+    page.keyboard.press("n")
+    expect(page).to_have_url(f"{HOME}?record=")
+    page.get_by_role("combobox", name="File or example").fill("no?")
+    expect(page.get_by_role("dialog")).to_have_count(0)
+    page.keyboard.press("Escape")
+    page.keyboard.press("Escape")
+    expect(page).to_have_url(f"{HOME}?")
+    page.keyboard.press("o")
+    expect(page.get_by_role("dialog", name="Open a file")).to_be_visible()
+
+
+def test_a_lost_connection_is_told(opened: Opener) -> None:
+    page = opened()
+    page.evaluate("disconnect('lost')")
+    expect(page.get_by_role("alert")).to_contain_text("The connection to freezer-ui is lost")
+    expect(page.get_by_role("button", name="Reload")).to_be_visible()
+
+
+def test_theme_is_kept_and_shared_with_the_viewer(opened: Opener) -> None:
+    page = opened()
+    page.get_by_role("button", name="Switch between light and dark").click()
+    page.reload()
+    assert page.evaluate("dashboard.root.dataset.scheme") == "dark"
+    page.get_by_role("link", name="small", exact=True).click()
+    expect(page.get_by_role("tab", name="Graph")).to_be_visible()
+    page.get_by_role("button", name="Switch between light and dark").click()
+    page.get_by_role("link", name="All recordings and traces").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("See what freezing does to your model")
+    assert page.evaluate("dashboard.root.dataset.scheme") == "light"
+
+
+# --- a trace
+
+
+def test_a_broken_file_says_why(opened: Opener, problems: list[str]) -> None:
+    page = opened("?trace=/traces/broken.fztrace")
+    expect(page.get_by_role("alert")).to_contain_text("The file is cut short at byte 12; record it again.")
+    expect(page.get_by_role("button", name="Try again")).to_be_visible()
+    page.get_by_role("button", name="Take it off the recent traces").click()
+    expect(page).to_have_url(f"{HOME}?")
+    assert [problem for problem in problems if "400" not in problem] == []
+    problems.clear()
+
+
+def test_actions_of_a_trace(opened: Opener) -> None:
+    page = opened(f"?trace={TRACE}")
+    page.evaluate("dashboard.download = (url) => (globalThis.downloaded = url)")
+    page.evaluate("dashboard.page.viewer.copy = (text) => (globalThis.copied = text)")
+    actions = "dashboard.page.viewer.options.actions"
+    labels = ["Export report", "Download trace", "Copy as Python", "Compare with…", "Record again…"]
+    assert page.evaluate(f"{actions}.map((action) => action.label)") == labels
+
+    def run(label: str) -> None:
+        page.evaluate(f"(label) => dashboard.page.viewer.act({actions}.find((one) => one.label === label))", label)
+
+    run("Export report")
+    assert page.evaluate("downloaded") == "/trace/report?path=%2Ftraces%2Fsmall.fztrace"
+    page.keyboard.press("ArrowDown")
+    run("Copy as Python")
+    step = page.evaluate("dashboard.page.viewer.state().step")
+    text = page.evaluate("copied")
+    compile(text, "copied", "exec")
+    assert f'fe.load("{TRACE}")' in text
+    assert f"view.step = {step}" in text
+    run("Compare with…")
+    page.get_by_role("button", name="broken").click()
+    assert page.url == f"{HOME}?compare={TRACE}&with=/traces/broken.fztrace"
+
+
+def test_a_trace_that_is_still_measured(opened: Opener) -> None:
+    page = opened(f"?trace={TRACE}#tab=code")
+    set_jobs(page, {"preview": TRACE, "message": "latency of Pass3"}, steps=4)
+    notice = page.locator(".fd-notice")
+    expect(notice).to_contain_text("measuring goes on: latency of Pass3")
+    set_jobs(page, {"preview": TRACE, "trace": TRACE, "state": "finished"}, steps=4)
+    page.get_by_role("button", name="Show it complete").click()
+    expect(notice).to_be_hidden()
+    expect(page.get_by_role("tab", name="Code")).to_have_attribute("aria-selected", "true")
+
+
+# --- a recording
+
+
+def test_a_recording_from_start_to_viewer(opened: Opener) -> None:
+    page = opened()
+    page.get_by_role("button", name="Record counter").click()
+    set_jobs(page, {"message": "freezing: Inline of forward"}, steps=2)
+    expect(page.get_by_role("heading", level=1)).to_have_text("counter")
+    rows = page.get_by_role("list", name="Recorded steps").locator(".fd-step")
+    expect(rows).to_have_count(2)
+    expect(page.get_by_role("progressbar", name="Recording")).not_to_have_attribute("aria-valuenow", "0")
+    set_jobs(page, {"message": "latency of Pass3", "done": 3, "total": 12, "left_s": 8.4, "preview": TRACE}, steps=4)
+    expect(page.get_by_role("progressbar", name="Recording")).to_have_attribute("aria-valuenow", "25")
+    expect(page.get_by_text("about 8 s left")).to_be_visible()
+    expect(page).to_have_title("25% counter · freezer-ui")
+    expect(rows.nth(3).get_by_role("link")).to_have_attribute("href", f"/?trace={TRACE}#step=3")
+    set_jobs(page, {"state": "finished", "trace": TRACE, "preview": TRACE}, steps=4)
+    expect(page).to_have_url(re.compile(re.escape(f"{HOME}?trace={TRACE}")))
+    expect(page.get_by_role("tab", name="Graph")).to_be_visible()
+    page.go_back()
+    expect(page.get_by_role("heading", level=1)).to_have_text("See what freezing does to your model")
+
+
+def test_a_recording_that_ends_elsewhere_is_told_and_takes_nobody_along(opened: Opener) -> None:
+    page = opened()
+    set_jobs(page, {})
+    expect(page.get_by_title("Recording goes on")).to_be_visible()
+    set_jobs(page, {"state": "finished", "trace": TRACE})
+    expect(page.get_by_text("counter: finished")).to_be_visible()
+    expect(page).to_have_url(HOME)
+    page.locator(".fd-toast").get_by_role("button", name="Open").click()
+    expect(page.get_by_role("tab", name="Graph")).to_be_visible()
+
+
+def test_cancelling(opened: Opener) -> None:
+    page = opened("?job=1")
+    expect(page.get_by_role("heading", level=1)).to_have_text("This recording is not known here")
+    set_jobs(page, {}, steps=1)
+    page.keyboard.press("x")
+    page.wait_for_function("fake.asked.some((message) => message.type === 'cancel')")
+    set_jobs(page, {"state": "cancelled"}, steps=1)
+    expect(page.get_by_role("region", name="Result")).to_contain_text("Cancelled")
+    expect(page.get_by_role("button", name="Try again with changes…")).to_be_visible()
+
+
+@pytest.mark.parametrize(
+    ("state", "words"),
+    [
+        ("failed", "The freeze failed in FoldConvBatchnorm"),
+        ("crashed", "The recording crashed in FoldConvBatchnorm"),
+        ("timed_out", "Stopped at the time limit, in FoldConvBatchnorm"),
+    ],
+)
+def test_a_bad_end(opened: Opener, state: str, words: str) -> None:
+    page = opened("?job=1")
+    end = {"state": state, "died_in": "FoldConvBatchnorm", "error": "torch says no", "log": ["one", "two"]}
+    set_jobs(page, end | {"trace": TRACE}, steps=3)
+    alert = page.get_by_role("alert")
+    expect(alert).to_contain_text(words)
+    expect(alert).to_contain_text("torch says no")
+    expect(alert).to_contain_text("3 steps until then are kept.")
+    expect(page.get_by_role("region", name="Log")).to_contain_text("one\ntwo")
+    expect(page.get_by_role("list", name="Recorded steps").get_by_role("listitem").last).to_contain_text("FoldConvB")
+    expect(page.get_by_role("link", name="Open what was recorded")).to_have_attribute("href", f"/?trace={TRACE}")
+    assert axe_problems(page) == []
+    page.get_by_role("button", name="Try again with changes…").click()
+    expect(page.get_by_role("combobox", name="File or example")).to_have_value("example:counter")
+
+
+# --- the form
+
+
+def describe(page: Page, **change: Any) -> None:
+    """Sets what the look at a model tells."""
+    page.evaluate("(change) => Object.assign(fake.inspected, change)", change)
+
+
+def attribute(path: str, kind: str = "parameter") -> dict[str, Any]:
+    return {"path": path, "kind": kind, "type": "Tensor", "shape": [4, 3], "dtype": "float32", "nbytes": 48}
+
+
+def test_the_form_says_the_same_as_its_command(opened: Opener) -> None:
+    page = opened("?record=")
+    describe(page, attributes=[attribute("sub.weight"), attribute("sub.version", "attribute")], methods=["forward"])
+    page.get_by_role("combobox", name="File or example").fill("/models/it's.pt")
+    expect(page.get_by_text("Small 1 parameter, 48 B")).to_be_visible()
+    page.get_by_role("button", name="Add an input").click()
+    page.get_by_role("textbox", name="Shape").fill("2, 16")
+    page.get_by_role("combobox", name="Data type").select_option("int64")
+    page.get_by_role("textbox", name="Below").fill("30000")
+    page.get_by_role("textbox", name="Keyword argument").fill("tokens")
+    page.get_by_role("checkbox", name="Folds that can change the numbers").uncheck()
+    page.get_by_role("checkbox", name="Optimize for inference").check()
+    page.get_by_role("combobox", name="Other methods").fill("encode decode")
+    page.get_by_role("checkbox", name="Memory").uncheck()
+    page.get_by_role("spinbutton", name="Seconds for latencies").fill("3")
+    page.get_by_role("searchbox", name="Search attributes").fill("vers")
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Space")
+    words = shlex.split(page.get_by_label("The same as a command").inner_text())
+    arguments = parse_command_line(words[1:])
+    assert (arguments.command, arguments.model) == ("record", "/models/it's.pt")
+    assert arguments.input == ["tokens=2x16:int64:0..30000"]
+    assert arguments.preserve == ["sub.version"]
+    assert arguments.no_optimize_numerics
+    assert arguments.optimize_for_inference
+    assert arguments.other_method == ["encode", "decode"]
+    assert (arguments.no_memory, arguments.no_latency, arguments.seconds) == (True, False, 3)
+    page.get_by_role("button", name="Record", exact=True).click()
+    page.wait_for_function("fake.asked.some((message) => message.type === 'record')")
+    (message,) = asked(page, "record")
+    assert shlex.split(message["call"]) == words
+    assert message["inputs"] == ["tokens=2x16:int64:0..30000"]
+    assert message["preserve"] == ["sub.version"]
+    assert message["measure"] == {"latency": True, "numerics": True, "memory": False, "seconds": 3}
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "freezer-ui record example:counter",
+        "freezer-ui record model.pt --input 1x3 --input mask=1x3:bool --via trace --device cuda:0 --no-latency",
+        "freezer-ui record model.pt --preserve a.b c --no-optimize-numerics --other-method encode --no-measure",
+        "freezer-ui record 'a model.pt' --optimize-for-inference --no-numerics --no-memory --seconds 2.5",
+    ],
+)
+def test_a_command_is_read_back(opened: Opener, command: str) -> None:
+    page = opened()
+    back = """(text) => FreezerDashboard.toCommand(
+      FreezerDashboard.fromCommand(text, dashboard.channel.site.backends), dashboard.channel.site.backends[0])"""
+    assert page.evaluate(back, command) == command
+
+
+@pytest.mark.parametrize("text", [None, "", "freezer-ui run -- a.py", "fe.record(model)", "freezer-ui record 'open"])
+def test_what_is_no_recording_command(opened: Opener, text: str | None) -> None:
+    page = opened()
+    read = "(text) => FreezerDashboard.fromCommand(text, dashboard.channel.site.backends)"
+    assert page.evaluate(read, text) is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["1x3", "1x3:bfloat16", "2x16:int64:0..30000", "int:3", "float:0.5", "bool:true", "@a b.pt", "mask=1:bool", "?!"],
+)
+def test_input_rows_keep_every_form(opened: Opener, text: str) -> None:
+    page = opened()
+    assert page.evaluate("(text) => FreezerDashboard.inputText(FreezerDashboard.inputRow(text))", text) == text
+
+
+def test_wrong_inputs_are_told_at_their_field_and_not_sent(opened: Opener) -> None:
+    page = opened("?record=/models/a.pt")
+    answer(page, "parse_input", "({ text }) => { throw new Error(`${text} is not a shape`); }")
+    page.get_by_role("button", name="Add an input").click()
+    page.get_by_role("textbox", name="Shape").fill("1xtwo")
+    expect(page.get_by_text("1xtwo is not a shape")).to_be_visible()
+    page.get_by_role("button", name="Record", exact=True).click()
+    expect(page.get_by_role("textbox", name="Shape")).to_be_focused()
+    assert asked(page, "record") == []
+
+
+def test_a_form_without_a_model(opened: Opener) -> None:
+    page = opened("?record=")
+    page.get_by_role("button", name="Record", exact=True).click()
+    expect(page.get_by_text("Say which model")).to_be_visible()
+    expect(page.get_by_role("combobox", name="File or example")).to_be_focused()
+    assert asked(page, "record") == []
+
+
+def test_a_model_that_cannot_be_read(opened: Opener) -> None:
+    page = opened("?record=")
+    answer(page, "inspect", "() => { throw new Error('no code of this machine'); }")
+    page.get_by_role("combobox", name="File or example").fill("package.module:factory")
+    expect(page.get_by_text("no code of this machine")).to_be_visible()
+    expect(page.get_by_role("combobox", name="File or example")).to_have_attribute("aria-invalid", "true")
+
+
+def test_a_models_own_inputs_are_left_to_it(opened: Opener) -> None:
+    page = opened("?record=")
+    describe(page, brings_inputs=True, inputs=["1x4"], preserved=["sub.version"])
+    page.get_by_role("combobox", name="File or example").fill("example:counter")
+    expect(page.get_by_text("1x4", exact=True)).to_be_visible()
+    expect(page.get_by_label("The same as a command")).to_have_text(
+        "freezer-ui record example:counter --preserve sub.version"
+    )
+    page.get_by_role("button", name="Others").click()
+    expect(page.get_by_role("textbox", name="Shape")).to_have_value("1x4")
+
+
+def test_the_form_survives_reload_and_back(opened: Opener) -> None:
+    page = opened("?record=example:counter")
+    page.get_by_role("checkbox", name="Optimize for inference").check()
+    page.reload()
+    expect(page.get_by_role("checkbox", name="Optimize for inference")).to_be_checked()
+    page.get_by_role("link", name="freezer-ui: all").click()
+    page.go_back()
+    expect(page.get_by_role("checkbox", name="Optimize for inference")).to_be_checked()
+
+
+def test_the_tree_by_keyboard(opened: Opener) -> None:
+    page = opened("?record=")
+    describe(page, attributes=[attribute(f"layer{index // 50}.block{index}.weight") for index in range(2000)])
+    page.get_by_role("combobox", name="File or example").fill("/models/large.pt")
+    tree = page.get_by_role("tree")
+    expect(tree).to_be_visible()
+    tree.focus()
+    for key in ("ArrowDown", "ArrowRight", "ArrowRight", "ArrowRight", "ArrowRight", " "):
+        page.keyboard.press(key)
+    expect(page.get_by_role("button", name="Do not preserve layer0.block0.weight")).to_be_visible()
+    page.keyboard.press("End")
+    expect(tree.get_by_role("treeitem").last).to_contain_text("layer39")
+    assert tree.get_by_role("treeitem").count() < 100
+
+
+# --- files
+
+
+def test_choosing_a_file_of_the_server(opened: Opener) -> None:
+    page = opened()
+    answer(
+        page,
+        "list",
+        """({ path }) => {
+          const top = path === "/models";
+          const entry = (name, kind, size_bytes) => ({ name, path: `${path}/${name}`, kind, size_bytes, modified: 0 });
+          const above = [entry("old", "folder", null), entry("notes.txt", "other", 5)];
+          const entries = top ? above : [entry("a.fztrace", "trace", 2048)];
+          return { path, parent: top ? "/" : "/models", entries };
+        }""",
+    )
+    page.keyboard.press("o")
+    dialog = page.get_by_role("dialog", name="Open a file")
+    expect(dialog.get_by_role("button", name="notes.txt")).to_be_disabled()
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    expect(dialog.get_by_text("2 KiB")).to_be_visible()
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    expect(page).to_have_url(re.compile(re.escape("?trace=/models/old/a.fztrace")))
+
+
+def test_a_folder_of_its_own_page(opened: Opener) -> None:
+    page = opened("?folder=/models")
+    expect(page.get_by_text("This folder is empty.")).to_be_visible()
+    page.get_by_role("button", name="root folder").click()
+    expect(page).to_have_url(f"{HOME}?folder=/")
+
+
+def test_a_file_past_the_limit_is_not_sent(opened: Opener) -> None:
+    page = opened()
+    page.keyboard.press("o")
+    page.get_by_label("File to upload").set_input_files(
+        {"name": "large.pt", "mimeType": "application/octet-stream", "buffer": b"x" * 2000}
+    )
+    expect(page.get_by_role("alert")).to_contain_text("large.pt has 1.95 KiB, and more than 1 KiB are not taken")
+
+
+# --- looks and accessibility
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("route", ["", "?record=example:counter", "?job=1", "?folder=/models", f"?trace={TRACE}"])
+def test_accessibility(opened: Opener, page: Page, route: str, scheme: Any) -> None:
+    page.emulate_media(color_scheme=scheme)
+    opened(route)
+    if route != f"?trace={TRACE}":
+        set_jobs(page, {"preview": "/p", "done": 1, "total": 3}, {"id": "2", "state": "crashed"}, steps=3)
+    assert axe_problems(page) == []
+
+
+@pytest.mark.parametrize("size", [(1280, 720), (2560, 1440), (390, 844)])
+@pytest.mark.parametrize("route", ["", "?record=example:counter", "?job=1", "?folder=/models"])
+def test_nothing_is_wider_than_the_window(opened: Opener, page: Page, route: str, size: tuple[int, int]) -> None:
+    page.set_viewport_size({"width": size[0], "height": size[1]})
+    opened(route)
+    long = "a" * 120
+    set_jobs(page, {"name": long, "message": long, "died_in": long}, {"id": "2", "state": "crashed"}, steps=3)
+    assert too_wide(page) == []
+    assert page.evaluate("document.documentElement.scrollWidth") <= size[0]
+
+
+@pytest.mark.parametrize("size", [(1280, 720), (2560, 1440), (390, 844)])
+def test_the_way_home_stands_beside_the_viewers_title(opened: Opener, page: Page, size: tuple[int, int]) -> None:
+    page.set_viewport_size({"width": size[0], "height": size[1]})
+    opened(f"?trace={TRACE}")
+    expect(page.get_by_role("tab", name="Graph")).to_be_visible()
+    home = page.get_by_role("link", name="All recordings and traces").bounding_box()
+    title = page.get_by_role("heading", level=1).bounding_box()
+    assert home is not None
+    assert title is not None
+    assert home["x"] + home["width"] <= title["x"]
+    assert page.evaluate("document.documentElement.scrollWidth") <= size[0]

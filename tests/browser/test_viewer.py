@@ -1,0 +1,530 @@
+"""The viewer in an element of a page that holds more than it: in a shadow root, as the dashboard has it."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from bokeh.resources import INLINE
+from hypothesis import HealthCheck, given, settings, strategies as st
+from playwright.sync_api import Browser, Page, expect
+
+import freeze_engine as fe
+from freeze_engine.alignment import increasing
+from tests.builders import attribute, small_trace, synthetic_trace, traces
+from viewer.assets import read_asset
+from viewer.charts import chart_items
+from viewer.graph_data import SCRIPTS, graph_data
+from viewer.report import VIEWER_SCRIPTS
+from viewer.view_models import view_data
+
+PAGE = """<!doctype html><html lang="en"><head><meta charset="utf-8"><title>host</title>
+<style>html, body {{ margin: 0; height: 100% }} body {{ display: flex; flex-direction: column }}
+#host {{ flex: 1; min-height: 0 }} h2, button, dialog {{ color: rgb(1, 2, 3) }}</style></head>
+<body><nav><input id="name" aria-label="Name"><button id="out">Out</button></nav><div id="host"></div>
+<template id="data">{data}</template><template id="style">{style}</template>
+{scripts}
+<script>
+  const root = document.getElementById("host").attachShadow({{ mode: "open" }});
+  const style = document.createElement("style");
+  style.textContent = ":host > *, #viewer {{ height: 100% }}" + document.getElementById("style").content.textContent;
+  const element = document.createElement("div");
+  element.id = "viewer";
+  root.append(style, element);
+  globalThis.ran = [];
+  const data = JSON.parse(document.getElementById("data").content.textContent);
+  globalThis.start = (options) => (globalThis.viewer = FreezerViewer.mount(element, {{ ...data, options: {{
+    keys: "page", loadBokeh: async () => Bokeh, ...options }} }}));
+</script></body></html>"""
+
+ACTIONS = """{actions: [
+    {id: "python", label: "Copy as Python", icon: "code", run: (app) => { ran.push(app.state().step); }},
+    {id: "report", label: "Export report", icon: "page", title: "One file",
+     run: async () => { throw new Error("disk full"); }},
+]}"""
+
+Mount = Callable[..., Page]
+
+
+@pytest.fixture(scope="module")
+def pages(tmp_path_factory: pytest.TempPathFactory) -> Callable[[fe.Trace], Path]:
+    """Writes a page that can mount a trace's viewer in a shadow root."""
+    folder = tmp_path_factory.mktemp("pages")
+
+    def written(trace: fe.Trace) -> Path:
+        path = folder / f"{len(list(folder.iterdir()))}.html"
+        names = [*SCRIPTS, *(f"viewer/{name}" for name in VIEWER_SCRIPTS)]
+        scripts = [*(read_asset(name) for name in names), *INLINE.clone(components=["bokeh"]).js_raw]
+        data = json.dumps({"view": view_data(trace), "graph": graph_data(trace), "charts": chart_items(trace)})
+        path.write_text(
+            PAGE.format(
+                data=data.replace("<", "\\u003c").replace("&", "\\u0026"),
+                style=read_asset("viewer/viewer.css"),
+                scripts="\n".join(f"<script>{script}</script>" for script in scripts),
+            ),
+            encoding="utf-8",
+        )
+        return path
+
+    return written
+
+
+@pytest.fixture
+def mounted(page: Page, pages: Callable[[fe.Trace], Path]) -> Mount:
+    """Mounts a trace, with the options written in JavaScript, and waits until it is drawn."""
+
+    def mount(trace: fe.Trace | None = None, options: str = "{}", fragment: str = "") -> Page:
+        page.goto(f"{pages(trace or small_trace()).as_uri()}{fragment}")
+        page.evaluate(f"start({options}) && null")
+        settle(page)
+        return page
+
+    return mount
+
+
+@pytest.fixture(scope="module")
+def empty_page(browser: Browser, pages: Callable[[fe.Trace], Path]) -> Iterator[Page]:
+    """A page that has the viewer's scripts and shows nothing."""
+    page = browser.new_page()
+    page.goto(pages(small_trace()).as_uri())
+    yield page
+    page.close()
+
+
+def settle(page: Page) -> None:
+    page.evaluate("viewer.panels.get('graph').turn")
+
+
+def state(page: Page) -> dict[str, Any]:
+    settle(page)
+    return page.evaluate("viewer.state()")
+
+
+def test_keys_are_heard_on_the_whole_page_but_not_in_its_fields(mounted):
+    page = mounted()
+    page.locator("body").press("ArrowDown")
+    assert state(page)["step"] == 4
+    page.get_by_label("Name", exact=True).fill("f")
+    page.get_by_label("Name", exact=True).press("f")
+    page.get_by_label("Name", exact=True).press("ArrowDown")
+    page.get_by_label("Filter passes").press("ArrowDown")  # inside the shadow root, seen from outside it
+    assert state(page)["step"] == 4
+    page.get_by_label("Filter passes").press("Escape")
+    page.keyboard.press("/")
+    expect(page.get_by_label("Search nodes")).to_be_focused()
+    page.keyboard.type("conv2d")
+    page.keyboard.press("Enter")
+    settle(page)
+    assert state(page)["node"] == "y"
+
+
+def test_keys_can_stay_with_the_viewer(mounted):
+    page = mounted(options="{keys: 'viewer'}")
+    page.locator("#out").press("ArrowDown")
+    assert state(page)["step"] == 2
+    page.get_by_role("listbox", name="Passes").press("ArrowDown")
+    assert state(page)["step"] == 4
+
+
+def test_keys_rest_while_the_viewer_is_hidden(mounted):
+    page = mounted()
+    page.evaluate("document.getElementById('host').style.display = 'none'")
+    page.locator("body").press("ArrowDown")
+    assert page.evaluate("viewer.state().step") == 2
+
+
+def test_dialogs_notes_and_downloads_work_in_a_shadow_root(mounted):
+    page = mounted()
+    page.keyboard.press("?")
+    expect(page.get_by_role("dialog", name="Keys and signs")).to_be_visible()
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("dialog", name="Keys and signs")).to_be_hidden()
+    assert state(page)["step"] == 2
+    page.evaluate("viewer.copySheet.show('a text')")
+    copied = page.get_by_role("textbox", name="Text to copy")
+    expect(copied).to_have_value("a text")
+    expect(copied).to_be_focused()
+    page.keyboard.press("Escape")
+    page.evaluate("viewer.select('no-such-node')")
+    expect(page.locator(".fv-toast")).to_contain_text("no-such-node")
+    for kind, start in (("PNG", b"\x89PNG"), ("SVG", b"<svg")):
+        with page.expect_download() as download:
+            page.get_by_role("button", name=f"Save the picture as {kind}").click()
+        assert Path(download.value.path()).read_bytes().startswith(start)
+
+
+def test_every_tab_draws_in_a_shadow_root(mounted):
+    page = mounted()
+    for number in range(1, 9):
+        page.keyboard.press(str(number))
+        settle(page)
+    page.keyboard.press("7")
+    expect(page.locator(".fv-chart canvas").first).to_be_visible()
+    page.wait_for_timeout(100)
+    drawn = "viewer.panels.get('charts').drawn"
+    page.evaluate(f"{drawn}[0].renderers.at(-1).data_source.selected.indices = [1]")
+    assert state(page)["step"] == 6
+
+
+def test_a_marked_text_is_no_click_on_its_line(mounted):
+    page = mounted(options="{state: {tab: 'ir', step: 8}}")
+    line = page.locator(".fv-line-added").first.bounding_box()
+    page.mouse.move(line["x"] + 120, line["y"] + 10)
+    page.mouse.down()
+    page.mouse.move(line["x"] + 240, line["y"] + 10)
+    page.mouse.up()
+    assert state(page)["node"] is None
+    page.mouse.click(line["x"] + 320, line["y"] + 10)
+    assert state(page)["node"] is not None
+
+
+def test_the_address_is_followed_only_where_it_is_the_viewers(mounted):
+    page = mounted(options="{hash: true}", fragment="?trace=one#step=4&tab=code")
+    assert (state(page)["step"], state(page)["tab"]) == (4, "code")
+    page.evaluate(
+        "globalThis.heard = []; viewer.on('step', (step) => heard.push(step)); viewer.navigate({step: 8}, {jump: true})"
+    )
+    page.go_back()
+    assert state(page)["step"] == 4
+    assert page.evaluate("heard") == [8, 4]
+    page.evaluate("history.pushState(null, '', '?trace=two#step=8'); dispatchEvent(new PopStateEvent('popstate'))")
+    assert state(page)["step"] == 4
+
+
+def test_actions_are_buttons_where_there_is_room_and_a_menu_elsewhere(mounted, problems):
+    page = mounted(options=ACTIONS)
+    expect(page.get_by_role("button", name="Copy as Python")).to_be_hidden()
+    page.get_by_role("button", name="Actions").click()
+    menu = page.get_by_role("menu", name="Actions")
+    expect(menu.get_by_role("menuitem")).to_have_text(["Copy as Python", "Export report"])
+    page.keyboard.press("ArrowDown")
+    expect(menu.get_by_role("menuitem", name="Export report")).to_be_focused()
+    assert state(page)["step"] == 2
+    page.keyboard.press("Escape")
+    expect(menu).to_be_hidden()
+    expect(page.get_by_role("button", name="Actions")).to_be_focused()
+    page.keyboard.press("Enter")
+    page.keyboard.press("Enter")
+    assert page.evaluate("ran") == [2]
+    page.set_viewport_size({"width": 2560, "height": 1440})
+    expect(page.get_by_role("button", name="Actions")).to_be_hidden()
+    page.get_by_role("button", name="Export report").click()
+    expect(page.locator(".fv-toast")).to_have_text("Export report: disk full")
+    assert problems == ["disk full"]
+    problems.clear()
+
+
+def test_the_theme_can_be_given_and_its_switch_is_told(mounted):
+    page = mounted(options="{theme: 'dark'}")
+    assert page.evaluate("viewer.theme()") == "dark"
+    page.evaluate("globalThis.heard = []; viewer.on('theme', (theme) => heard.push(theme)); null")
+    page.get_by_label("Switch between light and dark").click()
+    page.evaluate("viewer.setTheme('dark')")
+    assert page.evaluate("heard") == ["light"]
+
+
+def test_a_destroyed_viewer_leaves_nothing_behind(page, pages):
+    page.add_init_script(
+        """
+        globalThis.alive = new Map();
+        const those = (what) => alive.get(what) ?? alive.set(what, new Set()).get(what);
+        for (const target of [document, window]) {
+            const [add, remove] = [target.addEventListener, target.removeEventListener];
+            target.addEventListener = (name, run, how) => { those(name).add(run); add.call(target, name, run, how); };
+            target.removeEventListener = (name, run, how) => {
+                those(name).delete(run);
+                remove.call(target, name, run, how);
+            };
+        }
+        globalThis.ResizeObserver = class extends ResizeObserver {
+            constructor(call) { super(call); those("observer").add(this); }
+            disconnect() { super.disconnect(); those("observer").delete(this); }
+        };
+        globalThis.Worker = class extends Worker {
+            constructor(url) { super(url); those("worker").add(this); }
+            terminate() { super.terminate(); those("worker").delete(this); }
+        };
+        globalThis.count = () => [...alive].map(([what, all]) => [what, all.size]).filter(([, size]) => size);
+        """
+    )
+    page.goto(pages(synthetic_trace(3_000, 4)).as_uri())
+    baseline = page.evaluate("count()")
+    page.evaluate("start({hash: true}) && null")
+    for number in range(1, 9):
+        page.keyboard.press(str(number))
+        settle(page)
+    page.evaluate("viewer.panels.get('graph').view.expandAll()")
+    page.evaluate("viewer.setTheme('dark')")
+    assert dict(page.evaluate("count()")).keys() >= {"observer", "worker", "keydown", "popstate"}
+    page.evaluate("viewer.destroy()")
+    page.wait_for_timeout(200)
+    assert page.evaluate("count()") == baseline
+    assert page.evaluate("root.lastElementChild.outerHTML") == '<div id="viewer" class=""></div>'
+    page.keyboard.press("ArrowDown")
+
+
+def select(page: Page, step: int, *modifiers: str) -> None:
+    page.locator(f"[data-step='{step}']").click(modifiers=list(modifiers), position={"x": 120, "y": 10})
+
+
+def test_any_two_passes_of_a_method_are_compared(mounted):
+    page = mounted(options="{hash: true}")
+    select(page, 8, "Shift")
+    assert (state(page)["against"], state(page)["step"]) == (2, 8)
+    summary = page.get_by_role("region", name="Chosen pass")
+    expect(summary).to_contain_text("comparing 2 Inline → 8 FoldFrozenConvBatchnorm")
+    expect(summary).to_contain_text("nodes24 → 17 −9 +2 ~3")
+    assert page.evaluate("viewer.panels.get('graph').view.state().steps") == {"before": 2, "after": 8}
+    page.evaluate("viewer.navigate({tab: 'ir', node: 'y'})")
+    expect(page.locator("#fv1-pane-ir")).to_contain_text("lines differ between 2 and 8")
+    expect(page.get_by_role("complementary", name="Details")).to_contain_text("Changed between 2 and 8")
+    assert "against=2" in page.url
+    page.keyboard.press("Escape")
+    page.keyboard.press("ArrowUp")
+    assert (state(page)["against"], state(page)["step"]) == (2, 7)
+    page.keyboard.press("Escape")
+    assert state(page)["against"] is None
+    expect(summary).to_contain_text("Compare from here")
+
+
+def test_a_pass_is_marked_to_compare_from(mounted):
+    page = mounted()
+    page.keyboard.press("c")
+    base = page.locator("[data-step='2']")
+    expect(base).to_have_attribute("aria-description", "compared from here")
+    summary = page.get_by_role("region", name="Chosen pass")
+    expect(summary).to_contain_text("comparing from here: choose another pass")
+    select(page, 8)
+    expect(summary).to_contain_text("comparing 2 Inline → 8")
+    expect(page.locator(".fv-pass-between")).to_have_count(5)
+    page.locator("[data-step='6'] .fv-pass-index").click()
+    assert (state(page)["against"], state(page)["step"]) == (6, 8)
+    page.keyboard.press("c")
+    assert state(page)["against"] is None
+    expect(page.locator("[aria-description]")).to_have_count(0)
+
+
+def test_an_earlier_pass_is_what_a_later_one_is_compared_with(mounted):
+    page = mounted(options="{state: {step: 8}}")
+    select(page, 2, "Shift")
+    assert (state(page)["against"], state(page)["step"]) == (2, 8)
+    page.evaluate("viewer.navigate({against: 8, step: 2})")
+    expect(page.get_by_role("region", name="Chosen pass")).to_contain_text("back in time")
+
+
+def test_passes_of_two_methods_are_not_compared(mounted):
+    page = mounted(options="{state: {step: 5, against: 2}}")
+    summary = page.get_by_role("region", name="Chosen pass")
+    expect(summary).to_contain_text("not compared with 2 Inline: that is forward, and only passes of one method")
+    assert page.evaluate("viewer.panels.get('graph').view.state().steps") == {"before": 3, "after": 5}
+    summary.get_by_role("button", name="Stop comparing").click()
+    assert state(page)["against"] is None
+
+
+@pytest.mark.parametrize(
+    ("against", "step", "words"),
+    [(0, 6, "90.0 µs (88.5–92.3 µs) → 80.0 µs (78.5–82.3 µs) faster, 0.88×"), (6, 8, None)],
+)
+def test_a_pair_has_the_verdict_that_the_trace_has(mounted, against, step, words):
+    page = mounted(options=f"{{state: {{step: {step}, against: {against}}}}}")
+    facts = page.locator(".fv-summary-facts > div", has_text="latency")
+    if words is None:
+        expect(facts).to_have_count(0)
+    else:
+        expect(facts).to_contain_text(words)
+
+
+def test_no_difference_is_told_that_the_statistics_do_not(mounted):
+    page = mounted(synthetic_trace(200, 6))
+    measured = page.evaluate("viewer.model.steps.filter((step) => step.latency.length).map((step) => step.index)")
+    page.evaluate(f"viewer.navigate({{against: {measured[1]}, step: {measured[-1]}}})")
+    told = page.evaluate("viewer.pair.latencyVerdict('cpu')")
+    assert told is None
+    expect(page.locator(".fv-summary-facts")).to_contain_text("no verdict on this pair")
+
+
+def test_the_code_of_two_passes_is_compared(mounted):
+    trace = small_trace()
+    steps = list(trace.steps)
+    steps[8] = replace(steps[8], code="def forward(self, x):\n  return torch.relu(x)\n")
+    steps[2] = replace(steps[2], code="def forward(self, x):\n  y = x + 1\n  return torch.relu(y)\n")
+    page = mounted(replace(trace, steps=tuple(steps)), "{state: {tab: 'code', step: 8, against: 2}}")
+    code = page.get_by_role("region", name="TorchScript code")
+    expect(code.locator(".fv-line-removed")).to_have_count(2)
+    expect(code.locator(".fv-line-added")).to_have_count(1)
+    expect(page.get_by_role("heading", name="TorchScript code of 2 and 8")).to_be_visible()
+
+
+PAIRS = """({ view, graph }) => {
+    const model = new FreezerViewer.TraceModel(view, graph);
+    const indices = model.steps.map((step) => step.index);
+    return indices.flatMap((one) => indices.filter((other) => model.comparable(one, other)).map((other) => {
+        const pair = new FreezerViewer.Pair(model, one, other);
+        const rows = pair.lines().map(({ kind, line }) => [kind, model.lineText(line)]);
+        return [one, other, pair.counts(), rows, Object.fromEntries(pair.operators())];
+    }));
+}"""
+
+
+@given(traces())
+@settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+def test_any_two_steps_differ_as_the_engine_says(empty_page, trace):
+    told = empty_page.evaluate(PAIRS, {"view": view_data(trace), "graph": graph_data(trace)})
+    for one, other, counts, rows, operators in told:
+        before, after = trace.steps[one].graph, trace.steps[other].graph
+        diff = fe.diff_snapshots(before, after)
+        assert counts == {"added": len(diff.added), "removed": len(diff.removed), "changed": len(diff.changed)}
+        assert [text for kind, text in rows if kind != "added"] == list(fe.graph_lines(before))
+        assert [text for kind, text in rows if kind != "removed"] == list(fe.graph_lines(after))
+        deltas = Counter(node.op for node in after.walk())
+        deltas.subtract(Counter(node.op for node in before.walk()))
+        assert operators == {op: delta for op, delta in deltas.items() if delta}
+
+
+@given(st.lists(st.integers(0, 30)))
+@settings(max_examples=50, deadline=None, suppress_health_check=list(HealthCheck))
+def test_the_longest_run_is_found(empty_page, numbers):
+    run = empty_page.evaluate("(numbers) => FreezerViewer.increasing(numbers)", numbers)
+    assert run == sorted(run)
+    values = [numbers[at] for at in run]
+    assert all(one < other for one, other in pairwise(values))
+    assert len(run) == len(increasing(numbers))
+
+
+def test_ten_thousand_lines_are_compared_at_once(empty_page):
+    trace = synthetic_trace(10_000, 6)
+    script = """({ view, graph }) => {
+        const model = new FreezerViewer.TraceModel(view, graph);
+        const pair = model.pair(model.steps.length - 1, 0);
+        const lines = pair.lines();
+        return [lines.length, lines.filter((row) => row.kind === "same").length];
+    }"""
+    length, kept = empty_page.evaluate(script, {"view": view_data(trace), "graph": graph_data(trace)})
+    assert length > 5_000
+    assert kept > 0
+
+
+def test_an_attribute_is_chosen_in_every_view(mounted):
+    page = mounted(options="{state: {step: 2}}")
+    page.evaluate("viewer.navigate({attribute: 'block.conv.weight'})")
+    assert state(page)["node"] is None
+    nodes = page.evaluate("[...viewer.focused]")
+    assert nodes == page.evaluate("viewer.model.nodesOf(2, 'block.conv.weight')") != []
+    assert page.evaluate("viewer.panels.get('graph').view.state().selection") == nodes[0]
+    page.keyboard.press("5")
+    expect(page.locator("#viewer .fv-code-line.fv-chosen")).to_contain_text(f"%{nodes[0]}")
+    expect(page.get_by_role("complementary", name="Details")).to_contain_text("In the graph of step 2")
+
+
+def test_a_node_is_chosen_in_every_view(mounted):
+    page = mounted(options="{state: {step: 2, tab: 'aliases'}}")
+    row = page.get_by_role("table", name="Alias sets").get_by_role("row").nth(1)
+    row.click(position={"x": 300, "y": 10})
+    node = state(page)["node"]
+    assert node is not None
+    expect(row).to_have_class(re.compile("fv-chosen"))
+    assert page.evaluate("viewer.panels.get('graph').view") is None  # drawn when it is opened, at that node
+    page.keyboard.press("1")
+    settle(page)
+    assert page.evaluate("viewer.panels.get('graph').view.state().selection") == node
+    page.evaluate("viewer.navigate({step: 8, tab: 'rewrites', node: 'y'})")
+    expect(page.locator(".fv-chosen-node").first).to_contain_text("%y")
+    written = page.evaluate("viewer.model.view.aliases[0].writes[0].node")
+    page.evaluate(f"viewer.navigate({{step: 2, tab: 'aliases', node: '{written}'}})")
+    expect(page.locator(".fv-writes tr.fv-chosen")).to_have_count(1)
+
+
+def test_one_click_leads_from_a_row_to_the_write_and_to_where_the_value_is(mounted):
+    page = mounted(options="{state: {tab: 'attributes', minor: true}}")
+    row = page.locator("[data-path='count']")
+    row.get_by_role("link", name="keeps count").click()
+    written = state(page)
+    assert (written["tab"], written["attribute"]) == ("graph", None)
+    evidence = page.evaluate("viewer.model.attribute('count').evidence.find((one) => one.node !== null)")
+    assert (written["node"], written["step"]) == (evidence["node"], evidence["step"])
+    expect(page.get_by_role("complementary", name="Details").locator(".fv-source-here")).to_have_count(1)
+    page.keyboard.press("2")
+    row.locator("[role=cell]").last.get_by_role("link").click()
+    read = state(page)
+    assert read["step"] == page.evaluate("viewer.model.steps.findLast((step) => step.method === 'forward').index")
+    assert page.evaluate(f"viewer.model.graph({read['step']}).nodes.get('{read['node']}').op") == "prim::GetAttr"
+
+
+def test_an_attributes_row_is_shown_for_the_node_that_reads_it(mounted):
+    page = mounted(options="{state: {step: 2, tab: 'attributes'}}")
+    node = page.evaluate("viewer.model.nodesOf(2, 'block.conv.weight')[0]")
+    page.evaluate(f"viewer.select('{node}')")
+    expect(page.locator("[data-path='block.conv.weight']")).to_have_class(re.compile("fv-linked"))
+
+
+def test_a_node_of_torchs_own_file_leads_to_the_users_call(empty_page):
+    own, torchs = fe.SourceRef("/home/me/net.py", 7), fe.SourceRef("/lib/site-packages/torch/nn/conv.py", 560)
+    get = attribute("conv", "conv", type="Conv2d")
+    call = fe.Node("called", "prim::CallMethod", ("conv", "x"), (fe.Value("called", "Tensor"),), source=own)
+    inner = fe.Node("y", "aten::conv2d", ("x",), (fe.Value("y", "Tensor"),), module="conv", source=torchs)
+    inputs = (fe.Value("self", "Net"), fe.Value("x", "Tensor"))
+    first = fe.GraphSnapshot(inputs, (get, call), ("called",))
+    second = fe.GraphSnapshot(inputs, (inner,), ("y",))
+    base = small_trace()
+    steps = tuple(
+        replace(step, graph=graph, rewrites=(), aliases=None, index=index)
+        for index, (step, graph) in enumerate(zip((base.steps[0], base.steps[2]), (first, second), strict=True))
+    )
+    trace = replace(base, steps=steps, attributes=(), near_misses=(), notices=(), failure=None)
+    script = """({ view, graph }) => {
+        const model = new FreezerViewer.TraceModel(view, graph);
+        const places = model.places("forward", model.graph(1).nodes.get("y"));
+        return places.map(({ source, called }) => [source.file, called]);
+    }"""
+    assert empty_page.evaluate(script, {"view": view_data(trace), "graph": graph_data(trace)}) == [
+        ["/home/me/net.py", "conv"],
+        ["/lib/site-packages/torch/nn/conv.py", None],
+    ]
+
+
+@pytest.mark.parametrize(("width", "size"), [(2560, "wide"), (1500, "middle"), (1280, "small"), (390, "narrow")])
+def test_the_room_is_used_as_it_comes(mounted, width, size):
+    page = mounted()
+    page.set_viewport_size({"width": width, "height": 800})
+    expect(page.locator("#viewer")).to_have_attribute("data-size", size)
+    settle(page)
+    panes = page.evaluate("viewer.panels.get('graph').view.state().options.panes")
+    note = page.get_by_text("Both graphs side by side need a wider window.")
+    assert (panes, note.is_visible()) == (("after", True) if size == "narrow" else ("split", False))
+    assert page.locator(".fv-passes-heads").is_visible() == (size == "wide")
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+def test_the_pass_list_is_a_drawer_where_there_is_no_room(mounted):
+    page = mounted()
+    page.set_viewport_size({"width": 390, "height": 844})
+    passes = page.get_by_role("complementary", name="Passes")
+    expect(passes).to_be_hidden()
+    page.get_by_role("button", name="Passes").click()
+    select(page, 8)
+    expect(passes).to_be_hidden()
+    assert state(page)["step"] == 8
+    page.get_by_role("button", name="Passes").click()
+    page.keyboard.press("Escape")
+    expect(passes).to_be_hidden()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing_serious(mounted, scheme):
+    page = mounted(options=f"{{...{ACTIONS}, theme: '{scheme}', state: {{step: 8, node: 'y'}}}}")
+    for number in range(1, 9):
+        page.keyboard.press(str(number))
+        settle(page)
+        page.wait_for_timeout(50)
+        found = Axe().run(page, options={"resultTypes": ["violations"]}).response["violations"]
+        serious = [(one["id"], one["nodes"][0]["html"]) for one in found if one["impact"] in ("serious", "critical")]
+        assert serious == [], number

@@ -1,0 +1,103 @@
+"""A real dashboard server in a process of its own, for tests that talk to it."""
+
+from __future__ import annotations
+
+import http.client
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import parse_qs, urlsplit
+
+ROOT = Path(__file__).parents[1]
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What the server said."""
+
+    status: int
+    headers: http.client.HTTPMessage
+    body: bytes
+
+
+@dataclass
+class RunningServer:
+    """The process, and the link that it printed."""
+
+    process: subprocess.Popen[str]
+    link: str
+    folder: Path
+
+    @property
+    def port(self) -> int:
+        return urlsplit(self.link).port or 80
+
+    @property
+    def token(self) -> str:
+        return parse_qs(urlsplit(self.link).query)["token"][0]
+
+    @property
+    def cookie(self) -> dict[str, str]:
+        """The headers of a browser that was let in."""
+        return {"Cookie": f"freezer-ui-{self.port}={self.token}"}
+
+    @property
+    def origin(self) -> dict[str, str]:
+        """The headers by which the server's own page asks for changes."""
+        return {"Origin": f"http://127.0.0.1:{self.port}"}
+
+    @property
+    def recordings(self) -> Path:
+        return self.folder / "freezer-ui" / "recordings"
+
+    def ask(
+        self, path: str, headers: dict[str, str] | None = None, method: str = "GET", body: bytes | None = None
+    ) -> Answer:
+        """Asks as nobody in particular, unless the headers say who it is."""
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
+        try:
+            connection.request(method, path, body, headers or {})
+            response = connection.getresponse()
+            # A websocket's answer has no end.
+            return Answer(response.status, response.headers, b"" if response.status == 101 else response.read())
+        finally:
+            connection.close()
+
+    def ended(self, number: signal.Signals = signal.SIGINT) -> tuple[int, str]:
+        """Ends it, and returns its exit code and what it wrote to standard error."""
+        self.process.send_signal(number)
+        _, told = self.process.communicate(timeout=60)
+        return self.process.returncode, told
+
+
+@contextmanager
+def running_server(folder: Path, *words: str) -> Iterator[RunningServer]:
+    """Runs ``freezer-ui`` until the block ends.
+
+    Args:
+        folder: where it works, and keeps its recordings and recent traces.
+        words: of the command line.
+    """
+    folders = {"XDG_DATA_HOME": str(folder), "XDG_STATE_HOME": str(folder)}
+    process = subprocess.Popen(
+        [sys.executable, "-W", "error::ResourceWarning", "-m", "viewer.cli", "--no-browser", *words],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        cwd=folder,
+        env=os.environ | folders | {"PYTHONPATH": str(ROOT)},
+    )
+    try:
+        assert process.stdout is not None
+        link = process.stdout.readline().strip()
+        assert link.startswith("http://"), process.communicate(timeout=60)[1]
+        yield RunningServer(process, link, folder)
+    finally:
+        if process.poll() is None:
+            process.kill()
+        process.communicate()

@@ -1,0 +1,40 @@
+"""What the tests of the Inductor backend share: fresh caches, and recordings of the models."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from typing import Any
+
+import torch
+from torch import nn
+from torch._inductor.utils import fresh_cache
+
+from freeze_engine.backends.inductor.options import InductorOptions
+from freeze_engine.backends.inductor.recording import Compiled, record_module
+from freeze_engine.inputs import Inputs
+from freeze_engine.options import Measure, RecordOptions
+
+
+@contextlib.contextmanager
+def fresh() -> Iterator[None]:
+    """Forgets what was compiled before, here and on the disk, and compiles in this process."""
+    torch.compiler.reset()
+    with fresh_cache(), torch._inductor.config.patch(compile_threads=1):
+        yield
+    torch.compiler.reset()
+
+
+def record(model: nn.Module, *args: Any, **options: Any) -> Compiled:
+    """Records a module with its inputs kept; the caller has `fresh` around it."""
+    told: list[str] = []
+    asked = InductorOptions(**options)
+    return record_module(model, Inputs(args), asked, RecordOptions(), Measure(), lambda *each: told.append(each[0]))
+
+
+def image() -> torch.Tensor:
+    return torch.linspace(-1, 1, 2 * 3 * 8 * 8).reshape(2, 3, 8, 8)
+
+
+def rows(*shape: int) -> torch.Tensor:
+    return torch.linspace(-1, 1, torch.Size(shape).numel()).reshape(shape)

@@ -1,0 +1,452 @@
+"""A recording in a process of its own: its events, and what is left where the process dies."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import subprocess
+import sys
+import threading
+import time
+from dataclasses import replace
+from pathlib import Path
+from typing import ClassVar
+
+import pytest
+
+import freeze_engine as fe
+
+MODELS = "tests.torch.worker_models"
+QUICK = fe.Measure(latency=False)
+LIMIT_S = 100.0
+
+
+class Job:
+    """A recording, with all that it tells."""
+
+    started: ClassVar[list[fe.RecordingProcess]] = []
+
+    def __init__(self, output: Path, model: str, **fields: object) -> None:
+        self.events: list[fe.JobEvent] = []
+        self.changed = threading.Condition()
+        fields = {"measure": QUICK, "limit_s": LIMIT_S} | fields
+        spec = model if ":" in model or "/" in model else f"{MODELS}:{model}"
+        self.process = fe.RecordingProcess(fe.RecordRequest(spec, output, **fields), self._note)
+
+    def _note(self, event: fe.JobEvent) -> None:
+        with self.changed:
+            self.events.append(event)
+            self.changed.notify_all()
+
+    def wait_for(self, matches) -> None:
+        with self.changed:
+            assert self.changed.wait_for(lambda: any(map(matches, self.events)), LIMIT_S)
+
+    def of(self, kind: type) -> list:
+        return [event for event in self.events if isinstance(event, kind)]
+
+    def start(self) -> None:
+        self.started.append(self.process)
+        self.process.start()
+
+    def run(self) -> fe.JobEnded:
+        self.start()
+        ended = self.process.wait()
+        assert self.events[-1] == ended
+        assert self.of(fe.JobEnded) == [ended]
+        return ended
+
+
+@pytest.fixture
+def output(tmp_path: Path) -> Path:
+    return tmp_path / "out" / "net.fztrace"
+
+
+@pytest.fixture(autouse=True)
+def places(tmp_path: Path, output: Path, monkeypatch: pytest.MonkeyPatch):
+    """Gives each test a folder for temporary files, which must be empty at its end."""
+    temporary = tmp_path / "tmp"
+    temporary.mkdir()
+    output.parent.mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(temporary))
+    Job.started.clear()
+    yield
+    for process in Job.started:
+        process.cancel()
+        process.wait()
+    assert list(temporary.iterdir()) == []
+    assert [path for path in output.parent.iterdir() if path != output] == []
+    assert workers(os.getpid()) == {}
+
+
+def commands(parents: set[int]) -> dict[int, str]:
+    """The processes whose parent is one of these, with their commands."""
+    found = {}
+    for folder in Path("/proc").glob("[0-9]*"):
+        # Processes come and go while one looks.
+        with contextlib.suppress(OSError):
+            parent = int((folder / "stat").read_text().rpartition(")")[2].split()[1])
+            if parent in parents:
+                found[int(folder.name)] = (folder / "cmdline").read_text().replace("\0", " ")
+    return found
+
+
+def workers(caller: int) -> dict[int, str]:
+    return {pid: command for pid, command in commands({caller}).items() if "freeze_engine.worker.child" in command}
+
+
+def gone(pids) -> bool:
+    deadline = time.monotonic() + 30
+    while left := [pid for pid in pids if Path(f"/proc/{pid}").exists()]:
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(0.05)
+    return not left
+
+
+def test_a_finished_recording_is_the_one_that_record_makes(output):
+    job = Job(output, "plain", call="mine()", name="net")
+    ended = job.run()
+    trace = fe.load(output)
+    assert ended == fe.JobEnded("finished", output, f"recorded {len(trace.steps)} steps")
+    fe.check_trace(trace)
+    assert (trace.name, trace.call, trace.failure) == ("net", "mine()", None)
+    assert all(step.numerics for step in trace.steps)
+    told = [
+        fe.JobStep(
+            each.index, each.stage, each.name, each.method, each.round, each.changed, sum(1 for _ in each.graph.walk())
+        )
+        for each in trace.steps
+    ]
+    changed_later = {step.index for step in trace.steps if "CleanupFrozenModule" in step.name}
+    assert [step for step in job.of(fe.JobStep) if step.index not in changed_later] == [
+        step for step in told if step.index not in changed_later
+    ]
+    assert job.of(fe.JobPreview) == [fe.JobPreview(output)]
+    messages = [event.message for event in job.of(fe.JobProgress)]
+    assert messages[:4] == ["importing torch", "loading the model", "scripting", "freezing"]
+    assert "freezing: FoldFrozenConvBatchnorm of forward, round 1" in messages
+    assert messages[-1] == "writing the trace"
+    here = fe.record(f"{MODELS}:plain", measure=None).trace
+    assert [(step.name, step.changed) for step in here.steps] == [(step.name, step.changed) for step in trace.steps]
+    assert (here.options, here.call) == (trace.options, f"fe.record('{MODELS}:plain', inputs)")
+
+
+def test_the_preview_can_be_opened_while_measuring_goes_on(output):
+    previews = []
+
+    def look(event):
+        if isinstance(event, fe.JobPreview):
+            previews.append(fe.load(event.path))
+
+    process = fe.RecordingProcess(fe.RecordRequest(f"{MODELS}:plain", output, measure=QUICK), look)
+    process.start()
+    assert process.wait().outcome == "finished"
+    trace = fe.load(output)
+    assert previews == [replace(trace, steps=tuple(replace(step, numerics=()) for step in trace.steps), baselines=())]
+
+
+def test_inputs_options_and_measuring_are_as_asked(output):
+    options = fe.TorchScriptOptions(preserved_attrs=("conv",), optimize_for_inference=True)
+    fields = {"inputs": ("2x3x4x4",), "options": options, "measure": None, "via": "trace"}
+    ended = Job(output, "plain", **fields).run()
+    trace = fe.load(ended.trace)
+    assert [(each.shape, each.dtype) for each in trace.inputs] == [((2, 3, 4, 4), "float32")]
+    assert dict(trace.options) == {
+        "optimize_for_inference": "True",
+        "optimize_numerics": "True",
+        "preserved_attrs": "['conv']",
+    }
+    assert trace.attribute("conv").reason == "requested"
+    assert not any(step.numerics for step in trace.steps)
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ({"model": "example:nope"}, "There is no example 'nope'"),
+        ({"model": "missing"}, "has no 'missing'"),
+        ({"model": "plain", "inputs": ("2by3",)}, "'2by3' is not a shape"),
+        ({"model": "plain", "device": "cuda:99"}, "There is no device 'cuda:99'"),
+        ({"model": "plain", "trusted": False}, "names code to import, which is not done from here"),
+    ],
+)
+def test_a_wrong_request_fails_with_our_words_and_no_trace(fields, message, output):
+    fields = dict(fields)
+    ended = Job(output, fields.pop("model"), **fields).run()
+    assert (ended.outcome, ended.trace, ended.log) == ("failed", None, ())
+    assert message in ended.message
+    assert not output.exists()
+
+
+def test_a_missing_folder_is_told_before_anything_is_recorded(tmp_path):
+    job = Job(tmp_path / "nowhere" / "net.fztrace", "plain")
+    assert "there is no folder" in job.run().message
+    assert job.of(fe.JobProgress) == []
+
+
+def test_an_exception_of_the_model_s_own_code(output):
+    ended = Job(output, "raising").run()
+    assert (ended.outcome, ended.trace) == ("failed", None)
+    assert ended.message == "LookupError: no weights here"
+    assert ended.died_in == "loading the model"
+    assert ended.log[-2:] == ("LookupError: no weights here", "see the manual")
+
+
+@pytest.mark.parametrize(
+    ("model", "fields", "message", "failure"),
+    [
+        ("training", {}, "RuntimeError: Freezing", ("RuntimeError", "input", "torch.jit.freeze")),
+        (
+            "pass_error",
+            {},
+            "RuntimeError: the fold is broken",
+            ("RuntimeError", "optimize_frozen_graph", "FoldFrozenConvAddOrSub"),
+        ),
+        (
+            "measure_error",
+            {"measure": fe.Measure()},
+            "RuntimeError: the device is lost",
+            ("RuntimeError", "measure", "reading what was recorded"),
+        ),
+    ],
+)
+def test_an_exception_leaves_the_partial_trace(model, fields, message, failure, output):
+    ended = Job(output, model, **fields).run()
+    assert (ended.outcome, ended.trace) == ("failed", output)
+    assert ended.message.startswith(message)
+    trace = fe.load(output)
+    fe.check_trace(trace)
+    assert (trace.failure.type, trace.failure.stage, trace.failure.name) == failure
+    assert ended.died_in == failure[2]
+
+
+SEGFAULT = "the process was ended by SIGSEGV (segmentation fault)"
+FOLD = ("optimize_frozen_graph", "FoldFrozenConvAddOrSub", "forward")
+PROPAGATION = ("freeze_module", "ConstantPropagation", "forward")
+DEATHS = {
+    "inside_segfault": ("crashed", "SIGSEGV", SEGFAULT, PROPAGATION, "PeepholeOptimize"),
+    "inside_abort": (
+        "crashed",
+        "SIGABRT",
+        "the process was ended by SIGABRT (aborted)",
+        PROPAGATION,
+        "PeepholeOptimize",
+    ),
+    "inside_kill": (
+        "crashed",
+        "SIGKILL",
+        "the process was ended by SIGKILL (killed; the system does that where memory runs out)",
+        PROPAGATION,
+        "PeepholeOptimize",
+    ),
+    "inside_exit": (
+        "crashed",
+        "exit code 7",
+        "the process ended by itself, with exit code 7",
+        PROPAGATION,
+        "PeepholeOptimize",
+    ),
+    "pass_segfault": ("crashed", "SIGSEGV", SEGFAULT, FOLD, "FoldFrozenConvBatchnorm"),
+    "build_segfault": (
+        "crashed",
+        "SIGSEGV",
+        SEGFAULT,
+        ("build", "reading what was recorded", None),
+        "FoldFrozenLinearBatchnorm",
+    ),
+}
+
+
+@pytest.mark.parametrize("model", DEATHS)
+def test_a_death_leaves_the_steps_until_then(model, output):
+    outcome, kind, message, place, last = DEATHS[model]
+    job = Job(output, model)
+    ended = job.run()
+    where = f"{place[1]} of {place[2]}" if place[2] else place[1]
+    assert (ended.outcome, ended.trace, ended.message, ended.died_in) == (
+        outcome,
+        output,
+        f"{message}, in {where}",
+        place[1],
+    )
+    trace = fe.load(output)
+    fe.check_trace(trace)
+    assert trace.failure == fe.Failure(kind, message, *place, len(trace.steps) - 1)
+    assert trace.steps[-1].name == last
+    assert [step.index for step in job.of(fe.JobStep)] == list(range(len(trace.steps)))
+    assert any("graph_executor: After PeepholeOptimize, before ConstantPropagation" in line for line in ended.log)
+    (notice,) = (notice for notice in trace.notices if notice.code == "last_words")
+    assert "before ConstantPropagation" in notice.message
+    if kind == "SIGSEGV":
+        assert any("Segmentation fault" in line for line in ended.log)
+
+
+@pytest.mark.parametrize("model", ["inside_segfault", "pass_segfault"])
+def test_the_steps_of_a_dead_recording_are_those_of_a_whole_one(model, output, tmp_path):
+    Job(output, model).run()
+    partial = fe.load(output)
+    sound = f"{MODELS}:plain" if model == "pass_segfault" else f"{MODELS}:inside_nothing"
+    whole = fe.record(sound, measure=None).trace
+    count = len(partial.steps)
+    assert count > 5
+    for mine, theirs in zip(partial.steps, whole.steps[:count], strict=True):
+        assert (mine.stage, mine.name, mine.method, mine.round) == (
+            theirs.stage,
+            theirs.name,
+            theirs.method,
+            theirs.round,
+        )
+        assert mine.log == theirs.log
+        assert [rewrite.kind for rewrite in mine.rewrites] == [rewrite.kind for rewrite in theirs.rewrites]
+        assert shape_of(mine.graph) == shape_of(theirs.graph)
+    assert (partial.options, partial.environment, partial.inputs) == (whole.options, whole.environment, whole.inputs)
+
+
+def shape_of(graph: fe.GraphSnapshot) -> str:
+    """A graph without its constants' contents, and without the numbers that torch gives to classes of one name."""
+    found = [(node.id, node.op, node.inputs, node.outputs, node.module, node.source) for node in graph.walk()]
+    return re.sub(r"___torch_mangle_\d+\.", "", repr(found))
+
+
+def test_a_death_while_measuring_leaves_the_trace_before_it(output):
+    ended = Job(output, "counting", via="trace").run()
+    assert (ended.outcome, ended.trace) == ("crashed", output)
+    trace = fe.load(output)
+    fe.check_trace(trace)
+    assert (trace.failure.type, trace.failure.stage, trace.failure.method) == ("SIGSEGV", "measure", None)
+    assert ended.died_in == trace.failure.name
+    assert trace.attribute("norm.weight").fate != "preserved"
+
+
+def test_a_death_before_the_freeze_leaves_no_trace(output):
+    ended = Job(output, "dying_at_once").run()
+    assert (ended.outcome, ended.trace, ended.died_in) == ("crashed", None, "loading the model")
+    assert ended.message == f"{SEGFAULT}, while loading the model"
+
+
+@pytest.mark.parametrize(("model", "place"), [("inside_hang", PROPAGATION), ("pass_hang", FOLD)])
+def test_a_hang_ends_at_the_limit(model, place, output):
+    job = Job(output, model, limit_s=12.0)
+    ended = job.run()
+    assert (ended.outcome, ended.trace, ended.died_in) == ("timed_out", output, place[1])
+    assert ended.message == f"not done after 12 s, the limit, in {place[1]} of forward"
+    assert fe.load(output).failure == fe.Failure(
+        "time limit", "not done after 12 s, the limit", *place, len(job.of(fe.JobStep)) - 1
+    )
+    assert f"freezing: {place[1]}" in [event.message.partition(" of ")[0] for event in job.of(fe.JobProgress)]
+    assert any("worker_models.py" in line for line in ended.log)
+
+
+def test_cancelling_ends_everything_at_once(output):
+    job = Job(output, "pass_hang")
+    job.start()
+    job.wait_for(lambda event: isinstance(event, fe.JobProgress) and "FoldFrozenConvAddOrSub" in event.message)
+    pids = workers(os.getpid())
+    clocks = commands(set(pids))
+    assert len(pids) == 1
+    assert ["prctl" in command for command in clocks.values()] == [True]
+    job.process.cancel()
+    assert job.process.wait(30) == fe.JobEnded("cancelled", None, "cancelled")
+    assert gone([*pids, *clocks])
+    assert not output.exists()
+    job.process.cancel()
+
+
+def test_cancelling_while_measuring_keeps_the_preview(output):
+    job = Job(output, "plain", measure=fe.Measure(seconds=1000))
+    job.start()
+    job.wait_for(lambda event: isinstance(event, fe.JobPreview))
+    job.process.cancel()
+    assert job.process.wait(30) == fe.JobEnded("cancelled", output, "cancelled")
+    assert fe.load(output).failure is None
+
+
+def test_cancelling_at_once(output):
+    job = Job(output, "slow")
+    job.start()
+    job.process.cancel()
+    assert job.process.wait(30).outcome == "cancelled"
+
+
+def test_what_the_listener_raises_ends_the_recording(output, monkeypatch):
+    raised = []
+    monkeypatch.setattr(threading, "excepthook", raised.append)
+
+    def fail(event):
+        raise KeyError("not mine")
+
+    process = fe.RecordingProcess(fe.RecordRequest(f"{MODELS}:slow", output), fail)
+    process.start()
+    assert process.wait(60).outcome == "failed"
+    assert [each.exc_type for each in raised] == [KeyError]
+
+
+def test_the_caller_s_streams_are_left_alone(output, capfd):
+    ended = Job(output, "chatty").run()
+    assert ended.outcome == "finished"
+    assert capfd.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize("model", ["slow", "pass_hang"])
+def test_the_process_ends_with_its_caller(model, output, tmp_path):
+    code = (
+        "import sys, time, freeze_engine as fe\n"
+        "from pathlib import Path\n"
+        f"request = fe.RecordRequest('{MODELS}:{model}', Path({str(output)!r}))\n"
+        "fe.RecordingProcess(request, lambda event: print(event, flush=True)).start(); time.sleep(1000)"
+    )
+    environment = os.environ | {"TMPDIR": str(tmp_path), "PYTHONPATH": str(Path.cwd())}
+    with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True, env=environment) as caller:
+        try:
+            last = "loading the model" if model == "slow" else "FoldFrozenConvAddOrSub"
+            assert any(last in line for line in caller.stdout)
+            pids = workers(caller.pid)
+            pids |= commands(set(pids))
+        finally:
+            caller.kill()
+    assert len(pids) == (1 if model == "slow" else 2)
+    assert gone(pids)
+
+
+def test_many_recordings_leave_nothing_behind(output):
+    def held() -> tuple[int, int]:
+        return len(list(Path("/proc/self/fd").iterdir())), threading.active_count()
+
+    before = held()
+    for number in range(6):
+        job = Job(output, "example:nope" if number % 2 else "slow")
+        job.start()
+        if not number % 2:
+            job.process.cancel()
+        job.process.wait()
+    assert held() == before
+
+
+def test_the_death_of_one_is_nothing_to_another(output, tmp_path):
+    jobs = [Job(output, "plain"), Job(tmp_path / "other.fztrace", "pass_segfault")]
+    for job in jobs:
+        job.start()
+    assert [job.process.wait().outcome for job in jobs] == ["finished", "crashed"]
+    assert [fe.load(job.events[-1].trace).failure is None for job in jobs] == [True, False]
+
+
+def test_waiting_needs_a_start(output):
+    with pytest.raises(fe.FreezerError, match="call start"):
+        Job(output, "plain").process.wait()
+
+
+@pytest.mark.usefixtures("output")
+def test_nothing_of_torch_is_imported_by_the_caller(tmp_path):
+    code = (
+        "import sys, freeze_engine as fe\n"
+        "from pathlib import Path\n"
+        f"request = fe.RecordRequest('{MODELS}:inside_segfault', Path({str(tmp_path)!r}) / 'a')\n"
+        "job = fe.RecordingProcess(request, print)\n"
+        "job.start(); print(job.wait().outcome); print('torch' in sys.modules)"
+    )
+    environment = os.environ | {"PYTHONPATH": str(Path.cwd())}
+    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=environment)
+    assert told.stdout.splitlines()[-2:] == ["crashed", "False"]
+    assert told.stderr == ""

@@ -1,0 +1,125 @@
+"""A look at a model in a process of its own."""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+import torch
+
+import freeze_engine as fe
+from freeze_engine.backends.torchscript.inspection import input_texts
+from tests.torch import worker_models
+
+MODELS = "tests.torch.worker_models"
+
+
+def test_what_a_model_holds():
+    summary = fe.inspect_model(f"{MODELS}:plain")
+    kept = {each.path: each for each in summary.attributes}
+    assert list(kept)[:4] == ["training", "conv", "conv.weight", "conv.bias"] or "conv" in kept
+    assert kept["conv.weight"] == fe.ModelAttribute("conv.weight", "parameter", "Tensor", (4, 3, 1, 1), "float32", 48)
+    assert kept["norm"].kind == "submodule"
+    assert kept["norm.num_batches_tracked"].kind == "buffer"
+    assert kept["training"] == fe.ModelAttribute("training", "attribute", "bool")
+    assert (summary.name, summary.methods, summary.via) == ("plain", ("forward",), "script")
+    assert (summary.inputs, summary.brings_inputs, summary.preserved) == (("1x3x8x8",), True, ())
+    assert not summary.training
+    assert summary.devices[0] == "cpu"
+    assert fe.inspect_model(f"{MODELS}:training").training
+
+
+def test_a_torchscript_file(tmp_path):
+    module = torch.jit.script(worker_models.plain()[0])
+    module.save(str(tmp_path / "net.pt"))
+    summary = fe.inspect_model(str(tmp_path / "net.pt"), trusted=False)
+    assert (summary.name, summary.inputs, summary.brings_inputs) == ("net", None, False)
+    assert "conv.weight" in [each.path for each in summary.attributes]
+
+
+def test_an_example_with_something_to_preserve():
+    summary = fe.inspect_model("example:preserved_version", trusted=False)
+    assert set(summary.preserved) <= {each.path for each in summary.attributes} | set(summary.methods)
+    assert summary.preserved
+
+
+def test_what_cannot_be_scripted_is_listed_as_python_has_it():
+    summary = fe.inspect_model(f"{MODELS}:unscriptable")
+    assert [each.path for each in summary.attributes] == [
+        "conv",
+        "conv.weight",
+        "conv.bias",
+        "norm",
+        "norm.weight",
+        "norm.bias",
+        "norm.running_mean",
+        "norm.running_var",
+        "norm.num_batches_tracked",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("spec", "message"),
+    [
+        ("example:nope", "There is no example"),
+        (f"{MODELS}:raising", "its own code raised LookupError: no weights here"),
+        (f"{MODELS}:dying_at_once", r"looking at it failed: the process was ended by SIGSEGV"),
+    ],
+)
+def test_what_cannot_be_looked_at(spec, message):
+    with pytest.raises(fe.ModelSpecError, match=message):
+        fe.inspect_model(spec)
+
+
+def test_a_look_that_takes_too_long():
+    with pytest.raises(fe.ModelSpecError, match="takes more than 4 s"):
+        fe.inspect_model(f"{MODELS}:slow", limit_s=4)
+
+
+def test_nothing_is_left_behind(tmp_path, monkeypatch):
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    before = len(list(Path("/proc/self/fd").iterdir())), threading.active_count()
+    for _ in range(3):
+        with pytest.raises(fe.ModelSpecError):
+            fe.inspect_model("example:nope")
+    assert (len(list(Path("/proc/self/fd").iterdir())), threading.active_count()) == before
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (torch.zeros(1, 3, 4), "1x3x4"),
+        (torch.zeros(2, dtype=torch.bfloat16), "2:bfloat16"),
+        (torch.zeros(2, dtype=torch.bool), "2:bool"),
+        (torch.tensor([[3, 0, 29]]), "1x3:int64:0..30"),
+        (torch.tensor([-2, 5], dtype=torch.int8), "2:int8:-2..6"),
+        (torch.zeros(0, 2, dtype=torch.int64), "0x2:int64"),
+        (3, "int:3"),
+        (True, "bool:true"),
+        (0.5, "float:0.5"),
+    ],
+)
+def test_inputs_are_written_as_they_are_asked_for(value, text):
+    assert input_texts(fe.Inputs((value,), {"mask": value})) == (text, f"mask={text}")
+    made = fe.make_inputs([fe.parse_input(text)]).args[0]
+    assert type(made) is type(value)
+    if isinstance(value, torch.Tensor):
+        assert (made.shape, made.dtype) == (value.shape, value.dtype)
+
+
+@pytest.mark.parametrize("value", [torch.tensor(1.0), [1, 2], None, torch.zeros(2, dtype=torch.float8_e5m2), "a"])
+def test_inputs_that_cannot_be_written(value):
+    assert input_texts(fe.Inputs((torch.zeros(2), value))) is None
+
+
+def test_the_callers_search_path_is_the_child_s(tmp_path, monkeypatch):
+    (tmp_path / "elsewhere_models.py").write_text("from torch.nn import ReLU as build\n")
+    with pytest.raises(fe.ModelSpecError, match="there is no module 'elsewhere_models'"):
+        fe.inspect_model("elsewhere_models:build")
+    monkeypatch.setattr(sys, "path", [*sys.path, str(tmp_path)])
+    assert fe.inspect_model("elsewhere_models:build").name == "build"
+    assert os.environ.get("TORCH_FORCE_WEIGHTS_ONLY_LOAD") is None

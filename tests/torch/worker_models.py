@@ -1,0 +1,170 @@
+"""Models that a recording in a process of its own is tried on: sound ones, and some that end the process."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import signal
+import time
+
+import torch
+from torch import nn
+
+INPUTS = (torch.ones(1, 3, 8, 8),)
+_KEPT = []
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.conv = nn.Conv2d(3, 4, 1)
+        self.norm = nn.BatchNorm2d(4)
+
+    def forward(self, x):
+        return self.norm(self.conv(x)).relu()
+
+
+class Calling(nn.Module):
+    """Calls an operator with an attribute: a constant only once that is propagated, inside ``_freeze_module``."""
+
+    def __init__(self):
+        super().__init__()
+        self.net = Net()
+        self.number = 3
+
+    def forward(self, x):
+        return self.net(x) + torch.ops.freezer_tests.act(self.number)
+
+
+class Counting(Net):
+    """Can be traced; ends the process when it is called again."""
+
+    def __init__(self):
+        super().__init__()
+        self.calls = 0
+
+    def forward(self, x):
+        self.calls += 1
+        if self.calls > 1:
+            ctypes.string_at(0)
+        return super().forward(x)
+
+
+class Unscriptable(Net):
+    def forward(self, x):
+        return super().forward(x) + len(globals())
+
+
+def unscriptable():
+    return Unscriptable().eval(), INPUTS
+
+
+def plain():
+    return Net().eval(), INPUTS
+
+
+def training():
+    return Net().train(), INPUTS
+
+
+def counting():
+    return Counting().eval(), INPUTS
+
+
+def chatty():
+    os.write(1, b"to standard output\n")
+    os.write(2, b"to standard error\n" * 10_000)
+    return plain()
+
+
+def raising():
+    raise LookupError("no weights here\nsee the manual")
+
+
+def dying_at_once():
+    ctypes.string_at(0)
+
+
+def slow():
+    time.sleep(1000)
+
+
+def inside_nothing():
+    return _calling(lambda: None)
+
+
+def inside_segfault():
+    return _calling(lambda: ctypes.string_at(0))
+
+
+def inside_abort():
+    return _calling(os.abort)
+
+
+def inside_kill():
+    return _calling(lambda: os.kill(os.getpid(), signal.SIGKILL))
+
+
+def inside_exit():
+    return _calling(lambda: os._exit(7))
+
+
+def inside_hang():
+    """Hangs as C++ code does that never lets go of the interpreter lock."""
+    return _calling(lambda: ctypes.PyDLL(None).pause())
+
+
+def pass_segfault():
+    return _patched("_jit_pass_fold_frozen_conv_add_or_sub", lambda: ctypes.string_at(0))
+
+
+def pass_hang():
+    return _patched("_jit_pass_fold_frozen_conv_add_or_sub", lambda: ctypes.PyDLL(None).pause())
+
+
+def pass_error():
+    def fail():
+        raise RuntimeError("the fold is broken")
+
+    return _patched("_jit_pass_fold_frozen_conv_add_or_sub", fail)
+
+
+def build_segfault():
+    from freeze_engine.backends.torchscript import build
+
+    build.near_misses = lambda *_: ctypes.string_at(0)
+    return plain()
+
+
+def measure_error():
+    from freeze_engine.backends.torchscript import measuring
+
+    def fail(*_, **__):
+        raise RuntimeError("the device is lost")
+
+    measuring.measure_latency = fail
+    return plain()
+
+
+def _calling(act):
+    library = torch.library.Library("freezer_tests", "DEF")
+    _KEPT.append(library)
+    library.define("act(int x) -> int")
+
+    def implementation(x):
+        act()
+        return x
+
+    library.impl("act", implementation, "CompositeExplicitAutograd")
+    return Calling().eval(), INPUTS
+
+
+def _patched(name, act):
+    original = getattr(torch._C, name)
+
+    def replacement(*args):
+        act()
+        return original(*args)
+
+    setattr(torch._C, name, replacement)
+    return plain()

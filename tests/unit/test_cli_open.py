@@ -1,0 +1,254 @@
+"""``freezer-ui`` without a subcommand: what it opens, with a server that only keeps what it was asked."""
+
+from __future__ import annotations
+
+import socket
+import sys
+import webbrowser
+import zipfile
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+
+import freeze_engine as fe
+from tests.builders import small_trace
+from viewer.cli import main
+from viewer.dashboard.listen import DEFAULT_PORT, listen, port_of
+
+TOKEN = "a-token-of-enough-letters"
+
+
+@dataclass
+class FakeServer:
+    """Stands for the server; keeps what it was started with."""
+
+    options: Any = None
+    port: int = 0
+    recorded: list[tuple[fe.RecordRequest, str]] = field(default_factory=list)
+    prepared: tuple[Path, ...] = ()
+
+    def run(self, options: Any, listening: socket.socket, signals: Any, begin: Callable[[Any], object]) -> None:
+        self.options, self.port = options, port_of(listening)
+        listening.close()
+        jobs = SimpleNamespace(record=lambda request, job: self.recorded.append((request, job)))
+        begin(SimpleNamespace(jobs=jobs, prepare=self.prepare))
+
+    def prepare(self, *paths: Path) -> None:
+        self.prepared = paths
+
+
+@pytest.fixture
+def server(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> FakeServer:
+    fake = FakeServer()
+    module = SimpleNamespace(run=fake.run, ServerOptions=lambda *values: values)
+    monkeypatch.setitem(sys.modules, "viewer.dashboard.server", module)
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    monkeypatch.delenv("FREEZER_UI_TOKEN", raising=False)
+    monkeypatch.chdir(tmp_path)
+    return fake
+
+
+@pytest.fixture
+def trace(tmp_path: Path) -> Path:
+    path = tmp_path / "small.fztrace"
+    fe.save(small_trace(), path)
+    return path
+
+
+@pytest.fixture
+def model(tmp_path: Path) -> Path:
+    path = tmp_path / "net.pt"
+    with zipfile.ZipFile(path, "w") as archive:
+        for name in ("constants.pkl", "data.pkl"):
+            archive.writestr(f"net/{name}", b"")
+    return path
+
+
+def _opened(capsys: pytest.CaptureFixture[str], *words: str) -> dict[str, list[str]]:
+    """Runs the command line, and returns the arguments of the link that it prints."""
+    assert main(["--no-browser", *words]) == 0
+    return parse_qs(urlsplit(capsys.readouterr().out.strip()).query)
+
+
+def test_without_arguments_it_opens_the_first_page(server: FakeServer, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--no-browser", "--token", TOKEN]) == 0
+    told = capsys.readouterr()
+    assert told.out == f"http://127.0.0.1:{server.port}/?token={TOKEN}\n"
+    assert "Ctrl-C ends the server" in told.err
+    assert server.options == ("127.0.0.1", TOKEN, 4 << 30)
+
+
+def test_each_start_makes_a_new_token(server: FakeServer, capsys: pytest.CaptureFixture[str]) -> None:
+    first, second = _opened(capsys)["token"], _opened(capsys)["token"]
+    assert first != second
+    assert len(first[0]) >= 40
+
+
+def test_the_token_can_come_from_the_environment(
+    server: FakeServer, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FREEZER_UI_TOKEN", TOKEN)
+    assert _opened(capsys) == {"token": [TOKEN]}
+    monkeypatch.setenv("FREEZER_UI_TOKEN", "short")
+    assert main(["--no-browser"]) == 2
+    assert "FREEZER_UI_TOKEN: a token has 16 to 200" in capsys.readouterr().err
+
+
+def test_the_link_is_opened_in_the_browser(
+    server: FakeServer, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened: list[str] = []
+    monkeypatch.setattr(webbrowser, "open", opened.append)
+    monkeypatch.setattr(
+        "threading.Thread", lambda target, args, daemon: SimpleNamespace(start=lambda: target(*args)), raising=True
+    )
+    assert main(["--token", TOKEN]) == 0
+    assert opened == [capsys.readouterr().out.strip()]
+
+
+def test_a_trace_is_opened_and_made_ready(server: FakeServer, trace: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert _opened(capsys, "small.fztrace", "--token", TOKEN) == {"trace": [str(trace)], "token": [TOKEN]}
+    assert (server.prepared, server.recorded) == ((trace,), [])
+
+
+def test_two_traces_stand_side_by_side(server: FakeServer, trace: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    other = trace.with_name("other name.fztrace")
+    other.write_bytes(trace.read_bytes())
+    query = _opened(capsys, str(trace), "--token", TOKEN, str(other))
+    assert query == {"compare": [str(trace)], "with": [str(other)], "token": [TOKEN]}
+    assert server.prepared == (trace, other)
+
+
+def test_a_folder_is_opened(server: FakeServer, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "record").mkdir()
+    assert _opened(capsys, "./record/", "--token", TOKEN) == {"folder": [str(tmp_path / "record")], "token": [TOKEN]}
+
+
+def test_a_model_is_recorded_at_once(server: FakeServer, model: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    options = [
+        "--input",
+        "1x3",
+        "--preserve",
+        "a.b",
+        "--no-latency",
+        "--via",
+        "trace",
+        "--limit",
+        "60",
+        "--seconds",
+        "3",
+    ]
+    query = _opened(capsys, "net.pt", *options, "--token", TOKEN)
+    [(request, job)] = server.recorded
+    assert query == {"job": [job], "token": [TOKEN]}
+    assert request == fe.RecordRequest(
+        model=str(model),
+        output=request.output,
+        inputs=("1x3",),
+        options=fe.TorchScriptOptions(preserved_attrs=("a.b",)),
+        measure=fe.Measure(latency=False, seconds=3.0),
+        via="trace",
+        call=f"freezer-ui --no-browser net.pt {' '.join(options)} --token {TOKEN}",
+        name="net",
+        trusted=True,
+        limit_s=60.0,
+    )
+    assert request.output.parent == model.parent / "data" / "freezer-ui" / "recordings"
+    assert request.output.name.startswith("net-")
+
+
+@pytest.mark.parametrize(("spec", "name"), [("example:resnet18", "resnet18"), ("package.module:Nets.build", "build")])
+def test_examples_and_factories_are_recorded(
+    spec: str, name: str, server: FakeServer, capsys: pytest.CaptureFixture[str]
+) -> None:
+    _opened(capsys, spec)
+    [(request, _)] = server.recorded
+    assert (request.model, request.name, request.trusted) == (spec, name, True)
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["thaw"], "'thaw' is no file, folder, example:NAME, package.module:factory or command"),
+        (["rekord"], "did you mean freezer-ui record?"),
+        (["resnet18"], "did you mean example:resnet18?"),
+        (["missing.fztrace"], "'missing.fztrace' is no file"),
+        (["example:no"], "there is no example 'no'"),
+        (["text.pt"], "text.pt is neither a trace, a TorchScript file nor an exported program"),
+        (["small.fztrace", "net.pt"], "give one TRACE, MODEL or FOLDER, or two TRACEs"),
+        (["small.fztrace"] * 3, "give one TRACE, MODEL or FOLDER, or two TRACEs"),
+        (["small.fztrace", "--input", "1x3"], "--input is for recording, and there is no MODEL to record"),
+        (["net.pt", "--input", "three by four"], "'three by four' is not a shape"),
+        (["--host", "192.0.2.1", "--port", "7007"], "cannot listen on 192.0.2.1, port 7007"),
+    ],
+)
+def test_what_cannot_be_opened_is_one_line_and_exit_2(
+    words: list[str], message: str, server: FakeServer, trace: Path, model: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (trace.parent / "text.pt").write_text("hello")
+    assert main(["--no-browser", *words]) == 2
+    told = capsys.readouterr()
+    assert message in told.err
+    assert (told.out, told.err.count("\n"), server.options) == ("", 1, None)
+    assert not list((trace.parent / "data").rglob("*.fztrace"))
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--port", "0"], "0 is no port"),
+        (["--port", "65536"], "65536 is no port"),
+        (["--token", "short"], "a token has 16 to 200"),
+        (["--token", "with spaces and more"], "a token has 16 to 200"),
+        (["--upload-limit", "much"], "much is no size"),
+        (["--upload-limit", "0M"], "0M is no size"),
+        (["--limit", "-1", "x"], "-1 is no time"),
+        (["--seconds=inf"], "inf is no time"),
+    ],
+)
+def test_wrong_options_exit_with_2(words: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit, match="2"):
+        main(words)
+    assert message in capsys.readouterr().err
+
+
+def test_the_limit_of_uploads_is_read(server: FakeServer, capsys: pytest.CaptureFixture[str]) -> None:
+    _opened(capsys, "--upload-limit", "500M")
+    assert server.options[2] == 500 << 20
+
+
+def test_a_taken_port_is_an_error_if_it_was_asked_for(server: FakeServer, capsys: pytest.CaptureFixture[str]) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        assert main(["--no-browser", "--port", str(port)]) == 2
+    assert f"port {port} is taken" in capsys.readouterr().err
+
+
+def test_the_next_free_port_is_taken_and_told(server: FakeServer, capsys: pytest.CaptureFixture[str]) -> None:
+    with listen("127.0.0.1", None) as first:
+        assert main(["--no-browser"]) == 0
+        assert server.port != port_of(first)
+    told = capsys.readouterr()
+    assert f"port {DEFAULT_PORT} is taken, so this is port {server.port}" in told.err
+    assert f":{server.port}/" in told.out
+
+
+def test_serving_other_machines_is_told(server: FakeServer, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--no-browser", "--host", "0.0.0.0"]) == 0
+    told = capsys.readouterr()
+    assert "whoever has this link can record models on this machine" in told.err
+    assert told.out.startswith(f"http://{socket.gethostname()}:")
+
+
+def test_a_missing_torch_is_told_before_the_server_starts(
+    server: FakeServer, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    assert main(["--no-browser", "example:resnet18"]) == 2
+    assert "torch is not installed here" in capsys.readouterr().err
+    assert server.options is None

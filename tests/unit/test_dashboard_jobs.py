@@ -1,0 +1,227 @@
+"""The list of recordings, and how sessions are told of it, with processes that only do what the test says."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import freeze_engine as fe
+from tests.builders import small_trace
+from viewer.dashboard.jobs import MAX_ENDED, Jobs
+from viewer.dashboard.library import Library
+from viewer.dashboard.site import Site
+from viewer.dashboard.state import PUSH_EVERY_S, State
+
+STEP = fe.JobStep(0, "input", "input", "forward", None, True, 7)
+PROGRESS = fe.JobProgress("measuring latency", 3, 9, 4.5)
+
+
+@dataclass
+class FakeProcess:
+    """A recording whose events come from the test."""
+
+    request: fe.RecordRequest
+    tell: Callable[[fe.JobEvent], None]
+    started: bool = False
+    cancelled: bool = False
+    hangs: bool = False
+
+    def start(self) -> None:
+        self.started = True
+
+    def cancel(self) -> None:
+        self.cancelled = True
+        if not self.hangs:
+            self.tell(fe.JobEnded("cancelled", None, "cancelled"))
+
+
+@dataclass
+class Launcher:
+    processes: list[FakeProcess] = field(default_factory=list)
+
+    def __call__(self, request: fe.RecordRequest, tell: Callable[[fe.JobEvent], None]) -> FakeProcess:
+        self.processes.append(FakeProcess(request, tell))
+        return self.processes[-1]
+
+
+@dataclass(eq=False)
+class FakeSession:
+    shown: list[tuple[str, Any]] = field(default_factory=list)
+
+    def show(self, name: str, value: Any) -> None:
+        self.shown.append((name, value))
+
+
+@pytest.fixture
+def launcher() -> Launcher:
+    return Launcher()
+
+
+@pytest.fixture
+def jobs(launcher: Launcher) -> Jobs:
+    return Jobs(lambda call: call(), launch=launcher)
+
+
+def _request(tmp_path: Path) -> fe.RecordRequest:
+    return fe.RecordRequest("/models/net.pt", tmp_path / "net.fztrace")
+
+
+def _row(**changes: Any) -> dict[str, Any]:
+    row = {
+        "model": "/models/net.pt",
+        "name": "net",
+        "backend": "torchscript",
+        "state": "running",
+        "message": "starting",
+        "done": 0,
+        "total": 0,
+        "left_s": None,
+        "steps": [],
+        "trace": None,
+        "preview": None,
+        "error": None,
+        "died_in": None,
+        "log": [],
+    }
+    return row | changes
+
+
+def _seen(jobs: Jobs) -> list[dict[str, Any]]:
+    """The rows without what is new each time."""
+    return [{name: value for name, value in row.items() if name not in ("id", "elapsed_s")} for row in jobs.rows()]
+
+
+def test_a_recording_is_told_as_it_goes(jobs: Jobs, launcher: Launcher, tmp_path: Path) -> None:
+    jobs.record(_request(tmp_path))
+    [process] = launcher.processes
+    assert process.started
+    assert _seen(jobs) == [_row()]
+    process.tell(STEP)
+    process.tell(PROGRESS)
+    process.tell(fe.JobPreview(tmp_path / "net.fztrace"))
+    step = {
+        "index": 0,
+        "stage": "input",
+        "name": "input",
+        "method": "forward",
+        "round": None,
+        "changed": True,
+        "nodes": 7,
+    }
+    going = {"steps": [step], "preview": str(tmp_path / "net.fztrace"), "done": 3, "total": 9}
+    assert _seen(jobs) == [_row(**going, message="measuring latency", left_s=4.5)]
+    process.tell(fe.JobEnded("finished", tmp_path / "net.fztrace", "done"))
+    assert _seen(jobs) == [_row(**going, message="done", state="finished", trace=str(tmp_path / "net.fztrace"))]
+    assert not jobs.running
+
+
+def test_a_crash_keeps_what_is_known(jobs: Jobs, launcher: Launcher, tmp_path: Path) -> None:
+    jobs.record(_request(tmp_path))
+    launcher.processes[0].tell(fe.JobEnded("crashed", None, "segmentation fault", "FoldConvBatchnorm", ("last line",)))
+    crashed = {"state": "crashed", "message": "segmentation fault", "error": "segmentation fault"}
+    assert _seen(jobs) == [_row(**crashed, died_in="FoldConvBatchnorm", log=["last line"])]
+
+
+def test_the_newest_comes_first_and_the_rest_goes_on(jobs: Jobs, launcher: Launcher, tmp_path: Path) -> None:
+    first, second = jobs.record(_request(tmp_path)), jobs.record(_request(tmp_path), "given")
+    assert second == "given"
+    assert [row["id"] for row in jobs.rows()] == [second, first]
+    jobs.cancel(first)
+    jobs.cancel(first)
+    assert [row["state"] for row in jobs.rows()] == ["running", "cancelled"]
+    assert jobs.running
+
+
+def test_only_what_has_ended_is_dismissed(jobs: Jobs, tmp_path: Path) -> None:
+    job = jobs.record(_request(tmp_path))
+    with pytest.raises(fe.FreezerError, match=r"still runs\. Cancel it first"):
+        jobs.dismiss(job)
+    jobs.cancel(job)
+    jobs.dismiss(job)
+    assert jobs.rows() == []
+    with pytest.raises(fe.FreezerError, match="no recording"):
+        jobs.cancel(job)
+
+
+def test_a_recording_that_cannot_start_is_not_in_the_list(tmp_path: Path) -> None:
+    def refuse(request: fe.RecordRequest, tell: Callable[[fe.JobEvent], None]) -> Any:
+        raise OSError("no more processes")
+
+    jobs = Jobs(lambda call: call(), launch=refuse)
+    with pytest.raises(OSError, match="no more processes"):
+        jobs.record(_request(tmp_path))
+    assert jobs.rows() == []
+
+
+def test_the_list_is_bounded_and_never_forgets_what_runs(jobs: Jobs, launcher: Launcher, tmp_path: Path) -> None:
+    runs = jobs.record(_request(tmp_path))
+    for _ in range(MAX_ENDED + 3):
+        jobs.cancel(jobs.record(_request(tmp_path)))
+    assert len(jobs.rows()) == MAX_ENDED + 1
+    assert jobs.rows()[-1]["id"] == runs
+
+
+def test_closing_cancels_and_does_not_wait_for_ever(jobs: Jobs, launcher: Launcher, tmp_path: Path) -> None:
+    for _ in range(2):
+        jobs.record(_request(tmp_path))
+    launcher.processes[1].hangs = True
+    asyncio.run(jobs.close(timeout_s=0.05))
+    assert [process.cancelled for process in launcher.processes] == [True, True]
+    assert [row["state"] for row in jobs.rows()] == ["running", "cancelled"]
+
+
+def test_sessions_are_told_at_once_and_then_seldom(launcher: Launcher, tmp_path: Path) -> None:
+    async def scenario() -> tuple[list[int], list[int]]:
+        state = State(Site(1), Library(tmp_path / "recent.json"), lambda call: call(), launcher)
+        stays, leaves = FakeSession(), FakeSession()
+        state.join(stays)
+        state.join(leaves)
+        state.jobs.record(_request(tmp_path))
+        await asyncio.sleep(0.05)
+        state.leave(leaves)
+        for _ in range(100):
+            launcher.processes[0].tell(STEP)
+        await asyncio.sleep(PUSH_EVERY_S * 1.5)
+        await state.close()
+        first, second = ([len(value[0]["steps"]) for _, value in session.shown] for session in (stays, leaves))
+        return first, second
+
+    stays, leaves = asyncio.run(scenario())
+    assert stays == [0, 100]
+    assert leaves == [0]
+
+
+def test_a_finished_recording_becomes_a_recent_trace(launcher: Launcher, tmp_path: Path) -> None:
+    request = _request(tmp_path)
+    fe.save(small_trace(), request.output)
+
+    async def scenario() -> FakeSession:
+        state = State(Site(1), Library(tmp_path / "recent.json"), lambda call: call(), launcher)
+        session = FakeSession()
+        state.join(session)
+        state.jobs.record(request)
+        launcher.processes[0].tell(fe.JobEnded("finished", request.output, "done"))
+        await state.close()
+        return session
+
+    [(_, library)] = [shown for shown in asyncio.run(scenario()).shown if shown[0] == "library"]
+    assert [entry["path"] for entry in library["recent"]] == [str(request.output)]
+
+
+def test_a_recording_without_a_trace_leaves_no_file(launcher: Launcher, tmp_path: Path) -> None:
+    request = _request(tmp_path)
+    request.output.touch()
+
+    async def scenario() -> None:
+        state = State(Site(1), Library(tmp_path / "recent.json"), lambda call: call(), launcher)
+        state.jobs.record(request)
+        state.jobs.cancel(state.jobs.rows()[0]["id"])
+        await state.close()
+
+    asyncio.run(scenario())
+    assert not request.output.exists()

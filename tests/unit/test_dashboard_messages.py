@@ -1,0 +1,261 @@
+"""What the page may ask, and what it is answered."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+import freeze_engine as fe
+from tests.builders import small_trace
+from viewer.dashboard.library import Library
+from viewer.dashboard.messages import Messages
+from viewer.dashboard.requests import page_model
+from viewer.dashboard.site import Site
+from viewer.dashboard.state import State
+
+RECORD = {
+    "type": "record",
+    "model": "example:counter",
+    "inputs": ["1x3"],
+    "backend": "torchscript",
+    "via": None,
+    "options": {"optimize_numerics": False, "other_methods": ["extra"]},
+    "device": None,
+    "measure": {"latency": True, "numerics": False, "memory": True, "seconds": 5},
+    "limit_s": 90,
+    "preserve": ["a.b"],
+}
+SUMMARY = fe.ModelSummary("counter", (), ("forward",), ("1x3",), True, "script", (), False, ("cpu",))
+
+
+@dataclass
+class Server:
+    """The messages of a server whose recordings do nothing."""
+
+    state: State
+    requests: list[fe.RecordRequest] = field(default_factory=list)
+
+    def ask(self, message: Any) -> dict[str, Any]:
+        async def scenario() -> dict[str, Any]:
+            reply = await Messages(self.state).answer(message)
+            await self.state.close()
+            return reply
+
+        return asyncio.run(scenario())
+
+    def refused(self, **message: Any) -> str:
+        reply = self.ask({"id": 1, **message})
+        assert set(reply) == {"id", "error"}, reply
+        return str(reply["error"])
+
+    def reply(self, **message: Any) -> dict[str, Any]:
+        reply = self.ask({"id": 1, **message})
+        assert set(reply) == {"id", "reply"}, reply
+        found: dict[str, Any] = reply["reply"]
+        return found
+
+
+@pytest.fixture
+def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Server:
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    monkeypatch.chdir(tmp_path)
+    requests: list[fe.RecordRequest] = []
+
+    def launch(request: fe.RecordRequest, tell: Callable[[fe.JobEvent], None]) -> Any:
+        requests.append(request)
+        return SimpleNamespace(start=lambda: None, cancel=lambda: tell(fe.JobEnded("cancelled", None, "cancelled")))
+
+    return Server(State(Site(1), Library(tmp_path / "recent.json"), lambda call: call(), launch), requests)
+
+
+def test_a_recording_is_asked_for(server: Server, tmp_path: Path) -> None:
+    reply = server.reply(**RECORD)
+    [request] = server.requests
+    assert reply == {"job": server.state.jobs.rows()[0]["id"]}
+    assert request == fe.RecordRequest(
+        model="example:counter",
+        output=request.output,
+        inputs=("1x3",),
+        options=fe.TorchScriptOptions(("a.b",), optimize_numerics=False, other_methods=("extra",)),
+        measure=fe.Measure(numerics=False, seconds=5.0),
+        name="counter",
+        trusted=False,
+        limit_s=90.0,
+    )
+    assert request.output.parent == tmp_path / "data" / "freezer-ui" / "recordings"
+
+
+def test_what_is_left_out_has_a_default(server: Server) -> None:
+    server.reply(type="record", model="example:counter", backend="torchscript")
+    [request] = server.requests
+    expected = fe.RecordRequest(
+        "example:counter", request.output, options=fe.TorchScriptOptions(), measure=None, name="counter", trusted=False
+    )
+    assert request == expected
+
+
+@pytest.mark.parametrize(
+    ("change", "text"),
+    [
+        ({"model": "package.module:factory"}, "would run code of this machine"),
+        ({"model": "os:getcwd"}, "would run code of this machine"),
+        ({"model": " os:getcwd "}, "would run code of this machine"),
+        ({"model": "example:no"}, "There is no example:no"),
+        ({"model": "missing.pt"}, "There is no file 'missing.pt'"),
+        ({"model": ""}, "There is no file"),
+        ({"model": "."}, ". is a folder"),
+        ({"model": None}, "model is None; it has to be a text"),
+        ({"model": 3}, "model is 3; it has to be a text"),
+        ({"backend": "inductor"}, "backend is 'inductor'; it has to be one of torchscript"),
+        ({"via": "magic"}, "via is 'magic'"),
+        ({"inputs": "1x3"}, "inputs is '1x3'; it has to be a list of texts"),
+        ({"inputs": ["three"]}, "'three' is not a shape"),
+        ({"inputs": [1]}, "a list of texts"),
+        ({"preserve": [None]}, "preserve is [None]"),
+        ({"device": 0}, "device is 0"),
+        ({"options": []}, "options is []; it has to be an object"),
+        ({"options": {"preserved_attrs": ["a"]}}, "There is no option 'preserved_attrs'"),
+        ({"options": {"optimize_numerics": "yes"}}, "optimize_numerics is 'yes'; it has to be true or false"),
+        ({"measure": True}, "measure is True"),
+        ({"measure": {"latency": 1}}, "latency is 1"),
+        ({"measure": {"seconds": 0}}, "seconds is 0 s; give more than 0"),
+        ({"measure": {"seconds": 1e9}}, "at most 3600"),
+        ({"limit_s": float("nan")}, "limit_s is nan; it has to be a number of seconds"),
+        ({"limit_s": True}, "limit_s is True"),
+    ],
+    ids=str,
+)
+def test_what_cannot_be_recorded_is_refused(change: dict[str, Any], text: str, server: Server, tmp_path: Path) -> None:
+    assert text in server.refused(**(RECORD | change))
+    assert server.requests == []
+    assert not list((tmp_path / "data").rglob("*.fztrace"))
+
+
+@pytest.mark.parametrize("kind", ["record", "inspect"])
+def test_factories_are_refused_wherever_a_model_is_named(
+    kind: str, server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(fe, "inspect_model", lambda *given, **options: pytest.fail("asked"), raising=False)
+    assert "would run code of this machine" in server.refused(**(RECORD | {"type": kind, "model": "os:getcwd"}))
+
+
+def test_a_file_is_named_by_its_absolute_path(server: Server, tmp_path: Path) -> None:
+    odd = tmp_path / "os:getcwd"
+    odd.touch()
+    assert page_model("os:getcwd") == str(odd)
+
+
+def test_a_process_that_cannot_start_is_told_and_leaves_no_file(server: Server, tmp_path: Path) -> None:
+    def launch(request: fe.RecordRequest, tell: Callable[[fe.JobEvent], None]) -> Any:
+        raise OSError("no more processes")
+
+    server.state = State(Site(1), Library(tmp_path / "recent.json"), lambda call: call(), launch)
+    assert server.refused(**RECORD) == "The server failed: OSError: no more processes"
+    assert not list((tmp_path / "data").rglob("*.fztrace"))
+
+
+def test_a_model_is_looked_at_without_trust(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[tuple[str, bool]] = []
+
+    def inspect_model(spec: str, *, trusted: bool) -> fe.ModelSummary:
+        asked.append((spec, trusted))
+        return replace(SUMMARY, attributes=(fe.ModelAttribute("w", "parameter", "Tensor", (2, 3), "float32", 24),))
+
+    monkeypatch.setattr(fe, "inspect_model", inspect_model, raising=False)
+    assert server.state.view()["site"]["devices"] is None
+    reply = server.reply(type="inspect", model="example:counter")
+    assert asked == [("example:counter", False)]
+    assert reply["attributes"] == (
+        {"path": "w", "kind": "parameter", "type": "Tensor", "shape": (2, 3), "dtype": "float32", "nbytes": 24},
+    )
+    assert server.state.view()["site"]["devices"] == ["cpu"]
+
+
+def test_what_is_wrong_with_a_model_is_told(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    def inspect_model(spec: str, *, trusted: bool) -> fe.ModelSummary:
+        raise fe.ModelSpecError("it is a pickle")
+
+    monkeypatch.setattr(fe, "inspect_model", inspect_model, raising=False)
+    assert server.refused(type="inspect", model="example:counter") == "it is a pickle"
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("1x3x224x224", "float32 1×3×224×224, standard normal"),
+        ("2x16:int64:0..30000", "int64 2×16, 0 to 29999"),
+        ("2x16:int64", "int64 2×16, 0 to 1"),
+        ("1x16:bool", "bool 1×16, true or false"),
+        ("mask=1x16:bfloat16", "mask = bfloat16 1×16, standard normal"),
+        ("int:3", "int 3"),
+        ("flag=bool:true", "flag = bool True"),
+        ("@x.pt", "the tensor saved in x.pt"),
+    ],
+)
+def test_inputs_are_read_back(text: str, says: str, server: Server) -> None:
+    assert server.reply(type="parse_input", text=text) == {"ok": True, "says": says}
+
+
+def test_a_wrong_input_is_told(server: Server) -> None:
+    assert "'three' is not a shape" in server.refused(type="parse_input", text="three")
+
+
+def test_a_trace_is_opened_and_remembered_and_forgotten(server: Server, tmp_path: Path) -> None:
+    fe.save(small_trace(), tmp_path / "a.fztrace")
+    path = str(tmp_path / "a.fztrace")
+    assert server.reply(type="open", path="a.fztrace") == {"trace": path, "name": small_trace().name}
+    assert [entry["path"] for entry in server.state.view()["library"]["recent"]] == [path]
+    assert server.reply(type="forget", path=path) == {}
+    assert server.state.view()["library"]["recent"] == []
+    assert (tmp_path / "a.fztrace").exists()
+
+
+def test_what_cannot_be_opened_is_told(server: Server, tmp_path: Path) -> None:
+    (tmp_path / "text").write_text("hello")
+    assert "text" in server.refused(type="open", path="text")
+    assert "missing" in server.refused(type="open", path="missing")
+    assert server.state.view()["library"]["recent"] == []
+
+
+def test_folders_are_listed(server: Server, tmp_path: Path) -> None:
+    (tmp_path / "net.pt").touch()
+    assert [entry["name"] for entry in server.reply(type="list", path=str(tmp_path))["entries"]] == ["net.pt"]
+    assert server.reply(type="list", path=None)["path"] == str(tmp_path)
+    assert "cannot list" in server.refused(type="list", path="/no/such/folder")
+
+
+def test_jobs_are_cancelled_and_dismissed(server: Server) -> None:
+    assert "no recording" in server.refused(type="cancel", job="x")
+    job = server.reply(**RECORD)["job"]
+    assert server.reply(type="cancel", job=job) == {}
+    assert server.reply(type="dismiss", job=job) == {}
+    assert server.state.jobs.rows() == []
+
+
+@pytest.mark.parametrize(
+    ("message", "reply"),
+    [
+        (None, {"id": None, "error": "A message has to be an object."}),
+        ({"id": 7}, {"id": 7, "error": "There is no message of type None."}),
+        ({"id": 7, "type": "eval"}, {"id": 7, "error": "There is no message of type 'eval'."}),
+        ({"id": 7, "type": ["record"]}, {"id": 7, "error": "There is no message of type ['record']."}),
+        ({"id": 7, "type": "open"}, {"id": 7, "error": "The message lacks path."}),
+        ({"id": 7, "type": "cancel", "job": 3}, {"id": 7, "error": "The message lacks job."}),
+    ],
+)
+def test_nonsense_is_answered(message: Any, reply: dict[str, Any], server: Server) -> None:
+    assert server.ask(message) == reply
+
+
+def test_what_was_not_foreseen_is_told_and_logged(
+    server: Server, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr("viewer.dashboard.messages.folder_view", lambda path: 1 / 0)
+    assert server.refused(type="list", path="/") == "The server failed: ZeroDivisionError: division by zero"
+    assert "ZeroDivisionError" in caplog.text

@@ -1,0 +1,50 @@
+"""What a cell shows, as text: the page in a frame, and the summary behind it."""
+
+from __future__ import annotations
+
+import html
+import re
+from dataclasses import replace
+
+import pytest
+
+from tests.builders import HOSTILE, empty_trace, failed_trace, small_trace
+from viewer.notebook import trace_html
+from viewer.notebook.output import summary_html
+from viewer.report import Embedding, render_report
+
+
+def page_in(output: str) -> str:
+    (page,) = re.findall(r'srcdoc="([^"]*)"', output)
+    return html.unescape(page)
+
+
+@pytest.mark.parametrize("make", [small_trace, failed_trace, empty_trace])
+def test_the_frame_holds_the_whole_page(make):
+    embedding = Embedding("a-name", {"tab": "ir"})
+    output = trace_html(make(), embedding=embedding, height=500)
+    assert page_in(output) == render_report(make(), embedding)
+    assert 'data-freezer-view="a-name"' in output
+    assert "height: 500px" in output
+    assert output.endswith(f"{summary_html(make())}\n</div>")
+
+
+def test_equal_traces_give_equal_outputs():
+    assert trace_html(small_trace()) == trace_html(small_trace())
+
+
+def test_what_a_model_smuggles_in_is_inert():
+    name = f'{HOSTILE}"><script>'
+    output = trace_html(replace(small_trace(), name=name))
+    assert HOSTILE not in output
+    assert "<script" not in output
+    assert HOSTILE not in page_in(output)
+
+
+def test_the_summary_tells_what_changed_and_what_stayed():
+    summary = summary_html(small_trace())
+    assert "FoldFrozenConvBatchnorm" in summary
+    assert "more passes changed nothing" in summary
+    assert "The freeze failed in" in summary_html(failed_trace())
+    kept = [fate.path for fate in small_trace().attributes if fate.fate == "preserved" and fate.kind != "submodule"]
+    assert [path for path in kept if f"<code>{path}</code>" not in summary] == []

@@ -1,0 +1,297 @@
+"""The parts of a recording in a process of its own that need neither torch nor a process."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+import freeze_engine as fe
+from freeze_engine.backends.torchscript.post_mortem import NotedStep, recovered
+from freeze_engine.backends.torchscript.watcher import FreezeNotes, MethodNotes
+from freeze_engine.exported_program import is_arithmetic
+from freeze_engine.worker.death import CRASHED, Death, cause_of, read_death, write_death
+from freeze_engine.worker.estimate import Pace
+from freeze_engine.worker.events import event_line, read_event
+from freeze_engine.worker.freeze_progress import FreezeProgress, pass_under_way
+from freeze_engine.worker.journal import TORCH_LOG, Journal, read_doing, read_remains
+from freeze_engine.worker.output import remove_unfinished, write_output
+from freeze_engine.worker.request import read_request, request_text
+from tests.builders import empty_trace
+
+REQUESTS = (
+    fe.RecordRequest("example:resnet18", Path("a.fztrace")),
+    fe.RecordRequest(
+        "m:f",
+        Path("/b/ü.fztrace"),
+        ("1x3", "mask=2:bool"),
+        options=fe.TorchScriptOptions(("a.b",), False, True, ("go",)),
+        measure=fe.Measure(False, devices=("cpu",), seconds=3.5),
+        via="trace",
+        device="cuda:0",
+        call="mine()",
+        name="net",
+        trusted=False,
+        limit_s=2.5,
+    ),
+    fe.RecordRequest("m:f", Path("c"), measure=None),
+)
+EVENTS = (
+    fe.JobProgress("latency: round 3 of 80", 120, 1000, 3.25),
+    fe.JobProgress("freezing", 1, 3, None),
+    fe.JobStep(3, "inline", "Inline", "forward", None, True, 12),
+    fe.JobPreview(Path("/a/ü.fztrace")),
+    fe.JobEnded("crashed", Path("a"), "died\nthere", "Inline", ("one", "two")),
+    fe.JobEnded("cancelled", None, "cancelled"),
+)
+
+
+@pytest.mark.parametrize("request_", REQUESTS, ids=str)
+def test_a_request_arrives_as_it_was(request_):
+    assert read_request(request_text(request_)) == request_
+
+
+@pytest.mark.parametrize("event", EVENTS, ids=str)
+def test_an_event_arrives_as_it_was(event):
+    line = event_line(event)
+    assert "\n" not in line
+    assert read_event(line.encode()) == event
+
+
+@pytest.mark.parametrize("line", [b"", b"hello", b"[]", b"3", b"{}", b'{"event": "nope"}', b'{"event": "step"}'])
+def test_what_is_no_event(line):
+    with pytest.raises(ValueError):  # noqa: PT011
+        read_event(line)
+
+
+def test_the_time_left_is_told_phase_by_phase():
+    pace = Pace(0, 0, 100.0)
+    reports = [
+        # message of units done, of how many, when, and what is left
+        (1, 3, 110.0, None),  # three phases of different kinds tell nothing
+        (0, 1000, 120.0, None),
+        (100, 1000, 120.5, None),  # too early
+        (200, 1000, 122.0, 8.0),
+        (1000, 1000, 130.0, 0.0),
+        (250, 1000, 131.0, None),  # a new phase with the same units
+        (500, 1000, 133.0, 2.0),
+    ]
+    for done, total, now_s, left_s in reports:
+        pace = pace.advanced(done, total, now_s)
+        assert pace.left_s(now_s) == left_s, (done, total)
+
+
+@pytest.mark.parametrize(("done", "total"), [(0, 0), (5, 0), (2000, 1000)])
+def test_units_that_make_no_sense_tell_no_time(done, total):
+    assert Pace(done, total, 0.0).left_s(50.0) is None
+
+
+@pytest.mark.parametrize(
+    ("code", "kind", "message"),
+    [
+        (0, "exit code 0", "the process ended by itself, with exit code 0"),
+        (-11, "SIGSEGV", "the process was ended by SIGSEGV (segmentation fault)"),
+        (
+            -9,
+            "SIGKILL",
+            "the process was ended by SIGKILL (killed; the system does that where memory runs out)",
+        ),
+    ],
+)
+def test_causes_of_death(code, kind, message):
+    assert cause_of(code) == (kind, message)
+
+
+def test_a_signal_without_a_name():
+    assert cause_of(-99)[0] == "signal 99"
+
+
+def test_a_death_arrives_as_it_was(tmp_path):
+    death = Death(CRASHED, "SIGSEGV", "died", Path("/a/b"), True, 3, ("one", "two"))
+    write_death(death, tmp_path)
+    assert read_death(tmp_path) == death
+
+
+LOG = (
+    b"[DEBUG freeze_module.cpp:132] Analyzing function: forward\n",
+    b"[DEBUG freeze_module.cpp:143] Recording mutable attrs for function: forward\n",
+    b"[DEBUG freeze_module.cpp:148] Propagating function: forward\n",
+    b"[DEBUG graph_executor.cpp:999] Before EliminateDeadCode (beginning of runOptimization)\n",
+    b"[DEBUG graph_executor.cpp:1001] After EliminateCommonSubexpression , before PeepholeOptimize\n"
+    b"[DEBUG graph_executor.cpp:1001]   return (%x)\n",
+    b"[DEBUG graph_executor.cpp:1002] After ConstantPooling\n",
+    b"[DEBUG freeze_module.cpp:190] Cleaning up module\n",
+)
+
+
+@pytest.mark.parametrize(
+    ("count", "name"),
+    [
+        (0, None),
+        (1, "Inline of forward"),
+        (2, "RecordMutableAttrs of forward"),
+        (3, "PropagateAttributes of forward"),
+        (4, "EliminateDeadCode"),
+        (5, "PeepholeOptimize"),
+        (7, "CleanupFrozenModule"),
+    ],
+)
+def test_the_pass_that_the_log_says_is_under_way(count, name):
+    assert pass_under_way(b"".join(LOG[:count])) == name
+
+
+def test_passes_inside_the_freeze_are_told_once_and_only_then(tmp_path):
+    progress = FreezeProgress(tmp_path / "log")
+    assert progress.event() is None
+    progress.note(fe.JobProgress("freezing", 1, 3, None))
+    assert progress.event() is None
+    (tmp_path / "log").write_bytes(b"".join(LOG[:4]))
+    assert progress.event() == fe.JobProgress("freezing: EliminateDeadCode", 1, 3, None)
+    assert progress.event() is None
+    (tmp_path / "log").write_bytes(b"".join(LOG))
+    progress.note(fe.JobProgress("freezing: RemoveDropout of forward", 1, 3, None))
+    assert progress.event() is None
+
+
+GRAPH = """graph(%self : __torch__.Net,
+      %x : Tensor):
+  %w : Tensor = prim::GetAttr[name="w"](%self)
+  %y : Tensor = aten::mul(%x, %w) # net.py:3:4
+  return (%y)
+"""
+NOTES = FreezeNotes((MethodNotes("forward", GRAPH, GRAPH, ("", "inner")),), ("w",))
+HEAD = empty_trace()
+STEP = NotedStep("optimize_frozen_graph", "RemoveDropout", "forward", None, 5, GRAPH)
+
+
+@pytest.fixture
+def written(tmp_path: Path) -> Iterator[Journal]:
+    """A journal in the test's folder, of a freeze that has just begun."""
+    with closing(Journal(tmp_path)) as journal:
+        journal.doing("freezing")
+        journal.head(HEAD)
+        journal.notes(NOTES)
+        yield journal
+
+
+def test_where_nothing_was_written_nothing_remains(tmp_path):
+    assert read_remains(tmp_path) is None
+    assert read_doing(tmp_path) == ""
+
+
+def test_a_journal_is_read_up_to_where_it_was_cut(written, tmp_path):
+    assert read_doing(tmp_path) == "freezing"
+    remains = read_remains(tmp_path)
+    assert (remains.head, remains.notes, remains.frozen, remains.steps, remains.log) == (HEAD, NOTES, None, (), None)
+    written.frozen({"forward": GRAPH})
+    written.begun("optimize_frozen_graph", "RemoveDropout", "forward")
+    assert read_remains(tmp_path).under_way == ("optimize_frozen_graph", "RemoveDropout", "forward")
+    written.ended(STEP)
+    remains = read_remains(tmp_path)
+    assert (remains.under_way, [each.text for each in remains.steps]) == (None, [None])
+    path = tmp_path / "journal.jsonl"
+    path.write_bytes(path.read_bytes()[:-20])
+    assert read_remains(tmp_path).steps == ()
+
+
+def test_a_long_text_of_what_is_done_is_cut_and_a_shorter_one_leaves_nothing_of_it(written, tmp_path):
+    written.doing("ü" * 1000)
+    assert len(read_doing(tmp_path)) == 250
+    written.doing("measuring")
+    assert read_doing(tmp_path) == "measuring"
+
+
+def test_a_log_that_ends_in_the_middle_of_a_graph(written, tmp_path):
+    shown = "".join(f"[DEBUG graph_executor.cpp:999] {line}\n" for line in GRAPH.splitlines()).encode()
+    beginning = LOG[4].splitlines(keepends=True)[0]
+    log = b"".join(LOG[:4]) + shown + beginning + shown.replace(b":999", b":1001")[:-40]
+    (tmp_path / TORCH_LOG).write_bytes(log)
+    found = recovered(read_remains(tmp_path))
+    fe.check_trace(found.trace)
+    assert [(step.name, step.method) for step in found.trace.steps] == [
+        ("input", "forward"),
+        ("Inline", "forward"),
+        ("RecordMutableAttrs", "forward"),
+        ("PropagateAttributes", "forward"),
+    ]
+    assert [node.module for node in found.trace.steps[-1].graph.walk()] == ["", "inner"]
+    assert found.died_in == ("freeze_module", "EliminateDeadCode", "forward")
+    assert found.messages[-1] == "graph_executor: Before EliminateDeadCode (beginning of runOptimization)"
+
+
+def test_a_freeze_whose_log_was_not_taken(written, tmp_path):
+    found = recovered(read_remains(tmp_path))
+    assert found.died_in == ("freeze_module", "freeze_module", None)
+    assert [step.name for step in found.trace.steps] == ["input"]
+
+
+def test_without_a_log_the_graphs_that_were_in_hand_are_the_steps(written, tmp_path):
+    written.frozen({"forward": GRAPH})
+    written.ended(STEP)
+    found = recovered(read_remains(tmp_path))
+    assert [step.name for step in found.trace.steps] == [
+        "input",
+        "EliminateNoOps, LowerSimpleTuples, CleanupFrozenModule",
+        "RemoveDropout",
+    ]
+    assert found.died_in is None
+
+
+def test_the_output_is_whole_or_as_it_was(tmp_path):
+    output, folder = tmp_path / "a.fztrace", tmp_path / "job-1"
+    write_output(HEAD, output, folder)
+    assert fe.load(output) == HEAD
+    (tmp_path / ".job-1.unfinished").write_bytes(b"half")
+    remove_unfinished(output, folder)
+    remove_unfinished(output, folder)
+    assert list(tmp_path.iterdir()) == [output]
+    with pytest.raises(fe.TraceFileError, match="cannot be written"):
+        write_output(HEAD, tmp_path / "nowhere" / "a", folder)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Symbol('s77', positive=True, integer=True)",
+        "Mul(Integer(3), Symbol('s77', positive=True, integer=True))",
+        "2*s0 + Max(1, u3)//4",
+        "L['x'].size()[0] >= 2 and L['args'][0].stride()[1] == 1",
+        "Float('0.5', precision=53)",
+    ],
+)
+def test_arithmetic(text):
+    assert is_arithmetic(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "__import__('os').system('x')",
+        "S('__import__(\"os\")')",
+        "exec('x')",
+        "eval(chr(95))",
+        'Symbol(\'__import__("os").system("x")\')',
+        "Symbol.__class__",
+        "().__class__.__bases__[0]",
+        "L['x'].numpy().tofile('a')",
+        "(lambda: 1)()",
+        "[open for x in 'a']",
+        "f'{open}'",
+        "Max(open)",
+        "s0)",
+        "x := 3",
+        "",
+        "Mul(" * 2000,
+    ],
+)
+def test_more_than_arithmetic(text):
+    assert not is_arithmetic(text)
+
+
+def test_everything_is_written_as_json(written, tmp_path):
+    written.begun("a", "b", "c")
+    for line in (tmp_path / "journal.jsonl").read_text().splitlines():
+        json.loads(line)

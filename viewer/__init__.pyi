@@ -1,0 +1,5 @@
+"""What the package itself exports; read by type checkers and by the lazy loader alike."""
+
+from .notebook.showing import (
+    show as show,
+)

@@ -1,0 +1,251 @@
+"""``freezer-ui`` without a subcommand: the dashboard."""
+
+from __future__ import annotations
+
+import argparse
+import difflib
+import importlib.util
+import os
+import re
+import secrets
+import threading
+import webbrowser
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar, Final
+from urllib.parse import urlencode
+
+import freeze_engine as fe
+from viewer.cli.command import FINE, CommandError
+from viewer.cli.recording import add_recording_arguments, measure, seconds, torchscript_options
+from viewer.cli.terminal import remark, say
+
+if TYPE_CHECKING:
+    from viewer.dashboard.state import State
+
+_TOKEN_VARIABLE: Final = "FREEZER_UI_TOKEN"
+_TOKEN: Final = re.compile(r"[\w.~-]{16,200}", re.ASCII)
+_SIZE: Final = re.compile(r"(\d{1,6})([MGT])(iB)?")
+_UNITS: Final = {"M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
+_FACTORY: Final = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*(\.[^\W\d]\w*)*")
+_EXAMPLE: Final = "example:"
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """What the dashboard opens with.
+
+    Attributes:
+        query: which page, as in the address bar.
+        traces: absolute paths of the traces it shows.
+        model: what to record at once.
+    """
+
+    query: dict[str, str]
+    traces: tuple[Path, ...] = ()
+    model: str | None = None
+
+
+class OpenCommand:
+    """Record how PyTorch freezes a model, pass by pass, and see what each pass did.
+
+    Without a COMMAND this opens the dashboard in the browser: on its first page (examples, recent traces, a form to
+    record a model), on a TRACE, on two TRACEs side by side, on the files of a FOLDER, or on a MODEL, which it starts
+    to record. MODEL and INPUT are as in freezer-ui record; the traces of the dashboard are kept in the user's data
+    folder.
+
+    The server listens on this machine only, and answers only to a browser that has its token, which the printed link
+    carries. With --host others can reach it who have the link; what they see and upload is not encrypted on its way.
+    """
+
+    name: ClassVar[str] = "open"
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        """Adds the dashboard's arguments."""
+        parser.usage = "freezer-ui [options] [TRACE | TRACE TRACE | MODEL | FOLDER]\n       freezer-ui COMMAND ..."
+        parser.add_argument("targets", nargs="*", metavar="TRACE | MODEL | FOLDER", help="what to open")
+        add = parser.add_argument_group("the server").add_argument
+        add("--host", default="127.0.0.1", help="address to listen on (default: %(default)s)")
+        add("--port", type=_port, help="port to listen on (default: 7007, or the next that is free)")
+        add("--no-browser", action="store_true", help="print the link, but do not open it")
+        add(
+            "--token",
+            type=_token,
+            help=f"what a browser has to show, 16 characters or more; also read from {_TOKEN_VARIABLE} (default: "
+            "a new random one)",
+        )
+        add(
+            "--upload-limit",
+            type=_size,
+            default=4 << 30,
+            metavar="SIZE",
+            help="how large an uploaded file may be, such as 500M or 4G (default: 4G)",
+        )
+        recording = parser.add_argument_group("recording a MODEL", "as in freezer-ui record")
+        self._recording = add_recording_arguments(recording)
+        add = recording.add_argument
+        self._recording.append(
+            add("--limit", type=seconds, metavar="S", help="end the recording after so many seconds")
+        )
+
+    def run(self, arguments: argparse.Namespace) -> int:
+        """Serves the dashboard until it is ended."""
+        start = _start(arguments.targets)
+        self._refuse_unused(arguments, start)
+        request = None if start.model is None else _request(arguments, start.model)
+        token = arguments.token or _own_token() or secrets.token_urlsafe(32)
+        from viewer.dashboard.ending import EndSignals
+        from viewer.dashboard.listen import DEFAULT_PORT, listen, port_of
+
+        with listen(arguments.host, arguments.port) as listening, EndSignals() as signals:
+            port = port_of(listening)
+            if arguments.port is None and port != DEFAULT_PORT:
+                remark(f"port {DEFAULT_PORT} is taken, so this is port {port}")
+            job = secrets.token_hex(4)
+            query = (start.query if request is None else {"job": job}) | {"token": token}
+            _announce(arguments, f"http://{_link_host(arguments.host)}:{port}/?{urlencode(query)}")
+            # Takes about a second, in which the browser starts as well; its requests wait meanwhile.
+            from viewer.dashboard.server import ServerOptions, run
+
+            def begin(state: State) -> None:
+                if request is not None:
+                    state.jobs.record(request, job)
+                if start.traces:
+                    state.prepare(*start.traces)
+
+            run(ServerOptions(arguments.host, token, arguments.upload_limit), listening, signals, begin)
+        return FINE
+
+    def _refuse_unused(self, arguments: argparse.Namespace, start: Start) -> None:
+        used = [action for action in self._recording if getattr(arguments, action.dest) != action.default]
+        if start.model is None and used:
+            raise CommandError(f"{used[0].option_strings[0]} is for recording, and there is no MODEL to record")
+
+
+def _start(targets: list[str]) -> Start:
+    """Returns what the words on the command line open.
+
+    Raises:
+        CommandError: they are nothing to open, or do not go together.
+    """
+    if not targets:
+        return Start({})
+    kinds = [_kind(target) for target in targets]
+    paths = tuple(Path(target).absolute() for target in targets)
+    match kinds:
+        case ["model"]:
+            return Start({}, model=targets[0])
+        case ["folder"]:
+            return Start({"folder": str(paths[0])})
+        case ["trace"]:
+            return Start({"trace": str(paths[0])}, paths)
+        case ["trace", "trace"]:
+            return Start({"compare": str(paths[0]), "with": str(paths[1])}, paths)
+    raise CommandError("give one TRACE, MODEL or FOLDER, or two TRACEs to see side by side")
+
+
+def _kind(target: str) -> str:
+    """Returns whether a word names a ``folder``, a ``trace`` or a ``model``.
+
+    Raises:
+        CommandError: it names nothing of the kind.
+    """
+    from viewer.dashboard.files import file_kind
+
+    path = Path(target)
+    if path.is_dir():
+        return "folder"
+    if path.is_file():
+        kind = file_kind(path)
+        if kind not in ("trace", "torchscript", "exported"):
+            raise CommandError(
+                f"{target} is neither a trace, a TorchScript file nor an exported program"
+                + (" (what torch.save wrote holds no program)" if kind == "tensor" else "; it may be truncated")
+            )
+        return "trace" if kind == "trace" else "model"
+    if target.startswith(_EXAMPLE):
+        name = target.removeprefix(_EXAMPLE)
+        if name not in fe.EXAMPLES:
+            raise CommandError(f"there is no example {name!r}; the examples are {', '.join(fe.EXAMPLES)}")
+        return "model"
+    if _FACTORY.fullmatch(target):
+        return "model"
+    raise CommandError(f"{target!r} is no file, folder, example:NAME, package.module:factory or command{_hint(target)}")
+
+
+def _hint(target: str) -> str:
+    close = difflib.get_close_matches(target, ("record", "run", "report", "stats"), n=1)
+    if close:
+        return f"; did you mean freezer-ui {close[0]}?"
+    return f"; did you mean {_EXAMPLE}{target}?" if target in fe.EXAMPLES else ""
+
+
+def _request(arguments: argparse.Namespace, model: str) -> fe.RecordRequest:
+    """Returns the recording that the command line asks for; its output file is made, empty."""
+    from viewer.dashboard.library import new_recording, recordings_folder
+
+    if importlib.util.find_spec("torch") is None:
+        raise CommandError("torch is not installed here: recording needs it, looking at a trace does not")
+    for text in arguments.input:
+        fe.parse_input(text)
+    path = Path(model)
+    name = path.stem if path.is_file() else model.removeprefix(_EXAMPLE).rpartition(":")[2].rpartition(".")[2]
+    return fe.RecordRequest(
+        model=str(path.absolute()) if path.is_file() else model,
+        output=new_recording(recordings_folder(), name, datetime.now()),
+        inputs=tuple(arguments.input),
+        backend=arguments.backend,
+        options=torchscript_options(arguments),
+        measure=measure(arguments),
+        via=arguments.via,
+        device=arguments.device,
+        call=arguments.command_line,
+        name=name,
+        limit_s=arguments.limit,
+    )
+
+
+def _announce(arguments: argparse.Namespace, link: str) -> None:
+    from viewer.dashboard.guard import is_local
+
+    if not is_local(arguments.host):
+        remark("whoever has this link can record models on this machine; what they send is not encrypted on its way")
+    say(f"{link}\n")
+    remark("open this link in a browser; Ctrl-C ends the server")
+    if not arguments.no_browser:
+        # Some browsers, those in a terminal above all, return only when they are closed.
+        threading.Thread(target=webbrowser.open, args=(link,), daemon=True).start()
+
+
+def _link_host(host: str) -> str:
+    from viewer.dashboard.guard import link_host
+
+    return link_host(host)
+
+
+def _own_token() -> str | None:
+    text = os.environ.get(_TOKEN_VARIABLE)
+    try:
+        return _token(text) if text else None
+    except argparse.ArgumentTypeError as error:
+        raise CommandError(f"{_TOKEN_VARIABLE}: {error}") from error
+
+
+def _token(text: str) -> str:
+    if not _TOKEN.fullmatch(text):
+        raise argparse.ArgumentTypeError("a token has 16 to 200 letters, digits and signs of _ - . ~")
+    return text
+
+
+def _port(text: str) -> int:
+    if not text.isdecimal() or not 0 < int(text) < 2**16:
+        raise argparse.ArgumentTypeError(f"{text} is no port; give a number from 1 to 65535")
+    return int(text)
+
+
+def _size(text: str) -> int:
+    match = _SIZE.fullmatch(text)
+    if match is None or int(match[1]) == 0:
+        raise argparse.ArgumentTypeError(f"{text} is no size; give one such as 500M or 4G")
+    return int(match[1]) * _UNITS[match[2]]

@@ -1,0 +1,44 @@
+"""Ctrl-C and SIGTERM end the server, also while it is still being loaded."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Callable
+from types import FrameType, TracebackType
+from typing import Any, Final
+
+_END_SIGNALS: Final = (signal.SIGINT, signal.SIGTERM)
+
+
+class EndSignals:
+    """Inside the block, notes that the server is to end; an import that is under way is not torn apart by it."""
+
+    def __init__(self) -> None:
+        self._asked = False
+        self._tell: Callable[[], object] | None = None
+        self._before: dict[signal.Signals, Any] = {}
+
+    def __enter__(self) -> EndSignals:
+        self._before = {number: signal.signal(number, self._note) for number in _END_SIGNALS}
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, frames: TracebackType | None
+    ) -> None:
+        for number, handler in self._before.items():
+            signal.signal(number, handler)
+
+    def when_asked(self, tell: Callable[[], object]) -> None:
+        """Names what to call at the end; if that was asked for already, at once.
+
+        Args:
+            tell: called on the main thread, between any two instructions.
+        """
+        self._tell = tell
+        if self._asked:
+            tell()
+
+    def _note(self, number: int, frame: FrameType | None) -> None:
+        self._asked = True
+        if self._tell is not None:
+            self._tell()

@@ -1,0 +1,136 @@
+"""Who may ask: every request, the websocket's included, has to name this server and to know its token.
+
+Three dangers come from pages of other sites that are open in the user's browser: such a page can send requests here
+(its ``Origin`` and ``Sec-Fetch-Site`` tell), it can reach this server under a name of its own that it points at
+127.0.0.1 (DNS rebinding; ``Host`` tells), and it can guess the port. The token, kept in a cookie that neither scripts
+nor requests from other sites get to use, keeps out everything else that runs on or reaches the machine.
+"""
+
+from __future__ import annotations
+
+import hmac
+import ipaddress
+import socket
+from dataclasses import dataclass
+from http.cookies import Morsel
+from typing import Final
+from urllib.parse import urlsplit
+
+from tornado.httputil import HTTPServerRequest
+
+_WILDCARDS: Final = ("0.0.0.0", "::", "")
+_LOCAL: Final = ("127.0.0.1", "localhost", "::1")
+_SAFE_METHODS: Final = ("GET", "HEAD")
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """Why a request is not answered.
+
+    Attributes:
+        reason: what is wrong and what to do.
+        needs_token: whether the token is all that is missing.
+    """
+
+    reason: str
+    needs_token: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Guard:
+    """The rules of one server.
+
+    Attributes:
+        token: what a browser has to know.
+        host: the address the server listens on, as the user gave it.
+        port: the port it listens on.
+    """
+
+    token: str
+    host: str
+    port: int
+
+    @property
+    def cookie(self) -> str:
+        """Name of the cookie; it carries the port, for browsers keep one set of cookies for all ports of a host."""
+        return f"freezer-ui-{self.port}"
+
+    def refusal(self, request: HTTPServerRequest) -> Refusal | None:
+        """Returns why a request must not be answered, ``None`` if it may be.
+
+        Args:
+            request: any request, with its headers read, its body not yet.
+        """
+        host = request.headers.get("Host", "")
+        if not self.is_own(host):
+            return Refusal(
+                f"This server does not answer to the name {host!r}. Open it by the link it printed; to serve it under "
+                "another name, start it with --host."
+            )
+        if not _is_same_origin(request, host):
+            return Refusal("This request comes from another site's page, and is not answered.")
+        if not self.knows_token(_cookie(request.cookies.get(self.cookie))):
+            return Refusal("This browser has not shown the server's token yet.", needs_token=True)
+        return None
+
+    def knows_token(self, text: str) -> bool:
+        """Returns whether a text is the token, in a time that does not depend on how much of it is right."""
+        return hmac.compare_digest(text.encode(), self.token.encode())
+
+    def is_own(self, host: str) -> bool:
+        """Returns whether a ``Host`` header names this server.
+
+        Args:
+            host: name or address, IPv6 in brackets, with the port unless that is 80.
+        """
+        try:
+            address = urlsplit(f"//{host}")
+            name, port = address.hostname, address.port or 80
+        except ValueError:
+            return False
+        if name is None or address.path or address.query or address.fragment or "@" in host or port != self.port:
+            return False
+        if name in _LOCAL or name == self.host.lower():
+            return True
+        # Where the server listens on every address, only names can be rebound, and the machine's own is known.
+        return self.host in _WILDCARDS and (_is_address(name) or name in _own_names())
+
+
+def link_host(host: str) -> str:
+    """Returns how a link names the address that a server listens on."""
+    name = socket.gethostname() if host in _WILDCARDS else host
+    return f"[{name}]" if ":" in name else name
+
+
+def is_local(host: str) -> bool:
+    """Returns whether only this machine can reach an address."""
+    if host == "localhost":
+        return True
+    return _is_address(host) and ipaddress.ip_address(host).is_loopback
+
+
+def _is_same_origin(request: HTTPServerRequest, host: str) -> bool:
+    origin = request.headers.get("Origin")
+    if origin is not None:
+        return origin.lower() == f"http://{host}".lower()
+    if request.method not in _SAFE_METHODS or request.headers.get("Upgrade"):
+        return False  # browsers send an Origin with all of these
+    # Browsers that tell whose page asks; opening a link is fine from anywhere.
+    site = request.headers.get("Sec-Fetch-Site", "none")
+    return site in ("same-origin", "none") or request.headers.get("Sec-Fetch-Mode") == "navigate"
+
+
+def _cookie(morsel: Morsel[str] | None) -> str:
+    return "" if morsel is None else morsel.value
+
+
+def _is_address(name: str) -> bool:
+    try:
+        ipaddress.ip_address(name)
+    except ValueError:
+        return False
+    return True
+
+
+def _own_names() -> tuple[str, ...]:
+    return (socket.gethostname().lower(), socket.getfqdn().lower())

@@ -1,0 +1,95 @@
+"""Bulk data over HTTP: what the viewer draws, files and reports to keep."""
+
+from __future__ import annotations
+
+import asyncio
+from http import HTTPStatus
+from pathlib import Path
+from typing import Final
+
+import freeze_engine as fe
+from viewer.dashboard.payloads import Payload
+from viewer.dashboard.state import State
+from viewer.dashboard.web import JsonHandler
+from viewer.report import render_report
+
+_CHUNK_BYTES: Final = 1 << 20
+
+
+class TraceHandler(JsonHandler):
+    """What the handlers of traces share: they find the file, and tell what is wrong with it."""
+
+    def initialize(self, state: State) -> None:
+        """Takes what all sessions share."""
+        self._state = state
+
+    def trace_path(self, argument: str) -> Path:
+        """Returns the absolute path that an argument of the address names.
+
+        Raises:
+            FreezerError: it names no file.
+        """
+        path = Path(self.get_query_argument(argument)).expanduser().absolute()
+        if "\0" in str(path) or not path.is_file():
+            raise fe.FreezerError(f"There is no trace {path}. It may have been moved or removed.")
+        return path
+
+    def write_error(self, status_code: int, **options: object) -> None:
+        """Tells the project's own errors to the page with the status of a wrong request."""
+        error = options.get("exc_info", (None, None))[1]  # type: ignore[index]
+        if isinstance(error, fe.FreezerError):
+            self.refuse(HTTPStatus.BAD_REQUEST, str(error))
+        else:
+            super().write_error(status_code, **options)
+
+    def log_exception(self, *problem: object) -> None:
+        """Leaves out of the log what the page is told."""
+        if not isinstance(problem[1], fe.FreezerError):
+            super().log_exception(*problem)  # type: ignore[arg-type]
+
+    def write_payload(self, payload: Payload) -> None:
+        """Ends the request with what the page loads."""
+        self.set_header("Content-Type", "application/json; charset=UTF-8")
+        self.set_header("Content-Encoding", "gzip")
+        self.finish(payload.data)
+
+
+class TraceDataHandler(TraceHandler):
+    """``trace/data?path=``: what the viewer shows of a trace."""
+
+    async def get(self) -> None:
+        """Writes ``{"view", "graph", "charts"}``."""
+        self.write_payload(await self._state.trace_payload(self.trace_path("path")))
+
+
+class CompareDataHandler(TraceHandler):
+    """``compare/data?a=&b=``: what the viewer shows of two traces."""
+
+    async def get(self) -> None:
+        """Writes what `comparison_data` makes of them."""
+        self.write_payload(await self._state.comparison_payload(self.trace_path("a"), self.trace_path("b")))
+
+
+class TraceFileHandler(TraceHandler):
+    """``trace/file?path=``: the trace file, to be kept."""
+
+    async def get(self) -> None:
+        """Writes the file; nothing but traces is given away."""
+        path = self.trace_path("path")
+        await asyncio.to_thread(fe.load, path)
+        self.write_download(path.name, "application/octet-stream")
+        with path.open("rb") as stream:
+            while chunk := await asyncio.to_thread(stream.read, _CHUNK_BYTES):
+                self.write(chunk)
+                await self.flush()
+
+
+class TraceReportHandler(TraceHandler):
+    """``trace/report?path=``: the HTML report, to be kept."""
+
+    async def get(self) -> None:
+        """Writes the report."""
+        path = self.trace_path("path")
+        text = await asyncio.to_thread(lambda: render_report(fe.load(path)))
+        self.write_download(f"{path.stem}.html", "text/html; charset=UTF-8")
+        self.finish(text)

@@ -1,0 +1,214 @@
+"""The recordings that run, and those that ended lately: one list for all sessions."""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final, Protocol
+
+import freeze_engine as fe
+
+MAX_ENDED: Final = 50
+"""How many recordings that ended are kept in the list."""
+
+_POLL_S: Final = 0.02
+_DISMISSED_LATER: Final = "The recording {} still runs. Cancel it first."
+
+
+class Process(Protocol):
+    """What is used of `freeze_engine.RecordingProcess`."""
+
+    def start(self) -> None:
+        """Starts it."""
+
+    def cancel(self) -> None:
+        """Ends it soon."""
+
+
+Launch = Callable[[fe.RecordRequest, Callable[[fe.JobEvent], None]], Process]
+
+
+@dataclass(slots=True)
+class Job:
+    """One recording, as its events have told it so far.
+
+    Attributes:
+        id: in this server's list.
+        request: what is recorded.
+        process: where it runs.
+        started_s: clock at its start, in s.
+        ended_s: clock at its end, in s.
+        progress: the latest.
+        steps: recorded so far.
+        preview: a trace that can be opened before the end.
+        ended: how it ended.
+    """
+
+    id: str
+    request: fe.RecordRequest
+    process: Process | None
+    started_s: float
+    ended_s: float | None = None
+    progress: fe.JobProgress | None = None
+    steps: list[dict[str, Any]] = field(default_factory=list)
+    preview: Path | None = None
+    ended: fe.JobEnded | None = None
+
+    def row(self, now_s: float) -> dict[str, Any]:
+        """Returns the job as the page reads it.
+
+        Args:
+            now_s: clock, in s.
+        """
+        progress, ended = self.progress, self.ended
+        failed = ended is not None and ended.outcome not in ("finished", "cancelled")
+        return {
+            "id": self.id,
+            "model": self.request.model,
+            "name": self.request.name or Path(self.request.model).stem,
+            "backend": self.request.backend,
+            "state": ended.outcome if ended else "running",
+            "message": ended.message if ended else progress.message if progress else "starting",
+            "done": progress.done if progress else 0,
+            "total": progress.total if progress else 0,
+            "left_s": progress.left_s if progress and not ended else None,
+            "elapsed_s": round((self.ended_s or now_s) - self.started_s, 1),
+            "steps": list(self.steps),
+            "trace": str(ended.trace) if ended and ended.trace else None,
+            "preview": str(self.preview) if self.preview else None,
+            "error": ended.message if ended and failed else None,
+            "died_in": ended.died_in if ended else None,
+            "log": list(ended.log) if ended else [],
+        }
+
+    def take(self, event: fe.JobEvent) -> None:
+        """Takes in what the recording tells."""
+        if isinstance(event, fe.JobProgress):
+            self.progress = event
+        elif isinstance(event, fe.JobStep):
+            self.steps.append(_step_row(event))
+        elif isinstance(event, fe.JobPreview):
+            self.preview = event.path
+        else:
+            self.ended, self.ended_s = event, time.monotonic()
+
+
+class Jobs:
+    """Starts, follows and ends recordings. Belongs to one thread, the server's.
+
+    Args:
+        schedule: brings a call from any thread onto the server's.
+        launch: makes the process of a recording.
+        on_change: called after every change, on the server's thread.
+        on_end: called with the request and the end of every recording, on the server's thread.
+    """
+
+    def __init__(
+        self,
+        schedule: Callable[[Callable[[], None]], None],
+        *,
+        launch: Launch | None = None,
+        on_change: Callable[[], None] = lambda: None,
+        on_end: Callable[[fe.RecordRequest, fe.JobEnded], None] = lambda request, ended: None,
+    ) -> None:
+        self._schedule = schedule
+        self._launch: Launch = launch or fe.RecordingProcess
+        self._on_change = on_change
+        self._on_end = on_end
+        self._jobs: dict[str, Job] = {}
+
+    def record(self, request: fe.RecordRequest, id_: str | None = None) -> str:
+        """Starts a recording.
+
+        Args:
+            request: what to record.
+            id_: of the job, by default a new one; no two servers give the same, as links to jobs live long.
+
+        Returns:
+            The job's id.
+        """
+        job = Job(id_ or secrets.token_hex(4), request, None, time.monotonic())
+        # Events come on a thread of the process.
+        job.process = self._launch(request, lambda event: self._schedule(lambda: self._take(job, event)))
+        job.process.start()
+        self._jobs[job.id] = job
+        self._on_change()
+        return job.id
+
+    def cancel(self, id_: str) -> None:
+        """Ends a recording; nothing happens to one that has ended.
+
+        Raises:
+            FreezerError: there is no such recording.
+        """
+        process = self._job(id_).process
+        if process is not None:
+            process.cancel()
+
+    def dismiss(self, id_: str) -> None:
+        """Takes a recording that has ended out of the list; its trace stays.
+
+        Raises:
+            FreezerError: there is no such recording, or it still runs.
+        """
+        if self._job(id_).ended is None:
+            raise fe.FreezerError(_DISMISSED_LATER.format(id_))
+        del self._jobs[id_]
+        self._on_change()
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Returns the jobs as the page reads them, newest first."""
+        now_s = time.monotonic()
+        return [job.row(now_s) for job in reversed(self._jobs.values())]
+
+    @property
+    def running(self) -> bool:
+        """Whether any recording still runs."""
+        return any(job.ended is None for job in self._jobs.values())
+
+    async def close(self, timeout_s: float = 5.0) -> None:
+        """Ends all recordings, and waits for their ends.
+
+        Args:
+            timeout_s: how long to wait for all of them.
+        """
+        for job in self._jobs.values():
+            if job.process is not None:
+                job.process.cancel()
+        deadline_s = time.monotonic() + timeout_s
+        while self.running and time.monotonic() < deadline_s:
+            await asyncio.sleep(_POLL_S)
+
+    def _job(self, id_: str) -> Job:
+        if id_ not in self._jobs:
+            raise fe.FreezerError(f"There is no recording {id_!r} here; it may have been dismissed.")
+        return self._jobs[id_]
+
+    def _take(self, job: Job, event: fe.JobEvent) -> None:
+        job.take(event)
+        if isinstance(event, fe.JobEnded):
+            job.process = None
+            self._on_end(job.request, event)
+            self._forget_oldest()
+        self._on_change()
+
+    def _forget_oldest(self) -> None:
+        ended = [job.id for job in self._jobs.values() if job.ended is not None]
+        for id_ in ended[: max(0, len(ended) - MAX_ENDED)]:
+            del self._jobs[id_]
+
+
+def _step_row(step: fe.JobStep) -> dict[str, Any]:
+    return {
+        "index": step.index,
+        "stage": step.stage,
+        "name": step.name,
+        "method": step.method,
+        "round": step.round,
+        "changed": step.changed,
+        "nodes": step.nodes,
+    }

@@ -1,0 +1,172 @@
+"""Recent traces, and where recordings made from the page are kept."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import tempfile
+from dataclasses import asdict, dataclass, fields
+from datetime import datetime
+from pathlib import Path
+from typing import Any, Final
+
+import platformdirs
+
+import freeze_engine as fe
+
+MAX_RECENT: Final = 50
+"""How many recent traces are remembered."""
+
+_APPLICATION: Final = "freezer-ui"
+_NOT_IN_NAMES: Final = re.compile(r"[^\w.+-]+")
+
+
+@dataclass(frozen=True, slots=True)
+class RecentTrace:
+    """What the list of recent traces tells of one.
+
+    Attributes:
+        path: absolute path of its file.
+        name: of its model.
+        backend: which freezing.
+        torch: the version that recorded it.
+        created: UTC, ISO 8601.
+        steps: how many.
+        failed: the exception's name if the freeze failed.
+        nodes: of the last step's graph, nested ones included.
+    """
+
+    path: str
+    name: str
+    backend: str
+    torch: str
+    created: str
+    steps: int
+    failed: str | None
+    nodes: int | None
+
+
+def recent_trace(trace: fe.Trace, path: Path) -> RecentTrace:
+    """Returns what the list of recent traces tells of a trace.
+
+    Args:
+        trace: the recording.
+        path: its file.
+    """
+    return RecentTrace(
+        path=str(path),
+        name=trace.name,
+        backend=trace.backend,
+        torch=trace.environment.torch,
+        created=trace.created,
+        steps=len(trace.steps),
+        failed=trace.failure.type if trace.failure else None,
+        nodes=fe.step_metrics(trace)[-1].nodes if trace.steps else None,
+    )
+
+
+class Library:
+    """The list of recent traces, in a file that several servers may share.
+
+    Args:
+        file: where it is kept; by default in the user's state folder.
+    """
+
+    def __init__(self, file: Path | None = None) -> None:
+        self._file = file or Path(platformdirs.user_state_dir(_APPLICATION)) / "recent.json"
+
+    def view(self) -> dict[str, Any]:
+        """Returns what the page shows: the examples, and the recent traces with whether their file is missing."""
+        return {
+            "examples": [{"name": example.name, "summary": example.shows} for example in fe.EXAMPLES.values()],
+            "recent": [asdict(entry) | {"missing": not Path(entry.path).is_file()} for entry in self._read()],
+        }
+
+    def remember(self, *entries: RecentTrace) -> bool:
+        """Puts traces first.
+
+        Returns:
+            Whether the list is now another one.
+        """
+        before = self._read()
+        paths = {entry.path for entry in entries}
+        after = [*entries, *(entry for entry in before if entry.path not in paths)][:MAX_RECENT]
+        if after == before:
+            return False
+        self._write(after)
+        return True
+
+    def forget(self, path: str) -> None:
+        """Takes a trace out of the list; its file stays."""
+        self._write([entry for entry in self._read() if entry.path != path])
+
+    def _read(self) -> list[RecentTrace]:
+        """Returns the list; what is no entry, as in a damaged file, is left out."""
+        try:
+            rows = json.loads(self._file.read_text("utf-8"))
+        except (OSError, ValueError):
+            return []
+        found = [_entry(row) for row in rows] if isinstance(rows, list) else []
+        return [entry for entry in found if entry is not None]
+
+    def _write(self, entries: list[RecentTrace]) -> None:
+        """Replaces the file, whole or not at all; where that fails the list is merely forgotten."""
+        text = json.dumps([asdict(entry) for entry in entries], indent=1)
+        try:
+            self._file.parent.mkdir(parents=True, exist_ok=True)
+            descriptor, name = tempfile.mkstemp(dir=self._file.parent, prefix=".recent.")
+        except OSError:
+            return
+        scratch = Path(name)
+        try:
+            with os.fdopen(descriptor, "w", encoding="utf-8") as stream:
+                stream.write(text)
+            scratch.replace(self._file)
+        finally:
+            scratch.unlink(missing_ok=True)
+
+
+def recordings_folder() -> Path:
+    """Returns the folder of the recordings made from the page; it is made if it is missing."""
+    folder = Path(platformdirs.user_data_dir(_APPLICATION)) / "recordings"
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
+def new_recording(folder: Path, name: str, now: datetime) -> Path:
+    """Returns a new, empty file for a recording, so that no other recording can take its name.
+
+    Args:
+        folder: where to put it.
+        name: of the model.
+        now: local time.
+    """
+    stem = f"{_NOT_IN_NAMES.sub('-', name).strip('-.')[:80] or 'model'}-{now:%Y%m%d-%H%M%S}"
+    number = 1
+    while True:
+        path = folder / (f"{stem}.fztrace" if number == 1 else f"{stem}-{number}.fztrace")
+        try:
+            path.touch(exist_ok=False)
+        except FileExistsError:
+            number += 1
+        else:
+            return path
+
+
+def drop_if_empty(path: Path) -> None:
+    """Removes the file of a recording that left no trace."""
+    if path.is_file() and path.stat().st_size == 0:
+        path.unlink()
+
+
+def _entry(row: object) -> RecentTrace | None:
+    if not isinstance(row, dict):
+        return None
+    try:
+        entry = RecentTrace(**row)
+    except TypeError:
+        return None
+    kinds = {"steps": int, "failed": str | None, "nodes": int | None}
+    fitting = all(isinstance(getattr(entry, each.name), kinds.get(each.name, str)) for each in fields(entry))
+    return entry if fitting else None

@@ -1,0 +1,152 @@
+"""What the page asks over its websocket, and the answers: one method for each type of message."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import threading
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from dataclasses import asdict, replace
+from datetime import datetime
+from pathlib import Path
+from typing import Any, Final, TypeVar
+
+import freeze_engine as fe
+from viewer.dashboard.files import folder_view
+from viewer.dashboard.library import drop_if_empty, recordings_folder
+from viewer.dashboard.requests import page_model, record_request
+from viewer.dashboard.state import State
+
+log: Final = logging.getLogger(__name__)
+
+Reply = dict[str, Any]
+Message = dict[str, Any]
+Result = TypeVar("Result")
+
+
+class Messages:
+    """Answers the messages of all sessions.
+
+    Args:
+        state: what the sessions share.
+    """
+
+    def __init__(self, state: State) -> None:
+        self._state = state
+        self._answers: dict[str, Callable[[Message], Awaitable[Reply]]] = {
+            "record": self._record,
+            "cancel": self._cancel,
+            "dismiss": self._dismiss,
+            "forget": self._forget,
+            "inspect": self._inspect,
+            "parse_input": self._parse_input,
+            "list": self._list,
+            "open": self._open,
+        }
+
+    async def answer(self, message: object) -> Reply:
+        """Answers one message.
+
+        Args:
+            message: ``{"id", "type", …}`` as the page sent it.
+
+        Returns:
+            ``{"id", "reply"}`` or ``{"id", "error"}``; whatever goes wrong is told to the page.
+        """
+        if not isinstance(message, dict):
+            return {"id": None, "error": "A message has to be an object."}
+        id_, kind = message.get("id"), message.get("type")
+        answer = self._answers.get(kind) if isinstance(kind, str) else None
+        if answer is None:
+            return {"id": id_, "error": f"There is no message of type {kind!r:.80}."}
+        try:
+            return {"id": id_, "reply": await answer(message)}
+        except fe.FreezerError as error:
+            return {"id": id_, "error": str(error)}
+        except Exception as error:
+            log.exception("answering %s", kind)
+            return {"id": id_, "error": f"The server failed: {type(error).__name__}: {error}"}
+
+    async def _record(self, message: Message) -> Reply:
+        request = record_request(message, recordings_folder(), datetime.now())
+        try:
+            return {"job": self._state.jobs.record(request)}
+        except OSError:
+            drop_if_empty(request.output)
+            raise
+
+    async def _cancel(self, message: Message) -> Reply:
+        self._state.jobs.cancel(_field(message, "job"))
+        return {}
+
+    async def _dismiss(self, message: Message) -> Reply:
+        self._state.jobs.dismiss(_field(message, "job"))
+        return {}
+
+    async def _forget(self, message: Message) -> Reply:
+        self._state.library.forget(_field(message, "path"))
+        self._state.tell("library")
+        return {}
+
+    async def _inspect(self, message: Message) -> Reply:
+        model = page_model(_field(message, "model"))
+        summary = await _in_daemon_thread(lambda: fe.inspect_model(model, trusted=False))
+        if self._state.site.devices != summary.devices:
+            self._state.site = replace(self._state.site, devices=summary.devices)
+            self._state.tell("site")
+        return asdict(summary)
+
+    async def _parse_input(self, message: Message) -> Reply:
+        return {"ok": True, "says": input_text(fe.parse_input(_field(message, "text")))}
+
+    async def _list(self, message: Message) -> Reply:
+        path = Path(message.get("path") or Path.cwd())
+        return await asyncio.to_thread(folder_view, path)
+
+    async def _open(self, message: Message) -> Reply:
+        path = Path(_field(message, "path")).expanduser().absolute()
+        entry = await self._state.remember(path)
+        return {"trace": entry.path, "name": entry.name}
+
+
+async def _in_daemon_thread(call: Callable[[], Result]) -> Result:
+    """Runs what may take a minute; unlike `asyncio.to_thread`, the server need not wait for it to end."""
+    loop = asyncio.get_running_loop()
+    result: asyncio.Future[Result] = loop.create_future()
+
+    def settle(settle_as: Callable[[Any], None], value: object) -> None:
+        with suppress(RuntimeError):  # the loop is closed
+            loop.call_soon_threadsafe(lambda: None if result.done() else settle_as(value))
+
+    def work() -> None:
+        try:
+            value = call()
+        except Exception as error:  # noqa: BLE001 - raised again where it is awaited
+            settle(result.set_exception, error)
+        else:
+            settle(result.set_result, value)
+
+    threading.Thread(target=work, daemon=True).start()
+    return await result
+
+
+def input_text(request: fe.InputRequest) -> str:
+    """Says in words what an ``--input`` asks for."""
+    value = request.value
+    if isinstance(value, fe.RandomTensor):
+        shape = "×".join(map(str, value.shape))
+        drawn = "standard normal" if value.values is None else f"{value.values.start} to {value.values.stop - 1}"
+        says = f"{value.dtype} {shape}, {'true or false' if value.dtype == 'bool' else drawn}"
+    elif isinstance(value, fe.SavedTensor):
+        says = f"the tensor saved in {value.path}"
+    else:
+        says = f"{type(value).__name__} {value}"
+    return says if request.keyword is None else f"{request.keyword} = {says}"
+
+
+def _field(message: Message, name: str) -> str:
+    value = message.get(name)
+    if not isinstance(value, str) or not value:
+        raise fe.FreezerError(f"The message lacks {name}.")
+    return value

@@ -1,0 +1,96 @@
+"""The one page of the dashboard, and the scripts and styles it loads: all from this server.
+
+Of Bokeh and Panel it loads their two main scripts only. `page_document` says what the page shows while they load.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from functools import cache
+from http import HTTPStatus
+from typing import Any, Final
+
+from bokeh import __version__ as bokeh_version
+from jinja2 import Environment, FunctionLoader, StrictUndefined, Template
+from panel import __version__ as panel_version
+
+from viewer.assets import read_asset
+from viewer.dashboard.web import JsonHandler
+from viewer.graph_data import SCRIPTS
+from viewer.report import VIEWER_SCRIPTS
+
+DASHBOARD_SCRIPTS: Final = (
+    "words.js",
+    "command.js",
+    "pieces.js",
+    "theme.js",
+    "files.js",
+    "inputs.js",
+    "tree.js",
+    "home.js",
+    "form.js",
+    "job.js",
+    "trace.js",
+    "app.js",
+)
+"""Files of ``static/dashboard/`` that make up the page, in the order to load them, after the viewer's."""
+
+_ASSETS: Final = {
+    "dashboard.js": (
+        "text/javascript; charset=utf-8",
+        (
+            *SCRIPTS,
+            *(f"viewer/{name}" for name in VIEWER_SCRIPTS),
+            *(f"dashboard/{name}" for name in DASHBOARD_SCRIPTS),
+        ),
+    ),
+    "start.js": ("text/javascript; charset=utf-8", ("dashboard/start.js",)),
+    "dashboard.css": ("text/css; charset=utf-8", ("viewer/viewer.css", "dashboard/dashboard.css")),
+}
+_LIBRARIES: Final = (
+    ("static/js/bokeh.min.js", bokeh_version),
+    ("static/js/bokeh-widgets.min.js", bokeh_version),  # Panel's script needs both
+    ("static/js/bokeh-tables.min.js", bokeh_version),
+    ("static/extensions/panel/panel.min.js", panel_version),
+)
+
+
+def page_template() -> Template:
+    """Returns the template for Panel to fill in: of what Panel knows, it uses the session's token and the root."""
+    environment = Environment(autoescape=True, undefined=StrictUndefined, loader=FunctionLoader(read_asset))
+    return environment.get_template("dashboard/page.html")
+
+
+def page_variables() -> dict[str, Any]:
+    """Returns what the template needs besides: addresses that change whenever their content does."""
+    return {
+        "scripts": [
+            *(f"{path}?v={version}" for path, version in _LIBRARIES),
+            _address("dashboard.js"),
+            _address("start.js"),
+        ],
+        "style": _address("dashboard.css"),
+    }
+
+
+class AssetHandler(JsonHandler):
+    """Serves the project's own scripts and styles, each kind as one file."""
+
+    def get(self, name: str) -> None:
+        """Writes one of them, to be kept by the browser for as long as its address stays."""
+        if name not in _ASSETS:
+            self.refuse(HTTPStatus.NOT_FOUND, f"There is no {name} here.")
+            return
+        self.set_header("Content-Type", _ASSETS[name][0])
+        self.set_header("Cache-Control", "private, max-age=31536000, immutable")
+        self.finish(_content(name))
+
+
+@cache
+def _content(name: str) -> bytes:
+    # A script that leaves out its last semicolon must not swallow the next one's beginning.
+    return "\n;\n".join(read_asset(part) for part in _ASSETS[name][1]).encode()
+
+
+def _address(name: str) -> str:
+    return f"assets/{name}?v={hashlib.sha256(_content(name)).hexdigest()[:16]}"

@@ -1,0 +1,121 @@
+"""What the page loads of a trace, packed: made once for each version of a file, and off the server's thread."""
+
+from __future__ import annotations
+
+import asyncio
+import gzip
+import json
+from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import freeze_engine as fe
+from viewer.charts import chart_items
+from viewer.dashboard.library import RecentTrace, recent_trace
+from viewer.graph_data import graph_data
+from viewer.view_models import view_data
+
+MAX_ENTRIES: Final = 16
+MAX_BYTES: Final = 64 << 20
+"""How much is kept: the latest payloads, as long as they fit."""
+
+Key = tuple[object, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Payload:
+    """What the page loads to show one trace, or two.
+
+    Attributes:
+        data: gzip'd JSON.
+        shown: the traces it shows.
+    """
+
+    data: bytes
+    shown: tuple[RecentTrace, ...]
+
+
+def trace_payload(path: Path) -> Payload:
+    """Returns what the viewer shows of one trace: ``{"view", "graph", "charts"}``.
+
+    Args:
+        path: absolute, of the trace file.
+
+    Raises:
+        TraceFileError: it cannot be read.
+    """
+    trace = fe.load(path)
+    data = {"view": view_data(trace), "graph": graph_data(trace), "charts": chart_items(trace)}
+    return Payload(packed(data), (recent_trace(trace, path),))
+
+
+def comparison_payload(a: Path, b: Path) -> Payload:
+    """Returns what the viewer shows of two traces side by side.
+
+    Args:
+        a, b: absolute, of the trace files.
+
+    Raises:
+        TraceFileError: one cannot be read.
+    """
+    from viewer.view_models.comparison import comparison_data
+
+    first, second = fe.load(a), fe.load(b)
+    return Payload(packed(comparison_data(first, second)), (recent_trace(first, a), recent_trace(second, b)))
+
+
+def packed(data: dict[str, Any]) -> bytes:
+    """Returns JSON, gzip'd, with the same bytes for the same data."""
+    text = json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    return gzip.compress(text.encode(), compresslevel=5, mtime=0)
+
+
+def file_key(path: Path) -> Key:
+    """Returns what changes when a file does.
+
+    Raises:
+        FreezerError: there is no such file.
+    """
+    try:
+        status = path.stat()
+    except OSError as error:
+        text = f"There is no trace {path} ({error.strerror}). It may have been moved or removed."
+        raise fe.FreezerError(text) from error
+    return (str(path), status.st_mtime_ns, status.st_size, status.st_ino)
+
+
+class Payloads:
+    """Keeps the payloads that were used last; asked twice at once, it makes one only once."""
+
+    def __init__(self, max_entries: int = MAX_ENTRIES, max_bytes: int = MAX_BYTES) -> None:
+        self._max_entries = max_entries
+        self._max_bytes = max_bytes
+        self._tasks: OrderedDict[Key, asyncio.Task[Payload]] = OrderedDict()
+
+    async def get(self, key: Key, make: Callable[[], Payload]) -> Payload:
+        """Returns the payload of a key.
+
+        Args:
+            key: names the content.
+            make: makes it, on another thread; what it raises is raised here, and not kept.
+        """
+        task = self._tasks.get(key)
+        if task is None:
+            task = self._tasks[key] = asyncio.create_task(asyncio.to_thread(make))
+            task.add_done_callback(lambda task: self._done(key, task))
+        self._tasks.move_to_end(key)
+        return await asyncio.shield(task)  # whoever asked may go; others may wait for it as well
+
+    def _done(self, key: Key, task: asyncio.Task[Payload]) -> None:
+        if task.cancelled() or task.exception() is not None:
+            del self._tasks[key]
+        while len(self._tasks) > self._max_entries or self._held_bytes() > self._max_bytes:
+            oldest, made = next(iter(self._tasks.items()))
+            if len(self._tasks) == 1 or not made.done():
+                return
+            del self._tasks[oldest]
+
+    def _held_bytes(self) -> int:
+        return sum(len(task.result().data) for task in self._tasks.values() if task.done())

@@ -1,0 +1,161 @@
+"""Reads what the page asks to record; the page is not trusted to have asked well."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import datetime
+from pathlib import Path
+from typing import Any, Final
+
+import freeze_engine as fe
+from viewer.dashboard.library import new_recording
+from viewer.dashboard.site import BACKENDS
+
+_EXAMPLE: Final = "example:"
+_VIA: Final = (None, "script", "trace")
+_MAX_SECONDS: Final = 3_600.0
+
+
+def page_model(text: str) -> str:
+    """Returns a MODEL that the page may name: an example or a file.
+
+    Args:
+        text: as typed into the page.
+
+    Returns:
+        The example's spec, or the file's absolute path.
+
+    Raises:
+        FreezerError: it is neither. ``package.module:factory`` is refused whatever it names, for it would run code
+            of this machine.
+    """
+    spec = text.strip()
+    if spec.startswith(_EXAMPLE):
+        if spec.removeprefix(_EXAMPLE) not in fe.EXAMPLES:
+            raise fe.FreezerError(f"There is no {spec}. The examples are {', '.join(fe.EXAMPLES)}.")
+        return spec
+    path = Path(spec).expanduser()
+    if spec and path.is_file():
+        return str(path.absolute())
+    if ":" in spec and not path.exists():
+        raise fe.FreezerError(
+            f"{spec!r} would run code of this machine, which the page may not ask for. Give it on the command line: "
+            f"freezer-ui {spec}"
+        )
+    if spec and path.is_dir():
+        raise fe.FreezerError(f"{spec} is a folder; choose a model file in it.")
+    raise fe.FreezerError(f"There is no file {spec!r}. Give a TorchScript file, an exported program, or an example.")
+
+
+def record_request(message: Mapping[str, Any], folder: Path, now: datetime) -> fe.RecordRequest:
+    """Returns what a message of type ``record`` asks for; its output file is made, empty.
+
+    Args:
+        message: as the page sent it.
+        folder: where recordings are kept.
+        now: local time.
+
+    Raises:
+        FreezerError: a field is missing, of a wrong type or out of range, or the model or an input is refused.
+    """
+    model = page_model(_text(message, "model"))
+    backend = _one_of(message.get("backend"), tuple(each["id"] for each in BACKENDS), "backend")
+    inputs = _texts(message.get("inputs"), "inputs")
+    for text in inputs:
+        fe.parse_input(text)
+    via = _one_of(message.get("via"), _VIA, "via")
+    device = _optional_text(message.get("device"), "device")
+    options = _options(message.get("options"), _texts(message.get("preserve"), "preserve"))
+    measure = _measure(message.get("measure"))
+    limit_s = _seconds(message.get("limit_s"), "limit_s")
+    name = model.removeprefix(_EXAMPLE) if model.startswith(_EXAMPLE) else Path(model).stem
+    return fe.RecordRequest(
+        model=model,
+        output=new_recording(folder, name, now),
+        inputs=inputs,
+        backend=backend,
+        options=options,
+        measure=measure,
+        via=via,
+        device=device,
+        name=name,
+        trusted=False,
+        limit_s=limit_s,
+    )
+
+
+def _options(given: object, preserved: tuple[str, ...]) -> fe.TorchScriptOptions:
+    values: dict[str, Any] = {}
+    known = {option["id"]: option for option in BACKENDS[0]["options"]}
+    for name, value in _mapping(given, "options").items():
+        if name not in known:
+            raise fe.FreezerError(f"There is no option {name!r}; there are {', '.join(known)}.")
+        values[name] = _texts(value, name) if known[name]["kind"] == "names" else _flag(value, name)
+    return fe.TorchScriptOptions(preserved_attrs=preserved, **values)
+
+
+def _measure(given: object) -> fe.Measure | None:
+    if given is None:
+        return None
+    values = _mapping(given, "measure")
+    latency, numerics, memory = (_flag(values.get(name, True), name) for name in ("latency", "numerics", "memory"))
+    seconds = _seconds(values.get("seconds"), "seconds")
+    measure = fe.Measure(latency, numerics, memory)
+    return measure if seconds is None else replace(measure, seconds=seconds)
+
+
+def _text(message: Mapping[str, Any], name: str) -> str:
+    value = message.get(name)
+    if not isinstance(value, str):
+        raise _wrong(name, "a text", value)
+    return value
+
+
+def _optional_text(value: object, name: str) -> str | None:
+    if value is not None and not isinstance(value, str):
+        raise _wrong(name, "a text", value)
+    return value or None
+
+
+def _texts(value: object, name: str) -> tuple[str, ...]:
+    if value is None:
+        return ()
+    if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
+        raise _wrong(name, "a list of texts", value)
+    return tuple(value)
+
+
+def _mapping(value: object, name: str) -> Mapping[str, Any]:
+    if value is None:
+        return {}
+    if not isinstance(value, dict):
+        raise _wrong(name, "an object", value)
+    return value
+
+
+def _flag(value: object, name: str) -> bool:
+    if not isinstance(value, bool):
+        raise _wrong(name, "true or false", value)
+    return value
+
+
+def _seconds(value: object, name: str) -> float | None:
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+        raise _wrong(name, "a number of seconds", value)
+    if not 0 < value <= _MAX_SECONDS:
+        raise fe.FreezerError(f"{name} is {value} s; give more than 0 and at most {_MAX_SECONDS:.0f}.")
+    return float(value)
+
+
+def _one_of(value: Any, allowed: tuple[Any, ...], name: str) -> Any:
+    if value not in allowed:
+        raise _wrong(name, f"one of {', '.join(map(str, allowed))}", value)
+    return value
+
+
+def _wrong(name: str, expected: str, value: object) -> fe.FreezerError:
+    return fe.FreezerError(f"{name} is {value!r:.80}; it has to be {expected}.")

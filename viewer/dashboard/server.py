@@ -1,0 +1,145 @@
+"""Puts the server together, runs it, and ends it cleanly."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import secrets
+import socket
+import tempfile
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import panel as pn
+from bokeh.server.server import BaseServer
+from panel.io.application import build_applications
+from tornado.httpserver import HTTPServer
+from tornado.ioloop import IOLoop
+
+from viewer.dashboard.component import Dashboard
+from viewer.dashboard.ending import EndSignals
+from viewer.dashboard.guard import Guard
+from viewer.dashboard.handlers import CompareDataHandler, TraceDataHandler, TraceFileHandler, TraceReportHandler
+from viewer.dashboard.library import Library
+from viewer.dashboard.listen import port_of
+from viewer.dashboard.messages import Messages
+from viewer.dashboard.pages import AssetHandler, page_template, page_variables
+from viewer.dashboard.site import Site
+from viewer.dashboard.state import State
+from viewer.dashboard.uploads import UploadHandler
+from viewer.dashboard.web import GuardedTornado
+
+
+@dataclass(frozen=True, slots=True)
+class ServerOptions:
+    """How to serve.
+
+    Attributes:
+        host: address that is listened on, as the user gave it.
+        token: what a browser has to show; ``None`` makes a new one.
+        upload_limit_bytes: how large an uploaded file may be.
+    """
+
+    host: str
+    token: str
+    upload_limit_bytes: int
+
+
+def run(
+    options: ServerOptions, listening: socket.socket, signals: EndSignals, prepare: Callable[[State], object]
+) -> None:
+    """Serves until it is asked to end; then ends the recordings that run, and removes what was uploaded.
+
+    Args:
+        options: how to serve.
+        listening: the socket, which listens already.
+        signals: tell of the end.
+        prepare: called before the first request is answered.
+    """
+    # A refused request is told to whoever asked; the terminal is for what is wrong with the server.
+    logging.getLogger("tornado.access").setLevel(logging.ERROR)
+    asyncio.run(_serve(options, listening, signals, prepare))
+
+
+async def _serve(
+    options: ServerOptions, listening: socket.socket, signals: EndSignals, prepare: Callable[[State], object]
+) -> None:
+    ended = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    signals.when_asked(lambda: _schedule(loop, ended.set))
+    with tempfile.TemporaryDirectory(prefix="freezer-ui-", ignore_cleanup_errors=True) as uploads:
+        server = DashboardServer(options, listening, Path(uploads))
+        prepare(server.state)
+        server.start()
+        await ended.wait()
+        await server.stop()
+
+
+class DashboardServer:
+    """The parts of one server, put together; belongs to the loop it is made on.
+
+    Args:
+        options: how to serve.
+        listening: the socket, which listens already.
+        uploads: folder for uploaded files.
+    """
+
+    def __init__(self, options: ServerOptions, listening: socket.socket, uploads: Path) -> None:
+        loop = asyncio.get_running_loop()
+        self.state = State(Site(options.upload_limit_bytes), Library(), lambda call: _schedule(loop, call))
+        guard = Guard(options.token, options.host, port_of(listening))
+        tornado = GuardedTornado(
+            guard,
+            build_applications(self._page, title="Freezer", location=False),
+            extra_patterns=self._routes(uploads, options.upload_limit_bytes),
+            use_index=False,
+            extra_websocket_origins=["*"],  # the guard has looked at the Origin already
+            secret_key=secrets.token_bytes(32),
+            sign_sessions=True,
+            # Else the page would hold, in its session's token, the cookie that scripts must not see.
+            include_headers=[],
+            include_cookies=[],
+        )
+        http = HTTPServer(tornado)
+        http.add_socket(listening)
+        self._server = BaseServer(IOLoop.current(), tornado, http)
+
+    def start(self) -> None:
+        """Lets requests in."""
+        self._server.start()
+
+    async def stop(self) -> None:
+        """Ends recordings and connections."""
+        await self.state.close()
+        self._server.stop()
+
+    def _routes(self, uploads: Path, upload_limit_bytes: int) -> list[Any]:
+        state = {"state": self.state}
+        return [
+            (r"/assets/([\w.]+)", AssetHandler),
+            (r"/trace/data", TraceDataHandler, state),
+            (r"/trace/file", TraceFileHandler, state),
+            (r"/trace/report", TraceReportHandler, state),
+            (r"/compare/data", CompareDataHandler, state),
+            (r"/upload", UploadHandler, {"folder": uploads, "limit_bytes": upload_limit_bytes}),
+        ]
+
+    def _page(self) -> Dashboard:
+        """Makes one session's page; Panel calls it for every tab."""
+        document = pn.state.curdoc
+        document.template = page_template()
+        document.template_variables.update(page_variables())
+        document.config.reconnect_session = False  # what a lost session knew is in the page's address
+        document.config.notify_connection_status = False
+        dashboard = Dashboard(Messages(self.state).answer, **self.state.view())
+        self.state.join(dashboard)
+        document.on_session_destroyed(lambda context: self.state.leave(dashboard))
+        return dashboard
+
+
+def _schedule(loop: asyncio.AbstractEventLoop, call: Callable[[], None]) -> None:
+    with suppress(RuntimeError):  # a recording may tell its end when the server's loop is closed already
+        loop.call_soon_threadsafe(call)

@@ -1,0 +1,181 @@
+"""What all sessions share, and how they are told of its changes."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Coroutine
+from pathlib import Path
+from typing import Any, Final, Literal, Protocol
+
+import freeze_engine as fe
+from viewer.dashboard.jobs import Jobs, Launch
+from viewer.dashboard.library import Library, RecentTrace, drop_if_empty, recent_trace
+from viewer.dashboard.payloads import Payload, Payloads, comparison_payload, file_key, trace_payload
+from viewer.dashboard.site import Site
+
+log: Final = logging.getLogger(__name__)
+
+Value = Literal["site", "library", "jobs"]
+
+PUSH_EVERY_S: Final = 0.2
+"""The least time between two updates of the recordings."""
+
+TICK_S: Final = 1.0
+"""How often the elapsed time of a running recording is told when nothing else happens."""
+
+
+class Session(Protocol):
+    """A browser tab, as this module needs it."""
+
+    def show(self, name: Value, value: Any) -> None:
+        """Takes a new value, and brings it to the browser."""
+
+
+class State:
+    """Site, recent traces and recordings. Belongs to the server's thread.
+
+    Args:
+        site: the server's facts.
+        library: the recent traces.
+        schedule: brings a call from any thread onto the server's.
+        launch: makes the process of a recording.
+    """
+
+    def __init__(
+        self,
+        site: Site,
+        library: Library,
+        schedule: Callable[[Callable[[], None]], None],
+        launch: Launch | None = None,
+    ) -> None:
+        self.site = site
+        self.library = library
+        self.jobs = Jobs(schedule, launch=launch, on_change=self._jobs_changed, on_end=self._job_ended)
+        self._sessions: set[Session] = set()
+        self._push: asyncio.TimerHandle | None = None
+        self._pushed_s = 0.0
+        self._payloads = Payloads()
+        self._work: set[asyncio.Task[Any]] = set()
+
+    def view(self) -> dict[str, Any]:
+        """Returns what a new session starts with."""
+        return {name: self._value(name) for name in ("site", "library", "jobs")}
+
+    def join(self, session: Session) -> None:
+        """Adds a session to those that are told."""
+        self._sessions.add(session)
+
+    def leave(self, session: Session) -> None:
+        """Takes out a session that ended."""
+        self._sessions.discard(session)
+
+    def tell(self, name: Value) -> None:
+        """Brings a value to all sessions."""
+        value = self._value(name)
+        for session in tuple(self._sessions):
+            session.show(name, value)
+
+    def _value(self, name: Value) -> Any:
+        if name == "jobs":
+            return self.jobs.rows()
+        return self.site.view() if name == "site" else self.library.view()
+
+    def _jobs_changed(self) -> None:
+        """Tells the recordings at once if the last time is long enough ago, else as soon as it is."""
+        loop = asyncio.get_running_loop()
+        self._push_at(loop, max(loop.time(), self._pushed_s + PUSH_EVERY_S))
+
+    def _push_at(self, loop: asyncio.AbstractEventLoop, when_s: float) -> None:
+        if self._push is not None:
+            if self._push.when() <= when_s:
+                return
+            self._push.cancel()
+        self._push = loop.call_at(when_s, self._push_jobs)
+
+    def _push_jobs(self) -> None:
+        loop = asyncio.get_running_loop()
+        self._push, self._pushed_s = None, loop.time()
+        self.tell("jobs")
+        if self.jobs.running:
+            self._push_at(loop, loop.time() + TICK_S)
+
+    async def trace_payload(self, path: Path) -> Payload:
+        """Returns what the page loads of a trace, and puts it first among the recent ones.
+
+        Args:
+            path: absolute, of the trace file.
+
+        Raises:
+            FreezerError: it is not there or cannot be read.
+        """
+        payload = await self._payloads.get(("trace", file_key(path)), lambda: trace_payload(path))
+        return self._seen(payload)
+
+    async def comparison_payload(self, a: Path, b: Path) -> Payload:
+        """Returns what the page loads of two traces, and puts them first among the recent ones.
+
+        Args:
+            a, b: absolute, of the trace files.
+
+        Raises:
+            FreezerError: one is not there or cannot be read.
+        """
+        key = ("comparison", file_key(a), file_key(b))
+        return self._seen(await self._payloads.get(key, lambda: comparison_payload(a, b)))
+
+    def prepare(self, *paths: Path) -> None:
+        """Begins to make what the page will load of one trace, or of two; what is wrong with them the page will tell.
+
+        Args:
+            paths: absolute, of the trace files.
+        """
+        self._keep(self.comparison_payload(*paths) if len(paths) == 2 else self.trace_payload(*paths))
+
+    async def remember(self, path: Path) -> RecentTrace:
+        """Puts a trace first among the recent ones.
+
+        Args:
+            path: absolute, of the trace file.
+
+        Returns:
+            What the list tells of it.
+
+        Raises:
+            TraceFileError: it cannot be read.
+        """
+        entry = await asyncio.to_thread(lambda: recent_trace(fe.load(path), path))
+        self._add(entry)
+        return entry
+
+    def _seen(self, payload: Payload) -> Payload:
+        self._add(*payload.shown)
+        return payload
+
+    def _add(self, *entries: RecentTrace) -> None:
+        if self.library.remember(*entries):
+            self.tell("library")
+
+    def _keep(self, work: Coroutine[Any, Any, Any]) -> None:
+        task = asyncio.get_running_loop().create_task(work)
+        self._work.add(task)  # the loop itself keeps no strong reference
+        task.add_done_callback(self._finished)
+
+    def _finished(self, task: asyncio.Task[Any]) -> None:
+        self._work.discard(task)
+        error = None if task.cancelled() else task.exception()
+        if error is not None and not isinstance(error, fe.FreezerError):  # those are told to whoever asks for the same
+            log.error("work in the background failed", exc_info=error)
+
+    async def close(self) -> None:
+        """Ends the recordings, and waits until they are told and remembered."""
+        await self.jobs.close()
+        await asyncio.gather(*self._work, return_exceptions=True)
+        if self._push is not None:
+            self._push.cancel()
+
+    def _job_ended(self, request: fe.RecordRequest, ended: fe.JobEnded) -> None:
+        if ended.trace is None:
+            drop_if_empty(request.output)
+            return
+        self._keep(self.remember(ended.trace))

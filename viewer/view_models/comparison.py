@@ -1,0 +1,229 @@
+"""Two traces side by side, in the form that `static/viewer/` shows one trace in, and what differs between them.
+
+The steps of both stand in one list, those of the second trace after those of the first, so that everything that is
+said of a step, a node or a value of one trace can be said of two. Nodes and values that are the same in both have the
+same name (`freeze_engine.diff_traces`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import freeze_engine as fe
+from viewer import comparison_charts
+from viewer.graph_data import graph_data
+from viewer.view_models import view_data
+from viewer.view_models.attributes import attribute_rows
+from viewer.view_models.comparison_sources import with_own_files
+from viewer.view_models.overview import FATE_ORDER
+from viewer.view_models.wording import bytes_text, duration_text, error_text, interval_text
+
+
+def comparison_data(first: fe.Trace, second: fe.Trace) -> dict[str, Any]:
+    """Returns everything that the viewer shows of two traces.
+
+    Args:
+        first: the trace called A; also an empty one, or one whose freeze failed.
+        second: the trace called B.
+
+    Returns:
+        ``view``, ``graph`` and ``charts`` as for one trace, with the steps of both, those of B after those of A; and
+        ``comparison``: what stands for what, and what differs. Equal traces give equal data.
+    """
+    diff = fe.diff_traces(first, with_own_files(first, second))
+    rows = _rows(diff)
+    return {
+        "view": _view(diff),
+        "graph": _graph(diff),
+        "charts": comparison_charts.chart_items(diff, rows),
+        "comparison": {
+            "names": _names(first, second),
+            "made": [trace.created for trace in (first, second)],
+            "calls": [trace.call for trace in (first, second)],
+            "notices": [[notice.message for notice in trace.notices] for trace in (first, second)],
+            "rows": rows,
+            "attributes": _attributes(diff),
+            "settings": [
+                {"subject": one.subject, "name": one.name, "a": one.before, "b": one.after} for one in diff.settings
+            ],
+            "failures": [failure and f"{failure.name}: {failure.type}: {failure.message}" for failure in diff.failures],
+            "near_misses": [[_near_miss(miss) for miss in misses] for misses in diff.near_misses],
+            "empty": diff.empty,
+        },
+    }
+
+
+def _names(first: fe.Trace, second: fe.Trace) -> list[str]:
+    return [trace.name or "unnamed model" for trace in (first, second)]
+
+
+def _view(diff: fe.TraceDiff) -> dict[str, Any]:
+    ours, theirs = view_data(diff.before), view_data(diff.after)
+    steps = _shifted_steps(ours, theirs)
+    paths = {row["path"] for row in ours["attributes"]}
+    attributes = [*ours["attributes"], *(row for row in _shifted_attributes(diff) if row["path"] not in paths)]
+    attributes.sort(key=lambda row: row["path"])
+    counts = [[fate, sum(row["fate"] == fate for row in attributes)] for fate in FATE_ORDER]
+    notices = [*ours["environment"]["notices"], *theirs["environment"]["notices"]]
+    return {
+        **ours,
+        "environment": {**ours["environment"], "notices": notices},
+        "name": " ↔ ".join(_names(diff.before, diff.after)),
+        "methods": list(dict.fromkeys((*ours["methods"], *theirs["methods"]))),
+        "overview": [],
+        "fates": [[fate, count] for fate, count in counts if count],
+        "failure": None,
+        "steps": steps,
+        "attributes": attributes,
+        "aliases": [*ours["aliases"], *theirs["aliases"]],
+        "codes": [*ours["codes"], *theirs["codes"]],
+        "sources": [*ours["sources"], *(source for source in theirs["sources"] if source not in ours["sources"])],
+    }
+
+
+def _shifted_steps(ours: dict[str, Any], theirs: dict[str, Any]) -> list[dict[str, Any]]:
+    """Returns the steps of both, each marked with the trace it is of (``A 12``)."""
+    shift, aliases, codes = len(ours["steps"]), len(ours["aliases"]), len(ours["codes"])
+    steps = [{**step, "side": 0, "label": f"A {step['index']}"} for step in ours["steps"]]
+    for step in theirs["steps"]:
+        changes = [{**change, "since": change["since"] + shift} for change in step["latency_changes"]]
+        steps.append(
+            {
+                **step,
+                "side": 1,
+                "label": f"B {step['index']}",
+                "index": step["index"] + shift,
+                "before": _plus(step["before"], shift),
+                "aliases": _plus(step["aliases"], aliases),
+                "code": _plus(step["code"], codes),
+                "latency_changes": changes,
+            }
+        )
+    return steps
+
+
+def _plus(place: int | None, shift: int) -> int | None:
+    return None if place is None else place + shift
+
+
+def _shifted_attributes(diff: fe.TraceDiff) -> list[dict[str, Any]]:
+    """Returns the second trace's attributes, with its steps as they are numbered in the common list."""
+    shift = len(diff.before.steps)
+    rows = attribute_rows(diff.after)
+    for row in rows:
+        row["step"] = _plus(row["step"], shift)
+        for place in (*row["evidence"], *row["locations"]):
+            place["step"] = _plus(place["step"], shift)
+    return rows
+
+
+def _graph(diff: fe.TraceDiff) -> dict[str, Any]:
+    shift = len(diff.before.steps)
+    shifted = (replace(step, index=step.index + shift) for step in diff.after.steps)
+    data: dict[str, Any] = graph_data(replace(diff.before, steps=(*diff.before.steps, *shifted)))
+    begun: set[str] = set()
+    for step in data["steps"]:
+        index = step["index"]
+        step["label"] = f"A {index}" if index < shift else f"B {index - shift}"
+    for step in data["steps"][shift:]:
+        if step["method"] not in begun:
+            step["before"] = None  # the first trace's last graph is not what the second one began with
+        begun.add(step["method"])
+    return data
+
+
+def _rows(diff: fe.TraceDiff) -> list[dict[str, Any]]:
+    """Returns one row per pass: its two steps, which two graphs to show for it, and what differs.
+
+    For a pass that only one trace has, the other one's graph is the one at that moment.
+    """
+    shift = len(diff.before.steps)
+    latest: dict[str, list[int | None]] = {}
+    rows = []
+    for step in diff.steps:
+        here = latest.setdefault(step.method, [None, None])
+        places = (step.before, _plus(step.after, shift))
+        here[:] = [here[side] if place is None else place for side, place in enumerate(places)]
+        rows.append(
+            {
+                "stage": step.stage,
+                "name": step.name,
+                "method": step.method,
+                "round": step.round,
+                "a": places[0],
+                "b": places[1],
+                "shown": list(here),
+                "differs": step.differs,
+                "carried": step.carried,
+                "graph": step.graph and _counts(step.graph),
+                "constants": [None if size is None else bytes_text(size) for size in step.constant_bytes],
+                "latency": [_latency(pair) for pair in step.latency],
+                "errors": [_error(pair) for pair in step.numerics],
+            }
+        )
+    return rows
+
+
+def _counts(graph: fe.GraphDiff) -> dict[str, int]:
+    return {
+        "added": len(graph.added),
+        "removed": len(graph.removed),
+        "changed": len(graph.changed),
+        "moved": len(graph.moved),
+        "empty": int(graph.empty),
+    }
+
+
+def _latency(pair: fe.LatencyPair) -> dict[str, Any]:
+    def text(latency: fe.Latency | None) -> str | None:
+        if latency is None:
+            return None
+        return f"{duration_text(latency.median_ns.value)} ({interval_text(latency.median_ns)})"
+
+    return {"device": pair.device, "a": text(pair.before), "b": text(pair.after)}
+
+
+def _error(pair: fe.NumericsPair) -> dict[str, Any]:
+    def text(numerics: fe.Numerics | None) -> str | None:
+        if numerics is None:
+            return None
+        if numerics.error is not None:
+            return "could not be compared"
+        return error_text(numerics.max_abs) + ("" if numerics.close else " ≠ past tolerance")
+
+    texts = {"reference": pair.reference, "a": text(pair.before), "b": text(pair.after)}
+    return {**texts, "differs": pair.verdict_differs}
+
+
+def _attributes(diff: fe.TraceDiff) -> list[dict[str, Any]]:
+    """Returns every attribute of both with its two fates, those that differ first."""
+    ours = {row["path"]: row for row in attribute_rows(diff.before)}
+    theirs = {row["path"]: row for row in _shifted_attributes(diff)}
+    fields = {one.path: one.fields or ("only in one",) for one in diff.attributes}
+    rows = []
+    for path in sorted({*ours, *theirs}, key=lambda path: (_weight(fields.get(path, ())), path)):
+        one = ours.get(path) or theirs[path]
+        rows.append(
+            {
+                "path": path,
+                "kind": one["kind"],
+                "shape": one["shape"],
+                "dtype": one["dtype"],
+                "type": one["type"],
+                "fields": list(fields.get(path, ())),
+                "minor": all(row["minor"] for row in (ours.get(path), theirs.get(path)) if row),
+                "a": ours.get(path),
+                "b": theirs.get(path),
+            }
+        )
+    return rows
+
+
+def _weight(fields: tuple[str, ...]) -> int:
+    """Returns 0 for another fate, 1 for any other difference, 2 for none."""
+    return 2 if not fields else int(not {"fate", "reason", "only in one"} & set(fields))
+
+
+def _near_miss(miss: fe.NearMiss) -> dict[str, Any]:
+    return {"kind": miss.kind, "node": miss.node, "reason": miss.reason.replace("_", " "), "detail": miss.detail}

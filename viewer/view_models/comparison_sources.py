@@ -1,0 +1,52 @@
+"""Keeps the source texts of two traces apart where a file was edited between them."""
+
+from __future__ import annotations
+
+from dataclasses import fields, is_dataclass, replace
+from typing import Any
+
+import freeze_engine as fe
+
+
+def with_own_files(first: fe.Trace, second: fe.Trace) -> fe.Trace:
+    """Returns the second trace with another name for each file that does not read as in the first one.
+
+    Args:
+        first: the trace whose files keep their names.
+        second: the other; a file of it of which some kept line reads otherwise gets ``(B)`` behind its path.
+    """
+    texts, other_texts = _texts(first), _texts(second)
+    edited = {place[0] for place, text in other_texts.items() if texts.get(place, text) != text}
+    if not edited:
+        return second
+    renamed: fe.Trace = _renamed(second, {file: f"{file} (B)" for file in edited}, {})
+    return renamed
+
+
+def _texts(trace: fe.Trace) -> dict[tuple[str, int], str]:
+    return {
+        (source.file, source.first_line + offset): text
+        for source in trace.sources
+        for offset, text in enumerate(source.lines)
+    }
+
+
+def _renamed(value: Any, files: dict[str, str], done: dict[int, Any]) -> Any:
+    """Renames files in part of a trace; what names none of them stays the same object."""
+    if not isinstance(value, tuple) and (not is_dataclass(value) or isinstance(value, type)):
+        return value
+    if id(value) in done:  # the trace holds all parts of it, so that an id() is never reused
+        return done[id(value)]
+    result: Any
+    if isinstance(value, tuple):
+        parts = tuple(_renamed(part, files, done) for part in value)
+        result = value if all(new is old for new, old in zip(parts, value, strict=True)) else parts
+    elif isinstance(value, (fe.SourceRef, fe.SourceLines)):
+        result = replace(value, file=files[value.file]) if value.file in files else value
+    else:
+        parts_of = {field.name: getattr(value, field.name) for field in fields(value)}
+        news = {name: _renamed(part, files, done) for name, part in parts_of.items()}
+        changed = {name: new for name, new in news.items() if new is not parts_of[name]}
+        result = replace(value, **changed) if changed else value
+    done[id(value)] = result
+    return result
