@@ -33,6 +33,7 @@ from .inputs import (
 from .metrics import (
     LatencyChange as LatencyChange,
     StepMetrics as StepMetrics,
+    past_tolerance as past_tolerance,
     step_metrics as step_metrics,
 )
 from .model_summary import (

@@ -61,7 +61,8 @@ def increasing(numbers: Sequence[int]) -> list[int]:
     tail_positions: list[int] = []
     links: list[int] = []
     for position, number in enumerate(numbers):
-        length = bisect_left(tails, number)
+        # What is in order already, most of what is compared here, needs no search.
+        length = bisect_left(tails, number) if tails and number <= tails[-1] else len(tails)
         links.append(tail_positions[length - 1] if length else -1)
         tails[length : length + 1] = [number]
         tail_positions[length : length + 1] = [position]

@@ -72,14 +72,15 @@ def diff_snapshots(before: GraphSnapshot, after: GraphSnapshot) -> GraphDiff:
         return GraphDiff(kept=sum(1 for _ in after.walk()))
     old = {node.id: node for node in before.walk()}
     new = {node.id: node for node in after.walk()}
-    changes = ((name, changed_fields(old[name], node)) for name, node in new.items() if name in old)
+    both = [(old[name], node) for name, node in new.items() if name in old]
+    changes = ((node.id, changed_fields(earlier, node)) for earlier, node in both if earlier is not node)
     changed = tuple(NodeChange(name, fields) for name, fields in changes if fields)
     return GraphDiff(
         added=tuple(name for name in new if name not in old),
         removed=tuple(name for name in old if name not in new),
         changed=changed,
         moved=_moved(before, after),
-        kept=sum(1 for name in new if name in old) - len(changed),
+        kept=len(both) - len(changed),
         inputs_changed=before.inputs != after.inputs,
         outputs_changed=before.outputs != after.outputs,
     )
@@ -164,9 +165,8 @@ def _moved(before: GraphSnapshot, after: GraphSnapshot) -> tuple[str, ...]:
     moved = []
     for holder, names in new.items():
         here = [name for name in names if name in places and places[name][0] == holder]
-        elsewhere = {name for name in names if name in places and places[name][0] != holder}
         in_order = {here[position] for position in increasing([places[name][1] for name in here])}
-        moved += [name for name in names if name in elsewhere or (name in places and name not in in_order)]
+        moved += [name for name in names if name in places and name not in in_order]
     return tuple(moved)
 
 

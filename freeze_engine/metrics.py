@@ -8,6 +8,9 @@ from dataclasses import dataclass, replace
 from freeze_engine.diff import diff_snapshots
 from freeze_engine.trace import GraphSnapshot, Interval, Latency, Step, Trace
 
+Counts = tuple[tuple[str, int], ...]
+"""``(operator, count)``, sorted by operator."""
+
 _UNITY = Interval(1.0, 1.0, 1.0)
 _CLAIMS = {"faster", "slower"}
 _MARGIN = 0.01  # identical copies of a graph differ by that much, see freeze_engine.measure.statistics
@@ -39,7 +42,7 @@ class StepMetrics:
         step: index of the step.
         nodes: nodes after it, nested ones included.
         added, removed, changed: how many nodes it added, removed and changed in place; 0 for a method's first step.
-        ops: ``(operator, count)`` after it, sorted by operator.
+        ops: the counts after it.
         op_deltas: ``(operator, difference)`` for each operator whose count changed, sorted by operator.
         constant_bytes: bytes the constants of its graph hold.
         constant_bytes_delta: how many more than before.
@@ -53,8 +56,8 @@ class StepMetrics:
     added: int
     removed: int
     changed: int
-    ops: tuple[tuple[str, int], ...]
-    op_deltas: tuple[tuple[str, int], ...]
+    ops: Counts
+    op_deltas: Counts
     constant_bytes: int
     constant_bytes_delta: int
     duration_ns: int | None
@@ -71,11 +74,13 @@ def step_metrics(trace: Trace) -> tuple[StepMetrics, ...]:
     Returns:
         One entry per step, in the order of ``trace.steps``.
     """
-    latest: dict[str, Step] = {}
+    latest: dict[str, tuple[Step, Counts]] = {}
     plain = []
     for step in trace.steps:
-        plain.append(_graph_metrics(latest.get(step.method, step), step))
-        latest[step.method] = step
+        before, counts = latest.get(step.method, (step, None))
+        now = counts if counts is not None and step.graph is before.graph else op_counts(step.graph)
+        plain.append(_graph_metrics(before, step, counts or now, now))
+        latest[step.method] = (step, now)
     changes, past = latency_changes(trace), past_tolerance(trace)
     return tuple(
         replace(
@@ -87,14 +92,14 @@ def step_metrics(trace: Trace) -> tuple[StepMetrics, ...]:
     )
 
 
-def op_counts(graph: GraphSnapshot) -> tuple[tuple[str, int], ...]:
+def op_counts(graph: GraphSnapshot) -> Counts:
     """Counts a snapshot's nodes by operator.
 
     Args:
         graph: the snapshot; nested nodes count too.
 
     Returns:
-        ``(operator, count)``, sorted by operator.
+        One entry per operator.
     """
     return tuple(sorted(Counter(node.op for node in graph.walk()).items()))
 
@@ -156,18 +161,23 @@ def past_tolerance(trace: Trace) -> dict[tuple[str, str], int]:
     return first
 
 
-def _graph_metrics(before: Step, step: Step) -> StepMetrics:
-    diff = diff_snapshots(before.graph, step.graph)
-    old, new = dict(op_counts(before.graph)), dict(op_counts(step.graph))
+def op_deltas(before: Counts, after: Counts) -> Counts:
+    """Returns ``(operator, difference)`` for each operator whose count differs, sorted by operator."""
+    old, new = dict(before), dict(after)
     deltas = ((op, new.get(op, 0) - old.get(op, 0)) for op in sorted(old.keys() | new.keys()))
+    return tuple((op, delta) for op, delta in deltas if delta)
+
+
+def _graph_metrics(before: Step, step: Step, old: Counts, new: Counts) -> StepMetrics:
+    diff = diff_snapshots(before.graph, step.graph)
     return StepMetrics(
         step=step.index,
-        nodes=sum(new.values()),
+        nodes=sum(count for _, count in new),
         added=len(diff.added),
         removed=len(diff.removed),
         changed=len(diff.changed),
-        ops=tuple(new.items()),
-        op_deltas=tuple((op, delta) for op, delta in deltas if delta),
+        ops=new,
+        op_deltas=op_deltas(old, new),
         constant_bytes=step.constant_bytes,
         constant_bytes_delta=step.constant_bytes - before.constant_bytes,
         duration_ns=step.duration_ns,

@@ -8,7 +8,7 @@ from typing import Literal, TypeVar
 
 from freeze_engine.alignment import align
 from freeze_engine.diff import GraphDiff, diff_snapshots
-from freeze_engine.metrics import op_counts
+from freeze_engine.metrics import op_counts, op_deltas
 from freeze_engine.trace import AttributeFate, Environment, Failure, InputSpec, Latency, NearMiss, Numerics, Step, Trace
 from freeze_engine.trace_names import StepPair, named_like
 
@@ -284,9 +284,7 @@ def _joined(
 def _op_deltas(old: Step, new: Step) -> tuple[tuple[str, int], ...]:
     if old.graph is new.graph:
         return ()
-    ours, theirs = dict(op_counts(old.graph)), dict(op_counts(new.graph))
-    deltas = ((op, theirs.get(op, 0) - ours.get(op, 0)) for op in sorted(ours.keys() | theirs.keys()))
-    return tuple((op, delta) for op, delta in deltas if delta)
+    return op_deltas(op_counts(old.graph), op_counts(new.graph))
 
 
 def _finals(before: Trace, after: Trace) -> Iterator[FinalDiff]:

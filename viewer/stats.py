@@ -12,7 +12,6 @@ from itertools import chain
 
 import freeze_engine as fe
 from viewer.view_models.environment import input_text
-from viewer.view_models.measures import told_metrics
 from viewer.view_models.overview import FATE_ORDER
 from viewer.view_models.wording import (
     REASONS,
@@ -37,7 +36,7 @@ def stats_text(trace: fe.Trace) -> str:
     Returns:
         Lines that end in a newline, the same for equal traces. Sections without content are left out.
     """
-    metrics = told_metrics(trace)
+    metrics = fe.step_metrics(trace)
     sections = (
         _heading(trace),
         _section("Passes", _table([_pass_row(trace, entry) for entry in metrics])),

@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from typing import Any
 
 import torch
+import torch._inductor.freezing
+import torch._inductor.fx_passes.binary_folding
 from torch import nn
 from torch._inductor.utils import fresh_cache
 

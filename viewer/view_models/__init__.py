@@ -11,7 +11,6 @@ from typing import Any
 import freeze_engine as fe
 from viewer.view_models.attributes import attribute_rows
 from viewer.view_models.environment import environment_view, failure_view
-from viewer.view_models.measures import told_metrics
 from viewer.view_models.overview import fate_counts, ordered_methods, overview
 from viewer.view_models.steps import StepRows
 
@@ -28,7 +27,7 @@ def view_data(trace: fe.Trace) -> dict[str, Any]:
         A JSON-ready dictionary; equal traces give equal dictionaries, in the same order. Steps refer to
         ``aliases`` and ``codes`` by place, and to nodes and values by the names that the graph data uses.
     """
-    metrics = told_metrics(trace)
+    metrics = fe.step_metrics(trace)
     builder = StepRows(trace, metrics)
     steps = builder.rows()
     return {

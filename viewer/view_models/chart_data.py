@@ -69,19 +69,18 @@ class ChartData:
 
 def chart_data(trace: fe.Trace) -> ChartData:
     """Returns the series that a trace has measurements for."""
-    metrics = fe.step_metrics(trace)
     compared = [numerics for step in trace.steps for numerics in step.numerics if numerics.error is None]
     return ChartData(
         latency=_latency(trace),
         errors=_errors(trace),
         constants=_per_method(trace, lambda step: (step.constant_bytes, bytes_text(step.constant_bytes))),
-        nodes=_per_method(trace, lambda step: _nodes(metrics[step.index])),
+        nodes=_per_method(trace, _nodes),
         baselines=tuple(
             (line.name, line.latency[0].median_ns.value)
             for line in trace.baselines
             if line.latency and math.isfinite(line.latency[0].median_ns.value)
         ),
-        past_tolerance=first_past_tolerance(metrics),
+        past_tolerance=first_past_tolerance(trace),
         not_finite=sum(not math.isfinite(numerics.max_abs) for numerics in compared),
         steps=len(trace.steps),
     )
@@ -124,5 +123,6 @@ def _per_method(trace: fe.Trace, point: Callable[[fe.Step], tuple[float, str]]) 
     return tuple(found.values())
 
 
-def _nodes(metrics: fe.StepMetrics) -> tuple[float, str]:
-    return metrics.nodes, f"{metrics.nodes} nodes"
+def _nodes(step: fe.Step) -> tuple[float, str]:
+    nodes = sum(1 for _ in step.graph.walk())
+    return nodes, f"{nodes} nodes"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import freeze_engine as fe
@@ -72,34 +71,12 @@ def numerics_rows(numerics: tuple[fe.Numerics, ...]) -> list[dict[str, Any]]:
     ]
 
 
-def told_metrics(trace: fe.Trace) -> tuple[fe.StepMetrics, ...]:
-    """Returns `freeze_engine.step_metrics`, without latency changes that the steps' own verdicts do not bear out.
-
-    Intervals alone can part two steps, neither of which differs from the first one by its verdict: that holds among all
-    comparisons of the trace, and the views must not say both.
-    """
-    return tuple(
-        replace(
-            entry,
-            latency_changes=tuple(
-                change
-                for change in entry.latency_changes
-                if any(_differs(trace.steps[index], change.device) for index in (change.step, change.since))
-            ),
-        )
-        for entry in fe.step_metrics(trace)
-    )
-
-
-def _differs(step: fe.Step, device: str) -> bool:
-    return any(entry.device == device and entry.verdict in ("faster", "slower") for entry in step.latency)
-
-
-def first_past_tolerance(metrics: tuple[fe.StepMetrics, ...], reference: str = "eager") -> int | None:
+def first_past_tolerance(trace: fe.Trace, reference: str = "eager") -> int | None:
     """Returns the index of the first step whose outputs torch's default tolerances reject, ``None`` if none is.
 
     Args:
-        metrics: what `freeze_engine.step_metrics` returned.
+        trace: the recording.
         reference: what the outputs are held against, as in `freeze_engine.Numerics.reference`.
     """
-    return next((entry.step for entry in metrics if reference in entry.past_tolerance), None)
+    found = fe.past_tolerance(trace)
+    return min((step for (_, against), step in found.items() if against == reference), default=None)

@@ -22,7 +22,7 @@ def overview(trace: fe.Trace, metrics: tuple[fe.StepMetrics, ...]) -> list[dict[
     if not trace.steps:
         return []
     main = trace.method_steps(ordered_methods(trace)[0])
-    return [_nodes(main, metrics), _constants(main), _latency(main), _numerics(trace, metrics)]
+    return [_nodes(main, metrics), _constants(main), _latency(main), _numerics(trace)]
 
 
 def ordered_methods(trace: fe.Trace) -> tuple[str, ...]:
@@ -67,7 +67,7 @@ def _latency(steps: tuple[fe.Step, ...]) -> dict[str, Any]:
     return _fact(label, f"measurably {last.verdict}", note, "good" if last.verdict == "faster" else "bad")
 
 
-def _numerics(trace: fe.Trace, metrics: tuple[fe.StepMetrics, ...]) -> dict[str, Any]:
+def _numerics(trace: fe.Trace) -> dict[str, Any]:
     compared = [
         numerics
         for step in trace.steps
@@ -76,7 +76,7 @@ def _numerics(trace: fe.Trace, metrics: tuple[fe.StepMetrics, ...]) -> dict[str,
     ]
     if not compared:
         return _fact("accuracy", "not compared", "recorded without checks", "muted")
-    past = first_past_tolerance(metrics)
+    past = first_past_tolerance(trace)
     if past is not None:
         return _fact("accuracy", "past tolerance", f"from step {past} on", "bad", past)
     worst = max(numerics.max_abs for numerics in compared)

@@ -1,0 +1,190 @@
+"""Several graphs, recompilations, caches and failures; and torch left as it was found, its code unchanged."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+import torch
+from torch._inductor.utils import run_and_get_code
+
+from freeze_engine.backends.inductor import private
+from freeze_engine.backends.inductor.recording import capture_inductor, partial_traces
+from freeze_engine.errors import FreezerError, UnsupportedTorchError
+from freeze_engine.verify import check_trace
+from tests.torch.inductor_models import Attention, Branches, BreaksInside, Convolutional, Stateful, filled
+from tests.torch.inductor_recording import fresh, image, record, rows
+
+NAMES = [*private.REQUIRED.values(), *private.OPTIONAL.values()]
+
+
+@pytest.fixture(autouse=True)
+def torch_as_found() -> Iterator[None]:
+    before = [name.found for name in NAMES]
+    yield
+    assert all(name.found is was for name, was in zip(NAMES, before, strict=True))
+
+
+def test_this_torch_has_every_private_name():
+    assert private.missing() == ()
+
+
+def normalised(code: str) -> str:
+    """Without what differs between two compiles of the same: the number of the graph, the cache's folder and keys."""
+    code = re.sub(r"# AOT ID: .*", "", code)
+    code = re.sub(r"/tmp/\S*?/", "/", code)
+    return re.sub(r"\bc[a-z2-7]{51}\b", "KEY", code)
+
+
+@pytest.mark.parametrize(
+    ("make", "args"),
+    [
+        (Convolutional, (image(),)),
+        (Stateful, (rows(2, 4),)),
+        (Attention, (torch.arange(10).reshape(2, 5),)),
+        (Branches, (rows(2, 4),)),
+    ],
+)
+def test_recording_changes_neither_code_nor_results(make: Callable[[], torch.nn.Module], args: tuple[Any, ...]):
+    def compiled() -> tuple[Any, list[str]]:
+        result, code = run_and_get_code(torch.compile(filled(make())), *args)
+        return result, [normalised(each) for each in code]
+
+    with torch.no_grad(), torch._inductor.config.patch(freezing=True):
+        with fresh():
+            plain = compiled()
+        with fresh(), capture_inductor() as captured:
+            recorded = compiled()
+    torch.testing.assert_close(recorded[0], plain[0], rtol=0, atol=0)
+    assert recorded[1] == plain[1]
+    (trace,) = captured.traces()
+    check_trace(trace)
+    (step,) = (step for step in trace.steps if step.name == "CompiledFxGraph")
+    assert normalised(step.code or "") in recorded[1]
+
+
+def test_each_graph_of_a_broken_function_has_a_trace_with_the_break():
+    with fresh(), torch.no_grad(), torch._inductor.config.patch(freezing=True), capture_inductor() as captured:
+        torch.compile(filled(BreaksInside()))(rows(2, 8))
+    traces = captured.traces()
+    for trace in traces:
+        check_trace(trace)
+    assert [trace.name for trace in traces] == ["BreaksInside", "BreaksInside [1/0]", "BreaksInside [2/0]"]
+    inlined = [[each.path for each in trace.attributes if each.fate == "inlined"] for trace in traces]
+    assert inlined == [
+        ["first.bias", "first.weight"],
+        ["inner.before.bias", "inner.before.weight"],
+        ["inner.after.bias", "inner.after.weight"],
+    ]
+    breaks = [[notice for notice in trace.notices if notice.code == "graph_break"] for trace in traces]
+    assert [len(found) for found in breaks] == [1, 1, 0]
+    assert "inductor_models.py" in breaks[0][0].message
+
+
+def test_a_new_shape_is_a_recompilation_with_its_guard():
+    model = torch.nn.Linear(4, 2).eval()
+    with fresh(), torch.no_grad(), torch._inductor.config.patch(freezing=True), capture_inductor() as captured:
+        compiled = torch.compile(model)
+        compiled(rows(2, 4))
+        compiled(rows(3, 4))
+    first, second = captured.traces()
+    check_trace(second)
+    assert [notice.code for notice in first.notices] == []
+    (notice,) = (notice for notice in second.notices if notice.code == "recompilation")
+    assert "expected 2, actual 3" in notice.message
+    assert second.name == "Linear [0/1]"
+    (value,) = (value for value in second.steps[-1].graph.inputs if value.type.startswith("Float"))
+    assert re.fullmatch(r"Float\(s\d+, 4, strides=\[4, 1\], device=cpu\)", value.type)
+
+
+def test_branches_are_blocks_and_their_passes_named():
+    with fresh():
+        (trace,) = record(filled(Branches()), rows(2, 4)).traces
+    check_trace(trace)
+    (cond,) = (node for node in trace.steps[-1].graph.nodes if node.op == "higher_order.cond")
+    assert [block.scope for block in cond.blocks] == ["cond/true_graph_0/", "cond/false_graph_0/"]
+    said = {line for step in trace.steps for line in step.log if line.startswith("in subgraph")}
+    assert said == {"in subgraph true_graph_0", "in subgraph false_graph_0"}
+    assert {each.fate for each in trace.attributes} == {"inlined"}
+
+
+def test_a_cache_hit_is_told_and_can_be_avoided(recwarn: pytest.WarningsRecorder):
+    class Plain(torch.nn.Module):
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return x.sin() + 1
+
+    codes = []
+    with fresh():
+        for off in (False, False, True):
+            torch._dynamo.reset()
+            with torch._inductor.config.patch(fx_graph_cache=True):
+                (trace,) = record(Plain().eval(), rows(2, 4), force_disable_caches=off).traces
+            check_trace(trace)
+            codes.append([notice.code for notice in trace.notices])
+    assert codes == [[], ["cache_hit"], []]
+
+
+def test_a_compile_that_fails_leaves_its_trace(monkeypatch: pytest.MonkeyPatch):
+    def failing(*args: Any) -> None:
+        raise ValueError("no such precision")
+
+    folding = torch._inductor.fx_passes.binary_folding
+    monkeypatch.setattr(folding, "recover_original_precision_folded_computation_ops", failing)
+    with fresh(), pytest.raises(Exception, match="no such precision") as caught:
+        record(filled(Convolutional()), image())
+    (trace,) = partial_traces(caught.value)
+    check_trace(trace)
+    assert trace.failure is not None
+    assert (trace.failure.type, trace.failure.stage) == ("ValueError", "freezing_passes")
+    assert trace.failure.name == "recover_original_precision_folded_computation_ops"
+    assert trace.steps[-1].name == "binary_folding"
+    assert trace.attributes == ()
+
+
+def test_a_module_compiled_before_is_an_error_with_a_remedy():
+    model = torch.nn.Linear(4, 2).eval()
+    with fresh():
+        record(model, rows(2, 4))
+        with pytest.raises(FreezerError, match=r"torch\.compiler\.reset\(\)"):
+            record(model, rows(2, 4))
+
+
+def test_a_missing_name_leaves_a_stage_unobserved(monkeypatch: pytest.MonkeyPatch):
+    known = dict(private.OPTIONAL)
+    known["apply_patterns"] = private.PrivateName(
+        "torch._inductor.pattern_matcher", "Gone.apply", "freezing_passes", ""
+    )
+    known["joint_graph_passes"] = private.PrivateName("torch._inductor.gone", "passes", "joint_graph", "")
+    monkeypatch.setattr(private, "OPTIONAL", known)
+    with fresh():
+        (trace,) = record(filled(Convolutional()), image()).traces
+    check_trace(trace)
+    said = {notice.message for notice in trace.notices if notice.code == "stage_unobserved"}
+    assert said == {
+        "Stage freezing_passes is not fully observed: this torch has no torch._inductor.pattern_matcher.Gone.apply.",
+        "Stage joint_graph is not fully observed: this torch has no torch._inductor.gone.passes.",
+    }
+    assert {each.fate for each in trace.attributes} == {"inlined", "folded", "dropped"}
+
+
+def test_without_the_compiler_itself_nothing_can_be_recorded(monkeypatch: pytest.MonkeyPatch):
+    gone = private.PrivateName("torch._inductor.compile_fx", "gone", "input", "the compile itself")
+    monkeypatch.setattr(private, "REQUIRED", {"freezing_compiler": gone})
+    with pytest.raises(UnsupportedTorchError, match=r"compile_fx\.gone"), capture_inductor():
+        pass
+
+
+def test_captures_nest_and_end(monkeypatch: pytest.MonkeyPatch):
+    with fresh(), torch.no_grad(), torch._inductor.config.patch(freezing=True), capture_inductor() as outer:
+        with capture_inductor() as inner:
+            torch.compile(torch.nn.Linear(4, 2).eval())(rows(2, 4))
+        torch.compile(torch.nn.Linear(4, 3).eval())(rows(2, 4))
+    assert (len(outer.traces()), len(inner.traces())) == (2, 1)
+
+
+def test_without_freezing_nothing_is_recorded():
+    with fresh(), torch.no_grad(), capture_inductor() as captured:
+        torch.compile(torch.nn.Linear(4, 2).eval())(rows(2, 4))
+    assert captured.traces() == ()

@@ -1,0 +1,223 @@
+"""Every pass of a freezing compile as a step, held against what torch itself says and computes."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+import torch
+
+import freeze_engine as fe
+from freeze_engine.backends.inductor.recording import Compiled, capture_inductor
+from freeze_engine.trace import Step, Trace
+from freeze_engine.verify import check_trace
+from tests.torch.inductor_models import Attention, Convolutional, filled
+from tests.torch.inductor_recording import fresh, image, record
+
+FREEZING = [
+    ("inline_parameters", "view_to_reshape", None),
+    ("inline_parameters", "replace_params_with_constants", None),
+    ("inline_parameters", "fx_graph_cse", None),
+    ("freezing_passes", "fake_tensor_prop", None),
+    ("freezing_passes", "mark_mixed_dtype_allowed_computation_ops", None),
+    *[
+        ("freezing_passes", name, number)
+        for number in (1, 2, 3, 4)
+        for name in ("constant_fold", "fake_tensor_prop", "binary_folding")
+    ],
+    ("freezing_passes", "recover_original_precision_folded_computation_ops", None),
+    ("freezing_passes", "constant_fold", None),
+    ("freezing_passes", "fake_tensor_prop", None),
+]
+
+
+@pytest.fixture(scope="module")
+def told() -> dict[str, Any]:
+    """What torch itself returned inside the recorded compile."""
+    return {}
+
+
+@pytest.fixture(scope="module")
+def convolutional(told: dict[str, Any]) -> Iterator[Compiled]:
+    freezing = torch._inductor.freezing
+    freeze = freezing.freeze
+
+    def spied(*args: Any) -> Any:
+        told["module"], told["preserved"] = freeze(*args)
+        return told["module"], told["preserved"]
+
+    freezing.freeze = spied
+    try:
+        with fresh():
+            yield record(filled(Convolutional()), image())
+    finally:
+        freezing.freeze = freeze
+
+
+@pytest.fixture(scope="module")
+def trace(convolutional: Compiled) -> Trace:
+    (trace,) = convolutional.traces
+    return trace
+
+
+def named(trace: Trace, stage: str) -> list[Step]:
+    return [step for step in trace.steps if step.stage == stage]
+
+
+def test_a_trace_is_valid_and_survives_a_file(trace: Trace):
+    check_trace(trace)
+    assert fe.loads(fe.dumps(trace)) == trace
+
+
+def test_stages_follow_each_other_as_torch_runs_them(trace: Trace):
+    stages = list(dict.fromkeys(step.stage for step in trace.steps))
+    assert stages == [
+        "input",
+        "joint_graph",
+        "layout",
+        "fake_tensor",
+        "inline_parameters",
+        "freezing_passes",
+        "post_grad",
+        "compile",
+    ]
+
+
+def test_freezing_is_told_pass_by_pass(trace: Trace):
+    steps = [*named(trace, "inline_parameters"), *named(trace, "freezing_passes")]
+    told = [(step.stage, step.name, step.round) for step in steps]
+    assert told[: len(FREEZING)] == FREEZING
+    groups = [name for _, name, _ in told[len(FREEZING) :]]
+    assert groups[:3] == ["pass_patterns[0]", "pass_patterns[1]", "pass_patterns[2]"]
+    assert groups[-3:] == ["eliminate_duplicate_packed_nodes", "stable_topological_sort", "constant_fold"]
+
+
+def test_the_layout_and_why(trace: Trace):
+    decision, conversion = named(trace, "layout")
+    assert decision.log == ("channels last: yes", "1 convolutions on the CPU, where oneDNN prefers it")
+    assert not decision.changed
+    clones = [node for node in conversion.graph.nodes if node.op == "aten.clone.default"]
+    assert [dict(node.attributes) for node in clones] == [{"memory_format": "torch.channels_last"}]
+
+
+def test_a_batch_norm_is_folded_in_four_rounds(trace: Trace):
+    kinds = [rewrite.kind for step in trace.steps if step.name == "binary_folding" for rewrite in step.rewrites]
+    assert kinds == ["conv_add", "conv_mul", "conv_mul", "conv_add"]
+    counts = Counter(line for step in trace.steps for line in step.log if "folded_op" in line)
+    assert counts == {"pattern binary_folding_init.folded_op matched 1 time": 4}
+
+
+def test_weights_are_packed(trace: Trace):
+    kinds = {rewrite.kind for step in trace.steps if step.name.startswith("pass_patterns") for rewrite in step.rewrites}
+    assert kinds == {"pack_convolution", "pack_linear"}
+
+
+def test_what_stays_an_input_is_what_torch_says(trace: Trace, convolutional: Compiled, told: dict[str, Any]):
+    assert convolutional.live[0].preserved == tuple(told["preserved"])
+    assert trace.steps[-1].log == ("argument 8 (x) is input 0", "8 arguments were constants and are dropped")
+    after = next(step for step in trace.steps if step.name == "replace_params_with_constants")
+    assert [value.name for value in after.graph.inputs] == ["arg8_1"]
+
+
+def test_the_last_graph_is_torchs(trace: Trace, told: dict[str, Any]):
+    nodes = [node for node in told["module"].graph.nodes if node.op not in ("placeholder", "output")]
+    assert [node.outputs[0].name for node in trace.steps[-1].graph.nodes] == [node.name for node in nodes]
+
+
+def test_the_generated_code_and_its_kernels(trace: Trace):
+    (step,) = (step for step in trace.steps if step.name == "CompiledFxGraph")
+    assert step.code is not None
+    assert "async_compile" in step.code
+    kernels = [line.split()[1] for line in step.log if line.startswith("kernel ")]
+    assert kernels
+    assert all(f"{kernel} = async_compile." in step.code for kernel in kernels)
+    assert any(line.startswith("calls torch.ops.mkldnn._convolution_pointwise") for line in step.log)
+
+
+def test_durations_are_of_the_pass_alone(trace: Trace):
+    timed = {step.name: step.duration_ns for step in named(trace, "compile")}
+    assert timed["GraphLowering.codegen"] > 0
+    assert timed["GraphLowering.compile_to_module"] > 0
+    assert sum(step.duration_ns or 0 for step in trace.steps) <= trace.duration_ns
+
+
+def test_every_step_up_to_fused_lowerings_can_be_run(convolutional: Compiled, trace: Trace):
+    (live,) = convolutional.live
+    runnable = [step.index for step in trace.steps if step.executable]
+    assert sorted(live.graphs) == runnable
+    fused = next(step.index for step in trace.steps if any("fusion_lowering" in line for line in step.log))
+    assert runnable == list(range(fused))
+    expected = filled(Convolutional())(image())
+    for index in runnable:
+        (actual,) = live.module(index)(*live.inputs(index))
+        torch.testing.assert_close(actual, expected)
+
+
+def test_constants_are_shared_between_steps(convolutional: Compiled):
+    (live,) = convolutional.live
+    weight = convolutional.module._orig_mod.conv.weight
+    step = live.inlining
+    (name,) = (row.target for row in live.graphs[step].rows if row.op == "get_attr" and row.value is weight)
+    assert getattr(live.module(step), name) is weight
+    assert getattr(live.module(step + 1), name) is weight
+
+
+def test_nodes_know_their_module_and_line(trace: Trace):
+    first = trace.steps[0].graph
+    convolution = next(node for node in first.nodes if node.op == "aten.convolution.default")
+    assert convolution.module == "conv"
+    assert convolution.source is not None
+    assert convolution.source.file.endswith("inductor_models.py")
+    calls = [node for step in trace.steps for node in step.graph.nodes if node.op != "get_attr"]
+    assert sum(node.source is not None for node in first.nodes) == len(first.nodes)
+    assert {node.module for node in calls if node.module} == {"conv", "bn", "head"}
+
+
+def test_a_wrong_rewrite_is_found_where_it_was_planted(monkeypatch: pytest.MonkeyPatch):
+    folding = torch._inductor.fx_passes.binary_folding
+
+    def wrong(module: torch.fx.GraphModule) -> None:
+        for node in module.graph.find_nodes(op="call_function", target=torch.ops.aten.relu.default):
+            node.target = torch.ops.aten.neg.default
+
+    monkeypatch.setattr(folding, "recover_original_precision_folded_computation_ops", wrong)
+    expected = filled(Convolutional())(image())
+    with fresh():
+        compiled = record(filled(Convolutional()), image())
+    (trace,), (live,) = compiled.traces, compiled.live
+    close = {
+        index: torch.allclose(live.module(index)(*live.inputs(index))[0], expected, rtol=1e-4, atol=1e-4)
+        for index in live.graphs
+    }
+    first = min(index for index, good in close.items() if not good)
+    assert trace.steps[first].name == "recover_original_precision_folded_computation_ops"
+    assert [rewrite.kind for rewrite in trace.steps[first].rewrites] == ["relu_to_neg"]
+
+
+def test_a_transformer_is_recorded_around_the_users_own_call():
+    model = filled(Attention())
+    tokens = torch.arange(10).reshape(2, 5)
+    expected = model(tokens)
+    with fresh(), torch.no_grad(), torch._inductor.config.patch(freezing=True), capture_inductor() as captured:
+        actual = torch.compile(model)(tokens)
+    torch.testing.assert_close(actual, expected, rtol=1e-4, atol=1e-4)
+    (trace,) = captured.traces()
+    check_trace(trace)
+    assert fe.loads(fe.dumps(trace)) == trace
+    assert (trace.name, trace.backend, trace.inputs[0].shape) == ("Attention", "inductor", (2, 5))
+    assert {step.stage for step in trace.steps} >= {"joint_graph", "freezing_passes", "post_grad", "compile"}
+    assert captured.traces()[0] is trace
+
+
+def test_bf16_precision_is_recovered():
+    model = filled(Convolutional()).to(torch.bfloat16)
+    with fresh():
+        compiled = record(model, image().to(torch.bfloat16))
+    (trace,) = compiled.traces
+    check_trace(trace)
+    step = next(step for step in trace.steps if step.name == "recover_original_precision_folded_computation_ops")
+    made = [node for node in step.graph.nodes if node.op == "prims.convert_element_type.default"]
+    assert step.changed
+    assert {dict(node.attributes)["dtype"] for node in made} >= {"torch.bfloat16"}
