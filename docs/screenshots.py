@@ -1,76 +1,136 @@
-"""Takes the README's pictures of real reports, in a real Chromium: ``python docs/screenshots.py``."""
+"""Takes the pictures in this folder, of the real dashboard and recordings: ``python -m docs.screenshots [NAME …]``.
+
+Run it from the project's root. Without a NAME it takes all pictures.
+"""
 
 from __future__ import annotations
 
-import shutil
+import re
 import sys
 import tempfile
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Final
 from urllib.parse import urlencode
 
-from playwright.sync_api import Browser, ViewportSize, sync_playwright
+from playwright.sync_api import Page, ViewportSize, expect, sync_playwright
 
 import freeze_engine as fe
-from viewer.report import write_report
+from tests.browser.conftest import ARGUMENTS, installed_chromium
+from tests.dashboard import running_server
 
-FOLDER = Path(__file__).parent
-SIZE: ViewportSize = {"width": 1440, "height": 860}
-FOLD = "FoldFrozenConvBatchnorm"
+FOLDER: Final = Path(__file__).parent
+SIZE: Final[ViewportSize] = {"width": 1440, "height": 860}
+FOLD: Final = "FoldFrozenConvBatchnorm"
+PATIENCE_MS: Final = 180_000
+
+Take = Callable[[Page], None]
 
 
-@dataclass(frozen=True, slots=True)
-class Picture:
-    """One picture.
+class Pictures:
+    """Goes to what the pictures show.
 
-    Attributes:
-        name: of the file, without its ending.
-        trace: the recording to show.
-        state: what to show of it, as in a report's address.
+    Args:
+        address: of the dashboard, ending in a slash.
+        folder: the traces are written to it.
     """
 
-    name: str
-    trace: fe.Trace
-    state: dict[str, str | int]
+    def __init__(self, address: str, folder: Path) -> None:
+        self._address = address
+        exact = fe.TorchScriptOptions(optimize_numerics=False)
+        self._resnet, self._resnet_path = _recorded("example:resnet18", folder / "resnet18.fztrace")
+        self._counter, self._counter_path = _recorded("example:counter", folder / "counter.fztrace")
+        _, self._exact_path = _recorded("example:resnet18", folder / "resnet18-same-numbers.fztrace", exact)
+        self.takes: dict[str, Take] = {
+            "report": self._graph,
+            "attributes": self._attributes,
+            "charts": self._charts,
+            "comparison": self._comparison,
+            "dark": self._dark,
+            "home": self._home,
+            "form": self._form,
+            "recording": self._recording,
+        }
+
+    def _graph(self, page: Page) -> None:
+        self._open_fold(page, "graph")
+
+    def _attributes(self, page: Page) -> None:
+        written = next(fate for fate in self._counter.attributes if fate.reason == "mutated_in_place")
+        state = {"step": written.step or 0, "attribute": written.path, "tab": "attributes"}
+        self._open(page, {"trace": str(self._counter_path)}, state)
+
+    def _charts(self, page: Page) -> None:
+        self._open_fold(page, "charts")
+
+    def _comparison(self, page: Page) -> None:
+        page.goto(self._link({"compare": str(self._exact_path), "with": str(self._resnet_path)}))
+        page.locator(".fv-summary").wait_for()
+
+    def _dark(self, page: Page) -> None:
+        page.emulate_media(color_scheme="dark")
+        self._open_fold(page, "graph")
+
+    def _home(self, page: Page) -> None:
+        page.goto(self._link({}))
+        expect(page.get_by_role("heading", level=1)).to_be_visible()
+
+    def _form(self, page: Page) -> None:
+        page.goto(self._link({"record": "example:counter"}))
+        expect(page.get_by_role("tree")).to_be_visible()
+
+    def _recording(self, page: Page) -> None:
+        page.goto(self._link({"record": "example:resnet50"}))
+        expect(page.get_by_role("tree")).to_be_visible()
+        page.get_by_role("button", name="Record", exact=True).click()
+        # Its graphs are there, and it is known how long measuring them will take.
+        expect(page.get_by_text(re.compile(r"^about .+ left$"))).to_be_visible()
+
+    def _open_fold(self, page: Page, tab: str) -> None:
+        fold = next(step for step in self._resnet.steps if step.name == FOLD and step.rewrites)
+        state = {"step": fold.index, "node": fold.rewrites[0].produced[0], "tab": tab}
+        self._open(page, {"trace": str(self._resnet_path)}, state)
+
+    def _open(self, page: Page, query: dict[str, str], state: Mapping[str, object]) -> None:
+        page.goto(f"{self._link(query)}#{urlencode(state)}")
+        page.locator(".fv-summary").wait_for()
+
+    def _link(self, query: dict[str, str]) -> str:
+        return f"{self._address}?{urlencode(query)}"
 
 
-def pictures() -> tuple[Picture, ...]:
-    """Records the examples and returns what to show of them."""
-    resnet = fe.record("example:resnet18").trace
-    counter = fe.record("example:counter").trace
-    fold = next(step for step in resnet.steps if step.name == FOLD and step.rewrites)
-    conv = fold.rewrites[0].produced[0]
-    written = next(fate for fate in counter.attributes if fate.reason == "mutated_in_place")
-    return (
-        Picture("report", resnet, {"step": fold.index, "node": conv, "tab": "graph"}),
-        Picture("attributes", counter, {"step": written.step or 0, "attribute": written.path, "tab": "attributes"}),
-        Picture("charts", resnet, {"step": fold.index, "tab": "charts"}),
-    )
+def _recorded(model: str, path: Path, options: fe.TorchScriptOptions | None = None) -> tuple[fe.Trace, Path]:
+    trace = fe.record(model, options=options).trace
+    fe.save(trace, path)
+    return trace, path
 
 
-def take(browser: Browser, picture: Picture, folder: Path) -> None:
-    """Writes a picture's report to ``folder``, opens it from there, and saves what it looks like."""
-    report = folder / f"{picture.name}.html"
-    write_report(picture.trace, report)
-    page = browser.new_page(viewport=SIZE, color_scheme="light", reduced_motion="reduce")
-    page.goto(f"{report.as_uri()}#{urlencode(picture.state)}")
-    page.locator(".fv-summary").wait_for()
-    page.evaluate("viewer.panels.get(viewer.state().tab).turn")  # layout and charts are done when it resolves
-    page.evaluate("new Promise((painted) => requestAnimationFrame(() => requestAnimationFrame(painted)))")
-    page.screenshot(path=FOLDER / f"{picture.name}.png")
-    page.close()
+def _take(page: Page, name: str, take: Take) -> None:
+    """Saves what a page looks like once it has come to rest."""
+    take(page)
+    page.wait_for_load_state("networkidle")
+    page.wait_for_timeout(1_500)  # layout in a worker, charts
+    page.screenshot(path=FOLDER / f"{name}.png")
 
 
-def main() -> int:
-    """Records, writes the reports and takes the pictures."""
-    chromium = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-    with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox", "--disable-gpu"])
-        for picture in pictures():
-            take(browser, picture, Path(folder))
-        browser.close()
+def main(names: list[str]) -> int:
+    """Records, serves, and takes the pictures."""
+    with tempfile.TemporaryDirectory(prefix="work-") as place, sync_playwright() as playwright:
+        folder = Path(place)
+        with running_server(folder) as server:
+            pictures = Pictures(server.link.partition("?")[0], folder)
+            browser = playwright.chromium.launch(executable_path=installed_chromium(), args=list(ARGUMENTS))
+            context = browser.new_context(viewport=SIZE, color_scheme="light", reduced_motion="reduce")
+            context.set_default_timeout(PATIENCE_MS)
+            expect.set_options(timeout=PATIENCE_MS)
+            context.new_page().goto(server.link)  # lets the browser in
+            for name in names or pictures.takes:
+                page = context.new_page()
+                _take(page, name, pictures.takes[name])
+                page.close()
+            browser.close()
     return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))

@@ -117,4 +117,5 @@ from .worker import (
     RecordingProcess as RecordingProcess,
     RecordRequest as RecordRequest,
     inspect_model as inspect_model,
+    temporary_folder as temporary_folder,
 )

@@ -10,6 +10,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Hashable, Sequence
+from itertools import pairwise
 
 Pair = tuple[int, int]
 
@@ -57,12 +58,13 @@ def refine(pairs: Sequence[Pair], before: Sequence[Hashable], after: Sequence[Ha
 
 def increasing(numbers: Sequence[int]) -> list[int]:
     """Returns the positions of a longest strictly increasing subsequence of ``numbers``."""
+    if all(number < other for number, other in pairwise(numbers)):
+        return list(range(len(numbers)))  # most of what is compared is in order already
     tails: list[int] = []
     tail_positions: list[int] = []
     links: list[int] = []
     for position, number in enumerate(numbers):
-        # What is in order already, most of what is compared here, needs no search.
-        length = bisect_left(tails, number) if tails and number <= tails[-1] else len(tails)
+        length = bisect_left(tails, number)
         links.append(tail_positions[length - 1] if length else -1)
         tails[length : length + 1] = [number]
         tail_positions[length : length + 1] = [position]

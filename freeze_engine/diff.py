@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -72,15 +72,14 @@ def diff_snapshots(before: GraphSnapshot, after: GraphSnapshot) -> GraphDiff:
         return GraphDiff(kept=sum(1 for _ in after.walk()))
     old = {node.id: node for node in before.walk()}
     new = {node.id: node for node in after.walk()}
-    both = [(old[name], node) for name, node in new.items() if name in old]
-    changes = ((node.id, changed_fields(earlier, node)) for earlier, node in both if earlier is not node)
+    changes = ((name, changed_fields(old[name], node)) for name, node in new.items() if name in old)
     changed = tuple(NodeChange(name, fields) for name, fields in changes if fields)
     return GraphDiff(
         added=tuple(name for name in new if name not in old),
         removed=tuple(name for name in old if name not in new),
         changed=changed,
-        moved=_moved(before, after),
-        kept=len(both) - len(changed),
+        moved=_moved(before, after, old),
+        kept=len(old.keys() & new.keys()) - len(changed),
         inputs_changed=before.inputs != after.inputs,
         outputs_changed=before.outputs != after.outputs,
     )
@@ -159,14 +158,13 @@ def _opcodes(pairs: Sequence[Pair], before: Sequence[str], after: Sequence[str])
     return tuple(opcodes)
 
 
-def _moved(before: GraphSnapshot, after: GraphSnapshot) -> tuple[str, ...]:
-    old, new = _sequences(before.nodes), _sequences(after.nodes)
-    places = {name: (holder, index) for holder, names in old.items() for index, name in enumerate(names)}
-    moved = []
-    for holder, names in new.items():
-        here = [name for name in names if name in places and places[name][0] == holder]
-        in_order = {here[position] for position in increasing([places[name][1] for name in here])}
-        moved += [name for name in names if name in places and name not in in_order]
+def _moved(before: GraphSnapshot, after: GraphSnapshot, known: Container[str]) -> tuple[str, ...]:
+    old, moved = _sequences(before.nodes), []
+    for holder, names in _sequences(after.nodes).items():
+        places = {name: index for index, name in enumerate(old.get(holder, ()))}
+        here = [name for name in names if name in places]
+        in_order = {here[position] for position in increasing([places[name] for name in here])}
+        moved += [name for name in names if name in known and name not in in_order]
     return tuple(moved)
 
 

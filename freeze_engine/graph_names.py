@@ -9,6 +9,8 @@ from itertools import count
 from freeze_engine.node_matching import NodeMatcher, unmangled
 from freeze_engine.trace import Block, Constant, GraphSnapshot, Node, Step, Value
 
+Names = tuple[str, ...]
+
 
 class MethodNames:
     """The names of one method of the second trace, as the first one would give them.
@@ -30,6 +32,7 @@ class MethodNames:
         self.nodes = self._node_names(own, matcher.nodes.firsts)
         self._strangers: dict[str, str] = {}
         self._cache: dict[tuple[int, int], tuple[GraphSnapshot, dict[str, str]]] = {}
+        self._written: dict[tuple[int, int, Names, Names], Node] = {}
 
     def snapshot(self, graph: GraphSnapshot, reference: GraphSnapshot | None) -> tuple[GraphSnapshot, dict[str, str]]:
         """Renames a snapshot.
@@ -45,6 +48,31 @@ class MethodNames:
         if key not in self._cache:
             self._cache[key] = _SnapshotNames(self, reference).rename(graph)
         return self._cache[key]
+
+    def node(self, own: Node, first: Node | None, inputs: Names, outputs: Names) -> Node:
+        """Returns a node without blocks with new names, the same object wherever these are the same.
+
+        Args:
+            own: the node in the second trace.
+            first: the same node in the first one.
+            inputs: the new names of what it reads.
+            outputs: the new names of what it defines.
+        """
+        key = (id(own), id(first), inputs, outputs)  # both traces hold their nodes, so that an id() is never reused
+        if key not in self._written:
+            self._written[key] = self.written(own, first, inputs, outputs, ())
+        return self._written[key]
+
+    def written(self, own: Node, first: Node | None, inputs: Names, outputs: Names, blocks: tuple[Block, ...]) -> Node:
+        """Returns a node with new names and renamed blocks, the first trace's own object if it reads the same."""
+        name = self.nodes[own.id]
+        values = _all_typed(outputs, own.outputs, first.outputs if first else ())
+        constant = self._constant(own.constant)
+        if first is None:
+            return replace(own, id=name, inputs=inputs, outputs=values, blocks=blocks, constant=constant)
+        attributes = first.attributes if _alike(first.attributes, own.attributes) else own.attributes
+        node = Node(name, own.op, inputs, values, attributes, blocks, own.module, first.source, constant)
+        return first if node == first else replace(node, source=own.source)
 
     def _node_names(self, own: Iterable[str], matched: Mapping[str, str]) -> dict[str, str]:
         taken = {*self._known, *matched.values()}
@@ -78,8 +106,7 @@ class MethodNames:
         """Returns a node of the first trace in its last state, by its id."""
         return self._known.get(name)
 
-    def constant(self, constant: Constant | None) -> Constant | None:
-        """Returns a constant with its storage's new name."""
+    def _constant(self, constant: Constant | None) -> Constant | None:
         if constant is None or constant.storage is None or self._storages[constant.storage] == constant.storage:
             return constant
         return replace(constant, storage=self._storages[constant.storage])
@@ -109,48 +136,55 @@ class _SnapshotNames:
         self._given.add(name)
         return name
 
-    def _read(self, names: tuple[str, ...]) -> tuple[str, ...]:
-        return tuple(self._values[name] for name in names)
+    def _read(self, names: Names) -> Names:
+        return tuple([self._values[name] for name in names])
 
     def _nodes(self, nodes: tuple[Node, ...]) -> tuple[Node, ...]:
-        return tuple(self._node(node) for node in nodes)
+        return tuple([self._node(node) for node in nodes])
 
     def _node(self, node: Node) -> Node:
         name = self._method.nodes[node.id]
-        first = self._reference.get(name, self._method.known(name))
+        first = self._reference.get(name) or self._method.known(name)
         inputs = self._read(node.inputs)
+        if not node.blocks:
+            return self._method.node(node, first, inputs, self._defined(node.outputs, first.outputs if first else ()))
         blocks = tuple(
             self._block(block, first.blocks[number] if first and number < len(first.blocks) else None)
             for number, block in enumerate(node.blocks)
         )
         outputs = self._defined(node.outputs, first.outputs if first else ())
-        constant = self._method.constant(node.constant)
-        if first is None:
-            return replace(node, id=name, inputs=inputs, outputs=outputs, blocks=blocks, constant=constant)
-        attributes = first.attributes if _alike(first.attributes, node.attributes) else node.attributes
-        renamed = Node(name, node.op, inputs, outputs, attributes, blocks, node.module, first.source, constant)
-        return first if renamed == first else replace(renamed, source=node.source)
+        return self._method.written(node, first, inputs, outputs, blocks)
 
     def _block(self, block: Block, first: Block | None) -> Block:
         if first is not None and self._method.scope(block.scope) != first.scope:
             first = None
-        inputs = self._defined(block.inputs, first.inputs if first else ())
+        known = first.inputs if first else ()
+        inputs = _all_typed(self._defined(block.inputs, known), block.inputs, known)
         nodes = self._nodes(block.nodes)
         return Block(inputs, nodes, self._read(block.outputs), self._method.scope(block.scope))
 
-    def _defined(self, values: tuple[Value, ...], first: tuple[Value, ...]) -> tuple[Value, ...]:
-        renamed = []
+    def _defined(self, values: tuple[Value, ...], first: tuple[Value, ...]) -> Names:
+        names = []
         for index, value in enumerate(values):
-            same = first[index] if index < len(first) else None
-            name = self._name(value.name, same.name if same else self._method.stranger(value.name))
-            renamed.append(_typed(name, value, same))
-        return tuple(renamed)
+            wanted = first[index].name if index < len(first) else self._method.stranger(value.name)
+            names.append(self._name(value.name, wanted))
+        return tuple(names)
 
 
 def fresh(name: str, taken: Container[str]) -> str:
     """Returns a name, or the first of ``name'2``, ``name'3``, … that is not taken."""
-    candidates = (f"{name}'{number}" if number > 1 else name for number in count(1))
+    if name not in taken:
+        return name
+    candidates = (f"{name}'{number}" for number in count(2))
     return next(candidate for candidate in candidates if candidate not in taken)
+
+
+def _all_typed(names: Names, values: tuple[Value, ...], first: tuple[Value, ...]) -> tuple[Value, ...]:
+    """Returns values with new names, and with the first trace's texts for types that are the same."""
+    return tuple(
+        _typed(name, value, first[index] if index < len(first) else None)
+        for index, (name, value) in enumerate(zip(names, values, strict=True))
+    )
 
 
 def _typed(name: str, value: Value, first: Value | None) -> Value:

@@ -77,10 +77,12 @@ def step_metrics(trace: Trace) -> tuple[StepMetrics, ...]:
     latest: dict[str, tuple[Step, Counts]] = {}
     plain = []
     for step in trace.steps:
-        before, counts = latest.get(step.method, (step, None))
-        now = counts if counts is not None and step.graph is before.graph else op_counts(step.graph)
-        plain.append(_graph_metrics(before, step, counts or now, now))
-        latest[step.method] = (step, now)
+        if step.method not in latest:
+            latest[step.method] = (step, op_counts(step.graph))
+        before, old = latest[step.method]
+        new = old if step.graph is before.graph else op_counts(step.graph)
+        plain.append(_graph_metrics(before, step, old, new))
+        latest[step.method] = (step, new)
     changes, past = latency_changes(trace), past_tolerance(trace)
     return tuple(
         replace(

@@ -132,15 +132,12 @@ class _Keys:
     """What nodes of one snapshot are told by, from what hardly ever is the same by chance to what often is."""
 
     def __init__(self, graph: GraphSnapshot, texts: _Texts) -> None:
-        self._graph = graph
         self._texts = texts
-        self._held: dict[str, Hashable] | None = None
+        self._leaves = {node.outputs[0].name: node for node in graph.walk() if node.op in _LEAVES and node.outputs}
 
     def exact(self, node: Node) -> Hashable:
         """Returns everything but names: with the attributes and constants that a node reads, and its source's text."""
-        if self._held is None:
-            self._held = _held_values(self._graph)
-        read = tuple(self._held.get(name) for name in node.inputs)
+        read = tuple(self._held(name) for name in node.inputs)
         types = tuple(unmangled(value.type) for value in node.outputs)
         inner = tuple(len(block.nodes) for block in node.blocks)
         kept = node.constant and (node.constant.shape, node.constant.dtype, node.constant.digest)
@@ -157,6 +154,14 @@ class _Keys:
     def by_operator(self, node: Node) -> Hashable:
         """Returns the operator, unless nodes of that operator have little in common."""
         return self.by_text(node) if node.op in _TOLD_BY_TEXT else (node.op, len(node.outputs))
+
+    def _held(self, name: str) -> Hashable:
+        """Returns which attribute or constant a value is, if it is one."""
+        node = self._leaves.get(name)
+        if node is None:
+            return None
+        kept = node.constant and (node.constant.shape, node.constant.digest)
+        return (node.attributes, kept, tuple(self._held(source) for source in node.inputs))
 
     def _source(self, source: SourceRef | None) -> str | None:
         # Of a line only its text counts: an edit further up moves it.
@@ -187,16 +192,6 @@ def _gaps(pairs: Sequence[Pair], first: int, second: int) -> Iterator[tuple[int,
         if index > start and other > other_start:
             yield start, index, other_start, other
         start, other_start = index + 1, other + 1
-
-
-def _held_values(graph: GraphSnapshot) -> dict[str, Hashable]:
-    """Returns by value name which attribute or constant it is, for those that are one."""
-    held: dict[str, Hashable] = {}
-    for node in graph.walk():
-        if node.op in _LEAVES and node.outputs:
-            kept = node.constant and (node.constant.shape, node.constant.digest)
-            held[node.outputs[0].name] = (node.attributes, kept, tuple(held.get(name) for name in node.inputs))
-    return held
 
 
 def _attributes(node: Node) -> tuple[tuple[str, str], ...]:

@@ -171,7 +171,7 @@ class GraphSnapshot:
 
     def walk(self) -> Iterator[Node]:
         """Yields every node, nested ones right after the node that holds them."""
-        yield from _walk(self.nodes)
+        return _walk(self.nodes)
 
     def __repr__(self) -> str:
         return "\n".join(graph_lines(self))

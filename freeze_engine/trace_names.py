@@ -6,12 +6,16 @@ compared, what stands for the same thing in both must be called the same.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import Final
 
 from freeze_engine.graph_names import MethodNames, fresh
 from freeze_engine.node_matching import NodeMatcher, Pairing, unmangled
 from freeze_engine.trace import AliasAnalysis, AttributeFate, Evidence, GraphSnapshot, NearMiss, Rewrite, Step, Trace
+
+_NAMED: Final = re.compile(r"%([\w./']*\w)")
 
 StepPair = tuple[Step | None, Step | None]
 """A step of the first trace and one of the second; ``None`` where only one of them has it."""
@@ -121,7 +125,13 @@ class _Renaming:
 
     def _near_miss(self, miss: NearMiss) -> NearMiss:
         nodes = self._methods[self._second.steps[miss.step].method].nodes
-        return replace(miss, node=nodes[miss.node], neighbour=nodes.get(miss.neighbour, miss.neighbour))
+        values = self._graphs[miss.step][1]
+        return replace(
+            miss,
+            node=nodes[miss.node],
+            neighbour=nodes.get(miss.neighbour, miss.neighbour),
+            detail=_NAMED.sub(lambda found: f"%{values.get(found[1]) or nodes.get(found[1], found[1])}", miss.detail),
+        )
 
     def _fate(self, fate: AttributeFate) -> AttributeFate:
         first_type = self._types.get(fate.path, fate.type)

@@ -12,6 +12,7 @@ from itertools import chain
 
 import freeze_engine as fe
 from viewer.view_models.environment import input_text
+from viewer.view_models.failure import failure_message, failure_title, left_text, notice_parts
 from viewer.view_models.overview import FATE_ORDER
 from viewer.view_models.wording import (
     REASONS,
@@ -44,8 +45,8 @@ def stats_text(trace: fe.Trace) -> str:
         _section("Findings", _findings(trace, metrics)),
         _section(f"Attributes: {len(trace.attributes)}", _attributes(trace)),
         _section("Folds that did not happen", _near_misses(trace)),
-        _section("Notices", (_notice(trace, notice) for notice in trace.notices)),
-        _section("The freeze failed", _failure(trace.failure)),
+        _section("Notices", (line for notice in trace.notices for line in _notice(trace, notice))),
+        _section(_ending(trace.failure), _failure(trace.failure)),
     )
     texts = ("\n".join(printable(line) for line in section) for section in map(tuple, sections) if section)
     return "\n\n".join(texts) + "\n"
@@ -190,9 +191,15 @@ def _near_misses(trace: fe.Trace) -> Iterator[str]:
         yield from (f"  {line}" for line in (miss.detail, miss.advice) if line)
 
 
-def _notice(trace: fe.Trace, notice: fe.Notice) -> str:
+def _notice(trace: fe.Trace, notice: fe.Notice) -> Iterator[str]:
     where = "" if notice.step is None else f" ({pass_text(trace.steps[notice.step])})"
-    return f"{notice.code}: {notice.message}{where}"
+    said, quoted = notice_parts(notice)
+    yield f"{notice.code}: {said}{where}"
+    yield from (f"  {line}" for line in (quoted or "").splitlines())
+
+
+def _ending(failure: fe.Failure | None) -> str:
+    return failure_title(failure) if failure else ""
 
 
 def _failure(failure: fe.Failure | None) -> Iterator[str]:
@@ -201,4 +208,5 @@ def _failure(failure: fe.Failure | None) -> Iterator[str]:
     method = f" of {failure.method}" if failure.method else ""
     last = "no step was recorded before it" if failure.step is None else f"the last step before it is {failure.step}"
     yield f"in {failure.stage}, {failure.name}{method}; {last}"
-    yield from (f"  {line}" for line in f"{failure.type}: {failure.message}".splitlines())
+    yield from (f"  {line}" for line in failure_message(failure).splitlines())
+    yield from filter(None, [left_text(failure)])

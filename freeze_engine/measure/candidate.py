@@ -31,11 +31,18 @@ class Candidate:
         key: the step's index, or the baseline's name; unique within a measurement.
         call: called as ``call(*args, **kwargs)``.
         reset: puts mutable module state back before a run; ``None`` if there is none.
+        made_by: name of the step's pass; empty for a baseline.
     """
 
     key: Key
     call: Callable[..., object]
     reset: Callable[[], None] | None = None
+    made_by: str = ""
+
+    def __str__(self) -> str:
+        """Returns what it is called in a sentence: ``step 3 (FoldFrozenConvBatchnorm)``, ``eager``."""
+        name = f"step {self.key}" if isinstance(self.key, int) else self.key
+        return f"{name} ({self.made_by})" if self.made_by else name
 
 
 class CandidateError(FreezerError):

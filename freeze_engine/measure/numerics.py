@@ -93,7 +93,7 @@ def measure_numerics(
         progress(0.0, "running the eager module")
         expected = tuple(_references(eager, inputs, options))
         for index, candidate in enumerate(candidates):
-            progress((index + 1) / (len(candidates) + 1), f"comparing {candidate.key}")
+            progress((index + 1) / (len(candidates) + 1), f"comparing {candidate}")
             found[candidate.key] = _compared(candidate, inputs, expected, options)
     return found
 

@@ -89,7 +89,7 @@ class Session:
     def warm_up(self, subjects: list[Subject]) -> None:
         """Calls each subject until it is steady."""
         for index, subject in enumerate(subjects):
-            self._progress(_WARMUP_SHARE * index / len(subjects), f"warming up {subject.candidate.key}")
+            self._progress(_WARMUP_SHARE * index / len(subjects), f"warming up {subject.candidate}")
             try:
                 self._warm_up(subject)
             except CandidateError as error:

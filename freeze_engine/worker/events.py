@@ -65,7 +65,12 @@ class JobEnded:
         trace: the trace file, if there is one; unless the outcome is ``finished`` it ends where the recording did.
         message: one line: what happened.
         died_in: the pass, or what else, that was under way when it failed, crashed or ran out of time.
-        log: the last lines: of torch's log, and of what was written to standard output and error.
+        log: the last lines: of the exception's traceback, frames of this package left out; else of torch's log, and of
+            what was written to standard output and error.
+        error: the exception's whole text, where one ended the recording.
+        traceback: all of its traceback.
+        is_refusal: whether what was asked for cannot be done, as ``error`` tells in words of this package; else
+            torch, or the model, failed at it.
     """
 
     outcome: Outcome
@@ -73,6 +78,9 @@ class JobEnded:
     message: str
     died_in: str | None = None
     log: tuple[str, ...] = ()
+    error: str | None = None
+    traceback: str | None = None
+    is_refusal: bool = False
 
 
 JobEvent = JobProgress | JobStep | JobPreview | JobEnded

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import tempfile
 import time
-from pathlib import Path
 from typing import Any
 
 from freeze_engine.errors import ModelSpecError
@@ -13,6 +11,7 @@ from freeze_engine.model_summary import ModelAttribute, ModelSummary
 from freeze_engine.worker.death import cause_of
 from freeze_engine.worker.inspect_task import QUESTION
 from freeze_engine.worker.process import WorkerProcess
+from freeze_engine.worker.temporary import temporary_folder
 
 _PRINTED_LINES = 5
 
@@ -33,10 +32,10 @@ def inspect_model(spec: str, *, trusted: bool = True, device: str | None = None,
         ModelSpecError: the MODEL cannot be used, also where looking at it crashes or takes too long; the message says
             why.
     """
-    with tempfile.TemporaryDirectory(prefix="freezer-inspection-", ignore_cleanup_errors=True) as folder:
+    with temporary_folder("freezer-inspection-") as folder:
         question = {"model": spec, "trusted": trusted, "device": device}
-        (Path(folder) / QUESTION).write_text(json.dumps(question))
-        process = WorkerProcess("inspect", Path(folder), trusted=trusted)
+        (folder / QUESTION).write_text(json.dumps(question))
+        process = WorkerProcess("inspect", folder, trusted=trusted)
         try:
             answers = [line for line in process.lines(time.monotonic() + limit_s) if line is not None]
             if process.exit_code is None:

@@ -14,8 +14,9 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Literal
 
 #: Arguments: what to do, the folder, descriptors of the lines and of the lifeline, then the search path.
 _BOOT = (
@@ -28,6 +29,8 @@ _OUTPUT_BYTES = 1 << 16
 _LOOK_S = 0.1
 _AFTERWARDS_S = 1.0
 _DEATH_S = 10.0
+Stream = Literal["stdout", "stderr"]
+OnOutput = Callable[[Stream, bytes], None]
 
 
 class WorkerProcess:
@@ -39,9 +42,12 @@ class WorkerProcess:
         task: what to do, see `freeze_engine.worker.child`.
         folder: what the task reads and writes.
         trusted: whether anything may be unpickled there.
+        on_output: takes what it prints, as `lines` reads it. Who gives this answers its questions, too: the process
+            then shares standard input.
     """
 
-    def __init__(self, task: str, folder: Path, *, trusted: bool = True) -> None:
+    def __init__(self, task: str, folder: Path, *, trusted: bool = True, on_output: OnOutput | None = None) -> None:
+        self._on_output = on_output
         self._lock = threading.Lock()
         self._output = bytearray()
         self._unfinished = b""
@@ -49,18 +55,21 @@ class WorkerProcess:
             # The child writes lines to the first pipe, and ends when nobody holds the other end of the second.
             self._lines, lines = _pipe(stack)
             lifeline, self._lifeline = _pipe(stack)
-            self._printed, printed = _pipe(stack)
+            out, out_end = _pipe(stack)
+            error, error_end = _pipe(stack)
+            self._printed: dict[int, Stream] = {out: "stdout", error: "stderr"}
             self._process = subprocess.Popen(
-                [sys.executable, "-c", _BOOT, task, str(folder), str(lines), str(lifeline), *_search_path()],
-                stdin=subprocess.DEVNULL,
-                stdout=printed,
-                stderr=printed,
+                # -u: what is printed right before a crash is not to be lost with Python's buffers.
+                [sys.executable, "-u", "-c", _BOOT, task, str(folder), str(lines), str(lifeline), *_search_path()],
+                stdin=subprocess.DEVNULL if on_output is None else None,
+                stdout=out_end,
+                stderr=error_end,
                 pass_fds=(lines, lifeline),
                 env=_environment(trusted),
                 start_new_session=True,  # an interrupt at the terminal is for the caller
             )
             stack.pop_all()
-        for descriptor in (lines, lifeline, printed):
+        for descriptor in (lines, lifeline, out_end, error_end):
             os.close(descriptor)
 
     @property
@@ -87,13 +96,14 @@ class WorkerProcess:
             until_s: clock (`time.monotonic`) at which to stop waiting, with the process still there.
         """
         with selectors.DefaultSelector() as selector:
-            for descriptor in (self._lines, self._printed):
+            for descriptor in (self._lines, *self._printed):
                 os.set_blocking(descriptor, False)
                 selector.register(descriptor, selectors.EVENT_READ)
             last_s = float("inf")
             while time.monotonic() < min(last_s, float("inf") if until_s is None else until_s):
                 is_ready = bool(selector.select(_LOOK_S))
-                self._keep_printed(self._drain(selector, self._printed))
+                for descriptor, stream in self._printed.items():
+                    self._keep_printed(stream, self._drain(selector, descriptor))
                 yield from self._whole_lines(self._drain(selector, self._lines))
                 if self._has_ended():
                     # What it wrote before is still to be read, but others may hold the pipes open and go on writing.
@@ -104,6 +114,12 @@ class WorkerProcess:
         with self._lock:
             if self._process.returncode is None:
                 self._process.send_signal(signal.SIGUSR1)
+
+    def interrupt(self) -> None:
+        """Raises `KeyboardInterrupt` in the process, as soon as its Python runs."""
+        with self._lock:
+            if self._process.returncode is None:
+                self._process.send_signal(signal.SIGINT)
 
     def kill(self) -> None:
         """Ends the process and whatever it started in its session; returns at once."""
@@ -117,7 +133,7 @@ class WorkerProcess:
         # A process that hangs inside the kernel cannot be ended; it is left to itself.
         with self._lock, contextlib.suppress(subprocess.TimeoutExpired):
             self._process.wait(_DEATH_S)
-        for descriptor in (self._lines, self._lifeline, self._printed):
+        for descriptor in (self._lines, self._lifeline, *self._printed):
             os.close(descriptor)
 
     def _has_ended(self) -> bool:
@@ -138,9 +154,11 @@ class WorkerProcess:
             self._unfinished = b""
         return tuple(whole) or (None,)
 
-    def _keep_printed(self, data: bytes) -> None:
+    def _keep_printed(self, stream: Stream, data: bytes) -> None:
         self._output += data
         del self._output[:-_OUTPUT_BYTES]
+        if data and self._on_output is not None:
+            self._on_output(stream, data)
 
     def _drain(self, selector: selectors.BaseSelector, descriptor: int) -> bytes:
         if descriptor not in selector.get_map():

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from freeze_engine.backends.torchscript.post_mortem import NotedStep
 from freeze_engine.backends.torchscript.watcher import FREEZING, PHASES, FreezeNotes, Watcher
-from freeze_engine.errors import FreezerError
+from freeze_engine.errors import FreezerError, ModelSpecError
 from freeze_engine.inputs import parse_input
 from freeze_engine.options import RecordOptions, TorchScriptOptions
 from freeze_engine.trace import Failure, Step, Trace
@@ -22,9 +22,11 @@ from freeze_engine.worker.events import JobEnded, JobEvent, JobPreview, JobProgr
 from freeze_engine.worker.journal import TORCH_LOG, Journal
 from freeze_engine.worker.output import write_output
 from freeze_engine.worker.request import REQUEST, RecordRequest, read_request
+from freeze_engine.worker.user_frames import user_traceback
 
 if TYPE_CHECKING:
     from freeze_engine.backends.torchscript.raw import RawStep
+    from freeze_engine.models import LoadedModel
 
 MEASURE = "measure"
 #: A phase of this many units is told of only so often.
@@ -58,10 +60,10 @@ def _recorded(request: RecordRequest, watcher: _JobWatcher) -> JobEnded:
     wanted = [parse_input(text) for text in request.inputs]
     watcher.progress("importing torch", 0, 0)
     from freeze_engine.backends.torchscript.recording import record_module
-    from freeze_engine.models import load_model, make_inputs
+    from freeze_engine.models import make_inputs
 
     watcher.progress("loading the model", 0, 0)
-    model = load_model(request.model, map_location=request.device, trusted=request.trusted)
+    model = _loaded(request)
     inputs = make_inputs(wanted, device=request.device or "cpu") if wanted else model.inputs
     options = request.options or TorchScriptOptions()
     options = replace(options, preserved_attrs=options.preserved_attrs or model.preserved_attrs)
@@ -73,26 +75,52 @@ def _recorded(request: RecordRequest, watcher: _JobWatcher) -> JobEnded:
     return JobEnded("finished", request.output, f"recorded {len(frozen.trace.steps)} steps")
 
 
+def _loaded(request: RecordRequest) -> LoadedModel:
+    from freeze_engine.models import load_model
+
+    try:
+        return load_model(request.model, map_location=request.device, trusted=request.trusted)
+    except FreezerError:
+        raise
+    except Exception as error:
+        text = f"MODEL {request.model!r}: its own code raised {type(error).__name__}: {error}"
+        raise ModelSpecError(text) from error
+
+
 def _failed(error: BaseException, watcher: _JobWatcher) -> JobEnded:
     from freeze_engine.backends.torchscript.recording import partial_trace
 
-    is_ours = isinstance(error, FreezerError)
-    text = str(error) if is_ours else f"{type(error).__name__}: {error}"
-    message = text.strip().partition("\n")[0]
-    log = () if is_ours else tuple("".join(traceback.format_exception(error)).splitlines()[-_LOG_LINES:])
+    is_refusal = isinstance(error, FreezerError)
+    text = (str(error) if is_refusal else f"{type(error).__name__}: {error}").strip()
+    ended = JobEnded(
+        outcome="cancelled" if isinstance(error, KeyboardInterrupt) else "failed",
+        trace=watcher.preview,
+        message=_first_line(text),
+        died_in=watcher.now,
+        log=user_traceback(error)[-_LOG_LINES:],
+        error=text,
+        traceback="".join(traceback.format_exception(error)),
+        is_refusal=is_refusal,
+    )
     trace = partial_trace(error)
     if trace is None:
-        return JobEnded("failed", watcher.preview, message, watcher.now, log)
+        return ended
     if trace.failure is None:
         last = trace.steps[-1].index if trace.steps else None
         failure = Failure(type(error).__name__, str(error), MEASURE, watcher.now, None, last)
         trace = replace(trace, failure=failure)
+    assert trace.failure is not None
     try:
         watcher.write(trace)
     except FreezerError as refused:
-        return JobEnded("failed", watcher.preview, f"{message} ({refused})", watcher.now, log)
-    assert trace.failure is not None
-    return JobEnded("failed", watcher.output, message, trace.failure.name, log)
+        return replace(ended, message=f"{ended.message} ({refused})", error=f"{text}\n{refused}")
+    return replace(ended, trace=watcher.output, died_in=trace.failure.name)
+
+
+def _first_line(text: str) -> str:
+    """Returns the line that tells most; torch lets some of its messages begin with an empty one."""
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    return " ".join(lines[: 2 if lines[0].endswith(":") else 1])
 
 
 class _JobWatcher(Watcher):

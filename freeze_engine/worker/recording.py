@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 import threading
 import time
 from collections import deque
@@ -16,8 +15,9 @@ from freeze_engine.worker.events import JobEnded, JobEvent, JobPreview, JobStep,
 from freeze_engine.worker.freeze_progress import FreezeProgress
 from freeze_engine.worker.journal import TORCH_LOG
 from freeze_engine.worker.output import remove_unfinished
-from freeze_engine.worker.process import WorkerProcess
+from freeze_engine.worker.process import OnOutput, WorkerProcess
 from freeze_engine.worker.request import REQUEST, RecordRequest, request_text
+from freeze_engine.worker.temporary import temporary_folder
 
 _STACK_S = 0.5
 _POST_MORTEM_S = 300.0
@@ -45,15 +45,21 @@ class RecordingProcess:
         request: what to record.
         on_event: told of every event, on a thread of its own, one at a time; `JobEnded` is always the last. While it
             works the recording may have to wait. What it raises ends the recording.
+        on_output: called on the same thread with ``"stdout"`` or ``"stderr"`` and the bytes that the recording writes
+            there. Who gives this answers its questions, too: the recording then shares standard input.
     """
 
-    def __init__(self, request: RecordRequest, on_event: Callable[[JobEvent], None]) -> None:
+    def __init__(
+        self, request: RecordRequest, on_event: Callable[[JobEvent], None], on_output: OnOutput | None = None
+    ) -> None:
         self._request = request
         self._on_event = on_event
+        self._on_output = on_output
         self._thread = threading.Thread(target=self._run, name=f"recording of {request.model}", daemon=True)
         self._lock = threading.Lock()
         self._process: WorkerProcess | None = None
         self._is_cancelled = False
+        self._is_interrupted = False
         self._ended: JobEnded | None = None
         self._steps = 0
         self._preview: Path | None = None
@@ -72,6 +78,18 @@ class RecordingProcess:
             self._is_cancelled = True
             if self._process is not None:
                 self._process.kill()
+
+    def interrupt(self) -> None:
+        """Ends the recording as Ctrl-C would: once its Python runs again, and with the trace until then.
+
+        Returns at once, and `JobEnded` follows, ``cancelled``. Code of torch that never returns is ended by `cancel`.
+        """
+        with self._lock:
+            if self._process is None:
+                self._is_cancelled = True
+            else:
+                self._is_interrupted = True
+                self._process.interrupt()
 
     def wait(self, timeout_s: float | None = None) -> JobEnded | None:
         """Waits for the end.
@@ -95,8 +113,8 @@ class RecordingProcess:
     def _run(self) -> None:
         self._ended = JobEnded("failed", None, "given up: what was told of the events raised an exception")
         try:
-            with tempfile.TemporaryDirectory(prefix="freezer-recording-", ignore_cleanup_errors=True) as folder:
-                self._ended = self._recorded(Path(folder))
+            with temporary_folder("freezer-recording-") as folder:
+                self._ended = self._recorded(folder)
         except OSError as error:
             self._ended = JobEnded("failed", self._preview, f"the recording cannot be made here: {error}")
         self._on_event(self._ended)
@@ -106,14 +124,18 @@ class RecordingProcess:
         (folder / REQUEST).write_text(request_text(self._request))
         until_s = None if limit_s is None else time.monotonic() + limit_s
         told = self._followed("record", folder, until_s)
-        if told.ended is None and not self._is_cancelled:
+        if told.ended is None and not self._is_ended_by_hand:
             death = self._death(told)
             write_death(death, folder)
             told = self._followed("post_mortem", folder, time.monotonic() + _POST_MORTEM_S)
-            if told.ended is None and not self._is_cancelled:
+            if told.ended is None and not self._is_ended_by_hand:
                 unread = f"{death.message}; what it left cannot be read"
                 return JobEnded(death.outcome, self._preview, unread, None, death.printed)
         return told.ended or JobEnded("cancelled", self._preview, "cancelled")
+
+    @property
+    def _is_ended_by_hand(self) -> bool:
+        return self._is_cancelled or self._is_interrupted
 
     def _death(self, told: _Told) -> Death:
         outcome = CRASHED if told.exit_code is not None else TIMED_OUT
@@ -150,7 +172,8 @@ class RecordingProcess:
 
     def _started(self, task: str, folder: Path) -> WorkerProcess:
         with self._lock:
-            self._process = WorkerProcess(task, folder, trusted=self._request.trusted)
+            on_output = self._on_output if task == "record" else None
+            self._process = WorkerProcess(task, folder, trusted=self._request.trusted, on_output=on_output)
             if self._is_cancelled:
                 self._process.kill()
             return self._process

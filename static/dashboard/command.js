@@ -32,7 +32,7 @@ var FreezerDashboard = FreezerDashboard || {};
   /**
    * @param {Object} request the message that starts the recording
    * @param {Object} backend of `site.backends`
-   * @returns {string[]} words of the command; `quote` each for a shell. The time limit is the dashboard's alone.
+   * @returns {string[]} words of the command; `quote` each for a shell
    */
   function toWords(request, backend) {
     const words = ["freezer-ui", "record", request.model || "MODEL"];
@@ -43,6 +43,7 @@ var FreezerDashboard = FreezerDashboard || {};
     for (const option of backend.options) words.push(...optionWords(option, request.options[option.id]));
     if (request.device) words.push("--device", request.device);
     words.push(...measureWords(request.measure));
+    if (request.limit_s) words.push("--limit", String(request.limit_s));
     return words;
   }
 

@@ -131,7 +131,7 @@ var FreezerDashboard = FreezerDashboard || {};
       const seconds = h("input.fv-input.fd-number", { type: "number", min: "0.5", step: "0.5", value: measure.seconds, oninput: () => update() });
       const limit = h("input.fv-input.fd-number", { type: "number", min: "1", step: "1", placeholder: "none", value: request.limit_s ?? "", oninput: () => update() });
       this.secondsField = field("Seconds for latencies", seconds, { note: "per device, after warming up" });
-      this.limitField = field("Time limit, seconds", limit, { note: "ends a recording that hangs; no part of the command below" });
+      this.limitField = field("Time limit, seconds", limit, { note: "ends a recording that hangs" });
       const update = () => {
         const on = Object.fromEntries(boxes.map(({ name, input }) => [name, input.checked]));
         request.measure = boxes.some(({ input }) => input.checked) ? { ...on, seconds: seconds.valueAsNumber } : null;

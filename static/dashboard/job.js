@@ -109,7 +109,7 @@ var FreezerDashboard = FreezerDashboard || {};
       return [open, again, this.app.link("All recordings and traces", { page: "home" })];
     }
 
-    /** What it was asked; after a reload all that is known may be the model. */
+    /** What it was asked. */
     request(job) {
       const backend = this.app.backend(job.backend);
       return job.request ?? this.app.requests.get(job.id) ?? FreezerDashboard.emptyRequest(backend, job.model);

@@ -106,12 +106,14 @@ var FreezerViewer = FreezerViewer || {};
     const { failure, steps } = app.model.view;
     if (!failure) return null;
     const where = [failure.stage, failure.method].filter(Boolean).join(", ");
-    const last = failure.step === null || !steps[failure.step] ? null : app.link("Show the graph just before", { step: failure.step, tab: "graph" });
+    const last = failure.step === null || !steps[failure.step] ? null : app.link(failure.method ? "Show the graph just before" : "Show the last graph", { step: failure.step, tab: "graph" });
     return h(
       "section.fv-failure",
       { role: "alert" },
-      h("div.fv-failure-head", null, h("span.fv-failure-mark", { "aria-hidden": "true" }, "✕"), h("strong", null, `The freeze failed in ${failure.name}`), h("span", null, where), h("span.fv-spring"), last),
-      h("pre", { tabindex: "0" }, h("strong", null, `${failure.type}: `), failure.message),
+      h("div.fv-failure-head", null, h("span.fv-failure-mark", { "aria-hidden": "true" }, "✕"), h("strong", null, failure.title), failure.method ? h("span", null, where) : null, h("span.fv-spring"), last),
+      h("pre", { tabindex: "0" }, failure.message),
+      failure.left ? h("p.fv-small", null, failure.left) : null,
+      failure.log ? h("details.fv-small", null, h("summary", null, "What was logged last"), h("pre.fv-log", { tabindex: "0" }, failure.log)) : null,
     );
   }
 

@@ -4,6 +4,19 @@ var FreezerViewer = FreezerViewer || {};
 
 (() => {
   const { h, Viewer, ComparisonModel } = FreezerViewer;
+  const KEYS = {
+    "r f": "previous, next pass that makes a difference of its own",
+    c: "from any two steps back to those of one pass",
+    h: "leave only what differs, in the passes and the attributes",
+    Esc: "leave a field, close details",
+  };
+  const PASS_SIGNS = [
+    [() => [h("span.fv-side.fv-side-a", null, "A"), " ", h("span.fv-side.fv-side-b", null, "B")], "the first trace, the second one; a number of either shows that step alone against the other's"],
+    [() => [h("span.fv-removed", null, "−9 "), h("span.fv-added", null, "+7 "), h("span.fv-modified", null, "~4")], "nodes only in A, only in B, in both and different"],
+    [() => h("span.fv-pair-new", null, "≠"), "after this pass the two differ in another way than before"],
+    [() => h("span.fv-muted", null, "″"), "they differ as after the pass before"],
+    [() => h("span.fv-muted", null, "="), "they are the same"],
+  ];
 
   class ComparisonViewer extends Viewer {
     modelOf({ view, graph, comparison }) {
@@ -11,9 +24,9 @@ var FreezerViewer = FreezerViewer || {};
     }
 
     parts() {
-      const { ComparisonGraphPanel, ComparisonAttributesPanel, ComparisonRewritesPanel, IrPanel, CodePanel, ComparisonChartsPanel, ComparisonEnvironmentPanel } = FreezerViewer;
-      const panels = [ComparisonGraphPanel, ComparisonAttributesPanel, ComparisonRewritesPanel, IrPanel, CodePanel, ComparisonChartsPanel, ComparisonEnvironmentPanel];
-      return { Details: FreezerViewer.ComparisonDetails, PassList: FreezerViewer.ComparisonPassList, PassSummary: FreezerViewer.ComparisonSummary, panels };
+      const { ComparisonGraphPanel, ComparisonAttributesPanel, ComparisonRewritesPanel, ComparisonAliasesPanel, IrPanel, CodePanel, ComparisonChartsPanel, ComparisonEnvironmentPanel } = FreezerViewer;
+      const panels = [ComparisonGraphPanel, ComparisonAttributesPanel, ComparisonRewritesPanel, ComparisonAliasesPanel, IrPanel, CodePanel, ComparisonChartsPanel, ComparisonEnvironmentPanel];
+      return { Details: FreezerViewer.ComparisonDetails, PassList: FreezerViewer.ComparisonPassList, PassSummary: FreezerViewer.ComparisonSummary, panels, sheet: { keys: KEYS, passSigns: PASS_SIGNS } };
     }
 
     heading() {

@@ -96,17 +96,15 @@ var FreezerViewer = FreezerViewer || {};
     }
 
     /** Each trace has a history of its own. */
-    buildHistory(method) {
-      const events = new Map();
-      for (const side of [0, 1]) {
-        let before = null;
-        for (const step of this.steps.filter((one) => one.method === method && one.side === side)) {
-          const now = this.rows(this.snapshot(step.index));
-          if (before !== now) this.compare(before, now, step, events);
-          before = now;
-        }
-      }
-      return events;
+    chains(method) {
+      const steps = this.steps.filter((step) => step.method === method);
+      return [0, 1].map((side) => steps.filter((step) => step.side === side)).filter((chain) => chain.length);
+    }
+
+    /** The last steps of the trace that attributes are read as. */
+    finals() {
+      const side = this.side ?? 0;
+      return this.methods.flatMap((method) => this.chains(method).map((chain) => chain.at(-1))).filter((step) => step.side === side);
     }
   }
 

@@ -3,13 +3,14 @@
 var FreezerViewer = FreezerViewer || {};
 
 (() => {
-  const { h, fill, fateBadge, grid, section, ChartsPanel, Details, GraphPanel, RewritesPanel, VirtualList } = FreezerViewer;
+  const { h, fill, fateBadge, grid, section, ChartsPanel, AliasesPanel, Details, GraphPanel, RewritesPanel, VirtualList } = FreezerViewer;
   const SIDES = ["a", "b"];
+  const WORDS = { removed: "only in A", added: "only in B", changed: "different" };
 
   class ComparisonGraphPanel extends GraphPanel {
     constructor(app) {
       super(app);
-      this.words = { removed: "only in A", added: "only in B", changed: "different" };
+      this.words = WORDS;
       for (const [value, text] of [["split", "A | B"], ["before", "A"], ["after", "B"]]) {
         this.panes.querySelector(`option[value="${value}"]`).textContent = text;
       }
@@ -120,6 +121,11 @@ var FreezerViewer = FreezerViewer || {};
   }
 
   class ComparisonDetails extends Details {
+    constructor(app) {
+      super(app);
+      this.words = WORDS;
+    }
+
     /** The attribute as both traces have it. */
     attribute(path) {
       const { model } = this.app;
@@ -145,6 +151,41 @@ var FreezerViewer = FreezerViewer || {};
       if (this.against !== state.against) this.shown = null;
       this.against = state.against;
       super.render(state);
+    }
+  }
+
+  /** The alias sets of one of the two traces. */
+  class SideAliasesPanel extends AliasesPanel {
+    constructor(app, side) {
+      super(app);
+      this.side = side;
+      this.element.prepend(h("div.fv-side-head", null, sign(SIDES[side]), ` ${app.model.comparison.names[side]}`));
+    }
+
+    stepOf() {
+      const { pair } = this.app;
+      return [pair?.before, pair?.after].find((step) => step?.side === this.side) ?? null;
+    }
+  }
+
+  class ComparisonAliasesPanel {
+    constructor(app) {
+      this.id = "aliases";
+      this.label = "Aliases & writes";
+      this.sides = [0, 1].map((side) => new SideAliasesPanel(app, side));
+      this.element = h("div.fv-panel-body.fv-split", null, this.sides.map((panel) => h("section", null, panel.element)));
+    }
+
+    focusSearch() {
+      this.sides[0].focusSearch();
+    }
+
+    render(state) {
+      for (const panel of this.sides) panel.render(state);
+    }
+
+    destroy() {
+      for (const panel of this.sides) panel.destroy();
     }
   }
 
@@ -177,7 +218,7 @@ var FreezerViewer = FreezerViewer || {};
         rows.length
           ? grid("What was asked for, given or found in another way", ["", "Name", "A", "B"], rows)
           : section("Settings", h("p.fv-muted", null, "Options, inputs and environment are the same in both.")),
-        notices.some((side) => side.length) ? grid("To know", ["", "Notice"], notices.flatMap((side, index) => side.map((text) => h("tr", null, h("td", null, sign(SIDES[index])), h("td.fv-wrap", null, text))))) : null,
+        notices.some((side) => side.length) ? grid("To know", ["", "Notice"], notices.flatMap((side, index) => side.map(({ message, quoted }) => h("tr", null, h("td", null, sign(SIDES[index])), h("td.fv-wrap", null, message, quoted && h("pre.fv-log", { tabindex: "0" }, quoted)))))) : null,
         failures.some(Boolean) ? grid("How the freezes ended", ["A", "B"], [line(failures.map((text) => text ?? "it did not fail"))]) : null,
         misses.some((side) => side.length) ? grid("Near misses of one trace only", ["", "Fold", "Node", "Why not", "What decided it"], misses.flatMap((side, index) => side.map((miss) => line([sign(SIDES[index]), miss.kind, `%${miss.node}`, miss.reason, miss.detail])))) : null,
       );
@@ -194,5 +235,5 @@ var FreezerViewer = FreezerViewer || {};
     return h("tr", null, texts.map((text) => h("td.fv-wrap", null, text)));
   }
 
-  Object.assign(FreezerViewer, { ComparisonGraphPanel, ComparisonAttributesPanel, ComparisonDetails, ComparisonRewritesPanel, ComparisonChartsPanel, ComparisonEnvironmentPanel });
+  Object.assign(FreezerViewer, { ComparisonGraphPanel, ComparisonAttributesPanel, ComparisonAliasesPanel, ComparisonDetails, ComparisonRewritesPanel, ComparisonChartsPanel, ComparisonEnvironmentPanel });
 })();

@@ -3,28 +3,11 @@
 var FreezerViewer = FreezerViewer || {};
 
 (() => {
-  const { h, fill, reveal, stepLabel } = FreezerViewer;
+  const { h, fill, reveal, stepLabel, PassFrame } = FreezerViewer;
 
-  class ComparisonPassList {
+  class ComparisonPassList extends PassFrame {
     constructor(app) {
-      this.app = app;
-      this.options = new Map();
-      this.filter = h("input.fv-input", {
-        type: "search",
-        placeholder: "Filter passes",
-        "aria-label": "Filter passes by name",
-        oninput: () => app.navigate({ passes: this.filter.value }),
-      });
-      this.quiet = h("input", { type: "checkbox", onchange: () => app.navigate({ quiet: this.quiet.checked }) });
-      this.count = h("span.fv-muted.fv-num");
-      this.list = h("div.fv-passes-list", { role: "listbox", tabindex: "0", "aria-label": "Passes of both traces", onclick: (event) => this.click(event) });
-      this.element = h(
-        "aside.fv-passes",
-        { "aria-label": "Passes" },
-        h("div.fv-passes-bar", null, this.filter),
-        h("div.fv-passes-bar", null, h("label.fv-check", null, this.quiet, "Only differences"), this.count),
-        this.list,
-      );
+      super(app, { label: "Passes of both traces", quiet: "Only differences" });
     }
 
     /** A click chooses both traces' step; on a number, that trace's step alone, against what the other one shows. */
@@ -37,6 +20,7 @@ var FreezerViewer = FreezerViewer || {};
       const { step, against } = this.app.current;
       const alone = side === "a" && row.a !== null ? { step, against: row.a } : side === "b" && row.b !== null ? { step: row.b, against } : null;
       this.app.navigate(alone ?? this.app.model.shown(place));
+      this.draw(false);
     }
 
     /** Places of the rows that are shown, method by method. */
@@ -70,24 +54,8 @@ var FreezerViewer = FreezerViewer || {};
       const { passRows } = this.app.model;
       this.count.textContent = `${places.length} of ${passRows.length}`;
       this.options.clear();
-      fill(this.list, this.groups(places));
+      fill(this.list, this.grouped(places, (place) => passRows[place]));
       if (!places.length) fill(this.list, h("p.fv-empty", null, passRows.length ? (state.passes ? "No pass matches." : "No pass differs.") : "No passes."));
-    }
-
-    groups(places) {
-      const { methods, passRows } = this.app.model;
-      const found = [];
-      for (const place of places) {
-        const { stage, method } = passRows[place];
-        const last = found.at(-1);
-        if (last && last.stage === stage && last.method === method) last.places.push(place);
-        else found.push({ stage, method, places: [place] });
-      }
-      return found.map(({ stage, method, places: inside }) => {
-        const name = methods.length > 1 ? [h("strong", null, method), ` ${stage}`] : stage;
-        const title = h("div.fv-passes-stage", { role: "presentation" }, h("span.fv-clip", null, name), h("span.fv-num", null, inside.length));
-        return h("div", { role: "group", "aria-label": `${method}, ${stage}` }, title, inside.map((place) => this.option(place)));
-      });
     }
 
     option(place) {
@@ -121,7 +89,7 @@ var FreezerViewer = FreezerViewer || {};
     const part = (sign, count, kind) => (count ? h(`span.fv-${kind}`, null, `${sign}${count}`) : null);
     const parts = [part("−", row.graph.removed, "removed"), part("+", row.graph.added, "added"), part("~", row.graph.changed, "modified")];
     const shown = parts.some(Boolean) ? parts : h("span.fv-muted", null, "moved");
-    return [row.carried ? h("span.fv-muted", { title: "The same difference as after the pass before" }, "″") : h("span.fv-pair-new", { title: "This pass made a difference of its own" }, "≠"), h("span.fv-counts.fv-num", { class: row.carried ? "fv-pair-carried" : "" }, shown)];
+    return [row.carried ? h("span.fv-muted", { title: "The same difference as after the pass before" }, "″") : h("span.fv-pair-new", { title: "This pass made a difference of its own" }, "≠"), h("span.fv-counts.fv-num", null, shown)];
   }
 
   function words(row) {
@@ -152,7 +120,7 @@ var FreezerViewer = FreezerViewer || {};
       const row = this.app.model.passRows[this.app.model.place(this.app.current)];
       fill(
         this.element,
-        h("div.fv-summary-name", null, this.names(pair)),
+        h("div.fv-summary-name", null, this.app.passes.drawerButton(), this.names(pair)),
         row && row.graph === null ? h("span.fv-compare-hint", null, absent(row)) : null,
         h("dl.fv-summary-facts", null, facts(pair).filter(Boolean).map(([label, ...value]) => h("div", null, h("dt", null, label), h("dd.fv-num", null, value)))),
       );

@@ -9,6 +9,7 @@ var FreezerViewer = FreezerViewer || {};
   class Details {
     constructor(app) {
       this.app = app;
+      this.words = { added: "added", removed: "removed", changed: "changed" };
       this.body = h("div.fv-details-body");
       this.element = h(
         "aside.fv-details",
@@ -37,7 +38,7 @@ var FreezerViewer = FreezerViewer || {};
       if (!node) return this.absent(id, step);
       const at = after ? step.index : pair.before.index;
       return [
-        title(node.op, fate(pair, before, after)),
+        title(node.op, this.fate(pair, before, after)),
         h("p.fv-mono.fv-wrap.fv-muted", null, `%${id}`),
         this.origin(at, node),
         before && after && before !== after ? this.changes(before, after) : null,
@@ -48,6 +49,14 @@ var FreezerViewer = FreezerViewer || {};
         this.history(step.method, id),
         this.rewrites(step.method, id),
       ];
+    }
+
+    fate(pair, before, after) {
+      const { words } = this;
+      if (!pair.before || before === after) return null;
+      if (!before) return h("span.fv-badge.fv-added", null, `+ ${words.added}`);
+      if (!after) return h("span.fv-badge.fv-removed", null, `− ${words.removed}`);
+      return changedFields(before, after).length ? h("span.fv-badge.fv-modified", null, `~ ${words.changed}`) : null;
     }
 
     /** What is no node of this pass: a node of another pass, an input, or a module's box. */
@@ -289,13 +298,6 @@ var FreezerViewer = FreezerViewer || {};
 
   function spaced(nodes) {
     return nodes.flatMap((node, index) => (index ? [" ", node] : [node]));
-  }
-
-  function fate(pair, before, after) {
-    if (!pair.before || before === after) return null;
-    if (!before) return h("span.fv-badge.fv-added", null, "+ added");
-    if (!after) return h("span.fv-badge.fv-removed", null, "− removed");
-    return changedFields(before, after).length ? h("span.fv-badge.fv-modified", null, "~ changed") : null;
   }
 
   Object.assign(FreezerViewer, { Details, section, pairs });

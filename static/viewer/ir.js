@@ -3,7 +3,7 @@
 var FreezerViewer = FreezerViewer || {};
 
 (() => {
-  const { h, selectsText, stepLabel, VirtualList } = FreezerViewer;
+  const { h, lineText, selectsText, stepLabel, VirtualList } = FreezerViewer;
   const CONTEXT = 3;
   const SIGNS = { same: " ", removed: "−", added: "+" };
   const TOKENS = /(#\s.*$)|("(?:[^"\\]|\\.)*")|(%[\w./]+)|(\b\w+::\w+)|(\b\d[\d.e+-]*\b)|(\b(?:graph|return|block\d+|def|if|else|for|while|in|not|None|True|False)\b)/g;
@@ -90,14 +90,14 @@ var FreezerViewer = FreezerViewer || {};
     }
 
     longest() {
-      return this.rows.reduce((most, row) => (row.line ? Math.max(most, this.app.model.lineText(row.line).length) : most), 0);
+      return this.rows.reduce((most, row) => (row.line ? Math.max(most, lineText(row.line).length) : most), 0);
     }
 
     row(index) {
       const row = this.rows[index];
       if (row.skipped) return this.skip(row);
       const { node } = row.line;
-      const element = diffRow(row, (line) => this.app.model.lineText(line), this.width);
+      const element = diffRow(row, lineText, this.width);
       if (!node) return element;
       element.classList.toggle("fv-chosen", this.app.focused.has(node.id));
       element.addEventListener("click", () => selectsText(element) || this.app.navigate({ node: node.id, attribute: null }));

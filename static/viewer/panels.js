@@ -131,8 +131,13 @@ var FreezerViewer = FreezerViewer || {};
       this.text.select();
     }
 
+    /** The step whose alias sets are shown, or null. */
+    stepOf(state) {
+      return this.app.model.step(state.step);
+    }
+
     render(state) {
-      const key = JSON.stringify([state.step, state.alias]);
+      const key = JSON.stringify([this.stepOf(state)?.index, state.alias]);
       if (key !== this.shown) this.build(state);
       this.shown = key;
       this.mark();
@@ -152,7 +157,7 @@ var FreezerViewer = FreezerViewer || {};
     }
 
     build(state) {
-      const step = this.app.model.step(state.step);
+      const step = this.stepOf(state);
       const aliases = step && step.aliases !== null ? this.app.model.view.aliases[step.aliases] : null;
       this.text.value = state.alias;
       this.text.disabled = !aliases;
@@ -245,7 +250,7 @@ var FreezerViewer = FreezerViewer || {};
 
     notices(notices) {
       if (!notices.length) return null;
-      const items = notices.map((notice) => h("li", null, h("span.fv-badge.fv-warn", null, notice.code.replaceAll("_", " ")), " ", notice.message, notice.step === null ? null : [" ", this.app.details.stepLink(notice.step)]));
+      const items = notices.map((notice) => h("li", null, h("span.fv-badge.fv-warn", null, notice.code.replaceAll("_", " ")), " ", notice.message, notice.quoted ? h("pre.fv-log", { tabindex: "0" }, notice.quoted) : null, notice.step === null ? null : [" ", this.app.details.stepLink(notice.step)]));
       return section("To know", h("ul.fv-list.fv-notices", null, items));
     }
 

@@ -3,7 +3,7 @@
 var FreezerViewer = FreezerViewer || {};
 
 (() => {
-  const { h, fill, reveal } = FreezerViewer;
+  const { h, fill, reveal, PassFrame } = FreezerViewer;
 
   const MORE = [
     ["nodes", (step) => step.nodes],
@@ -12,48 +12,11 @@ var FreezerViewer = FreezerViewer || {};
     ["latency", (step) => step.latency[0]?.text],
   ];
 
-  class PassList {
+  class PassList extends PassFrame {
     constructor(app) {
-      this.app = app;
-      this.options = new Map();
+      super(app, { label: "Passes", quiet: "Hide passes without effect", heads: heads(app.model) });
       this.scale = latencyScale(app.model.steps);
       this.marks = app.model.steps.some((step) => past(step) || step.notices.length);
-      this.filter = h("input.fv-input", {
-        type: "search",
-        placeholder: "Filter passes",
-        "aria-label": "Filter passes by name",
-        oninput: () => app.navigate({ passes: this.filter.value }),
-      });
-      this.quiet = h("input", { type: "checkbox", onchange: () => app.navigate({ quiet: this.quiet.checked }) });
-      this.count = h("span.fv-muted.fv-num");
-      this.list = h("div.fv-passes-list", {
-        role: "listbox",
-        tabindex: "0",
-        "aria-label": "Passes",
-        onclick: (event) => this.click(event),
-      });
-      this.element = h(
-        "aside.fv-passes",
-        { "aria-label": "Passes" },
-        h("div.fv-passes-bar", null, this.filter),
-        h("div.fv-passes-bar", null, h("label.fv-check", null, this.quiet, "Hide passes without effect"), this.count),
-        h("div.fv-pass.fv-passes-heads", { "aria-hidden": "true" }, h("span.fv-spring"), h("span.fv-counts", null, "change"), this.heads()),
-        this.list,
-      );
-      this.away = (event) => event.composedPath().includes(this.element) || this.draw(false);
-      app.stops.push(() => this.draw(false));
-    }
-
-    /** Where there is little room, the list is a drawer: this opens and closes it. */
-    draw(open) {
-      this.drawn = open;
-      this.element.classList.toggle("fv-drawn", open);
-      document[open ? "addEventListener" : "removeEventListener"]("pointerdown", this.away);
-      if (open) this.list.focus();
-    }
-
-    heads() {
-      return MORE.filter(([, read]) => this.app.model.steps.some(read)).map(([name]) => h("span.fv-pass-more", null, name));
     }
 
     /** What a wide list also tells, in columns. */
@@ -121,17 +84,10 @@ var FreezerViewer = FreezerViewer || {};
       const steps = this.visible(state);
       this.count.textContent = `${steps.length} of ${this.app.model.steps.length}`;
       this.options.clear();
-      fill(this.list, groups(steps).map((group) => this.group(group)));
+      fill(this.list, this.grouped(steps, (step) => step));
       if (!steps.length) fill(this.list, h("p.fv-empty", null, this.app.model.steps.length ? "No pass matches." : "No passes."));
       const { failure } = this.app.model.view;
       if (failure) this.list.append(this.failed(failure));
-    }
-
-    group({ stage, method, steps }) {
-      const several = this.app.model.methods.length > 1;
-      const name = several ? [h("strong", null, method), ` ${stage}`] : stage;
-      const title = h("div.fv-passes-stage", { role: "presentation" }, h("span.fv-clip", null, name), h("span.fv-num", null, steps.length));
-      return h("div", { role: "group", "aria-label": `${method}, ${stage}` }, title, steps.map((step) => this.option(step)));
     }
 
     option(step) {
@@ -183,13 +139,18 @@ var FreezerViewer = FreezerViewer || {};
     failed(failure) {
       return h(
         "div.fv-pass.fv-pass-failed",
-        { role: "option", "aria-disabled": "true", data: failure.step === null ? {} : { step: failure.step }, title: "The pass that raised" },
+        { role: "option", "aria-disabled": "true", data: failure.step === null ? {} : { step: failure.step }, title: failure.title },
         h("span.fv-pass-index", { "aria-hidden": "true" }, "✕"),
         h("span.fv-pass-name", null, failure.name),
         h("span.fv-spring"),
-        h("span.fv-badge.fv-bad", null, "failed"),
+        h("span.fv-badge.fv-bad", null, failure.sign),
       );
     }
+  }
+
+  function heads(model) {
+    const shown = MORE.filter(([, read]) => model.steps.some(read)).map(([name]) => h("span.fv-pass-more", null, name));
+    return h("div.fv-pass.fv-passes-heads", { "aria-hidden": "true" }, h("span.fv-spring"), h("span.fv-counts", null, "change"), shown);
   }
 
   function counts(model, step) {
@@ -219,16 +180,6 @@ var FreezerViewer = FreezerViewer || {};
   /** What a full bar stands for: the slowest median with some room, for an interval may be many times longer. */
   function latencyScale(steps) {
     return 1.25 * Math.max(0, ...steps.map((step) => step.latency[0]?.median ?? 0));
-  }
-
-  function groups(steps) {
-    const found = [];
-    for (const step of steps) {
-      const last = found.at(-1);
-      if (last && last.stage === step.stage && last.method === step.method) last.steps.push(step);
-      else found.push({ stage: step.stage, method: step.method, steps: [step] });
-    }
-    return found;
   }
 
   Object.assign(FreezerViewer, { PassList });

@@ -18,7 +18,7 @@ var FreezerViewer = FreezerViewer || {};
     ["?", "this sheet"],
   ];
 
-  const SIGNS = [
+  const PASS_SIGNS = [
     [() => [h("span.fv-removed", null, "−9 "), h("span.fv-added", null, "+7 "), h("span.fv-modified", null, "~4")], "nodes that a pass removed, added, changed"],
     [() => h("span.fv-muted", null, "moved"), "the same nodes in another order"],
     [() => h("span.fv-muted", null, "module"), "the graph stayed, the module's attributes changed"],
@@ -26,6 +26,9 @@ var FreezerViewer = FreezerViewer || {};
     [() => h("span.fv-speed", null, h("span.fv-speed-bar", { style: { width: "70%" } }), h("span.fv-speed-spread", { style: { left: "58%", width: "24%" } })), "median latency after the pass, with its 95% interval; green or red where measurably faster or slower than the first step"],
     [() => h("span.fv-bad", null, "≠"), "outputs are past torch's tolerances against eager"],
     [() => h("span.fv-warn", null, "!"), "there is a notice about the pass"],
+  ];
+
+  const OTHER_SIGNS = [
     [() => FreezerViewer.fateBadge("inlined"), "the value is a constant of the final graph"],
     [() => FreezerViewer.fateBadge("folded"), "it was, and a later pass consumed that constant"],
     [() => FreezerViewer.fateBadge("preserved"), "still an attribute of the frozen module"],
@@ -48,9 +51,10 @@ var FreezerViewer = FreezerViewer || {};
     return element;
   }
 
-  function keySheet() {
-    const keys = KEYS.map(([key, text]) => [h("dt", null, key.split(" ").map((name) => [h("kbd", null, name), " "])), h("dd", null, text)]);
-    const signs = SIGNS.map(([sign, text]) => [h("dt", null, sign()), h("dd", null, text)]);
+  /** Two traces have some keys and signs for other things than one has: `words` says which. */
+  function keySheet({ keys: otherKeys = {}, passSigns = PASS_SIGNS } = {}) {
+    const keys = KEYS.map(([key, text]) => [h("dt", null, key.split(" ").map((name) => [h("kbd", null, name), " "])), h("dd", null, otherKeys[key] ?? text)]);
+    const signs = [...passSigns, ...OTHER_SIGNS].map(([sign, text]) => [h("dt", null, sign()), h("dd", null, text)]);
     const columns = h(
       "div.fv-sheet-columns",
       null,

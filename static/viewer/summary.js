@@ -29,11 +29,10 @@ var FreezerViewer = FreezerViewer || {};
         return;
       }
       const { after: step } = pair;
-      const drawer = h("button.fv-button.fv-drawer-button", { type: "button", onclick: () => this.app.passes.draw(true) }, "Passes");
       const facts = pair.chosen ? comparedFacts(pair) : stepFacts(pair);
       fill(
         this.element,
-        h("div.fv-summary-name", null, drawer, pair.chosen ? this.names(pair) : name(step), this.comparing(state, pair)),
+        h("div.fv-summary-name", null, this.app.passes.drawerButton(), pair.chosen ? this.names(pair) : name(step), this.comparing(state, pair)),
         h("dl.fv-summary-facts", null, facts.filter(Boolean).map(([label, ...value]) => h("div", null, h("dt", null, label), h("dd.fv-num", null, value)))),
         step.notices.length ? h("ul.fv-summary-notices", null, step.notices.map((text) => h("li", null, text))) : null,
       );

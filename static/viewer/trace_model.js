@@ -3,6 +3,8 @@
 var FreezerViewer = FreezerViewer || {};
 
 (() => {
+  const { changedFields } = FreezerViewer;
+
   class TraceModel {
     /**
      * @param {Object} view what `viewer.view_models.view_data` returned
@@ -11,12 +13,11 @@ var FreezerViewer = FreezerViewer || {};
     constructor(view, graph) {
       this.view = view;
       this.graphs = new FreezerGraph.Model(graph);
-      this.snapshots = graph.snapshots;
+      this.texts = new FreezerViewer.Snapshots(this.graphs, graph.snapshots);
       this.steps = view.steps;
       this.methods = view.methods;
       this.attributes = view.attributes;
       this.attributeIndex = new Map(view.attributes.map((row, index) => [row.path, index]));
-      this.cache = new Map();
       this.histories = new Map();
       this.holders = new Map();
     }
@@ -34,61 +35,14 @@ var FreezerViewer = FreezerViewer || {};
       return this.graphs.steps[index].after;
     }
 
-    /**
-     * What is in a step's graph. Steps that left the graph as it was share one object.
-     * @returns {{lines: Array, nodes: Map, makers: Map, readers: Map, yielded: Set, root: string}} lines in the order of
-     *   `freeze_engine.graph_lines` as {key, depth, node, row} or {key, depth, text}, each key once; nodes by id; the id that defines a value; the ids
-     *   that read it; the values that are returned; the name of the graph's first input
-     */
+    /** What is in a step's graph: see `Snapshots.graph`. Steps that left the graph as it was share one object. */
     graph(index) {
-      const snapshot = this.snapshot(index);
-      const known = this.cache.get(snapshot);
-      if (known) return known;
-      if (this.cache.size > 6) this.cache.delete(this.cache.keys().next().value);
-      const graph = this.read(snapshot);
-      this.cache.set(snapshot, graph);
-      return graph;
+      return this.texts.graph(this.snapshot(index));
     }
 
-    read(snapshot) {
-      const [values, body, outputs] = this.snapshots[snapshot];
-      const graph = { lines: [], nodes: new Map(), makers: new Map(), readers: new Map(), yielded: new Set(), root: "" };
-      graph.root = values.length ? this.graphs.strings[values[0]] : "";
-      graph.lines.push({ key: "inputs", depth: 0, text: `graph(${this.typed(values)}):` });
-      this.readBody(graph, body, 1);
-      graph.lines.push({ key: "outputs", depth: 1, text: `return (${this.yielded(graph, outputs)})` });
-      return graph;
-    }
-
-    readBody(graph, body, depth) {
-      for (const row of this.graphs.bodies[body]) {
-        const node = this.graphs.node(row);
-        graph.lines.push({ key: `%${node.id}`, depth, node, row });
-        addNode(graph, node);
-        (this.graphs.rows[row][8] || []).forEach(([values, inner, outputs], number) => {
-          const key = `${number} of %${node.id}`;
-          graph.lines.push({ key: `inputs ${key}`, depth: depth + 1, text: `block${number}(${this.typed(values)}):` });
-          this.readBody(graph, inner, depth + 2);
-          graph.lines.push({ key: `outputs ${key}`, depth: depth + 2, text: `-> (${this.yielded(graph, outputs)})` });
-        });
-      }
-    }
-
-    typed(values) {
-      const { strings } = this.graphs;
-      const pairs = [];
-      for (let at = 0; at < values.length; at += 2) pairs.push(`%${strings[values[at]]} : ${strings[values[at + 1]]}`);
-      return pairs.join(", ");
-    }
-
-    yielded(graph, outputs) {
-      const names = outputs.map((place) => this.graphs.strings[place]);
-      for (const name of names) graph.yielded.add(name);
-      return names.map((name) => `%${name}`).join(", ");
-    }
-
-    lineText(line) {
-      return (line.words ??= "  ".repeat(line.depth) + (line.node ? nodeText(line.node) : line.text));
+    /** Steps of a method that follow one another, one list for each recording of it. */
+    chains(method) {
+      return [this.steps.filter((step) => step.method === method)];
     }
 
     /**
@@ -170,12 +124,16 @@ var FreezerViewer = FreezerViewer || {};
 
     /** Where a method's last graph reads an attribute that is still one: {method, step, value, node} each. */
     readers(path) {
-      const last = this.methods.map((method) => this.steps.findLast((step) => step.method === method));
-      return last.flatMap(({ method, index }) =>
+      return this.finals().flatMap(({ method, index }) =>
         [...this.reads(index)]
           .filter(([, read]) => read === path)
           .map(([value]) => ({ method, step: index, value, node: this.graph(index).makers.get(value) })),
       );
+    }
+
+    /** The last step of every method. */
+    finals() {
+      return this.methods.map((method) => this.chains(method)[0].at(-1));
     }
 
     /**
@@ -207,12 +165,13 @@ var FreezerViewer = FreezerViewer || {};
     calls(method) {
       this.called ??= new Map();
       if (!this.called.has(method)) {
-        const first = this.steps.find((step) => step.method === method).index;
-        const reads = this.reads(first);
         const calls = new Map();
-        for (const { op, inputs, source } of this.graph(first).nodes.values()) {
-          const path = op === "prim::CallMethod" && source && !isInstalled(source.file) ? reads.get(inputs[0]) : undefined;
-          if (path !== undefined && !calls.has(path)) calls.set(path, source);
+        for (const [{ index }] of this.chains(method)) {
+          const reads = this.reads(index);
+          for (const { op, inputs, source } of this.graph(index).nodes.values()) {
+            const path = op === "prim::CallMethod" && source && !isInstalled(source.file) ? reads.get(inputs[0]) : undefined;
+            if (path !== undefined && !calls.has(path)) calls.set(path, source);
+          }
         }
         this.called.set(method, calls);
       }
@@ -227,11 +186,13 @@ var FreezerViewer = FreezerViewer || {};
 
     buildHistory(method) {
       const events = new Map();
-      let before = null;
-      for (const step of this.steps.filter((one) => one.method === method)) {
-        const now = this.rowMap(this.snapshot(step.index));
-        if (before !== now) this.compare(before, now, step, events);
-        before = now;
+      for (const steps of this.chains(method)) {
+        let before = null;
+        for (const step of steps) {
+          const now = this.texts.rows(this.snapshot(step.index));
+          if (before !== now) this.compare(before, now, step, events);
+          before = now;
+        }
       }
       return events;
     }
@@ -247,23 +208,6 @@ var FreezerViewer = FreezerViewer || {};
         }
       }
       if (before) for (const id of before.keys()) if (!now.has(id)) note(events, id, { step: step.index, what: "removed" });
-    }
-
-    /** Node id → row in the graph data, for one snapshot. */
-    rowMap(snapshot) {
-      this.rowMaps ??= new Map();
-      if (!this.rowMaps.has(snapshot)) {
-        const rows = new Map();
-        const walk = (body) => {
-          for (const row of this.graphs.bodies[body]) {
-            rows.set(this.graphs.strings[this.graphs.rows[row][0] || 0], row);
-            for (const block of this.graphs.rows[row][8] || []) walk(block[1]);
-          }
-        };
-        walk(this.snapshots[snapshot][1]);
-        this.rowMaps.set(snapshot, rows);
-      }
-      return this.rowMaps.get(snapshot);
     }
 
     /** Kept source lines around a place: [{number, text}], empty where the trace has none. */
@@ -286,27 +230,9 @@ var FreezerViewer = FreezerViewer || {};
     }
   }
 
-  /** One node as torch would print it; `freeze_engine.node_line` says the same. */
-  function nodeText(node) {
-    const outputs = node.outputs.map(({ name, type }) => `%${name} : ${type}`).join(", ");
-    const attributes = node.attributes.map(({ name, text }) => `${name}=${text}`).join(", ");
-    const inputs = node.inputs.map((name) => `%${name}`).join(", ");
-    const source = node.source ? ` # ${node.source.file}:${node.source.line}:${node.source.column}` : "";
-    return `${outputs}${outputs && " "}= ${node.op}${attributes && `[${attributes}]`}(${inputs})${source}`;
-  }
-
   /** Whether a file belongs to an installed package or to no file at all, and so is not the user's own. */
   function isInstalled(file) {
     return /[\\/](site|dist)-packages[\\/]|^</.test(file);
-  }
-
-  function addNode(graph, node) {
-    graph.nodes.set(node.id, node);
-    for (const { name } of node.outputs) graph.makers.set(name, node.id);
-    for (const name of new Set(node.inputs)) {
-      if (!graph.readers.has(name)) graph.readers.set(name, []);
-      graph.readers.get(name).push(node.id);
-    }
   }
 
   function note(events, id, event) {
@@ -314,12 +240,5 @@ var FreezerViewer = FreezerViewer || {};
     events.get(id).push(event);
   }
 
-  /** Names of the fields in which two versions of a node differ. */
-  function changedFields(before, after) {
-    return ["op", "inputs", "outputs", "attributes", "constant", "module", "source"].filter(
-      (field) => JSON.stringify(before[field]) !== JSON.stringify(after[field]),
-    );
-  }
-
-  Object.assign(FreezerViewer, { TraceModel, changedFields, isInstalled, nodeText });
+  Object.assign(FreezerViewer, { TraceModel, isInstalled });
 })();

@@ -11,7 +11,11 @@ from playwright.sync_api import Page, expect
 
 import freeze_engine as fe
 from tests.browser.test_report_page import settle, until
+from tests.browser.test_viewer import host_page, serious_findings
 from viewer.report import render_comparison
+from viewer.view_models.comparison import comparison_data
+
+TABS = ("attributes", "rewrites", "aliases", "ir", "code", "charts", "environment", "graph")
 
 Opener = Callable[..., Page]
 
@@ -152,14 +156,14 @@ def test_attributes_show_both_fates_those_that_differ_first(opened: Opener):
 def test_every_tab_opens(opened: Opener):
     for kind in ("traced", "wider"):
         page = opened(kind)
-        for tab in ("attributes", "rewrites", "ir", "code", "charts", "environment", "graph"):
+        for tab in TABS:
             page.get_by_role("tab", name=tab_name(tab)).click()
             settle(page)
             expect(page.locator(f"[role=tabpanel][id$=pane-{tab}]")).to_be_visible()
 
 
 def tab_name(tab: str) -> str:
-    return {"ir": "IR diff", "environment": "Settings"}.get(tab, tab.capitalize())
+    return {"ir": "IR diff", "environment": "Settings", "aliases": "Aliases & writes"}.get(tab, tab.capitalize())
 
 
 def test_charts_lead_to_both_traces(opened: Opener):
@@ -189,3 +193,82 @@ def test_the_page_offers_what_its_host_can_do(opened: Opener):
     )
     page.get_by_role("button", name="Swap", include_hidden=True).first.dispatch_event("click")
     assert page.evaluate("swapped")
+
+
+ONLY_IN = """(side) => {
+    const { model, pair } = viewer;
+    const sides = side === "b" ? [pair.after, pair.before] : [pair.before, pair.after];
+    const [own, other] = sides.map(({ index }) => model.graph(index).nodes);
+    return [...own.keys()].find((id) => !other.has(id) && own.get(id).op.startsWith("aten::"));
+}"""
+
+
+def test_a_node_says_whose_it_is_and_what_became_of_it_in_both(opened: Opener):
+    page = opened("resnet")
+    details = page.locator(".fv-details")
+    page.evaluate("viewer.select([...viewer.model.graph(viewer.pair.after.index).nodes.keys()].at(-1))")
+    history = details.locator("section", has=page.get_by_role("heading", name="History"))
+    expect(history.get_by_role("link")).to_contain_text(["A ", "B "])
+    page.evaluate(f"viewer.select(({ONLY_IN})('b'))")
+    expect(details.locator(".fv-details-title")).to_contain_text("+ only in B")
+
+
+def test_alias_sets_stand_side_by_side(opened: Opener):
+    page = opened("counter", "tab=aliases")
+    page.evaluate("viewer.setStep(viewer.model.steps.find((step) => step.aliases !== null).index)")
+    tables = page.get_by_role("table", name="Alias sets")
+    expect(tables).to_have_count(2)
+    for side in (0, 1):
+        expect(page.locator(".fv-split .fv-side-head").nth(side)).to_contain_text("AB"[side])
+    page.get_by_label("Filter alias sets").first.fill("no such value")
+    expect(page.locator(".fv-split").get_by_role("status")).to_contain_text(["0 of", "0 of"])
+
+
+def test_the_key_sheet_speaks_of_two_traces(opened: Opener):
+    page = opened("counter")
+    page.keyboard.press("?")
+    sheet = page.get_by_role("dialog", name="Keys and signs")
+    expect(sheet).to_contain_text("leave only what differs")
+    expect(sheet).to_contain_text("nodes only in A, only in B")
+    expect(sheet).not_to_contain_text("without effect")
+
+
+def test_a_phone_has_the_passes_in_a_drawer(opened: Opener):
+    page = opened("wider")
+    page.set_viewport_size({"width": 390, "height": 844})
+    rows = page.locator(".fv-pair")
+    expect(rows.first).to_be_hidden()
+    page.get_by_role("button", name="Passes").click()
+    rows.nth(4).click()
+    expect(rows.first).to_be_hidden()
+    assert shown(page)[0] == 4
+    for tab in TABS:
+        page.get_by_role("tab", name=tab_name(tab)).click()
+        settle(page)
+        assert page.evaluate("document.documentElement.scrollWidth") <= 390, tab
+
+
+@pytest.fixture(scope="module")
+def hosted(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A page with the comparison in a shadow root."""
+    path = tmp_path_factory.mktemp("hosted") / "page.html"
+    path.write_text(host_page(comparison_data(*KINDS["wider"]())), encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_in_a_shadow_root_axe_finds_nothing_serious(page: Page, hosted: Path, scheme: str):
+    page.goto(hosted.as_uri())
+    page.evaluate(f"start({{theme: '{scheme}', state: {{attribute: 'conv.weight'}}}}) && null")
+    for number in range(1, 9):
+        page.keyboard.press(str(number))
+        settle(page)
+        page.wait_for_timeout(50)
+        assert serious_findings(page) == [], number
+    page.keyboard.press("ArrowDown")
+    page.evaluate(
+        "viewer.navigate({ tab: 'graph', attribute: null, "
+        "node: [...viewer.model.graph(viewer.current.step).nodes.keys()].at(-1) })"
+    )
+    settle(page)
+    assert serious_findings(page) == []

@@ -450,7 +450,7 @@ def test_the_form_says_the_same_as_its_command(opened: Opener) -> None:
         "freezer-ui record example:counter",
         "freezer-ui record model.pt --input 1x3 --input mask=1x3:bool --via trace --device cuda:0 --no-latency",
         "freezer-ui record model.pt --preserve a.b c --no-optimize-numerics --other-method encode --no-measure",
-        "freezer-ui record 'a model.pt' --optimize-for-inference --no-numerics --no-memory --seconds 2.5",
+        "freezer-ui record 'a model.pt' --optimize-for-inference --no-numerics --no-memory --seconds 2.5 --limit 90",
     ],
 )
 def test_a_command_is_read_back(opened: Opener, command: str) -> None:

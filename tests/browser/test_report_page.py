@@ -262,7 +262,7 @@ def test_a_long_table_keeps_few_rows_in_the_page(opened):
 def test_the_text_of_every_step_is_what_the_trace_prints(opened):
     page = opened()
     for step in small_trace().steps:
-        script = f"viewer.model.graph({step.index}).lines.map((line) => viewer.model.lineText(line))"
+        script = f"viewer.model.graph({step.index}).lines.map((line) => FreezerViewer.lineText(line))"
         assert page.evaluate(script) == list(fe.graph_lines(step.graph))
 
 
@@ -286,7 +286,7 @@ def test_the_diff_of_every_step_rebuilds_both_texts(opened):
     page = opened()
     for step in small_trace().steps:
         rows = page.evaluate(
-            f"viewer.model.pair({step.index}).lines().map((row) => [row.kind, viewer.model.lineText(row.line)])"
+            f"viewer.model.pair({step.index}).lines().map((row) => [row.kind, FreezerViewer.lineText(row.line)])"
         )
         before = small_trace().before(step)
         assert [text for kind, text in rows if kind != "removed"] == list(fe.graph_lines(step.graph))
@@ -406,6 +406,23 @@ def test_a_failed_trace_says_what_failed_and_shows_the_graph_before(opened):
     page.evaluate("viewer.navigate({step: 0, tab: 'ir'})")
     alert.get_by_role("link", name="Show the graph just before").click()
     assert (state(page)["step"], state(page)["tab"]) == (2, "graph")
+
+
+def test_a_process_that_died_says_while_what_and_keeps_its_last_words(page, tmp_path):
+    trace = small_trace()
+    words = fe.Notice("last_words", "The last that was logged:\nFatal Python error: Aborted\n  frame #0", 3)
+    failure = fe.Failure("SIGABRT", "the process was ended", "measure", "latency: round 3 of 80", None, 3)
+    open_trace(page, replace(trace, notices=(*trace.notices, words), failure=failure), tmp_path)
+    alert = page.get_by_role("alert")
+    expect(alert).to_contain_text("The process died (SIGABRT) while measuring latency: round 3 of 80")
+    expect(alert).to_contain_text("All of the freeze itself is here")
+    expect(alert.get_by_text("frame #0")).to_be_hidden()
+    alert.get_by_text("What was logged last").click()
+    expect(alert.get_by_text("frame #0")).to_be_visible()
+    expect(page.locator(".fv-pass", has_text="died")).to_have_count(1)
+    expect(page.locator(".fv-summary")).not_to_contain_text("frame #0")
+    tab(page, "environment")
+    expect(page.locator(".fv-notices pre")).to_contain_text("frame #0")
 
 
 def test_an_empty_trace_says_so_on_every_tab(opened):

@@ -7,7 +7,7 @@ from torch import Tensor, nn
 
 from tests.torch.models import filled
 
-__all__ = ["Attention", "Branches", "BreaksInside", "Convolutional", "Stateful", "filled"]
+__all__ = ["Attention", "Branches", "BreaksInside", "Convolutional", "Stateful", "Wide", "filled"]
 
 
 class Convolutional(nn.Module):
@@ -19,6 +19,18 @@ class Convolutional(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         return self.head(torch.relu(self.bn(self.conv(x))).mean((2, 3)))
+
+
+class Wide(nn.Module):
+    """A convolution with enough weights to matter, and a batch norm to fold."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.conv = nn.Conv2d(64, 64, 3)
+        self.bn = nn.BatchNorm2d(64)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.bn(self.conv(x))
 
 
 class Stateful(nn.Module):

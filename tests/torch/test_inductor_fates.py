@@ -101,7 +101,7 @@ def test_a_constant_is_the_product_torch_says_it_is():
     step = next(step for step in trace.steps if step.name == "pass_patterns[0]").index - 1
     scale = model.bn.weight / torch.sqrt(model.bn.running_var + model.bn.eps)
     expected = model.conv.weight * scale.reshape(-1, 1, 1, 1)
-    held = [row.value for row in live.graphs[step].rows if row.op == "get_attr" and row.value.dim() == 4]
+    held = [tensor for tensor in live.module(step).buffers() if tensor.dim() == 4]
     torch.testing.assert_close(held, [expected.detach()])
 
 

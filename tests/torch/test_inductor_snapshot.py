@@ -7,15 +7,16 @@ import operator
 import torch
 from torch.fx.experimental.proxy_tensor import make_fx
 
+from freeze_engine.backends.inductor.constants import Constants
 from freeze_engine.backends.inductor.executable import executable, is_executable
 from freeze_engine.backends.inductor.inventory import outermost, source_path
-from freeze_engine.backends.inductor.rows import take
+from freeze_engine.backends.inductor.rows import TensorRefs, take
 from freeze_engine.backends.inductor.snapshot import SnapshotReader, source_ref
 from freeze_engine.backends.inductor.types import type_text
 from freeze_engine.lineage import assign_ids
-from freeze_engine.measure.memory import StorageNames
 from freeze_engine.trace import GraphSnapshot, Node, SourceRef, Value
 
+REFS = TensorRefs()
 WEIGHT = torch.arange(6.0).reshape(2, 3)
 
 
@@ -30,7 +31,7 @@ def traced() -> torch.fx.GraphModule:
 
 
 def read(module: torch.fx.GraphModule) -> GraphSnapshot:
-    return SnapshotReader(StorageNames()).read(take(module))
+    return SnapshotReader(Constants()).read(take(module, REFS))
 
 
 def test_a_graph_becomes_a_snapshot():
@@ -50,34 +51,34 @@ def test_a_graph_becomes_a_snapshot():
 
 def test_what_did_not_change_is_the_same_object():
     module = traced()
-    first = take(module)
-    assert take(module, first) is first
+    first = take(module, REFS)
+    assert take(module, REFS, first) is first
     total = next(iter(module.graph.find_nodes(op="call_function", target=torch.ops.aten.add.Tensor)))
     total.update_arg(1, 2)
-    second = take(module, first)
+    second = take(module, REFS, first)
     changed = [row.name for row, before in zip(second.rows, first.rows, strict=True) if row is not before]
     assert changed == ["add"]
-    reader = SnapshotReader(StorageNames())
+    reader = SnapshotReader(Constants())
     before, after = reader.read(first), reader.read(second)
     assert [node.id for node, other in zip(after.nodes, before.nodes, strict=True) if node is not other] == ["add"]
 
 
 def test_rows_keep_a_graph_that_goes_on_changing():
     module = traced()
-    before = take(module)
+    before = take(module, REFS)
     graph = module.graph
     relu = next(iter(graph.find_nodes(op="call_function", target=torch.ops.aten.relu.default)))
     relu.replace_all_uses_with(relu.args[0])
     graph.erase_node(relu)
     module.recompile()
     x = torch.full((4, 2), -1.0)
-    assert torch.equal(executable(before)(x)[0], torch.relu(x @ WEIGHT + 1))
-    assert torch.equal(executable(take(module, before))(x)[0], x @ WEIGHT + 1)
+    assert torch.equal(executable(before, Constants())(x)[0], torch.relu(x @ WEIGHT + 1))
+    assert torch.equal(executable(take(module, REFS, before), Constants())(x)[0], x @ WEIGHT + 1)
 
 
 def test_an_executable_graph_shares_its_constants():
     module = traced()
-    assert executable(take(module)).get_buffer("_tensor_constant0") is module._tensor_constant0
+    assert executable(take(module, REFS), Constants()).get_buffer("_tensor_constant0") is module._tensor_constant0
 
 
 def test_a_function_of_inductors_own_cannot_be_run():
@@ -85,16 +86,16 @@ def test_a_function_of_inductors_own_cannot_be_run():
         return x
 
     module = traced()
-    assert is_executable(take(module))
+    assert is_executable(take(module, REFS))
     for node in module.graph.find_nodes(op="call_function", target=torch.ops.aten.relu.default):
         node.target = lowering
-    assert not is_executable(take(module))
+    assert not is_executable(take(module, REFS))
 
 
 def test_a_name_that_is_given_again_is_another_node():
     module = traced()
-    reader = SnapshotReader(StorageNames())
-    first = take(module)
+    reader = SnapshotReader(Constants())
+    first = take(module, REFS)
     (relu,) = module.graph.find_nodes(op="call_function", target=torch.ops.aten.relu.default)
     with module.graph.inserting_before(relu):
         other = module.graph.call_function(torch.ops.aten.neg.default, relu.args)
@@ -103,7 +104,7 @@ def test_a_name_that_is_given_again_is_another_node():
     module.graph.erase_node(relu)
     other.name = "relu"
     before = assign_ids(None, reader.read(first))
-    after = assign_ids(before, reader.read(take(module, first)))
+    after = assign_ids(before, reader.read(take(module, REFS, first)))
     assert [(node.id, node.op) for node in after.nodes[2:]] == [
         ("add", "aten.add.Tensor"),
         ("relu'2", "aten.neg.default"),

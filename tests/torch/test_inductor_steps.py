@@ -11,9 +11,11 @@ import torch
 
 import freeze_engine as fe
 from freeze_engine.backends.inductor.recording import Compiled, capture_inductor
+from freeze_engine.backends.inductor.rows import KEPT_BYTES, TensorRef
 from freeze_engine.trace import Step, Trace
 from freeze_engine.verify import check_trace
-from tests.torch.inductor_models import Attention, Convolutional, filled
+from tests.torch import inductor_models
+from tests.torch.inductor_models import Attention, Convolutional, Wide, filled
 from tests.torch.inductor_recording import fresh, image, record
 
 FREEZING = [
@@ -158,10 +160,24 @@ def test_every_step_up_to_fused_lowerings_can_be_run(convolutional: Compiled, tr
 def test_constants_are_shared_between_steps(convolutional: Compiled):
     (live,) = convolutional.live
     weight = convolutional.module._orig_mod.conv.weight
-    step = live.inlining
-    (name,) = (row.target for row in live.graphs[step].rows if row.op == "get_attr" and row.value is weight)
-    assert getattr(live.module(step), name) is weight
-    assert getattr(live.module(step + 1), name) is weight
+    inlined, folded = live.module(live.inlining), live.module(live.inlining + 1)
+    assert sum(tensor is weight for tensor in inlined.parameters()) == 1
+    assert sum(tensor is weight for tensor in folded.parameters()) == 1
+
+
+def test_large_constants_between_the_first_and_the_last_graph_are_not_kept():
+    model, x = filled(Wide()), torch.full((1, 64, 4, 4), 0.5)
+    with fresh():
+        compiled = record(model, x)
+    (trace,), (live,) = compiled.traces, compiled.live
+    refs = {row.value for graph in live.graphs.values() for row in graph.rows if isinstance(row.value, TensorRef)}
+    large = [ref.get() for ref in refs if ref.get() is not None and ref.get().numel() * 4 > KEPT_BYTES]
+    assert sum(tensor is model.conv.weight for tensor in large) == 1
+    assert len(large) <= 2
+    expected = model(x)
+    for index in live.graphs:
+        torch.testing.assert_close(live.module(index)(*live.inputs(index))[0], expected, rtol=1e-4, atol=1e-4)
+    assert all(node.constant is None or node.constant.digest for step in trace.steps for node in step.graph.nodes)
 
 
 def test_nodes_know_their_module_and_line(trace: Trace):
@@ -221,3 +237,14 @@ def test_bf16_precision_is_recovered():
     made = [node for node in step.graph.nodes if node.op == "prims.convert_element_type.default"]
     assert step.changed
     assert {dict(node.attributes)["dtype"] for node in made} >= {"torch.bfloat16"}
+
+
+@pytest.mark.parametrize(
+    ("make", "args"), [(Convolutional, (image(),)), (Attention, (torch.arange(10).reshape(2, 5),))]
+)
+def test_every_call_of_every_step_leads_to_a_line_of_the_user(make: type[torch.nn.Module], args: tuple[torch.Tensor]):
+    with fresh():
+        (trace,) = record(filled(make()), *args).traces
+    calls = [node for step in trace.steps for node in step.graph.walk() if node.op != "get_attr"]
+    assert [node.id for node in calls if node.source is None] == []
+    assert {node.source.file for node in calls} == {inductor_models.__file__}

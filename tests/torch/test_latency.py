@@ -180,11 +180,16 @@ def test_inference_tensors_can_be_inputs() -> None:
 def test_progress_goes_from_start_to_end() -> None:
     told: list[tuple[float, str]] = []
     measure_latency(
-        [Candidate(3, frozen(Small()))], (torch.ones(2, 16),), {}, options=QUICK, progress=lambda *now: told.append(now)
+        [Candidate(3, frozen(Small()), made_by="FoldConv"), Candidate("eager", Small())],
+        (torch.ones(2, 16),),
+        {},
+        options=QUICK,
+        progress=lambda *now: told.append(now),
     )
     fractions = [fraction for fraction, _ in told]
     assert fractions == sorted(fractions)
-    assert (fractions[0], told[0][1]) == (0.0, "warming up 3")
+    assert fractions[0] == 0.0
+    assert [what for _, what in told[:2]] == ["warming up step 3 (FoldConv)", "warming up eager"]
     assert fractions[-1] < 1
 
 

@@ -175,7 +175,7 @@ def test_inputs_options_and_measuring_are_as_asked(output):
 def test_a_wrong_request_fails_with_our_words_and_no_trace(fields, message, output):
     fields = dict(fields)
     ended = Job(output, fields.pop("model"), **fields).run()
-    assert (ended.outcome, ended.trace, ended.log) == ("failed", None, ())
+    assert (ended.outcome, ended.trace, ended.log, ended.is_refusal) == ("failed", None, (), True)
     assert message in ended.message
     assert not output.exists()
 
@@ -189,9 +189,24 @@ def test_a_missing_folder_is_told_before_anything_is_recorded(tmp_path):
 def test_an_exception_of_the_model_s_own_code(output):
     ended = Job(output, "raising").run()
     assert (ended.outcome, ended.trace) == ("failed", None)
-    assert ended.message == "LookupError: no weights here"
+    text = f"MODEL '{MODELS}:raising': its own code raised LookupError: no weights here"
+    assert (ended.message, ended.error, ended.is_refusal) == (text, f"{text}\nsee the manual", True)
     assert ended.died_in == "loading the model"
+    assert ended.log[0] == "Traceback (most recent call last):"
+    assert ["in raising" in line for line in ended.log if line.startswith("  File")] == [True]
     assert ended.log[-2:] == ("LookupError: no weights here", "see the manual")
+    assert "record_task.py" in ended.traceback
+
+
+def test_an_exception_of_torch_is_told_whole_and_without_our_own_frames(output):
+    ended = Job(output, "unscriptable").run()
+    assert (ended.outcome, ended.trace, ended.is_refusal) == ("failed", None, False)
+    assert ended.message == "RuntimeError: 'Tensor' object has no attribute or method 'forward'.:"
+    assert "<--- HERE" in ended.error
+    files = [line for line in ended.log if line.startswith("  File")]
+    assert files
+    assert [line for line in files if "freeze_engine" in line] == []
+    assert "freeze_engine" in ended.traceback
 
 
 @pytest.mark.parametrize(
@@ -361,6 +376,54 @@ def test_cancelling_while_measuring_keeps_the_preview(output):
     job.process.cancel()
     assert job.process.wait(30) == fe.JobEnded("cancelled", output, "cancelled")
     assert fe.load(output).failure is None
+
+
+def test_an_interrupt_keeps_what_was_recorded(output):
+    job = Job(output, "plain", measure=fe.Measure(seconds=1000))
+    job.start()
+    job.wait_for(lambda event: isinstance(event, fe.JobProgress) and "latency" in event.message)
+    job.process.interrupt()
+    ended = job.process.wait(60)
+    assert (ended.outcome, ended.trace, ended.error) == ("cancelled", output, "KeyboardInterrupt:")
+    trace = fe.load(output)
+    assert (trace.failure.type, trace.failure.stage) == ("KeyboardInterrupt", "measure")
+
+
+def test_an_interrupt_before_there_is_anything(output):
+    job = Job(output, "slow")
+    job.start()
+    job.wait_for(lambda event: isinstance(event, fe.JobProgress) and event.message == "loading the model")
+    job.process.interrupt()
+    ended = job.process.wait(60)
+    assert (ended.outcome, ended.trace) == ("cancelled", None)
+
+
+def test_what_torch_does_not_interrupt_is_ended_by_cancelling(output):
+    job = Job(output, "deaf_hang")
+    job.start()
+    job.wait_for(lambda event: isinstance(event, fe.JobProgress) and "FoldFrozenConvAddOrSub" in event.message)
+    job.process.interrupt()
+    assert job.process.wait(1) is None
+    job.process.cancel()
+    assert job.process.wait(30).outcome == "cancelled"
+
+
+def test_what_is_printed_is_passed_on(output):
+    told = {"stdout": b"", "stderr": b""}
+
+    def note(stream, data):
+        told[stream] += data
+
+    request = fe.RecordRequest(f"{MODELS}:chatty", output, measure=None)
+    process = fe.RecordingProcess(request, lambda event: None, note)
+    process.start()
+    assert process.wait().outcome == "finished"
+    assert told == {"stdout": b"to standard output\n", "stderr": b"to standard error\n" * 10_000}
+
+
+def test_what_was_printed_right_before_a_crash_is_not_lost(output):
+    ended = Job(output, "printing_and_dying").run()
+    assert ended.log[0] == "the last thing I see"
 
 
 def test_cancelling_at_once(output):

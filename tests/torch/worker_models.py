@@ -85,6 +85,11 @@ def dying_at_once():
     ctypes.string_at(0)
 
 
+def printing_and_dying():
+    print("the last thing I see")
+    ctypes.string_at(0)
+
+
 def slow():
     time.sleep(1000)
 
@@ -120,6 +125,12 @@ def pass_segfault():
 
 def pass_hang():
     return _patched("_jit_pass_fold_frozen_conv_add_or_sub", lambda: ctypes.PyDLL(None).pause())
+
+
+def deaf_hang():
+    """Hangs as C++ code does, which Ctrl-C does not end."""
+    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    return pass_hang()
 
 
 def pass_error():

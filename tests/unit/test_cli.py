@@ -4,7 +4,8 @@ import io
 import os
 import subprocess
 import sys
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -20,59 +21,67 @@ from viewer.stats import stats_text
 _ROOT = Path(__file__).parents[2]
 
 
-@dataclass(frozen=True)
-class FakeOptions:
-    fields: dict[str, Any]
-
-
 @dataclass
 class FakeEngine:
-    """Stands for everything that needs torch; keeps what it was asked."""
+    """Stands for the process that records; keeps what it was asked, and ends as it is told.
 
-    model: Any
+    Attributes:
+        ended: how the recording ends; the trace of that name is written then, unless there is none.
+        trace: what is written.
+        events: what is told before the end.
+        printed: what the recording prints.
+        interrupts: how often Ctrl-C is pressed while it is waited for.
+        calls: what was done with it meanwhile.
+        hangs: whether it does not end soon after Ctrl-C.
+    """
+
+    ended: fe.JobEnded = field(default_factory=lambda: fe.JobEnded("finished", Path("net.fztrace"), "done"))
     trace: fe.Trace = field(default_factory=small_trace)
-    error: BaseException | None = None
-    partial: fe.Trace | None = None
-    asked: dict[str, Any] = field(default_factory=dict)
+    events: tuple[fe.JobEvent, ...] = (fe.JobPreview(Path("net.fztrace")),)
+    printed: tuple[tuple[str, bytes], ...] = ()
+    interrupts: int = 0
+    asked: list[fe.RecordRequest] = field(default_factory=list)
+    calls: list[str] = field(default_factory=list)
+    hangs: bool = False
 
-    def load_model(self, spec: str, *, map_location: str | None) -> Any:
-        self.asked |= {"spec": spec, "map_location": map_location}
-        if isinstance(self.model, Exception):
-            raise self.model
-        return self.model
+    def __call__(
+        self,
+        request: fe.RecordRequest,
+        on_event: Callable[[fe.JobEvent], None],
+        on_output: Callable[[Any, bytes], None],
+    ) -> FakeEngine:
+        self.asked.append(request)
+        self._on_event, self._on_output = on_event, on_output
+        return self
 
-    def make_inputs(self, requests: list[Any], *, device: str) -> str:
-        return f"{len(requests)} inputs on {device}"
+    def start(self) -> None:
+        for each in self.printed:
+            self._on_output(*each)
+        for event in self.events:
+            self._on_event(event)
 
-    def record(self, module: Any, inputs: Any, **options: Any) -> Any:
-        self.asked |= {"module": module, "inputs": inputs, **options}
-        if self.error is not None:
-            raise self.error
-        return FakeRecording(self.trace)
+    def wait(self, timeout_s: float | None = None) -> fe.JobEnded | None:
+        if self.interrupts:
+            self.interrupts -= 1
+            raise KeyboardInterrupt
+        if timeout_s is not None and "cancel" not in self.calls and self.hangs:
+            return None
+        if self.ended.trace is not None:
+            self.ended = replace(self.ended, trace=self.asked[-1].output)
+            fe.save(self.trace, self.asked[-1].output)
+        return self.ended
 
+    def interrupt(self) -> None:
+        self.calls.append("interrupt")
 
-@dataclass(frozen=True)
-class FakeModel:
-    module: str = "module"
-    inputs: str | None = "its own inputs"
-    name: str = "net"
-    via: str = "script"
-    preserved_attrs: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
-class FakeRecording:
-    trace: fe.Trace
+    def cancel(self) -> None:
+        self.calls.append("cancel")
 
 
 @pytest.fixture
 def engine(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> FakeEngine:
-    fake = FakeEngine(FakeModel())
-    for name in ("load_model", "make_inputs", "record"):
-        monkeypatch.setattr(fe, name, getattr(fake, name), raising=False)
-    monkeypatch.setattr(fe, "partial_trace", lambda error: fake.partial, raising=False)
-    for name in ("TorchScriptOptions", "Measure"):
-        monkeypatch.setattr(fe, name, lambda **fields: FakeOptions(fields), raising=False)
+    fake = FakeEngine()
+    monkeypatch.setattr(fe, "RecordingProcess", fake, raising=False)
     monkeypatch.chdir(tmp_path)
     return fake
 
@@ -87,7 +96,7 @@ def _fake_reports(monkeypatch: pytest.MonkeyPatch) -> list[tuple[fe.Trace, Path]
     """Returns the list of the reports that are written from now on."""
     written: list[tuple[fe.Trace, Path]] = []
     fake = SimpleNamespace(write_report=lambda trace, path: written.append((trace, path)))
-    monkeypatch.setitem(sys.modules, "viewer.report", fake)  # type: ignore[arg-type]
+    monkeypatch.setitem(sys.modules, "viewer.report", fake)
     return written
 
 
@@ -171,50 +180,55 @@ def test_record_asks_for_what_the_options_say(engine: FakeEngine, capsys: pytest
     inputs = ["--input", "1x3", "--input", "flag=bool:true"]
     names = ["--preserve", "a.b", "c", "--preserve", "d", "--other-method", "extra"]
     switches = ["--no-optimize-numerics", "--optimize-for-inference", "--no-latency", "--no-memory", "--via", "trace"]
-    places = ["--device", "cuda:0", "-o", "out.fztrace"]
+    places = ["--device", "cuda:0", "-o", "out.fztrace", "--limit", "90"]
     words = ["record", "pkg:make", *inputs, *names, *switches, *places]
     assert main(words) == 0
-    assert engine.asked == {
-        "spec": "pkg:make",
-        "map_location": "cuda:0",
-        "module": "module",
-        "inputs": "2 inputs on cuda:0",
-        "backend": "torchscript",
-        "options": FakeOptions(
-            {
-                "preserved_attrs": ("a.b", "c", "d"),
-                "optimize_numerics": False,
-                "optimize_for_inference": True,
-                "other_methods": ("extra",),
-            }
-        ),
-        "measure": FakeOptions({"latency": False, "numerics": True, "memory": False}),
-        "via": "trace",
-        "progress": None,
-        "name": "net",
-        "call": "freezer-ui " + " ".join(words),
-    }
-    assert fe.load("out.fztrace") == small_trace()
+    assert engine.asked == [
+        fe.RecordRequest(
+            model="pkg:make",
+            output=Path("out.fztrace"),
+            inputs=("1x3", "flag=bool:true"),
+            options=fe.TorchScriptOptions(("a.b", "c", "d"), False, True, ("extra",)),
+            measure=fe.Measure(latency=False, memory=False),
+            via="trace",
+            device="cuda:0",
+            call="freezer-ui " + " ".join(words),
+            name="make",
+            limit_s=90.0,
+        )
+    ]
     assert capsys.readouterr().out == "out.fztrace: 12 steps, of which 5 changed something\n"
 
 
-def test_record_falls_back_on_what_the_model_brings(engine: FakeEngine) -> None:
-    engine.model = FakeModel(via="trace", preserved_attrs=("version",))
-    assert main(["record", "example:net"]) == 0
-    assert (engine.asked["inputs"], engine.asked["via"]) == ("its own inputs", "trace")
-    assert engine.asked["options"].fields["preserved_attrs"] == ("version",)
-    assert Path("net.fztrace").is_file()
+@pytest.mark.parametrize(
+    ("model", "name"), [("example:net", "net"), ("pkg.mod:Nets.make", "make"), ("some/net.v2.pt", "net.v2")]
+)
+def test_record_falls_back_on_what_the_model_brings(model: str, name: str, engine: FakeEngine) -> None:
+    Path("some").mkdir()
+    Path("some/net.v2.pt").touch()
+    assert main(["record", model]) == 0
+    [request] = engine.asked
+    assert (request.model, request.name, request.output) == (model, name, Path(f"{name}.fztrace"))
+    assert (request.inputs, request.via, request.options) == ((), None, fe.TorchScriptOptions())
 
 
 def test_without_inputs_nothing_is_measured_and_that_is_told(
     engine: FakeEngine, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    engine.model = FakeModel(inputs=None)
+    engine.events = ()
     assert main(["record", "net.pt"]) == 0
-    assert engine.asked["measure"] is None
-    assert "nothing is measured; give them with --input" in capsys.readouterr().err
+    assert "nothing was measured; give them with --input" in capsys.readouterr().err
     assert main(["record", "net.pt", "--no-measure"]) == 0
-    assert "nothing is measured" not in capsys.readouterr().err
+    assert engine.asked[-1].measure is None
+    assert "nothing was measured" not in capsys.readouterr().err
+
+
+def test_what_the_model_prints_goes_where_it_went(engine: FakeEngine, capsys: pytest.CaptureFixture[str]) -> None:
+    engine.printed = (("stdout", "grüße\n".encode()[:3]), ("stderr", b"careful\n"), ("stdout", "grüße\n".encode()[3:]))
+    assert main(["record", "net.pt", "-o", "net.fztrace"]) == 0
+    told = capsys.readouterr()
+    assert told.out.startswith("grüße\nnet.fztrace: 12 steps")
+    assert told.err == "careful\n"
 
 
 def test_record_can_write_the_report_too(engine: FakeEngine, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -228,7 +242,7 @@ def test_a_wrong_input_is_told_before_the_model_is_loaded(
 ) -> None:
     assert main(["record", "net.pt", "--input", "three by four"]) == 2
     assert "'three by four' is not a shape" in capsys.readouterr().err
-    assert engine.asked == {}
+    assert engine.asked == []
 
 
 def test_recording_without_torch_is_told() -> None:
@@ -238,45 +252,89 @@ def test_recording_without_torch_is_told() -> None:
     assert done.stderr.startswith("freezer-ui: torch is not installed here")
 
 
-def test_an_error_of_the_model_s_own_code_is_wrong_use(engine: FakeEngine, capsys: pytest.CaptureFixture[str]) -> None:
-    engine.model = ValueError("no weights here")
+def test_a_refused_recording_is_wrong_use(engine: FakeEngine, capsys: pytest.CaptureFixture[str]) -> None:
+    text = "MODEL 'pkg:make': its own code raised ValueError: no weights\nsee there"
+    engine.ended = fe.JobEnded("failed", None, "no weights", error=text, traceback="…", is_refusal=True)
     assert main(["record", "pkg:make"]) == 2
-    assert "MODEL 'pkg:make': its own code raised ValueError: no weights here" in capsys.readouterr().err
+    assert capsys.readouterr().err == f"freezer-ui: {text}\n"
 
 
-def test_a_failed_freeze_exits_with_3_and_leaves_what_was_recorded(
-    engine: FakeEngine, capsys: pytest.CaptureFixture[str]
-) -> None:
-    engine.error, engine.partial = RuntimeError("Unhandled node kind"), failed_trace()
-    assert main(["record", "net.pt", "-o", "partial.fztrace"]) == 3
-    assert fe.load("partial.fztrace") == failed_trace()
+def test_a_refusal_after_the_freeze_keeps_the_trace(engine: FakeEngine, capsys: pytest.CaptureFixture[str]) -> None:
+    engine.ended = fe.JobEnded("failed", Path("a"), "…", error="There is no device cuda.", is_refusal=True)
+    assert main(["record", "net.pt", "-o", "net.fztrace"]) == 2
     told = capsys.readouterr().err
-    assert "the freeze failed: RuntimeError: Unhandled node kind" in told
-    assert "partial.fztrace holds what was recorded until then: 4 steps" in told
-    assert "Traceback" not in told
+    assert "net.fztrace holds what was recorded until then: 12 steps" in told
+    assert told.endswith("freezer-ui: There is no device cuda.\n")
+
+
+@pytest.mark.parametrize(
+    ("ended", "text"),
+    [
+        (
+            fe.JobEnded("failed", Path("a"), "short", "Inline", error="RuntimeError: Unhandled\nnode kind"),
+            "the freeze failed: RuntimeError: Unhandled\nnode kind",
+        ),
+        (
+            fe.JobEnded("crashed", Path("a"), "ended by SIGSEGV, in Inline", "Inline"),
+            "the recording crashed: ended by SIGSEGV, in Inline",
+        ),
+        (
+            fe.JobEnded("timed_out", Path("a"), "not done after 9 s, the limit, in Inline", "Inline"),
+            "the recording was ended: not done after 9 s, the limit, in Inline",
+        ),
+    ],
+)
+def test_a_failed_freeze_exits_with_3_and_leaves_what_was_recorded(
+    ended: fe.JobEnded, text: str, engine: FakeEngine, capsys: pytest.CaptureFixture[str]
+) -> None:
+    engine.ended, engine.trace = ended, failed_trace()
+    assert main(["record", "net.pt", "-o", "partial.fztrace"]) == 3
+    kept = "partial.fztrace holds what was recorded until then: 4 steps"
+    assert capsys.readouterr().err == f"freezer-ui: {text}\n{kept}\n"
+
+
+def test_a_partial_trace_is_reported_too(engine: FakeEngine, monkeypatch: pytest.MonkeyPatch) -> None:
+    written = _fake_reports(monkeypatch)
+    engine.ended, engine.trace = fe.JobEnded("crashed", Path("a"), "ended by SIGSEGV"), failed_trace()
+    assert main(["record", "net.pt", "--report", "net.html"]) == 3
+    assert written == [(failed_trace(), Path("net.html"))]
 
 
 def test_the_traceback_of_torch_s_own_error_can_be_seen(engine: FakeEngine, capsys: pytest.CaptureFixture[str]) -> None:
-    engine.error = RuntimeError("Unhandled node kind")
+    engine.ended = fe.JobEnded(
+        "failed", None, "…", error="RuntimeError: no", traceback="Traceback:\n  in freeze\nRuntimeError: no\n"
+    )
     assert main(["record", "net.pt", "--traceback"]) == 3
     told = capsys.readouterr().err
-    assert "in record\n    raise self.error" in told
+    assert told.startswith("Traceback:\n  in freeze\nRuntimeError: no\nfreezer-ui: the freeze failed: RuntimeError: no")
     assert "no trace could be kept" in told
-    assert not Path("net.fztrace").exists()
-
-
-def test_own_errors_while_recording_are_wrong_use(engine: FakeEngine, capsys: pytest.CaptureFixture[str]) -> None:
-    engine.error, engine.partial = fe.MeasureError("There is no device cuda."), small_trace()
-    assert main(["record", "net.pt"]) == 2
-    assert "freezer-ui: There is no device cuda." in capsys.readouterr().err
-    assert fe.load("net.fztrace") == small_trace()
+    assert main(["record", "net.pt"]) == 3
+    assert "Traceback" not in capsys.readouterr().err
 
 
 def test_an_interrupted_recording_is_kept(engine: FakeEngine, capsys: pytest.CaptureFixture[str]) -> None:
-    engine.error, engine.partial = KeyboardInterrupt(), small_trace()
+    engine.ended, engine.interrupts = fe.JobEnded("cancelled", Path("a"), "cancelled"), 1
+    assert main(["record", "net.pt", "-o", "net.fztrace"]) == 130
+    assert engine.calls == ["interrupt"]
+    told = capsys.readouterr().err
+    assert told == "freezer-ui: net.fztrace holds what was recorded until then: 12 steps\nfreezer-ui: interrupted\n"
+
+
+@pytest.mark.parametrize(("interrupts", "calls"), [(1, ["interrupt"]), (2, ["interrupt", "cancel"])])
+def test_an_interrupt_that_torch_does_not_see_can_be_repeated(
+    interrupts: int, calls: list[str], engine: FakeEngine, capsys: pytest.CaptureFixture[str]
+) -> None:
+    engine.ended, engine.hangs, engine.interrupts = fe.JobEnded("cancelled", None, "cancelled"), True, interrupts
     assert main(["record", "net.pt"]) == 130
-    assert fe.load("net.fztrace") == small_trace()
-    assert "interrupted" in capsys.readouterr().err
+    assert engine.calls == calls
+    told = capsys.readouterr().err
+    assert ("Ctrl-C again ends it at once" in told) == (interrupts == 1)
+    assert told.endswith("no trace could be kept of it\nfreezer-ui: interrupted\n")
+
+
+def test_an_end_before_the_interrupt_is_told_as_it_was(engine: FakeEngine) -> None:
+    engine.interrupts = 1
+    assert main(["record", "net.pt", "-o", "net.fztrace"]) == 0
 
 
 def test_a_reader_that_has_enough_is_no_error(small_file: Path) -> None:

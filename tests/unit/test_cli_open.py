@@ -153,13 +153,20 @@ def test_a_model_is_recorded_at_once(server: FakeServer, model: Path, capsys: py
         options=fe.TorchScriptOptions(preserved_attrs=("a.b",)),
         measure=fe.Measure(latency=False, seconds=3.0),
         via="trace",
-        call=f"freezer-ui --no-browser net.pt {' '.join(options)} --token {TOKEN}",
+        call=f"freezer-ui --no-browser net.pt {' '.join(options)}",
         name="net",
         trusted=True,
         limit_s=60.0,
     )
     assert request.output.parent == model.parent / "data" / "freezer-ui" / "recordings"
     assert request.output.name.startswith("net-")
+
+
+@pytest.mark.parametrize("words", [["--token", TOKEN], [f"--token={TOKEN}"], ["--tok", TOKEN], [f"--to={TOKEN}"]])
+def test_the_token_is_in_no_trace(words: list[str], server: FakeServer, capsys: pytest.CaptureFixture[str]) -> None:
+    assert _opened(capsys, *words, "example:resnet18")["token"] == [TOKEN]
+    [(request, _)] = server.recorded
+    assert request.call == "freezer-ui --no-browser example:resnet18"
 
 
 @pytest.mark.parametrize(("spec", "name"), [("example:resnet18", "resnet18"), ("package.module:Nets.build", "build")])

@@ -141,15 +141,18 @@ def test_charts_have_both_traces_in_every_figure():
 def test_any_state_of_a_trace_can_be_compared(first, second):
     data = comparison_data(first, second)
     json.dumps(data, allow_nan=False)
-    assert data == comparison_data(first, second)
     failed = [trace.failure is not None for trace in (first, second)]
     assert [text is not None for text in data["comparison"]["failures"]] == (
         failed if failed[0] != failed[1] else [False] * 2
     )
 
 
+def test_equal_traces_give_equal_data():
+    assert comparison_data(small_trace(), failed_trace()) == comparison_data(small_trace(), failed_trace())
+
+
 @given(traces(), traces())
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=5, deadline=None)
 def test_the_payload_is_json_and_every_shown_pair_is_of_one_method(first, second):
     data = comparison_data(first, second)
     json.dumps(data, allow_nan=False)

@@ -14,6 +14,7 @@ import freeze_engine as fe
 from tests.builders import small_trace
 from viewer.dashboard.jobs import MAX_ENDED, Jobs
 from viewer.dashboard.library import Library
+from viewer.dashboard.requests import form_values
 from viewer.dashboard.site import Site
 from viewer.dashboard.state import PUSH_EVERY_S, State
 
@@ -87,6 +88,7 @@ def _row(**changes: Any) -> dict[str, Any]:
         "error": None,
         "died_in": None,
         "log": [],
+        "request": form_values(fe.RecordRequest("/models/net.pt", Path("net.fztrace"))),
     }
     return row | changes
 

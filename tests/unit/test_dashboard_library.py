@@ -84,7 +84,13 @@ def test_a_missing_file_is_told(file: Path, tmp_path: Path) -> None:
 
 
 def test_examples_are_listed(file: Path) -> None:
-    assert [example["name"] for example in Library(file).view()["examples"]] == list(fe.EXAMPLES)
+    examples = Library(file).view()["examples"]
+    assert [example["name"] for example in examples] == list(fe.EXAMPLES)
+    assert examples[0] == {
+        "name": "resnet18",
+        "summary": "ResNet-18 on one 224 × 224 image",
+        "shows": "every batch norm folds into its convolution",
+    }
 
 
 @pytest.mark.parametrize(

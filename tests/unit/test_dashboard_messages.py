@@ -15,7 +15,7 @@ import freeze_engine as fe
 from tests.builders import small_trace
 from viewer.dashboard.library import Library
 from viewer.dashboard.messages import Messages
-from viewer.dashboard.requests import page_model
+from viewer.dashboard.requests import form_values, page_model
 from viewer.dashboard.site import Site
 from viewer.dashboard.state import State
 
@@ -75,7 +75,7 @@ def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Server:
 
 
 def test_a_recording_is_asked_for(server: Server, tmp_path: Path) -> None:
-    reply = server.reply(**RECORD)
+    reply = server.reply(**RECORD, call="freezer-ui record example:counter")
     [request] = server.requests
     assert reply == {"job": server.state.jobs.rows()[0]["id"]}
     assert request == fe.RecordRequest(
@@ -84,11 +84,42 @@ def test_a_recording_is_asked_for(server: Server, tmp_path: Path) -> None:
         inputs=("1x3",),
         options=fe.TorchScriptOptions(("a.b",), optimize_numerics=False, other_methods=("extra",)),
         measure=fe.Measure(numerics=False, seconds=5.0),
+        call="freezer-ui record example:counter",
         name="counter",
         trusted=False,
         limit_s=90.0,
     )
     assert request.output.parent == tmp_path / "data" / "freezer-ui" / "recordings"
+
+
+@pytest.mark.parametrize("changes", [{}, {"measure": None, "options": {}, "via": "trace", "device": "cpu"}])
+def test_a_form_can_be_filled_with_what_was_asked(changes: dict[str, Any], server: Server) -> None:
+    server.reply(**(RECORD | changes))
+    [first] = server.requests
+    [row] = server.state.jobs.rows()
+    assert row["request"] == form_values(first)
+    server.reply(type="record", **row["request"])
+    assert replace(server.requests[1], output=first.output) == first
+
+
+def test_a_form_can_be_filled_for_a_recording_of_the_command_line(tmp_path: Path) -> None:
+    measure = fe.Measure(devices=("cpu",))
+    assert form_values(fe.RecordRequest("package.module:factory", tmp_path / "a", ("1x3",), measure=measure)) == {
+        "model": "package.module:factory",
+        "inputs": ["1x3"],
+        "backend": "torchscript",
+        "via": None,
+        "options": {"optimize_numerics": True, "optimize_for_inference": False, "other_methods": []},
+        "device": None,
+        "measure": {"latency": True, "numerics": True, "memory": True, "seconds": 12.0},
+        "limit_s": None,
+        "preserve": [],
+    }
+
+
+def test_a_command_without_end_is_not_kept(server: Server) -> None:
+    server.reply(**RECORD, call="freezer-ui record " + "x" * 100_000)
+    assert server.requests[0].call is None
 
 
 def test_what_is_left_out_has_a_default(server: Server) -> None:
@@ -119,6 +150,7 @@ def test_what_is_left_out_has_a_default(server: Server) -> None:
         ({"inputs": [1]}, "a list of texts"),
         ({"preserve": [None]}, "preserve is [None]"),
         ({"device": 0}, "device is 0"),
+        ({"call": ["freezer-ui"]}, "call is ['freezer-ui']; it has to be a text"),
         ({"options": []}, "options is []; it has to be an object"),
         ({"options": {"preserved_attrs": ["a"]}}, "There is no option 'preserved_attrs'"),
         ({"options": {"optimize_numerics": "yes"}}, "optimize_numerics is 'yes'; it has to be true or false"),

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import contextlib
+import io
 import os
 import sys
 
@@ -15,9 +17,32 @@ def test_progress_tells_how_far_and_how_long() -> None:
 
 
 def test_there_is_no_progress_in_a_pipe(capsys: pytest.CaptureFixture[str]) -> None:
-    with progress_line() as progress:
-        assert progress is None
-    assert capsys.readouterr().err == ""
+    with progress_line() as line:
+        line.show("inline", 0, 2)
+        line.pass_on("stdout", b"printed")
+    assert capsys.readouterr() == ("printed", "")
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "ascii"])
+def test_what_is_printed_arrives_whole(encoding: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    buffer = io.BytesIO()
+    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(buffer, encoding=encoding, errors="strict"))
+    with progress_line() as line:
+        for byte in "10 µs".encode():
+            line.pass_on("stdout", bytes([byte]))
+        line.pass_on("stdout", b"\xff!")
+    micro = "µ" if encoding == "utf-8" else r"\xc2\xb5"
+    assert buffer.getvalue().decode(encoding) == f"10 {micro}s" + r"\xff!"
+
+
+def test_the_work_goes_on_when_nobody_reads_what_it_prints(monkeypatch: pytest.MonkeyPatch) -> None:
+    read, write = os.pipe()
+    os.close(read)
+    with contextlib.suppress(BrokenPipeError), os.fdopen(write, "w", encoding="utf-8") as stream:
+        monkeypatch.setattr(sys, "stdout", stream)
+        with progress_line() as line:
+            line.pass_on("stdout", b"one")
+            line.pass_on("stdout", b"two")
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="pseudo terminals are POSIX")
@@ -28,13 +53,13 @@ def test_progress_is_one_line_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> 
     with os.fdopen(follower, "w", encoding="utf-8") as terminal:
         monkeypatch.setattr(sys, "stderr", terminal)
         monkeypatch.setenv("COLUMNS", "30")
-        with progress_line() as progress:
-            assert progress is not None
-            progress("inline", 0, 2)
-            progress("x" * 100, 1, 2)
+        with progress_line() as line:
+            line.show("inline", 0, 2)
+            line.pass_on("stderr", b"careful\n")
+            line.show("x" * 100, 1, 2)
         written = b""
-        while written.count(b"\r\x1b[K") < 3:
+        while written.count(b"\r\x1b[K") < 4:
             written += os.read(leader, 1000)
     os.close(leader)
-    first, second, last = written.decode().split("\r\x1b[K")[1:]
-    assert (first, second, last) == ("  0% inline (0:00)", " 50% " + "x" * 24, "")
+    lines = written.decode().split("\r\x1b[K")[1:]
+    assert lines == ["  0% inline (0:00)", "careful\r\n", " 50% " + "x" * 24, ""]

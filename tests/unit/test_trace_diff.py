@@ -215,6 +215,17 @@ def test_what_was_asked_for_is_compared():
     assert {after for (subject, _), (_, after) in found.items() if subject == "inputs"} == {None}
 
 
+def test_what_decided_a_near_miss_is_told_with_the_same_names():
+    trace = small_trace()
+    (miss, *others) = trace.near_misses
+    value = trace.steps[miss.step].graph.inputs[-1].name
+    told = replace(trace, near_misses=(replace(miss, detail=f"%{miss.node} reads %{value}, %unknown."), *others))
+    other = renamed(told, "n.{}".format, "v.{}".format)
+    own = replace(other.near_misses[0], detail=f"%n.{miss.node} reads %v.{value}, %unknown.")
+    found = fe.diff_traces(told, replace(other, near_misses=(own, *other.near_misses[1:])))
+    assert found.after == told
+
+
 def test_latencies_of_two_runs_stand_side_by_side_without_a_verdict():
     trace = small_trace()
     found = fe.diff_traces(trace, replace(trace, steps=tuple(replace(step, latency=()) for step in trace.steps)))

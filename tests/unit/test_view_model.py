@@ -296,6 +296,58 @@ def test_a_failure_before_any_step_of_its_method_points_at_the_last_step():
     assert view_data(replace(trace, failure=failure))["failure"]["step"] == 3
 
 
+@pytest.mark.parametrize(
+    ("failure", "title", "message", "sign"),
+    [
+        (("RuntimeError", "no"), "The freeze failed in Fold", "RuntimeError: no", "failed"),
+        (("SIGSEGV", "the process was ended"), "The process died (SIGSEGV) in Fold", "The process was ended", "died"),
+        (("exit code 7", "ended"), "The process died (exit code 7) in Fold", "Ended", "died"),
+        (("time limit", "not done"), "The time limit was reached in Fold", "Not done", "time limit"),
+    ],
+)
+def test_how_a_recording_ended_is_told_in_words(failure, title, message, sign):
+    ended = fe.Failure(*failure, stage="optimize_frozen_graph", name="Fold", method="forward", step=3)
+    view = view_data(replace(small_trace(), failure=ended))["failure"]
+    assert (view["title"], view["message"], view["sign"], view["log"]) == (title, message, sign, None)
+    assert bool(view["left"]) is (sign != "failed")
+
+
+@pytest.mark.parametrize(
+    ("kind", "stage", "name", "title"),
+    [
+        ("SIGSEGV", "build", "reading what was recorded", "The process died (SIGSEGV) while reading what was recorded"),
+        (
+            "time limit",
+            "measure",
+            "latency: round 3 of 80",
+            "The time limit was reached while measuring latency: round 3 of 80",
+        ),
+        ("SIGKILL", "measure", "writing the trace", "The process died (SIGKILL) while writing the trace"),
+        ("RuntimeError", "measure", "numerics: x", "The recording failed while measuring numerics: x"),
+    ],
+)
+def test_what_failed_after_the_freeze_is_no_pass(kind, stage, name, title):
+    ended = fe.Failure(kind, "why", stage=stage, name=name, method=None, step=3)
+    view = view_data(replace(small_trace(), failure=ended))["failure"]
+    assert (view["title"], view["step"]) == (title, 3)
+    assert view["left"]
+
+
+def test_last_words_stand_with_the_failure_and_not_with_a_pass():
+    trace = small_trace()
+    words = fe.Notice("last_words", "The last that was logged:\nFatal\n  here", 3)
+    failure = fe.Failure("SIGSEGV", "ended", "build", "reading", None, 3)
+    view = view_data(replace(trace, notices=(*trace.notices, words), failure=failure))
+    assert view["failure"]["log"] == "Fatal\n  here"
+    assert [step["notices"] for step in view["steps"]] == [step["notices"] for step in view_data(trace)["steps"]]
+    assert view["environment"]["notices"][-1] == {
+        "code": "last_words",
+        "message": "The last that was logged:",
+        "quoted": "Fatal\n  here",
+        "step": 3,
+    }
+
+
 def test_an_empty_trace_has_a_view():
     view = view_data(empty_trace())
     assert (view["overview"], view["steps"], view["attributes"], view["fates"]) == ([], [], [], [])

@@ -31,16 +31,16 @@ class Command(Protocol):
 class CommandError(Exception):
     """Ends the command with one line on the terminal.
 
-    ``__cause__`` is the exception of torch or of the model, if one ended it.
-
     Args:
         message: what, where, and what to do.
         exit_code: what to exit with.
+        details: the traceback of the exception of torch or of the model that ended it, if one did.
     """
 
-    def __init__(self, message: str, exit_code: int = WRONG_USE) -> None:
+    def __init__(self, message: str, exit_code: int = WRONG_USE, details: str | None = None) -> None:
         super().__init__(message)
         self.exit_code = exit_code
+        self.details = details
 
 
 def output_file(text: str) -> Path:

@@ -63,13 +63,26 @@ def parse_command_line(words: Sequence[str]) -> argparse.Namespace:
 
     Returns:
         The arguments; ``command`` is the subcommand's name, ``None`` for the dashboard, ``run`` does it, and
-        ``command_line`` is the whole command as it was typed.
+        ``command_line`` is the whole command as it was typed, save for the token: traces carry it.
     """
-    line = argparse.Namespace(command_line=shlex.join(["freezer-ui", *words]))
+    line = argparse.Namespace(command_line=shlex.join(["freezer-ui", *_without_token(words)]))
     command = next((command for command in COMMANDS if [command.name] == list(words[:1])), None)
     if command is None:
         return build_parser().parse_intermixed_args(words, line)
     return build_parser(command).parse_args(words[1:], line)
+
+
+def _without_token(words: Sequence[str]) -> list[str]:
+    """Leaves out ``--token`` and its value, however argparse lets it be written."""
+    kept: list[str] = []
+    is_value = False
+    for word in words:
+        flag, glued, _ = word.partition("=")
+        is_token = not is_value and flag.startswith("--t") and "--token".startswith(flag)
+        if not is_token and not is_value:
+            kept.append(word)
+        is_value = is_token and not glued
+    return kept
 
 
 def build_parser(command: type[Command] = OpenCommand, **options: Any) -> argparse.ArgumentParser:
@@ -124,7 +137,7 @@ def _run(arguments: argparse.Namespace) -> int:
         code: int = arguments.run(arguments)
     except (CommandError, fe.FreezerError) as error:
         if arguments.traceback:
-            traceback.print_exception(error)
+            sys.stderr.write(getattr(error, "details", None) or "".join(traceback.format_exception(error)))
         remark(str(error))
         return error.exit_code if isinstance(error, CommandError) else WRONG_USE
     except ModuleNotFoundError as error:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import difflib
-import importlib.util
 import os
 import re
 import secrets
@@ -18,7 +17,7 @@ from urllib.parse import urlencode
 
 import freeze_engine as fe
 from viewer.cli.command import FINE, CommandError
-from viewer.cli.recording import add_recording_arguments, measure, seconds, torchscript_options
+from viewer.cli.recording import add_recording_arguments, check_recording, model_name, recording_request
 from viewer.cli.terminal import remark, say
 
 if TYPE_CHECKING:
@@ -84,10 +83,6 @@ class OpenCommand:
         )
         recording = parser.add_argument_group("recording a MODEL", "as in freezer-ui record")
         self._recording = add_recording_arguments(recording)
-        add = recording.add_argument
-        self._recording.append(
-            add("--limit", type=seconds, metavar="S", help="end the recording after so many seconds")
-        )
 
     def run(self, arguments: argparse.Namespace) -> int:
         """Serves the dashboard until it is ended."""
@@ -185,25 +180,9 @@ def _request(arguments: argparse.Namespace, model: str) -> fe.RecordRequest:
     """Returns the recording that the command line asks for; its output file is made, empty."""
     from viewer.dashboard.library import new_recording, recordings_folder
 
-    if importlib.util.find_spec("torch") is None:
-        raise CommandError("torch is not installed here: recording needs it, looking at a trace does not")
-    for text in arguments.input:
-        fe.parse_input(text)
-    path = Path(model)
-    name = path.stem if path.is_file() else model.removeprefix(_EXAMPLE).rpartition(":")[2].rpartition(".")[2]
-    return fe.RecordRequest(
-        model=str(path.absolute()) if path.is_file() else model,
-        output=new_recording(recordings_folder(), name, datetime.now()),
-        inputs=tuple(arguments.input),
-        backend=arguments.backend,
-        options=torchscript_options(arguments),
-        measure=measure(arguments),
-        via=arguments.via,
-        device=arguments.device,
-        call=arguments.command_line,
-        name=name,
-        limit_s=arguments.limit,
-    )
+    check_recording(arguments)
+    output = new_recording(recordings_folder(), model_name(model), datetime.now())
+    return recording_request(arguments, str(Path(model).absolute()) if Path(model).is_file() else model, output)
 
 
 def _announce(arguments: argparse.Namespace, link: str) -> None:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import ClassVar
+from typing import ClassVar, Final
 
 import freeze_engine as fe
 from viewer.cli.command import FINE, FREEZE_FAILED, CommandError, output_file
-from viewer.cli.recording import add_recording_arguments, measure, torchscript_options
-from viewer.cli.terminal import progress_line, remark, say
+from viewer.cli.recording import add_recording_arguments, check_recording, model_name, recording_request
+from viewer.cli.terminal import ProgressLine, progress_line, remark, say
+
+_PATIENCE_S: Final = 1.0
 
 
 class RecordCommand:
@@ -22,6 +24,9 @@ class RecordCommand:
     from (2x16:int64:0..30000, 30000 excluded), a plain value (int:3, float:0.5, bool:true), a saved tensor
     (@tensor.pt), or any of these for a keyword argument (mask=1x16:bool). Without inputs, neither given nor brought
     by the MODEL, nothing is measured.
+
+    The freeze runs in a process of its own. Where torch crashes, or is ended by --limit or Ctrl-C, the trace holds what
+    was recorded until then.
     """
 
     name: ClassVar[str] = "record"
@@ -36,63 +41,91 @@ class RecordCommand:
 
     def run(self, arguments: argparse.Namespace) -> int:
         """Records the freeze and writes the trace."""
-        requests = [fe.parse_input(text) for text in arguments.input]
-        model = _load(arguments)
-        inputs = fe.make_inputs(requests, device=arguments.device or "cpu") if requests else model.inputs
-        output = arguments.output or Path(f"{model.name}.fztrace")
-        wanted = measure(arguments)
-        if wanted is not None and inputs is None:
-            remark("there are no inputs, so nothing is measured; give them with --input")
+        check_recording(arguments)
+        output = arguments.output or Path(f"{model_name(arguments.model)}.fztrace")
+        request = recording_request(arguments, arguments.model, output)
+        with progress_line() as line:
+            run = _Run(request, line)
+            ended = run.ended()
+        if ended.outcome == "finished":
+            if request.measure is not None and not run.was_measured:
+                remark("there were no inputs, so nothing was measured; give them with --input")
+            _tell(output, arguments.report)
+            return FINE
+        kept = _kept(ended, arguments.report)
+        if ended.outcome == "cancelled":
+            remark(kept)
+            raise KeyboardInterrupt
+        if ended.is_refusal and ended.trace is not None:
+            remark(kept)
+        raise _failure(ended, kept)
+
+
+class _Run:
+    """One recording, in a process of its own: torch may crash, and then this one still tells of it.
+
+    Args:
+        request: what to record.
+        line: shows how far it is, and what it prints.
+    """
+
+    def __init__(self, request: fe.RecordRequest, line: ProgressLine) -> None:
+        self._line = line
+        self._process = fe.RecordingProcess(request, self._take, line.pass_on)
+        self.was_measured = False
+
+    def ended(self) -> fe.JobEnded:
+        """Records to the end; Ctrl-C ends it with what there is, a second one at once."""
+        self._process.start()
         try:
-            with progress_line() as progress:
-                recording = fe.record(
-                    model.module,
-                    inputs,
-                    backend=arguments.backend,
-                    options=torchscript_options(arguments, model.preserved_attrs),
-                    measure=None if inputs is None else wanted,
-                    via=arguments.via or model.via,
-                    progress=progress,
-                    name=model.name,
-                    call=arguments.command_line,
-                )
-        except (Exception, KeyboardInterrupt) as error:
-            written = _write_partial(error, output, arguments.report)
-            if isinstance(error, fe.FreezerError | KeyboardInterrupt):
-                remark(written)
-                raise
-            text = f"the freeze failed: {type(error).__name__}: {error}\n{written}"
-            raise CommandError(text, FREEZE_FAILED) from error
-        _write(recording.trace, output, arguments.report)
-        return FINE
+            return self._wait()
+        except KeyboardInterrupt:
+            self._process.interrupt()
+        try:
+            ended = self._process.wait(_PATIENCE_S)
+            if ended is None:
+                remark("it ends once torch lets it; Ctrl-C again ends it at once")
+            return ended or self._wait()
+        except KeyboardInterrupt:
+            self._process.cancel()
+            return self._wait()
+
+    def _wait(self) -> fe.JobEnded:
+        ended = self._process.wait()
+        assert ended is not None
+        return ended
+
+    def _take(self, event: fe.JobEvent) -> None:
+        if isinstance(event, fe.JobProgress):
+            self._line.show(event.message, event.done, event.total)
+        elif isinstance(event, fe.JobPreview):
+            self.was_measured = True
 
 
-def _load(arguments: argparse.Namespace) -> fe.LoadedModel:
-    load_model = fe.load_model  # imports torch; what fails there is not the model's doing
-    try:
-        return load_model(arguments.model, map_location=arguments.device)
-    except fe.FreezerError:
-        raise
-    except Exception as error:
-        text = f"MODEL {arguments.model!r}: its own code raised {type(error).__name__}: {error}"
-        raise CommandError(text) from error
+def _failure(ended: fe.JobEnded, kept: str) -> CommandError:
+    if ended.is_refusal:
+        return CommandError(ended.error or ended.message, details=ended.traceback)
+    what = {"crashed": "the recording crashed", "timed_out": "the recording was ended"}
+    text = f"{what.get(ended.outcome, 'the freeze failed')}: {ended.error or ended.message}\n{kept}"
+    return CommandError(text, FREEZE_FAILED, details=ended.traceback)
 
 
-def _write_partial(error: BaseException, output: Path, report: Path | None) -> str:
-    """Writes what was recorded before ``error`` and returns a sentence that says where."""
-    trace = fe.partial_trace(error)
-    if trace is None:
+def _kept(ended: fe.JobEnded, report: Path | None) -> str:
+    """Returns a sentence that says what is left of a recording that did not reach its end."""
+    if ended.trace is None:
         return "no trace could be kept of it"
-    _write(trace, output, report)
-    return f"{output} holds what was recorded until then: {len(trace.steps)} steps"
+    steps = _tell(ended.trace, report)
+    return f"{ended.trace} holds what was recorded until then: {steps} steps"
 
 
-def _write(trace: fe.Trace, output: Path, report: Path | None) -> None:
-    fe.save(trace, output)
+def _tell(path: Path, report: Path | None) -> int:
+    """Says what is in the trace that was written, writes the report, and returns the number of steps."""
+    trace = fe.load(path)
     changed = sum(step.changed for step in trace.steps)
-    say(f"{output}: {len(trace.steps)} steps, of which {changed} changed something\n")
+    say(f"{path}: {len(trace.steps)} steps, of which {changed} changed something\n")
     if report is not None:
         from viewer.report import write_report
 
         write_report(trace, report)
         say(f"{report}\n")
+    return len(trace.steps)

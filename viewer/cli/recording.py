@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import importlib.util
+import re
+from pathlib import Path
 
 import freeze_engine as fe
+from viewer.cli.command import CommandError
 
 
 def add_recording_arguments(parser: argparse._ActionsContainer) -> list[argparse.Action]:
@@ -31,18 +35,61 @@ def add_recording_arguments(parser: argparse._ActionsContainer) -> list[argparse
         add("--no-numerics", action="store_true", help="measure no numeric errors"),
         add("--no-memory", action="store_true", help="measure no memory"),
         add("--seconds", type=seconds, metavar="S", help="time to spend on latencies, warm-up apart (default: 12)"),
+        add(
+            "--limit", type=seconds, metavar="S", help="end the recording after so many seconds, such as one that hangs"
+        ),
     ]
 
 
-def torchscript_options(arguments: argparse.Namespace, preserved_attrs: tuple[str, ...] = ()) -> fe.TorchScriptOptions:
-    """Returns how to freeze.
+def check_recording(arguments: argparse.Namespace) -> None:
+    """Tells what is wrong with a recording before anything is begun.
 
     Args:
         arguments: the parsed ones.
-        preserved_attrs: what the model brings, for where the command line preserves nothing.
+
+    Raises:
+        CommandError: torch is not installed.
+        FreezerError: an input cannot be read.
     """
+    for text in arguments.input:
+        fe.parse_input(text)
+    if importlib.util.find_spec("torch") is None:
+        raise CommandError("torch is not installed here: recording needs it, looking at a trace does not")
+
+
+def recording_request(arguments: argparse.Namespace, model: str, output: Path) -> fe.RecordRequest:
+    """Returns the recording that the command line asks for.
+
+    Args:
+        arguments: the parsed ones.
+        model: the MODEL.
+        output: the trace file.
+    """
+    return fe.RecordRequest(
+        model=model,
+        output=output,
+        inputs=tuple(arguments.input),
+        backend=arguments.backend,
+        options=torchscript_options(arguments),
+        measure=measure(arguments),
+        via=arguments.via,
+        device=arguments.device,
+        call=arguments.command_line,
+        name=model_name(model),
+        limit_s=arguments.limit,
+    )
+
+
+def model_name(model: str) -> str:
+    """Returns what to call a MODEL: the file's name, the example's, or the factory's."""
+    path = Path(model)
+    return path.stem if path.is_file() else re.split("[:./]", model)[-1]
+
+
+def torchscript_options(arguments: argparse.Namespace) -> fe.TorchScriptOptions:
+    """Returns how to freeze; where nothing is preserved here, what the MODEL preserves by itself will be."""
     return fe.TorchScriptOptions(
-        preserved_attrs=tuple(arguments.preserve or preserved_attrs),
+        preserved_attrs=tuple(arguments.preserve or ()),
         optimize_numerics=not arguments.no_optimize_numerics,
         optimize_for_inference=arguments.optimize_for_inference,
         other_methods=tuple(arguments.other_method),

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import os
+import codecs
 import shutil
 import sys
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from typing import TextIO
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from typing import Literal, TextIO
 
-Progress = Callable[[str, int, int], None]
 _CLEAR_LINE = "\r\x1b[K"
 
 
@@ -24,34 +23,68 @@ def remark(text: str) -> None:
     _write(sys.stderr, f"freezer-ui: {text}\n")
 
 
-@contextmanager
-def progress_line() -> Iterator[Progress | None]:
-    """Shows one line that tells how far the work is, on a terminal only, and clears it at the end.
+class ProgressLine:
+    """One line that tells how far the work is, on a terminal only, and what the work prints meanwhile.
 
-    Yields:
-        What to call as ``progress(message, done, total)``; ``None`` where standard error is no terminal.
+    Args:
+        stream: the terminal, ``None`` where there is none.
     """
-    if not sys.stderr.isatty():
-        yield None
-        return
-    # A descriptor of its own: while torch's log is captured, descriptor 2 is not the terminal.
-    with os.fdopen(os.dup(sys.stderr.fileno()), "w", encoding=sys.stderr.encoding, errors="replace") as stream:
-        started = phase_started = time.monotonic()
-        latest = (0, 0)
 
-        def show(message: str, done: int, total: int) -> None:
-            nonlocal phase_started, latest
-            now = time.monotonic()
-            if total != latest[1] or done < latest[0]:
-                phase_started = now
-            latest = (done, total)
-            text = progress_text(message, done / total if total else 0.0, now - started, now - phase_started)
-            _draw(stream, text[: shutil.get_terminal_size().columns - 1])
+    def __init__(self, stream: TextIO | None) -> None:
+        self._stream = stream
+        self._started = self._phase_started = time.monotonic()
+        self._latest = (0, 0)
+        self._decoders = {
+            name: codecs.getincrementaldecoder(getattr(sys, name).encoding or "utf-8")("backslashreplace")
+            for name in ("stdout", "stderr")
+        }
 
-        try:
-            yield show
-        finally:
-            _draw(stream, "")
+    def show(self, message: str, done: int, total: int) -> None:
+        """Replaces the line.
+
+        Args:
+            message: what is being done.
+            done, total: units of the present phase.
+        """
+        now = time.monotonic()
+        if total != self._latest[1] or done < self._latest[0]:
+            self._phase_started = now
+        self._latest = (done, total)
+        text = progress_text(message, done / total if total else 0.0, now - self._started, now - self._phase_started)
+        self._draw(text[: shutil.get_terminal_size().columns - 1])
+
+    def pass_on(self, name: Literal["stdout", "stderr"], data: bytes) -> None:
+        """Writes what the work printed to the stream of that name, and not into the line.
+
+        Args:
+            name: of the stream.
+            data: as it was printed.
+        """
+        self.clear()
+        stream = sys.stdout if name == "stdout" else sys.stderr
+        # Whoever reads the one stream may have enough, as `head` does; the work goes on.
+        with suppress(BrokenPipeError):
+            stream.write(self._decoders[name].decode(data))
+            stream.flush()
+
+    def clear(self) -> None:
+        """Takes the line away."""
+        self._draw("")
+
+    def _draw(self, text: str) -> None:
+        if self._stream is not None:
+            self._stream.write(_CLEAR_LINE + text)
+            self._stream.flush()
+
+
+@contextmanager
+def progress_line() -> Iterator[ProgressLine]:
+    """Shows how far the work is until the block ends, on a terminal only: where standard error is one."""
+    line = ProgressLine(sys.stderr if sys.stderr.isatty() else None)
+    try:
+        yield line
+    finally:
+        line.clear()
 
 
 def progress_text(message: str, share: float, elapsed_s: float, phase_s: float) -> str:
@@ -70,11 +103,6 @@ def progress_text(message: str, share: float, elapsed_s: float, phase_s: float) 
 def _clock(seconds: float) -> str:
     minutes, rest = divmod(round(seconds), 60)
     return f"{minutes}:{rest:02}"
-
-
-def _draw(stream: TextIO, text: str) -> None:
-    stream.write(_CLEAR_LINE + text)
-    stream.flush()
 
 
 def _write(stream: TextIO, text: str) -> None:

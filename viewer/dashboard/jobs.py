@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, Final, Protocol
 
 import freeze_engine as fe
+from viewer.dashboard.requests import form_values
 
 MAX_ENDED: Final = 50
 """How many recordings that ended are kept in the list."""
@@ -83,6 +84,7 @@ class Job:
             "error": ended.message if ended and failed else None,
             "died_in": ended.died_in if ended else None,
             "log": list(ended.log) if ended else [],
+            "request": form_values(self.request),
         }
 
     def take(self, event: fe.JobEvent) -> None:

@@ -79,7 +79,10 @@ class Library:
     def view(self) -> dict[str, Any]:
         """Returns what the page shows: the examples, and the recent traces with whether their file is missing."""
         return {
-            "examples": [{"name": example.name, "summary": example.shows} for example in fe.EXAMPLES.values()],
+            "examples": [
+                {"name": example.name, "summary": example.summary, "shows": example.shows}
+                for example in fe.EXAMPLES.values()
+            ],
             "recent": [asdict(entry) | {"missing": not Path(entry.path).is_file()} for entry in self._read()],
         }
 

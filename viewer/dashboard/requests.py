@@ -1,4 +1,4 @@
-"""Reads what the page asks to record; the page is not trusted to have asked well."""
+"""What the page asks to record, to and fro; the page is not trusted to have asked well."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from viewer.dashboard.site import BACKENDS
 _EXAMPLE: Final = "example:"
 _VIA: Final = (None, "script", "trace")
 _MAX_SECONDS: Final = 3_600.0
+_MAX_CALL: Final = 1 << 16
 
 
 def page_model(text: str) -> str:
@@ -70,6 +71,7 @@ def record_request(message: Mapping[str, Any], folder: Path, now: datetime) -> f
     options = _options(message.get("options"), _texts(message.get("preserve"), "preserve"))
     measure = _measure(message.get("measure"))
     limit_s = _seconds(message.get("limit_s"), "limit_s")
+    call = _call(message.get("call"))
     name = model.removeprefix(_EXAMPLE) if model.startswith(_EXAMPLE) else Path(model).stem
     return fe.RecordRequest(
         model=model,
@@ -80,10 +82,35 @@ def record_request(message: Mapping[str, Any], folder: Path, now: datetime) -> f
         measure=measure,
         via=via,
         device=device,
+        call=call,
         name=name,
         trusted=False,
         limit_s=limit_s,
     )
+
+
+def form_values(request: fe.RecordRequest) -> dict[str, Any]:
+    """Returns what the page's form holds when it asks for a recording; `record_request` reads the same.
+
+    Args:
+        request: also one that was not asked for by the page.
+    """
+    options, measure = request.options or fe.TorchScriptOptions(), request.measure
+    wanted = ("latency", "numerics", "memory", "seconds")
+    return {
+        "model": request.model,
+        "inputs": list(request.inputs),
+        "backend": request.backend,
+        "via": request.via,
+        "options": {
+            option["id"]: list(value) if isinstance(value := getattr(options, option["id"]), tuple) else value
+            for option in BACKENDS[0]["options"]
+        },
+        "device": request.device,
+        "measure": None if measure is None else {name: getattr(measure, name) for name in wanted},
+        "limit_s": request.limit_s,
+        "preserve": list(options.preserved_attrs),
+    }
 
 
 def _options(given: object, preserved: tuple[str, ...]) -> fe.TorchScriptOptions:
@@ -104,6 +131,12 @@ def _measure(given: object) -> fe.Measure | None:
     seconds = _seconds(values.get("seconds"), "seconds")
     measure = fe.Measure(latency, numerics, memory)
     return measure if seconds is None else replace(measure, seconds=seconds)
+
+
+def _call(given: object) -> str | None:
+    """Returns the command to show in the trace; without one the trace shows a call of its own making."""
+    text = _optional_text(given, "call")
+    return text if text is None or len(text) <= _MAX_CALL else None
 
 
 def _text(message: Mapping[str, Any], name: str) -> str:

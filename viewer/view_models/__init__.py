@@ -10,7 +10,8 @@ from typing import Any
 
 import freeze_engine as fe
 from viewer.view_models.attributes import attribute_rows
-from viewer.view_models.environment import environment_view, failure_view
+from viewer.view_models.environment import environment_view
+from viewer.view_models.failure import failure_view
 from viewer.view_models.overview import fate_counts, ordered_methods, overview
 from viewer.view_models.steps import StepRows
 

@@ -16,6 +16,7 @@ from viewer.graph_data import graph_data
 from viewer.view_models import view_data
 from viewer.view_models.attributes import attribute_rows
 from viewer.view_models.comparison_sources import with_own_files
+from viewer.view_models.failure import failure_message, failure_title, notice_parts
 from viewer.view_models.overview import FATE_ORDER
 from viewer.view_models.wording import bytes_text, duration_text, error_text, interval_text
 
@@ -41,17 +42,25 @@ def comparison_data(first: fe.Trace, second: fe.Trace) -> dict[str, Any]:
             "names": _names(first, second),
             "made": [trace.created for trace in (first, second)],
             "calls": [trace.call for trace in (first, second)],
-            "notices": [[notice.message for notice in trace.notices] for trace in (first, second)],
+            "notices": [_notices(trace) for trace in (first, second)],
             "rows": rows,
             "attributes": _attributes(diff),
             "settings": [
                 {"subject": one.subject, "name": one.name, "a": one.before, "b": one.after} for one in diff.settings
             ],
-            "failures": [failure and f"{failure.name}: {failure.type}: {failure.message}" for failure in diff.failures],
+            "failures": [failure and _ending(failure) for failure in diff.failures],
             "near_misses": [[_near_miss(miss) for miss in misses] for misses in diff.near_misses],
             "empty": diff.empty,
         },
     }
+
+
+def _notices(trace: fe.Trace) -> list[dict[str, str | None]]:
+    return [{"message": said, "quoted": quoted} for said, quoted in map(notice_parts, trace.notices)]
+
+
+def _ending(failure: fe.Failure) -> str:
+    return f"{failure_title(failure)}. {failure_message(failure)}"
 
 
 def _names(first: fe.Trace, second: fe.Trace) -> list[str]:

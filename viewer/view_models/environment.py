@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import freeze_engine as fe
+from viewer.view_models.failure import notice_parts
 from viewer.view_models.measures import latency_rows, numerics_rows
 from viewer.view_models.wording import duration_text, shape_text
 
@@ -41,24 +42,13 @@ def environment_view(trace: fe.Trace) -> dict[str, Any]:
             }
             for baseline in trace.baselines
         ],
-        "notices": [{"code": notice.code, "message": notice.message, "step": notice.step} for notice in trace.notices],
+        "notices": [_notice_row(notice) for notice in trace.notices],
     }
 
 
-def failure_view(trace: fe.Trace) -> dict[str, Any] | None:
-    """Returns which pass failed, torch's own message, and the step with the graph just before; ``None`` if none did."""
-    failure = trace.failure
-    if failure is None:
-        return None
-    earlier = trace.final(failure.method) if failure.method is not None else None
-    return {
-        "type": failure.type,
-        "message": failure.message,
-        "stage": failure.stage,
-        "name": failure.name,
-        "method": failure.method,
-        "step": failure.step if earlier is None else earlier.index,
-    }
+def _notice_row(notice: fe.Notice) -> dict[str, Any]:
+    said, quoted = notice_parts(notice)
+    return {"code": notice.code, "message": said, "quoted": quoted, "step": notice.step}
 
 
 def input_text(spec: fe.InputSpec) -> str:

@@ -6,6 +6,7 @@ from collections import defaultdict
 from typing import Any
 
 import freeze_engine as fe
+from viewer.view_models.failure import LAST_WORDS
 from viewer.view_models.measures import latency_change_row, latency_rows, numerics_rows
 from viewer.view_models.places import source_row
 from viewer.view_models.wording import bytes_delta_text, bytes_text, duration_text
@@ -27,7 +28,8 @@ class StepRows:
         self._trace, self._metrics = trace, metrics
         self._notices = defaultdict(list)
         for notice in trace.notices:
-            self._notices[notice.step].append(notice.message)
+            if notice.code != LAST_WORDS:  # they stand with the failure, of whatever step it was
+                self._notices[notice.step].append(notice.message)
         self._misses = defaultdict(list)
         for miss in trace.near_misses:
             self._misses[miss.step].append(near_miss_row(miss))

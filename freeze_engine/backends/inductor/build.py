@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from freeze_engine.backends.inductor import private
+from freeze_engine.backends.inductor.constants import Constants
 from freeze_engine.backends.inductor.executable import is_executable
 from freeze_engine.backends.inductor.fates import Story, fates
 from freeze_engine.backends.inductor.generated import kernels
@@ -16,7 +17,7 @@ from freeze_engine.backends.inductor.raw import RawCompile, RawStep
 from freeze_engine.backends.inductor.rewrites import Names, step_rewrites
 from freeze_engine.backends.inductor.rows import RawGraph
 from freeze_engine.backends.inductor.snapshot import SnapshotReader
-from freeze_engine.measure.memory import StorageNames, constant_bytes
+from freeze_engine.measure.memory import constant_bytes
 from freeze_engine.recorder import Recorder
 from freeze_engine.trace import Failure, Notice, SourceLines, Step
 
@@ -37,8 +38,10 @@ class Build:
     def __init__(self, compiled: RawCompile, recorder: Recorder) -> None:
         self._compiled = compiled
         self._recorder = recorder
-        self._reader = SnapshotReader(StorageNames())
-        self._origins = Origins(compiled.inputs)
+        #: What the graphs read.
+        self.constants = Constants()
+        self._reader = SnapshotReader(self.constants)
+        self._origins = Origins(compiled.inputs, self.constants)
         self._paths = {index: each.paths for index, each in enumerate(compiled.inputs)}
         self._folds: dict[int, tuple[Folded, ...]] = {}
         #: The graphs that can be run, by step index.
@@ -61,21 +64,22 @@ class Build:
 
     def _add(self, raw: RawStep, before: RawStep | None, number: int | None) -> None:
         recorder = self._recorder
-        graph = self._reader.read(raw.graph) if before is None or raw.graph is not before.graph else None
+        changed = before is None or raw.graph is not before.graph
+        folded = self._origins.step(before.graph, raw.graph) if before is not None and changed else ()
+        graph = self._reader.read(raw.graph) if changed else None
         earlier = recorder.steps[-1] if recorder.steps else None
-        log = (*raw.log, *_matched(raw, graph is not None))
+        log = (*raw.log, *_matched(raw, changed))
         if raw.code is not None:
             log = (*log, *kernels(raw.code))
         step = recorder.add_step(
             raw.stage, raw.name, FORWARD, graph, round=number, duration_ns=raw.duration_ns, code=raw.code, log=log
         )
         constants = [node.constant for node in step.graph.walk() if node.constant is not None]
-        runs = is_executable(raw.graph)
+        runs = is_executable(raw.graph) and self.constants.available(raw.graph)
         if runs:
             self.live[step.index] = raw.graph
         fields: dict[str, Any] = {"executable": runs, "constant_bytes": constant_bytes(constants)}
-        if earlier is not None and before is not None and graph is not None:
-            folded = self._origins.step(before.graph, raw.graph)
+        if earlier is not None and changed:
             self._folds[step.index] = folded
             names = Names(earlier.graph, step.graph)
             fields["rewrites"] = step_rewrites(names, raw.matches, folded, self._paths)
@@ -142,7 +146,7 @@ def notices(compiled: RawCompile, steps: tuple[Step, ...]) -> Iterator[Notice]:
         yield Notice(
             "parameters_discarded",
             "freezing_discard_parameters emptied the original module: it cannot run eagerly any more, and inputs of a "
-            "new shape cannot be compiled. As long as this recording is kept, it holds the parameters of its steps.",
+            "new shape cannot be compiled.",
         )
     if not any(each.is_parameter for each in compiled.inputs) and any(each.paths for each in compiled.inputs):
         yield Notice(

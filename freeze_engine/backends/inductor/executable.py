@@ -10,7 +10,8 @@ import torch
 from torch.fx.node import map_arg
 
 from freeze_engine.backends.inductor import private
-from freeze_engine.backends.inductor.rows import RawGraph, Row
+from freeze_engine.backends.inductor.constants import Constants
+from freeze_engine.backends.inductor.rows import RawGraph, Row, TensorRef
 
 
 def is_executable(graph: RawGraph) -> bool:
@@ -22,26 +23,32 @@ def is_executable(graph: RawGraph) -> bool:
     return all(_runs(row) for each in (graph, *graph.subgraphs()) for row in each.rows)
 
 
-def executable(graph: RawGraph) -> torch.fx.GraphModule:
+def executable(graph: RawGraph, constants: Constants) -> torch.fx.GraphModule:
     """Returns a graph as a module that can be called with the graph's inputs, in the order of its placeholders.
 
     Args:
-        graph: for which `is_executable` holds.
+        graph: for which `is_executable` holds, and whose constants are available.
+        constants: of the compile that the graph belongs to.
 
     Returns:
-        A new module; tensors that the graph reads are the recorded ones, not copies.
+        A new module; tensors that the graph reads are the recorded ones, not copies, as long as these live.
     """
     made: dict[int, Any] = {}
     root: dict[str, Any] = {}
     copy = torch.fx.Graph()
     for row in graph.rows:
         if row.op == "get_attr":
-            value = executable(row.value) if isinstance(row.value, RawGraph) else row.value
-            _put(root, row.target, value)
+            _put(root, row.target, _value(row.value, constants))
         args = map_arg(row.args, lambda node: made[id(node)])
         kwargs = map_arg(row.kwargs, lambda node: made[id(node)])
         made[id(row.node)] = copy.create_node(row.op, row.target, args, kwargs, row.name)
     return torch.fx.GraphModule(_holder(root), copy)
+
+
+def _value(value: Any, constants: Constants) -> Any:
+    if isinstance(value, RawGraph):
+        return executable(value, constants)
+    return constants.tensor(value) if isinstance(value, TensorRef) else value
 
 
 def _runs(row: Row) -> bool:

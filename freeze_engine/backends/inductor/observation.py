@@ -11,7 +11,7 @@ from typing import Any
 from freeze_engine.backends.inductor import private
 from freeze_engine.backends.inductor.layout import layout_reasons
 from freeze_engine.backends.inductor.raw import RawCompile, RawFailure, RawMatch, RawStep
-from freeze_engine.backends.inductor.rows import RawGraph, take
+from freeze_engine.backends.inductor.rows import RawGraph, TensorRefs, take
 from freeze_engine.backends.inductor.target_names import operator_name, pattern_name
 
 INPUT = "input"
@@ -64,7 +64,8 @@ class Observation:
         self._pending_ns = 0
         self._inner_ns: list[int] = []
         self._container = ""
-        self._graph = take(module)
+        self._refs = TensorRefs()
+        self._graph = take(module, self._refs)
         self._add(_Pass(INPUT, 0), None)
 
     def owns(self, module: Any) -> bool:
@@ -136,7 +137,7 @@ class Observation:
         """Notes that a pass that was begun has ended."""
         ended_ns = time.perf_counter_ns()
         self._running.remove(current)
-        self._graph = take(self.module, self._graph)
+        self._graph = take(self.module, self._refs, self._graph)
         self._add(current, ended_ns - current.started_ns)
 
     @contextlib.contextmanager
@@ -225,7 +226,7 @@ class Observation:
         if self._running:
             return
         pending, self._pending = self._pending, None
-        graph = take(self.module, self._graph)
+        graph = take(self.module, self._refs, self._graph)
         if pending is not None:
             self._graph = graph
             self._add(pending, self._pending_ns)

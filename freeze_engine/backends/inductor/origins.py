@@ -8,8 +8,9 @@ from typing import Any
 
 import torch
 
+from freeze_engine.backends.inductor.constants import Constants
 from freeze_engine.backends.inductor.inventory import GraphInput
-from freeze_engine.backends.inductor.rows import RawGraph, Row
+from freeze_engine.backends.inductor.rows import RawGraph, Row, TensorRef
 from freeze_engine.backends.inductor.target_names import operator_name, without_overload
 
 #: Operators whose result holds the same elements as their operand, in another layout, shape or order.
@@ -67,11 +68,13 @@ class Origins:
 
     Args:
         inputs: the graph's inputs.
+        constants: learns how folded constants were computed.
     """
 
-    def __init__(self, inputs: tuple[GraphInput, ...]) -> None:
+    def __init__(self, inputs: tuple[GraphInput, ...], constants: Constants) -> None:
         self._positions = {each.name: index for index, each in enumerate(inputs)}
-        self._known: dict[int, tuple[Any, Origin]] = {}
+        self._constants = constants
+        self._known: dict[TensorRef, Origin] = {}
 
     def step(self, before: RawGraph, after: RawGraph) -> tuple[Folded, ...]:
         """Learns the constants that a step brought.
@@ -87,32 +90,33 @@ class Origins:
         places = {id(row.node): index for index, row in enumerate(before.rows)}
         folded = []
         for row in after.rows:
-            if row.op != "get_attr" or not isinstance(row.value, torch.Tensor) or id(row.value) in self._known:
+            if not isinstance(row.value, TensorRef) or row.value in self._known:
                 continue
             previous = earlier.get(row.name)
             if previous is None or previous.op == "get_attr":
-                self._learn(row.value, Origin((), False))
+                # Autotuning puts another layout of a weight in its place, as a new tensor (torch 2.13).
+                inputs = self._known[previous.value].inputs if previous and previous.value in self._known else ()
+                self._known[row.value] = Origin(inputs, False)
             elif previous.op == "placeholder":
-                self._learn(row.value, Origin((self._positions[previous.name],), True))
+                self._known[row.value] = Origin((self._positions[previous.name],), True)
             else:
                 cone = tuple(_cone(previous, before.rows, places))
                 origin, computed = self._origin(cone)
-                self._learn(row.value, origin)
+                self._known[row.value] = origin
+                self._constants.learn(row.value, cone)
                 folded.append(Folded(row.name, tuple(each.name for each in cone), origin, computed))
         return tuple(folded)
 
     def constants(self, graph: RawGraph) -> Mapping[str, Origin]:
         """Returns, by name, what the constants of a graph come from; those that come from no input left out."""
-        found = ((row.name, self._known.get(id(row.value))) for row in graph.rows if row.op == "get_attr")
-        return {name: known[1] for name, known in found if known is not None and known[1].inputs}
-
-    def _learn(self, tensor: torch.Tensor, origin: Origin) -> None:
-        self._known[id(tensor)] = (tensor, origin)  # the tensor, too, lest its id be another's later
+        read = {row.name: row.value for row in graph.rows if isinstance(row.value, TensorRef)}
+        found = {name: self._known[ref] for name, ref in read.items() if ref in self._known}
+        return {name: origin for name, origin in found.items() if origin.inputs}
 
     def _origin(self, cone: tuple[Row, ...]) -> tuple[Origin, bool]:
         """Returns what a constant comes from, and whether its elements are new."""
-        values = [id(each.value) for each in cone if each.op == "get_attr"]
-        read = [self._known[value][1] for value in values if value in self._known]
+        values = [each.value for each in cone if isinstance(each.value, TensorRef)]
+        read = [self._known[value] for value in values if value in self._known]
         inputs = sorted({position for origin in read for position in origin.inputs})
         calls = (without_overload(operator_name(each.target)) for each in cone if each.op != "get_attr")
         computed = len(read) != 1 or not all(call in _REARRANGING for call in calls)

@@ -13,6 +13,7 @@ from freeze_engine.backends.environment import environment
 from freeze_engine.backends.inductor import private
 from freeze_engine.backends.inductor.build import Build
 from freeze_engine.backends.inductor.capture import CompileCapture, capturing
+from freeze_engine.backends.inductor.constants import Constants
 from freeze_engine.backends.inductor.executable import executable
 from freeze_engine.backends.inductor.inventory import input_spec
 from freeze_engine.backends.inductor.options import InductorOptions
@@ -33,19 +34,21 @@ class LiveGraphs:
 
     Attributes:
         graphs: by step index.
+        constants: what they read; folded ones that torch has let go of are computed again when a graph is run.
         arguments: the real inputs of the graph as it came, parameters first; ``None`` where they are gone.
         preserved: positions in ``arguments`` that are inputs still after parameters were inlined.
         inlining: index of the step that inlined them.
     """
 
     graphs: Mapping[int, RawGraph] = field(repr=False)
+    constants: Constants = field(repr=False)
     arguments: tuple[Any, ...] | None = field(repr=False)
     preserved: tuple[int, ...]
     inlining: int | None
 
     def module(self, step: int) -> torch.fx.GraphModule:
         """Returns the graph of a step as a module; it shares the recorded constants."""
-        return executable(self.graphs[step])
+        return executable(self.graphs[step], self.constants)
 
     def inputs(self, step: int) -> tuple[Any, ...] | None:
         """Returns what to call `module` of a step with, ``None`` where the tensors are gone."""
@@ -190,7 +193,7 @@ def trace_of(
     inlining = next((step.index for step in recorder.steps if step.name == "replace_params_with_constants"), None)
     arguments = tuple(each.value() for each in compiled.inputs)
     whole = None if any(value is None for value in arguments) else arguments
-    live = LiveGraphs(build.live, whole, compiled.preserved or (), inlining)
+    live = LiveGraphs(build.live, build.constants, whole, compiled.preserved or (), inlining)
     return recorder.finish(compiled.duration_ns, compiled.created), live
 
 

@@ -2,15 +2,56 @@
 
 A compile must not be slowed down. fx replaces a node's arguments as a whole when they change and keeps the node, so
 references to them are a complete copy of the graph; texts are made of it when a trace is asked for.
+
+Constant folding makes every weight anew several times over. Large constants are therefore referred to weakly: those
+of the first graph live on in the user's module, those of the last in the compiled one, and those in between can be
+computed again (`freeze_engine.backends.inductor.constants`).
 """
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import torch
+
+#: Constants of up to so many bytes are kept alive.
+KEPT_BYTES = 1 << 14
+
+
+class TensorRef:
+    """A tensor that a graph reads.
+
+    Args:
+        tensor: the tensor.
+    """
+
+    __slots__ = ("_kept", "_weak")
+
+    def __init__(self, tensor: torch.Tensor) -> None:
+        small = tensor.numel() * tensor.element_size() <= KEPT_BYTES
+        self._kept = tensor if small else None
+        self._weak = weakref.ref(tensor)
+
+    def get(self) -> torch.Tensor | None:
+        """Returns the tensor, ``None`` once it is gone."""
+        return self._weak() if self._kept is None else self._kept
+
+
+class TensorRefs:
+    """The references of one compile; there is one for each tensor."""
+
+    def __init__(self) -> None:
+        self._known: dict[int, TensorRef] = {}
+
+    def of(self, tensor: torch.Tensor) -> TensorRef:
+        """Returns the reference to a tensor."""
+        found = self._known.get(id(tensor))
+        if found is None or found.get() is not tensor:
+            found = self._known[id(tensor)] = TensorRef(tensor)
+        return found
 
 
 class Row(NamedTuple):
@@ -25,7 +66,7 @@ class Row(NamedTuple):
         val: what torch knows of its result: a fake tensor, a symbolic integer, a tuple of these, or ``None``.
         stack_trace: where in the user's source it comes from, as Dynamo wrote it.
         module_stack: the modules it comes from, as Dynamo noted them.
-        value: for a ``get_attr``, what it reads: a tensor, a `RawGraph` for a subgraph, or any other object.
+        value: for a ``get_attr``, what it reads: a `TensorRef`, a `RawGraph` for a subgraph, or any other object.
     """
 
     node: Any
@@ -60,18 +101,18 @@ class RawGraph:
                 yield from row.value.subgraphs()
 
 
-def take(module: Any, previous: RawGraph | None = None) -> RawGraph:
+def take(module: Any, refs: TensorRefs, previous: RawGraph | None = None) -> RawGraph:
     """Returns a graph as it is now.
 
     Args:
         module: the `torch.fx.GraphModule`.
+        refs: of the compile that the graph belongs to.
         previous: the same graph earlier.
 
     Returns:
         The graph; ``previous`` itself if nothing about it changed.
     """
-    known = {id(row.node): row for row in previous.rows} if previous is not None else {}
-    rows = tuple(_row(module, node, known.get(id(node))) for node in module.graph.nodes)
+    rows = tuple(_rows(module, refs, previous.rows if previous is not None else ()))
     modules = frozenset((id(module),)).union(*(row.value.modules for row in rows if isinstance(row.value, RawGraph)))
     if previous is None or len(rows) != len(previous.rows) or modules != previous.modules:
         return RawGraph(rows, modules)
@@ -79,12 +120,23 @@ def take(module: Any, previous: RawGraph | None = None) -> RawGraph:
     return previous if unchanged else RawGraph(rows, modules)
 
 
-def _row(module: Any, node: Any, known: Row | None) -> Row:
+def _rows(module: Any, refs: TensorRefs, before: tuple[Row, ...]) -> Iterator[Row]:
+    """Yields the nodes of a graph; as most passes change little, each is first looked for where it was before."""
+    known: dict[int, Row] = {}
+    for index, node in enumerate(module.graph.nodes):
+        if index < len(before) and before[index].node is node:
+            yield _row(module, node, refs, before[index])
+            continue
+        known = known or {id(row.node): row for row in before}
+        yield _row(module, node, refs, known.get(id(node)))
+
+
+def _row(module: Any, node: Any, refs: TensorRefs, known: Row | None) -> Row:
     meta = node.meta
     value = None
     if node.op == "get_attr":
         earlier = known.value if known is not None and isinstance(known.value, RawGraph) else None
-        value = _read(module, node.target, earlier)
+        value = _read(module, node.target, refs, earlier)
     if (
         known is not None
         and known.args is node.args
@@ -110,9 +162,11 @@ def _row(module: Any, node: Any, known: Row | None) -> Row:
     )
 
 
-def _read(module: Any, target: str, earlier: RawGraph | None) -> Any:
+def _read(module: Any, target: str, refs: TensorRefs, earlier: RawGraph | None) -> Any:
     """Returns what a ``get_attr`` reads, ``None`` where the module no longer has it."""
     found: Any = module
     for part in target.split("."):
         found = getattr(found, part, None)
-    return take(found, earlier) if isinstance(found, torch.fx.GraphModule) else found
+    if isinstance(found, torch.fx.GraphModule):
+        return take(found, refs, earlier)
+    return refs.of(found) if isinstance(found, torch.Tensor) else found

@@ -5,32 +5,45 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 
 from freeze_engine.backends.inductor import private
+from freeze_engine.backends.inductor.constants import Constants
 from freeze_engine.backends.inductor.inventory import source_path
-from freeze_engine.backends.inductor.rows import RawGraph, Row
+from freeze_engine.backends.inductor.rows import RawGraph, Row, TensorRef
 from freeze_engine.backends.inductor.target_names import operator_name
 from freeze_engine.backends.inductor.types import type_text
 from freeze_engine.measure.memory import StorageNames, constant_of
-from freeze_engine.trace import Block, GraphSnapshot, Node, SourceRef, Value
+from freeze_engine.trace import Block, Constant, GraphSnapshot, Node, SourceRef, Value
 
 _FRAME = re.compile(r'File "(.+)", line (\d+), in ')
 _TORCH = str(Path(torch.__file__).parent)
+
+
+class _Place(NamedTuple):
+    """Where a node comes from, in Dynamo's words."""
+
+    stack_trace: str | None
+    module_stack: Any
+
+
+_NOWHERE = _Place(None, None)
 
 
 class SnapshotReader:
     """Reads the graphs of one compile; a node that did not change is read once.
 
     Args:
-        storages: names the storages of constants within the trace.
+        constants: of the compile.
     """
 
-    def __init__(self, storages: StorageNames) -> None:
-        self._storages = storages
-        self._nodes: dict[tuple[int, str], tuple[Row, Node]] = {}
+    def __init__(self, constants: Constants) -> None:
+        self._constants = constants
+        self._storages = StorageNames()
+        self._described: dict[TensorRef, Constant | None] = {}
+        self._nodes: dict[tuple[int, str, str | None], tuple[Row, Node]] = {}
 
     def read(self, graph: RawGraph) -> GraphSnapshot:
         """Returns a snapshot whose node ids are fx's names.
@@ -44,6 +57,7 @@ class SnapshotReader:
     def _body(self, graph: RawGraph, scope: str) -> tuple[tuple[Value, ...], tuple[Node, ...], tuple[str, ...]]:
         names = {id(row.node): scope + row.name for row in graph.rows}
         subgraphs = {id(row.node): row for row in graph.rows if isinstance(row.value, RawGraph)}
+        places = _places(graph)
         inputs, nodes = [], []
         outputs: tuple[str, ...] = ()
         for row in graph.rows:
@@ -52,11 +66,13 @@ class SnapshotReader:
             elif row.op == "output":
                 outputs = tuple(names[id(node)] for node in _used(row))
             else:
-                nodes.append(self._node(row, scope, names, subgraphs))
+                nodes.append(self._node(row, places.get(id(row.node), _NOWHERE), names, subgraphs, scope))
         return tuple(inputs), tuple(nodes), outputs
 
-    def _node(self, row: Row, scope: str, names: Mapping[int, str], subgraphs: Mapping[int, Row]) -> Node:
-        key = (id(row), scope)
+    def _node(
+        self, row: Row, place: _Place, names: Mapping[int, str], subgraphs: Mapping[int, Row], scope: str
+    ) -> Node:
+        key = (id(row), scope, place.stack_trace)
         used = tuple(_used(row))
         inputs = tuple(names[id(node)] for node in used)
         found = self._nodes.get(key)
@@ -76,17 +92,47 @@ class SnapshotReader:
             outputs=(Value(name, _type(row)),),
             attributes=tuple(_attributes(row, names)),
             blocks=tuple(blocks),
-            module=_module_path(row.module_stack),
-            source=source_ref(row.stack_trace),
-            constant=constant_of(row.value, self._storages) if is_constant(row.value) else None,
+            module=_module_path(place.module_stack),
+            source=source_ref(place.stack_trace),
+            constant=self._constant(row.value, row.val) if isinstance(row.value, TensorRef) else None,
         )
         self._nodes[key] = (row, read)
         return read
 
+    def _constant(self, ref: TensorRef, known: Any) -> Constant | None:
+        """Describes a constant; where it is gone, by what torch knew of it."""
+        if ref not in self._described:
+            tensor = self._constants.tensor(ref)
+            self._described[ref] = self._describe(tensor if tensor is not None else known)
+        return self._described[ref]
 
-def is_constant(value: Any) -> bool:
-    """Whether what a ``get_attr`` reads is a tensor whose elements can be described."""
-    return isinstance(value, torch.Tensor) and type(value) in (torch.Tensor, torch.nn.Parameter)
+    def _describe(self, tensor: Any) -> Constant | None:
+        if type(tensor) in (torch.Tensor, torch.nn.Parameter):
+            return constant_of(tensor, self._storages)
+        if not isinstance(tensor, torch.Tensor):
+            return None
+        nbytes = tensor.numel() * tensor.element_size()
+        shape, dtype = tuple(map(int, tensor.shape)), str(tensor.dtype).removeprefix("torch.")
+        return Constant(shape, dtype, str(tensor.device), nbytes)
+
+
+def _places(graph: RawGraph) -> Mapping[int, _Place]:
+    """Returns where the nodes of a graph come from, by identity.
+
+    Inductor's passes leave what they make for a node (a packed weight, a clone in another layout) without a place: it
+    is given that of the node it is made for, which reads it, or else that of the node it reads.
+    """
+    places = {id(row.node): _Place(row.stack_trace, row.module_stack) for row in graph.rows if row.stack_trace}
+    for row in reversed(graph.rows):
+        if row.op == "call_function" and id(row.node) in places:
+            for node in _used(row):
+                places.setdefault(id(node), places[id(row.node)])
+    for row in graph.rows:
+        if id(row.node) not in places:
+            found = (places[id(node)] for node in _used(row) if id(node) in places)
+            places[id(row.node)] = next(found, _NOWHERE)
+    own = {id(row.node) for row in graph.rows if row.op == "call_function" or row.stack_trace}
+    return {node: place for node, place in places.items() if node in own}
 
 
 def source_ref(stack_trace: str | None) -> SourceRef | None:
@@ -114,6 +160,8 @@ def _module_path(stack: Any) -> str:
 def _type(row: Row) -> str:
     if isinstance(row.value, RawGraph):
         return "GraphModule"
+    if row.val is None and isinstance(row.value, TensorRef):
+        return type_text(row.value.get())
     return type_text(row.val if row.val is not None else row.value)
 
 

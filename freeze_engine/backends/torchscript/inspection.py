@@ -18,6 +18,8 @@ from freeze_engine.inputs import DTYPES, Inputs, parse_input
 from freeze_engine.model_summary import ModelAttribute, ModelSummary
 from freeze_engine.models import LoadedModel
 
+#: What TorchScript gives every module besides what its author gave it (torch/nn/modules/module.py, torch 2.13.0).
+_FLAGS = ("training", "_is_full_backward_hook")
 _MANGLED = re.compile(r"___torch_mangle_\d+\.")
 
 
@@ -26,7 +28,7 @@ def model_summary(model: LoadedModel) -> ModelSummary:
     attributes, methods = _contents(model)
     return ModelSummary(
         name=model.name,
-        attributes=attributes,
+        attributes=tuple(sorted(attributes, key=lambda each: each.path.rpartition(".")[2] in _FLAGS)),
         methods=methods,
         inputs=None if model.inputs is None else input_texts(model.inputs),
         brings_inputs=model.inputs is not None,

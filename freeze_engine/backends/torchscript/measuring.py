@@ -103,7 +103,9 @@ class _Measuring:
             first = first_of.setdefault(id(step.graph), step.index)
             representative[step.index] = first
             if first not in candidates:
-                candidates[first] = Candidate(first, self._runner(live), restorer(live.module, self.subject.kept))
+                candidates[first] = Candidate(
+                    first, self._runner(live), restorer(live.module, self.subject.kept), step.name
+                )
         return list(candidates.values()), representative
 
     def _runner(self, live: LiveStep) -> Callable[..., object]:

@@ -1,0 +1,193 @@
+"""How fast the dashboard is as users start it, ``freezer-ui TRACE``, in Chromium; and what open pages cost the server.
+
+Run from the project's root: ``python -m benchmarks.dashboard``. The browser runs already, as that of users does. Times
+count from the start of the process. Beside the whole stands its ratio to what nobody can save: a Python that does
+nothing, and then an empty page.
+"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from playwright.sync_api import Browser, Page
+
+import freeze_engine as fe
+from benchmarks.in_page import HEADING, SIZES, STEPS, chromium, graph_columns, new_page
+from tests.builders import synthetic_trace
+from tests.dashboard import RunningServer, running_server
+
+STARTS = 3
+PAGES = 8
+ROUNDS = 3
+FORGET_S = 36
+"""Bokeh looks every 17 s for sessions that nobody has used for 15 s."""
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """When the parts of one start were there, in seconds.
+
+    Attributes:
+        link: printed; the browser begins.
+        scripts: of the page have run.
+        connected: the page's websocket answers, and the page takes over.
+        loaded: the trace is in the page; the same as ``connected`` without one.
+        painted: what was asked for is seen.
+        reloaded: how long the same page took to be painted when it was loaded again.
+    """
+
+    link: float
+    scripts: float
+    connected: float
+    loaded: float
+    painted: float
+    reloaded: float
+
+    @property
+    def drawn(self) -> float:
+        """How long drawing took, once all was there."""
+        return self.painted - self.loaded
+
+    def __str__(self) -> str:
+        parts = (self.link, self.scripts, self.connected, self.loaded, self.drawn, self.painted)
+        return " ".join(f"{part:>9.2f} s" for part in parts)
+
+
+def main() -> None:
+    """Prints how long starts take, how fast the open pages are, and what sessions cost."""
+    with tempfile.TemporaryDirectory() as folder, chromium() as browser:
+        traces = {f"{size:,}": saved(size, Path(folder)) for size in SIZES}
+        used = print_starts(browser, {"home": None, **traces})
+        print_open_pages(used)
+        print_memory(browser, traces[f"{SIZES[0]:,}"])
+
+
+def saved(size: int, folder: Path) -> Path:
+    """Writes a trace of so many nodes and returns where it is."""
+    path = folder / f"{size}.fztrace"
+    fe.save(synthetic_trace(size, STEPS), path)
+    return path
+
+
+def print_starts(browser: Browser, targets: dict[str, Path | None]) -> dict[str, dict[str, float]]:
+    """Prints a line per target, the middle one of several starts, and returns what was measured in the open pages."""
+    empty_s = empty_python_s() + empty_page_s(browser)
+    print(f"freezer-ui TRACE in Chromium, {STEPS} passes; an empty Python and an empty page take {empty_s:.2f} s")
+    print(
+        f"  {'nodes':<7}{'link':>11} {'scripts':>11} {'connected':>11} {'loaded':>11} {'drawing':>11} {'painted':>11}"
+    )
+    used = {}
+    for name, path in targets.items():
+        starts = []
+        for number in range(STARTS):
+            start, measured = one_start(browser, path, measuring=path is not None and number == 0)
+            starts.append(start)
+            used.update({name: measured} if measured else {})
+        middle = sorted(starts, key=lambda start: start.painted)[STARTS // 2]
+        print(f"  {name:<7}{middle}, {middle.painted / empty_s:.1f} ×; reloaded {middle.reloaded:.2f} s", flush=True)
+    return used
+
+
+def one_start(browser: Browser, path: Path | None, measuring: bool) -> tuple[Start, dict[str, float] | None]:
+    """Starts ``freezer-ui``, looks at its page, and ends it."""
+    with tempfile.TemporaryDirectory() as folder:
+        started_s = time.time()
+        with running_server(Path(folder), *([] if path is None else [str(path)])) as server:
+            link_s = time.time()
+            page = new_page(browser)
+            page.goto(server.link)
+            marks = page.evaluate("bench.shown")
+            measured = page.evaluate("bench.dashboardGraph()") if measuring else None
+            page.reload()
+            again = page.evaluate("bench.shown")
+            page.close()
+    at = {name: mark / 1e3 - started_s for name, mark in marks.items()}
+    start = Start(
+        link=link_s - started_s,
+        scripts=at["scripts"],
+        connected=at["connected"],
+        loaded=at.get("loaded", at["connected"]),
+        painted=at["painted"],
+        reloaded=(again["painted"] - again["asked"]) / 1e3,
+    )
+    return start, measured
+
+
+def print_open_pages(used: dict[str, dict[str, float]]) -> None:
+    """Prints what the graph view was measured to do, used as by hand."""
+    print("its open page (goals for 10,000 nodes: drawing 1 s, next pass 100 ms, 60 frames per second)")
+    print(f"           {HEADING[0]}\n  nodes    {HEADING[1]}")
+    for name, measured in used.items():
+        print(f"  {name:<7}  {graph_columns(measured)}")
+
+
+def print_memory(browser: Browser, path: Path) -> None:
+    """Prints what further pages of one trace cost the server, and whether it gets that back."""
+    with tempfile.TemporaryDirectory() as folder, running_server(Path(folder), str(path)) as server:
+        one = shown_page(browser, server)
+        alone_mb = resident_mb(server)
+        open_mb, closed_mb = zip(*(one_round(browser, server) for _ in range(ROUNDS)), strict=True)
+        one.close()
+    each = ", ".join(f"{mb - alone_mb:+.2f}" for mb in open_mb)
+    after = ", ".join(f"{mb - alone_mb:+.2f}" for mb in closed_mb)
+    print(f"server memory, 200 nodes: {alone_mb:.0f} MB with one page; in {ROUNDS} rounds, MB more than that")
+    print(f"  with {PAGES} pages more: {each}   {FORGET_S} s after they were closed: {after}")
+
+
+def one_round(browser: Browser, server: RunningServer) -> tuple[float, float]:
+    """Opens pages and closes them; returns the memory at both times."""
+    pages = [shown_page(browser, server) for _ in range(PAGES)]
+    open_mb = resident_mb(server)
+    for page in pages:
+        page.close()
+    time.sleep(FORGET_S)
+    return open_mb, resident_mb(server)
+
+
+def shown_page(browser: Browser, server: RunningServer) -> Page:
+    """Opens the server's page as a new browser would, and waits until it is painted."""
+    page = new_page(browser)
+    page.goto(server.link)
+    page.evaluate("bench.shown")
+    return page
+
+
+def resident_mb(server: RunningServer) -> float:
+    """The server's resident memory; Linux tells it."""
+    status = Path(f"/proc/{server.process.pid}/status").read_text(encoding="utf-8")
+    found = re.search(r"VmRSS:\s+(\d+) kB", status)
+    assert found is not None, status
+    return int(found[1]) / 1e3
+
+
+def empty_python_s() -> float:
+    """The shortest of a few starts of a Python that does nothing."""
+    times = []
+    for _ in range(STARTS):
+        started = time.perf_counter()
+        subprocess.run([sys.executable, "-c", ""], check=True)
+        times.append(time.perf_counter() - started)
+    return min(times)
+
+
+def empty_page_s(browser: Browser) -> float:
+    """The shortest first paint of a page that holds nothing, in the same Chromium."""
+    times = []
+    for _ in range(STARTS):
+        page = new_page(browser)
+        started = time.perf_counter()
+        page.goto("data:text/html,<!doctype html>")
+        page.evaluate("bench.painted()")
+        times.append(time.perf_counter() - started)
+        page.close()
+    return min(times)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,130 @@
+/* What the benchmarks measure inside a page: `bench`. Times are in milliseconds. */
+"use strict";
+
+globalThis.bench = (() => {
+  const WALKED = 9;
+  const FRAMES_MS = 2000;
+  const PATIENCE_MS = 60_000;
+
+  /** Resolves in the first task after the next frame was drawn. */
+  const painted = () => new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve)));
+
+  const took = async (act) => {
+    const start = performance.now();
+    await act();
+    return performance.now() - start;
+  };
+
+  const median = (values) => values.sort((a, b) => a - b)[values.length >> 1];
+
+  /** Frames per second while something changes on every frame. */
+  const frames = (change) =>
+    new Promise((resolve) => {
+      const start = performance.now();
+      let count = 0;
+      const tick = (now) => {
+        change(count++);
+        if (now - start < FRAMES_MS) requestAnimationFrame(tick);
+        else resolve((1000 * (count - 1)) / (now - start));
+      };
+      requestAnimationFrame(tick);
+    });
+
+  /**
+   * Measures a graph view that shows something.
+   * @param {Object} view of FreezerGraph
+   * @param {Object} act how the page around it is used: `next()` goes to the next pass, `search(text)` searches; both
+   *   may promise their end
+   */
+  async function graph(view, { next, search }) {
+    const boxes = () => view.picture.scene.items.length - 1;
+    const timed = (act) => took(async () => (await act(), await painted()));
+    const walk = async () => {
+      const times = [];
+      for (let step = 0; step < WALKED; step++) times.push(await timed(next));
+      return median(times);
+    };
+    const pan = (count) => {
+      view.camera.y += (count % 120 < 60 ? 12 : -12) / view.camera.zoom;
+      view._redraw();
+    };
+    const result = { boxes: boxes(), next: await walk() };
+    result.expand = await timed(() => view.expandAll());
+    result.open = boxes();
+    result.nextOpen = await walk();
+    result.search = await timed(() => search("relu"));
+    await search("");
+    Object.assign(view.camera, { x: view.picture.layout.width[0] / 2, y: view.picture.layout.height[0] / 2, zoom: 1 });
+    result.pan = await frames(pan);
+    result.zoom = await frames((count) => view.zoomBy(count % 120 < 60 ? 0.97 : 1 / 0.97));
+    view.fit();
+    await new Promise((resolve) => setTimeout(resolve, 400)); // the camera moves there
+    result.whole = await frames(pan);
+    return result;
+  }
+
+  /** Measures the graph view alone, from the text of its message on. */
+  async function bareGraph(text) {
+    const view = FreezerGraph.create(document.getElementById("graph"), { theme: "light" });
+    let after = 10;
+    const first = await took(async () => {
+      view.setData(JSON.parse(text));
+      await view.show({ after });
+      await painted();
+    });
+    const next = () => view.show({ after: (after += 1) });
+    const result = await graph(view, { next, search: (words) => view.search(words) });
+    view.destroy();
+    return { first, ...result };
+  }
+
+  /** When the page was asked for and its parts were there, since 1970; `shown` promises that all are. */
+  const marks = { asked: Math.round(performance.timeOrigin) };
+  const mark = (name) => (marks[name] = Date.now());
+  let told;
+  const shown = new Promise((resolve, reject) => {
+    told = resolve;
+    addEventListener("error", ({ message }) => reject(new Error(message)));
+    setTimeout(() => reject(new Error(`not painted after ${PATIENCE_MS} ms: ${document.body.innerText}`)), PATIENCE_MS);
+  });
+  shown.catch(() => {}); // told to whoever waits for it
+
+  /** Takes the time when the dashboard, and the viewer in it, is mounted and painted. */
+  function watchDashboard() {
+    const { mount } = FreezerDashboard;
+    FreezerDashboard.mount = (...given) => {
+      const dashboard = (bench.dashboard = mount(...given));
+      if (dashboard.shown === "?") painted().then(() => (mark("painted"), told(marks)));
+      mark("connected");
+      return dashboard;
+    };
+    const mountViewer = FreezerViewer.mount;
+    FreezerViewer.mount = (...given) => {
+      mark("loaded");
+      const viewer = mountViewer(...given);
+      viewer.panels.get("graph").turn.then(painted).then(() => (mark("painted"), told(marks)));
+      return viewer;
+    };
+  }
+
+  /** Measures the open trace, used as by hand: by the arrow key, and by typing into the search. */
+  function dashboardGraph() {
+    const { viewer } = bench.dashboard.page;
+    const panel = viewer.panels.get("graph");
+    const next = () => {
+      viewer.root.dispatchEvent(new KeyboardEvent("keydown", { key: "ArrowDown", bubbles: true, composed: true }));
+      return panel.turn;
+    };
+    const search = (text) => {
+      panel.text.value = text;
+      panel.text.dispatchEvent(new Event("input", { bubbles: true }));
+    };
+    return graph(panel.view, { next, search });
+  }
+
+  addEventListener("DOMContentLoaded", () => {
+    mark("scripts");
+    if (globalThis.FreezerDashboard) watchDashboard();
+  });
+  return { painted, took, bareGraph, dashboardGraph, marks, shown };
+})();

@@ -1,0 +1,59 @@
+"""Temporary folders, of which none stays for long: not even that of a process that was killed."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import shutil
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+#: A folder is made first and locked next; what is younger may be between the two.
+_YOUNG_S = 60.0
+
+
+@contextlib.contextmanager
+def temporary_folder(prefix: str) -> Iterator[Path]:
+    """Makes a folder for the time of the block, and removes those of the same kind whose owners are dead.
+
+    An owner holds a lock on its folder, which the system lets go of however the owner ends. So it does not matter
+    whether the owner can be seen from here, as one in another container cannot.
+
+    Args:
+        prefix: which kind: what its name begins with.
+
+    Yields:
+        The folder.
+    """
+    _remove_stale(prefix)
+    with tempfile.TemporaryDirectory(prefix=prefix, ignore_cleanup_errors=True) as folder:
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            # Where a file system has no locks, nobody can take it for a stale one either.
+            with contextlib.suppress(OSError):
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            yield Path(folder)
+        finally:
+            os.close(descriptor)
+
+
+def _remove_stale(prefix: str) -> None:
+    for folder in Path(tempfile.gettempdir()).glob(f"{prefix}*"):
+        # What is another user's, or being removed by another process, is none of ours.
+        with contextlib.suppress(OSError):
+            _remove_if_stale(folder)
+
+
+def _remove_if_stale(folder: Path) -> None:
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+    try:
+        status = os.fstat(descriptor)
+        if status.st_uid != os.geteuid() or time.time() - status.st_mtime < _YOUNG_S:
+            return
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        shutil.rmtree(folder, ignore_errors=True)
+    finally:
+        os.close(descriptor)
