@@ -7,22 +7,26 @@ BIN := .venv/bin
 RUN_TIME := .venv/run-time.stamp
 DEVELOPMENT := .venv/development.stamp
 
-.PHONY: help demo test check format bench system clean
+.PHONY: help demo dashboard test check format bench system clean
 
 help:
-	@echo "make demo    record a ResNet-50's freeze and write its report, in demo/"
-	@echo "make test    run every test (WORKERS=2 PYTEST_ARGS=...)"
-	@echo "make check   linter, formatter and type checker"
-	@echo "make format  let the formatter and the linter change what they can"
-	@echo "make bench   print the benchmark"
-	@echo "make system  install Chromium and Graphviz, where they are missing"
-	@echo "make clean   remove all that was made here, except .venv"
+	@echo "make demo       record a ResNet-50's freeze and write its report, in demo/"
+	@echo "make dashboard  open the dashboard in the browser"
+	@echo "make test       run every test (WORKERS=2 PYTEST_ARGS=...)"
+	@echo "make check      linter, formatter and type checker"
+	@echo "make format     let the formatter and the linter change what they can"
+	@echo "make bench      print the benchmark"
+	@echo "make system     install Chromium and Graphviz, where they are missing"
+	@echo "make clean      remove all that was made here, except .venv"
 
 demo: $(RUN_TIME)
 	mkdir -p demo
 	$(BIN)/freezer-ui record example:resnet50 --input 1x3x224x224 -o demo/resnet50.fztrace
 	$(BIN)/freezer-ui report demo/resnet50.fztrace -o demo/resnet50.html
 	@echo "Open $(CURDIR)/demo/resnet50.html in a browser."
+
+dashboard: $(RUN_TIME)
+	$(BIN)/freezer-ui
 
 # One torch thread for each worker, or the workers would fight for the cores.
 test: $(DEVELOPMENT) system

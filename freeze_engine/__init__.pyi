@@ -3,7 +3,7 @@
 from .alignment import (
     align as align,
 )
-from .backends.torchscript.recording import (
+from .backends.failures import (
     partial_trace as partial_trace,
 )
 from .diff import (
@@ -46,6 +46,7 @@ from .models import (
     make_inputs as make_inputs,
 )
 from .options import (
+    InductorOptions as InductorOptions,
     Measure as Measure,
     Progress as Progress,
     TorchScriptOptions as TorchScriptOptions,

@@ -10,14 +10,19 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from freeze_engine.errors import FreezerError
 from freeze_engine.inputs import Inputs
-from freeze_engine.options import Measure, Progress, RecordOptions, TorchScriptOptions
-from freeze_engine.trace import AliasAnalysis, Trace
+from freeze_engine.options import InductorOptions, Measure, Progress, RecordOptions, TorchScriptOptions
+from freeze_engine.trace import AliasAnalysis, Backend, Trace
 
 if TYPE_CHECKING:
     import torch
 
+    from freeze_engine.backends.inductor.capture import CompileCapture
+    from freeze_engine.backends.inductor.live import LiveGraph
+    from freeze_engine.backends.inductor.raw import RawCompile
     from freeze_engine.backends.torchscript.build import LiveStep
     from freeze_engine.backends.torchscript.capture import FreezeCapture
+    from freeze_engine.backends.torchscript.raw import RawFreeze
+    from freeze_engine.backends.torchscript.watcher import Watcher
 
 _DEFAULT_MEASURE = Measure()
 
@@ -27,14 +32,15 @@ class Recording:
     """A freeze that was recorded.
 
     Attributes:
-        module: what torch returned, from this very run.
+        module: what torch returned, from this very run: a ScriptModule, or a compiled module. That one is frozen for
+            inputs like the recorded ones; torch compiles it anew for others, and where gradients are on.
         trace: the recording.
         live: the graphs of the steps that can be run, by step index.
     """
 
-    module: torch.jit.ScriptModule
+    module: Any
     trace: Trace
-    live: Mapping[int, LiveStep] = field(repr=False)
+    live: Mapping[int, LiveStep | LiveGraph] = field(repr=False)
 
     def aliases(self, step: int) -> AliasAnalysis | None:
         """Runs torch's alias analysis on the graph of a step.
@@ -43,46 +49,60 @@ class Recording:
             step: index of the step.
 
         Returns:
-            Alias sets and writes; ``None`` where the trace has none and the graph cannot be run.
+            Alias sets and writes; ``None`` where the trace has none and the graph cannot be run, and for Inductor,
+            whose graphs are functional and have no alias analysis.
 
         Raises:
             FreezerError: there is no such step.
         """
-        from freeze_engine.backends.torchscript.aliases import alias_analysis
-        from freeze_engine.backends.torchscript.rebuild import without_dead_reads
-
         if not 0 <= step < len(self.trace.steps):
             raise FreezerError(f"there is no step {step}: the trace has steps 0 to {len(self.trace.steps) - 1}")
         recorded = self.trace.steps[step]
-        if recorded.aliases is not None or step not in self.live:
+        if self.trace.backend == "inductor" or recorded.aliases is not None or step not in self.live:
             return recorded.aliases
+        from freeze_engine.backends.torchscript.aliases import alias_analysis
+        from freeze_engine.backends.torchscript.rebuild import without_dead_reads
+
         return alias_analysis(self.live[step].graph, without_dead_reads(recorded.graph))
 
 
 class Captured:
     """The freezes that a ``with capture()`` block saw."""
 
-    def __init__(self, capture: FreezeCapture) -> None:
-        self._capture = capture
-        self._built: dict[tuple[int, int, bool], Trace] = {}
+    def __init__(self, freezes: FreezeCapture, compiles: CompileCapture) -> None:
+        self._freezes = freezes
+        self._compiles = compiles
+        self._built: dict[tuple[object, ...], Trace] = {}
 
     @property
     def traces(self) -> tuple[Trace, ...]:
         """One trace per freeze, in the order they began.
 
+        All graphs that Inductor compiled for one module are one trace, each a method of it, recompilations included.
+        Graphs of a function without a module belong together where they are of the same code, or follow a graph break.
+
         A trace is put together when it is first asked for, so that the capture itself costs next to nothing; until
         then the modules are kept alive.
         """
-        return tuple(self._trace(number) for number in range(len(self._capture.freezes)))
+        from freeze_engine.backends.inductor.recording import callables
 
-    def _trace(self, number: int) -> Trace:
+        begun: list[tuple[int, RawFreeze | list[RawCompile]]] = [
+            (freeze.began_ns, freeze) for freeze in self._freezes.freezes
+        ]
+        begun += [(graphs[0].began_ns, graphs) for graphs in callables(self._compiles.compiles)]
+        return tuple(self._trace(found) for _, found in sorted(begun, key=lambda pair: pair[0]))
+
+    def _trace(self, found: RawFreeze | list[RawCompile]) -> Trace:
+        from freeze_engine.backends.inductor.recording import trace_of as trace_of_compiles
         from freeze_engine.backends.torchscript.recording import trace_of
 
-        freeze = self._capture.freezes[number]
-        # A later optimize_for_inference adds steps to a freeze whose trace may have been read before.
-        state = (number, len(freeze.steps), freeze.failure is None)
+        # A later optimize_for_inference or recompilation adds to what may have been read before.
+        if isinstance(found, list):
+            state: tuple[object, ...] = tuple(found)
+        else:
+            state = (found, len(found.steps), found.failure is None)
         if state not in self._built:
-            self._built[state] = trace_of(freeze)
+            self._built[state] = trace_of_compiles(found)[0] if isinstance(found, list) else trace_of(found)
         return self._built[state]
 
 
@@ -92,8 +112,10 @@ def capture() -> Iterator[Captured]:
 
     ``torch.jit.freeze``, ``torch.jit.run_frozen_optimizations`` and ``torch.jit.optimize_for_inference`` are covered,
     also through references taken before. What they return and raise is torch's own. A later pass over a module that
-    was frozen in the same block continues its trace. Captures nest, each seeing what happens inside it; a freeze in
-    another thread belongs to the captures of that thread.
+    was frozen in the same block continues its trace. So is ``torch.compile`` where Inductor freezes: with
+    ``torch._inductor.config.freezing`` on and gradients off. It compiles when what it returned is called, so that call
+    belongs into the block. Captures nest, each seeing what happens inside it; a freeze in another thread belongs to the
+    captures of that thread.
 
     Yields:
         The freezes seen so far.
@@ -101,10 +123,11 @@ def capture() -> Iterator[Captured]:
     Raises:
         UnsupportedTorchError: this torch lacks a private name that recording needs.
     """
+    from freeze_engine.backends.inductor.capture import capturing as capturing_compiles
     from freeze_engine.backends.torchscript.capture import capturing
 
-    with capturing() as freezes:
-        captured = Captured(freezes)
+    with capturing() as freezes, capturing_compiles() as compiles:
+        captured = Captured(freezes, compiles)
         freezes.settle = lambda: captured.traces
         yield captured
 
@@ -113,8 +136,8 @@ def record(
     model: torch.nn.Module | str | Path,
     inputs: Inputs | Sequence[Any] | torch.Tensor | None = None,
     *,
-    backend: Literal["torchscript"] = "torchscript",
-    options: TorchScriptOptions | None = None,
+    backend: Backend = "torchscript",
+    options: TorchScriptOptions | InductorOptions | None = None,
     measure: Measure | None = _DEFAULT_MEASURE,
     via: Literal["script", "trace"] | None = None,
     check_inputs: Sequence[tuple[object, ...]] = (),
@@ -129,11 +152,12 @@ def record(
         model: an `nn.Module` in eval mode, a ScriptModule, or a MODEL spec (a file, ``package.module:factory``,
             ``example:NAME``).
         inputs: what to measure on, and to trace with: a tuple of arguments, `Inputs`, or a single tensor. Without
-            inputs (and where the spec brings none) nothing is measured.
+            inputs (and where the spec brings none) nothing is measured. Inductor compiles for them, and needs some.
         backend: which freezing.
-        options: how to freeze.
+        options: how to freeze; of the backend's own class.
         measure: what to measure, ``None`` to record only.
-        via: how an `nn.Module` gets into TorchScript; by default scripted, unless the spec needs tracing.
+        via: how an `nn.Module` gets into TorchScript; by default scripted, unless the spec needs tracing. For Inductor
+            only the TorchScript that is measured to compare with.
         check_inputs: with ``via="trace"``, further inputs to trace with; a difference of graphs is a notice.
         map_location: device to load a TorchScript file to.
         progress: told how far it is.
@@ -147,27 +171,82 @@ def record(
         FreezerError: the model or the inputs cannot be used.
         Exception: whatever torch raises, unchanged; `partial_trace` has the trace up to there.
     """
-    from freeze_engine.backends.torchscript.recording import record_module
     from freeze_engine.backends.torchscript.watcher import Watcher, silent
     from freeze_engine.models import load_model
 
-    if backend != "torchscript":
-        raise FreezerError(f"backend={backend!r} is not known; this version records 'torchscript'")
+    options = options_for(backend, options)
     given = _as_inputs(inputs)
     spec = repr(str(model)) if isinstance(model, (str, Path)) else name or type(model).__name__
     asked_via = via
     if isinstance(model, (str, Path)):
         loaded = load_model(str(model), map_location=map_location)
         model, given, name, via = loaded.module, given or loaded.inputs, name or loaded.name, via or loaded.via
-        options = options or TorchScriptOptions()
-        options = replace(options, preserved_attrs=options.preserved_attrs or loaded.preserved_attrs)
-    options = options or TorchScriptOptions()
-    how = RecordOptions(via or "script", tuple(check_inputs), name, call or call_text(spec, options, asked_via))
-    frozen = record_module(model, given, options, how, measure, Watcher(progress or silent))
+        if isinstance(options, TorchScriptOptions):
+            options = replace(options, preserved_attrs=options.preserved_attrs or loaded.preserved_attrs)
+    call = call or call_text(spec, options, asked_via)
+    how = RecordOptions(via or "script", tuple(check_inputs), name, call)
+    return record_loaded(model, given, options, how, measure, Watcher(progress or silent))
+
+
+def options_for(
+    backend: str, options: TorchScriptOptions | InductorOptions | None
+) -> TorchScriptOptions | InductorOptions:
+    """Returns the options to freeze with, the backend's own where none are given.
+
+    Raises:
+        FreezerError: there is no such backend, or the options are another's.
+    """
+    classes: dict[str, type[TorchScriptOptions | InductorOptions]] = {
+        "torchscript": TorchScriptOptions,
+        "inductor": InductorOptions,
+    }
+    if backend not in classes:
+        raise FreezerError(f"backend={backend!r} is not known; this version records {' and '.join(map(repr, classes))}")
+    wanted = classes[backend]
+    options = wanted() if options is None else options
+    if not isinstance(options, wanted):
+        raise FreezerError(
+            f"backend={backend!r} does not go with options of {type(options).__name__}: pass fe.{wanted.__name__}"
+        )
+    return options
+
+
+def record_loaded(
+    model: torch.nn.Module,
+    inputs: Inputs | None,
+    options: TorchScriptOptions | InductorOptions,
+    how: RecordOptions,
+    measure: Measure | None,
+    watcher: Watcher,
+) -> Recording:
+    """Freezes a module with the backend that the options are of, and records it.
+
+    Args:
+        model: the module.
+        inputs: what to measure on, to trace with, to compile for.
+        options: how to freeze.
+        how: how the module gets to the freeze, and what to call it.
+        measure: what to measure, ``None`` to record only.
+        watcher: told how it goes.
+
+    Raises:
+        FreezerError: the model or the inputs cannot be used.
+        Exception: whatever torch raises, unchanged.
+    """
+    if isinstance(options, InductorOptions):
+        from freeze_engine.backends.inductor.recording import record_module as record_compile
+
+        if inputs is None:
+            raise FreezerError("backend='inductor' needs inputs: torch compiles a module by calling it; pass some")
+        compiled = record_compile(model, inputs, options, how, measure, watcher)
+        return Recording(compiled.module, compiled.trace, compiled.live)
+    from freeze_engine.backends.torchscript.recording import record_module
+
+    frozen = record_module(model, inputs, options, how, measure, watcher)
     return Recording(frozen.module, frozen.trace, frozen.live)
 
 
-def call_text(model: str, options: TorchScriptOptions, via: str | None) -> str:
+def call_text(model: str, options: TorchScriptOptions | InductorOptions, via: str | None) -> str:
     """Writes the call of `record` as Python, what is as by default left out.
 
     Args:
@@ -178,7 +257,8 @@ def call_text(model: str, options: TorchScriptOptions, via: str | None) -> str:
         f"{each.name}={value!r}" for each in fields(options) if (value := getattr(options, each.name)) != each.default
     ]
     parts = [model, "inputs"]
-    parts += [f"options=fe.TorchScriptOptions({', '.join(changed)})"] if changed else []
+    parts += ["backend='inductor'"] if isinstance(options, InductorOptions) else []
+    parts += [f"options=fe.{type(options).__name__}({', '.join(changed)})"] if changed else []
     parts += [f"via={via!r}"] if via else []
     return f"fe.record({', '.join(parts)})"
 

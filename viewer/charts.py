@@ -156,6 +156,8 @@ def _error_chart(data: ChartData, palette: Palette) -> Chart:
 
 
 def _constants_chart(data: ChartData, palette: Palette) -> Chart:
+    if not data.constants:
+        return Chart("Constants", "Unknown: they went with the process.", None)
     unit, scale = _unit(max(value for series in data.constants for value in series.values), _BYTE_UNITS)
     plot = _steps_figure(data, palette, data.constants, unit, scale)
     return Chart("Constants", "Bytes that the graph's constants hold, shared storage counted once.", plot)

@@ -12,7 +12,7 @@ from itertools import chain
 
 import freeze_engine as fe
 from viewer.view_models.environment import input_text
-from viewer.view_models.failure import failure_message, failure_title, left_text, notice_parts
+from viewer.view_models.failure import failure_message, failure_title, knows_constants, left_text, notice_parts
 from viewer.view_models.overview import FATE_ORDER
 from viewer.view_models.wording import (
     REASONS,
@@ -88,7 +88,7 @@ def _pass_row(trace: fe.Trace, metrics: fe.StepMetrics) -> dict[str, str]:
         ">nodes": str(metrics.nodes),
         "±": _delta(metrics) if step.changed else "",
         ">time": "" if step.duration_ns is None else duration_text(step.duration_ns),
-        ">constants": bytes_text(step.constant_bytes),
+        ">constants": bytes_text(step.constant_bytes) if knows_constants(trace.failure) else "unknown",
         ">+/−": bytes_delta_text(metrics.constant_bytes_delta) if metrics.constant_bytes_delta else "",
     }
     return row | _measured(step.latency, step.numerics)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import inspect
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -32,6 +33,7 @@ def patched(patches: tuple[Patch, ...]) -> Iterator[None]:
     """
     with contextlib.ExitStack() as stack:
         for patch in patches:
-            stack.callback(setattr, patch.owner, patch.name, getattr(patch.owner, patch.name))
+            # What the owner holds, not what reading it gives: a staticmethod must be put back as one.
+            stack.callback(setattr, patch.owner, patch.name, inspect.getattr_static(patch.owner, patch.name))
             setattr(patch.owner, patch.name, patch.value)
         yield

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
+from collections.abc import Iterable
 from pathlib import Path
 
 import torch
@@ -22,10 +23,16 @@ _VARIABLES = (
     "CUDA_VISIBLE_DEVICES",
     "DNNL_MAX_CPU_ISA",
 )
+_FAMILIES = ("TORCHINDUCTOR_", "TORCHDYNAMO_")
 
 
-def environment() -> Environment:
-    """Returns what can change a freeze or a measurement on this machine, as it is now."""
+def environment(of_backend: Iterable[tuple[str, str]] | None = None) -> Environment:
+    """Returns what can change a freeze or a measurement on this machine, as it is now.
+
+    Args:
+        of_backend: ``(name, value)`` of what only one backend heeds, by default TorchScript's.
+    """
+    of_backend = settings() if of_backend is None else of_backend
     gpus = tuple(torch.cuda.get_device_name(index) for index in range(torch.cuda.device_count()))
     own = (
         ("mkldnn", str(mkldnn.is_available() and mkldnn.enabled)),  # type: ignore[no-untyped-call]
@@ -34,7 +41,8 @@ def environment() -> Environment:
         ("float32_matmul_precision", torch.get_float32_matmul_precision()),
         ("cpu_capability", torch.backends.cpu.get_cpu_capability()),
     )
-    variables = tuple((name, os.environ[name]) for name in _VARIABLES if name in os.environ)
+    names = (*_VARIABLES, *sorted(name for name in os.environ if name.startswith(_FAMILIES)))
+    variables = tuple((name, os.environ[name]) for name in names if name in os.environ)
     return Environment(
         torch=torch.__version__,
         python=platform.python_version(),
@@ -42,7 +50,7 @@ def environment() -> Environment:
         cpu=_cpu_name(),
         gpus=gpus,
         threads=torch.get_num_threads(),
-        settings=(*settings(), *own, *variables),
+        settings=(*of_backend, *own, *variables),
     )
 
 

@@ -88,7 +88,7 @@ def _loaded(request: RecordRequest) -> LoadedModel:
 
 
 def _failed(error: BaseException, watcher: _JobWatcher) -> JobEnded:
-    from freeze_engine.backends.torchscript.recording import partial_trace
+    from freeze_engine.backends.failures import partial_trace
 
     is_refusal = isinstance(error, FreezerError)
     text = (str(error) if is_refusal else f"{type(error).__name__}: {error}").strip()
@@ -105,6 +105,8 @@ def _failed(error: BaseException, watcher: _JobWatcher) -> JobEnded:
     trace = partial_trace(error)
     if trace is None:
         return ended
+    for step in trace.steps[watcher.told :]:
+        watcher.step_added(step)
     if trace.failure is None:
         last = trace.steps[-1].index if trace.steps else None
         failure = Failure(type(error).__name__, str(error), MEASURE, watcher.now, None, last)
@@ -133,6 +135,7 @@ class _JobWatcher(Watcher):
         self.log_file = folder / TORCH_LOG
         self.now = ""
         self.preview: Path | None = None
+        self.told = 0
         self._journal = journal
         self.output = output
         self._folder = folder
@@ -159,6 +162,7 @@ class _JobWatcher(Watcher):
         self._journal.ended(noted)
 
     def step_added(self, step: Step) -> None:
+        self.told = step.index + 1
         self._send(job_step(step))
 
     def trace_built(self, trace: Trace) -> None:

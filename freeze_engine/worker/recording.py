@@ -56,6 +56,7 @@ class RecordingProcess:
         self._on_event = on_event
         self._on_output = on_output
         self._thread = threading.Thread(target=self._run, name=f"recording of {request.model}", daemon=True)
+        self._done = threading.Event()
         self._lock = threading.Lock()
         self._process: WorkerProcess | None = None
         self._is_cancelled = False
@@ -105,12 +106,21 @@ class RecordingProcess:
         """
         if self._thread.ident is None:
             raise FreezerError("this recording was not started: call start() first")
-        self._thread.join(timeout_s)
-        return None if self._thread.is_alive() else self._ended
+        # Not by joining: up to Python 3.12 a join that Ctrl-C breaks off takes the thread for ended (Lib/threading.py).
+        if not self._done.wait(timeout_s):
+            return None
+        self._thread.join()
+        return self._ended
 
     # -- on the thread
 
     def _run(self) -> None:
+        try:
+            self._record()
+        finally:
+            self._done.set()
+
+    def _record(self) -> None:
         self._ended = JobEnded("failed", None, "given up: what was told of the events raised an exception")
         try:
             with temporary_folder("freezer-recording-") as folder:

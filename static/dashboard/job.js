@@ -12,7 +12,7 @@ var FreezerDashboard = FreezerDashboard || {};
     failed: (job) => [job.died_in ? `The freeze failed in ${job.died_in}` : "The freeze failed", "torch's message"],
     crashed: (job) => [job.died_in ? `The recording crashed in ${job.died_in}` : "The recording crashed", "This server and other recordings go on."],
     timed_out: (job) => [job.died_in ? `Stopped at the time limit, in ${job.died_in}` : "Stopped at the time limit", "Give it more time, or measure less."],
-    cancelled: (job) => ["Cancelled", job.steps.length ? "What was recorded until then is kept." : "Nothing was recorded yet."],
+    cancelled: (job) => ["Cancelled", job.trace || job.preview ? "What was recorded until then is kept." : "It was ended before a trace was written."],
   };
 
   class JobPage {
@@ -35,7 +35,7 @@ var FreezerDashboard = FreezerDashboard || {};
       this.logPart = h("section.fd-part", { "aria-label": "Log" }, h("div.fd-part-title", null, h("h2", null, "Last lines of the log")), this.log);
       this.asked = h("section.fd-part", { "aria-label": "What is recorded" });
       this.drawn = 0;
-      const list = h("section.fd-part", { "aria-label": "Steps" }, h("div.fd-part-title", null, h("h2", null, "Steps"), this.count), this.nothing, this.steps);
+      const list = (this.stepsPart = h("section.fd-part", { "aria-label": "Steps" }, h("div.fd-part-title", null, h("h2", null, "Steps"), this.count), this.nothing, this.steps));
       this.name = h("div.fd-row", null, this.state);
       const head = h("header.fd-job-head", null, this.name, this.facts);
       this.content = h("div.fd-job", null, head, this.work, this.end, this.actions, h("div.fd-job-columns", null, list, h("div.fd-column", null, this.logPart, this.asked)));
@@ -125,6 +125,7 @@ var FreezerDashboard = FreezerDashboard || {};
       fill(this.end, h("h2", null, title), note && !(job.state === "failed" && !message) ? h("p.fv-muted", null, note) : null, message, kept && h("p", null, kept));
       fill(this.log, job.log.join("\n"));
       this.logPart.hidden = !job.log.length;
+      requestAnimationFrame(() => (this.log.scrollTop = this.log.scrollHeight)); // the last line tells most
     }
 
     showRequest(job) {
@@ -142,6 +143,7 @@ var FreezerDashboard = FreezerDashboard || {};
       this.linked = path;
       this.nothing.hidden = steps.length > 0 || job.state !== "running";
       this.steps.hidden = !steps.length;
+      this.stepsPart.hidden = job.state !== "running" && !steps.length;
       this.count.textContent = steps.length ? `${steps.length}, ${steps.filter((step) => step.changed).length} changed something` : "";
       const follow = this.steps.scrollHeight - this.steps.scrollTop - this.steps.clientHeight < NEAR_END;
       for (; this.drawn < steps.length; this.drawn += 1) this.steps.append(...this.rows(steps, this.drawn));

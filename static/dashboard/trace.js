@@ -184,10 +184,14 @@ var FreezerDashboard = FreezerDashboard || {};
     }
   }
 
+  const MOVED = ["tab", "against", "attribute"]; // what is looked at; filters and the like stay behind
+
   /** Python that opens the trace at the same place. */
   function asPython(path, state) {
     const text = (value) => JSON.stringify(value);
     const lines = ["import freeze_engine as fe", "import viewer", "", `trace = fe.load(${text(path)})`, "view = viewer.show(trace)"];
+    const more = MOVED.filter((key) => state[key] !== FreezerViewer.DEFAULTS[key]).map((key) => `${text(key)}: ${text(state[key])}`);
+    if (more.length) lines[lines.length - 1] = `view = viewer.show(trace, state={${more.join(", ")}})`;
     if (state.step !== null) lines.push(`view.step = ${state.step}`);
     if (state.node) lines.push(`view.selected = ${text(state.node)}`);
     return [...lines, "view", ""].join("\n");

@@ -4,7 +4,7 @@ var FreezerViewer = FreezerViewer || {};
 
 (() => {
   const { h, fill, TraceModel, PassList, Details, DEFAULTS, toFragment, fromFragment } = FreezerViewer;
-  const SIZES = [["wide", 1800], ["middle", 1340], ["small", 760], ["narrow", 0]]; // px of width, at least
+  const SIZES = [["wide", 1800], ["middle", 1340], ["small", 1080], ["tight", 760], ["narrow", 0]]; // px of width, at least
 
   let instances = 0;
 
@@ -114,10 +114,7 @@ var FreezerViewer = FreezerViewer || {};
     }
 
     firstStep() {
-      const { methods, steps, view } = this.model;
-      if (view.failure && view.failure.step !== null) return view.failure.step;
-      const main = steps.filter((step) => step.method === methods[0]);
-      return (main.find((step) => step.changed && step.before !== null) ?? main[0])?.index ?? null;
+      return this.model.view.first_step;
     }
 
     write(jump) {

@@ -6,6 +6,7 @@ var FreezerViewer = FreezerViewer || {};
   const { h, fill, grid, stepLabel } = FreezerViewer;
 
   const OUTSIDE = -10; // left of every chart
+  const LEFT_OUT = "Nothing was measured, so this view leaves its charts out to stay small. The HTML report (freezer-ui report, or viewer.report.write_report) has those of nodes and constants; a trace recorded with measurements has all of them here.";
 
   class ChartsPanel {
     constructor(app) {
@@ -32,7 +33,7 @@ var FreezerViewer = FreezerViewer || {};
       const { charts, loadBokeh } = this.app.options;
       this.drawn = [];
       if (!charts?.[theme]?.length || !loadBokeh) {
-        fill(this.figures, h("p.fv-empty", null, "There is nothing to draw in this trace."));
+        fill(this.figures, h("p.fv-empty", null, charts === null ? LEFT_OUT : "There is nothing to draw in this trace."));
         return;
       }
       const figures = charts[theme].map((chart) => ({ ...chart, target: h("div.fv-chart-target") }));

@@ -151,10 +151,11 @@ var FreezerViewer = FreezerViewer || {};
         button.setAttribute("aria-selected", String(chosen));
         button.tabIndex = chosen ? 0 : -1;
         panel.pane.hidden = !chosen;
-        if (!chosen) continue;
-        panel.render(state, panel.last ?? null);
-        panel.last = state;
       }
+      // Only now does the shown panel have all the room: it may ask how much that is.
+      const shown = this.panels.find((panel) => panel.id === state.tab);
+      shown.render(state, shown.last ?? null);
+      shown.last = state;
       if (previous?.tab !== state.tab) reveal(this.element, this.buttons.get(state.tab));
     }
   }

@@ -43,7 +43,7 @@ var FreezerViewer = FreezerViewer || {};
           fact("passes that differ", `${different.length} of ${passRows.length}`, "by graph or by verdict"),
           first < 0 ? fact("first difference", "none", "all graphs are the same") : fact("first difference", this.link(passRows[first].name, this.model.shown(first)), passRows[first].method),
           fact("attributes", fates.length ? this.link(`${fates.length} met another fate`, { tab: "attributes" }) : "the same fates", `of ${comparison.attributes.length}`),
-          fact("settings", comparison.settings.length ? this.link(`${comparison.settings.length} differ`, { tab: "environment" }) : "the same", comparison.settings.slice(0, 2).map(({ name }) => name).join(", ")),
+          fact("settings", comparison.settings.length ? this.link(`${comparison.settings.length} differ`, { tab: "environment" }) : "the same", comparison.settings.slice(0, 2).map(({ subject, name }) => (/^\d+$/.test(name) ? `${subject} ${name}` : name)).join(", ")),
         ),
       ];
     }

@@ -29,7 +29,7 @@ var FreezerViewer = FreezerViewer || {};
         { "aria-label": "Which graphs", onchange: () => app.navigate({ panes: this.panes.value }) },
         [["split", "Before | after"], ["before", "Before"], ["after", "After"]].map(([value, text]) => h("option", { value }, text)),
       );
-      this.note = h("span.fv-muted.fv-small", null, "Both graphs side by side need a wider window.");
+      this.note = h("span.fv-muted.fv-small.fv-panes-note", null, "Both graphs side by side need a wider window.");
       this.element = h(
         "div.fv-panel-body",
         null,

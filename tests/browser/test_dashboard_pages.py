@@ -304,11 +304,13 @@ def test_actions_of_a_trace(opened: Opener) -> None:
     run("Export report")
     assert page.evaluate("downloaded") == "/trace/report?path=%2Ftraces%2Fsmall.fztrace"
     page.keyboard.press("ArrowDown")
+    page.keyboard.press("5")
     run("Copy as Python")
     step = page.evaluate("dashboard.page.viewer.state().step")
     text = page.evaluate("copied")
     compile(text, "copied", "exec")
     assert f'fe.load("{TRACE}")' in text
+    assert 'viewer.show(trace, state={"tab": "ir"})' in text
     assert f"view.step = {step}" in text
     run("Compare with…")
     page.get_by_role("button", name="broken").click()

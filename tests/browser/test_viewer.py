@@ -23,7 +23,8 @@ from tests.builders import attribute, small_trace, synthetic_trace, traces
 from viewer.assets import read_asset
 from viewer.charts import chart_items
 from viewer.graph_data import SCRIPTS, graph_data
-from viewer.report import VIEWER_SCRIPTS
+from viewer.notebook.view import state_keys
+from viewer.report import VIEWER_SCRIPTS, Embedding, render_report
 from viewer.view_models import view_data
 
 PAGE = """<!doctype html><html lang="en"><head><meta charset="utf-8"><title>host</title>
@@ -499,7 +500,9 @@ def test_a_node_of_torchs_own_file_leads_to_the_users_call(empty_page):
     ]
 
 
-@pytest.mark.parametrize(("width", "size"), [(2560, "wide"), (1500, "middle"), (1280, "small"), (390, "narrow")])
+@pytest.mark.parametrize(
+    ("width", "size"), [(2560, "wide"), (1500, "middle"), (1280, "small"), (880, "tight"), (390, "narrow")]
+)
 def test_the_room_is_used_as_it_comes(mounted, width, size):
     page = mounted()
     page.set_viewport_size({"width": width, "height": 800})
@@ -510,6 +513,42 @@ def test_the_room_is_used_as_it_comes(mounted, width, size):
     assert (panes, note.is_visible()) == (("after", True) if size == "narrow" else ("split", False))
     assert page.locator(".fv-passes-heads").is_visible() == (size == "wide")
     assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+@pytest.mark.parametrize("width", [1400, 1100, 1000, 880, 780, 500])
+def test_the_facts_of_the_header_stand_side_by_side(mounted, width):
+    page = mounted()
+    page.set_viewport_size({"width": width, "height": 800})
+    page.wait_for_timeout(100)
+    overlap = """() => {
+        const box = (element) => element.getBoundingClientRect();
+        const facts = [...viewer.root.querySelectorAll(".fv-fact")];
+        const ends = facts.map((one) => Math.max(...[...one.querySelectorAll("span")].map((span) => box(span).right)));
+        return facts.some((fact, index) => index && ends[index - 1] > box(fact).left);
+    }"""
+    assert not page.evaluate(overlap)
+
+
+def test_a_tab_has_all_the_room_when_it_is_drawn(mounted):
+    page = mounted(options="{state: {tab: 'attributes'}}")
+    page.set_viewport_size({"width": 1500, "height": 800})
+    page.keyboard.press("1")
+    settle(page)
+    assert page.get_by_label("Which graphs").input_value() == "split"
+    expect(page.get_by_text("Both graphs side by side need a wider window.")).to_be_hidden()
+
+
+def test_python_knows_the_words_of_a_state(empty_page):
+    assert empty_page.evaluate("Object.keys(FreezerViewer.DEFAULTS)") == list(state_keys())
+
+
+def test_charts_that_a_page_leaves_out_are_said_to_be_elsewhere(page, tmp_path):
+    trace = small_trace()
+    bare = replace(trace, steps=tuple(replace(step, latency=(), numerics=()) for step in trace.steps))
+    path = tmp_path / "embedded.html"
+    path.write_text(render_report(bare, Embedding(state={"tab": "charts"})), encoding="utf-8")
+    page.goto(path.as_uri())
+    expect(page.get_by_text("The HTML report (freezer-ui report, or viewer.report.write_report)")).to_be_visible()
 
 
 def test_the_pass_list_is_a_drawer_where_there_is_no_room(mounted):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 from collections.abc import Callable
 from functools import cache
@@ -122,3 +123,11 @@ def test_the_pass_that_moved_the_numbers_is_found_and_left_out(ran: Ran) -> None
     assert text_of(_cell(notebook, "rewrite.modules")).startswith("conv_bn of conv and bn\n")
     assert text_of(_cell(notebook, "optimize_numerics=False")).startswith("tensor(0.")
     assert "conv.weight: folded → inlined" in text_of(_cell(notebook, "fe.diff_traces"))
+
+
+def test_the_readme_runs_in_a_notebook(tmp_path: Path) -> None:
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"^```i?python\n(.*?)^```$", readme, re.DOTALL | re.MULTILINE)
+    cells = [nbformat.v4.new_code_cell(block) for block in (*blocks, "print(view)")]
+    ran = execute(nbformat.v4.new_notebook(cells=cells), tmp_path)
+    assert text_of(ran.cells[-1]) == "<View of Sequential, step 3>\n"

@@ -108,6 +108,12 @@ REFUSED = (
     ("view.step = 'two'", "TraitError", "expected an int"),
     ("view.selected = 'nowhere'", "FreezerError", "no step has a node 'nowhere'"),
     ("view.state = {'step': 'two'}", "FreezerError", "there is no step 'two'"),
+    (
+        "view.state = {'tabs': 'ir'}",
+        "FreezerError",
+        "a view's state has no 'tabs': its keys are step, against, tab, node",
+    ),
+    ("viewer.show(trace, state={'stepp': 1})", "FreezerError", "a view's state has no 'stepp'"),
     ("view.state = {'node': 5}", "FreezerError", "no step has a node 5"),
     ("viewer.show(trace, step=99)", "FreezerError", "there is no step 99"),
     ("viewer.show(fe.load('empty.fztrace'), step=0)", "FreezerError", "there is no step 0: the trace has no steps"),

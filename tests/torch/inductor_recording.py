@@ -12,10 +12,7 @@ import torch._inductor.fx_passes.binary_folding
 from torch import nn
 from torch._inductor.utils import fresh_cache
 
-from freeze_engine.backends.inductor.options import InductorOptions
-from freeze_engine.backends.inductor.recording import Compiled, record_module
-from freeze_engine.inputs import Inputs
-from freeze_engine.options import Measure, RecordOptions
+import freeze_engine as fe
 
 
 @contextlib.contextmanager
@@ -27,11 +24,9 @@ def fresh() -> Iterator[None]:
     torch.compiler.reset()
 
 
-def record(model: nn.Module, *args: Any, **options: Any) -> Compiled:
-    """Records a module with its inputs kept; the caller has `fresh` around it."""
-    told: list[str] = []
-    asked = InductorOptions(**options)
-    return record_module(model, Inputs(args), asked, RecordOptions(), Measure(), lambda *each: told.append(each[0]))
+def record(model: nn.Module, *args: Any, measure: fe.Measure | None = None, **options: Any) -> fe.Recording:
+    """Records a module; the caller has `fresh` around it."""
+    return fe.record(model, fe.Inputs(args), backend="inductor", options=fe.InductorOptions(**options), measure=measure)
 
 
 def image() -> torch.Tensor:

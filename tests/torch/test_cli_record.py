@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import subprocess
+import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -62,6 +67,55 @@ def test_a_freeze_that_torch_refuses_exits_with_3_in_torch_s_words(capsys: pytes
     told = capsys.readouterr().err
     assert "RuntimeError: Freezing is currently only implemented for modules in eval mode" in told
     assert "Traceback" not in told
+
+
+@pytest.mark.usefixtures("folder")
+def test_a_crash_exits_with_3_and_leaves_a_trace(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["record", "tests.torch.worker_models:inside_segfault", "--no-measure", "-o", "net.fztrace"]) == 3
+    trace = fe.load("net.fztrace")
+    assert trace.failure is not None
+    assert (trace.failure.type, trace.failure.name) == ("SIGSEGV", "ConstantPropagation")
+    told = capsys.readouterr()
+    assert "the recording crashed: the process was ended by SIGSEGV" in told.err
+    assert f"net.fztrace holds what was recorded until then: {len(trace.steps)} steps" in told.err
+    assert "Fatal Python error: Segmentation fault" in told.err
+
+
+@pytest.mark.usefixtures("folder")
+def test_a_hang_ends_at_the_limit(capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["record", "tests.torch.worker_models:pass_hang", "--no-measure", "--limit", "9", "-o", "net.fztrace"]
+    assert main(words) == 3
+    assert (
+        "the recording was ended: not done after 9 s, the limit, in FoldFrozenConvAddOrSub" in capsys.readouterr().err
+    )
+    assert fe.load("net.fztrace").failure is not None
+
+
+def test_ctrl_c_ends_a_recording_with_what_there_is(folder: Path) -> None:
+    words = ["record", "cli_models:told", "--input", "1x3x8x8", "-o", "net.fztrace", "--seconds", "900"]
+    (folder / "cli_models.py").write_text(_MODELS + "\ndef told():\n    print('loaded')\n    return trained()\n")
+    with subprocess.Popen(
+        [sys.executable, "-m", "viewer.cli", *words],
+        cwd=folder,
+        env=os.environ | {"PYTHONPATH": str(Path(__file__).parents[2])},
+        text=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    ) as recording:
+        assert recording.stdout is not None
+        assert recording.stderr is not None
+        assert recording.stdout.readline() == "loaded\n"
+        while not (folder / "net.fztrace").exists():
+            assert recording.poll() is None
+            time.sleep(0.05)
+        recording.send_signal(signal.SIGINT)
+        told = recording.stderr.read()
+        assert recording.wait() == 130
+    trace = fe.load(folder / "net.fztrace")
+    assert trace.failure is not None
+    assert trace.failure.type == "KeyboardInterrupt"
+    kept = f"freezer-ui: net.fztrace holds what was recorded until then: {len(trace.steps)} steps\n"
+    assert told.endswith(f"{kept}freezer-ui: interrupted\n")
 
 
 @pytest.mark.usefixtures("folder")

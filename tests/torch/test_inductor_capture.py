@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -10,8 +12,8 @@ import pytest
 import torch
 from torch._inductor.utils import run_and_get_code
 
+import freeze_engine as fe
 from freeze_engine.backends.inductor import private
-from freeze_engine.backends.inductor.recording import capture_inductor, partial_traces
 from freeze_engine.errors import FreezerError, UnsupportedTorchError
 from freeze_engine.verify import check_trace
 from tests.torch.inductor_models import Attention, Branches, BreaksInside, Convolutional, Stateful, filled
@@ -56,53 +58,101 @@ def test_recording_changes_neither_code_nor_results(make: Callable[[], torch.nn.
     with torch.no_grad(), torch._inductor.config.patch(freezing=True):
         with fresh():
             plain = compiled()
-        with fresh(), capture_inductor() as captured:
+        with fresh(), fe.capture() as captured:
             recorded = compiled()
     torch.testing.assert_close(recorded[0], plain[0], rtol=0, atol=0)
     assert recorded[1] == plain[1]
-    (trace,) = captured.traces()
+    (trace,) = captured.traces
     check_trace(trace)
     (step,) = (step for step in trace.steps if step.name == "CompiledFxGraph")
     assert normalised(step.code or "") in recorded[1]
 
 
-def test_each_graph_of_a_broken_function_has_a_trace_with_the_break():
-    with fresh(), torch.no_grad(), torch._inductor.config.patch(freezing=True), capture_inductor() as captured:
+def test_the_graphs_of_a_broken_function_are_methods_with_the_break():
+    with fresh(), torch.no_grad(), torch._inductor.config.patch(freezing=True), fe.capture() as captured:
         torch.compile(filled(BreaksInside()))(rows(2, 8))
-    traces = captured.traces()
-    for trace in traces:
-        check_trace(trace)
-    assert [trace.name for trace in traces] == ["BreaksInside", "BreaksInside [1/0]", "BreaksInside [2/0]"]
-    inlined = [[each.path for each in trace.attributes if each.fate == "inlined"] for trace in traces]
-    assert inlined == [
-        ["first.bias", "first.weight"],
-        ["inner.before.bias", "inner.before.weight"],
-        ["inner.after.bias", "inner.after.weight"],
-    ]
-    breaks = [[notice for notice in trace.notices if notice.code == "graph_break"] for trace in traces]
-    assert [len(found) for found in breaks] == [1, 1, 0]
-    assert "inductor_models.py" in breaks[0][0].message
+    (trace,) = captured.traces
+    check_trace(trace)
+    assert trace.name == "BreaksInside"
+    assert trace.methods == (
+        "forward",
+        "forward, graph 2 (after a graph break)",
+        "forward, graph 3 (after a graph break)",
+    )
+    where = {each.path: (each.fate, {location.method for location in each.locations}) for each in trace.attributes}
+    assert where == {
+        f"{path}.{name}": ("inlined", {method})
+        for path, method in zip(("first", "inner.before", "inner.after"), trace.methods, strict=True)
+        for name in ("bias", "weight")
+    }
+    breaks = [trace.steps[notice.step].method for notice in trace.notices if notice.code == "graph_break"]
+    assert breaks == [*trace.methods[:2]]
+    second = trace.method_steps(trace.methods[1])[0]
+    assert second.log[0].startswith("goes on after a graph break in forward: ")
+    assert "inductor_models.py" in second.log[0]
 
 
 def test_a_new_shape_is_a_recompilation_with_its_guard():
     model = torch.nn.Linear(4, 2).eval()
-    with fresh(), torch.no_grad(), torch._inductor.config.patch(freezing=True), capture_inductor() as captured:
+    with fresh(), torch.no_grad(), torch._inductor.config.patch(freezing=True), fe.capture() as captured:
         compiled = torch.compile(model)
         compiled(rows(2, 4))
+        (before,) = captured.traces
         compiled(rows(3, 4))
-    first, second = captured.traces()
-    check_trace(second)
-    assert [notice.code for notice in first.notices] == []
-    (notice,) = (notice for notice in second.notices if notice.code == "recompilation")
+    (trace,) = captured.traces
+    check_trace(trace)
+    assert (before.methods, before.notices) == (("forward",), ())
+    assert trace.methods == ("forward", "forward, recompiled")
+    (notice,) = trace.notices
+    assert (notice.code, notice.step) == ("recompilation", len(before.steps))
     assert "expected 2, actual 3" in notice.message
-    assert second.name == "Linear [0/1]"
-    (value,) = (value for value in second.steps[-1].graph.inputs if value.type.startswith("Float"))
+    (value,) = (value for value in trace.steps[-1].graph.inputs if value.type.startswith("Float"))
     assert re.fullmatch(r"Float\(s\d+, 4, strides=\[4, 1\], device=cpu\)", value.type)
+    (weight,) = (each for each in trace.attributes if each.path == "weight")
+    assert {location.method for location in weight.locations} == set(trace.methods)
+
+
+def test_both_backends_in_one_capture_in_order():
+    model, x = filled(Convolutional()), image()
+    with fresh(), torch.no_grad(), torch._inductor.config.patch(freezing=True), fe.capture() as captured:
+        torch.jit.freeze(torch.jit.script(model))
+        torch.compile(model)(x)
+        torch.compile(torch.nn.Linear(4, 2).eval())(rows(2, 4))
+        torch.jit.freeze(torch.jit.script(torch.nn.Linear(4, 2).eval()))
+        torch.compile(lambda y: y * 2 + 1)(rows(2, 4))
+    traces = captured.traces
+    told = [(trace.backend, trace.name, trace.methods) for trace in traces]
+    assert told == [
+        ("torchscript", "Convolutional", ("forward",)),
+        ("inductor", "Convolutional", ("forward",)),
+        ("inductor", "Linear", ("forward",)),
+        ("torchscript", "Linear", ("forward",)),
+        ("inductor", "graph", ("<lambda>",)),
+    ]
+    for trace in traces:
+        check_trace(trace)
+
+
+def test_inductor_is_not_imported_for_a_capture_and_recorded_once_it_is():
+    code = (
+        "import sys, torch, freeze_engine as fe\n"
+        "with fe.capture() as captured:\n"
+        "    print('torch._inductor.compile_fx' in sys.modules)\n"
+        "    torch._inductor.config.freezing = True\n"
+        "    torch._inductor.config.compile_threads = 1\n"
+        "    with torch.no_grad():\n"
+        "        torch.compile(torch.nn.Linear(4, 2).eval())(torch.ones(2, 4))\n"
+        "from freeze_engine.backends.inductor import private\n"
+        "compiler = private.REQUIRED['freezing_compiler'].found\n"
+        "print([trace.name for trace in captured.traces], compiler.__module__, hasattr(compiler, '__wrapped__'))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.stdout.splitlines() == ["False", "['Linear'] torch._inductor.compile_fx False"], done.stderr
 
 
 def test_branches_are_blocks_and_their_passes_named():
     with fresh():
-        (trace,) = record(filled(Branches()), rows(2, 4)).traces
+        trace = record(filled(Branches()), rows(2, 4)).trace
     check_trace(trace)
     (cond,) = (node for node in trace.steps[-1].graph.nodes if node.op == "higher_order.cond")
     assert [block.scope for block in cond.blocks] == ["cond/true_graph_0/", "cond/false_graph_0/"]
@@ -121,7 +171,7 @@ def test_a_cache_hit_is_told_and_can_be_avoided(recwarn: pytest.WarningsRecorder
         for off in (False, False, True):
             torch._dynamo.reset()
             with torch._inductor.config.patch(fx_graph_cache=True):
-                (trace,) = record(Plain().eval(), rows(2, 4), force_disable_caches=off).traces
+                trace = record(Plain().eval(), rows(2, 4), force_disable_caches=off).trace
             check_trace(trace)
             codes.append([notice.code for notice in trace.notices])
     assert codes == [[], ["cache_hit"], []]
@@ -135,7 +185,8 @@ def test_a_compile_that_fails_leaves_its_trace(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(folding, "recover_original_precision_folded_computation_ops", failing)
     with fresh(), pytest.raises(Exception, match="no such precision") as caught:
         record(filled(Convolutional()), image())
-    (trace,) = partial_traces(caught.value)
+    trace = fe.partial_trace(caught.value)
+    assert trace is not None
     check_trace(trace)
     assert trace.failure is not None
     assert (trace.failure.type, trace.failure.stage) == ("ValueError", "freezing_passes")
@@ -160,7 +211,7 @@ def test_a_missing_name_leaves_a_stage_unobserved(monkeypatch: pytest.MonkeyPatc
     known["joint_graph_passes"] = private.PrivateName("torch._inductor.gone", "passes", "joint_graph", "")
     monkeypatch.setattr(private, "OPTIONAL", known)
     with fresh():
-        (trace,) = record(filled(Convolutional()), image()).traces
+        trace = record(filled(Convolutional()), image()).trace
     check_trace(trace)
     said = {notice.message for notice in trace.notices if notice.code == "stage_unobserved"}
     assert said == {
@@ -173,19 +224,19 @@ def test_a_missing_name_leaves_a_stage_unobserved(monkeypatch: pytest.MonkeyPatc
 def test_without_the_compiler_itself_nothing_can_be_recorded(monkeypatch: pytest.MonkeyPatch):
     gone = private.PrivateName("torch._inductor.compile_fx", "gone", "input", "the compile itself")
     monkeypatch.setattr(private, "REQUIRED", {"freezing_compiler": gone})
-    with pytest.raises(UnsupportedTorchError, match=r"compile_fx\.gone"), capture_inductor():
+    with pytest.raises(UnsupportedTorchError, match=r"compile_fx\.gone"), fe.capture():
         pass
 
 
 def test_captures_nest_and_end(monkeypatch: pytest.MonkeyPatch):
-    with fresh(), torch.no_grad(), torch._inductor.config.patch(freezing=True), capture_inductor() as outer:
-        with capture_inductor() as inner:
+    with fresh(), torch.no_grad(), torch._inductor.config.patch(freezing=True), fe.capture() as outer:
+        with fe.capture() as inner:
             torch.compile(torch.nn.Linear(4, 2).eval())(rows(2, 4))
         torch.compile(torch.nn.Linear(4, 3).eval())(rows(2, 4))
-    assert (len(outer.traces()), len(inner.traces())) == (2, 1)
+    assert (len(outer.traces), len(inner.traces)) == (2, 1)
 
 
 def test_without_freezing_nothing_is_recorded():
-    with fresh(), torch.no_grad(), capture_inductor() as captured:
+    with fresh(), torch.no_grad(), fe.capture() as captured:
         torch.compile(torch.nn.Linear(4, 2).eval())(rows(2, 4))
-    assert captured.traces() == ()
+    assert captured.traces == ()

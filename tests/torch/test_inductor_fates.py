@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 import torch
 
-from freeze_engine.backends.inductor.recording import capture_inductor
+import freeze_engine as fe
 from freeze_engine.trace import AttributeFate, Location, Trace
 from freeze_engine.verify import check_trace
 from tests.torch.inductor_models import Attention, Convolutional, Stateful, filled
@@ -17,7 +17,7 @@ from tests.torch.inductor_recording import fresh, image, record, rows
 @pytest.fixture(scope="module")
 def stateful() -> Iterator[Trace]:
     with fresh():
-        (trace,) = record(filled(Stateful()), rows(2, 4)).traces
+        trace = record(filled(Stateful()), rows(2, 4)).trace
         check_trace(trace)
         yield trace
 
@@ -25,7 +25,7 @@ def stateful() -> Iterator[Trace]:
 @pytest.fixture(scope="module")
 def convolutional() -> Iterator[Trace]:
     with fresh():
-        (trace,) = record(filled(Convolutional()), image()).traces
+        trace = record(filled(Convolutional()), image()).trace
         yield trace
 
 
@@ -97,17 +97,17 @@ def test_a_constant_is_the_product_torch_says_it_is():
     model = filled(Convolutional())
     with fresh():
         compiled = record(model, image())
-    (trace,), (live,) = compiled.traces, compiled.live
+    trace, live = compiled.trace, compiled.live
     step = next(step for step in trace.steps if step.name == "pass_patterns[0]").index - 1
     scale = model.bn.weight / torch.sqrt(model.bn.running_var + model.bn.eps)
     expected = model.conv.weight * scale.reshape(-1, 1, 1, 1)
-    held = [tensor for tensor in live.module(step).buffers() if tensor.dim() == 4]
+    held = [tensor for tensor in live[step].module().buffers() if tensor.dim() == 4]
     torch.testing.assert_close(held, [expected.detach()])
 
 
 def test_a_tied_weight_has_one_fate_under_both_names():
     with fresh():
-        (trace,) = record(filled(Attention()), torch.arange(10).reshape(2, 5)).traces
+        trace = record(filled(Attention()), torch.arange(10).reshape(2, 5)).trace
     embedded, head = fate(trace, "embed.weight"), fate(trace, "head.weight")
     assert embedded.fate == head.fate == "inlined"
     assert embedded.locations == head.locations
@@ -116,9 +116,9 @@ def test_a_tied_weight_has_one_fate_under_both_names():
 def test_freezing_asked_for_as_a_compile_option_freezes_nothing():
     """torch 2.13: Dynamo asks ``config.freezing`` while it traces, ``options`` are applied after that."""
     model = filled(Convolutional())
-    with fresh(), torch.no_grad(), capture_inductor() as captured:
+    with fresh(), torch.no_grad(), fe.capture() as captured:
         torch.compile(model, options={"freezing": True})(image())
-    (trace,) = captured.traces()
+    (trace,) = captured.traces
     check_trace(trace)
     assert "nothing_frozen" in [notice.code for notice in trace.notices]
     judged = {each.path: (each.fate, each.reason) for each in trace.attributes}
@@ -130,7 +130,7 @@ def test_freezing_asked_for_as_a_compile_option_freezes_nothing():
 def test_discarded_parameters_are_told():
     with fresh():
         compiled = record(filled(Convolutional()), image(), discard_parameters=True)
-    (trace,) = compiled.traces
+    trace = compiled.trace
     check_trace(trace)
     assert "parameters_discarded" in [notice.code for notice in trace.notices]
     assert fate(trace, "conv.weight").nbytes == 8 * 3 * 3 * 3 * 4

@@ -10,7 +10,6 @@ import pytest
 import torch
 
 import freeze_engine as fe
-from freeze_engine.backends.inductor.recording import Compiled, capture_inductor
 from freeze_engine.backends.inductor.rows import KEPT_BYTES, TensorRef
 from freeze_engine.trace import Step, Trace
 from freeze_engine.verify import check_trace
@@ -42,7 +41,7 @@ def told() -> dict[str, Any]:
 
 
 @pytest.fixture(scope="module")
-def convolutional(told: dict[str, Any]) -> Iterator[Compiled]:
+def convolutional(told: dict[str, Any]) -> Iterator[fe.Recording]:
     freezing = torch._inductor.freezing
     freeze = freezing.freeze
 
@@ -59,9 +58,8 @@ def convolutional(told: dict[str, Any]) -> Iterator[Compiled]:
 
 
 @pytest.fixture(scope="module")
-def trace(convolutional: Compiled) -> Trace:
-    (trace,) = convolutional.traces
-    return trace
+def trace(convolutional: fe.Recording) -> Trace:
+    return convolutional.trace
 
 
 def named(trace: Trace, stage: str) -> list[Step]:
@@ -116,8 +114,9 @@ def test_weights_are_packed(trace: Trace):
     assert kinds == {"pack_convolution", "pack_linear"}
 
 
-def test_what_stays_an_input_is_what_torch_says(trace: Trace, convolutional: Compiled, told: dict[str, Any]):
-    assert convolutional.live[0].preserved == tuple(told["preserved"])
+def test_what_stays_an_input_is_what_torch_says(trace: Trace, convolutional: fe.Recording, told: dict[str, Any]):
+    last = convolutional.live[max(convolutional.live)]
+    assert last.positions == tuple(told["preserved"])
     assert trace.steps[-1].log == ("argument 8 (x) is input 0", "8 arguments were constants and are dropped")
     after = next(step for step in trace.steps if step.name == "replace_params_with_constants")
     assert [value.name for value in after.graph.inputs] == ["arg8_1"]
@@ -145,22 +144,23 @@ def test_durations_are_of_the_pass_alone(trace: Trace):
     assert sum(step.duration_ns or 0 for step in trace.steps) <= trace.duration_ns
 
 
-def test_every_step_up_to_fused_lowerings_can_be_run(convolutional: Compiled, trace: Trace):
-    (live,) = convolutional.live
+def test_every_step_up_to_fused_lowerings_can_be_run(convolutional: fe.Recording, trace: Trace):
+    live = convolutional.live
     runnable = [step.index for step in trace.steps if step.executable]
-    assert sorted(live.graphs) == runnable
+    assert sorted(live) == runnable
     fused = next(step.index for step in trace.steps if any("fusion_lowering" in line for line in step.log))
     assert runnable == list(range(fused))
     expected = filled(Convolutional())(image())
     for index in runnable:
-        (actual,) = live.module(index)(*live.inputs(index))
+        (actual,) = live[index].module()(*live[index].arguments)
         torch.testing.assert_close(actual, expected)
 
 
-def test_constants_are_shared_between_steps(convolutional: Compiled):
-    (live,) = convolutional.live
+def test_constants_are_shared_between_steps(convolutional: fe.Recording):
+    live = convolutional.live
     weight = convolutional.module._orig_mod.conv.weight
-    inlined, folded = live.module(live.inlining), live.module(live.inlining + 1)
+    inlining = next(step.index for step in convolutional.trace.steps if step.name == "replace_params_with_constants")
+    inlined, folded = live[inlining].module(), live[inlining + 1].module()
     assert sum(tensor is weight for tensor in inlined.parameters()) == 1
     assert sum(tensor is weight for tensor in folded.parameters()) == 1
 
@@ -169,14 +169,14 @@ def test_large_constants_between_the_first_and_the_last_graph_are_not_kept():
     model, x = filled(Wide()), torch.full((1, 64, 4, 4), 0.5)
     with fresh():
         compiled = record(model, x)
-    (trace,), (live,) = compiled.traces, compiled.live
-    refs = {row.value for graph in live.graphs.values() for row in graph.rows if isinstance(row.value, TensorRef)}
+    trace, live = compiled.trace, compiled.live
+    refs = {row.value for each in live.values() for row in each.graph.rows if isinstance(row.value, TensorRef)}
     large = [ref.get() for ref in refs if ref.get() is not None and ref.get().numel() * 4 > KEPT_BYTES]
     assert sum(tensor is model.conv.weight for tensor in large) == 1
     assert len(large) <= 2
     expected = model(x)
-    for index in live.graphs:
-        torch.testing.assert_close(live.module(index)(*live.inputs(index))[0], expected, rtol=1e-4, atol=1e-4)
+    for index in live:
+        torch.testing.assert_close(live[index].module()(*live[index].arguments)[0], expected, rtol=1e-4, atol=1e-4)
     assert all(node.constant is None or node.constant.digest for step in trace.steps for node in step.graph.nodes)
 
 
@@ -202,10 +202,10 @@ def test_a_wrong_rewrite_is_found_where_it_was_planted(monkeypatch: pytest.Monke
     expected = filled(Convolutional())(image())
     with fresh():
         compiled = record(filled(Convolutional()), image())
-    (trace,), (live,) = compiled.traces, compiled.live
+    trace, live = compiled.trace, compiled.live
     close = {
-        index: torch.allclose(live.module(index)(*live.inputs(index))[0], expected, rtol=1e-4, atol=1e-4)
-        for index in live.graphs
+        index: torch.allclose(live[index].module()(*live[index].arguments)[0], expected, rtol=1e-4, atol=1e-4)
+        for index in live
     }
     first = min(index for index, good in close.items() if not good)
     assert trace.steps[first].name == "recover_original_precision_folded_computation_ops"
@@ -216,22 +216,22 @@ def test_a_transformer_is_recorded_around_the_users_own_call():
     model = filled(Attention())
     tokens = torch.arange(10).reshape(2, 5)
     expected = model(tokens)
-    with fresh(), torch.no_grad(), torch._inductor.config.patch(freezing=True), capture_inductor() as captured:
+    with fresh(), torch.no_grad(), torch._inductor.config.patch(freezing=True), fe.capture() as captured:
         actual = torch.compile(model)(tokens)
     torch.testing.assert_close(actual, expected, rtol=1e-4, atol=1e-4)
-    (trace,) = captured.traces()
+    (trace,) = captured.traces
     check_trace(trace)
     assert fe.loads(fe.dumps(trace)) == trace
     assert (trace.name, trace.backend, trace.inputs[0].shape) == ("Attention", "inductor", (2, 5))
     assert {step.stage for step in trace.steps} >= {"joint_graph", "freezing_passes", "post_grad", "compile"}
-    assert captured.traces()[0] is trace
+    assert captured.traces[0] is trace
 
 
 def test_bf16_precision_is_recovered():
     model = filled(Convolutional()).to(torch.bfloat16)
     with fresh():
         compiled = record(model, image().to(torch.bfloat16))
-    (trace,) = compiled.traces
+    trace = compiled.trace
     check_trace(trace)
     step = next(step for step in trace.steps if step.name == "recover_original_precision_folded_computation_ops")
     made = [node for node in step.graph.nodes if node.op == "prims.convert_element_type.default"]
@@ -244,7 +244,7 @@ def test_bf16_precision_is_recovered():
 )
 def test_every_call_of_every_step_leads_to_a_line_of_the_user(make: type[torch.nn.Module], args: tuple[torch.Tensor]):
     with fresh():
-        (trace,) = record(filled(make()), *args).traces
+        trace = record(filled(make()), *args).trace
     calls = [node for step in trace.steps for node in step.graph.walk() if node.op != "get_attr"]
     assert [node.id for node in calls if node.source is None] == []
     assert {node.source.file for node in calls} == {inductor_models.__file__}

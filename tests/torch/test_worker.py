@@ -228,10 +228,12 @@ def test_an_exception_of_torch_is_told_whole_and_without_our_own_frames(output):
     ],
 )
 def test_an_exception_leaves_the_partial_trace(model, fields, message, failure, output):
-    ended = Job(output, model, **fields).run()
+    job = Job(output, model, **fields)
+    ended = job.run()
     assert (ended.outcome, ended.trace) == ("failed", output)
     assert ended.message.startswith(message)
     trace = fe.load(output)
+    assert [step.index for step in job.of(fe.JobStep)] == [step.index for step in trace.steps]
     fe.check_trace(trace)
     assert (trace.failure.type, trace.failure.stage, trace.failure.name) == failure
     assert ended.died_in == failure[2]

@@ -97,7 +97,10 @@ def test_an_operator_by_any_other_name_is_refused(exported, tmp_path):
     assert "the operator 'torch.os.system'" in message
     process = fe.RecordingProcess(fe.RecordRequest(spec, tmp_path / "a.fztrace", trusted=False), lambda event: None)
     process.start()
-    assert process.wait() == fe.JobEnded("failed", None, message, "loading the model")
+    ended = process.wait()
+    assert ended == fe.JobEnded(
+        "failed", None, message, "loading the model", error=message, traceback=ended.traceback, is_refusal=True
+    )
 
 
 def test_sizes_that_are_code_are_refused(exported, tmp_path):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import os
 import signal
+import sys
 import time
 
 import torch
@@ -86,7 +87,7 @@ def dying_at_once():
 
 
 def printing_and_dying():
-    print("the last thing I see")
+    sys.stdout.write("the last thing I see\n")
     ctypes.string_at(0)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import socket
 import sys
 import webbrowser
@@ -184,7 +185,11 @@ def test_examples_and_factories_are_recorded(
         (["thaw"], "'thaw' is no file, folder, example:NAME, package.module:factory or command"),
         (["rekord"], "did you mean freezer-ui record?"),
         (["resnet18"], "did you mean example:resnet18?"),
-        (["missing.fztrace"], "'missing.fztrace' is no file"),
+        (["missing.fztrace"], "missing.fztrace; check the name"),
+        (["smal.fztrace"], "smal.fztrace; did you mean small.fztrace?"),
+        (["no/such/net.pt"], "no/such/net.pt; there is not even a folder no/such"),
+        (["state.pt"], "torch.save wrote it, which keeps tensors and no program: save the model with torch.jit.save"),
+        (["legacy.pt"], "torch.save wrote it, which keeps tensors and no program"),
         (["example:no"], "there is no example 'no'"),
         (["text.pt"], "text.pt is neither a trace, a TorchScript file nor an exported program"),
         (["small.fztrace", "net.pt"], "give one TRACE, MODEL or FOLDER, or two TRACEs"),
@@ -198,6 +203,9 @@ def test_what_cannot_be_opened_is_one_line_and_exit_2(
     words: list[str], message: str, server: FakeServer, trace: Path, model: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (trace.parent / "text.pt").write_text("hello")
+    (trace.parent / "legacy.pt").write_bytes(pickle.dumps(0x1950A86A20F9469CFC6C, protocol=2) + b"\x80\x02")
+    with zipfile.ZipFile(trace.parent / "state.pt", "w") as archive:
+        archive.writestr("state/data.pkl", b"")
     assert main(["--no-browser", *words]) == 2
     told = capsys.readouterr()
     assert message in told.err

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import zipfile
 from pathlib import Path
 
@@ -24,7 +25,9 @@ def test_kinds_are_told_by_content(tmp_path: Path) -> None:
     fe.save(small_trace(), tmp_path / "a.bin")
     (tmp_path / "empty").touch()
     (tmp_path / "text.pt").write_text("PK\x03\x04 is how a zip file begins")
+    (tmp_path / "old.pt").write_bytes(pickle.dumps(0x1950A86A20F9469CFC6C, protocol=2))
     kinds = {
+        tmp_path / "old.pt": "legacy",
         tmp_path / "a.bin": "trace",
         _archive(tmp_path / "b.bin", "net/constants.pkl", "net/data.pkl"): "torchscript",
         _archive(tmp_path / "c.bin", "net/archive_format"): "exported",

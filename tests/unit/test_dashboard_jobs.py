@@ -129,6 +129,14 @@ def test_a_crash_keeps_what_is_known(jobs: Jobs, launcher: Launcher, tmp_path: P
     assert _seen(jobs) == [_row(**crashed, died_in="FoldConvBatchnorm", log=["last line"])]
 
 
+def test_a_failure_is_told_in_all_of_torch_s_words(jobs: Jobs, launcher: Launcher, tmp_path: Path) -> None:
+    jobs.record(_request(tmp_path))
+    text = "RuntimeError: not here:\n  x = y\n  <--- HERE"
+    launcher.processes[0].tell(fe.JobEnded("failed", None, "RuntimeError: not here: x = y", "scripting", error=text))
+    failed = {"state": "failed", "message": "RuntimeError: not here: x = y", "error": text}
+    assert _seen(jobs) == [_row(**failed, died_in="scripting")]
+
+
 def test_the_newest_comes_first_and_the_rest_goes_on(jobs: Jobs, launcher: Launcher, tmp_path: Path) -> None:
     first, second = jobs.record(_request(tmp_path)), jobs.record(_request(tmp_path), "given")
     assert second == "given"

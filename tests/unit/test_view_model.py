@@ -8,6 +8,7 @@ from hypothesis import given, settings
 
 import freeze_engine as fe
 from tests.builders import empty_trace, failed_trace, small_trace, traces
+from viewer.charts import chart_items
 from viewer.view_models import view_data
 from viewer.view_models.attributes import is_minor
 from viewer.view_models.environment import input_text
@@ -31,8 +32,8 @@ def view() -> dict:
 
 def test_a_view_has_these_parts(view):
     assert list(view) == [
-        "name", "backend", "torch", "methods", "overview", "fates", "failure", "environment", "steps", "attributes",
-        "aliases", "codes", "sources",
+        "name", "backend", "torch", "methods", "overview", "fates", "failure", "first_step", "environment", "steps",
+        "attributes", "aliases", "codes", "sources",
     ]  # fmt: skip
 
 
@@ -58,6 +59,7 @@ def test_forward_comes_first_whatever_torch_froze_first():
     steps = tuple(replace(step, method=names.get(step.method, step.method)) for step in trace.steps)
     view = view_data(replace(trace, steps=steps))
     assert view["methods"] == ["forward", "encode"]
+    assert view["steps"][view["first_step"]]["method"] == "forward"
     assert view["overview"][0]["note"].startswith("of forward")
 
 
@@ -419,3 +421,33 @@ def test_every_fate_and_reason_has_words():
     assert len(words) == len(REASONS)
     assert set(FATES) == {"inlined", "folded", "preserved", "dropped"}
     assert why_text(replace(attribute, reason=None), ()) == REASONS["unknown"][1]
+
+
+@pytest.mark.parametrize(
+    ("make", "step"),
+    [(small_trace, 2), (empty_trace, None), (failed_trace, view_data(failed_trace())["failure"]["step"])],
+)
+def test_a_view_opens_where_something_happened(make, step):
+    assert view_data(make())["first_step"] == step
+
+
+@pytest.mark.parametrize(
+    ("failure", "known"),
+    [
+        (fe.Failure("RuntimeError", "refused", "freeze_module", "Fold", "forward", 3), True),
+        (fe.Failure("SIGSEGV", "ended", "freeze_module", "Fold", "forward", 3), False),
+        (fe.Failure("time limit", "ended", "freeze_module", "Fold", "forward", 3), False),
+        (fe.Failure("SIGKILL", "ended", "measure", "latency: step 3", None, 3), True),
+    ],
+)
+def test_constants_that_went_with_the_process_are_not_said_to_be_none(failure, known):
+    trace = replace(small_trace(), failure=failure)
+    if not known:
+        trace = replace(trace, steps=tuple(replace(step, constant_bytes=0) for step in trace.steps))
+    view = view_data(trace)
+    fact = next(fact for fact in view["overview"] if fact["label"] == "constants")
+    assert (fact["value"] == "unknown") is not known
+    assert {step["constants"] == "unknown" for step in view["steps"]} == {not known}
+    assert any(step["constants_delta"] for step in view["steps"]) is known
+    constants = [chart for chart in chart_items(trace)["light"] if chart["title"] == "Constants"]
+    assert [chart["item"] is not None for chart in constants] == [known]

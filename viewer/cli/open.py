@@ -155,8 +155,7 @@ def _kind(target: str) -> str:
         kind = file_kind(path)
         if kind not in ("trace", "torchscript", "exported"):
             raise CommandError(
-                f"{target} is neither a trace, a TorchScript file nor an exported program"
-                + (" (what torch.save wrote holds no program)" if kind == "tensor" else "; it may be truncated")
+                f"{target} is neither a trace, a TorchScript file nor an exported program; {_remedy(kind)}"
             )
         return "trace" if kind == "trace" else "model"
     if target.startswith(_EXAMPLE):
@@ -166,7 +165,27 @@ def _kind(target: str) -> str:
         return "model"
     if _FACTORY.fullmatch(target):
         return "model"
+    if path.suffix or path.name != target:
+        raise CommandError(f"there is no file or folder {path.absolute()}{_near(path)}")
     raise CommandError(f"{target!r} is no file, folder, example:NAME, package.module:factory or command{_hint(target)}")
+
+
+def _remedy(kind: str | None) -> str:
+    if kind in ("tensor", "legacy"):
+        return (
+            "torch.save wrote it, which keeps tensors and no program: save the model with torch.jit.save or "
+            "torch.export.save, or name the function that makes it, as package.module:factory"
+        )
+    return "it may be truncated, so copy it again, or save the model with torch.jit.save or torch.export.save"
+
+
+def _near(path: Path) -> str:
+    """Names the file that may be meant."""
+    if not path.parent.is_dir():
+        return f"; there is not even a folder {path.parent}"
+    names = {child.stem: child.name for child in path.parent.iterdir()}
+    close = difflib.get_close_matches(path.stem, names, n=1)
+    return f"; did you mean {path.with_name(names[close[0]])}?" if close else "; check the name"
 
 
 def _hint(target: str) -> str:

@@ -81,7 +81,7 @@ class Job:
             "steps": list(self.steps),
             "trace": str(ended.trace) if ended and ended.trace else None,
             "preview": str(self.preview) if self.preview else None,
-            "error": ended.message if ended and failed else None,
+            "error": (ended.error or ended.message) if ended and failed else None,
             "died_in": ended.died_in if ended else None,
             "log": list(ended.log) if ended else [],
             "request": form_values(self.request),

@@ -62,7 +62,7 @@ def recent_trace(trace: fe.Trace, path: Path) -> RecentTrace:
         created=trace.created,
         steps=len(trace.steps),
         failed=trace.failure.type if trace.failure else None,
-        nodes=fe.step_metrics(trace)[-1].nodes if trace.steps else None,
+        nodes=sum(1 for _ in trace.steps[-1].graph.walk()) if trace.steps else None,
     )
 
 

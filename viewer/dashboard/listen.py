@@ -57,4 +57,5 @@ def _bind(host: str, port: int) -> socket.socket:
 def _refused(host: str, port: int, error: OSError) -> fe.FreezerError:
     if error.errno == errno.EADDRINUSE:
         return fe.FreezerError(f"port {port} is taken; give another one, or leave out --port to get one that is free")
-    return fe.FreezerError(f"cannot listen on {host}, port {port}: {error.strerror or error}; give another --host")
+    cause = (error.strerror or str(error)).partition(" (while")[0]  # socket.create_server says the address once more
+    return fe.FreezerError(f"cannot listen on {host}, port {port}: {cause}; give another --host")

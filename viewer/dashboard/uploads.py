@@ -63,7 +63,7 @@ class UploadHandler(JsonHandler):
             return
         self._stream.close()
         kind = await asyncio.to_thread(file_kind, self._target)
-        if kind is None:
+        if kind in (None, "legacy"):
             name = self._target.name
             self._drop()
             self.refuse(

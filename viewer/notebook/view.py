@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import uuid
 from collections.abc import Mapping
+from functools import cache
 from typing import Any
 
 import traitlets
@@ -11,9 +13,11 @@ from IPython.core.display_functions import publish_display_data
 from IPython.core.getipython import get_ipython
 
 import freeze_engine as fe
+from viewer.assets import read_asset
 from viewer.notebook.link import Link
 from viewer.notebook.output import trace_html
 from viewer.report import Embedding
+from viewer.view_models.overview import first_step
 
 
 class View(traitlets.HasTraits):
@@ -85,6 +89,9 @@ class View(traitlets.HasTraits):
 
     @traitlets.validate("state")
     def _check_state(self, proposal: dict[str, Any]) -> dict[str, Any]:
+        unknown = [key for key in proposal["value"] if key not in state_keys()]
+        if unknown:
+            raise fe.FreezerError(f"a view's state has no {unknown[0]!r}: its keys are {', '.join(state_keys())}")
         state = {**self._default, **proposal["value"]}
         self._check_step({"value": state["step"]})
         self._check_selected({"value": state["node"]})
@@ -105,17 +112,11 @@ class View(traitlets.HasTraits):
         self.step, self.selected = change["new"]["step"], change["new"]["node"]
 
 
-def first_step(trace: fe.Trace) -> int | None:
-    """Returns the step that the page opens at: where the freeze failed, else the first that changed something."""
-    if trace.failure is not None:
-        method = trace.failure.method
-        last = trace.final(method) if method is not None else None
-        if last is not None or trace.failure.step is not None:
-            return last.index if last is not None else trace.failure.step
-    main = trace.method_steps(trace.methods[0]) if trace.steps else ()
-    changed = (step for step in main[1:] if step.changed)
-    first = next(changed, main[0] if main else None)
-    return None if first is None else first.index
+@cache
+def state_keys() -> tuple[str, ...]:
+    """Returns the keys of a state, as ``static/viewer/state.js`` lists them with their defaults."""
+    defaults = read_asset("viewer/state.js").partition("DEFAULTS = Object.freeze({")[2].partition("});")[0]
+    return tuple(re.findall(r"^ *(\w+):", defaults, re.MULTILINE))
 
 
 def _exists(trace: fe.Trace, place: str) -> bool:

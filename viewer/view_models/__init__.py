@@ -12,7 +12,7 @@ import freeze_engine as fe
 from viewer.view_models.attributes import attribute_rows
 from viewer.view_models.environment import environment_view
 from viewer.view_models.failure import failure_view
-from viewer.view_models.overview import fate_counts, ordered_methods, overview
+from viewer.view_models.overview import fate_counts, first_step, ordered_methods, overview
 from viewer.view_models.steps import StepRows
 
 __all__ = ["view_data"]
@@ -39,6 +39,7 @@ def view_data(trace: fe.Trace) -> dict[str, Any]:
         "overview": overview(trace, metrics),
         "fates": fate_counts(trace),
         "failure": failure_view(trace),
+        "first_step": first_step(trace),
         "environment": environment_view(trace),
         "steps": steps,
         "attributes": attribute_rows(trace),

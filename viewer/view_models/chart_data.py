@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import freeze_engine as fe
+from viewer.view_models.failure import knows_constants
 from viewer.view_models.measures import first_past_tolerance
 from viewer.view_models.wording import bytes_text, duration_text, error_text, interval_text
 
@@ -70,10 +71,11 @@ class ChartData:
 def chart_data(trace: fe.Trace) -> ChartData:
     """Returns the series that a trace has measurements for."""
     compared = [numerics for step in trace.steps for numerics in step.numerics if numerics.error is None]
+    weighed = knows_constants(trace.failure)
     return ChartData(
         latency=_latency(trace),
         errors=_errors(trace),
-        constants=_per_method(trace, lambda step: (step.constant_bytes, bytes_text(step.constant_bytes))),
+        constants=_per_method(trace, _constants) if weighed else (),
         nodes=_per_method(trace, _nodes),
         baselines=tuple(
             (line.name, line.latency[0].median_ns.value)
@@ -121,6 +123,10 @@ def _per_method(trace: fe.Trace, point: Callable[[fe.Step], tuple[float, str]]) 
     for step in trace.steps:
         found.setdefault(step.method, Series(step.method)).add(step, *point(step))
     return tuple(found.values())
+
+
+def _constants(step: fe.Step) -> tuple[float, str]:
+    return step.constant_bytes, bytes_text(step.constant_bytes)
 
 
 def _nodes(step: fe.Step) -> tuple[float, str]:

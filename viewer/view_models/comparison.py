@@ -16,7 +16,7 @@ from viewer.graph_data import graph_data
 from viewer.view_models import view_data
 from viewer.view_models.attributes import attribute_rows
 from viewer.view_models.comparison_sources import with_own_files
-from viewer.view_models.failure import failure_message, failure_title, notice_parts
+from viewer.view_models.failure import failure_message, failure_title, knows_constants, notice_parts
 from viewer.view_models.overview import FATE_ORDER
 from viewer.view_models.wording import bytes_text, duration_text, error_text, interval_text
 
@@ -166,7 +166,10 @@ def _rows(diff: fe.TraceDiff) -> list[dict[str, Any]]:
                 "differs": step.differs,
                 "carried": step.carried,
                 "graph": step.graph and _counts(step.graph),
-                "constants": [None if size is None else bytes_text(size) for size in step.constant_bytes],
+                "constants": [
+                    None if size is None else bytes_text(size) if knows_constants(trace.failure) else "unknown"
+                    for size, trace in zip(step.constant_bytes, (diff.before, diff.after), strict=True)
+                ],
                 "latency": [_latency(pair) for pair in step.latency],
                 "errors": [_error(pair) for pair in step.numerics],
             }

@@ -27,7 +27,6 @@ def failure_view(trace: fe.Trace) -> dict[str, Any] | None:
     failure = trace.failure
     if failure is None:
         return None
-    earlier = trace.final(failure.method) if failure.method is not None else None
     return {
         "title": failure_title(failure),
         "sign": "time limit" if failure.type == _TIME_LIMIT else "died" if has_died(failure) else "failed",
@@ -37,9 +36,15 @@ def failure_view(trace: fe.Trace) -> dict[str, Any] | None:
         "stage": failure.stage,
         "name": failure.name,
         "method": failure.method,
-        "step": failure.step if earlier is None else earlier.index,
+        "step": step_before(trace, failure),
         "log": next((notice_parts(notice)[1] for notice in trace.notices if notice.code == LAST_WORDS), None),
     }
+
+
+def step_before(trace: fe.Trace, failure: fe.Failure) -> int | None:
+    """Returns the step with the graph just before it failed, ``None`` if there is none."""
+    earlier = trace.final(failure.method) if failure.method is not None else None
+    return failure.step if earlier is None else earlier.index
 
 
 def failure_title(failure: fe.Failure) -> str:
@@ -67,7 +72,15 @@ def left_text(failure: fe.Failure) -> str:
     """Returns what the trace holds all the same, empty where that goes without saying."""
     if failure.stage == "measure":
         return _MEASURED
-    return _REMAINS if has_died(failure) else ""
+    return "" if knows_constants(failure) else _REMAINS
+
+
+def knows_constants(failure: fe.Failure | None) -> bool:
+    """Returns whether the trace tells the constants' bytes: those of a process that died in the freeze went with it.
+
+    Its steps then hold 0 for them, which is no measurement.
+    """
+    return failure is None or failure.stage == "measure" or not has_died(failure)
 
 
 def has_died(failure: fe.Failure) -> bool:

@@ -6,6 +6,7 @@ from collections import Counter
 from typing import Any, Final
 
 import freeze_engine as fe
+from viewer.view_models.failure import knows_constants, step_before
 from viewer.view_models.measures import first_past_tolerance
 from viewer.view_models.wording import FATES, bytes_text, error_text
 
@@ -22,12 +23,21 @@ def overview(trace: fe.Trace, metrics: tuple[fe.StepMetrics, ...]) -> list[dict[
     if not trace.steps:
         return []
     main = trace.method_steps(ordered_methods(trace)[0])
-    return [_nodes(main, metrics), _constants(main), _latency(main), _numerics(trace)]
+    return [_nodes(main, metrics), _constants(trace, main), _latency(main), _numerics(trace)]
 
 
 def ordered_methods(trace: fe.Trace) -> tuple[str, ...]:
     """Returns the trace's methods, ``forward`` first: it is what most come for, whatever torch froze first."""
     return tuple(sorted(trace.methods, key=lambda method: method != "forward"))
+
+
+def first_step(trace: fe.Trace) -> int | None:
+    """Returns the step that a view opens at: where it failed, else the first that changed something."""
+    failed = step_before(trace, trace.failure) if trace.failure is not None else None
+    if failed is not None or not trace.steps:
+        return failed
+    first, *later = trace.method_steps(ordered_methods(trace)[0])
+    return next((step for step in later if step.changed), first).index
 
 
 def fate_counts(trace: fe.Trace) -> list[list[str | int]]:
@@ -48,7 +58,9 @@ def _nodes(steps: tuple[fe.Step, ...], metrics: tuple[fe.StepMetrics, ...]) -> d
     return _fact("nodes", f"{first.nodes} → {last.nodes}", f"of {steps[0].method}, {note}")
 
 
-def _constants(steps: tuple[fe.Step, ...]) -> dict[str, Any]:
+def _constants(trace: fe.Trace, steps: tuple[fe.Step, ...]) -> dict[str, Any]:
+    if not knows_constants(trace.failure):
+        return _fact("constants", "unknown", "they went with the process", "muted")
     last = steps[-1]
     return _fact("constants", bytes_text(last.constant_bytes), f"in {last.method} at the end")
 

@@ -6,7 +6,7 @@ from collections import defaultdict
 from typing import Any
 
 import freeze_engine as fe
-from viewer.view_models.failure import LAST_WORDS
+from viewer.view_models.failure import LAST_WORDS, knows_constants
 from viewer.view_models.measures import latency_change_row, latency_rows, numerics_rows
 from viewer.view_models.places import source_row
 from viewer.view_models.wording import bytes_delta_text, bytes_text, duration_text
@@ -26,6 +26,7 @@ class StepRows:
         self._alias_places: dict[fe.AliasAnalysis, int] = {}
         self._code_places: dict[str, int] = {}
         self._trace, self._metrics = trace, metrics
+        self._weighed = knows_constants(trace.failure)
         self._notices = defaultdict(list)
         for notice in trace.notices:
             if notice.code != LAST_WORDS:  # they stand with the failure, of whatever step it was
@@ -63,8 +64,8 @@ class StepRows:
             "latency_changes": [latency_change_row(change) for change in metrics.latency_changes],
             "numerics": numerics_rows(step.numerics),
             "past_tolerance": list(metrics.past_tolerance),
-            "constants": bytes_text(step.constant_bytes),
-            "constants_delta": before and bytes_delta_text(metrics.constant_bytes_delta),
+            "constants": bytes_text(step.constant_bytes) if self._weighed else "unknown",
+            "constants_delta": bytes_delta_text(metrics.constant_bytes_delta) if before and self._weighed else None,
             "rewrites": [rewrite_row(rewrite) for rewrite in step.rewrites],
             "near_misses": self._misses[step.index],
             "aliases": self._alias_place(step.aliases),

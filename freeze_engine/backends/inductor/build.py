@@ -11,13 +11,14 @@ from freeze_engine.backends.inductor.constants import Constants
 from freeze_engine.backends.inductor.executable import is_executable
 from freeze_engine.backends.inductor.fates import Story, fates
 from freeze_engine.backends.inductor.generated import kernels
+from freeze_engine.backends.inductor.merging import merged_lines
 from freeze_engine.backends.inductor.observation import COMPILE, FREEZING_PASSES
 from freeze_engine.backends.inductor.origins import Folded, Origins
 from freeze_engine.backends.inductor.raw import RawCompile, RawStep
 from freeze_engine.backends.inductor.rewrites import Names, step_rewrites
 from freeze_engine.backends.inductor.rows import RawGraph
 from freeze_engine.backends.inductor.snapshot import SnapshotReader
-from freeze_engine.measure.memory import constant_bytes
+from freeze_engine.measure.memory import StorageNames, constant_bytes
 from freeze_engine.recorder import Recorder
 from freeze_engine.trace import Failure, Notice, SourceLines, Step
 
@@ -33,14 +34,15 @@ class Build:
     Args:
         compiled: what the capture kept.
         recorder: collects the steps.
+        storages: names the constants' storages; those of graphs that make one trace have it in common.
     """
 
-    def __init__(self, compiled: RawCompile, recorder: Recorder) -> None:
+    def __init__(self, compiled: RawCompile, recorder: Recorder, storages: StorageNames) -> None:
         self._compiled = compiled
         self._recorder = recorder
         #: What the graphs read.
         self.constants = Constants()
-        self._reader = SnapshotReader(self.constants)
+        self._reader = SnapshotReader(self.constants, storages)
         self._origins = Origins(compiled.inputs, self.constants)
         self._paths = {index: each.paths for index, each in enumerate(compiled.inputs)}
         self._folds: dict[int, tuple[Folded, ...]] = {}
@@ -69,6 +71,8 @@ class Build:
         graph = self._reader.read(raw.graph) if changed else None
         earlier = recorder.steps[-1] if recorder.steps else None
         log = (*raw.log, *_matched(raw, changed))
+        if before is None:
+            log = (*log, *_begins(self._compiled))
         if raw.code is not None:
             log = (*log, *kernels(raw.code))
         step = recorder.add_step(
@@ -125,14 +129,20 @@ def argument_mapping(compiled: RawCompile) -> Iterator[str]:
     yield f"{dropped} arguments were constants and are dropped"
 
 
+def broken(compiled: RawCompile) -> str:
+    """Returns where and why a graph ends with a graph break; empty where it does not."""
+    end = compiled.end
+    if end is None or not end.broken:
+        return ""
+    return f"{f'{end.file}:{end.line}: ' if end.file else ''}{_first_line(end.reason)}"
+
+
 def notices(compiled: RawCompile, steps: tuple[Step, ...]) -> Iterator[Notice]:
     """Yields what the user should know about a compile."""
-    end = compiled.end
-    if end is not None and end.broken:
-        where = f" at {end.file}:{end.line}" if end.file else ""
-        yield Notice("graph_break", f"The graph ends with a graph break{where}: {_first_line(end.reason)}")
+    if reason := broken(compiled):
+        yield Notice("graph_break", f"The graph ends with a graph break at {reason}", steps[-1].index)
     if compiled.guards:
-        yield Notice("recompilation", f"Compiled again because a guard failed: {_first_line(compiled.guards[0])}")
+        yield Notice("recompilation", f"Compiled again because a guard failed: {_first_line(compiled.guards[0])}", 0)
     if compiled.cached:
         yield Notice(
             "cache_hit",
@@ -154,6 +164,14 @@ def notices(compiled: RawCompile, steps: tuple[Step, ...]) -> Iterator[Notice]:
             "No parameter was inlined: Dynamo passed them as inputs, since torch._inductor.config.freezing was off "
             "while it traced the function (torch.compile(options={'freezing': True}) comes too late for it).",
         )
+
+
+def _begins(compiled: RawCompile) -> Iterator[str]:
+    """Yields what is known of a graph when its compile begins."""
+    if compiled.compile_id is not None:
+        yield f"Dynamo's compile {compiled.compile_id}"
+    for guard in compiled.guards:
+        yield f"compiled again because a guard failed: {_first_line(guard)}"
 
 
 def _unobserved() -> dict[str, list[str]]:
@@ -197,15 +215,8 @@ def source_lines(steps: tuple[Step, ...]) -> tuple[SourceLines, ...]:
             if node.source is not None:
                 near = range(max(1, node.source.line - _AROUND), node.source.line + _AROUND + 1)
                 wanted.setdefault(node.source.file, set()).update(near)
-    return tuple(lines for file in sorted(wanted) for lines in _runs(file, sorted(wanted[file])))
-
-
-def _runs(file: str, numbers: list[int]) -> Iterator[SourceLines]:
-    text = linecache.getlines(file)
-    numbers = [number for number in numbers if number <= len(text)]
-    start = 0
-    for index in range(1, len(numbers) + 1):
-        if index == len(numbers) or numbers[index] != numbers[index - 1] + 1:
-            lines = tuple(text[number - 1].rstrip("\n") for number in numbers[start:index])
-            yield SourceLines(file, numbers[start], lines)
-            start = index
+    found = []
+    for file, numbers in wanted.items():
+        text = linecache.getlines(file)
+        found += [SourceLines(file, each, (text[each - 1].rstrip("\n"),)) for each in numbers if each <= len(text)]
+    return tuple(merged_lines(found))

@@ -25,16 +25,26 @@ from freeze_engine.backends.inductor.inventory import Inventory, graph_inputs, o
 from freeze_engine.backends.inductor.observation import COMPILE, Observation
 from freeze_engine.backends.inductor.raw import GraphBreak, RawCompile, RawFailure
 
-#: Settings of ``torch._inductor.config`` that decide how freezing goes, or whether its passes run at all.
+#: Settings of ``torch._inductor.config`` that decide how freezing goes, whether its passes run at all, what code is
+#: generated, or how it rounds.
 SETTINGS = (
     "freezing",
     "freezing_discard_parameters",
     "fx_graph_cache",
+    "fx_graph_remote_cache",
     "force_disable_caches",
     "layout_optimization",
-    "max_autotune",
-    "cpp_wrapper",
+    "force_layout_optimization",
     "pattern_matcher",
+    "epilogue_fusion",
+    "emulate_precision_casts",
+    "max_autotune",
+    "max_autotune_gemm",
+    "cpp_wrapper",
+    "cpp.weight_prepack",
+    "cpp.simdlen",
+    "cpp.enable_floating_point_contract_flag",
+    "triton.cudagraphs",
 )
 
 _active: contextvars.ContextVar[tuple[CompileCapture, ...]] = contextvars.ContextVar("inductor_captures", default=())
@@ -45,6 +55,7 @@ _guards: contextvars.ContextVar[tuple[str | None, tuple[str, ...]]] = contextvar
 _patch_lock = threading.Lock()
 _patches = contextlib.ExitStack()
 _patch_users = 0
+_is_inside = False
 
 
 class CompileCapture:
@@ -53,10 +64,17 @@ class CompileCapture:
     Args:
         model: the module whose paths attributes are named by, where it is known.
         keep_inputs: whether to keep alive the tensors that the compiled graphs were first called with.
+        told: is told the stage of a compile whenever another one begins.
     """
 
-    def __init__(self, model: torch.nn.Module | None = None, keep_inputs: bool = False) -> None:
+    def __init__(
+        self,
+        model: torch.nn.Module | None = None,
+        keep_inputs: bool = False,
+        told: Callable[[str], None] | None = None,
+    ) -> None:
         self.compiles: list[RawCompile] = []
+        self.told = told
         self.keep_inputs = keep_inputs
         self._model = model
         self._roots: list[weakref.ref[torch.nn.Module]] = []
@@ -81,12 +99,18 @@ class CompileCapture:
 
 
 @contextlib.contextmanager
-def capturing(model: torch.nn.Module | None = None, keep_inputs: bool = False) -> Iterator[CompileCapture]:
+def capturing(
+    model: torch.nn.Module | None = None, keep_inputs: bool = False, told: Callable[[str], None] | None = None
+) -> Iterator[CompileCapture]:
     """Records compiles until the block ends; torch is then as it was before.
+
+    Inductor is not imported for it: where that has not been done, its functions are replaced when the first graph is
+    handed to it.
 
     Args:
         model: the module whose paths attributes are named by, where it is known.
         keep_inputs: whether to keep alive the tensors that the compiled graphs were first called with.
+        told: is told the stage of a compile whenever another one begins.
 
     Yields:
         The capture, filled as graphs are compiled.
@@ -94,8 +118,7 @@ def capturing(model: torch.nn.Module | None = None, keep_inputs: bool = False) -
     Raises:
         UnsupportedTorchError: this torch lacks a private name that recording needs.
     """
-    private.require()
-    capture = CompileCapture(model, keep_inputs)
+    capture = CompileCapture(model, keep_inputs, told)
     _install()
     _active.set((*_active.get(), capture))
     try:
@@ -109,19 +132,42 @@ def _install() -> None:
     global _patch_users
     with _patch_lock:
         if _patch_users == 0:
-            _patches.enter_context(patched(_all_patches()))
+            with contextlib.ExitStack() as stack:
+                stack.enter_context(patched((_at_the_door(),)))
+                if private.is_imported():
+                    stack.enter_context(patched(_all_patches()))
+                _patches.enter_context(stack.pop_all())
         _patch_users += 1
 
 
 def _uninstall() -> None:
-    global _patch_users
+    global _patch_users, _is_inside
     with _patch_lock:
         _patch_users -= 1
         if _patch_users == 0:
             _patches.close()
+            _is_inside = False
+
+
+def _at_the_door() -> Patch:
+    """Replaces what `torch.compile` hands every graph to before Inductor is imported."""
+    door = private.front_door()
+    original = door.found
+
+    @functools.wraps(original)
+    def enter(*args: Any, **kwargs: Any) -> Any:
+        with _patch_lock:
+            if _patch_users and not _is_inside:
+                _patches.enter_context(patched(_all_patches()))
+        return original(*args, **kwargs)
+
+    return Patch(door.owner, door.attribute, enter)
 
 
 def _all_patches() -> tuple[Patch, ...]:
+    global _is_inside
+    private.require()
+    _is_inside = True
     compiler = private.REQUIRED["freezing_compiler"]
     found = [Patch(compiler.owner, compiler.attribute, _observed(compiler.found))]
     reasons = private.OPTIONAL["recompilation_reasons"]
@@ -151,7 +197,7 @@ def _observed(original: Callable[..., Any]) -> Callable[..., Any]:
             return original(module, inputs, dynamo_model, *args, **kwargs)
         started_ns = time.perf_counter_ns()
         compiled = _begin(captures, module, dynamo_model, kwargs.get("graph_id"))
-        watching = Observation(compiled, module)
+        watching = Observation(compiled, module, [capture.told for capture in captures if capture.told is not None])
         if "inner_compile" in kwargs:
             kwargs["inner_compile"] = _inner(kwargs["inner_compile"], watching)
         token = _watching.set(watching)
@@ -170,8 +216,7 @@ def _observed(original: Callable[..., Any]) -> Callable[..., Any]:
 
 def _begin(captures: tuple[CompileCapture, ...], module: Any, dynamo_model: Any, graph_id: int | None) -> RawCompile:
     context = private.tracing_context()
-    config = private.inductor_config()
-    settings = {name: getattr(config, name) for name in SETTINGS if hasattr(config, name)}
+    settings = private.setting_values(SETTINGS)
     roots = captures[-1].roots(context)
     held = context.params_flat_unwrap_subclasses if context is not None else None
     seen = context.module_context.nn_modules.values() if context is not None else ()
@@ -181,6 +226,7 @@ def _begin(captures: tuple[CompileCapture, ...], module: Any, dynamo_model: Any,
     guarded, guards = _guards.get()
     compiled = RawCompile(
         model=type(roots[0][1]).__name__ if roots else "graph",
+        root=weakref.ref(roots[0][1]) if len(roots) == 1 else None,
         compile_id=compile_id,
         graph_id=graph_id,
         settings=settings,

@@ -43,7 +43,10 @@ class Constants:
                 if values[id(row.node)] is None:
                     return None
         result = values[id(self._recipes[ref][-1].node)]
-        return result if isinstance(result, torch.Tensor) else None
+        if not isinstance(result, torch.Tensor):
+            return None
+        ref.renew(result)  # graphs that are run at the same time share it
+        return result
 
     def available(self, graph: RawGraph) -> bool:
         """Whether every constant that a graph reads is there or can be computed again."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -52,11 +52,13 @@ class Observation:
     Args:
         compiled: gets the steps.
         module: AOTAutograd's graph module.
+        told: each is told the stage whenever another one begins.
     """
 
-    def __init__(self, compiled: RawCompile, module: Any) -> None:
+    def __init__(self, compiled: RawCompile, module: Any, told: Sequence[Callable[[str], None]] = ()) -> None:
         self.compiled = compiled
-        self.stage = INPUT
+        self._told = told
+        self._last_told = self._stage = INPUT
         self.module = module
         self._running: list[_Pass] = []
         self._observers: dict[int, _Pass] = {}
@@ -67,6 +69,19 @@ class Observation:
         self._refs = TensorRefs()
         self._graph = take(module, self._refs)
         self._add(_Pass(INPUT, 0), None)
+
+    @property
+    def stage(self) -> str:
+        """The stage that runs now."""
+        return self._stage
+
+    @stage.setter
+    def stage(self, stage: str) -> None:
+        self._stage = stage
+        if stage not in (INPUT, self._last_told):  # it is the input's again between two others
+            self._last_told = stage
+            for told in self._told:
+                told(stage)
 
     def owns(self, module: Any) -> bool:
         """Whether a graph module is the observed one or a subgraph of it."""

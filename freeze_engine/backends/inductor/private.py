@@ -7,7 +7,8 @@ a recording from starting. Checked on torch 2.13.0 (CPU build).
 from __future__ import annotations
 
 import importlib
-from collections.abc import Mapping
+import sys
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -84,6 +85,8 @@ _NAMELESS = (
 REQUIRED: Mapping[str, PrivateName] = {
     "freezing_compiler": PrivateName(_COMPILE, "fw_compiler_freezing", "input", "the compile itself"),
 }
+
+_DOOR = PrivateName("torch", "_TorchCompileInductorWrapper.__call__", "input", "compiles before Inductor is imported")
 
 #: Without one of these the passes it stands for are not told apart, or not seen.
 OPTIONAL: Mapping[str, PrivateName] = {
@@ -165,11 +168,15 @@ def require() -> None:
         UnsupportedTorchError: naming the first missing one.
     """
     for known in REQUIRED.values():
-        if known.found is None:
-            raise UnsupportedTorchError(
-                f"torch {torch.__version__} has no {known.path}, needed for {known.lost}; "
-                "use a torch between 2.6 and 2.13 (tested: 2.13.0)"
-            )
+        _check(known)
+
+
+def _check(known: PrivateName) -> None:
+    if known.found is None:
+        raise UnsupportedTorchError(
+            f"torch {torch.__version__} has no {known.path}, needed for {known.lost}; "
+            "use a torch between 2.6 and 2.13 (tested: 2.13.0)"
+        )
 
 
 def missing() -> tuple[PrivateName, ...]:
@@ -177,9 +184,40 @@ def missing() -> tuple[PrivateName, ...]:
     return tuple(known for known in OPTIONAL.values() if known.found is None)
 
 
+def is_imported() -> bool:
+    """Returns whether the part of Inductor that freezes has been imported; doing that takes seconds."""
+    return _COMPILE in sys.modules
+
+
+def front_door() -> PrivateName:
+    """Returns what ``torch.compile`` gives every graph to, before it imports Inductor.
+
+    Raises:
+        UnsupportedTorchError: this torch does not have it.
+    """
+    _check(_DOOR)
+    return _DOOR
+
+
 def inductor_config() -> Any:
     """Returns ``torch._inductor.config``."""
     return importlib.import_module("torch._inductor.config")
+
+
+def setting_values(names: Iterable[str]) -> Mapping[str, Any]:
+    """Returns the settings of ``torch._inductor.config`` that this torch has, as they are now.
+
+    Args:
+        names: theirs, dotted for those of a part (``cpp.weight_prepack``).
+    """
+    found = {}
+    for name in names:
+        value = inductor_config()
+        for part in name.split("."):
+            value = getattr(value, part, inductor_config)
+        if value is not inductor_config:
+            found[name] = value
+    return found
 
 
 def tracing_context() -> Any:

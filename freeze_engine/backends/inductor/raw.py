@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import time
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -81,6 +82,7 @@ class RawCompile:
 
     Attributes:
         model: name of the class of the outermost module that the graph comes from.
+        root: a weak reference to that module; ``None`` where there is none, or more than one.
         compile_id: Dynamo's name of the compile (``0/1``), ``None`` outside Dynamo.
         graph_id: Inductor's number of the graph.
         settings: ``(name, value)`` of the settings that decide how freezing goes.
@@ -95,9 +97,11 @@ class RawCompile:
         failure: what ended it.
         duration_ns: time of the whole compile after AOTAutograd, recording included.
         created: when it began: UTC, ISO 8601.
+        began_ns: clock (``time.monotonic_ns``) at that moment.
     """
 
     model: str
+    root: Callable[[], Any] | None
     compile_id: str | None
     graph_id: int | None
     settings: Mapping[str, Any]
@@ -112,3 +116,9 @@ class RawCompile:
     failure: RawFailure | None = None
     duration_ns: int = 0
     created: str = ""
+    began_ns: int = field(default_factory=time.monotonic_ns)
+
+    @property
+    def frame(self) -> str | None:
+        """Dynamo's number of the code that was compiled, ``None`` outside Dynamo."""
+        return None if self.compile_id is None else self.compile_id.partition("/")[0]

@@ -1,62 +1,32 @@
-"""From a model, or from what a capture kept, to traces."""
+"""From a model, or from what a capture kept, to a trace."""
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, fields
+import copy
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import torch
 
 from freeze_engine.backends.environment import environment
-from freeze_engine.backends.inductor import private
-from freeze_engine.backends.inductor.build import Build
-from freeze_engine.backends.inductor.capture import CompileCapture, capturing
-from freeze_engine.backends.inductor.constants import Constants
-from freeze_engine.backends.inductor.executable import executable
+from freeze_engine.backends.failures import attach_trace
+from freeze_engine.backends.inductor.build import FORWARD, Build, broken
+from freeze_engine.backends.inductor.capture import capturing
+from freeze_engine.backends.inductor.compiling import compiled_once
 from freeze_engine.backends.inductor.inventory import input_spec
-from freeze_engine.backends.inductor.options import InductorOptions
+from freeze_engine.backends.inductor.live import LiveGraph
+from freeze_engine.backends.inductor.measuring import Subject, measured
+from freeze_engine.backends.inductor.merging import Part, merged
 from freeze_engine.backends.inductor.raw import RawCompile
-from freeze_engine.backends.inductor.rows import RawGraph
+from freeze_engine.backends.inductor.state import InputState, State
+from freeze_engine.backends.torchscript.watcher import PHASES, Watcher
 from freeze_engine.errors import FreezerError
 from freeze_engine.inputs import Inputs
-from freeze_engine.options import Measure, Progress, RecordOptions
+from freeze_engine.measure.memory import StorageNames
+from freeze_engine.options import InductorOptions, Measure, RecordOptions
 from freeze_engine.recorder import Recorder
 from freeze_engine.trace import InputSpec, Trace
-
-_ATTACHED = "freezer_traces"
-
-
-@dataclass(frozen=True, slots=True)
-class LiveGraphs:
-    """The graphs of one trace that can be run.
-
-    Attributes:
-        graphs: by step index.
-        constants: what they read; folded ones that torch has let go of are computed again when a graph is run.
-        arguments: the real inputs of the graph as it came, parameters first; ``None`` where they are gone.
-        preserved: positions in ``arguments`` that are inputs still after parameters were inlined.
-        inlining: index of the step that inlined them.
-    """
-
-    graphs: Mapping[int, RawGraph] = field(repr=False)
-    constants: Constants = field(repr=False)
-    arguments: tuple[Any, ...] | None = field(repr=False)
-    preserved: tuple[int, ...]
-    inlining: int | None
-
-    def module(self, step: int) -> torch.fx.GraphModule:
-        """Returns the graph of a step as a module; it shares the recorded constants."""
-        return executable(self.graphs[step], self.constants)
-
-    def inputs(self, step: int) -> tuple[Any, ...] | None:
-        """Returns what to call `module` of a step with, ``None`` where the tensors are gone."""
-        if self.arguments is None:
-            return None
-        if self.inlining is None or step < self.inlining:
-            return self.arguments
-        return tuple(self.arguments[position] for position in self.preserved)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,52 +35,30 @@ class Compiled:
 
     Attributes:
         module: what ``torch.compile`` returned, called once.
-        traces: one for each graph, in the order they were compiled.
-        live: for each trace, the graphs that can be run.
+        trace: the recording.
+        live: the steps that can be run, by index.
     """
 
     module: Any
-    traces: tuple[Trace, ...]
-    live: tuple[LiveGraphs, ...]
+    trace: Trace
+    live: dict[int, LiveGraph]
 
 
-class CapturedCompiles:
-    """The compiles that a ``with capture_inductor()`` block saw."""
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What is known of a recording from who asked for it.
 
-    def __init__(self, capture: CompileCapture) -> None:
-        self._capture = capture
-        self._built: dict[int, tuple[Trace, LiveGraphs]] = {}
-
-    def traces(self) -> tuple[Trace, ...]:
-        """Returns one trace for each graph that Inductor froze, in order; each is put together when first asked for."""
-        return tuple(trace for trace, _ in self._all())
-
-    def live(self) -> tuple[LiveGraphs, ...]:
-        """Returns, for each trace, the graphs that can be run."""
-        return tuple(live for _, live in self._all())
-
-    def _all(self) -> Iterator[tuple[Trace, LiveGraphs]]:
-        for number, compiled in enumerate(self._capture.compiles):
-            if number not in self._built:
-                self._built[number] = trace_of(compiled, _call_text(compiled))
-            yield self._built[number]
-
-
-@contextlib.contextmanager
-def capture_inductor() -> Iterator[CapturedCompiles]:
-    """Records every graph that Inductor freezes in the block, the user's code unchanged.
-
-    Freezing happens where ``torch._inductor.config.freezing`` is on and gradients are off; a compile happens when a
-    compiled function is called, so that call belongs into the block.
-
-    Yields:
-        The compiles seen so far.
-
-    Raises:
-        UnsupportedTorchError: this torch lacks a private name that recording needs.
+    Attributes:
+        name: the model's name.
+        call: the call or command that made it.
+        options: how to compile.
+        inputs: what the module was called with.
     """
-    with capturing() as capture:
-        yield CapturedCompiles(capture)
+
+    name: str
+    call: str
+    options: InductorOptions
+    inputs: Inputs
 
 
 def record_module(
@@ -119,93 +67,171 @@ def record_module(
     options: InductorOptions,
     how: RecordOptions,
     measure: Measure | None,
-    progress: Progress,
+    watcher: Watcher,
 ) -> Compiled:
-    """Compiles a module with Inductor freezing, calls it once, and records it.
+    """Compiles a module with Inductor freezing by calling it once, and records it.
+
+    What that call writes, in the module or its inputs, is put back.
 
     Args:
         model: in eval mode.
         inputs: what to call it with.
         options: how to compile.
-        how: what to call the model in the trace.
-        measure: whether the inputs are kept, to measure the steps with; ``None`` to record only.
-        progress: told how far it is.
+        how: what to call it in the trace.
+        measure: what to measure, ``None`` to record only.
+        watcher: told how it goes.
 
     Raises:
-        FreezerError: Inductor froze no graph.
-        BaseException: whatever compiling or running raises, unchanged; `partial_traces` has what was recorded by then.
+        FreezerError: Inductor froze no graph, or the module cannot be compiled.
+        BaseException: whatever compiling, running or measuring raises, unchanged; once a compile has begun,
+            `freeze_engine.partial_trace` has what was recorded by then.
     """
-    progress("compiling", 0, 2)
-    with capturing(model, keep_inputs=measure is not None) as capture:
+    _check(model)
+    told = Told(how.name or type(model).__name__, how.call or "", options, inputs)
+    watcher.progress("compiling", 0, PHASES)
+    # Where the module gives up its parameters, a copy has to stand for it.
+    reference = copy.deepcopy(model) if measure is not None and options.discard_parameters else model
+    state, given = State(model), InputState(inputs)
+    with capturing(
+        model, measure is not None, lambda stage: watcher.progress(f"compiling: {stage}", 1, PHASES)
+    ) as seen:
         try:
-            with torch.no_grad(), private.inductor_config().patch(settings(options)):
-                compiled = torch.compile(model, mode=options.mode, dynamic=options.dynamic, fullgraph=options.fullgraph)
-                compiled(*inputs.args, **inputs.kwargs)
+            compiled = compiled_once(model, inputs, options)
         except BaseException as error:
-            error.__dict__[_ATTACHED] = tuple(_built(capture, how, inputs, options))
+            if seen.compiles:
+                attach_trace(error, trace_of(seen.compiles, told)[0])
             raise
-    if not capture.compiles:
+        finally:
+            written = state.changed()
+            state.restore()
+            given.restore()
+    if not seen.compiles:
         raise FreezerError(
             f"Inductor froze no graph of {type(model).__name__}: if this module was compiled before, call "
             "torch.compiler.reset() first; a function that Dynamo cannot trace at all has nothing to freeze"
         )
-    progress("reading what was recorded", 1, 2)
-    built = [trace_of(each, how.call or _call_text(each), how.name, inputs, options) for each in capture.compiles]
-    return Compiled(compiled, tuple(trace for trace, _ in built), tuple(live for _, live in built))
-
-
-def partial_traces(error: BaseException) -> tuple[Trace, ...]:
-    """Returns the traces up to the failure for an exception that `record_module` let through."""
-    found = error.__dict__.get(_ATTACHED, ())
-    return tuple(each for each in found if isinstance(each, Trace))
-
-
-def settings(options: InductorOptions) -> dict[str, Any]:
-    """Returns what the options are in ``torch._inductor.config``."""
-    found: dict[str, Any] = {"freezing": True}
-    if options.discard_parameters:
-        found["freezing_discard_parameters"] = True
-    if options.max_autotune is not None:
-        found["max_autotune"] = options.max_autotune
-    if options.force_disable_caches:
-        found["force_disable_caches"] = True
-    return found
+    watcher.progress("reading what was recorded", 2, PHASES)
+    trace, live = trace_of(seen.compiles, told)
+    for step in trace.steps:
+        watcher.step_added(step)
+    if measure is not None:
+        watcher.trace_built(trace)
+        subject = Subject(reference, model, compiled, inputs, options, how.via, live, written)
+        try:
+            trace = measured(trace, subject, measure, watcher.progress)
+        except BaseException as error:
+            attach_trace(error, trace)
+            raise
+    return Compiled(compiled, trace, {index: graph for each in live for index, graph in each.items()})
 
 
 def trace_of(
-    compiled: RawCompile,
-    call: str,
-    name: str | None = None,
-    inputs: Inputs | None = None,
-    options: InductorOptions | None = None,
-) -> tuple[Trace, LiveGraphs]:
-    """Makes the trace of a compile that a capture saw, and gives access to its graphs."""
-    recorder = Recorder(
-        _name(compiled, name),
+    compiles: Sequence[RawCompile], told: Told | None = None
+) -> tuple[Trace, tuple[dict[int, LiveGraph], ...]]:
+    """Makes the trace of the graphs that were compiled for one callable, and gives access to them.
+
+    Args:
+        compiles: what a capture kept of them, in order.
+        told: what is known from who asked for the recording.
+
+    Returns:
+        The trace, and for each graph its steps that can be run, by their index in the trace.
+    """
+    storages = StorageNames()
+    parts, live, start = [], [], 0
+    for compiled in compiles:
+        recorder = _recorder(compiled, told)
+        build = Build(compiled, recorder, storages)
+        build.run()
+        trace = recorder.finish(compiled.duration_ns, compiled.created)
+        parts.append(Part(trace, _function(compiled), compiled.frame, broken(compiled)))
+        live.append({start + index: graph for index, graph in _live(compiled, build, trace).items()})
+        start += len(trace.steps)
+    return merged(parts), tuple(live)
+
+
+def callables(compiles: Sequence[RawCompile]) -> list[list[RawCompile]]:
+    """Sorts the graphs that a capture saw by the callable they were compiled for, as far as that can be told.
+
+    Graphs of one outermost module belong together, also after graph breaks and over several calls. Where there is no
+    such module, those of the same code do, and what is compiled right after a graph that ends with a break goes on
+    with it. When a name of Dynamo's comes up again, Dynamo was reset, and another callable begins.
+
+    Args:
+        compiles: in the order they began.
+
+    Returns:
+        One list for each callable, in the order of its first graph.
+    """
+    found: list[list[RawCompile]] = []
+    for number, compiled in enumerate(compiles):
+        before = compiles[number - 1] if number else None
+        mine = next((group for group in reversed(found) if _belongs(compiled, group, before)), None)
+        if mine is None:
+            found.append([compiled])
+        else:
+            mine.append(compiled)
+    return found
+
+
+def _belongs(compiled: RawCompile, group: Sequence[RawCompile], before: RawCompile | None) -> bool:
+    if any(other.compile_id == compiled.compile_id for other in group):
+        return False
+    if compiled.root is not None or group[0].root is not None:
+        return compiled.root is group[0].root
+    return any(other.frame == compiled.frame for other in group) or (before is group[-1] and bool(broken(group[-1])))
+
+
+def _check(model: torch.nn.Module) -> None:
+    if isinstance(model, torch.jit.ScriptModule):
+        raise FreezerError(
+            "torch.compile takes no ScriptModule, and TorchScript cannot be turned back into Python: give the module "
+            "it was made from (package.module:factory, an exported program), or record it with backend='torchscript'"
+        )
+    if model.training:
+        raise FreezerError(
+            f"{type(model).__name__} is in training mode, in which a frozen batch norm or dropout would be wrong: "
+            "call .eval() first"
+        )
+
+
+def _recorder(compiled: RawCompile, told: Told | None) -> Recorder:
+    options = {"freezing": True} | _discarded(compiled)
+    if told is not None:
+        options = {name: value for name, value in asdict(told.options).items() if value is not None} | options
+    specs = _specs(told.inputs) if told is not None else (each.spec for each in compiled.inputs if not each.paths)
+    return Recorder(
+        told.name if told else compiled.model,
         "inductor",
-        call,
-        environment(),
-        tuple(_options(compiled, options)),
-        tuple(_specs(compiled, inputs)),
+        (told.call if told else "") or _call_text(compiled),
+        environment((f"inductor.{name}", str(value)) for name, value in compiled.settings.items()),
+        tuple((name, repr(value)) for name, value in sorted(options.items())),
+        tuple(specs),
     )
-    build = Build(compiled, recorder)
-    build.run()
-    inlining = next((step.index for step in recorder.steps if step.name == "replace_params_with_constants"), None)
-    arguments = tuple(each.value() for each in compiled.inputs)
-    whole = None if any(value is None for value in arguments) else arguments
-    live = LiveGraphs(build.live, build.constants, whole, compiled.preserved or (), inlining)
-    return recorder.finish(compiled.duration_ns, compiled.created), live
 
 
-def _built(capture: CompileCapture, how: RecordOptions, inputs: Inputs, options: InductorOptions) -> Iterator[Trace]:
-    for compiled in capture.compiles:
-        yield trace_of(compiled, how.call or _call_text(compiled), how.name, inputs, options)[0]
+def _discarded(compiled: RawCompile) -> dict[str, Any]:
+    return {"discard_parameters": True} if compiled.settings.get("freezing_discard_parameters") else {}
 
 
-def _name(compiled: RawCompile, name: str | None) -> str:
-    """Names a trace; a graph other than the first of the function also by Dynamo's name of its compile."""
-    name = name or compiled.model
-    return name if compiled.compile_id in (None, "0/0") else f"{name} [{compiled.compile_id}]"
+def _function(compiled: RawCompile) -> str:
+    """Returns the name of the function that was compiled, where no module says that it is ``forward``."""
+    end = compiled.end
+    known = compiled.root is None and compiled.model == "graph" and end is not None and not end.broken
+    return end.function if known and end is not None and end.function else FORWARD
+
+
+def _live(compiled: RawCompile, build: Build, trace: Trace) -> dict[int, LiveGraph]:
+    """Returns the steps of one graph that can be run."""
+    inlining = next((step.index for step in trace.steps if step.name == "replace_params_with_constants"), None)
+    values = tuple(each.value() for each in compiled.inputs)
+    given = None if any(value is None for value in values) else values
+    every = tuple(range(len(values)))
+    found = {}
+    for index, graph in build.live.items():
+        positions = every if inlining is None or index < inlining else compiled.preserved or ()
+        found[index] = LiveGraph(graph, build.constants, positions, given)
+    return found
 
 
 def _call_text(compiled: RawCompile) -> str:
@@ -214,19 +240,6 @@ def _call_text(compiled: RawCompile) -> str:
     return f"torch.compile({compiled.model})  # torch._inductor.config.patch({patch})"
 
 
-def _options(compiled: RawCompile, options: InductorOptions | None) -> Iterator[tuple[str, str]]:
-    found = {key: repr(value) for key, value in compiled.settings.items()}
-    found |= {"compile_id": str(compiled.compile_id), "graph_id": str(compiled.graph_id)}
-    if options is not None:
-        found |= {
-            each.name: repr(value) for each in fields(options) if (value := getattr(options, each.name)) != each.default
-        }
-    yield from sorted(found.items())
-
-
-def _specs(compiled: RawCompile, inputs: Inputs | None) -> Iterator[InputSpec]:
-    if inputs is None:
-        yield from (each.spec for each in compiled.inputs if not each.paths)
-        return
+def _specs(inputs: Inputs) -> Iterator[InputSpec]:
     for name, value in (*((str(index), value) for index, value in enumerate(inputs.args)), *inputs.kwargs.items()):
         yield input_spec(name, value)

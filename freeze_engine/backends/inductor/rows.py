@@ -39,6 +39,10 @@ class TensorRef:
         """Returns the tensor, ``None`` once it is gone."""
         return self._weak() if self._kept is None else self._kept
 
+    def renew(self, tensor: torch.Tensor) -> None:
+        """Refers to an equal tensor from now on, the first one being gone."""
+        self._weak = weakref.ref(tensor)
+
 
 class TensorRefs:
     """The references of one compile; there is one for each tensor."""

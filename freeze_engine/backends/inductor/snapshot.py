@@ -37,11 +37,12 @@ class SnapshotReader:
 
     Args:
         constants: of the compile.
+        storages: names the constants' storages.
     """
 
-    def __init__(self, constants: Constants) -> None:
+    def __init__(self, constants: Constants, storages: StorageNames) -> None:
         self._constants = constants
-        self._storages = StorageNames()
+        self._storages = storages
         self._described: dict[TensorRef, Constant | None] = {}
         self._nodes: dict[tuple[int, str, str | None], tuple[Row, Node]] = {}
 

@@ -13,6 +13,7 @@ from freeze_engine.backends.torchscript.build import LiveStep
 from freeze_engine.backends.torchscript.state import joined, restorer, written_buffers
 from freeze_engine.inputs import Inputs
 from freeze_engine.measure.candidate import Candidate
+from freeze_engine.measure.devices import chosen_devices
 from freeze_engine.measure.latency import measure_latency
 from freeze_engine.measure.numerics import measure_numerics
 from freeze_engine.measure.rounds import LatencyOptions
@@ -144,19 +145,10 @@ class _Measuring:
         return found
 
     def _devices(self) -> tuple[str, ...]:
-        held = {str(tensor.device) for tensor in self.subject.scripted.state_dict().values()}
-        held |= {str(value.device) for value in self.subject.inputs.args if isinstance(value, torch.Tensor)}
-        own = tuple(sorted(held)) or ("cpu",)
-        wanted = tuple(_full(device) for device in self.measure.devices) or own
-        for device in wanted:
-            if device not in own:
-                where = ", ".join(own)
-                self._notice(
-                    "device_not_measured",
-                    f"No latency was taken on {device}: model and inputs are on {where}, and freezing bakes that in. "
-                    f"Move both to {device} before recording.",
-                )
-        return tuple(device for device in wanted if device in own)
+        held = (*self.subject.scripted.state_dict().values(), *self.subject.inputs.args)
+        devices, notices = chosen_devices(self.measure.devices, held)
+        self.recorder.notices += notices
+        return devices
 
     def _numerics(self, candidates: list[Candidate]) -> dict[Any, tuple[Numerics, ...]]:
         if not self.measure.numerics:
@@ -179,10 +171,6 @@ def _reset(candidates: Sequence[Candidate]) -> None:
     for candidate in candidates:
         if candidate.reset is not None:
             candidate.reset()
-
-
-def _full(device: str) -> str:
-    return f"{device}:0" if device == "cuda" else device
 
 
 def _name(key: object) -> str:

@@ -7,6 +7,7 @@ A freeze must not be slowed down, so during it only texts, shallow graph copies 
 from __future__ import annotations
 
 import contextlib
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
@@ -91,6 +92,7 @@ class RawFreeze:
         failure: what ended it.
         duration_ns: time inside torch's functions, recording included.
         created: when the freeze began: UTC, ISO 8601.
+        began_ns: clock (``time.monotonic_ns``) at that moment.
         watcher: told how it goes.
     """
 
@@ -111,6 +113,7 @@ class RawFreeze:
     failure: RawFailure | None = None
     duration_ns: int = 0
     created: str = field(default_factory=utc_now)
+    began_ns: int = field(default_factory=time.monotonic_ns)
     watcher: Watcher = SILENT
     _inlined: dict[str, Any] = field(default_factory=dict, repr=False)
 

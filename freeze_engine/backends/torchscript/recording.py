@@ -10,6 +10,7 @@ import torch
 
 from freeze_engine.backends._torch_private import class_name
 from freeze_engine.backends.environment import environment
+from freeze_engine.backends.failures import attach_trace
 from freeze_engine.backends.torchscript.attributes import module_attributes
 from freeze_engine.backends.torchscript.build import Build, LiveStep
 from freeze_engine.backends.torchscript.capture import FreezeCapture, capturing
@@ -22,8 +23,6 @@ from freeze_engine.inputs import Inputs
 from freeze_engine.options import Measure, RecordOptions, TorchScriptOptions
 from freeze_engine.recorder import Recorder
 from freeze_engine.trace import InputSpec, Trace
-
-_ATTACHED = "freezer_trace"
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +60,7 @@ def record_module(
 
     Raises:
         BaseException: whatever scripting, freezing or measuring raises, unchanged; once a freeze has begun,
-            `partial_trace` has what was recorded by then.
+            `freeze_engine.partial_trace` has what was recorded by then.
     """
     watcher.progress("scripting", 0, PHASES)
     ready = scripted(model, inputs, how.via, how.check_inputs)
@@ -90,7 +89,7 @@ def record_module(
         try:
             measure_steps(recorder, subject, measure, watcher.progress)
         except BaseException as error:
-            _attach(error, recorder.finish(freeze.duration_ns, freeze.created))
+            attach_trace(error, recorder.finish(freeze.duration_ns, freeze.created))
             raise
     return Frozen(module, recorder.finish(freeze.duration_ns, freeze.created), build.live)
 
@@ -100,16 +99,6 @@ def trace_of(freeze: RawFreeze) -> Trace:
     recorder = _recorder(freeze, _model_name(freeze), None, None)
     Build(freeze, recorder).run()
     return recorder.finish(freeze.duration_ns, freeze.created)
-
-
-def partial_trace(error: BaseException) -> Trace | None:
-    """Returns the trace up to the failure for an exception that a recording let through, or ``None``."""
-    found = error.__dict__.get(_ATTACHED)
-    return found if isinstance(found, Trace) else None
-
-
-def _attach(error: BaseException, trace: Trace) -> None:
-    error.__dict__[_ATTACHED] = trace
 
 
 def _freeze(module: torch.jit.ScriptModule, options: TorchScriptOptions) -> torch.jit.ScriptModule:
@@ -137,7 +126,7 @@ def _attach_freeze(error: BaseException, freezes: FreezeCapture, how: RecordOpti
     freeze = freezes.freezes[0]
     recorder = _recorder(freeze, how.name or _model_name(freeze), how.call, inputs)
     Build(freeze, recorder).run()
-    _attach(error, recorder.finish(freeze.duration_ns, freeze.created))
+    attach_trace(error, recorder.finish(freeze.duration_ns, freeze.created))
 
 
 def _recorder(freeze: RawFreeze, name: str, call: str | None, inputs: Inputs | None) -> Recorder:

@@ -1,0 +1,18 @@
+"""Where an exception that a recording let through carries the trace up to it."""
+
+from __future__ import annotations
+
+from freeze_engine.trace import Trace
+
+_ATTACHED = "freezer_trace"
+
+
+def attach_trace(error: BaseException, trace: Trace) -> None:
+    """Leaves a trace with an exception."""
+    error.__dict__[_ATTACHED] = trace
+
+
+def partial_trace(error: BaseException) -> Trace | None:
+    """Returns the trace up to the failure for an exception that a recording let through, or ``None``."""
+    found = error.__dict__.get(_ATTACHED)
+    return found if isinstance(found, Trace) else None

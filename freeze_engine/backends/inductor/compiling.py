@@ -1,0 +1,46 @@
+"""Calls `torch.compile` as the options ask for."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+from freeze_engine.backends.inductor import private
+from freeze_engine.inputs import Inputs
+from freeze_engine.options import InductorOptions
+
+
+def compiled_once(model: torch.nn.Module, inputs: Inputs, options: InductorOptions, freezing: bool = True) -> Any:
+    """Compiles a module by calling it once, without gradients.
+
+    Args:
+        model: in eval mode.
+        inputs: what to call it with.
+        options: how to compile.
+        freezing: whether with freezing.
+
+    Returns:
+        What ``torch.compile`` returned.
+    """
+    compiled = torch.compile(model, mode=options.mode, dynamic=options.dynamic, fullgraph=options.fullgraph)
+    call_once(compiled, inputs, options, freezing)
+    return compiled
+
+
+def call_once(compiled: Any, inputs: Inputs, options: InductorOptions, freezing: bool = True) -> None:
+    """Calls a compiled module under the settings that it is to be compiled with."""
+    with torch.no_grad(), private.inductor_config().patch({**settings(options), "freezing": freezing}):
+        compiled(*inputs.args, **inputs.kwargs)
+
+
+def settings(options: InductorOptions) -> dict[str, Any]:
+    """Returns what the options are in ``torch._inductor.config``."""
+    found: dict[str, Any] = {"freezing": True}
+    if options.discard_parameters:
+        found["freezing_discard_parameters"] = True
+    if options.max_autotune is not None:
+        found["max_autotune"] = options.max_autotune
+    if options.force_disable_caches:
+        found["force_disable_caches"] = True
+    return found

@@ -1,0 +1,226 @@
+"""Runs the recorded graphs on the user's inputs, in turns with the other ways to run the model."""
+
+from __future__ import annotations
+
+import contextlib
+import contextvars
+import copy
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
+
+import torch
+
+from freeze_engine.backends.inductor.compiling import call_once, compiled_once
+from freeze_engine.backends.inductor.live import LiveGraph
+from freeze_engine.backends.inductor.stand_in import StandIn
+from freeze_engine.backends.inductor.state import State
+from freeze_engine.backends.torchscript.front_door import scripted
+from freeze_engine.inputs import Inputs
+from freeze_engine.measure.candidate import Candidate, CandidateError, cloned, inference, reported
+from freeze_engine.measure.devices import chosen_devices
+from freeze_engine.measure.latency import measure_latency
+from freeze_engine.measure.numerics import measure_numerics
+from freeze_engine.measure.rounds import LatencyOptions
+from freeze_engine.options import InductorOptions, Measure, Progress
+from freeze_engine.trace import Baseline, Latency, Notice, Numerics, Trace
+
+EAGER, COMPILED, FROZEN = "eager", "compiled", "compiled with freezing"
+SCRIPTED, FOR_INFERENCE = "TorchScript frozen", "TorchScript optimized for inference"
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """What is measured.
+
+    Attributes:
+        model: as it was before it was compiled, or an equal copy; it is copied, and stays as it is.
+        source: the module that was compiled; another than ``model`` where that gave up its parameters.
+        compiled: what ``torch.compile`` returned for it.
+        inputs: what to run them on.
+        options: how it was compiled.
+        via: how the model gets into TorchScript, to compare with that.
+        live: for each compiled graph, in order, its steps that can be run, by index.
+        written: paths of what running the model writes.
+    """
+
+    model: torch.nn.Module
+    source: torch.nn.Module
+    compiled: Any
+    inputs: Inputs
+    options: InductorOptions
+    via: Literal["script", "trace"]
+    live: Sequence[Mapping[int, LiveGraph]]
+    written: frozenset[str]
+
+
+def measured(trace: Trace, subject: Subject, measure: Measure, progress: Progress) -> Trace:
+    """Returns the trace with what was measured of the first graph's steps.
+
+    Args:
+        trace: the recording.
+        subject: what to run.
+        measure: what to measure.
+        progress: told how far it is.
+    """
+    if not measure.memory:
+        trace = replace(trace, steps=tuple(replace(step, constant_bytes=0) for step in trace.steps))
+    return _Measuring(trace, subject, measure, progress).run()
+
+
+@dataclass(slots=True)
+class _Measuring:
+    trace: Trace
+    subject: Subject
+    measure: Measure
+    progress: Progress
+    notices: list[Notice] = field(default_factory=list)
+
+    def run(self) -> Trace:
+        if not (self.measure.latency or self.measure.numerics):
+            return self.trace
+        own = State(self.subject.source, self.subject.written)
+        try:
+            candidates = [*self._steps(), *self._baselines()]
+            latencies, numerics = self._latencies(candidates), self._numerics(candidates)
+        finally:
+            own.restore()
+        return self._told(candidates, latencies, numerics)
+
+    def _told(
+        self,
+        candidates: Sequence[Candidate],
+        latencies: Mapping[Any, tuple[Latency, ...]],
+        numerics: Mapping[Any, tuple[Numerics, ...]],
+    ) -> Trace:
+        steps = []
+        first_of = self._first_of()
+        for step in self.trace.steps:
+            key = first_of.get(step.index)
+            steps.append(replace(step, latency=latencies.get(key, ()), numerics=numerics.get(key, ())))
+        baselines = tuple(
+            Baseline(each.key, latencies.get(each.key, ()), numerics.get(each.key, ()))
+            for each in candidates
+            if isinstance(each.key, str)
+        )
+        notices = (*self.trace.notices, *dict.fromkeys(self.notices))
+        return replace(self.trace, steps=tuple(steps), baselines=baselines, notices=notices)
+
+    def _first_of(self) -> dict[int, int]:
+        """Returns, for each step of the first graph that can be run, the first with the same graph."""
+        live = self.subject.live[0]
+        first: dict[int, int] = {}
+        return {
+            step.index: first.setdefault(id(step.graph), step.index) for step in self.trace.steps if step.index in live
+        }
+
+    def _steps(self) -> list[Candidate]:
+        """One candidate per distinct graph: a step that changed nothing has the figures of the one before it."""
+        first = sorted(set(self._first_of().values()))
+        if not first or not all(self.subject.live):
+            self._note("No step can be run: not every graph of the model has its constants still.")
+            return []
+        starts = [live[min(live)] for live in self.subject.live]
+        with self._told_of("the steps"):
+            self.progress("preparing to run the steps", 0, 1)
+            model, reset = self._copy()
+            stand_in = _apart(StandIn, model, cloned(self.subject.inputs), self.subject.options, starts)
+            graphs = self.subject.live[0]
+            runs = [(index, stand_in.running(graphs[index])) for index in first]
+            return [Candidate(index, run, reset, self.trace.steps[index].name) for index, run in runs]
+        return []
+
+    def _baselines(self) -> list[Candidate]:
+        subject, inputs = self.subject, self.subject.inputs
+        found = []
+        with self._told_of(EAGER):
+            found.append(Candidate(EAGER, *self._copy()))
+        with self._told_of(COMPILED):
+            self.progress("compiling without freezing", 0, 1)
+            model, reset = self._copy()
+            found.append(
+                Candidate(COMPILED, _apart(compiled_once, model, cloned(inputs), subject.options, False), reset)
+            )
+        with self._told_of(FROZEN):
+            # Copies of inputs may fail a guard that the inputs themselves pass: then it is compiled anew here.
+            _apart(call_once, subject.compiled, cloned(inputs), subject.options)
+            reset = State(subject.source, subject.written).restore if subject.written else None
+            found.append(Candidate(FROZEN, subject.compiled, reset))
+        for name, for_inference in ((SCRIPTED, False), (FOR_INFERENCE, True)):
+            with self._told_of(name):
+                self.progress(f"making it {name}", 0, 1)
+                model, reset = self._copy()
+                found.append(Candidate(name, _apart(_script_frozen, model, inputs, subject.via, for_inference), reset))
+        return found
+
+    def _copy(self) -> tuple[torch.nn.Module, Callable[[], None] | None]:
+        """Returns a copy of the model, and what puts its state back."""
+        model = copy.deepcopy(self.subject.model)
+        written = self.subject.written
+        return model, State(model, written).restore if written else None
+
+    @contextlib.contextmanager
+    def _told_of(self, what: str) -> Iterator[None]:
+        """Turns what cannot be made to run into a notice."""
+        try:
+            with inference(), reported():
+                yield
+        except CandidateError as error:
+            self._note(f"{what} could not be made to run: {_shortened(error)}")
+
+    def _latencies(self, candidates: Sequence[Candidate]) -> dict[Any, tuple[Latency, ...]]:
+        if not self.measure.latency:
+            return {}
+        subject = self.subject
+        held = (*subject.model.parameters(), *subject.model.buffers(), *subject.inputs.args)
+        devices, notices = chosen_devices(self.measure.devices, held)
+        self.notices += notices
+        found: dict[Any, tuple[Latency, ...]] = {}
+        for device in devices:
+            options = LatencyOptions(seconds=self.measure.seconds)
+            told = self._progress("latency")
+            report = measure_latency(candidates, subject.inputs.args, subject.inputs.kwargs, device, options, told)
+            for key, latency in report.latencies.items():
+                found[key] = (*found.get(key, ()), latency)
+            for key, failure in report.failures.items():
+                self._note(f"{_name(key)} could not be timed on {device}: {failure}", key)
+        return found
+
+    def _numerics(self, candidates: Sequence[Candidate]) -> dict[Any, tuple[Numerics, ...]]:
+        if not self.measure.numerics:
+            return {}
+        subject = self.subject
+        told = self._progress("numerics")
+        return dict(
+            measure_numerics(candidates, subject.model, subject.inputs.args, subject.inputs.kwargs, progress=told)
+        )
+
+    def _progress(self, phase: str) -> Callable[[float, str], None]:
+        return lambda fraction, what: self.progress(f"{phase}: {what}", round(fraction * 1000), 1000)
+
+    def _note(self, message: str, key: object = None) -> None:
+        self.notices.append(Notice("not_measured", message, key if isinstance(key, int) else None))
+
+
+def _apart(make: Callable[..., Any], *args: Any) -> Any:
+    """Calls a function where no capture sees what it compiles or freezes."""
+    return contextvars.Context().run(make, *args)
+
+
+def _script_frozen(
+    model: torch.nn.Module, inputs: Inputs, via: Literal["script", "trace"], for_inference: bool
+) -> torch.jit.ScriptModule:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # nobody asked for TorchScript here
+        frozen: torch.jit.ScriptModule = torch.jit.freeze(scripted(model, cloned(inputs), via).module)
+        return torch.jit.optimize_for_inference(frozen) if for_inference else frozen
+
+
+def _name(key: object) -> str:
+    return f"step {key}" if isinstance(key, int) else str(key)
+
+
+def _shortened(error: CandidateError) -> str:
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    return " ".join(lines[:2])

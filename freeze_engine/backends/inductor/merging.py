@@ -1,0 +1,187 @@
+"""Several graphs that were compiled for one callable, as one trace: each graph is a method of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from freeze_engine.trace import AttributeFate, Evidence, Failure, Fate, NearMiss, Notice, SourceLines, Step, Trace
+
+#: What an attribute met counts in this order where graphs differ: one that is an input somewhere is still needed.
+_ORDER: Sequence[Fate] = ("preserved", "inlined", "folded", "dropped")
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One compiled graph.
+
+    Attributes:
+        trace: of this graph alone, its steps numbered from 0.
+        function: what the first graph of the callable is called.
+        frame: Dynamo's number of the code that was compiled; ``None`` outside Dynamo.
+        broken: why the graph ends before the function does; empty where it does not.
+    """
+
+    trace: Trace
+    function: str = "forward"
+    frame: str | None = None
+    broken: str = ""
+
+
+def merged(parts: Sequence[Part]) -> Trace:
+    """Returns the trace of a callable from those of its graphs.
+
+    Steps are numbered through, each graph's under a method name of its own. An attribute that any graph preserves is
+    preserved; where its fates differ, the evidence says which graph did what. What the traces say of the run as a
+    whole (name, call, inputs, environment) is taken from the first.
+
+    Args:
+        parts: at least one, in the order they were compiled; constants of all name their storages alike.
+    """
+    names = method_names(parts)
+    starts = [sum(len(part.trace.steps) for part in parts[:number]) for number in range(len(parts))]
+    traces = [_placed(part.trace, name, start) for part, name, start in zip(parts, names, starts, strict=True)]
+    steps = [step for trace in traces for step in trace.steps]
+    for number in range(1, len(parts)):
+        before = parts[number - 1]
+        if before.broken and "graph break" in names[number] and starts[number] < len(steps):
+            first = steps[starts[number]]
+            line = f"goes on after a graph break in {names[number - 1]}: {before.broken}"
+            steps[first.index] = replace(first, log=(line, *first.log))
+    return replace(
+        traces[0],
+        steps=tuple(steps),
+        attributes=tuple(_attributes(names, traces)),
+        near_misses=tuple(miss for trace in traces for miss in trace.near_misses),
+        notices=tuple(dict.fromkeys(_notices(traces))),
+        sources=tuple(merged_lines([lines for trace in traces for lines in trace.sources])),
+        failure=next((trace.failure for trace in traces if trace.failure), None),
+        duration_ns=sum(trace.duration_ns or 0 for trace in traces),
+    )
+
+
+def method_names(parts: Sequence[Part]) -> tuple[str, ...]:
+    """Names the graphs so that they can be told apart.
+
+    Args:
+        parts: in the order they were compiled.
+
+    Returns:
+        For each the function's name (``forward``); for code after the first ``, graph 2``, with
+        ``(after a graph break)`` where the graph before it ended in one; and ``, recompiled`` from the second graph
+        of the same code on.
+    """
+    names = []
+    frames: dict[str | None, tuple[str, int]] = {}
+    for number, part in enumerate(parts):
+        known = frames.get(part.frame) if part.frame is not None else None
+        if known is None:
+            name = parts[0].function
+            if frames:
+                name += f", graph {len(frames) + 1}"
+                name += " (after a graph break)" if parts[number - 1].broken else ""
+            # Without a frame nothing tells code from code: each is its own.
+            frames[part.frame if part.frame is not None else f"graph {number}"] = (name, 1)
+        else:
+            name, times = known
+            frames[part.frame] = (name, times + 1)
+            name += ", recompiled" + (f" {times} times" if times > 1 else "")
+        names.append(name)
+    return tuple(names)
+
+
+def merged_lines(pieces: Sequence[SourceLines]) -> Iterator[SourceLines]:
+    """Yields source lines by file and number, what overlaps or touches joined.
+
+    Args:
+        pieces: in any order; where they show the same line, they agree.
+    """
+    files: dict[str, dict[int, str]] = {}
+    for piece in pieces:
+        numbered = enumerate(piece.lines, piece.first_line)
+        files.setdefault(piece.file, {}).update(numbered)
+    for file in sorted(files):
+        yield from _runs(file, files[file])
+
+
+def _runs(file: str, texts: Mapping[int, str]) -> Iterator[SourceLines]:
+    run: list[int] = []
+    for number in sorted(texts):
+        if run and number != run[-1] + 1:
+            yield SourceLines(file, run[0], tuple(texts[each] for each in run))
+            run = []
+        run.append(number)
+    if run:
+        yield SourceLines(file, run[0], tuple(texts[each] for each in run))
+
+
+def _placed(trace: Trace, method: str, start: int) -> Trace:
+    """Returns a trace as it is from step ``start`` on, under another method name."""
+    return replace(
+        trace,
+        steps=tuple(replace(step, index=step.index + start, method=method) for step in trace.steps),
+        attributes=tuple(_placed_fate(fate, method, start) for fate in trace.attributes),
+        near_misses=tuple(_placed_miss(miss, start) for miss in trace.near_misses),
+        notices=tuple(replace(notice, step=_moved(notice.step, start)) for notice in trace.notices),
+        failure=_placed_failure(trace.failure, method, start),
+    )
+
+
+def _placed_fate(fate: AttributeFate, method: str, start: int) -> AttributeFate:
+    evidence = tuple(
+        replace(each, method=method if each.method else None, step=_moved(each.step, start)) for each in fate.evidence
+    )
+    locations = tuple(replace(each, method=method) for each in fate.locations)
+    return replace(fate, evidence=evidence, locations=locations, step=_moved(fate.step, start))
+
+
+def _placed_miss(miss: NearMiss, start: int) -> NearMiss:
+    return replace(miss, step=miss.step + start)
+
+
+def _placed_failure(failure: Failure | None, method: str, start: int) -> Failure | None:
+    return failure and replace(failure, method=failure.method and method, step=_moved(failure.step, start))
+
+
+def _moved(step: int | None, start: int) -> int | None:
+    return None if step is None else step + start
+
+
+def _attributes(names: Sequence[str], traces: Sequence[Trace]) -> Iterator[AttributeFate]:
+    found: dict[str, list[tuple[str, AttributeFate]]] = {}
+    for name, trace in zip(names, traces, strict=True):
+        for fate in trace.attributes:
+            found.setdefault(fate.path, []).append((name, fate))
+    for path in sorted(found):
+        yield _merged_fate(found[path])
+
+
+def _merged_fate(found: Sequence[tuple[str, AttributeFate]]) -> AttributeFate:
+    """Joins what the graphs did to one attribute; a graph that does not use it has no say where another does."""
+    used = [pair for pair in found if pair[1].fate != "dropped"] or found[:1]
+    _, first = min(used, key=lambda pair: _ORDER.index(pair[1].fate))
+    other = tuple(
+        Evidence(f"in {name} it is {fate.fate}", name, fate.step) for name, fate in used if fate.fate != first.fate
+    )
+    locations = tuple(location for _, fate in used for location in fate.locations)
+    return replace(first, evidence=(*first.evidence, *other), locations=locations)
+
+
+def _notices(traces: Sequence[Trace]) -> Iterator[Notice]:
+    for trace in traces:
+        yield from trace.notices
+    first = traces[0]
+    for trace in traces[1:]:
+        settings = dict(first.environment.settings)
+        other = [name for name, value in trace.environment.settings if settings.get(name) != value]
+        if other:
+            yield Notice(
+                "settings_differ",
+                f"Graphs were compiled under different settings ({', '.join(other)}); shown are those of the first.",
+                _first_step(trace),
+            )
+
+
+def _first_step(trace: Trace) -> int | None:
+    first: Step | None = trace.steps[0] if trace.steps else None
+    return first.index if first else None

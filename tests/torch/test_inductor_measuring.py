@@ -1,0 +1,170 @@
+"""What is measured of a freezing compile; no absolute time is looked at."""
+
+from __future__ import annotations
+
+import copy
+
+import pytest
+import torch
+
+import freeze_engine as fe
+from freeze_engine.verify import check_trace
+from tests.torch.inductor_models import BreaksInside, Convolutional, Stateful, filled
+from tests.torch.inductor_recording import fresh, image, record, rows
+
+QUICK = fe.Measure(seconds=0.05)
+NUMBERS = fe.Measure(latency=False)
+BASELINES = [
+    "eager",
+    "compiled",
+    "compiled with freezing",
+    "TorchScript frozen",
+    "TorchScript optimized for inference",
+]
+
+
+def test_every_step_that_can_be_run_is_measured_in_turns_with_the_baselines():
+    told: list[str] = []
+    with fresh():
+        recording = fe.record(
+            filled(Convolutional()),
+            image(),
+            backend="inductor",
+            measure=QUICK,
+            progress=lambda message, done, total: told.append(message),
+        )
+    trace = recording.trace
+    check_trace(trace)
+    assert fe.loads(fe.dumps(trace)) == trace
+    for step in trace.steps:
+        assert [numerics.reference for numerics in step.numerics] == (["eager", "float64"] if step.executable else [])
+        assert len(step.latency) == step.executable
+    assert [baseline.name for baseline in trace.baselines] == BASELINES
+    assert all(numerics.close for baseline in trace.baselines for numerics in baseline.numerics)
+    assert trace.baselines[0].numerics[0].max_abs == 0
+    first = trace.steps[0].latency[0]
+    assert (first.verdict, first.ratio) == ("baseline", None)
+    assert all(line.latency[0].samples == first.samples for line in trace.baselines)
+    compiling = [message for message in told if message.startswith("compiling: ")]
+    assert compiling[0] == "compiling: joint_graph"
+    assert compiling[-1] == "compiling: compile"
+    assert recording.aliases(0) is None
+
+
+def test_a_wrong_rewrite_is_named_by_the_numbers(monkeypatch: pytest.MonkeyPatch):
+    folding = torch._inductor.fx_passes.binary_folding
+
+    def wrong(module: torch.fx.GraphModule) -> None:
+        for node in module.graph.find_nodes(op="call_function", target=torch.ops.aten.relu.default):
+            node.target = torch.ops.aten.neg.default
+
+    monkeypatch.setattr(folding, "recover_original_precision_folded_computation_ops", wrong)
+    with fresh():
+        trace = record(filled(Convolutional()), image(), measure=NUMBERS).trace
+    judged = [step for step in trace.steps if step.numerics]
+    first = next(step for step in judged if not step.numerics[0].close)
+    assert first.name == "recover_original_precision_folded_computation_ops"
+    assert all(step.numerics[0].close for step in judged if step.index < first.index)
+    wrong_too = {line.name for line in trace.baselines if not line.numerics[0].close}
+    assert wrong_too == {"compiled with freezing"}
+
+
+def test_a_stateful_module_and_its_inputs_are_left_as_they_were():
+    class Writes(Stateful):
+        def forward(self, x: torch.Tensor) -> tuple[torch.Tensor, ...]:
+            found = super().forward(x)
+            x.add_(1)
+            return found
+
+    model, x = filled(Writes()), rows(2, 4)
+    before = copy.deepcopy(model.state_dict())
+    with fresh():
+        trace = record(model, x, measure=QUICK).trace
+    assert torch.equal(x, rows(2, 4))
+    assert all(torch.equal(tensor, before[name]) for name, tensor in model.state_dict().items())
+    steps = [step for step in trace.steps if step.numerics]
+    assert all(numerics.close for each in (*steps, *trace.baselines) for numerics in each.numerics)
+    assert len(steps[0].numerics[0].outputs) == 3
+
+
+def test_after_a_graph_break_the_first_graph_is_measured_inside_the_whole_function():
+    with fresh():
+        trace = record(filled(BreaksInside()), rows(2, 8), measure=NUMBERS).trace
+    check_trace(trace)
+    assert {step.method for step in trace.steps if step.numerics} == {"forward"}
+    assert all(numerics.close for step in trace.steps for numerics in step.numerics)
+
+
+def test_what_cannot_be_run_says_so():
+    class Unscriptable(torch.nn.Linear):
+        def forward(self, x: torch.Tensor, *rest: int, **more: int) -> torch.Tensor:
+            return super().forward(x)
+
+    with fresh():
+        trace = record(Unscriptable(4, 2).eval(), rows(2, 4), measure=NUMBERS).trace
+    assert [baseline.name for baseline in trace.baselines] == BASELINES[:3]
+    said = [notice.message for notice in trace.notices if notice.code == "not_measured"]
+    assert [message.partition(" could not")[0] for message in said] == BASELINES[3:]
+
+
+def test_a_module_that_gives_up_its_parameters_is_compared_with_a_copy():
+    with fresh():
+        trace = record(filled(Convolutional()), image(), measure=NUMBERS, discard_parameters=True).trace
+    assert [baseline.name for baseline in trace.baselines] == BASELINES
+    assert all(numerics.close for baseline in trace.baselines for numerics in baseline.numerics)
+    assert "parameters_discarded" in {notice.code for notice in trace.notices}
+
+
+def test_measuring_is_not_seen_by_a_capture_around_it():
+    with fresh(), fe.capture() as captured:
+        record(filled(Convolutional()), image(), measure=NUMBERS)
+    assert [(trace.backend, trace.methods) for trace in captured.traces] == [("inductor", ("forward",))]
+
+
+def test_the_settings_are_in_the_trace():
+    with fresh():
+        trace = record(filled(Convolutional()), image(), dynamic=False).trace
+    assert dict(trace.options) == {
+        "discard_parameters": "False",
+        "dynamic": "False",
+        "force_disable_caches": "False",
+        "freezing": "True",
+        "fullgraph": "False",
+    }
+    settings = dict(trace.environment.settings)
+    assert settings["inductor.layout_optimization"] == "True"
+    assert settings["inductor.cpp.weight_prepack"] == "True"
+    assert "fusion_strategy" not in settings
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ({"backend": "tvm"}, "backend='tvm' is not known; this version records 'torchscript' and 'inductor'"),
+        (
+            {"backend": "inductor", "options": fe.TorchScriptOptions()},
+            "backend='inductor' does not go with options of TorchScriptOptions: pass fe.InductorOptions",
+        ),
+        (
+            {"options": fe.InductorOptions()},
+            "backend='torchscript' does not go with options of InductorOptions: pass fe.TorchScriptOptions",
+        ),
+    ],
+)
+def test_a_backend_and_options_that_do_not_go_together(fields: dict[str, object], message: str):
+    with pytest.raises(fe.FreezerError) as caught:
+        fe.record(torch.nn.Linear(4, 2).eval(), rows(2, 4), **fields)
+    assert str(caught.value) == message
+
+
+@pytest.mark.parametrize(
+    ("model", "inputs", "message"),
+    [
+        (torch.nn.Linear(4, 2), (torch.ones(1, 4),), "training mode"),
+        (torch.jit.script(torch.nn.Linear(4, 2).eval()), (torch.ones(1, 4),), "takes no ScriptModule"),
+        (torch.nn.Linear(4, 2).eval(), None, "needs inputs"),
+    ],
+)
+def test_what_cannot_be_compiled_is_refused(model: torch.nn.Module, inputs: object, message: str):
+    with pytest.raises(fe.FreezerError, match=message):
+        fe.record(model, inputs, backend="inductor")
