@@ -34,7 +34,8 @@ class ModelSummary:
 
     Attributes:
         name: a short name.
-        attributes: what can be preserved, submodules before what they hold; last the flags that torch gives every module.
+        attributes: what can be preserved, submodules before what they hold; last the flags that torch gives every
+            module.
         methods: of the top module, ``forward`` first.
         inputs: those that the MODEL brings, as texts of ``--input``; ``None`` where it brings none, or some that
             cannot be written so.

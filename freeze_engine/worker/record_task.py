@@ -53,26 +53,26 @@ def run(folder: Path, send: Send) -> None:
 
 
 def _recorded(request: RecordRequest, watcher: _JobWatcher) -> JobEnded:
-    from freeze_engine.session import call_text
+    from freeze_engine.session import call_text, options_for, record_loaded
 
     if not request.output.parent.is_dir():
         raise FreezerError(f"{request.output}: there is no folder {request.output.parent}; make it first")
     wanted = [parse_input(text) for text in request.inputs]
+    options = options_for(request.backend, request.options)
     watcher.progress("importing torch", 0, 0)
-    from freeze_engine.backends.torchscript.recording import record_module
     from freeze_engine.models import make_inputs
 
     watcher.progress("loading the model", 0, 0)
     model = _loaded(request)
     inputs = make_inputs(wanted, device=request.device or "cpu") if wanted else model.inputs
-    options = request.options or TorchScriptOptions()
-    options = replace(options, preserved_attrs=options.preserved_attrs or model.preserved_attrs)
+    if isinstance(options, TorchScriptOptions):
+        options = replace(options, preserved_attrs=options.preserved_attrs or model.preserved_attrs)
     call = request.call or call_text(repr(request.model), options, request.via)
     how = RecordOptions(request.via or model.via, name=request.name or model.name, call=call)
-    frozen = record_module(model.module, inputs, options, how, request.measure, watcher)
+    trace = record_loaded(model.module, inputs, options, how, request.measure, watcher).trace
     watcher.progress("writing the trace", 0, 0)
-    watcher.write(frozen.trace)
-    return JobEnded("finished", request.output, f"recorded {len(frozen.trace.steps)} steps")
+    watcher.write(trace)
+    return JobEnded("finished", request.output, f"recorded {len(trace.steps)} steps")
 
 
 def _loaded(request: RecordRequest) -> LoadedModel:

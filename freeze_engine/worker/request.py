@@ -7,7 +7,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from freeze_engine.options import Measure, TorchScriptOptions
+from freeze_engine.options import InductorOptions, Measure, TorchScriptOptions
+from freeze_engine.trace import Backend
 
 REQUEST = "request.json"
 _DEFAULT_MEASURE = Measure()
@@ -22,7 +23,8 @@ class RecordRequest:
         output: the trace file; its folder must exist. It is first written before measuring begins.
         inputs: texts as of ``--input``; without any, the inputs that the MODEL brings.
         backend: which freezing.
-        options: how to freeze. Where it preserves nothing, what the MODEL preserves by itself is preserved.
+        options: how to freeze; of the backend's own class. Where it preserves nothing, what the MODEL preserves by
+            itself is preserved.
         measure: what to measure, ``None`` to record only.
         via: how an `nn.Module` gets into TorchScript; by default as the MODEL needs it, else scripted.
         device: where to load the model and make the inputs, such as ``cuda:0``; by default the model stays where it
@@ -37,8 +39,8 @@ class RecordRequest:
     model: str
     output: Path
     inputs: tuple[str, ...] = ()
-    backend: Literal["torchscript"] = "torchscript"
-    options: TorchScriptOptions | None = None
+    backend: Backend = "torchscript"
+    options: TorchScriptOptions | InductorOptions | None = None
     measure: Measure | None = _DEFAULT_MEASURE
     via: Literal["script", "trace"] | None = None
     device: str | None = None
@@ -57,10 +59,11 @@ def read_request(text: str) -> RecordRequest:
     """Returns the request that `request_text` wrote."""
     given: dict[str, Any] = json.loads(text)
     options, measure = given["options"], given["measure"]
+    kind = InductorOptions if given["backend"] == "inductor" else TorchScriptOptions
     changed = {
         "output": Path(given["output"]),
         "inputs": tuple(given["inputs"]),
-        "options": None if options is None else TorchScriptOptions(**_tuples(options)),
+        "options": None if options is None else kind(**_tuples(options)),
         "measure": None if measure is None else Measure(**_tuples(measure)),
     }
     return RecordRequest(**(given | changed))

@@ -3,8 +3,8 @@
 var FreezerDashboard = FreezerDashboard || {};
 
 (() => {
-  const { h, fill } = FreezerViewer;
-  const { badge, button, lasting, plural, progress, toCommand } = FreezerDashboard;
+  const { h, fill, pairs } = FreezerViewer;
+  const { badge, button, lasting, MEASURES, plural, progress, toCommand } = FreezerDashboard;
   const NEAR_END = 40; // px from the end at which the list follows new steps
 
   const ENDS = {
@@ -14,6 +14,20 @@ var FreezerDashboard = FreezerDashboard || {};
     timed_out: (job) => [job.died_in ? `Stopped at the time limit, in ${job.died_in}` : "Stopped at the time limit", "Give it more time, or measure less."],
     cancelled: (job) => ["Cancelled", job.trace || job.preview ? "What was recorded until then is kept." : "It was ended before a trace was written."],
   };
+
+  /** What a request asks for: [what, words]. */
+  function askedWords({ inputs, device, measure, options, preserve, limit_s: limit }, backend) {
+    const chosen = backend.options.flatMap(({ id, label, kind }) => (kind === "flag" ? (options[id] ? [label] : []) : options[id]?.length ? [`${label}: ${options[id].join(", ")}`] : []));
+    const kinds = measure ? MEASURES.filter((name) => measure[name]).join(", ") : "nothing";
+    return [
+      ["inputs", inputs.length ? inputs.join(", ") : "the model's own"],
+      ["device", device ?? "where the model is"],
+      ["options", chosen.join("; ") || "none"],
+      ["preserved", preserve.join(", ") || "nothing by name"],
+      ["measured", measure?.latency ? `${kinds}; ${measure.seconds} s for latencies` : kinds],
+      ["time limit", limit ? lasting(limit) : "none"],
+    ];
+  }
 
   class JobPage {
     constructor(app, { id }) {
@@ -131,7 +145,9 @@ var FreezerDashboard = FreezerDashboard || {};
     showRequest(job) {
       const line = toCommand(this.request(job), this.app.backend(job.backend));
       this.logPart.hidden ||= job.state === "running";
-      fill(this.asked, h("div.fd-part-title", null, h("h2", null, "As a command")), h("div.fd-command", null, h("pre", { tabindex: "0" }, line), button("Copy", () => this.app.copy(line))));
+      const known = job.request ?? this.app.requests.get(job.id);
+      const words = known ? [h("div.fd-part-title", null, h("h2", null, "What is recorded")), pairs(askedWords(known, this.app.backend(job.backend)))] : null;
+      fill(this.asked, words, h("div.fd-part-title", null, h("h2", null, "As a command")), h("div.fd-command", null, h("pre", { tabindex: "0" }, line), button("Copy", () => this.app.copy(line))));
     }
 
     // --- the steps

@@ -524,7 +524,8 @@ def test_the_facts_of_the_header_stand_side_by_side(mounted, width):
         const box = (element) => element.getBoundingClientRect();
         const facts = [...viewer.root.querySelectorAll(".fv-fact")];
         const ends = facts.map((one) => Math.max(...[...one.querySelectorAll("span")].map((span) => box(span).right)));
-        return facts.some((fact, index) => index && ends[index - 1] > box(fact).left);
+        const follows = (index) => box(facts[index - 1]).bottom > box(facts[index]).top; // else it starts a line
+        return facts.some((fact, index) => index && follows(index) && ends[index - 1] > box(fact).left);
     }"""
     assert not page.evaluate(overlap)
 

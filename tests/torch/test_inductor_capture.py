@@ -195,12 +195,27 @@ def test_a_compile_that_fails_leaves_its_trace(monkeypatch: pytest.MonkeyPatch):
     assert trace.attributes == ()
 
 
-def test_a_module_compiled_before_is_an_error_with_a_remedy():
-    model = torch.nn.Linear(4, 2).eval()
-    with fresh():
-        record(model, rows(2, 4))
-        with pytest.raises(FreezerError, match=r"torch\.compiler\.reset\(\)"):
-            record(model, rows(2, 4))
+def test_a_recording_is_apart_from_what_else_is_compiled_of_the_class():
+    model, x = filled(Convolutional()), image()
+    with fresh(), torch.no_grad():
+        torch.compile(filled(Convolutional()))(x)
+        first, second = record(model, x), record(model, x)
+        torch.compile(filled(Convolutional()))(x)
+        # A frozen module does not notice new weights.
+        before = first.module(x)
+        model.head.bias.add_(1)
+        assert torch.equal(first.module(x), before)
+    assert [step.name for step in first.trace.steps] == [step.name for step in second.trace.steps]
+
+
+def test_what_dynamo_cannot_trace_is_an_error():
+    class Opaque(torch.nn.Module):
+        @torch.compiler.disable
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return x + 1
+
+    with fresh(), pytest.raises(FreezerError, match="Inductor froze no graph of Opaque"):
+        record(Opaque().eval(), rows(2, 4))
 
 
 def test_a_missing_name_leaves_a_stage_unobserved(monkeypatch: pytest.MonkeyPatch):

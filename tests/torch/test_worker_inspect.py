@@ -20,7 +20,7 @@ MODELS = "tests.torch.worker_models"
 def test_what_a_model_holds():
     summary = fe.inspect_model(f"{MODELS}:plain")
     kept = {each.path: each for each in summary.attributes}
-    assert list(kept)[0] == "conv"
+    assert next(iter(kept)) == "conv"
     flags = [f"{prefix}{flag}" for prefix in ("", "conv.", "norm.") for flag in ("_is_full_backward_hook", "training")]
     assert sorted(list(kept)[-len(flags) :]) == sorted(flags)
     assert kept["conv.weight"] == fe.ModelAttribute("conv.weight", "parameter", "Tensor", (4, 3, 1, 1), "float32", 48)

@@ -233,7 +233,7 @@ def test_imports_are_found(source, names):
     [
         "import freeze_engine",
         "import freeze_engine; freeze_engine.load, freeze_engine.save, freeze_engine.Trace",
-        "import freeze_engine; freeze_engine.RecordingProcess, freeze_engine.RecordRequest, freeze_engine.inspect_model",
+        "import freeze_engine as fe; fe.RecordingProcess, fe.RecordRequest, fe.inspect_model",
         "import freeze_engine.worker.post_mortem_task, freeze_engine.worker.record_task",
         "import viewer",
         "import freeze_engine.examples as examples; list(examples.EXAMPLES)",

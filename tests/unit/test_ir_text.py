@@ -134,7 +134,7 @@ def test_types_with_brackets(type_text):
 def test_a_name_may_hold_what_the_name_of_an_attribute_may():
     text = (
         "graph(%self : __torch__.Net):\n"
-        '  %self.%q.bias : Tensor = prim::Constant[value= 0.5  1 [ CPUFloatType{2} ]]()\n'
+        "  %self.%q.bias : Tensor = prim::Constant[value= 0.5  1 [ CPUFloatType{2} ]]()\n"
         "  %50% b : Tensor, %c% : int = f::g(%self.%q.bias)\n"
         "  return (%50% b, %c%)\n"
     )

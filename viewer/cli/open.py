@@ -82,7 +82,7 @@ class OpenCommand:
             help="how large an uploaded file may be, such as 500M or 4G (default: 4G)",
         )
         recording = parser.add_argument_group("recording a MODEL", "as in freezer-ui record")
-        self._recording = add_recording_arguments(recording)
+        self._recording = add_recording_arguments(recording, ("torchscript",))
 
     def run(self, arguments: argparse.Namespace) -> int:
         """Serves the dashboard until it is ended."""

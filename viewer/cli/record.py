@@ -25,6 +25,9 @@ class RecordCommand:
     (@tensor.pt), or any of these for a keyword argument (mask=1x16:bool). Without inputs, neither given nor brought
     by the MODEL, nothing is measured.
 
+    With --backend inductor the model is compiled for its inputs, by torch.compile with freezing, and MODEL cannot be a
+    TorchScript file.
+
     The freeze runs in a process of its own. Where torch crashes, or is ended by --limit or Ctrl-C, the trace holds what
     was recorded until then.
     """

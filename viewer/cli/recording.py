@@ -6,38 +6,60 @@ import argparse
 import importlib.util
 import re
 from pathlib import Path
+from typing import Final
 
 import freeze_engine as fe
 from viewer.cli.command import CommandError
 
+_MODES: Final = ("default", "reduce-overhead", "max-autotune", "max-autotune-no-cudagraphs")
+#: The options that only one backend knows, by the names of their arguments.
+_OPTIONS: Final = {
+    "torchscript": ("via", "preserve", "no_optimize_numerics", "optimize_for_inference", "other_method"),
+    "inductor": ("mode", "dynamic", "fullgraph", "max_autotune", "discard_parameters", "fresh_caches"),
+}
 
-def add_recording_arguments(parser: argparse._ActionsContainer) -> list[argparse.Action]:
+
+def add_recording_arguments(
+    parser: argparse._ActionsContainer, backends: tuple[str, ...] = tuple(_OPTIONS)
+) -> list[argparse.Action]:
     """Adds the options of a recording.
 
     Args:
         parser: to add them to; also an argument group.
+        backends: which can be chosen.
 
     Returns:
         What was added.
     """
     add = parser.add_argument
-    return [
+    found = [
         add("--input", action="append", default=[], metavar="INPUT", help="an input, once for each argument"),
-        add("--backend", choices=("torchscript",), default="torchscript", help="which freezing (default: %(default)s)"),
+        add("--backend", choices=backends, default="torchscript", help="which freezing (default: %(default)s)"),
         add("--via", choices=("script", "trace"), help="how a module gets into TorchScript (default: script)"),
         add("--preserve", action="extend", nargs="+", metavar="NAME", help="attributes and methods to preserve (a.b)"),
         add("--no-optimize-numerics", action="store_true", help="leave out the folds that can change the numbers"),
         add("--optimize-for-inference", action="store_true", help="go on with torch.jit.optimize_for_inference"),
         add("--other-method", action="append", default=[], metavar="NAME", help="a further method to optimize"),
+    ]
+    if "inductor" in backends:
+        found += [
+            add("--mode", choices=_MODES, help="inductor: the mode of torch.compile"),
+            add("--dynamic", action=argparse.BooleanOptionalAction, help="inductor: whether sizes are symbols"),
+            add("--fullgraph", action="store_true", help="inductor: a graph break is an error"),
+            add("--max-autotune", action="store_true", help="inductor: choose kernels by running them"),
+            add("--discard-parameters", action="store_true", help="inductor: the module gives up its parameters"),
+            add("--fresh-caches", action="store_true", help="inductor: compile anew, so that no cache hides a pass"),
+        ]
+    limit = "end the recording after so many seconds, such as one that hangs"
+    return [
+        *found,
         add("--device", metavar="DEVICE", help="where to put model and inputs, freeze and measure (cpu, cuda:0)"),
         add("--no-measure", action="store_true", help="record only"),
         add("--no-latency", action="store_true", help="measure no latency"),
         add("--no-numerics", action="store_true", help="measure no numeric errors"),
         add("--no-memory", action="store_true", help="measure no memory"),
         add("--seconds", type=seconds, metavar="S", help="time to spend on latencies, warm-up apart (default: 12)"),
-        add(
-            "--limit", type=seconds, metavar="S", help="end the recording after so many seconds, such as one that hangs"
-        ),
+        add("--limit", type=seconds, metavar="S", help=limit),
     ]
 
 
@@ -48,13 +70,28 @@ def check_recording(arguments: argparse.Namespace) -> None:
         arguments: the parsed ones.
 
     Raises:
-        CommandError: torch is not installed.
+        CommandError: torch is not installed, or an option is another backend's.
         FreezerError: an input cannot be read.
     """
+    for backend, names in _OPTIONS.items():
+        given = [_flag(name, value) for name in names if _is_given(name, value := getattr(arguments, name, None))]
+        if given and backend != arguments.backend:
+            raise CommandError(
+                f"{', '.join(given)}: for --backend {backend} only, and this is --backend {arguments.backend}"
+            )
     for text in arguments.input:
         fe.parse_input(text)
     if importlib.util.find_spec("torch") is None:
         raise CommandError("torch is not installed here: recording needs it, looking at a trace does not")
+
+
+def _is_given(name: str, value: object) -> bool:
+    """Whether an option was used; ``--no-dynamic`` is False, and was."""
+    return value is not None if name == "dynamic" else bool(value)
+
+
+def _flag(name: str, value: object) -> str:
+    return f"--{'no-' if value is False else ''}{name.replace('_', '-')}"
 
 
 def recording_request(arguments: argparse.Namespace, model: str, output: Path) -> fe.RecordRequest:
@@ -70,7 +107,7 @@ def recording_request(arguments: argparse.Namespace, model: str, output: Path) -
         output=output,
         inputs=tuple(arguments.input),
         backend=arguments.backend,
-        options=torchscript_options(arguments),
+        options=inductor_options(arguments) if arguments.backend == "inductor" else torchscript_options(arguments),
         measure=measure(arguments),
         via=arguments.via,
         device=arguments.device,
@@ -93,6 +130,18 @@ def torchscript_options(arguments: argparse.Namespace) -> fe.TorchScriptOptions:
         optimize_numerics=not arguments.no_optimize_numerics,
         optimize_for_inference=arguments.optimize_for_inference,
         other_methods=tuple(arguments.other_method),
+    )
+
+
+def inductor_options(arguments: argparse.Namespace) -> fe.InductorOptions:
+    """Returns how to compile."""
+    return fe.InductorOptions(
+        mode=arguments.mode,
+        dynamic=arguments.dynamic,
+        fullgraph=arguments.fullgraph,
+        discard_parameters=arguments.discard_parameters,
+        max_autotune=arguments.max_autotune or None,
+        force_disable_caches=arguments.fresh_caches,
     )
 
 

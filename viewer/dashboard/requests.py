@@ -95,7 +95,9 @@ def form_values(request: fe.RecordRequest) -> dict[str, Any]:
     Args:
         request: also one that was not asked for by the page.
     """
-    options, measure = request.options or fe.TorchScriptOptions(), request.measure
+    # The page records with TorchScript only: `BACKENDS` says so.
+    options = request.options if isinstance(request.options, fe.TorchScriptOptions) else fe.TorchScriptOptions()
+    measure = request.measure
     wanted = ("latency", "numerics", "memory", "seconds")
     return {
         "model": request.model,

@@ -34,7 +34,7 @@ REASONS: Final[Mapping[str, tuple[str, str]]] = {
     "interface": ("interface type", "It is reached through a module interface."),
     "mutated_input": ("mutated input", "The graph writes it, so it stays an input."),
     "aliases_output": ("aliases an output", "An output shares its memory, so it stays an input."),
-    "not_a_parameter": ("not a parameter", "It is neither a parameter nor a buffer, so it stays an input."),
+    "not_a_parameter": ("not a parameter", "torch got it as an input and not as a parameter, so it stays one."),
     "unknown": ("unknown", "It was preserved; nothing recorded proves why."),
 }
 
@@ -112,6 +112,8 @@ def why_text(fate: fe.AttributeFate, steps: tuple[fe.Step, ...]) -> str:
         return REASONS[fate.reason or "unknown"][1]
     if fate.kind == "submodule":
         return MODULE_FATES[fate.fate]
+    if fate.fate == "dropped" and fate.step is None and fate.evidence:
+        return f"{fate.evidence[0].fact[:1].upper()}{fate.evidence[0].fact[1:]}."
     if fate.fate != "folded" or fate.step is None:
         return FATES[fate.fate]
     ending = "merged into another constant" if fate.locations else "computed away"

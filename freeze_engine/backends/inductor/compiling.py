@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from typing import Any
 
 import torch
@@ -14,6 +15,8 @@ from freeze_engine.options import InductorOptions
 def compiled_once(model: torch.nn.Module, inputs: Inputs, options: InductorOptions, freezing: bool = True) -> Any:
     """Compiles a module by calling it once, without gradients.
 
+    It is compiled apart from whatever else is compiled of its class, before and after.
+
     Args:
         model: in eval mode.
         inputs: what to call it with.
@@ -23,7 +26,11 @@ def compiled_once(model: torch.nn.Module, inputs: Inputs, options: InductorOptio
     Returns:
         What ``torch.compile`` returned.
     """
-    compiled = torch.compile(model, mode=options.mode, dynamic=options.dynamic, fullgraph=options.fullgraph)
+    backend = private.isolated_backend(options.mode, options.dynamic)
+    # With it, others' recompilations do not count for the limit either; new in torch 2.13.
+    known = inspect.signature(torch.compile).parameters
+    apart: dict[str, Any] = {"isolate_recompiles": True} if "isolate_recompiles" in known else {}
+    compiled = torch.compile(model, backend=backend, dynamic=options.dynamic, fullgraph=options.fullgraph, **apart)
     call_once(compiled, inputs, options, freezing)
     return compiled
 

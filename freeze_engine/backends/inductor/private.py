@@ -199,6 +199,22 @@ def front_door() -> PrivateName:
     return _DOOR
 
 
+def isolated_backend(mode: str | None, dynamic: bool | None) -> Any:
+    """Returns Inductor as a backend that equals no other, for `torch.compile`.
+
+    Dynamo keeps what it compiled with the code of a function, and runs it for every module whose guards pass and whose
+    backend is equal. Code compiled without freezing takes the parameters as inputs, has guards that any module of the
+    class passes, and would be run in the place of frozen code from then on (torch 2.13).
+
+    Args:
+        mode: of ``torch.compile``.
+        dynamic: likewise.
+    """
+    wrapper = front_door().owner
+    members = {"__eq__": object.__eq__, "__hash__": object.__hash__}
+    return type("IsolatedInductor", (wrapper,), members)(mode or "default", None, dynamic)
+
+
 def inductor_config() -> Any:
     """Returns ``torch._inductor.config``."""
     return importlib.import_module("torch._inductor.config")

@@ -107,8 +107,8 @@ def record_module(
             given.restore()
     if not seen.compiles:
         raise FreezerError(
-            f"Inductor froze no graph of {type(model).__name__}: if this module was compiled before, call "
-            "torch.compiler.reset() first; a function that Dynamo cannot trace at all has nothing to freeze"
+            f"Inductor froze no graph of {type(model).__name__}: Dynamo found nothing in it that it can trace, or its "
+            "limit of recompilations is reached (torch.compiler.reset() forgets them); TORCH_LOGS=dynamo tells more"
         )
     watcher.progress("reading what was recorded", 2, PHASES)
     trace, live = trace_of(seen.compiles, told)
