@@ -14,6 +14,7 @@ from freeze_engine.backends.inductor.rows import TensorRefs, take
 from freeze_engine.backends.inductor.snapshot import SnapshotReader, source_ref
 from freeze_engine.backends.inductor.types import type_text
 from freeze_engine.lineage import assign_ids
+from freeze_engine.measure.memory import StorageNames
 from freeze_engine.trace import GraphSnapshot, Node, SourceRef, Value
 
 REFS = TensorRefs()
@@ -31,7 +32,7 @@ def traced() -> torch.fx.GraphModule:
 
 
 def read(module: torch.fx.GraphModule) -> GraphSnapshot:
-    return SnapshotReader(Constants()).read(take(module, REFS))
+    return SnapshotReader(Constants(), StorageNames()).read(take(module, REFS))
 
 
 def test_a_graph_becomes_a_snapshot():
@@ -58,7 +59,7 @@ def test_what_did_not_change_is_the_same_object():
     second = take(module, REFS, first)
     changed = [row.name for row, before in zip(second.rows, first.rows, strict=True) if row is not before]
     assert changed == ["add"]
-    reader = SnapshotReader(Constants())
+    reader = SnapshotReader(Constants(), StorageNames())
     before, after = reader.read(first), reader.read(second)
     assert [node.id for node, other in zip(after.nodes, before.nodes, strict=True) if node is not other] == ["add"]
 
@@ -94,7 +95,7 @@ def test_a_function_of_inductors_own_cannot_be_run():
 
 def test_a_name_that_is_given_again_is_another_node():
     module = traced()
-    reader = SnapshotReader(Constants())
+    reader = SnapshotReader(Constants(), StorageNames())
     first = take(module, REFS)
     (relu,) = module.graph.find_nodes(op="call_function", target=torch.ops.aten.relu.default)
     with module.graph.inserting_before(relu):

@@ -80,7 +80,7 @@ class _Measuring:
     def run(self) -> Trace:
         if not (self.measure.latency or self.measure.numerics):
             return self.trace
-        own = State(self.subject.source, self.subject.written)
+        own = self._source_state()
         try:
             candidates = [*self._steps(), *self._baselines()]
             latencies, numerics = self._latencies(candidates), self._numerics(candidates)
@@ -145,7 +145,7 @@ class _Measuring:
         with self._told_of(FROZEN):
             # Copies of inputs may fail a guard that the inputs themselves pass: then it is compiled anew here.
             _apart(call_once, subject.compiled, cloned(inputs), subject.options)
-            reset = State(subject.source, subject.written).restore if subject.written else None
+            reset = self._source_state().restore if subject.written else None
             found.append(Candidate(FROZEN, subject.compiled, reset))
         for name, for_inference in ((SCRIPTED, False), (FOR_INFERENCE, True)):
             with self._told_of(name):
@@ -153,6 +153,12 @@ class _Measuring:
                 model, reset = self._copy()
                 found.append(Candidate(name, _apart(_script_frozen, model, inputs, subject.via, for_inference), reset))
         return found
+
+    def _source_state(self) -> State:
+        """Returns the state of the module itself; one that gave up its parameters has none that could be put back."""
+        return State(
+            self.subject.source, frozenset() if self.subject.options.discard_parameters else self.subject.written
+        )
 
     def _copy(self) -> tuple[torch.nn.Module, Callable[[], None] | None]:
         """Returns a copy of the model, and what puts its state back."""

@@ -91,7 +91,8 @@ def record_module(
     watcher.progress("compiling", 0, PHASES)
     # Where the module gives up its parameters, a copy has to stand for it.
     reference = copy.deepcopy(model) if measure is not None and options.discard_parameters else model
-    state, given = State(model), InputState(inputs)
+    # Putting anything back would undo the giving up.
+    state, given = State(model, frozenset() if options.discard_parameters else None), InputState(inputs)
     with capturing(
         model, measure is not None, lambda stage: watcher.progress(f"compiling: {stage}", 1, PHASES)
     ) as seen:
@@ -110,6 +111,7 @@ def record_module(
             f"Inductor froze no graph of {type(model).__name__}: Dynamo found nothing in it that it can trace, or its "
             "limit of recompilations is reached (torch.compiler.reset() forgets them); TORCH_LOGS=dynamo tells more"
         )
+    written |= {path for each in seen.compiles for held in each.inputs if held.mutated for path in held.paths}
     watcher.progress("reading what was recorded", 2, PHASES)
     trace, live = trace_of(seen.compiles, told)
     for step in trace.steps:

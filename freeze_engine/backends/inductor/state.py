@@ -16,7 +16,7 @@ _PLAIN = (torch.Tensor, bool, int, float, str, type(None))
 class State:
     """The buffers of a module, and the tensors and plain values that are its attributes, as they are now.
 
-    Parameters are held, but their contents are not: nothing writes them in inference.
+    Parameters are held, but their contents only where they are named: hardly anything writes them in inference.
 
     Args:
         module: the module.
@@ -27,7 +27,9 @@ class State:
         held = [each for each in _held(module) if only is None or each[0] in only]
         self._held = held
         self._contents = {
-            path: (value, value.detach().clone()) for path, holder, name in held if _is_written(value := holder[name])
+            path: (value, value.detach().clone())
+            for path, holder, name in held
+            if _has_content(value := holder[name]) and (only is not None or not isinstance(value, torch.nn.Parameter))
         }
         self._values = {path: holder[name] for path, holder, name in held}
 
@@ -60,7 +62,7 @@ class InputState:
         map_inputs(inputs, self._note)
 
     def _note(self, tensor: torch.Tensor) -> torch.Tensor:
-        if _is_written(tensor):
+        if _has_content(tensor):
             self._contents.append((tensor, tensor.detach().clone()))
         return tensor
 
@@ -81,14 +83,8 @@ def _held(module: torch.nn.Module) -> Iterator[tuple[str, dict[str, Any], str]]:
                     yield f"{prefix}.{name}" if prefix else name, holder, name
 
 
-def _is_written(value: Any) -> bool:
-    """Whether the contents of a value are kept: of a dense tensor that is no parameter."""
-    return (
-        isinstance(value, torch.Tensor)
-        and not isinstance(value, torch.nn.Parameter)
-        and value.layout is torch.strided
-        and not value.is_quantized
-    )
+def _has_content(value: Any) -> bool:
+    return isinstance(value, torch.Tensor) and value.layout is torch.strided and not value.is_quantized
 
 
 def _is_same(value: Any, before: Any) -> bool:
