@@ -40,7 +40,7 @@ class Frozen:
 
 
 def frozen_modules(captured: fe.Captured) -> list[Frozen]:
-    freezes = captured._capture.freezes
+    freezes = captured._freezes.freezes
     return [_frozen(freeze, trace) for freeze, trace in zip(freezes, captured.traces, strict=True)]
 
 
