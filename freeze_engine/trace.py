@@ -282,6 +282,8 @@ class Latency:
         ratio: time relative to the first step (below 1 is faster); ``None`` on the first step.
         verdict: ``faster`` or ``slower`` only where the ratio's interval excludes 1.
         notes: outliers, throttling or too short a run, in words.
+        previous: time relative to the step of the same method before it that was measured, from the same rounds.
+        change: what ``previous`` says, by the same rule as ``verdict``; both ``None`` where there is no such step.
     """
 
     device: str
@@ -292,6 +294,8 @@ class Latency:
     ratio: Interval | None
     verdict: Literal["baseline", "faster", "slower", "no measurable difference"]
     notes: tuple[str, ...] = ()
+    previous: Interval | None = None
+    change: Literal["faster", "slower", "no measurable difference"] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -305,6 +309,7 @@ class OutputError:
         sqnr_db: signal to quantisation noise ratio in dB, ``inf`` for equal outputs.
         nonfinite: non-finite elements that the reference does not have.
         close: whether ``torch.testing.assert_close`` accepts it with its default tolerances.
+        max_ulp: largest distance in units in the last place of the output's dtype, ``None`` for other than floats.
     """
 
     output: str
@@ -313,6 +318,7 @@ class OutputError:
     sqnr_db: float
     nonfinite: int
     close: bool
+    max_ulp: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -323,11 +329,13 @@ class Numerics:
         reference: the eager module in the same dtype (``eager``) or in double precision (``float64``).
         outputs: one entry per output tensor.
         error: why it could not be compared (an exception's text), else ``None``.
+        inputs: which inputs both ran on: the user's (``given``), or generated ones of the same shapes, by name.
     """
 
     reference: Literal["eager", "float64"]
     outputs: tuple[OutputError, ...]
     error: str | None = None
+    inputs: str = "given"
 
     @property
     def close(self) -> bool:
@@ -550,6 +558,99 @@ class Failure:
     step: int | None
 
 
+@dataclass(frozen=True, slots=True)
+class Check:
+    """A question put to the frozen module after the freeze, and how it was answered.
+
+    Attributes:
+        name: what was checked: ``stale_weights``, ``idempotence``, ``determinism``, ``round_trip``.
+        verdict: ``passed`` or ``failed``; ``unknown`` where it could not be run.
+        message: one sentence: what was found, or why it could not be run.
+        details: what the verdict stands on, one line each.
+    """
+
+    name: str
+    verdict: Literal["passed", "failed", "unknown"]
+    message: str
+    details: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Kernel:
+    """A generated or library kernel that a program calls.
+
+    Attributes:
+        name: as the program calls it.
+        kind: ``cpp``, ``triton`` or ``extern`` (a library's).
+        nodes: ids of the nodes it computes, in the last graph of the program's method.
+        sources: the user's source lines it comes from.
+        time_ns: time in one run of the program, ``None`` where it was not measured.
+    """
+
+    name: str
+    kind: Literal["cpp", "triton", "extern"]
+    nodes: tuple[str, ...] = ()
+    sources: tuple[SourceRef, ...] = ()
+    time_ns: Interval | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """What Inductor generated for one graph.
+
+    Attributes:
+        name: ``compiled with freezing`` or ``compiled``, as the baseline of that name.
+        method: the graph's method.
+        kernels: in the order they are called.
+        code: the generated code, ``None`` where it was not kept.
+    """
+
+    name: str
+    method: str
+    kernels: tuple[Kernel, ...] = ()
+    code: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryLedger:
+    """What a freeze did to memory, beside the bytes of constants that each step has.
+
+    Attributes:
+        peak_bytes: the most that was resident during the freeze beyond what was before it, ``None`` where unknown.
+        file_before_bytes: size of the module saved before the freeze, ``None`` where it does not save.
+        file_after_bytes: size of the frozen module saved.
+        saves: whether the frozen module, saved and loaded, runs and gives the same; ``None`` where it was not tried.
+        message: what saving or loading it said, if it failed.
+    """
+
+    peak_bytes: int | None = None
+    file_before_bytes: int | None = None
+    file_after_bytes: int | None = None
+    saves: bool | None = None
+    message: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Contribution:
+    """What one pass contributes on its own: the freeze with it against the freeze without it.
+
+    Attributes:
+        stage: of the pass.
+        name: of the pass.
+        latency: time with the pass relative to without it, by device (below 1: the pass pays off).
+        max_abs_with: largest error against eager of the whole freeze, ``None`` where it was not compared.
+        max_abs_without: the same without the pass.
+        error: why the freeze without it could not be run, else ``None``.
+    """
+
+    stage: str
+    name: str
+    latency: tuple[tuple[str, Interval], ...] = ()
+    max_abs_with: float | None = None
+    max_abs_without: float | None = None
+    error: str | None = None
+
+
 @dataclass(frozen=True, slots=True, repr=False)
 class Trace:
     """One recorded freeze.
@@ -570,6 +671,10 @@ class Trace:
         failure: the exception that ended the freeze, if one did.
         duration_ns: time of the whole freeze in the recorded run, recording included.
         created: UTC, ISO 8601.
+        checks: what was asked of the frozen module afterwards.
+        memory: what the freeze did to memory, ``None`` where it was not measured.
+        programs: what Inductor generated, with freezing and without.
+        ablation: what each pass contributes on its own, where that was asked for.
     """
 
     name: str
@@ -587,6 +692,10 @@ class Trace:
     failure: Failure | None = None
     duration_ns: int | None = None
     created: str = ""
+    checks: tuple[Check, ...] = ()
+    memory: MemoryLedger | None = None
+    programs: tuple[Program, ...] = ()
+    ablation: tuple[Contribution, ...] = ()
 
     def __repr__(self) -> str:
         changed = sum(step.changed for step in self.steps)

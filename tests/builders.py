@@ -16,18 +16,23 @@ from freeze_engine.trace import (
     AttributeFate,
     Baseline,
     ChainLink,
+    Check,
+    Contribution,
     Environment,
     Evidence,
     Failure,
     GraphSnapshot,
     InputSpec,
     Interval,
+    Kernel,
     Latency,
     Location,
+    MemoryLedger,
     NearMiss,
     Notice,
     Numerics,
     OutputError,
+    Program,
     Rewrite,
     SourceLines,
     SourceRef,
@@ -88,6 +93,8 @@ def _latency(median_ns: float, ratio: float | None) -> tuple[Latency, ...]:
             ratio=None if ratio is None else Interval(ratio, ratio - 0.04, ratio + 0.04),
             verdict=verdict,
             notes=() if ratio is None else ("2 outliers left out",),
+            previous=None if ratio is None else Interval(ratio, ratio - 0.04, ratio + 0.04),
+            change=None if ratio is None else "faster" if ratio < 0.95 else "no measurable difference",
         ),
     )
 
@@ -95,7 +102,7 @@ def _latency(median_ns: float, ratio: float | None) -> tuple[Latency, ...]:
 def _numerics(max_abs: float) -> tuple[Numerics, ...]:
     sqnr_db = inf if max_abs == 0.0 else 96.5
     return (
-        Numerics("eager", (OutputError("0", max_abs, 4 * max_abs, sqnr_db, 0, max_abs < 1e-4),)),
+        Numerics("eager", (OutputError("0", max_abs, 4 * max_abs, sqnr_db, 0, max_abs < 1e-4, 12.0),)),
         Numerics("float64", (), "RuntimeError: expected scalar type Float but found Double"),
     )
 
@@ -241,6 +248,24 @@ def small_trace() -> Trace:
         sources=(SourceLines(FILE, 1, LINES),),
         duration_ns=12_345_678,
         created="2026-01-02T03:04:05Z",
+        checks=(Check("round_trip", "failed", "The loaded module gives other numbers.", ("max abs error 0.5",)),),
+        memory=MemoryLedger(1_048_576, 4096, 2048, False, "RuntimeError: could not export Python function call"),
+        programs=(
+            Program(
+                "compiled with freezing",
+                "forward",
+                (
+                    Kernel(
+                        "cpp_fused_relu_0", "cpp", ("r",), (SourceRef(FILE, 4, 8),), Interval(1500.0, 1400.0, 1700.5)
+                    ),
+                ),
+                "cpp_fused_relu_0(buf0)",
+            ),
+        ),
+        ablation=(
+            Contribution("optimize_frozen_graph", "FoldConvBn", (("cpu", Interval(0.7, 0.6, 0.8)),), 1e-6, 0.0),
+            Contribution("optimize_frozen_graph", "FoldConvAdd", error="RuntimeError: left out"),
+        ),
     )
 
 

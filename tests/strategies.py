@@ -123,12 +123,17 @@ _latencies = st.builds(
     st.none() | _intervals(numbers),
     st.sampled_from(["baseline", "faster", "slower", "no measurable difference"]),
     st.lists(texts, max_size=2).map(tuple),
+    st.none() | _intervals(numbers),
+    st.none() | st.sampled_from(["faster", "slower", "no measurable difference"]),
 )
 _numerics = st.builds(
     Numerics,
     st.sampled_from(["eager", "float64"]),
-    st.lists(st.builds(OutputError, texts, numbers, numbers, numbers, counts, st.booleans()), max_size=2).map(tuple),
+    st.lists(
+        st.builds(OutputError, texts, numbers, numbers, numbers, counts, st.booleans(), st.none() | numbers), max_size=2
+    ).map(tuple),
     st.none() | texts,
+    texts,
 )
 _measured = {
     "latency": st.lists(_latencies, max_size=2).map(tuple),

@@ -33,11 +33,12 @@ class TooLargeError(Exception):
     """A file unpacks to more than it may."""
 
 
-def decode(payload: Json, max_bytes: int) -> Trace:
+def decode(payload: Json, version: int, max_bytes: int) -> Trace:
     """Returns the trace that `freeze_engine.serde.encode.encode` turned into ``payload``.
 
     Args:
         payload: what `json` read.
+        version: of the schema it was written with.
         max_bytes: how much what splices make may take, which could be much from little: thousands of
             snapshots, each as large as the first.
 
@@ -48,8 +49,8 @@ def decode(payload: Json, max_bytes: int) -> Trace:
     keys = {"columns", "tables", "trace"}
     if type(payload) is not dict or payload.keys() != keys:
         raise MalformedError(f"expected an object with exactly {', '.join(sorted(keys))}")
-    _check_columns(payload["columns"])
-    decoder = _Decoder(max_bytes)
+    _check_columns(payload["columns"], version)
+    decoder = _Decoder(version, max_bytes)
     decoder.read_tables(payload["tables"])
     try:
         trace = decoder.row(Trace)(payload["trace"])
@@ -59,8 +60,8 @@ def decode(payload: Json, max_bytes: int) -> Trace:
     return trace
 
 
-def _check_columns(found: Json) -> None:
-    expected = all_columns()
+def _check_columns(found: Json, version: int) -> None:
+    expected = all_columns(version)
     if type(found) is not dict or found.keys() != expected.keys():
         raise MalformedError(f"expected exactly the types {', '.join(expected)}", "columns")
     for name, names in expected.items():
@@ -73,8 +74,8 @@ def _check_columns(found: Json) -> None:
 class _Decoder(Converter):
     """Turns rows into values, looking up what stands in the tables read so far."""
 
-    def __init__(self, max_bytes: int) -> None:
-        super().__init__()
+    def __init__(self, version: int, max_bytes: int) -> None:
+        super().__init__(version)
         self._tables: dict[type, list[Any]] = {kind: [] for kind in TABLES}
         self._left_bytes = max_bytes
         # What splices apply to, by the position of the row: the lines of long texts, the nodes of snapshots.
@@ -138,7 +139,7 @@ class _Decoder(Converter):
         return sum(self._held.get(id(node), 0) for node in nodes) if self._held else 0
 
     def _snapshot(self, row: Json) -> GraphSnapshot:
-        base, *fields = _row(row, 1 + len(columns(GraphSnapshot)))
+        base, *fields = _row(row, 1 + len(columns(GraphSnapshot, self.version)))
         fields[NODES_COLUMN] = self._changed(GraphSnapshot, base, fields[NODES_COLUMN])
         graph: GraphSnapshot = self.row(GraphSnapshot)(fields)
         self._take(_REFERENCE_BYTES * self._held_by(graph.nodes))
@@ -196,7 +197,7 @@ class _Decoder(Converter):
                     values.append(part(value))
             except MalformedError as error:
                 raise error.within(f".{names[len(values)]}") from None
-            return kind(*values)
+            return kind(**dict(zip(names, values, strict=True)))
 
         return convert
 

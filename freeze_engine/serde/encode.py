@@ -26,11 +26,12 @@ from freeze_engine.serde.schema import (
 from freeze_engine.trace import Block, GraphSnapshot, Node, Step, Trace
 
 
-def encode(trace: Trace) -> dict[str, Json]:
+def encode(trace: Trace, version: int) -> dict[str, Json]:
     """Returns the payload of ``trace``, which `json` can write.
 
     Args:
         trace: any trace; it need not pass `freeze_engine.verify.check_trace`.
+        version: of the schema, the newest.
 
     Returns:
         ``columns`` (the fields of each type), ``tables`` (rows by type) and ``trace`` (its row).
@@ -38,14 +39,14 @@ def encode(trace: Trace) -> dict[str, Json]:
     Raises:
         InvalidTraceError: it holds something that its type hints do not allow.
     """
-    encoder = _Encoder()
+    encoder = _Encoder(version)
     try:
         encoder.add_snapshots(_expect(trace, Trace))
         row = encoder.row(Trace)(trace)
     except MalformedError as error:
         raise InvalidTraceError(f"cannot be stored: {error.within('trace')}") from error
     tables = {kind.__name__: rows for kind, rows in encoder.rows.items()}
-    return {"columns": all_columns(), "tables": tables, "trace": row}
+    return {"columns": all_columns(version), "tables": tables, "trace": row}
 
 
 class _Encoder(Converter):
@@ -55,8 +56,8 @@ class _Encoder(Converter):
         rows: the tables.
     """
 
-    def __init__(self) -> None:
-        super().__init__()
+    def __init__(self, version: int) -> None:
+        super().__init__(version)
         self.rows: dict[type, list[Json]] = {kind: [] for kind in TABLES}
         self._positions: dict[type, dict[str, int]] = {kind: {} for kind in TABLES}
         # Snapshots share most of their nodes, so what was stored once is found by identity.

@@ -15,6 +15,8 @@ Numbers are unsigned, high byte first. Magic and version stay where they are in 
 
 History of `SCHEMA_VERSION`:
     1: the first.
+    2: latency and error against the step before, ULP distances, several sets of inputs; checks, the memory ledger,
+        generated programs with their kernels, and what leaving out a pass changes.
 """
 
 from __future__ import annotations
@@ -36,7 +38,7 @@ from freeze_engine.serde.encode import encode
 from freeze_engine.serde.schema import Json, MalformedError
 from freeze_engine.trace import Trace
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 """Version of the files written; a change of any type of `freeze_engine.trace` makes a new one."""
 
 MAX_BYTES = 512 << 20
@@ -46,7 +48,10 @@ A trace of 10,000 nodes and 30 steps takes 3 MB. Parsed, a payload takes a few t
 """
 
 MIGRATIONS: dict[int, Callable[[dict[str, Json]], dict[str, Json]]] = {}
-"""For each older version, the function that turns its payload into that of the version after it."""
+"""For each older version, the function that turns its payload into that of the version after it.
+
+A version that only adds fields with defaults needs none: `freeze_engine.serde.schema.SINCE` lists them.
+"""
 
 _MAGIC = b"\x89FZT\r\n\x1a\n"
 _START = struct.Struct(">8sI")
@@ -121,7 +126,7 @@ def dumps(trace: Trace) -> bytes:
     Raises:
         InvalidTraceError: the trace holds something that its type hints do not allow.
     """
-    text = json.dumps(encode(trace), ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    text = json.dumps(encode(trace, SCHEMA_VERSION), ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     payload = text.encode("utf-8", "surrogatepass")
     packed = zlib.compress(payload, 9)
     start = _START.pack(_MAGIC, SCHEMA_VERSION)
@@ -143,7 +148,7 @@ def loads(data: bytes, origin: str = "trace", max_bytes: int = MAX_BYTES) -> Tra
     version = _version(data, origin)
     try:
         payload = _payload(data, origin, max_bytes)
-        return decode(migrate(payload, version), max_bytes)
+        return decode(migrate(payload, version), version, max_bytes)
     except TooLargeError as error:
         raise TraceFileError(
             f"{origin}: unpacks to more than {max_bytes} bytes; if you trust it, load it with a larger max_bytes"
@@ -164,7 +169,7 @@ def migrate(payload: dict[str, Json], version: int) -> dict[str, Json]:
     """
     try:
         for older in range(version, SCHEMA_VERSION):
-            payload = MIGRATIONS[older](payload)
+            payload = MIGRATIONS[older](payload) if older in MIGRATIONS else payload
     except (LookupError, TypeError, AttributeError, ValueError) as error:
         raise MalformedError(f"cannot be brought up from schema {version} ({error!r})") from error
     return payload
@@ -188,7 +193,7 @@ def _version(data: bytes, origin: str) -> int:
         raise TraceFileError(
             f"{origin}: written by a newer version (schema {version}, this is {SCHEMA_VERSION}); upgrade freezer-ui"
         )
-    if version != SCHEMA_VERSION and version not in MIGRATIONS:
+    if version < 1:
         raise TraceFileError(f"{origin}: has the unknown schema {version}; copy it again from where it came from")
     return version
 

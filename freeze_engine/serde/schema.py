@@ -1,8 +1,7 @@
 """How the types of `freeze_engine.trace` are laid out in a file, derived from their type hints.
 
-Nothing here names a field of a type, so a new field needs a new schema version and a migration
-(`freeze_engine.serde`) but no code here. Two converters walk the hints the same way: one writes
-(`freeze_engine.serde.encode`), one reads (`freeze_engine.serde.decode`).
+Only `SINCE` names fields: those that a version later than the first added, each with a default. Two converters walk
+the hints the same way: one writes (`freeze_engine.serde.encode`), one reads (`freeze_engine.serde.decode`).
 """
 
 from __future__ import annotations
@@ -30,6 +29,18 @@ recursion or cycles.
 MAX_NESTING = 80
 """How deep nodes may nest. Comparing them recurses, eight calls a level, and Python allows 1000."""
 
+
+SINCE: dict[tuple[str, str], int] = {
+    ("Latency", "previous"): 2,
+    ("Latency", "change"): 2,
+    ("OutputError", "max_ulp"): 2,
+    ("Numerics", "inputs"): 2,
+    ("Trace", "checks"): 2,
+    ("Trace", "memory"): 2,
+    ("Trace", "programs"): 2,
+    ("Trace", "ablation"): 2,
+}
+"""The version that brought a field, by ``(type, field)``; all others are of the first. Older files get its default."""
 
 LONG_TEXT_LINES = 8
 """From how many lines on a text is stored as what changed since an earlier one (a method's code, step by step)."""
@@ -60,10 +71,14 @@ class Converter(ABC):
     """Makes the function that converts values of a type, given as its type hint.
 
     The functions raise `MalformedError` for whatever does not fit.
+
+    Attributes:
+        version: of the schema, which decides what fields the types have.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, version: int) -> None:
         self._rows: dict[type, Convert] = {}
+        self.version = version
 
     def converter(self, hint: Any) -> Convert:
         """Returns the function for ``hint``: a leaf, ``X | None``, a tuple, a ``Literal`` or a dataclass."""
@@ -84,7 +99,7 @@ class Converter(ABC):
         """Returns the function for the fields of a dataclass, in their order; made once per type."""
         if kind not in self._rows:
             hints = get_type_hints(kind)
-            names = columns(kind)
+            names = columns(kind, self.version)
             self._rows[kind] = self.record(kind, names, [self.converter(hints[name]) for name in names])
         return self._rows[kind]
 
@@ -122,23 +137,25 @@ class Converter(ABC):
         """Returns the function for a dataclass with the fields ``names``, converted by ``parts``."""
 
 
-def columns(kind: type) -> tuple[str, ...]:
-    """Returns the field names of a dataclass, in the order its rows have."""
-    return tuple(field.name for field in fields(kind))
+def columns(kind: type, version: int) -> tuple[str, ...]:
+    """Returns the field names of a dataclass in a version of the schema, in the order its rows have."""
+    return tuple(field.name for field in fields(kind) if SINCE.get((kind.__name__, field.name), 1) <= version)
 
 
-NODES_COLUMN = columns(GraphSnapshot).index("nodes")
+NODES_COLUMN = columns(GraphSnapshot, 1).index("nodes")
 """Where a snapshot's row holds its nodes, which are stored as splices of another snapshot's."""
 
 
-def all_columns() -> dict[str, list[str]]:
-    """Returns the field names of every type that a trace can hold, by type name, as a file states them."""
+def all_columns(version: int) -> dict[str, list[str]]:
+    """Returns the field names of every type that a trace can hold, by type name, as a file of a version states them."""
     found: dict[str, list[str]] = {}
     waiting: list[Any] = [Trace]
     while waiting:
         hint = waiting.pop()
         if is_dataclass(hint) and isinstance(hint, type) and hint.__name__ not in found:
-            found[hint.__name__] = list(columns(hint))
-            waiting += get_type_hints(hint).values()
+            names = columns(hint, version)
+            found[hint.__name__] = list(names)
+            hints = get_type_hints(hint)
+            waiting += (hints[name] for name in names)
         waiting += get_args(hint) if get_origin(hint) is not Literal else ()
     return dict(sorted(found.items()))

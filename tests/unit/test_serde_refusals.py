@@ -45,11 +45,11 @@ def test_an_older_file_is_migrated(monkeypatch: pytest.MonkeyPatch) -> None:
     def older(payload: dict[str, Any]) -> dict[str, Any]:
         return {"columns": payload["columns"], "tables": payload["tables"], "trace": payload["recording"]}
 
-    monkeypatch.setattr(file, "SCHEMA_VERSION", 3)
-    monkeypatch.setattr(file, "MIGRATIONS", {1: older, 2: lambda payload: payload})
+    monkeypatch.setattr(file, "SCHEMA_VERSION", SCHEMA_VERSION + 2)
+    monkeypatch.setattr(file, "MIGRATIONS", {SCHEMA_VERSION: older})
     payload = payload_of(SMALL)
     payload["recording"] = payload.pop("trace")
-    assert loads(sealed(json.dumps(payload).encode(), version=1)) == small_trace()
+    assert loads(sealed(json.dumps(payload).encode(), version=SCHEMA_VERSION)) == small_trace()
 
 
 @pytest.mark.parametrize("payload", ["[]", "{}", "null", "3"])
@@ -89,15 +89,18 @@ def test_any_other_bytes_are_refused(data: bytes) -> None:
         (b"\x89PNG\r\n\x1a\n" + bytes(80), "x: is not a trace file but a PNG image"),
         (b'{"steps": []}', "x: is not a trace file but JSON text"),
         (b"GIF89a", "x: is not a trace file but something else"),
-        (sealed(b"{}", version=3), "x: written by a newer version (schema 3, this is 1); upgrade"),
+        (
+            sealed(b"{}", version=3),
+            "x: written by a newer version (schema {SCHEMA_VERSION + 1}, this is {SCHEMA_VERSION}); upgrade",
+        ),
         (sealed(b"{}", version=0), "x: has the unknown schema 0"),
         (SMALL + b"\x00", "bytes after its header instead of"),
         (SMALL[:-1] + bytes([SMALL[-1] ^ 1]), "x: is damaged (its SHA-256 differs)"),
         (sealed(b"{", unpacked_bytes=2), "unpacks to another length than the header states"),
-        (sealed(b"[" * 100_000), "x: does not fit schema 1: "),
+        (sealed(b"[" * 100_000), f"x: does not fit schema {SCHEMA_VERSION}: "),
         (sealed(b'{"trace": NaN}'), "NaN is no JSON"),
-        (sealed(b"9" * 5000), "x: does not fit schema 1: "),
-        (sealed(b"\xff"), "x: does not fit schema 1: payload"),
+        (sealed(b"9" * 5000), f"x: does not fit schema {SCHEMA_VERSION}: "),
+        (sealed(b"\xff"), f"x: does not fit schema {SCHEMA_VERSION}: payload"),
         (sealed(b"[]"), "expected an object with exactly columns, tables, trace"),
     ],
 )
