@@ -90,8 +90,8 @@ def test_any_other_bytes_are_refused(data: bytes) -> None:
         (b'{"steps": []}', "x: is not a trace file but JSON text"),
         (b"GIF89a", "x: is not a trace file but something else"),
         (
-            sealed(b"{}", version=3),
-            "x: written by a newer version (schema {SCHEMA_VERSION + 1}, this is {SCHEMA_VERSION}); upgrade",
+            sealed(b"{}", version=SCHEMA_VERSION + 1),
+            f"x: written by a newer version (schema {SCHEMA_VERSION + 1}, this is {SCHEMA_VERSION}); upgrade",
         ),
         (sealed(b"{}", version=0), "x: has the unknown schema 0"),
         (SMALL + b"\x00", "bytes after its header instead of"),
