@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -29,14 +30,23 @@ class FakeProcess:
     request: fe.RecordRequest
     tell: Callable[[fe.JobEvent], None]
     started: bool = False
+    interrupted: bool = False
     cancelled: bool = False
     hangs: bool = False
 
     def start(self) -> None:
         self.started = True
 
+    def interrupt(self) -> None:
+        self.interrupted = True
+        if not self.hangs:
+            self.tell(fe.JobEnded("cancelled", self.request.output, "cancelled", error="KeyboardInterrupt:"))
+
     def cancel(self) -> None:
+        was_over = self.cancelled or (self.interrupted and not self.hangs)
         self.cancelled = True
+        if was_over:
+            return
         if not self.hangs:
             self.tell(fe.JobEnded("cancelled", None, "cancelled"))
 
@@ -147,6 +157,33 @@ def test_the_newest_comes_first_and_the_rest_goes_on(jobs: Jobs, launcher: Launc
     assert jobs.running
 
 
+def test_cancelling_asks_first_and_leaves_what_was_recorded(jobs: Jobs, tmp_path: Path) -> None:
+    jobs.cancel(jobs.record(_request(tmp_path)))
+    assert _seen(jobs) == [_row(state="cancelled", message="cancelled", trace=str(tmp_path / "net.fztrace"))]
+
+
+def test_cancelling_again_waits_no_longer(jobs: Jobs, launcher: Launcher, tmp_path: Path) -> None:
+    job = jobs.record(_request(tmp_path))
+    process = launcher.processes[0]
+    process.hangs = True
+    jobs.cancel(job)
+    assert (process.interrupted, process.cancelled) == (True, False)
+    jobs.cancel(job)
+    assert process.cancelled
+
+
+def test_what_does_not_answer_is_ended(
+    jobs: Jobs, launcher: Launcher, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("viewer.dashboard.jobs.PATIENCE_S", 0.0)
+    job = jobs.record(_request(tmp_path))
+    ended = threading.Event()
+    launcher.processes[0].hangs = True
+    monkeypatch.setattr(launcher.processes[0], "cancel", ended.set)
+    jobs.cancel(job)
+    assert ended.wait(30)
+
+
 def test_only_what_has_ended_is_dismissed(jobs: Jobs, tmp_path: Path) -> None:
     job = jobs.record(_request(tmp_path))
     with pytest.raises(fe.FreezerError, match=r"still runs\. Cancel it first"):
@@ -230,7 +267,7 @@ def test_a_recording_without_a_trace_leaves_no_file(launcher: Launcher, tmp_path
     async def scenario() -> None:
         state = State(Site(1), Library(tmp_path / "recent.json"), lambda call: call(), launcher)
         state.jobs.record(request)
-        state.jobs.cancel(state.jobs.rows()[0]["id"])
+        launcher.processes[0].tell(fe.JobEnded("crashed", None, "died of SIGSEGV"))
         await state.close()
 
     asyncio.run(scenario())

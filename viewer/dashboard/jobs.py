@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import secrets
+import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -16,6 +17,9 @@ from viewer.dashboard.requests import form_values
 MAX_ENDED: Final = 50
 """How many recordings that ended are kept in the list."""
 
+PATIENCE_S: Final = 3.0
+"""How long a cancelled recording has to write down what it has."""
+
 _POLL_S: Final = 0.02
 _DISMISSED_LATER: Final = "The recording {} still runs. Cancel it first."
 
@@ -25,6 +29,9 @@ class Process(Protocol):
 
     def start(self) -> None:
         """Starts it."""
+
+    def interrupt(self) -> None:
+        """Asks it to end, with what it has."""
 
     def cancel(self) -> None:
         """Ends it soon."""
@@ -47,6 +54,7 @@ class Job:
         steps: recorded so far.
         preview: a trace that can be opened before the end.
         ended: how it ended.
+        interrupted: whether it was asked to end.
     """
 
     id: str
@@ -58,6 +66,7 @@ class Job:
     steps: list[dict[str, Any]] = field(default_factory=list)
     preview: Path | None = None
     ended: fe.JobEnded | None = None
+    interrupted: bool = False
 
     def row(self, now_s: float) -> dict[str, Any]:
         """Returns the job as the page reads it.
@@ -142,14 +151,24 @@ class Jobs:
         return job.id
 
     def cancel(self, id_: str) -> None:
-        """Ends a recording; nothing happens to one that has ended.
+        """Ends a recording with what it has by then, and the second time at once; one that has ended stays as it is.
 
         Raises:
             FreezerError: there is no such recording.
         """
-        process = self._job(id_).process
-        if process is not None:
+        job = self._job(id_)
+        process = job.process
+        if process is None:
+            return
+        if job.interrupted:
             process.cancel()
+            return
+        job.interrupted = True
+        process.interrupt()
+        # torch may hang where no interrupt reaches it.
+        timer = threading.Timer(PATIENCE_S, process.cancel)
+        timer.daemon = True
+        timer.start()
 
     def dismiss(self, id_: str) -> None:
         """Takes a recording that has ended out of the list; its trace stays.

@@ -5,41 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 import freeze_engine as fe
-
-BACKENDS: Final[list[dict[str, Any]]] = [
-    {
-        "id": "torchscript",
-        "label": "TorchScript: torch.jit.freeze",
-        "options": [
-            {
-                "id": "optimize_numerics",
-                "label": "Folds that can change the numbers",
-                "kind": "flag",
-                "help": "such as a batch norm into its convolution; the last digits may differ",
-                "default": True,
-            },
-            {
-                "id": "optimize_for_inference",
-                "label": "Optimize for inference",
-                "kind": "flag",
-                "help": "go on with torch.jit.optimize_for_inference",
-                "default": False,
-            },
-            {
-                "id": "other_methods",
-                "label": "Other methods",
-                "kind": "names",
-                "help": "methods besides forward to preserve and to optimize",
-                "default": [],
-            },
-        ],
-    }
-]
-"""The backends and their options; an option's ``id`` is its name in the backend's options class."""
-
+from viewer.dashboard.offers import BACKENDS
 
 @dataclass(frozen=True, slots=True)
 class Site:

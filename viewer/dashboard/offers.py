@@ -1,0 +1,143 @@
+"""What the page can ask to record with: the backends and their options, as the form offers them."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import freeze_engine as fe
+from viewer.view_models.wording import STAGES
+
+Option = dict[str, Any]
+"""An option of a backend.
+
+``id`` is its name in the backend's options class, ``flag`` the one on the command line. Its ``kind`` is ``flag`` (true or
+false), ``names`` (a list of texts), or ``choice`` (the ``value`` of one of its ``choices``).
+"""
+
+_TORCHSCRIPT: Final[list[Option]] = [
+    {
+        "id": "optimize_numerics",
+        "flag": "optimize-numerics",
+        "label": "Folds that can change the numbers",
+        "kind": "flag",
+        "help": "such as a batch norm into its convolution; the last digits may differ",
+        "default": True,
+    },
+    {
+        "id": "optimize_for_inference",
+        "flag": "optimize-for-inference",
+        "label": "Optimize for inference",
+        "kind": "flag",
+        "help": "go on with torch.jit.optimize_for_inference",
+        "default": False,
+    },
+    {
+        "id": "other_methods",
+        "flag": "other-method",
+        "label": "Other methods",
+        "kind": "names",
+        "help": "methods besides forward to preserve and to optimize",
+        "default": [],
+    },
+]
+
+_INDUCTOR: Final[list[Option]] = [
+    {
+        "id": "mode",
+        "flag": "mode",
+        "label": "Mode of torch.compile",
+        "kind": "choice",
+        "help": "the two max-autotune modes choose kernels by running them, and take longer to compile",
+        "default": None,
+        "choices": [
+            {"value": None, "label": "not given"},
+            *({"value": mode, "label": mode} for mode in fe.COMPILE_MODES),
+        ],
+    },
+    {
+        "id": "dynamic",
+        "flag": "dynamic",
+        "label": "Sizes of the inputs",
+        "kind": "choice",
+        "help": "a graph with symbols for sizes serves every shape; one with numbers is compiled anew for each",
+        "default": None,
+        "choices": [
+            {"value": None, "label": "numbers, and symbols once they change"},
+            {"value": True, "label": "symbols from the start"},
+            {"value": False, "label": "numbers always"},
+        ],
+    },
+    {
+        "id": "max_autotune",
+        "flag": "max-autotune",
+        "label": "Choose kernels by running them",
+        "kind": "choice",
+        "help": "max_autotune, also without a mode that has it",
+        "default": None,
+        "choices": [
+            {"value": None, "label": "as the mode and torch's settings say"},
+            {"value": True, "label": "yes"},
+            {"value": False, "label": "no"},
+        ],
+    },
+    {
+        "id": "fullgraph",
+        "flag": "fullgraph",
+        "label": "One graph only",
+        "kind": "flag",
+        "help": "a graph break is an error",
+        "default": False,
+    },
+    {
+        "id": "force_disable_caches",
+        "flag": "fresh-caches",
+        "label": "Compile anew",
+        "kind": "flag",
+        "help": "what Inductor's caches have skips the passes after freezing, so they are not seen",
+        "default": False,
+    },
+    {
+        "id": "discard_parameters",
+        "flag": "discard-parameters",
+        "label": "Give up the module's parameters",
+        "kind": "flag",
+        "help": "saves memory; afterwards the module runs only compiled, and only with these shapes",
+        "default": False,
+    },
+]
+
+BACKENDS: Final[list[dict[str, Any]]] = [
+    {
+        "id": "torchscript",
+        "name": "TorchScript",
+        "label": "TorchScript: torch.jit.freeze",
+        "options": _TORCHSCRIPT,
+        "takes": ["via", "preserve"],
+        "needs_inputs": False,
+        "refuses": {},
+        "stages": [],
+    },
+    {
+        "id": "inductor",
+        "name": "Inductor",
+        "label": "Inductor: torch.compile with freezing",
+        "options": _INDUCTOR,
+        "takes": [],
+        "needs_inputs": True,
+        "refuses": {
+            "torchscript": "A TorchScript file cannot be compiled: TorchScript does not turn back into Python. Choose "
+            "an exported program (torch.export.save), or record it with TorchScript."
+        },
+        "stages": [{"id": stage, "help": text} for stage, text in STAGES["inductor"].items()],
+    },
+]
+"""The backends.
+
+``takes`` names what a recording can be asked for besides the options, ``refuses`` says of a kind of file why it cannot be
+recorded, and ``stages`` are told while a recording has no steps yet.
+"""
+
+
+def backend_offer(backend: str) -> dict[str, Any]:
+    """Returns what the form offers of the backend with that id."""
+    return next(each for each in BACKENDS if each["id"] == backend)
