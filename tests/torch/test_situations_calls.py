@@ -176,6 +176,27 @@ def frozen_without_log(model: nn.Module) -> fe.Trace:
     return captured.traces[0]
 
 
+class HoldsMeta(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.linear = nn.Linear(4, 4)
+        self.register_buffer("shapes", torch.ones(3, device="meta"))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return self.linear(x)
+
+
+def test_a_freeze_that_torch_cannot_log_says_what_is_missing():
+    """torch raises where it prints a small constant without data, so its log stays off."""
+    with fe.capture() as captured:
+        torch.jit.freeze(scripted(HoldsMeta()))
+    (trace,) = captured.traces
+    assert {step.stage for step in trace.steps} == {"input", "optimize_frozen_graph"}
+    assert [notice.message.split(".")[0] for notice in trace.notices if notice.code == "not_logged"] == [
+        "The module has a small constant without data or in MKLDNN's layout"
+    ]
+
+
 def test_without_torchs_log_fates_say_that_it_is_missing(capfd):
     trace = frozen_without_log(models.ConvBn())
     capfd.readouterr()

@@ -38,6 +38,10 @@ _LOG_UNSEEN = (
     "torch's log did not reach file descriptor 2, so the passes inside _freeze_module are not in this trace: "
     "torch._C._jit_set_logging_stream must be 'stderr' while recording."
 )
+_NOT_LOGGED = (
+    "The module has a small constant without data or in MKLDNN's layout. torch (2.13) raises where it logs such a "
+    "constant, so this freeze ran without a log, and the passes inside _freeze_module are not in this trace."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +98,8 @@ class Build:
         self._recorder.notices += notices(steps, self._finals(), self._recorder.environment)
         if reading is not None and not reading.steps and freeze.frozen:
             self._recorder.notices.append(Notice("log_unseen", _LOG_UNSEEN))
+        if freeze.log is None and freeze.frozen:
+            self._recorder.notices.append(Notice("not_logged", _NOT_LOGGED))
         self._recorder.sources = source_lines(self._source_graphs())
 
     # -- steps
@@ -123,9 +129,13 @@ class Build:
             cleaned_ns = None
 
     def _cleaned_up_ns(self) -> int | None:
-        """The clean-up logs nothing at its end; it took from the log's last line until torch returned."""
+        """The clean-up logs nothing at its end; it took from the log's last line until torch returned.
+
+        Where that line was noticed only after torch had returned, nobody knows.
+        """
         written = self._freeze.log.written if self._freeze.log else ()
-        return max(0, self._freeze.freeze_ended_ns - written[-1][1]) if written else None
+        took_ns = self._freeze.freeze_ended_ns - written[-1][1] if written else 0
+        return took_ns if took_ns > 0 else None
 
     def _add_live(
         self,
