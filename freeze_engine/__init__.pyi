@@ -1,5 +1,8 @@
 """What the package exports, and where it comes from; read by type checkers and by the lazy loader alike."""
 
+from . import (
+    testing as testing,
+)
 from .alignment import (
     align as align,
 )
@@ -21,6 +24,17 @@ from .errors import (
 )
 from .examples import (
     EXAMPLES as EXAMPLES,
+)
+from .expectations.expected import (
+    Expectations as Expectations,
+)
+from .expectations.finding import (
+    Finding as Finding,
+    findings_text as findings_text,
+)
+from .final_figures import (
+    FinalFigures as FinalFigures,
+    final_figures as final_figures,
 )
 from .inputs import (
     DTYPES as DTYPES,
@@ -46,10 +60,17 @@ from .models import (
     make_inputs as make_inputs,
 )
 from .options import (
+    CHECKS as CHECKS,
+    COMPILE_MODES as COMPILE_MODES,
+    CheckName as CheckName,
     InductorOptions as InductorOptions,
     Measure as Measure,
     Progress as Progress,
     TorchScriptOptions as TorchScriptOptions,
+)
+from .provenance import (
+    NodeEnd as NodeEnd,
+    node_ends as node_ends,
 )
 from .serde import (
     SCHEMA_VERSION as SCHEMA_VERSION,
@@ -89,7 +110,9 @@ from .trace import (
     Notice as Notice,
     Numerics as Numerics,
     OutputError as OutputError,
+    Payoff as Payoff,
     Program as Program,
+    ProgramPass as ProgramPass,
     Rewrite as Rewrite,
     SourceLines as SourceLines,
     SourceRef as SourceRef,

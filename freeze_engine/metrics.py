@@ -6,14 +6,11 @@ from collections import Counter
 from dataclasses import dataclass, replace
 
 from freeze_engine.diff import diff_snapshots
-from freeze_engine.trace import GraphSnapshot, Interval, Latency, Step, Trace
+from freeze_engine.trace import GraphSnapshot, Interval, Step, Trace
 
 Counts = tuple[tuple[str, int], ...]
 """``(operator, count)``, sorted by operator."""
 
-_UNITY = Interval(1.0, 1.0, 1.0)
-_CLAIMS = {"faster", "slower"}
-_MARGIN = 0.01  # identical copies of a graph differ by that much, see freeze_engine.measure.statistics
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,15 +20,15 @@ class LatencyChange:
     Attributes:
         step: index of the step that brought it.
         device: where it was measured.
-        since: index of the step it is measured against: the latest whose latency differed from what came before,
-            or else the first. What was not measured in between may have its share.
+        since: index of the step it is measured against: the one before it that was measured. What was not measured in
+            between may have its share.
         ratio: time relative to that step (below 1 is faster).
     """
 
     step: int
     device: str
     since: int
-    ratio: float
+    ratio: Interval
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,12 +104,11 @@ def op_counts(graph: GraphSnapshot) -> Counts:
 
 
 def latency_changes(trace: Trace) -> tuple[LatencyChange, ...]:
-    """Finds the steps that made the model measurably faster or slower.
+    """Finds the steps that made the model measurably faster or slower than the step before them.
 
-    Each step is held against the latest that made a difference, so that small drifts add up before they count.
-    Against the first step, its own verdict decides. Against a later one, one of the two must differ from the first
-    step by its verdict, which holds among all comparisons of the trace, and the 95% intervals of their ratios to it
-    must be more than 1% apart. A step that changed nothing is never named.
+    Both ran in the same rounds, and a claim holds among all comparisons of the trace: the chance that any of those
+    returned is false is at most 5% (`freeze_engine.measure.evaluation`). What each of many steps does by less than the
+    noise is no step's doing; it shows in `Latency.verdict`, against the first step.
 
     Args:
         trace: the recording, measured or not.
@@ -120,29 +116,15 @@ def latency_changes(trace: Trace) -> tuple[LatencyChange, ...]:
     Returns:
         The changes, in the order of the steps.
     """
-    levels: dict[tuple[str, str], tuple[int, Latency]] = {}
+    since: dict[tuple[str, str], int] = {}
     changes = []
     for step in trace.steps:
         for latency in step.latency:
-            since, level = levels.setdefault((step.method, latency.device), (step.index, latency))
-            if step.changed and _differ(latency, level):
-                ratio = _ratio(latency).value / _ratio(level).value
-                changes.append(LatencyChange(step.index, latency.device, since, ratio))
-                levels[step.method, latency.device] = (step.index, latency)
+            place = step.method, latency.device
+            if latency.previous is not None and latency.change in ("faster", "slower"):
+                changes.append(LatencyChange(step.index, latency.device, since[place], latency.previous))
+            since[place] = step.index
     return tuple(changes)
-
-
-def _differ(latency: Latency, level: Latency) -> bool:
-    if not _CLAIMS & {latency.verdict, level.verdict}:
-        return False
-    if level.ratio is None:
-        return latency.verdict in _CLAIMS
-    low, high = sorted((_ratio(latency), level.ratio), key=lambda ratio: ratio.value)
-    return low.value > 0 and low.high * (1 + _MARGIN) < high.low
-
-
-def _ratio(latency: Latency) -> Interval:
-    return latency.ratio or _UNITY
 
 
 def past_tolerance(trace: Trace) -> dict[tuple[str, str], int]:

@@ -4,10 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal
+from typing import Final, Literal, get_args
 
 Progress = Callable[[str, int, int], None]
 """Called as ``progress(message, done, total)``; ``done`` and ``total`` count units of one phase."""
+
+
+Mode = Literal["default", "reduce-overhead", "max-autotune", "max-autotune-no-cudagraphs"]
+"""A mode of ``torch.compile``."""
+
+COMPILE_MODES: Final[tuple[Mode, ...]] = get_args(Mode)
+
+CheckName = Literal["stale_weights"]
+CHECKS: Final[tuple[CheckName, ...]] = get_args(CheckName)
+"""What can be asked of a frozen module, see `freeze_engine.checks`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,12 +30,14 @@ class TorchScriptOptions:
             folding.
         optimize_for_inference: whether to run ``torch.jit.optimize_for_inference`` afterwards.
         other_methods: methods besides ``forward`` to preserve and to optimise for inference.
+        without: names of passes to leave out, of those after ``torch._C._freeze_module``, in every round.
     """
 
     preserved_attrs: tuple[str, ...] = ()
     optimize_numerics: bool = True
     optimize_for_inference: bool = False
     other_methods: tuple[str, ...] = ()
+    without: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,14 +52,17 @@ class InductorOptions:
         max_autotune: whether to choose kernels by running them.
         force_disable_caches: whether to compile anew what Inductor's caches have; with caches, a hit skips the passes
             after freezing.
+        without: names of passes to leave out, in every round: freezing's own, pattern groups, and the joint-graph and
+            post-grad passes that torch names.
     """
 
-    mode: Literal["default", "reduce-overhead", "max-autotune", "max-autotune-no-cudagraphs"] | None = None
+    mode: Mode | None = None
     dynamic: bool | None = None
     fullgraph: bool = False
     discard_parameters: bool = False
     max_autotune: bool | None = None
     force_disable_caches: bool = False
+    without: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,9 +94,13 @@ class RecordOptions:
         check_inputs: further inputs to trace with.
         name: the model's name, ``None`` for its class's.
         call: the call or command to show in the trace.
+        checks: what to ask of the frozen module afterwards.
+        ablation: whether to find out what each pass contributes on its own.
     """
 
     via: Literal["script", "trace"] = "script"
     check_inputs: tuple[tuple[object, ...], ...] = ()
     name: str | None = None
     call: str | None = None
+    checks: tuple[CheckName, ...] = ()
+    ablation: bool = False

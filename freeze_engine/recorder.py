@@ -17,6 +17,7 @@ from freeze_engine.trace import (
     InputSpec,
     NearMiss,
     Notice,
+    Program,
     SourceLines,
     Step,
     Trace,
@@ -59,6 +60,7 @@ class Recorder:
         self.baselines: tuple[Baseline, ...] = ()
         self.notices: list[Notice] = []
         self.sources: tuple[SourceLines, ...] = ()
+        self.programs: tuple[Program, ...] = ()
         self.failure: Failure | None = None
         self.on_step: Callable[[Step], None] | None = None
 
@@ -126,6 +128,7 @@ class Recorder:
             baselines=self.baselines,
             notices=tuple(self.notices),
             sources=self.sources,
+            programs=self.programs,
             failure=self.failure,
             duration_ns=duration_ns,
             created=created,

@@ -10,7 +10,15 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from freeze_engine.errors import FreezerError
 from freeze_engine.inputs import Inputs
-from freeze_engine.options import InductorOptions, Measure, Progress, RecordOptions, TorchScriptOptions
+from freeze_engine.options import (
+    CHECKS,
+    CheckName,
+    InductorOptions,
+    Measure,
+    Progress,
+    RecordOptions,
+    TorchScriptOptions,
+)
 from freeze_engine.trace import AliasAnalysis, Backend, Trace
 
 if TYPE_CHECKING:
@@ -142,6 +150,8 @@ def record(
     via: Literal["script", "trace"] | None = None,
     check_inputs: Sequence[tuple[object, ...]] = (),
     map_location: str | None = None,
+    checks: Sequence[CheckName] = (),
+    ablation: bool = False,
     progress: Progress | None = None,
     name: str | None = None,
     call: str | None = None,
@@ -160,6 +170,10 @@ def record(
             only the TorchScript that is measured to compare with.
         check_inputs: with ``via="trace"``, further inputs to trace with; a difference of graphs is a notice.
         map_location: device to load a TorchScript file to.
+        checks: what to ask of the frozen module afterwards, of `freeze_engine.CHECKS`; the answers are
+            `Trace.checks`.
+        ablation: whether to find out what each pass contributes on its own, by freezing again without it; the answer is
+            `Trace.ablation`.
         progress: told how far it is.
         name: the model's name in the trace.
         call: the call or command to show in the trace.
@@ -183,8 +197,8 @@ def record(
         model, given, name, via = loaded.module, given or loaded.inputs, name or loaded.name, via or loaded.via
         if isinstance(options, TorchScriptOptions):
             options = replace(options, preserved_attrs=options.preserved_attrs or loaded.preserved_attrs)
-    call = call or call_text(spec, options, asked_via)
-    how = RecordOptions(via or "script", tuple(check_inputs), name, call)
+    call = call or call_text(spec, options, asked_via, checks, ablation)
+    how = RecordOptions(via or "script", tuple(check_inputs), name, call, known_checks(checks), ablation)
     return record_loaded(model, given, options, how, measure, Watcher(progress or silent))
 
 
@@ -233,25 +247,61 @@ def record_loaded(
         FreezerError: the model or the inputs cannot be used.
         Exception: whatever torch raises, unchanged.
     """
+    if how.ablation:
+        from freeze_engine.ablation.variants import check_ablation
+
+        check_ablation(inputs, options, measure)
     if isinstance(options, InductorOptions):
         from freeze_engine.backends.inductor.recording import record_module as record_compile
 
         if inputs is None:
             raise FreezerError("backend='inductor' needs inputs: torch compiles a module by calling it; pass some")
         compiled = record_compile(model, inputs, options, how, measure, watcher)
-        return Recording(compiled.module, compiled.trace, compiled.live)
-    from freeze_engine.backends.torchscript.recording import record_module
+        recording, source = Recording(compiled.module, compiled.trace, compiled.live), model
+    else:
+        from freeze_engine.backends.torchscript.recording import record_module
 
-    frozen = record_module(model, inputs, options, how, measure, watcher)
-    return Recording(frozen.module, frozen.trace, frozen.live)
+        frozen = record_module(model, inputs, options, how, measure, watcher)
+        recording, source = Recording(frozen.module, frozen.trace, frozen.live), frozen.source
+    if not (how.checks or how.ablation):
+        return recording
+    from freeze_engine.ablation.running import ablated
+    from freeze_engine.checks.context import CheckContext
+    from freeze_engine.checks.running import checked
+
+    context = CheckContext(model, source, recording.module, inputs, options, how, recording.trace)
+    if how.ablation and measure is not None:
+        context = replace(context, trace=ablated(context, measure, watcher))
+    return replace(recording, trace=checked(context, watcher) if how.checks else context.trace)
 
 
-def call_text(model: str, options: TorchScriptOptions | InductorOptions, via: str | None) -> str:
+def known_checks(names: Sequence[str]) -> tuple[CheckName, ...]:
+    """Returns the checks of these names.
+
+    Raises:
+        FreezerError: there is no such check.
+    """
+    if isinstance(names, str):
+        raise FreezerError(f"checks={names!r} is a text: pass a tuple, checks=({names!r},)")
+    known: dict[str, CheckName] = {name: name for name in CHECKS}
+    for name in names:
+        if name not in known:
+            raise FreezerError(f"there is no check {name!r}; there are {', '.join(CHECKS)}")
+    return tuple(known[name] for name in dict.fromkeys(names))
+
+
+def call_text(
+    model: str,
+    options: TorchScriptOptions | InductorOptions,
+    via: str | None,
+    checks: Sequence[str] = (),
+    ablation: bool = False,
+) -> str:
     """Writes the call of `record` as Python, what is as by default left out.
 
     Args:
         model: its first argument, as Python.
-        options, via: its arguments of these names.
+        options, via, checks, ablation: its arguments of these names.
     """
     changed = [
         f"{each.name}={value!r}" for each in fields(options) if (value := getattr(options, each.name)) != each.default
@@ -260,6 +310,8 @@ def call_text(model: str, options: TorchScriptOptions | InductorOptions, via: st
     parts += ["backend='inductor'"] if isinstance(options, InductorOptions) else []
     parts += [f"options=fe.{type(options).__name__}({', '.join(changed)})"] if changed else []
     parts += [f"via={via!r}"] if via else []
+    parts += [f"checks={tuple(checks)!r}"] if checks else []
+    parts += ["ablation=True"] if ablation else []
     return f"fe.record({', '.join(parts)})"
 
 

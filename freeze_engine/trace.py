@@ -577,12 +577,16 @@ class Check:
 
 @dataclass(frozen=True, slots=True)
 class Kernel:
-    """A generated or library kernel that a program calls.
+    """One call of a generated or library kernel.
 
     Attributes:
-        name: as the program calls it.
-        kind: ``cpp``, ``triton`` or ``extern`` (a library's).
-        nodes: ids of the nodes it computes, in the last graph of the program's method.
+        name: as the program calls it; a kernel that is called twice is in a program twice.
+        kind: ``cpp``, ``triton`` or ``extern`` (a library's, or an operator of torch's own).
+        nodes: ids of the nodes it computes, in the last graph of the program's method; empty for a program whose
+            passes are not in the trace.
+        origins: ids of the nodes that these come from, in the first graph of the method: what two programs of one
+            method are compared by.
+        ops: operators of the nodes it computes, in order.
         sources: the user's source lines it comes from.
         time_ns: time in one run of the program, ``None`` where it was not measured.
     """
@@ -590,8 +594,26 @@ class Kernel:
     name: str
     kind: Literal["cpp", "triton", "extern"]
     nodes: tuple[str, ...] = ()
+    origins: tuple[str, ...] = ()
+    ops: tuple[str, ...] = ()
     sources: tuple[SourceRef, ...] = ()
     time_ns: Interval | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ProgramPass:
+    """A pass of a compile whose steps are not in the trace.
+
+    Attributes:
+        stage, name: as in `Step`.
+        nodes: of the graph after it, nested ones included.
+        changed: whether it changed the graph.
+    """
+
+    stage: str
+    name: str
+    nodes: int
+    changed: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -601,14 +623,18 @@ class Program:
     Attributes:
         name: ``compiled with freezing`` or ``compiled``, as the baseline of that name.
         method: the graph's method.
-        kernels: in the order they are called.
+        kernels: their calls, in order.
         code: the generated code, ``None`` where it was not kept.
+        no_kernel: ``(id, why)`` of the nodes of the last graph that no kernel computes, such as views.
+        passes: that made it, where they are not the steps of the method.
     """
 
     name: str
     method: str
     kernels: tuple[Kernel, ...] = ()
     code: str | None = None
+    no_kernel: tuple[tuple[str, str], ...] = ()
+    passes: tuple[ProgramPass, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -631,23 +657,43 @@ class MemoryLedger:
 
 
 @dataclass(frozen=True, slots=True)
+class Payoff:
+    """What one pass does for the time that a frozen module takes on one device.
+
+    Attributes:
+        device: ``cpu`` or ``cuda:0``.
+        ratio: time of the whole freeze relative to the freeze without the pass, from the same rounds (below 1: the pass
+            pays off).
+        verdict: what ``ratio`` says, with regard to all passes that were compared in these rounds.
+    """
+
+    device: str
+    ratio: Interval
+    verdict: Literal["faster", "slower", "no measurable difference"]
+
+
+@dataclass(frozen=True, slots=True)
 class Contribution:
     """What one pass contributes on its own: the freeze with it against the freeze without it.
 
     Attributes:
         stage: of the pass.
-        name: of the pass.
-        latency: time with the pass relative to without it, by device (below 1: the pass pays off).
+        name: of the pass; it was left out in every round and method.
+        latency: one per device.
         max_abs_with: largest error against eager of the whole freeze, ``None`` where it was not compared.
         max_abs_without: the same without the pass.
-        error: why the freeze without it could not be run, else ``None``.
+        close_with: whether ``torch.testing.assert_close`` accepts the whole freeze, ``None`` where it was not compared.
+        close_without: the same without the pass.
+        error: why the freeze without it could not be made or run, else ``None``.
     """
 
     stage: str
     name: str
-    latency: tuple[tuple[str, Interval], ...] = ()
+    latency: tuple[Payoff, ...] = ()
     max_abs_with: float | None = None
     max_abs_without: float | None = None
+    close_with: bool | None = None
+    close_without: bool | None = None
     error: str | None = None
 
 

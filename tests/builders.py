@@ -32,7 +32,9 @@ from freeze_engine.trace import (
     Notice,
     Numerics,
     OutputError,
+    Payoff,
     Program,
+    ProgramPass,
     Rewrite,
     SourceLines,
     SourceRef,
@@ -68,6 +70,9 @@ __all__ = [
     "tensor",
     "traces",
 ]
+
+
+PASSES = (ProgramPass("joint_graph", "remove_noop_ops", 2, True), ProgramPass("post_grad", "view_to_reshape", 2, False))
 
 
 def _aliases(source: str) -> AliasAnalysis:
@@ -256,14 +261,30 @@ def small_trace() -> Trace:
                 "forward",
                 (
                     Kernel(
-                        "cpp_fused_relu_0", "cpp", ("r",), (SourceRef(FILE, 4, 8),), Interval(1500.0, 1400.0, 1700.5)
+                        "cpp_fused_relu_0",
+                        "cpp",
+                        ("r",),
+                        ("r",),
+                        ("aten::relu",),
+                        (SourceRef(FILE, 4, 8),),
+                        Interval(1500.0, 1400.0, 1700.5),
                     ),
                 ),
                 "cpp_fused_relu_0(buf0)",
+                (("x", "a view: moves no data"),),
             ),
+            Program("compiled", "forward", (Kernel("extern_kernels.convolution", "extern"),), None, (), PASSES),
         ),
         ablation=(
-            Contribution("optimize_frozen_graph", "FoldConvBn", (("cpu", Interval(0.7, 0.6, 0.8)),), 1e-6, 0.0),
+            Contribution(
+                "optimize_frozen_graph",
+                "FoldConvBn",
+                (Payoff("cpu", Interval(0.7, 0.6, 0.8), "faster"),),
+                1e-2,
+                0.0,
+                False,
+                True,
+            ),
             Contribution("optimize_frozen_graph", "FoldConvAdd", error="RuntimeError: left out"),
         ),
     )

@@ -46,10 +46,13 @@ def _joined(diff: fe.TraceDiff, rows: Sequence[Mapping[str, Any]]) -> ChartData:
     latency, errors, constants, nodes = (tuple(_alternating(*pair)) for pair in marked)
     return ChartData(
         latency,
-        errors,
-        constants,
-        nodes,
+        relative=(),  # ratios of one run hold within it
+        cold=(),
+        errors=errors,
+        constants=constants,
+        nodes=nodes,
         baselines=(),  # eager's time is another one in each run
+        before=None,
         past_tolerance=None,  # hollow points tell it, for both
         not_finite=ours.not_finite + theirs.not_finite,
         steps=len(rows),

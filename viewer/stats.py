@@ -21,6 +21,7 @@ from viewer.view_models.wording import (
     duration_text,
     error_text,
     interval_text,
+    latency_change_text,
     pass_text,
     ratio_text,
 )
@@ -139,8 +140,8 @@ def _findings(trace: fe.Trace, metrics: tuple[fe.StepMetrics, ...]) -> Iterator[
     for entry in metrics:
         where = pass_text(trace.steps[entry.step])
         for change in entry.latency_changes:
-            word = "faster" if change.ratio < 1 else "slower"
-            yield f"{word}: {where}: {change.ratio:.2f}× the time of step {change.since} on {change.device}"
+            word = "faster" if change.ratio.value < 1 else "slower"
+            yield f"{word}: {where}: {latency_change_text(change.ratio, change.since, change.device)}"
         for reference in entry.past_tolerance:
             yield f"past tolerance: {where} is the first, against {reference}"
 

@@ -41,6 +41,9 @@ OPTIONAL = {
     "_jit_pass_fuse_frozen_conv_add_relu": "the passes of optimize_for_inference",
     "_jit_pass_convert_frozen_ops_to_mkldnn": "the passes of optimize_for_inference",
     "_jit_pass_transpose_frozen_linear": "the passes of optimize_for_inference",
+    "CompilationUnit": "making a module of a recorded graph",
+    "ScriptModule": "making a module of a recorded graph",
+    "BoolType": "making a module of a recorded graph",
 }
 
 
@@ -138,6 +141,42 @@ def concrete_type(module: Any) -> Any:
 def cpp_module(module: torch.jit.ScriptModule) -> Any:
     """Returns the C++ module behind a ScriptModule."""
     return module._c
+
+
+def new_module(name: str) -> Any:
+    """Returns a new C++ script module without anything in it.
+
+    Args:
+        name: of its class, which is in a compilation unit of its own.
+    """
+    return private("ScriptModule")(name, private("CompilationUnit")(), True)
+
+
+def add_attribute(module: Any, name: str, kind: Any, value: Any) -> None:
+    """Adds an attribute, or a submodule, to a C++ script module."""
+    module._register_attribute(name, kind, value)
+
+
+def define(module: Any, source: str) -> None:
+    """Adds a method to a C++ script module.
+
+    Args:
+        module: the module.
+        source: the method's TorchScript source.
+    """
+
+    def unknown(name: str) -> Any:
+        return None
+
+    module._define(concrete_type(module), source, unknown)
+
+
+def script_module(module: Any) -> torch.jit.ScriptModule:
+    """Returns a C++ script module as a ScriptModule."""
+    import torch.jit._recursive
+
+    wrapped: torch.jit.ScriptModule = torch.jit._recursive.wrap_cpp_module(module)
+    return wrapped
 
 
 def settings() -> tuple[tuple[str, str], ...]:

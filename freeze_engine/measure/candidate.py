@@ -32,12 +32,14 @@ class Candidate:
         call: called as ``call(*args, **kwargs)``.
         reset: puts mutable module state back before a run; ``None`` if there is none.
         made_by: name of the step's pass; empty for a baseline.
+        follows: key of the step that it is held against besides the first; ``None`` for none.
     """
 
     key: Key
     call: Callable[..., object]
     reset: Callable[[], None] | None = None
     made_by: str = ""
+    follows: Key | None = None
 
     def __str__(self) -> str:
         """Returns what it is called in a sentence: ``step 3 (FoldFrozenConvBatchnorm)``, ``eager``."""

@@ -1,6 +1,6 @@
 """How long each candidate takes on one device, against the first of them.
 
-The samples come from `freeze_engine.measure.rounds`, what they say from `freeze_engine.measure.statistics`.
+The samples come from `freeze_engine.measure.rounds`, what they say from `freeze_engine.measure.evaluation`.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import torch
 
 from freeze_engine.errors import MeasureError
 from freeze_engine.inputs import Inputs
-from freeze_engine.measure import statistics
+from freeze_engine.measure import evaluation, statistics
 from freeze_engine.measure.candidate import Candidate, Key, Progress, check_keys, inference, silent
 from freeze_engine.measure.rounds import LatencyOptions, Session, Subject
 from freeze_engine.trace import Latency
@@ -47,7 +47,8 @@ def measure_latency(
 ) -> LatencyReport:
     """Measures all candidates against each other on one device.
 
-    The first candidate that runs is the baseline. They run under ``no_grad``, with garbage collection held back.
+    The first candidate that runs is the baseline. Where the one that a candidate follows does not run, it is held against
+    the one that that follows. They run under ``no_grad``, with garbage collection held back.
     If any of them writes its inputs in place or has state to reset, all are timed call by call, the copying and
     resetting left out.
 
@@ -82,8 +83,9 @@ def _report(subjects: list[Subject], device: str, margin: float) -> LatencyRepor
     if not complete:
         return LatencyReport({}, failures, {})
     samples = np.array([subject.samples_ns for subject in complete]).T
-    results = statistics.compared(samples, margin)
-    shared = [*statistics.matrix_notes(samples)]
+    follows = _followed(subjects, complete)
+    results = evaluation.compared(samples, margin, follows)
+    shared = [*evaluation.matrix_notes(samples, follows)]
     if complete[0] is not subjects[0]:
         shared.append(f"ratios are to {complete[0].candidate.key}, since {subjects[0].candidate.key} did not run")
     latencies = {
@@ -95,7 +97,20 @@ def _report(subjects: list[Subject], device: str, margin: float) -> LatencyRepor
     )
 
 
-def _latency(subject: Subject, device: str, result: statistics.ColumnResult, shared: list[str]) -> Latency:
+def _followed(subjects: Sequence[Subject], complete: Sequence[Subject]) -> list[int | None]:
+    """Returns, for each that ran, the position of the latest that ran among those that it follows."""
+    follows = {subject.candidate.key: subject.candidate.follows for subject in subjects}
+    positions = {subject.candidate.key: index for index, subject in enumerate(complete)}
+    found: list[int | None] = []
+    for subject in complete:
+        before = subject.candidate.follows
+        while before is not None and before not in positions:
+            before = follows[before]
+        found.append(None if before is None else positions[before])
+    return found
+
+
+def _latency(subject: Subject, device: str, result: evaluation.ColumnResult, shared: list[str]) -> Latency:
     unsteady = (
         []
         if statistics.is_steady(subject.warmup_ns)
@@ -110,6 +125,8 @@ def _latency(subject: Subject, device: str, result: statistics.ColumnResult, sha
         ratio=result.ratio,
         verdict=result.verdict,
         notes=(*unsteady, *result.notes, *shared),
+        previous=result.previous,
+        change=result.change,
     )
 
 

@@ -39,7 +39,7 @@ class LatencyOptions:
     """
 
     seconds: float = 12.0
-    min_rounds: int = 8
+    min_rounds: int = 10
     max_rounds: int = 600
     sample_ns: int = 300_000
     warmup_calls: int = 30

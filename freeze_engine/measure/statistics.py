@@ -1,4 +1,4 @@
-"""What timed rounds say, and what they do not: medians, ratios, verdicts, notices. No torch here.
+"""What timed rounds say, and what they do not: medians, ratios, verdicts. No torch here.
 
 The samples are a matrix with one row per round and one column per candidate; within a round the candidates
 ran once each, in random order. Two facts shape the choice of method:
@@ -34,84 +34,27 @@ import numpy.typing as npt
 from freeze_engine.trace import Interval
 
 Array = npt.NDArray[np.float64]
-Verdict = Literal["baseline", "faster", "slower", "no measurable difference"]
+Claim = Literal["faster", "slower", "no measurable difference"]
 
 MIN_ROUNDS = 6
 """Fewer rounds admit no 95% interval: all signs agree by chance in 2 of 2**5 cases."""
 
-_LEVEL = 0.05
-_FEW_ROUNDS = 12
-_OUTLIER_Z = 3.5
-_OUTLIER_FACTOR = 1.25
-_DRIFT = 0.05
-_NOISY = 0.05
+LEVEL = 0.05
+"""Chance of even one false claim among all that one measurement makes."""
 
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """One candidate against the baseline of the same rounds.
+    """One candidate against another of the same rounds.
 
     Attributes:
-        ratio: time relative to the baseline, with its 95% interval.
+        ratio: time relative to the other, with its 95% interval.
         p_value: of "they differ by no more than the margin", for this comparison alone; at most 0.05 exactly
             where the whole interval lies beyond the margin, on one side.
     """
 
     ratio: Interval
     p_value: float
-
-
-@dataclass(frozen=True, slots=True)
-class ColumnResult:
-    """What the samples say of one candidate.
-
-    Attributes:
-        median: of its own samples, in their unit.
-        ratio: to the first column, ``None`` for that column itself.
-        verdict: a difference only where it holds among all comparisons.
-        notes: outliers and noise, in words.
-    """
-
-    median: Interval
-    ratio: Interval | None
-    verdict: Verdict
-    notes: tuple[str, ...]
-
-
-def compared(samples: Array, margin: float) -> tuple[ColumnResult, ...]:
-    """Evaluates a whole measurement, the first column being the baseline.
-
-    Args:
-        samples: ``(rounds, candidates)``, any unit.
-        margin: relative difference too small to claim.
-
-    Returns:
-        One result per column.
-
-    Raises:
-        ValueError: there are fewer rounds than `MIN_ROUNDS`.
-    """
-    columns = samples.T
-    comparisons = [compare(column, columns[0], margin) for column in columns[1:]]
-    results = [ColumnResult(median_interval(columns[0]), None, "baseline", _outlier_notes(columns[0]))]
-    for column, comparison, verdict in zip(columns[1:], comparisons, verdicts(comparisons), strict=True):
-        notes = _outlier_notes(column)
-        if verdict == "no measurable difference":
-            notes += _doubt_notes(comparison, len(comparisons), margin)
-        results.append(ColumnResult(median_interval(column), comparison.ratio, verdict, notes))
-    return tuple(results)
-
-
-def matrix_notes(samples: Array) -> tuple[str, ...]:
-    """Notices what concerns all candidates: a machine that changed its pace, too short a run.
-
-    Args:
-        samples: ``(rounds, candidates)``, any unit.
-
-    Returns:
-        Sentences with their remedy.
-    """
-    return (*_drift_notes(samples), *_too_short_notes(len(samples), samples.shape[1] - 1))
 
 
 def median_interval(samples: Array) -> Interval:
@@ -170,15 +113,15 @@ def compare(samples: Array, baseline: Array, margin: float = 0.0) -> Comparison:
     )
 
 
-def verdicts(comparisons: Sequence[Comparison]) -> tuple[Verdict, ...]:
-    """Says which candidates differ from the baseline, so that a false claim is rare over all of them together.
+def verdicts(comparisons: Sequence[Comparison]) -> tuple[Claim, ...]:
+    """Says which candidates differ from what they are held against, so that a false claim is rare over all together.
 
     A difference is claimed where the p-value survives the correction of S. Holm ("A simple sequentially
     rejective multiple test procedure", Scand. J. Stat. 6, 1979): the chance of even one false claim in the
     whole family is at most 5%. It never claims one whose 95% interval includes 1.
 
     Args:
-        comparisons: all candidates of one measurement.
+        comparisons: all that one measurement makes.
 
     Returns:
         One verdict per comparison, in their order.
@@ -186,7 +129,7 @@ def verdicts(comparisons: Sequence[Comparison]) -> tuple[Verdict, ...]:
     by_evidence = sorted(range(len(comparisons)), key=lambda index: comparisons[index].p_value)
     claims: set[int] = set()
     for rank, index in enumerate(by_evidence):
-        if comparisons[index].p_value * (len(comparisons) - rank) > _LEVEL:
+        if comparisons[index].p_value * (len(comparisons) - rank) > LEVEL:
             break
         claims.add(index)
     return tuple(_verdict(comparison, index in claims) for index, comparison in enumerate(comparisons))
@@ -206,59 +149,13 @@ def is_steady(durations: Sequence[float]) -> bool:
     return min(durations[-3:]) >= 0.95 * min(durations[:-3])
 
 
-def _outlier_notes(column: Array) -> tuple[str, ...]:
-    """Notices samples more than 3.5 robust standard deviations, and 25%, above the median.
-
-    The modified z-score: B. Iglewicz and D. C. Hoaglin, *How to Detect and Handle Outliers*, 1993.
-    """
-    median = float(np.median(column))
-    deviation = float(np.median(np.abs(column - median))) / 0.6745
-    bound = max(median + _OUTLIER_Z * deviation, median * _OUTLIER_FACTOR)
-    count = int(np.count_nonzero(column > bound))
-    if count == 0:
-        return ()
-    return (f"outliers: {count} of {len(column)} samples, up to {np.max(column) / median:.1f} times the median",)
-
-
-def _doubt_notes(comparison: Comparison, family: int, margin: float) -> tuple[str, ...]:
-    """Explains why nothing is claimed, where the interval alone does not."""
-    ratio = comparison.ratio
-    if comparison.p_value <= _LEVEL:
-        return (f"the interval excludes 1, but among {family} comparisons that happens by chance",)
-    if not ratio.low <= 1 <= ratio.high:
-        return (f"the interval excludes 1, but not by more than {margin:.0%}: identical copies differ that much",)
-    unseen = max(ratio.high - 1, 1 - ratio.low)
-    if unseen <= _NOISY:
-        return ()
-    return (f"noisy: a difference of {unseen:.0%} could go unseen; stop other programs, or use fewer threads",)
-
-
-def _too_short_notes(rounds: int, family: int) -> tuple[str, ...]:
-    if family and 2 ** (1 - rounds) * family > _LEVEL:
-        return (f"too short: {rounds} rounds cannot prove a difference among {family} comparisons; give more time",)
-    if rounds < _FEW_ROUNDS:
-        return (f"too short: only {rounds} rounds fitted in, so intervals are wide; give more time",)
-    return ()
-
-
-def _drift_notes(samples: Array) -> tuple[str, ...]:
-    """Notices a pace that differs by more than 5% between the first and the last third of the rounds."""
-    pace = np.mean(np.log(samples / np.median(samples, axis=0)), axis=1)
-    third = len(pace) // 3
-    change = math.expm1(float(np.median(pace[-third:]) - np.median(pace[:third])))
-    if abs(change) <= _DRIFT:
-        return ()
-    direction = "slower (throttling, or other load)" if change > 0 else "faster"
-    return (f"drift: the machine became {abs(change):.0%} {direction} meanwhile; ratios are taken within rounds",)
-
-
 def _checked_count(samples: Array) -> int:
     if samples.ndim != 1 or len(samples) < MIN_ROUNDS:
         raise ValueError(f"a 95% interval needs at least {MIN_ROUNDS} samples in one column, got {samples.shape}")
     return len(samples)
 
 
-def _verdict(comparison: Comparison, claimed: bool) -> Verdict:
+def _verdict(comparison: Comparison, claimed: bool) -> Claim:
     if not claimed:
         return "no measurable difference"
     return "faster" if comparison.ratio.value < 1 else "slower"
@@ -272,7 +169,7 @@ def _sign_test_cumulative(count: int) -> Array:
 
 def _sign_test_rank(count: int) -> int:
     """Returns the 0-based rank of the order statistic below which the median lies with at most 2.5% chance."""
-    return int(np.searchsorted(_sign_test_cumulative(count), _LEVEL / 2, side="right")) - 1
+    return int(np.searchsorted(_sign_test_cumulative(count), LEVEL / 2, side="right")) - 1
 
 
 def _design_effect(samples: Array) -> float:

@@ -53,7 +53,7 @@ def run(folder: Path, send: Send) -> None:
 
 
 def _recorded(request: RecordRequest, watcher: _JobWatcher) -> JobEnded:
-    from freeze_engine.session import call_text, options_for, record_loaded
+    from freeze_engine.session import call_text, known_checks, options_for, record_loaded
 
     if not request.output.parent.is_dir():
         raise FreezerError(f"{request.output}: there is no folder {request.output.parent}; make it first")
@@ -67,8 +67,14 @@ def _recorded(request: RecordRequest, watcher: _JobWatcher) -> JobEnded:
     inputs = make_inputs(wanted, device=request.device or "cpu") if wanted else model.inputs
     if isinstance(options, TorchScriptOptions):
         options = replace(options, preserved_attrs=options.preserved_attrs or model.preserved_attrs)
-    call = request.call or call_text(repr(request.model), options, request.via)
-    how = RecordOptions(request.via or model.via, name=request.name or model.name, call=call)
+    call = request.call or call_text(repr(request.model), options, request.via, request.checks, request.ablation)
+    how = RecordOptions(
+        request.via or model.via,
+        name=request.name or model.name,
+        call=call,
+        checks=known_checks(request.checks),
+        ablation=request.ablation,
+    )
     trace = record_loaded(model.module, inputs, options, how, request.measure, watcher).trace
     watcher.progress("writing the trace", 0, 0)
     watcher.write(trace)

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from freeze_engine.options import InductorOptions, Measure, TorchScriptOptions
+from freeze_engine.options import CheckName, InductorOptions, Measure, TorchScriptOptions
 from freeze_engine.trace import Backend
 
 REQUEST = "request.json"
@@ -34,6 +34,8 @@ class RecordRequest:
         trusted: whether code of the caller's machine may run: ``False`` refuses ``package.module:factory`` and
             whatever would be unpickled.
         limit_s: seconds after which the recording is ended, ``None`` for no limit.
+        checks: what to ask of the frozen module afterwards.
+        ablation: whether to find out what each pass contributes on its own.
     """
 
     model: str
@@ -48,6 +50,8 @@ class RecordRequest:
     name: str | None = None
     trusted: bool = True
     limit_s: float | None = None
+    checks: tuple[CheckName, ...] = ()
+    ablation: bool = False
 
 
 def request_text(request: RecordRequest) -> str:
@@ -63,6 +67,7 @@ def read_request(text: str) -> RecordRequest:
     changed = {
         "output": Path(given["output"]),
         "inputs": tuple(given["inputs"]),
+        "checks": tuple(given["checks"]),
         "options": None if options is None else kind(**_tuples(options)),
         "measure": None if measure is None else Measure(**_tuples(measure)),
     }

@@ -192,7 +192,7 @@ var FreezerDashboard = FreezerDashboard || {};
 
     async openPath(path) {
       if (path.endsWith("/")) return this.go({ page: "folder", path });
-      if (!isTrace(path)) return this.form(emptyRequest(this.channel.site.backends[0], path));
+      if (!isTrace(path)) return this.form(emptyRequest(this.preferred, path));
       const { trace } = await this.ask({ type: "open", path });
       return this.go({ page: "trace", path: trace });
     }
@@ -238,6 +238,15 @@ var FreezerDashboard = FreezerDashboard || {};
 
     ask(message) {
       return this.channel.ask(message);
+    }
+
+    /** The backend that the next recording starts with: the one chosen last. */
+    get preferred() {
+      return this.backend(this.chosenBackend);
+    }
+
+    prefer(id) {
+      this.chosenBackend = id;
     }
 
     backend(id) {

@@ -12,21 +12,12 @@ var FreezerDashboard = FreezerDashboard || {};
   /** What a record form starts with; the same as the message that starts a recording. */
   function emptyRequest(backend, model = "") {
     const options = Object.fromEntries(backend.options.map((option) => [option.id, option.default]));
-    return { model, inputs: [], backend: backend.id, via: null, options, device: null, measure: { latency: true, numerics: true, memory: true, seconds: SECONDS }, limit_s: null, preserve: [] };
+    return { model, inputs: [], backend: backend.id, via: null, options, device: null, measure: { latency: true, numerics: true, memory: true, seconds: SECONDS }, checks: [], ablation: false, limit_s: null, preserve: [] };
   }
 
   /** Puts a word so that a POSIX shell reads it as one. */
   function quote(word) {
     return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'"'"'`)}'`;
-  }
-
-  function flagOf(id) {
-    return id.replaceAll("_", "-");
-  }
-
-  /** The flag that gives one of an option's names: other_methods -> --other-method. */
-  function nameFlag(id) {
-    return `--${flagOf(id).replace(/s$/, "")}`;
   }
 
   /**
@@ -43,14 +34,17 @@ var FreezerDashboard = FreezerDashboard || {};
     for (const option of backend.options) words.push(...optionWords(option, request.options[option.id]));
     if (request.device) words.push("--device", request.device);
     words.push(...measureWords(request.measure));
+    for (const check of request.checks) words.push("--check", check);
+    if (request.ablation) words.push("--ablation");
     if (request.limit_s) words.push("--limit", String(request.limit_s));
     return words;
   }
 
   function optionWords(option, value) {
-    if (option.kind === "names") return (value ?? []).flatMap((name) => [nameFlag(option.id), name]);
-    if (Boolean(value) === Boolean(option.default)) return [];
-    return [`--${value ? "" : "no-"}${flagOf(option.id)}`];
+    if (option.kind === "names") return (value ?? []).flatMap((name) => [`--${option.flag}`, name]);
+    if (value === option.default) return [];
+    if (typeof value === "string") return [`--${option.flag}`, value];
+    return [`--${value ? "" : "no-"}${option.flag}`];
   }
 
   function measureWords(measure) {
@@ -75,16 +69,17 @@ var FreezerDashboard = FreezerDashboard || {};
   /**
    * Reads a command that recorded something: freezer-ui record MODEL …, or freezer-ui MODEL ….
    * @param {string|null} text such as a trace carries
-   * @param {Array} backends `site.backends`
+   * @param {{backends: Array, checks: Array}} site what the server offers
    * @returns {Object|null} the request; null where it is no such command
    */
-  function fromCommand(text, backends) {
+  function fromCommand(text, { backends, checks }) {
     const words = split(text ?? "");
     if (!words || words[0] !== "freezer-ui" || OTHER_COMMANDS.includes(words[1])) return null;
     const named = words[words.indexOf("--backend") + 1];
     const backend = backends.find((one) => words.includes("--backend") && one.id === named) ?? backends[0];
     const request = emptyRequest(backend);
     for (let at = words[1] === "record" ? 2 : 1; at < words.length; at += 1) at = readWord(request, backend, words, at);
+    if (request.checks.includes("all")) request.checks = checks.map((check) => check.id);
     return request.model ? request : null;
   }
 
@@ -101,6 +96,7 @@ var FreezerDashboard = FreezerDashboard || {};
     if (flag === "--input") request.inputs.push(value);
     else if (flag === "--via") request.via = value;
     else if (flag === "--device") request.device = value;
+    else if (flag === "--check") request.checks.push(value);
     else if (flag === "--limit") request.limit_s = Number(value);
     else if (flag === "--seconds") request.measure = { ...request.measure, seconds: Number(value) };
     else if (flag === "--preserve") return readNames(request.preserve, words, at, glued);
@@ -118,17 +114,24 @@ var FreezerDashboard = FreezerDashboard || {};
   /** Whether the flag took a value. */
   function readFlag(request, backend, flag, value) {
     if (flag === "--no-measure") request.measure = null;
+    if (flag === "--ablation") request.ablation = true;
     const measured = MEASURES.find((name) => flag === `--no-${name}`);
     if (measured && request.measure) request.measure[measured] = false;
     for (const option of backend.options) {
-      if (option.kind === "names" && flag === nameFlag(option.id)) {
-        request.options[option.id] = [...request.options[option.id], value];
+      const named = flag === `--${option.flag}`;
+      if (named && takesWord(option)) {
+        request.options[option.id] = option.kind === "names" ? [...request.options[option.id], value] : value;
         return true;
       }
-      if (flag === `--${flagOf(option.id)}`) request.options[option.id] = true;
-      if (flag === `--no-${flagOf(option.id)}`) request.options[option.id] = false;
+      if (named) request.options[option.id] = true;
+      if (flag === `--no-${option.flag}`) request.options[option.id] = false;
     }
     return false;
+  }
+
+  /** Whether an option's flag is followed by a word: a name, or the choice. */
+  function takesWord({ kind, choices }) {
+    return kind === "names" || (kind === "choice" && choices.some(({ value }) => typeof value === "string"));
   }
 
   /** The command in one line, to be copied. */

@@ -16,7 +16,7 @@ var FreezerDashboard = FreezerDashboard || {};
     constructor(app, { model }) {
       this.app = app;
       const kept = history.state?.request;
-      this.request = kept && kept.model === model ? structuredClone(kept) : emptyRequest(app.channel.site.backends[0], model);
+      this.request = kept && kept.model === model ? structuredClone(kept) : emptyRequest(app.preferred, model);
       this.summary = null;
       this.build();
       this.fill();
@@ -31,6 +31,11 @@ var FreezerDashboard = FreezerDashboard || {};
       return this.app.backend(this.request.backend);
     }
 
+    /** Whether the backend can be asked for something besides its options. */
+    takes(what) {
+      return this.backend.takes.includes(what);
+    }
+
     // --- the page
 
     build() {
@@ -41,6 +46,7 @@ var FreezerDashboard = FreezerDashboard || {};
       this.options = h("div.fd-group");
       this.places = h("div.fd-pair");
       this.measure = h("div.fd-group");
+      this.afterwards = h("div.fd-group");
       this.wrong = h("p.fd-error", { role: "alert", hidden: true });
       this.submit = button("Record", null, { kind: "primary", icon: "record" });
       this.submit.type = "submit";
@@ -52,8 +58,9 @@ var FreezerDashboard = FreezerDashboard || {};
         group("Model", this.modelField.element, this.about),
         group("Inputs", this.inputs.element),
         group("Freezing", this.options, this.places),
-        group("Preserve", h("p.fd-note", null, "What is ticked stays an attribute or method of the frozen module, and is not made a constant."), this.tree.element),
+        (this.preserve = group("Preserve", h("p.fd-note", null, "What is ticked stays an attribute or method of the frozen module, and is not made a constant."), this.tree.element)),
         group("Measure", this.measure),
+        group("Afterwards", this.afterwards),
       );
       const foot = h("div.fd-foot", null, this.wrong, h("div.fd-command", null, this.command, copy, this.submit));
       form.append(foot);
@@ -80,6 +87,7 @@ var FreezerDashboard = FreezerDashboard || {};
       this.fillOptions();
       this.fillPlaces();
       this.fillMeasure();
+      this.fillAfterwards();
       this.changed();
     }
 
@@ -87,13 +95,18 @@ var FreezerDashboard = FreezerDashboard || {};
       const { request, backend } = this;
       const { backends } = this.app.channel.site;
       const choose = (event) => {
-        const next = emptyRequest(this.app.backend(event.target.value));
-        Object.assign(request, { backend: next.backend, options: next.options });
+        this.app.prefer(event.target.value);
+        const next = emptyRequest(this.app.preferred);
+        Object.assign(request, { backend: next.backend, options: next.options, via: null });
         this.fillOptions();
+        this.fillPlaces();
+        this.judge();
         this.changed();
       };
       const select = h("select.fv-input", { onchange: choose }, backends.map((one) => h("option", { value: one.id, selected: one.id === request.backend }, one.label)));
       fill(this.options, field("Backend", select).element, backend.options.map((option) => this.option(option)));
+      this.preserve.hidden = !this.takes("preserve");
+      this.inputs.need(backend.needs_inputs ? backend.name : null);
     }
 
     option(option) {
@@ -102,11 +115,18 @@ var FreezerDashboard = FreezerDashboard || {};
         options[option.id] = value;
         this.changed();
       };
+      if (option.kind === "choice") return this.choice(option, set);
       if (option.kind === "flag") return checkbox(option.label, Boolean(options[option.id]), (event) => set(event.target.checked), option.help).element;
       const known = h("datalist", { id: unique("names") }, (this.summary?.methods ?? []).map((value) => h("option", { value })));
       const input = h("input.fv-input", { value: (options[option.id] ?? []).join(" "), autocomplete: "off", spellcheck: "false", oninput: () => set(input.value.split(/[\s,]+/).filter(Boolean)) });
       input.setAttribute("list", known.id);
       return h("div", null, field(option.label, input, { note: option.help }).element, known);
+    }
+
+    choice({ id, label, choices, help }, set) {
+      const chosen = this.request.options[id];
+      const options = choices.map(({ value, label: text }, at) => h("option", { value: at, selected: value === chosen }, text));
+      return field(label, h("select.fv-input", { onchange: (event) => set(choices[event.target.value].value) }, options), { note: help }).element;
     }
 
     fillPlaces() {
@@ -120,7 +140,7 @@ var FreezerDashboard = FreezerDashboard || {};
       const options = (values, current, none) => [h("option", { value: "" }, none), values.map((value) => h("option", { value, selected: value === current }, value))];
       const device = h("select.fv-input", { onchange: set("device") }, options(listed, request.device, "where the model is"));
       const via = h("select.fv-input", { onchange: set("via") }, options(["script", "trace"], request.via, "as the model needs it"));
-      const isModule = !request.model || request.model.startsWith("example:");
+      const isModule = this.takes("via") && (!request.model || request.model.startsWith("example:"));
       fill(this.places, field("Device", device).element, isModule ? field("Into TorchScript by", via).element : null);
     }
 
@@ -142,6 +162,21 @@ var FreezerDashboard = FreezerDashboard || {};
       };
       seconds.disabled = !measure.latency;
       fill(this.measure, boxes.map(({ element }) => element), h("div.fd-pair", null, this.secondsField.element, this.limitField.element));
+    }
+
+    /** What is asked of the frozen module once it is there. */
+    fillAfterwards() {
+      const { request } = this;
+      const ask = (id) => (event) => {
+        request.checks = this.app.channel.site.checks.map((check) => check.id).filter((other) => (other === id ? event.target.checked : request.checks.includes(other)));
+        this.changed();
+      };
+      const checks = this.app.channel.site.checks.map(({ id, label, help }) => checkbox(label, request.checks.includes(id), ask(id), help).element);
+      const ablate = (event) => {
+        request.ablation = event.target.checked;
+        this.changed();
+      };
+      fill(this.afterwards, checks, checkbox("What each pass contributes", request.ablation, ablate, "freezes again without each of them, which takes its time").element);
     }
 
     // --- what follows from what is typed
@@ -182,16 +217,24 @@ var FreezerDashboard = FreezerDashboard || {};
 
     known(summary) {
       this.summary = summary;
-      this.modelField.error(summary.training ? "The model is in training mode, which freezing refuses: call model.eval() before saving it." : null);
+      this.judge();
       const parameters = summary.attributes.filter((attribute) => attribute.kind === "parameter");
       const bytes = parameters.reduce((sum, attribute) => sum + (attribute.nbytes ?? 0), 0);
       fill(this.about, h("strong", null, summary.name), ` ${plural(parameters.length, "parameter")}${bytes ? `, ${size(bytes)}` : ""}, methods ${summary.methods.join(", ")}`);
       this.tree.show(summary);
       if (!this.request.preserve.length && summary.preserved.length) this.tree.set(summary.preserved);
-      this.inputs.offer(summary.brings_inputs ?? summary.inputs !== null, summary.inputs);
+      this.inputs.offer(summary.brings_inputs, summary.inputs);
       this.fillOptions();
       this.fillPlaces();
       this.changed();
+    }
+
+    /** Says why the model cannot be recorded, as far as the look at it tells. */
+    judge() {
+      const { summary, backend } = this;
+      if (!summary) return;
+      const training = summary.training ? "The model is in training mode, which freezing refuses: call model.eval() before saving it." : null;
+      this.modelField.error(backend.refuses[summary.kind] ?? training);
     }
 
     async browse() {
@@ -207,7 +250,7 @@ var FreezerDashboard = FreezerDashboard || {};
     changed() {
       const { request } = this;
       request.inputs = this.inputs.value();
-      request.preserve = this.tree.value();
+      request.preserve = this.takes("preserve") ? this.tree.value() : [];
       this.command.textContent = this.line();
       this.app.rename({ page: "record", model: request.model }, { request: structuredClone(request) });
     }

@@ -19,7 +19,7 @@ var FreezerDashboard = FreezerDashboard || {};
       this.examples = h("ul.fd-cards");
       this.jobsPart = part("Recordings", null, this.jobs.element);
       this.recentPart = part("Recent traces", this.filter, this.recent, this.more);
-      this.examplesPart = part("Examples", h("span.fv-muted", null, "built in, random weights, no downloads"), this.examples);
+      this.examplesPart = part("Examples", [h("span.fv-muted", null, "built in, random weights"), this.backends()], this.examples);
       this.columns = h("div.fd-columns", null, h("div.fd-column", null, this.jobsPart, this.recentPart), h("div.fd-column", null, this.examplesPart));
       this.element = h("main.fd-page", { onkeydown: (event) => this.walk(event) }, h("div.fd-wide-content", null, this.hero(), this.columns));
       this.all = false;
@@ -27,13 +27,21 @@ var FreezerDashboard = FreezerDashboard || {};
     }
 
     hero() {
-      const text = "Record torch.jit.freeze pass by pass: what each pass removed, folded or fused; which attributes became constants, which did not, and why; whether it got faster, and whether the numbers moved.";
+      const text = "Record torch.jit.freeze, or torch.compile with freezing, pass by pass: what each pass removed, folded or fused; which attributes became constants, which did not, and why; whether it got faster, and whether the numbers moved.";
       const actions = [
         button("Record a model…", () => this.app.go({ page: "record", model: "" }), { kind: "primary", icon: "record" }),
         button("Open a file…", () => this.app.openFile(), { icon: "folder" }),
         h("span.fv-muted.fd-wide-only", null, "or drop a model or a trace anywhere on this page"),
       ];
       return h("header.fd-hero", null, h("div", null, this.heading, h("p.fd-lead", null, text), h("div.fd-row", null, actions)), picture());
+    }
+
+    /** With which backend the examples are recorded. */
+    backends() {
+      const { app } = this;
+      const choose = (event) => app.prefer(event.target.value);
+      const options = app.channel.site.backends.map(({ id, name, label }) => h("option", { value: id, title: label, selected: id === app.preferred.id }, `with ${name}`));
+      return h("select.fv-input", { "aria-label": "Record examples with", onchange: choose }, options);
     }
 
     update(what = null) {
@@ -102,7 +110,7 @@ var FreezerDashboard = FreezerDashboard || {};
 
     async record(control, model) {
       control.disabled = true;
-      await this.app.attempt(() => this.app.record(FreezerDashboard.emptyRequest(this.app.channel.site.backends[0], model)));
+      await this.app.attempt(() => this.app.record(FreezerDashboard.emptyRequest(this.app.preferred, model)));
       control.disabled = false;
     }
 

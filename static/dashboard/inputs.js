@@ -85,10 +85,21 @@ var FreezerDashboard = FreezerDashboard || {};
     /** Resolves to whether every row is right; shows what is wrong, and goes to the first. */
     async check() {
       if (!this.mine) return true;
+      if (this.needed && this.brings === false && !this.rows.length) {
+        this.note.classList.add("fd-error");
+        this.add.focus();
+        return false;
+      }
       await Promise.all(this.rows.map((row) => this.validate(row)));
       const wrong = this.rows.find((row) => row.wrong);
       wrong?.element.querySelector("[aria-invalid]")?.focus();
       return !wrong;
+    }
+
+    /** Says who cannot do without inputs; null: nobody. */
+    need(who) {
+      this.needed = who;
+      this.render();
     }
 
     append(text, focus = false) {
@@ -129,7 +140,8 @@ var FreezerDashboard = FreezerDashboard || {};
       this.add.hidden = !this.mine;
       const none = this.mine && !this.rows.length;
       this.note.hidden = !none;
-      this.note.textContent = none ? "Without inputs the freeze is recorded, but nothing is measured." : "";
+      this.note.classList.remove("fd-error");
+      this.note.textContent = this.needed ? `${this.needed} compiles a model for its inputs: add the first one.` : "Without inputs the freeze is recorded, but nothing is measured.";
       this.rows.forEach((row, index) => row.element.setAttribute("aria-label", `Input ${index + 1}`));
     }
 

@@ -16,17 +16,26 @@ var FreezerDashboard = FreezerDashboard || {};
   };
 
   /** What a request asks for: [what, words]. */
-  function askedWords({ inputs, device, measure, options, preserve, limit_s: limit }, backend) {
-    const chosen = backend.options.flatMap(({ id, label, kind }) => (kind === "flag" ? (options[id] ? [label] : []) : options[id]?.length ? [`${label}: ${options[id].join(", ")}`] : []));
+  function askedWords({ inputs, device, measure, options, preserve, checks, ablation, limit_s: limit }, backend, site) {
+    const chosen = backend.options.flatMap((option) => optionWords(option, options[option.id]));
     const kinds = measure ? MEASURES.filter((name) => measure[name]).join(", ") : "nothing";
     return [
       ["inputs", inputs.length ? inputs.join(", ") : "the model's own"],
       ["device", device ?? "where the model is"],
       ["options", chosen.join("; ") || "none"],
-      ["preserved", preserve.join(", ") || "nothing by name"],
+      ...(backend.takes.includes("preserve") ? [["preserved", preserve.join(", ") || "nothing by name"]] : []),
       ["measured", measure?.latency ? `${kinds}; ${measure.seconds} s for latencies` : kinds],
+      ...(checks.length ? [["checked", site.checks.filter(({ id }) => checks.includes(id)).map(({ label }) => label).join(", ")]] : []),
+      ...(ablation ? [["afterwards", "frozen again without each pass"]] : []),
       ["time limit", limit ? lasting(limit) : "none"],
     ];
+  }
+
+  /** What was chosen of an option, where that says anything. */
+  function optionWords({ label, kind, choices }, value) {
+    if (kind === "flag") return value ? [label] : [];
+    if (kind === "names") return value?.length ? [`${label}: ${value.join(", ")}`] : [];
+    return value === null ? [] : [`${label}: ${choices.find((one) => one.value === value).label}`];
   }
 
   class JobPage {
@@ -44,7 +53,7 @@ var FreezerDashboard = FreezerDashboard || {};
       this.actions = h("div.fd-row.fd-actions");
       this.steps = h("ol.fd-steps", { tabindex: "0", "aria-label": "Recorded steps" });
       this.count = h("span.fv-muted.fv-num");
-      this.nothing = h("p.fv-muted.fd-steps-none", null, "Steps appear here as torch runs them.");
+      this.nothing = h("div.fd-steps-none");
       this.log = h("pre.fv-log", { tabindex: "0" });
       this.logPart = h("section.fd-part", { "aria-label": "Log" }, h("div.fd-part-title", null, h("h2", null, "Last lines of the log")), this.log);
       this.asked = h("section.fd-part", { "aria-label": "What is recorded" });
@@ -146,7 +155,7 @@ var FreezerDashboard = FreezerDashboard || {};
       const line = toCommand(this.request(job), this.app.backend(job.backend));
       this.logPart.hidden ||= job.state === "running";
       const known = job.request ?? this.app.requests.get(job.id);
-      const words = known ? [h("div.fd-part-title", null, h("h2", null, "What is recorded")), pairs(askedWords(known, this.app.backend(job.backend)))] : null;
+      const words = known ? [h("div.fd-part-title", null, h("h2", null, "What is recorded")), pairs(askedWords(known, this.app.backend(job.backend), this.app.channel.site))] : null;
       fill(this.asked, words, h("div.fd-part-title", null, h("h2", null, "As a command")), h("div.fd-command", null, h("pre", { tabindex: "0" }, line), button("Copy", () => this.app.copy(line))));
     }
 
@@ -158,6 +167,7 @@ var FreezerDashboard = FreezerDashboard || {};
       if (path !== this.linked) this.clear();
       this.linked = path;
       this.nothing.hidden = steps.length > 0 || job.state !== "running";
+      if (!this.nothing.hidden) this.showStage(job);
       this.steps.hidden = !steps.length;
       this.stepsPart.hidden = job.state !== "running" && !steps.length;
       this.count.textContent = steps.length ? `${steps.length}, ${steps.filter((step) => step.changed).length} changed something` : "";
@@ -165,6 +175,16 @@ var FreezerDashboard = FreezerDashboard || {};
       for (; this.drawn < steps.length; this.drawn += 1) this.steps.append(...this.rows(steps, this.drawn));
       if (job.state !== "running" && job.died_in && !this.failed) this.steps.append((this.failed = this.died(job)));
       if (follow) this.steps.scrollTop = this.steps.scrollHeight;
+    }
+
+    /** Where it is as long as no step is known. */
+    showStage(job) {
+      const { stages, name } = this.app.backend(job.backend);
+      if (this.waiting === job.stage) return;
+      this.waiting = job.stage;
+      const words = stages.length ? `${name} goes through these stages; its steps appear once it has compiled.` : "Steps appear here as torch runs them.";
+      const row = ({ id, help }) => h("li", { class: id === job.stage ? "fd-stage-now" : "", "aria-current": id === job.stage ? "step" : null }, h("strong", null, id), h("span.fv-muted", null, help));
+      fill(this.nothing, h("p.fv-muted", null, words), stages.length ? h("ol.fd-stages", { "aria-label": "Stages" }, stages.map(row)) : null);
     }
 
     /** Once there is a file, the rows are made anew, as links into it. */

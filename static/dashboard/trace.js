@@ -119,10 +119,9 @@ var FreezerDashboard = FreezerDashboard || {};
 
     /** What would record this once more, as far as the trace tells. */
     again({ view }) {
-      const { backends } = this.app.channel.site;
       const job = this.app.channel.jobs.find((one) => one.trace === this.path);
       const known = job && (job.request ?? this.app.requests.get(job.id));
-      return known ?? fromCommand(view.environment.call, backends) ?? FreezerDashboard.emptyRequest(this.app.backend(view.backend), job?.model ?? "");
+      return known ?? fromCommand(view.environment.call, this.app.channel.site) ?? FreezerDashboard.emptyRequest(this.app.backend(view.backend), job?.model ?? "");
     }
 
     more() {

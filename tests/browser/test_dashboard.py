@@ -149,6 +149,27 @@ def test_record_an_example_to_the_end(opened: Opener) -> None:
     expect(page.get_by_role("region", name="Recordings").get_by_text("finished")).to_be_visible()
 
 
+def test_compile_an_example_with_inductor(opened: Opener) -> None:
+    page = opened()
+    form(page, "halves.pt")
+    page.get_by_role("combobox", name="Backend").select_option("inductor")
+    expect(page.get_by_text("A TorchScript file cannot be compiled")).to_be_visible()
+    page.get_by_role("combobox", name="File or example").fill("example:counter")
+    expect(page.get_by_text("methods forward")).to_be_visible(timeout=SLOW_MS)
+    page.get_by_role("combobox", name="Sizes of the inputs").select_option("numbers always")
+    for name in ("Latency", "Numerics", "Memory"):
+        page.get_by_role("group", name="Measure").get_by_role("checkbox", name=name).uncheck()
+    command = page.get_by_label("The same as a command").inner_text()
+    assert command == "freezer-ui record example:counter --backend inductor --no-dynamic --no-measure"
+    page.get_by_role("button", name="Record", exact=True).click()
+    stages = page.get_by_role("list", name="Stages")
+    expect(stages.locator("[aria-current=step]")).to_be_visible(timeout=SLOW_MS)
+    expect(page.get_by_role("tab", name="Graph")).to_be_visible(timeout=SLOW_MS)
+    expect(page.get_by_role("option", name="replace_params_with_constants")).to_be_visible()
+    page.get_by_role("tab", name="Environment").click()
+    expect(page.get_by_text(command, exact=True)).to_be_visible()
+
+
 def test_cancel_a_recording(opened: Opener) -> None:
     page = opened()
     page.get_by_role("button", name="Record resnet18").click()

@@ -15,6 +15,7 @@ from jinja2 import Environment, StrictUndefined
 from markupsafe import Markup
 from playwright.sync_api import Page, Route, expect
 
+import freeze_engine as fe
 from tests.builders import small_trace
 from viewer import graph_data
 from viewer.assets import read_asset
@@ -446,6 +447,75 @@ def test_the_form_says_the_same_as_its_command(opened: Opener) -> None:
     assert message["measure"] == {"latency": True, "numerics": True, "memory": False, "seconds": 3}
 
 
+def test_the_form_offers_inductor_with_its_own_options(opened: Opener) -> None:
+    page = opened("?record=")
+    describe(page, attributes=[attribute("sub.weight")], methods=["forward"], preserved=["sub.weight"], kind="exported")
+    page.get_by_role("combobox", name="File or example").fill("/models/net.pt2")
+    expect(page.get_by_role("tree")).to_be_visible()
+    page.get_by_role("combobox", name="Backend").select_option("inductor")
+    expect(page.get_by_role("tree")).to_be_hidden()
+    expect(page.get_by_text("Into TorchScript by")).to_have_count(0)
+    page.get_by_role("combobox", name="Mode of torch.compile").select_option("max-autotune")
+    page.get_by_role("combobox", name="Sizes of the inputs").select_option("numbers always")
+    page.get_by_role("checkbox", name="Compile anew").check()
+    page.get_by_role("button", name="Record", exact=True).click()
+    expect(page.get_by_text("Inductor compiles a model for its inputs: add the first one.")).to_be_visible()
+    expect(page.get_by_role("button", name="Add an input")).to_be_focused()
+    assert asked(page, "record") == []
+    page.get_by_role("button", name="Add an input").click()
+    words = shlex.split(page.get_by_label("The same as a command").inner_text())
+    arguments = parse_command_line(words[1:])
+    assert (arguments.backend, arguments.mode, arguments.dynamic) == ("inductor", "max-autotune", False)
+    assert (arguments.fresh_caches, arguments.max_autotune, arguments.preserve) == (True, None, None)
+    page.get_by_role("button", name="Record", exact=True).click()
+    page.wait_for_function("fake.asked.some((message) => message.type === 'record')")
+    (message,) = asked(page, "record")
+    assert shlex.split(message["call"]) == words
+    assert (message["backend"], message["preserve"], message["via"]) == ("inductor", [], None)
+    assert message["options"] == {
+        "mode": "max-autotune",
+        "dynamic": False,
+        "max_autotune": None,
+        "fullgraph": False,
+        "force_disable_caches": True,
+        "discard_parameters": False,
+        "without": [],
+    }
+
+
+def test_a_file_that_a_backend_cannot_take_is_told_at_once(opened: Opener) -> None:
+    page = opened("?record=/models/net.pt")
+    field = page.get_by_role("combobox", name="File or example")
+    expect(page.get_by_role("tree")).to_be_visible()
+    page.get_by_role("combobox", name="Backend").select_option("inductor")
+    expect(page.get_by_text("A TorchScript file cannot be compiled")).to_be_visible()
+    expect(field).to_have_attribute("aria-invalid", "true")
+    page.get_by_role("combobox", name="Backend").select_option("torchscript")
+    expect(field).not_to_have_attribute("aria-invalid", "true")
+
+
+def test_an_example_is_recorded_with_the_backend_chosen(opened: Opener) -> None:
+    page = opened()
+    page.get_by_role("combobox", name="Record examples with").select_option("inductor")
+    page.get_by_role("button", name="Record counter").click()
+    page.wait_for_function("fake.asked.some((message) => message.type === 'record')")
+    (message,) = asked(page, "record")
+    assert (message["backend"], message["call"]) == (
+        "inductor",
+        "freezer-ui record example:counter --backend inductor",
+    )
+    set_jobs(page, {"backend": "inductor", "message": "compiling: layout", "stage": "layout"})
+    stages = page.get_by_role("list", name="Stages").get_by_role("listitem")
+    expect(stages).to_have_count(8)
+    expect(stages.and_(page.locator("[aria-current=step]"))).to_contain_text("layout")
+    set_jobs(page, {"backend": "inductor", "message": "compiling: post_grad", "stage": "post_grad"})
+    expect(stages.and_(page.locator("[aria-current=step]"))).to_contain_text("post_grad")
+    assert axe_problems(page) == []
+    assert too_wide(page) == []
+    set_jobs(page, {"backend": "inductor"}, steps=2)
+    expect(page.get_by_role("list", name="Stages")).to_be_hidden()
+
+
 @pytest.mark.parametrize(
     "command",
     [
@@ -453,19 +523,32 @@ def test_the_form_says_the_same_as_its_command(opened: Opener) -> None:
         "freezer-ui record model.pt --input 1x3 --input mask=1x3:bool --via trace --device cuda:0 --no-latency",
         "freezer-ui record model.pt --preserve a.b c --no-optimize-numerics --other-method encode --no-measure",
         "freezer-ui record 'a model.pt' --optimize-for-inference --no-numerics --no-memory --seconds 2.5 --limit 90",
+        "freezer-ui record example:counter --backend inductor",
+        "freezer-ui record m.pt2 --input 1x3 --backend inductor --mode max-autotune --no-dynamic --fresh-caches",
+        "freezer-ui record m.pt2 --without constant_fold --check stale_weights --ablation",
+        "freezer-ui record m.pt2 --backend inductor --dynamic --no-max-autotune --fullgraph --discard-parameters",
     ],
 )
 def test_a_command_is_read_back(opened: Opener, command: str) -> None:
     page = opened()
-    back = """(text) => FreezerDashboard.toCommand(
-      FreezerDashboard.fromCommand(text, dashboard.channel.site.backends), dashboard.channel.site.backends[0])"""
+    back = """(text) => {
+      const request = FreezerDashboard.fromCommand(text, dashboard.channel.site);
+      return FreezerDashboard.toCommand(request, dashboard.backend(request.backend)); }"""
     assert page.evaluate(back, command) == command
+
+
+def test_every_check_is_read_back_by_name(opened: Opener) -> None:
+    page = opened()
+    checks = page.evaluate(
+        "FreezerDashboard.fromCommand('freezer-ui record a.pt --check all', dashboard.channel.site).checks"
+    )
+    assert tuple(checks) == fe.CHECKS
 
 
 @pytest.mark.parametrize("text", [None, "", "freezer-ui run -- a.py", "fe.record(model)", "freezer-ui record 'open"])
 def test_what_is_no_recording_command(opened: Opener, text: str | None) -> None:
     page = opened()
-    read = "(text) => FreezerDashboard.fromCommand(text, dashboard.channel.site.backends)"
+    read = "(text) => FreezerDashboard.fromCommand(text, dashboard.channel.site)"
     assert page.evaluate(read, text) is None
 
 

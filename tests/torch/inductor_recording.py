@@ -9,10 +9,14 @@ from typing import Any
 import torch
 import torch._inductor.freezing
 import torch._inductor.fx_passes.binary_folding
+import torch._inductor.utils
 from torch import nn
-from torch._inductor.utils import fresh_cache
 
 import freeze_engine as fe
+
+_utils = torch._inductor.utils
+# Its name up to torch 2.7 was fresh_inductor_cache.
+fresh_cache = _utils.fresh_cache if hasattr(_utils, "fresh_cache") else _utils.fresh_inductor_cache
 
 
 @contextlib.contextmanager

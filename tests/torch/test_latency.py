@@ -131,6 +131,28 @@ def test_a_failing_candidate_does_not_end_the_others() -> None:
     assert "ratios are to 1, since 0 did not run" in report.latencies[2].notes
 
 
+def test_a_candidate_is_held_against_the_latest_it_follows_that_ran() -> None:
+    def fail(x: torch.Tensor) -> None:
+        raise KeyError("no such thing")
+
+    slow, fast = frozen(Repeated(40)), frozen(Repeated(1))
+    candidates = [
+        Candidate(0, fast),
+        Candidate(1, slow, follows=0),
+        Candidate(2, fail, follows=1),
+        Candidate(3, fast, follows=2),
+        Candidate("eager", fast),
+    ]
+    report = measure_latency(candidates, (torch.ones(2, 16),), {}, options=QUICK)
+    assert [(key, latency.verdict, latency.change) for key, latency in report.latencies.items()][:3] == [
+        (0, "baseline", None),
+        (1, "slower", "slower"),
+        (3, "no measurable difference", "faster"),
+    ]
+    assert report.latencies[1].previous == report.latencies[1].ratio
+    assert report.latencies["eager"].previous is None
+
+
 def test_a_candidate_may_fail_in_the_middle_of_the_rounds() -> None:
     calls = []
 

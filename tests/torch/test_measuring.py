@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from dataclasses import replace
 
 import pytest
 import torch
@@ -111,8 +112,11 @@ def test_latency_of_each_distinct_graph():
         assert 0 < latency.median_ns.low <= latency.median_ns.value <= latency.median_ns.high
         before = trace.before(step)
         if before is not None and before.executable and not step.changed:
-            assert latency == before.latency[0]
+            assert latency == replace(before.latency[0], previous=None, change=None)
     assert timed[0].latency[0].verdict == "baseline"
+    distinct = [step for step in timed if step.latency[0].previous is not None]
+    assert distinct == [step for step in timed[1:] if step.changed]
+    assert {step.latency[0].change for step in distinct} <= {"faster", "slower", "no measurable difference"}
     assert {latency.verdict for step in timed for latency in step.latency} <= {
         *("baseline", "faster", "slower", "no measurable difference")
     }

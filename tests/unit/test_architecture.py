@@ -16,14 +16,17 @@ ROOT = Path(__file__).parents[2]
 LAYERS = (
     {"errors"},
     {"trace", "inputs", "options", "model_summary", "exported_program"},
-    {"alignment", "lineage", "diff", "metrics", "verify", "serde"},
-    {"node_matching", "graph_names", "trace_names", "trace_diff"},
+    {"alignment", "lineage", "diff", "metrics", "verify", "serde", "provenance", "programs"},
+    {"final_figures", "node_matching", "graph_names", "trace_names", "trace_diff"},
+    {"expectations", "interchange"},
     {"recorder"},
     {"backends", "measure", "models", "examples"},
+    {"checks"},
+    {"ablation"},
     {"session"},
-    {"worker", "display", "magic"},
+    {"worker", "display", "magic", "testing"},
 )
-USES_TORCH = {"backends", "measure", "models", "examples"}
+USES_TORCH = {"backends", "measure", "models", "examples", "checks"}
 PRIVATE_NAMES = Path("freeze_engine/backends/_torch_private.py")
 PATCHING = Path("freeze_engine/backends/_patching.py")
 # In pieces, for this file is looked through as well.

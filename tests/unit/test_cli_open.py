@@ -163,6 +163,22 @@ def test_a_model_is_recorded_at_once(server: FakeServer, model: Path, capsys: py
     assert request.output.name.startswith("net-")
 
 
+def test_a_model_is_compiled_as_asked(server: FakeServer, capsys: pytest.CaptureFixture[str]) -> None:
+    words = [
+        "--backend",
+        "inductor",
+        "--mode",
+        "reduce-overhead",
+        "--no-dynamic",
+        "--no-max-autotune",
+        "--fresh-caches",
+    ]
+    _opened(capsys, "example:counter", *words)
+    [(request, _)] = server.recorded
+    expected = fe.InductorOptions(mode="reduce-overhead", dynamic=False, max_autotune=False, force_disable_caches=True)
+    assert (request.backend, request.options) == ("inductor", expected)
+
+
 @pytest.mark.parametrize("words", [["--token", TOKEN], [f"--token={TOKEN}"], ["--tok", TOKEN], [f"--to={TOKEN}"]])
 def test_the_token_is_in_no_trace(words: list[str], server: FakeServer, capsys: pytest.CaptureFixture[str]) -> None:
     assert _opened(capsys, *words, "example:resnet18")["token"] == [TOKEN]
@@ -196,6 +212,9 @@ def test_examples_and_factories_are_recorded(
         (["small.fztrace"] * 3, "give one TRACE, MODEL or FOLDER, or two TRACEs"),
         (["small.fztrace", "--input", "1x3"], "--input is for recording, and there is no MODEL to record"),
         (["net.pt", "--input", "three by four"], "'three by four' is not a shape"),
+        (["net.pt", "--backend", "inductor"], "A TorchScript file cannot be compiled"),
+        (["net.pt", "--fullgraph"], "--fullgraph: for --backend inductor only, and this is --backend torchscript"),
+        (["small.fztrace", "--mode", "default"], "--mode is for recording, and there is no MODEL to record"),
         (["--host", "192.0.2.1", "--port", "7007"], "cannot listen on 192.0.2.1, port 7007"),
     ],
 )

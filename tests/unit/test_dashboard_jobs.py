@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -91,6 +91,7 @@ def _row(**changes: Any) -> dict[str, Any]:
         "message": "starting",
         "done": 0,
         "total": 0,
+        "stage": None,
         "left_s": None,
         "steps": [],
         "trace": None,
@@ -106,6 +107,22 @@ def _row(**changes: Any) -> dict[str, Any]:
 def _seen(jobs: Jobs) -> list[dict[str, Any]]:
     """The rows without what is new each time."""
     return [{name: value for name, value in row.items() if name not in ("id", "elapsed_s")} for row in jobs.rows()]
+
+
+def test_a_compile_tells_its_stage(jobs: Jobs, launcher: Launcher, tmp_path: Path) -> None:
+    jobs.record(replace(_request(tmp_path), backend="inductor", options=fe.InductorOptions()))
+    [process] = launcher.processes
+    stages = []
+    for message in (
+        "importing torch",
+        "compiling",
+        "compiling: layout",
+        "latency: layout or so",
+        "compiling: no stage",
+    ):
+        process.tell(fe.JobProgress(message, 1, 5, None))
+        stages.append(jobs.rows()[0]["stage"])
+    assert stages == [None, None, "layout", None, None]
 
 
 def test_a_recording_is_told_as_it_goes(jobs: Jobs, launcher: Launcher, tmp_path: Path) -> None:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import zipfile
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -15,6 +16,7 @@ import freeze_engine as fe
 from tests.builders import small_trace
 from viewer.dashboard.library import Library
 from viewer.dashboard.messages import Messages
+from viewer.dashboard.offers import backend_offer
 from viewer.dashboard.requests import form_values, page_model
 from viewer.dashboard.site import Site
 from viewer.dashboard.state import State
@@ -31,6 +33,7 @@ RECORD = {
     "limit_s": 90,
     "preserve": ["a.b"],
 }
+INDUCTOR: dict[str, Any] = {"backend": "inductor", "options": {}, "preserve": []}
 SUMMARY = fe.ModelSummary("counter", (), ("forward",), ("1x3",), True, "script", (), False, ("cpu",))
 
 
@@ -92,7 +95,14 @@ def test_a_recording_is_asked_for(server: Server, tmp_path: Path) -> None:
     assert request.output.parent == tmp_path / "data" / "freezer-ui" / "recordings"
 
 
-@pytest.mark.parametrize("changes", [{}, {"measure": None, "options": {}, "via": "trace", "device": "cpu"}])
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {},
+        {"measure": None, "options": {"without": ["FoldConvBn"]}, "via": "trace", "device": "cpu"},
+        {"checks": ["stale_weights"], "ablation": True},
+    ],
+)
 def test_a_form_can_be_filled_with_what_was_asked(changes: dict[str, Any], server: Server) -> None:
     server.reply(**(RECORD | changes))
     [first] = server.requests
@@ -109,12 +119,46 @@ def test_a_form_can_be_filled_for_a_recording_of_the_command_line(tmp_path: Path
         "inputs": ["1x3"],
         "backend": "torchscript",
         "via": None,
-        "options": {"optimize_numerics": True, "optimize_for_inference": False, "other_methods": []},
+        "options": {"optimize_numerics": True, "optimize_for_inference": False, "other_methods": [], "without": []},
         "device": None,
         "measure": {"latency": True, "numerics": True, "memory": True, "seconds": 12.0},
+        "checks": [],
+        "ablation": False,
         "limit_s": None,
         "preserve": [],
     }
+
+
+def test_a_compile_is_asked_for_and_fills_a_form(server: Server) -> None:
+    options = {"mode": "max-autotune", "dynamic": False, "max_autotune": True, "force_disable_caches": True}
+    server.reply(**(RECORD | INDUCTOR | {"options": options}))
+    [request] = server.requests
+    assert request.backend == "inductor"
+    assert request.options == fe.InductorOptions(
+        mode="max-autotune", dynamic=False, max_autotune=True, force_disable_caches=True
+    )
+    form = form_values(request)
+    assert form["options"] == options | {"fullgraph": False, "discard_parameters": False, "without": []}
+    assert (form["backend"], form["preserve"], form["via"]) == ("inductor", [], None)
+    server.reply(type="record", **form)
+    assert replace(server.requests[1], output=request.output, call=request.call) == request
+
+
+def test_the_form_offers_every_option_with_its_default() -> None:
+    kinds = {"torchscript": fe.TorchScriptOptions(), "inductor": fe.InductorOptions()}
+    for backend, options in kinds.items():
+        wanted = {name: list(value) if isinstance(value, tuple) else value for name, value in asdict(options).items()}
+        wanted.pop("preserved_attrs", None)  # has a part of the form for itself
+        assert {option["id"]: option["default"] for option in backend_offer(backend)["options"]} == wanted
+
+
+def test_a_torchscript_file_is_not_compiled(server: Server, tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "net.pt", "w") as archive:
+        archive.writestr("net/constants.pkl", b"")
+        archive.writestr("net/data.pkl", b"")
+    refused = server.refused(**(RECORD | INDUCTOR | {"model": "net.pt"}))
+    assert refused.startswith("A TorchScript file cannot be compiled")
+    assert server.requests == []
 
 
 def test_a_command_without_end_is_not_kept(server: Server) -> None:
@@ -143,7 +187,19 @@ def test_what_is_left_out_has_a_default(server: Server) -> None:
         ({"model": "."}, ". is a folder"),
         ({"model": None}, "model is None; it has to be a text"),
         ({"model": 3}, "model is 3; it has to be a text"),
-        ({"backend": "inductor"}, "backend is 'inductor'; it has to be one of torchscript"),
+        ({"backend": "nnc"}, "backend is 'nnc'; it has to be one of torchscript, inductor"),
+        (INDUCTOR | {"preserve": ["a.b"]}, "Inductor takes no preserve; leave it out"),
+        (INDUCTOR | {"via": "trace"}, "Inductor takes no via"),
+        (
+            INDUCTOR | {"options": {"optimize_numerics": True}},
+            "Inductor has no option 'optimize_numerics'; it has mode,",
+        ),
+        (
+            INDUCTOR | {"options": {"mode": "fast"}},
+            "mode is 'fast'; it has to be one of None, default, reduce-overhead",
+        ),
+        (INDUCTOR | {"options": {"dynamic": 1}}, "dynamic is 1; it has to be one of None, True, False"),
+        (INDUCTOR | {"options": {"fullgraph": None}}, "fullgraph is None; it has to be true or false"),
         ({"via": "magic"}, "via is 'magic'"),
         ({"inputs": "1x3"}, "inputs is '1x3'; it has to be a list of texts"),
         ({"inputs": ["three"]}, "'three' is not a shape"),
@@ -152,7 +208,7 @@ def test_what_is_left_out_has_a_default(server: Server) -> None:
         ({"device": 0}, "device is 0"),
         ({"call": ["freezer-ui"]}, "call is ['freezer-ui']; it has to be a text"),
         ({"options": []}, "options is []; it has to be an object"),
-        ({"options": {"preserved_attrs": ["a"]}}, "There is no option 'preserved_attrs'"),
+        ({"options": {"preserved_attrs": ["a"]}}, "TorchScript has no option 'preserved_attrs'"),
         ({"options": {"optimize_numerics": "yes"}}, "optimize_numerics is 'yes'; it has to be true or false"),
         ({"measure": True}, "measure is True"),
         ({"measure": {"latency": 1}}, "latency is 1"),
@@ -160,6 +216,8 @@ def test_what_is_left_out_has_a_default(server: Server) -> None:
         ({"measure": {"seconds": 1e9}}, "at most 3600"),
         ({"limit_s": float("nan")}, "limit_s is nan; it has to be a number of seconds"),
         ({"limit_s": True}, "limit_s is True"),
+        ({"checks": ["stale"]}, "checks is 'stale'; it has to be one of stale_weights"),
+        ({"ablation": 1}, "ablation is 1; it has to be true or false"),
     ],
     ids=str,
 )
@@ -206,6 +264,7 @@ def test_a_model_is_looked_at_without_trust(server: Server, monkeypatch: pytest.
     assert reply["attributes"] == (
         {"path": "w", "kind": "parameter", "type": "Tensor", "shape": (2, 3), "dtype": "float32", "nbytes": 24},
     )
+    assert reply["kind"] == "example"
     assert server.state.view()["site"]["devices"] == ["cpu"]
 
 

@@ -6,6 +6,7 @@ import asyncio
 import gzip
 import json
 import threading
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +15,9 @@ import pytest
 import freeze_engine as fe
 from tests.builders import failed_trace, small_trace
 from viewer.charts import chart_items
+from viewer.dashboard.early import EarlyPayload
 from viewer.dashboard.library import Library, recent_trace
-from viewer.dashboard.payloads import Payload, Payloads, file_key, packed, trace_payload
+from viewer.dashboard.payloads import Payload, Payloads, file_key, make_payload, packed, trace_payload
 from viewer.dashboard.site import Site
 from viewer.dashboard.state import State
 from viewer.graph_data import graph_data
@@ -24,6 +26,11 @@ from viewer.view_models import view_data
 
 def _payload(size: int = 1) -> Payload:
     return Payload(b"x" * size, ())
+
+
+def _saved(path: Path) -> Path:
+    fe.save(small_trace(), path)
+    return path
 
 
 def test_a_payload_is_the_viewer_s_data(tmp_path: Path) -> None:
@@ -121,7 +128,7 @@ def test_a_file_that_changed_is_another(tmp_path: Path) -> None:
         names = []
         for trace in (small_trace(), failed_trace()):
             fe.save(trace, path)
-            names.append(json.loads(gzip.decompress((await state.trace_payload(path)).data))["view"]["name"])
+            names.append(json.loads(gzip.decompress((await state.payload((path,))).data))["view"]["name"])
         return names
 
     assert asyncio.run(scenario()) == [small_trace().name, failed_trace().name]
@@ -135,8 +142,38 @@ def test_a_missing_file_is_told(tmp_path: Path) -> None:
 def test_preparing_tells_nobody_what_is_wrong(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     async def scenario() -> None:
         state = State(Site(1), Library(tmp_path / "recent.json"), lambda call: call(), lambda *given: None)  # type: ignore[arg-type]
-        state.prepare(tmp_path / "gone")
+        state.prepare((tmp_path / "gone",))
         await state.close()
 
     asyncio.run(scenario())
     assert caplog.text == ""
+
+
+def test_what_is_made_early_is_what_the_server_would_make(tmp_path: Path) -> None:
+    first, second = _saved(tmp_path / "a.fztrace"), _saved(tmp_path / "b.fztrace")
+    for paths in ((first,), (first, second)):
+        with EarlyPayload(paths) as early:
+            assert early.payload() == make_payload(paths)
+
+
+def test_a_file_that_changes_meanwhile_is_read_again(tmp_path: Path) -> None:
+    path = _saved(tmp_path / "a.fztrace")
+    with EarlyPayload((path,)) as early:
+        fe.save(replace(small_trace(), name="Later"), path)
+        assert early.payload().shown[0].name == "Later"
+
+
+@pytest.mark.parametrize("content", [None, b"no trace"])
+def test_what_cannot_be_made_early_says_why_when_it_is_asked_for(content: bytes | None, tmp_path: Path) -> None:
+    path = tmp_path / "a.fztrace"
+    if content is not None:
+        path.write_bytes(content)
+    with EarlyPayload((path,)) as early, pytest.raises(fe.FreezerError, match=r"a\.fztrace"):
+        early.payload()
+
+
+def test_leaving_early_ends_what_is_being_made(tmp_path: Path) -> None:
+    with EarlyPayload((_saved(tmp_path / "a.fztrace"),)) as early:
+        process = early._process
+    assert process is not None
+    assert process.returncode is not None

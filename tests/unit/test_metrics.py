@@ -17,28 +17,28 @@ from freeze_engine.metrics import (
 from freeze_engine.trace import Interval, Latency, Numerics, OutputError, Step, Trace
 from tests.builders import empty_trace, small_trace, traces
 
-Verdict = Literal["baseline", "faster", "slower", "no measurable difference"]
+
+def _latency(low: float | None = None, high: float = 0.0, device: str = "cpu", *, claimed: bool = True) -> Latency:
+    """A latency with a ratio to the step before; what that says is what its interval says, unless not ``claimed``."""
+    unlike = Interval(0.5, 0.4, 0.6)
+    first = Latency(device, 1, (), 9, Interval(1000.0, 900.0, 1100.0), None, "baseline")
+    if low is None:
+        return first
+    ratio = Interval((low + high) / 2, low, high)
+    return replace(first, ratio=unlike, verdict="faster", previous=ratio, change=_change(ratio, claimed))
 
 
-def _latency(low: float | None, high: float = 0.0, device: str = "cpu", *, claimed: bool = True) -> Latency:
-    """A latency whose verdict is what its interval says, unless that is not ``claimed``."""
-    ratio = None if low is None else Interval((low + high) / 2, low, high)
-    return Latency(device, 1, (), 9, Interval(1000.0, 900.0, 1100.0), ratio, _verdict(ratio, claimed))
-
-
-def _verdict(ratio: Interval | None, claimed: bool) -> Verdict:
-    if ratio is None:
-        return "baseline"
+def _change(ratio: Interval, claimed: bool) -> Literal["faster", "slower", "no measurable difference"]:
     if not claimed or ratio.low <= 1 <= ratio.high:
         return "no measurable difference"
     return "faster" if ratio.high < 1 else "slower"
 
 
-def _timed(*latencies: tuple[Latency, ...], unchanged: tuple[int, ...] = ()) -> Trace:
+def _timed(*latencies: tuple[Latency, ...]) -> Trace:
     trace = small_trace()
     graph = trace.steps[0].graph
     steps = (
-        Step(index, "stage", f"pass {index}", "forward", graph, changed=index not in unchanged, latency=latency)
+        Step(index, "stage", f"pass {index}", "forward", graph, changed=index > 0, latency=latency)
         for index, latency in enumerate(latencies)
     )
     return replace(trace, steps=tuple(steps))
@@ -84,7 +84,7 @@ def test_a_step_is_summarised_against_the_one_before_it_of_its_method() -> None:
         duration_ns=8007,
         past_tolerance=("eager",),
     )
-    assert metrics[6].latency_changes == (LatencyChange(6, "cpu", 0, 0.88),)
+    assert metrics[6].latency_changes == (LatencyChange(6, "cpu", 0, Interval(0.88, 0.84, 0.92)),)
     first = metrics[0]
     assert (first.added, first.removed, first.changed, first.op_deltas, first.constant_bytes_delta) == (0, 0, 0, (), 0)
     assert (metrics[4].constant_bytes, metrics[4].constant_bytes_delta) == (80, 80)
@@ -97,50 +97,26 @@ def test_a_trace_without_steps_or_measurements() -> None:
     assert past_tolerance(unmeasured) == {}
 
 
-def test_only_a_difference_larger_than_the_noise_is_told() -> None:
-    trace = _timed((_latency(None),), (_latency(0.9, 1.01),), (_latency(0.7, 0.8),), (_latency(0.78, 0.9),))
-    assert latency_changes(trace) == (LatencyChange(2, "cpu", 0, 0.75),)
-
-
-def test_small_drifts_add_up_before_they_count() -> None:
-    trace = _timed((_latency(None),), (_latency(0.96, 1.0),), (_latency(0.92, 0.98),), (_latency(0.8, 0.9),))
-    assert [change.step for change in latency_changes(trace)] == [2, 3]
-    assert [change.since for change in latency_changes(trace)] == [0, 2]
-
-
-def test_an_interval_without_a_verdict_is_not_told_and_is_no_level() -> None:
-    doubted = _latency(0.7, 0.8, claimed=False)
-    assert latency_changes(_timed((_latency(None),), (doubted,))) == ()
-    assert latency_changes(_timed((_latency(None),), (doubted,), (_latency(0.75, 0.85),))) == (
-        LatencyChange(2, "cpu", 0, 0.8),
+def test_only_what_is_claimed_against_the_step_before_is_told() -> None:
+    trace = _timed((_latency(),), (_latency(0.9, 1.01),), (_latency(0.7, 0.8),), (_latency(1.5, 1.7),))
+    assert latency_changes(trace) == (
+        LatencyChange(2, "cpu", 1, Interval(0.75, 0.7, 0.8)),
+        LatencyChange(3, "cpu", 2, Interval(1.6, 1.5, 1.7)),
     )
+    assert latency_changes(_timed((_latency(),), (_latency(0.7, 0.8, claimed=False),))) == ()
 
 
-def test_the_way_back_is_told_without_a_verdict_of_its_own() -> None:
-    trace = _timed((_latency(None),), (_latency(0.5, 0.5),), (_latency(0.96, 1.04),))
-    assert latency_changes(trace) == (LatencyChange(1, "cpu", 0, 0.5), LatencyChange(2, "cpu", 1, 2.0))
-
-
-def test_intervals_within_the_margin_are_one_level() -> None:
-    near, far = _latency(0.505, 0.505), _latency(0.51, 0.51)
-    assert latency_changes(_timed((_latency(None),), (_latency(0.5, 0.5),), (near,))) == (
-        LatencyChange(1, "cpu", 0, 0.5),
-    )
-    assert latency_changes(_timed((_latency(None),), (_latency(0.5, 0.5),), (far,)))[1:] == (
-        LatencyChange(2, "cpu", 1, 1.02),
-    )
-
-
-def test_a_step_that_changed_nothing_is_never_blamed() -> None:
-    trace = _timed((_latency(None),), (_latency(0.5, 0.6),), (_latency(0.5, 0.6),), unchanged=(1,))
-    assert latency_changes(trace) == (LatencyChange(2, "cpu", 0, 0.55),)
+def test_steps_that_were_not_measured_are_passed_over() -> None:
+    trace = _timed((_latency(),), (), (_latency(0.5, 0.6),))
+    assert latency_changes(trace) == (LatencyChange(2, "cpu", 0, Interval(0.55, 0.5, 0.6)),)
 
 
 def test_devices_are_told_apart() -> None:
-    trace = _timed(
-        (_latency(None), _latency(None, device="cuda:0")), (_latency(1.5, 1.7), _latency(0.4, 0.6, "cuda:0"))
+    trace = _timed((_latency(), _latency(device="cuda:0")), (_latency(1.5, 1.7), _latency(0.4, 0.6, "cuda:0")))
+    assert latency_changes(trace) == (
+        LatencyChange(1, "cpu", 0, Interval(1.6, 1.5, 1.7)),
+        LatencyChange(1, "cuda:0", 0, Interval(0.5, 0.4, 0.6)),
     )
-    assert latency_changes(trace) == (LatencyChange(1, "cpu", 0, 1.6), LatencyChange(1, "cuda:0", 0, 0.5))
 
 
 def test_the_first_step_past_tolerance_is_named_for_each_reference() -> None:

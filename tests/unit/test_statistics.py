@@ -7,15 +7,13 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
+from freeze_engine.measure.evaluation import ColumnResult, compared, matrix_notes
 from freeze_engine.measure.statistics import (
     MIN_ROUNDS,
     Array,
-    ColumnResult,
     Comparison,
     compare,
-    compared,
     is_steady,
-    matrix_notes,
     median_interval,
     verdicts,
 )
@@ -115,8 +113,9 @@ def test_equal_candidates_are_rarely_told_apart_even_among_many() -> None:
     random = np.random.default_rng(2)
     wrong = 0
     for _ in range(200):
-        results = compared(noisy_rounds(random, 20, (1.0,) * 12, 2.0), 0.0)
-        wrong += any(result.verdict != "no measurable difference" for result in results[1:])
+        results = compared(noisy_rounds(random, 20, (1.0,) * 12, 2.0), 0.0, (None, *range(11)))
+        claims = {claim for result in results[1:] for claim in (result.verdict, result.change)}
+        wrong += claims != {"no measurable difference"}
     assert wrong / 200 <= 0.06
 
 
@@ -143,8 +142,38 @@ def test_holm_claims_the_strongest_and_stops_at_the_first_weak_one() -> None:
     assert verdicts([]) == ()
 
 
+def test_a_column_is_held_against_the_first_and_against_the_one_it_follows() -> None:
+    halved = np.full(20, 100.0) * np.where(np.arange(20) % 2, 1.001, 0.999)
+    samples = np.stack([2 * halved, halved, halved * 1.2, halved * 1.2], axis=1)
+    results = compared(samples, 0.01, (None, 0, 1, None))
+    assert [(result.verdict, result.change) for result in results] == [
+        ("baseline", None),
+        ("faster", "faster"),
+        ("faster", "slower"),
+        ("faster", None),
+    ]
+    assert [result.previous for result in results] == [
+        None,
+        results[1].ratio,
+        Interval(*[pytest.approx(1.2)] * 3),
+        None,
+    ]
+    assert results[1].ratio == Interval(0.5, 0.5, 0.5)
+
+
+def test_both_kinds_of_comparison_are_one_family() -> None:
+    """Six rounds that all agree have a p-value of 1/32: enough for one comparison, not for two."""
+    baseline = 1000 + TEN[:MIN_ROUNDS]
+    samples = np.stack([baseline, baseline * 1.5, baseline * 2], axis=1)
+    assert compared(samples[:, :2], 0.01, (None, 0))[1].change == "slower"
+    results = compared(samples, 0.01, (None, 0, 1))
+    assert {claim for result in results[1:] for claim in (result.verdict, result.change)} == {
+        "no measurable difference"
+    }
+
+
 def test_a_lone_candidate_is_the_baseline() -> None:
-    assert compared(TEN[:, None], 0.01) == (ColumnResult(Interval(5.5, 2.0, 9.0), None, "baseline", ()),)
+    assert compared(TEN[:, None], 0.01) == (ColumnResult(Interval(5.5, 2.0, 9.0), None, "baseline", None, None, ()),)
 
 
 def test_a_difference_within_the_margin_is_explained_and_not_claimed() -> None:

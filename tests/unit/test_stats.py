@@ -16,7 +16,7 @@ def test_stats_of_any_trace_end_in_one_newline() -> None:
 def test_stats_tell_what_an_engineer_asks() -> None:
     text = stats_text(small_trace())
     told = [
-        "faster: step 6, ConstantPropagation (forward): 0.88× the time of step 0 on cpu",
+        "faster: step 6, ConstantPropagation (forward): 0.88× (0.84–0.92) the time of step 0 on cpu",
         "past tolerance: step 8, FoldFrozenConvBatchnorm (forward, round 1) is the first, against eager",
         "folded by step 8, FoldFrozenConvBatchnorm (forward, round 1): 2, 80 B\n    block.conv.weight, block.bn.weight",
         "through %seen (aten::view) ← %count (prim::GetAttr)",

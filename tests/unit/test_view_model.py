@@ -66,7 +66,7 @@ def test_forward_comes_first_whatever_torch_froze_first():
 def test_a_latency_change_that_no_verdict_bears_out_is_not_told():
     trace = small_trace()
     quiet = tuple(
-        replace(step, latency=tuple(replace(entry, verdict="no measurable difference") for entry in step.latency[:1]))
+        replace(step, latency=tuple(replace(entry, change="no measurable difference") for entry in step.latency[:1]))
         for step in trace.steps
     )
     assert [step["index"] for step in view_data(trace)["steps"] if step["latency_changes"]] == [6]
@@ -175,7 +175,7 @@ def test_a_measured_step(view):
             "since": 0,
             "ratio": "0.88×",
             "verdict": "faster",
-            "text": "0.88× the time of step 0 on cpu",
+            "text": "0.88× (0.84–0.92) the time of step 0 on cpu",
         }
     ]
 

@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import ClassVar, Protocol
 
-FINE, WRONG_USE, FREEZE_FAILED, INTERRUPTED = 0, 2, 3, 130
+FINE, CHECK_FAILED, WRONG_USE, FREEZE_FAILED, INTERRUPTED = 0, 1, 2, 3, 130
 
 
 class Command(Protocol):

@@ -82,7 +82,7 @@ class OpenCommand:
             help="how large an uploaded file may be, such as 500M or 4G (default: 4G)",
         )
         recording = parser.add_argument_group("recording a MODEL", "as in freezer-ui record")
-        self._recording = add_recording_arguments(recording, ("torchscript",))
+        self._recording = add_recording_arguments(recording)
 
     def run(self, arguments: argparse.Namespace) -> int:
         """Serves the dashboard until it is ended."""
@@ -90,10 +90,15 @@ class OpenCommand:
         self._refuse_unused(arguments, start)
         request = None if start.model is None else _request(arguments, start.model)
         token = arguments.token or _own_token() or secrets.token_urlsafe(32)
+        from viewer.dashboard.early import EarlyPayload
         from viewer.dashboard.ending import EndSignals
         from viewer.dashboard.listen import DEFAULT_PORT, listen, port_of
 
-        with listen(arguments.host, arguments.port) as listening, EndSignals() as signals:
+        with (
+            listen(arguments.host, arguments.port) as listening,
+            EndSignals() as signals,
+            EarlyPayload(start.traces) as early,
+        ):
             port = port_of(listening)
             if arguments.port is None and port != DEFAULT_PORT:
                 remark(f"port {DEFAULT_PORT} is taken, so this is port {port}")
@@ -107,7 +112,7 @@ class OpenCommand:
                 if request is not None:
                     state.jobs.record(request, job)
                 if start.traces:
-                    state.prepare(*start.traces)
+                    state.prepare(start.traces, early.payload)
 
             run(ServerOptions(arguments.host, token, arguments.upload_limit), listening, signals, begin)
         return FINE
@@ -197,9 +202,14 @@ def _hint(target: str) -> str:
 
 def _request(arguments: argparse.Namespace, model: str) -> fe.RecordRequest:
     """Returns the recording that the command line asks for; its output file is made, empty."""
+    from viewer.dashboard.files import file_kind
     from viewer.dashboard.library import new_recording, recordings_folder
+    from viewer.dashboard.offers import backend_offer
 
     check_recording(arguments)
+    kind = file_kind(Path(model)) if Path(model).is_file() else None
+    if refusal := backend_offer(arguments.backend)["refuses"].get(kind):
+        raise CommandError(refusal)
     output = new_recording(recordings_folder(), model_name(model), datetime.now())
     return recording_request(arguments, str(Path(model).absolute()) if Path(model).is_file() else model, output)
 

@@ -11,7 +11,6 @@ from typing import Final
 import freeze_engine as fe
 from viewer.cli.command import CommandError
 
-_MODES: Final = ("default", "reduce-overhead", "max-autotune", "max-autotune-no-cudagraphs")
 #: The options that only one backend knows, by the names of their arguments.
 _OPTIONS: Final = {
     "torchscript": ("via", "preserve", "no_optimize_numerics", "optimize_for_inference", "other_method"),
@@ -19,46 +18,43 @@ _OPTIONS: Final = {
 }
 
 
-def add_recording_arguments(
-    parser: argparse._ActionsContainer, backends: tuple[str, ...] = tuple(_OPTIONS)
-) -> list[argparse.Action]:
+def add_recording_arguments(parser: argparse._ActionsContainer) -> list[argparse.Action]:
     """Adds the options of a recording.
 
     Args:
         parser: to add them to; also an argument group.
-        backends: which can be chosen.
 
     Returns:
         What was added.
     """
     add = parser.add_argument
-    found = [
+    check = f"ask this of the frozen module afterwards: {', '.join(fe.CHECKS)}, or all; may be given several times"
+    without = "leave this pass out; may be given several times (a wrong PASS is answered with the list)"
+    limit = "end the recording after so many seconds, such as one that hangs"
+    optional = argparse.BooleanOptionalAction
+    return [
         add("--input", action="append", default=[], metavar="INPUT", help="an input, once for each argument"),
-        add("--backend", choices=backends, default="torchscript", help="which freezing (default: %(default)s)"),
+        add("--backend", choices=tuple(_OPTIONS), default="torchscript", help="which freezing (default: %(default)s)"),
         add("--via", choices=("script", "trace"), help="how a module gets into TorchScript (default: script)"),
         add("--preserve", action="extend", nargs="+", metavar="NAME", help="attributes and methods to preserve (a.b)"),
         add("--no-optimize-numerics", action="store_true", help="leave out the folds that can change the numbers"),
         add("--optimize-for-inference", action="store_true", help="go on with torch.jit.optimize_for_inference"),
         add("--other-method", action="append", default=[], metavar="NAME", help="a further method to optimize"),
-    ]
-    if "inductor" in backends:
-        found += [
-            add("--mode", choices=_MODES, help="inductor: the mode of torch.compile"),
-            add("--dynamic", action=argparse.BooleanOptionalAction, help="inductor: whether sizes are symbols"),
-            add("--fullgraph", action="store_true", help="inductor: a graph break is an error"),
-            add("--max-autotune", action="store_true", help="inductor: choose kernels by running them"),
-            add("--discard-parameters", action="store_true", help="inductor: the module gives up its parameters"),
-            add("--fresh-caches", action="store_true", help="inductor: compile anew, so that no cache hides a pass"),
-        ]
-    limit = "end the recording after so many seconds, such as one that hangs"
-    return [
-        *found,
+        add("--mode", choices=fe.COMPILE_MODES, help="inductor: the mode of torch.compile"),
+        add("--dynamic", action=optional, help="inductor: whether sizes are symbols"),
+        add("--fullgraph", action="store_true", help="inductor: a graph break is an error"),
+        add("--max-autotune", action=optional, help="inductor: whether to choose kernels by running them"),
+        add("--discard-parameters", action="store_true", help="inductor: the module gives up its parameters"),
+        add("--fresh-caches", action="store_true", help="inductor: compile anew, so that no cache hides a pass"),
         add("--device", metavar="DEVICE", help="where to put model and inputs, freeze and measure (cpu, cuda:0)"),
         add("--no-measure", action="store_true", help="record only"),
         add("--no-latency", action="store_true", help="measure no latency"),
         add("--no-numerics", action="store_true", help="measure no numeric errors"),
         add("--no-memory", action="store_true", help="measure no memory"),
         add("--seconds", type=seconds, metavar="S", help="time to spend on latencies, warm-up apart (default: 12)"),
+        add("--check", action="append", default=[], choices=(*fe.CHECKS, "all"), metavar="NAME", help=check),
+        add("--without", action="append", default=[], metavar="PASS", help=without),
+        add("--ablation", action="store_true", help="freeze again without each pass, to tell what it contributes"),
         add("--limit", type=seconds, metavar="S", help=limit),
     ]
 
@@ -87,7 +83,7 @@ def check_recording(arguments: argparse.Namespace) -> None:
 
 def _is_given(name: str, value: object) -> bool:
     """Whether an option was used; ``--no-dynamic`` is False, and was."""
-    return value is not None if name == "dynamic" else bool(value)
+    return value is not None if name in ("dynamic", "max_autotune") else bool(value)
 
 
 def _flag(name: str, value: object) -> str:
@@ -114,7 +110,14 @@ def recording_request(arguments: argparse.Namespace, model: str, output: Path) -
         call=arguments.command_line,
         name=model_name(model),
         limit_s=arguments.limit,
+        checks=checks(arguments),
+        ablation=arguments.ablation,
     )
+
+
+def checks(arguments: argparse.Namespace) -> tuple[fe.CheckName, ...]:
+    """Returns what to ask of the frozen module afterwards."""
+    return fe.CHECKS if "all" in arguments.check else tuple(arguments.check)
 
 
 def model_name(model: str) -> str:
@@ -130,6 +133,7 @@ def torchscript_options(arguments: argparse.Namespace) -> fe.TorchScriptOptions:
         optimize_numerics=not arguments.no_optimize_numerics,
         optimize_for_inference=arguments.optimize_for_inference,
         other_methods=tuple(arguments.other_method),
+        without=tuple(arguments.without),
     )
 
 
@@ -140,8 +144,9 @@ def inductor_options(arguments: argparse.Namespace) -> fe.InductorOptions:
         dynamic=arguments.dynamic,
         fullgraph=arguments.fullgraph,
         discard_parameters=arguments.discard_parameters,
-        max_autotune=arguments.max_autotune or None,
+        max_autotune=arguments.max_autotune,
         force_disable_caches=arguments.fresh_caches,
+        without=tuple(arguments.without),
     )
 
 

@@ -59,7 +59,7 @@ class TraceDataHandler(TraceHandler):
 
     async def get(self) -> None:
         """Writes ``{"view", "graph", "charts"}``."""
-        self.write_payload(await self._state.trace_payload(self.trace_path("path")))
+        self.write_payload(await self._state.payload((self.trace_path("path"),)))
 
 
 class CompareDataHandler(TraceHandler):
@@ -67,7 +67,7 @@ class CompareDataHandler(TraceHandler):
 
     async def get(self) -> None:
         """Writes what `comparison_data` makes of them."""
-        self.write_payload(await self._state.comparison_payload(self.trace_path("a"), self.trace_path("b")))
+        self.write_payload(await self._state.payload((self.trace_path("a"), self.trace_path("b"))))
 
 
 class TraceFileHandler(TraceHandler):

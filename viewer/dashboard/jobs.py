@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, Final, Protocol
 
 import freeze_engine as fe
+from viewer.dashboard.offers import backend_offer
 from viewer.dashboard.requests import form_values
 
 MAX_ENDED: Final = 50
@@ -85,6 +86,7 @@ class Job:
             "message": ended.message if ended else progress.message if progress else "starting",
             "done": progress.done if progress else 0,
             "total": progress.total if progress else 0,
+            "stage": _stage(progress, self.request.backend) if progress and not ended else None,
             "left_s": progress.left_s if progress and not ended else None,
             "elapsed_s": round((self.ended_s or now_s) - self.started_s, 1),
             "steps": list(self.steps),
@@ -221,6 +223,12 @@ class Jobs:
         ended = [job.id for job in self._jobs.values() if job.ended is not None]
         for id_ in ended[: max(0, len(ended) - MAX_ENDED)]:
             del self._jobs[id_]
+
+
+def _stage(progress: fe.JobProgress, backend: str) -> str | None:
+    """Returns the stage that a compile is in, where its progress ends with one (``compiling: layout``)."""
+    last = progress.message.rpartition(": ")[2]
+    return last if any(last == stage["id"] for stage in backend_offer(backend)["stages"]) else None
 
 
 def _step_row(step: fe.JobStep) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from typing import Any, Final, TypeVar
 import freeze_engine as fe
 from viewer.dashboard.files import folder_view
 from viewer.dashboard.library import drop_if_empty, recordings_folder
-from viewer.dashboard.requests import page_model, record_request
+from viewer.dashboard.requests import model_kind, page_model, record_request
 from viewer.dashboard.state import State
 
 log: Final = logging.getLogger(__name__)
@@ -95,7 +95,7 @@ class Messages:
         if self._state.site.devices != summary.devices:
             self._state.site = replace(self._state.site, devices=summary.devices)
             self._state.tell("site")
-        return asdict(summary)
+        return asdict(summary) | {"kind": model_kind(model)}
 
     async def _parse_input(self, message: Message) -> Reply:
         return {"ok": True, "says": input_text(fe.parse_input(_field(message, "text")))}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Final
 
 import freeze_engine as fe
@@ -10,9 +11,18 @@ from viewer.view_models.wording import STAGES
 Option = dict[str, Any]
 """An option of a backend.
 
-``id`` is its name in the backend's options class, ``flag`` the one on the command line. Its ``kind`` is ``flag`` (true or
-false), ``names`` (a list of texts), or ``choice`` (the ``value`` of one of its ``choices``).
+``id`` is its name in the backend's options class, ``flag`` the one on the command line. Its ``kind`` is ``flag`` (true
+or false), ``names`` (a list of texts), or ``choice`` (the ``value`` of one of its ``choices``).
 """
+
+_WITHOUT: Final[Option] = {
+    "id": "without",
+    "flag": "without",
+    "label": "Leave out passes",
+    "kind": "names",
+    "help": "by the names that a recording shows",
+    "default": [],
+}
 
 _TORCHSCRIPT: Final[list[Option]] = [
     {
@@ -39,6 +49,7 @@ _TORCHSCRIPT: Final[list[Option]] = [
         "help": "methods besides forward to preserve and to optimize",
         "default": [],
     },
+    _WITHOUT,
 ]
 
 _INDUCTOR: Final[list[Option]] = [
@@ -104,6 +115,7 @@ _INDUCTOR: Final[list[Option]] = [
         "help": "saves memory; afterwards the module runs only compiled, and only with these shapes",
         "default": False,
     },
+    _WITHOUT,
 ]
 
 BACKENDS: Final[list[dict[str, Any]]] = [
@@ -133,9 +145,22 @@ BACKENDS: Final[list[dict[str, Any]]] = [
 ]
 """The backends.
 
-``takes`` names what a recording can be asked for besides the options, ``refuses`` says of a kind of file why it cannot be
-recorded, and ``stages`` are told while a recording has no steps yet.
+``takes`` names what a recording can be asked for besides the options, ``refuses`` says of a kind of file why it cannot
+be recorded, and ``stages`` are told while a recording has no steps yet.
 """
+
+CHECKS: Final[Mapping[str, tuple[str, str]]] = {
+    "stale_weights": ("Stale weights", "whether it notices that a parameter of the original changed"),
+    "idempotence": ("Idempotence", "whether freezing it once more leaves it as it is"),
+    "determinism": ("Determinism", "whether freezing anew gives the same"),
+    "round_trip": ("Round trip", "whether it is the same after saving and loading"),
+}
+"""What can be asked of the frozen module afterwards: a label and the question, for each of ``fe.CHECKS``."""
+
+
+def check_offers() -> list[dict[str, str]]:
+    """Returns the checks that the form offers."""
+    return [{"id": name, "label": CHECKS[name][0], "help": CHECKS[name][1]} for name in fe.CHECKS]
 
 
 def backend_offer(backend: str) -> dict[str, Any]:

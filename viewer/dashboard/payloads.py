@@ -6,13 +6,12 @@ import asyncio
 import gzip
 import json
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
 import freeze_engine as fe
-from viewer.charts import chart_items
 from viewer.dashboard.library import RecentTrace, recent_trace
 from viewer.graph_data import graph_data
 from viewer.view_models import view_data
@@ -37,6 +36,27 @@ class Payload:
     shown: tuple[RecentTrace, ...]
 
 
+def make_payload(paths: Sequence[Path]) -> Payload:
+    """Returns what the viewer shows of one trace, or of two side by side.
+
+    Args:
+        paths: absolute, of the trace files.
+
+    Raises:
+        TraceFileError: one cannot be read.
+    """
+    return comparison_payload(*paths) if len(paths) == 2 else trace_payload(*paths)
+
+
+def payload_key(paths: Sequence[Path]) -> Key:
+    """Returns what changes when one of the files does, or the other, or their number.
+
+    Raises:
+        FreezerError: one is not there.
+    """
+    return tuple(part for path in paths for part in file_key(path))
+
+
 def trace_payload(path: Path) -> Payload:
     """Returns what the viewer shows of one trace: ``{"view", "graph", "charts"}``.
 
@@ -46,6 +66,8 @@ def trace_payload(path: Path) -> Payload:
     Raises:
         TraceFileError: it cannot be read.
     """
+    from viewer.charts import chart_items  # brings in Bokeh, which takes most of a second
+
     trace = fe.load(path)
     data = {"view": view_data(trace), "graph": graph_data(trace), "charts": chart_items(trace)}
     return Payload(packed(data), (recent_trace(trace, path),))

@@ -10,13 +10,18 @@ from pathlib import Path
 from typing import Any, Final
 
 import freeze_engine as fe
+from viewer.dashboard.files import file_kind
 from viewer.dashboard.library import new_recording
-from viewer.dashboard.site import BACKENDS
+from viewer.dashboard.offers import BACKENDS, Option, backend_offer
 
 _EXAMPLE: Final = "example:"
 _VIA: Final = (None, "script", "trace")
 _MAX_SECONDS: Final = 3_600.0
 _MAX_CALL: Final = 1 << 16
+_OPTIONS: Final[Mapping[str, type[fe.TorchScriptOptions] | type[fe.InductorOptions]]] = {
+    "torchscript": fe.TorchScriptOptions,
+    "inductor": fe.InductorOptions,
+}
 
 
 def page_model(text: str) -> str:
@@ -50,6 +55,15 @@ def page_model(text: str) -> str:
     raise fe.FreezerError(f"There is no file {spec!r}. Give a TorchScript file, an exported program, or an example.")
 
 
+def model_kind(model: str) -> str | None:
+    """Returns ``example``, or what the file is.
+
+    Args:
+        model: as `page_model` returned it.
+    """
+    return "example" if model.startswith(_EXAMPLE) else file_kind(Path(model))
+
+
 def record_request(message: Mapping[str, Any], folder: Path, now: datetime) -> fe.RecordRequest:
     """Returns what a message of type ``record`` asks for; its output file is made, empty.
 
@@ -63,14 +77,23 @@ def record_request(message: Mapping[str, Any], folder: Path, now: datetime) -> f
     """
     model = page_model(_text(message, "model"))
     backend = _one_of(message.get("backend"), tuple(each["id"] for each in BACKENDS), "backend")
+    offer = backend_offer(backend)
+    if refusal := offer["refuses"].get(model_kind(model)):
+        raise fe.FreezerError(refusal)
     inputs = _texts(message.get("inputs"), "inputs")
     for text in inputs:
         fe.parse_input(text)
     via = _one_of(message.get("via"), _VIA, "via")
     device = _optional_text(message.get("device"), "device")
-    options = _options(message.get("options"), _texts(message.get("preserve"), "preserve"))
+    preserved = _texts(message.get("preserve"), "preserve")
+    for name, value in (("via", via), ("preserve", preserved)):
+        if value and name not in offer["takes"]:
+            raise fe.FreezerError(f"{offer['name']} takes no {name}; leave it out, or choose another backend.")
+    options = _options(message.get("options"), offer)
     measure = _measure(message.get("measure"))
     limit_s = _seconds(message.get("limit_s"), "limit_s")
+    checks = tuple(_one_of(each, fe.CHECKS, "checks") for each in _texts(message.get("checks"), "checks"))
+    ablation = _flag(message.get("ablation", False), "ablation")
     call = _call(message.get("call"))
     name = model.removeprefix(_EXAMPLE) if model.startswith(_EXAMPLE) else Path(model).stem
     return fe.RecordRequest(
@@ -78,7 +101,7 @@ def record_request(message: Mapping[str, Any], folder: Path, now: datetime) -> f
         output=new_recording(folder, name, now),
         inputs=inputs,
         backend=backend,
-        options=options,
+        options=replace(options, preserved_attrs=preserved) if isinstance(options, fe.TorchScriptOptions) else options,
         measure=measure,
         via=via,
         device=device,
@@ -86,6 +109,8 @@ def record_request(message: Mapping[str, Any], folder: Path, now: datetime) -> f
         name=name,
         trusted=False,
         limit_s=limit_s,
+        checks=checks,
+        ablation=ablation,
     )
 
 
@@ -95,8 +120,7 @@ def form_values(request: fe.RecordRequest) -> dict[str, Any]:
     Args:
         request: also one that was not asked for by the page.
     """
-    # The page records with TorchScript only: `BACKENDS` says so.
-    options = request.options if isinstance(request.options, fe.TorchScriptOptions) else fe.TorchScriptOptions()
+    options = request.options or _OPTIONS[request.backend]()
     measure = request.measure
     wanted = ("latency", "numerics", "memory", "seconds")
     return {
@@ -106,23 +130,32 @@ def form_values(request: fe.RecordRequest) -> dict[str, Any]:
         "via": request.via,
         "options": {
             option["id"]: list(value) if isinstance(value := getattr(options, option["id"]), tuple) else value
-            for option in BACKENDS[0]["options"]
+            for option in backend_offer(request.backend)["options"]
         },
         "device": request.device,
         "measure": None if measure is None else {name: getattr(measure, name) for name in wanted},
+        "checks": list(request.checks),
+        "ablation": request.ablation,
         "limit_s": request.limit_s,
-        "preserve": list(options.preserved_attrs),
+        "preserve": list(getattr(options, "preserved_attrs", ())),
     }
 
 
-def _options(given: object, preserved: tuple[str, ...]) -> fe.TorchScriptOptions:
-    values: dict[str, Any] = {}
-    known = {option["id"]: option for option in BACKENDS[0]["options"]}
-    for name, value in _mapping(given, "options").items():
+def _options(given: object, offer: Mapping[str, Any]) -> fe.TorchScriptOptions | fe.InductorOptions:
+    known: dict[str, Option] = {option["id"]: option for option in offer["options"]}
+    values = _mapping(given, "options")
+    for name in values:
         if name not in known:
-            raise fe.FreezerError(f"There is no option {name!r}; there are {', '.join(known)}.")
-        values[name] = _texts(value, name) if known[name]["kind"] == "names" else _flag(value, name)
-    return fe.TorchScriptOptions(preserved_attrs=preserved, **values)
+            raise fe.FreezerError(f"{offer['name']} has no option {name!r}; it has {', '.join(known)}.")
+    return _OPTIONS[offer["id"]](**{name: _option(known[name], value) for name, value in values.items()})
+
+
+def _option(option: Option, value: object) -> Any:
+    if option["kind"] == "names":
+        return _texts(value, option["id"])
+    if option["kind"] == "flag":
+        return _flag(value, option["id"])
+    return _one_of(value, tuple(choice["value"] for choice in option["choices"]), option["id"])
 
 
 def _measure(given: object) -> fe.Measure | None:
@@ -187,7 +220,7 @@ def _seconds(value: object, name: str) -> float | None:
 
 
 def _one_of(value: Any, allowed: tuple[Any, ...], name: str) -> Any:
-    if value not in allowed:
+    if not any(type(value) is type(each) and value == each for each in allowed):  # 1 == True
         raise _wrong(name, f"one of {', '.join(map(str, allowed))}", value)
     return value
 

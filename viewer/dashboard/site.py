@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import freeze_engine as fe
-from viewer.dashboard.offers import BACKENDS
+from viewer.dashboard.offers import BACKENDS, check_offers
+
 
 @dataclass(frozen=True, slots=True)
 class Site:
@@ -30,6 +31,7 @@ class Site:
             "start": None,  # what to open stands in the address that is printed
             "upload_limit_bytes": self.upload_limit_bytes,
             "backends": BACKENDS,
+            "checks": check_offers(),
             "devices": None if self.devices is None else list(self.devices),
             "dtypes": list(fe.DTYPES),
             "home": str(Path.cwd()),

@@ -11,7 +11,7 @@ from typing import Any, Final, Literal, Protocol
 import freeze_engine as fe
 from viewer.dashboard.jobs import Jobs, Launch
 from viewer.dashboard.library import Library, RecentTrace, drop_if_empty, recent_trace
-from viewer.dashboard.payloads import Payload, Payloads, comparison_payload, file_key, trace_payload
+from viewer.dashboard.payloads import Payload, Payloads, make_payload, payload_key
 from viewer.dashboard.site import Site
 
 log: Final = logging.getLogger(__name__)
@@ -100,37 +100,28 @@ class State:
         if self.jobs.running:
             self._push_at(loop, loop.time() + TICK_S)
 
-    async def trace_payload(self, path: Path) -> Payload:
-        """Returns what the page loads of a trace, and puts it first among the recent ones.
+    async def payload(self, paths: tuple[Path, ...], make: Callable[[], Payload] | None = None) -> Payload:
+        """Returns what the page loads of one trace, or of two, and puts them first among the recent ones.
 
         Args:
-            path: absolute, of the trace file.
+            paths: absolute, of the trace files.
+            make: makes it, by default from the files.
 
         Raises:
-            FreezerError: it is not there or cannot be read.
+            FreezerError: a file is not there or cannot be read.
         """
-        payload = await self._payloads.get(("trace", file_key(path)), lambda: trace_payload(path))
-        return self._seen(payload)
+        payload = await self._payloads.get(payload_key(paths), make or (lambda: make_payload(paths)))
+        self._add(*payload.shown)
+        return payload
 
-    async def comparison_payload(self, a: Path, b: Path) -> Payload:
-        """Returns what the page loads of two traces, and puts them first among the recent ones.
-
-        Args:
-            a, b: absolute, of the trace files.
-
-        Raises:
-            FreezerError: one is not there or cannot be read.
-        """
-        key = ("comparison", file_key(a), file_key(b))
-        return self._seen(await self._payloads.get(key, lambda: comparison_payload(a, b)))
-
-    def prepare(self, *paths: Path) -> None:
+    def prepare(self, paths: tuple[Path, ...], make: Callable[[], Payload] | None = None) -> None:
         """Begins to make what the page will load of one trace, or of two; what is wrong with them the page will tell.
 
         Args:
             paths: absolute, of the trace files.
+            make: makes it, by default from the files.
         """
-        self._keep(self.comparison_payload(*paths) if len(paths) == 2 else self.trace_payload(*paths))
+        self._keep(self.payload(paths, make))
 
     async def remember(self, path: Path) -> RecentTrace:
         """Puts a trace first among the recent ones.
@@ -147,10 +138,6 @@ class State:
         entry = await asyncio.to_thread(lambda: recent_trace(fe.load(path), path))
         self._add(entry)
         return entry
-
-    def _seen(self, payload: Payload) -> Payload:
-        self._add(*payload.shown)
-        return payload
 
     def _add(self, *entries: RecentTrace) -> None:
         if self.library.remember(*entries):

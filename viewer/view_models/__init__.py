@@ -12,7 +12,9 @@ import freeze_engine as fe
 from viewer.view_models.attributes import attribute_rows
 from viewer.view_models.environment import environment_view
 from viewer.view_models.failure import failure_view
+from viewer.view_models.findings import findings_view
 from viewer.view_models.overview import fate_counts, first_step, ordered_methods, overview
+from viewer.view_models.programs import program_rows
 from viewer.view_models.steps import StepRows
 
 __all__ = ["view_data"]
@@ -41,6 +43,8 @@ def view_data(trace: fe.Trace) -> dict[str, Any]:
         "failure": failure_view(trace),
         "first_step": first_step(trace),
         "environment": environment_view(trace),
+        "findings": findings_view(trace, metrics),
+        "programs": program_rows(trace),
         "steps": steps,
         "attributes": attribute_rows(trace),
         "aliases": builder.aliases,

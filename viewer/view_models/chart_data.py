@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 
 import freeze_engine as fe
 from viewer.view_models.failure import knows_constants
-from viewer.view_models.measures import first_past_tolerance
-from viewer.view_models.wording import bytes_text, duration_text, error_text, interval_text
+from viewer.view_models.measures import Errors, errors_by_reference, first_past_tolerance
+from viewer.view_models.wording import bytes_text, duration_text, error_text, interval_text, ratio_text
 
 
 @dataclass(slots=True)
@@ -22,8 +22,9 @@ class Series:
         passes: pass names.
         values: the y axis, in the chart's unit.
         texts: values in words.
-        lows, highs: bounds of the 95% intervals, in the chart's unit; empty where there are none.
-        past: whether each point is past tolerance; empty where that is no question.
+        lows, highs: bounds of the 95% intervals, or least and largest over several inputs, in the chart's unit; empty
+            where there are none.
+        hollow: whether each point is drawn so: past tolerance, or no measurable difference; empty where no point is.
     """
 
     name: str
@@ -33,36 +34,45 @@ class Series:
     texts: list[str] = field(default_factory=list)
     lows: list[float] = field(default_factory=list)
     highs: list[float] = field(default_factory=list)
-    past: list[bool] = field(default_factory=list)
+    hollow: list[bool] = field(default_factory=list)
 
-    def add(self, step: fe.Step, value: float, text: str) -> None:
-        """Appends the point of ``step``."""
+    def add(self, step: fe.Step, value: float, text: str, span: tuple[float, float] | None = None) -> None:
+        """Appends the point of ``step``; all points of a series have a ``span`` or none."""
         self.steps.append(step.index)
         self.passes.append(step.name)
         self.values.append(value)
         self.texts.append(text)
+        if span is not None:
+            self.lows.append(span[0])
+            self.highs.append(span[1])
 
 
 @dataclass(frozen=True, slots=True)
 class ChartData:
-    """The series of the four charts.
+    """The series of the charts.
 
     Attributes:
         latency: medians in ns, one series per method and device.
-        errors: largest absolute errors, one series per method and reference.
+        relative: time relative to the measured step before and to the first, two series per method and device.
+        cold: first call and the calls until steady state together, in ns, two series per method and device.
+        errors: largest absolute errors over all inputs, one series per method and reference.
         constants: bytes, one series per method.
         nodes: counts, one series per method.
         baselines: ``(name, median in ns)`` of eager and scripted on the first device.
+        before: largest absolute error of the eager module against float64: what there was before freezing.
         past_tolerance: index of the first step that eager's tolerances reject.
         not_finite: how many errors were infinite or not a number, and so cannot be drawn.
         steps: number of steps in the trace.
     """
 
     latency: tuple[Series, ...]
+    relative: tuple[Series, ...]
+    cold: tuple[Series, ...]
     errors: tuple[Series, ...]
     constants: tuple[Series, ...]
     nodes: tuple[Series, ...]
     baselines: tuple[tuple[str, float], ...]
+    before: float | None
     past_tolerance: int | None
     not_finite: int
     steps: int
@@ -72,8 +82,11 @@ def chart_data(trace: fe.Trace) -> ChartData:
     """Returns the series that a trace has measurements for."""
     compared = [numerics for step in trace.steps for numerics in step.numerics if numerics.error is None]
     weighed = knows_constants(trace.failure)
+    before = error_before(trace)
     return ChartData(
         latency=_latency(trace),
+        relative=_relative(trace),
+        cold=_cold(trace),
         errors=_errors(trace),
         constants=_per_method(trace, _constants) if weighed else (),
         nodes=_per_method(trace, _nodes),
@@ -82,10 +95,18 @@ def chart_data(trace: fe.Trace) -> ChartData:
             for line in trace.baselines
             if line.latency and math.isfinite(line.latency[0].median_ns.value)
         ),
+        before=before.max_abs if before is not None and math.isfinite(before.max_abs) else None,
         past_tolerance=first_past_tolerance(trace),
         not_finite=sum(not math.isfinite(numerics.max_abs) for numerics in compared),
         steps=len(trace.steps),
     )
+
+
+def error_before(trace: fe.Trace) -> fe.Numerics | None:
+    """Returns how far the eager module is from double precision, on the worst input; ``None`` where that is unknown."""
+    eager = next((baseline for baseline in trace.baselines if baseline.name == "eager"), None)
+    found = errors_by_reference(eager.numerics) if eager else ()
+    return next((errors.worst for errors in found if errors.reference == "float64"), None)
 
 
 def _latency(trace: fe.Trace) -> tuple[Series, ...]:
@@ -93,29 +114,66 @@ def _latency(trace: fe.Trace) -> tuple[Series, ...]:
     for step in trace.steps:
         for latency in step.latency:
             median = latency.median_ns
-            if not math.isfinite(median.low + median.value + median.high):
+            if not _drawable(median):
                 continue
             name = f"{step.method}, {latency.device}"
-            series = found.setdefault(name, Series(name))
             words = f"{duration_text(median.value)} ({interval_text(median)}), {latency.verdict}"
-            series.add(step, median.value, words)
-            series.lows.append(median.low)
-            series.highs.append(median.high)
+            found.setdefault(name, Series(name)).add(step, median.value, words, (median.low, median.high))
+    return tuple(found.values())
+
+
+def _relative(trace: fe.Trace) -> tuple[Series, ...]:
+    found: dict[str, Series] = {}
+    for step in trace.steps:
+        for latency in step.latency:
+            ratios = (
+                ("the pass before", latency.previous, latency.change),
+                ("the first", latency.ratio, latency.verdict),
+            )
+            for what, ratio, verdict in ratios:
+                if ratio is None or not _drawable(ratio) or verdict is None:
+                    continue
+                name = f"{step.method}, {latency.device}, to {what}"
+                series = found.setdefault(name, Series(name))
+                series.add(step, ratio.value, f"{ratio_text(ratio)}, {verdict}", (ratio.low, ratio.high))
+                series.hollow.append(verdict not in ("faster", "slower"))
+    return tuple(found.values())
+
+
+def _cold(trace: fe.Trace) -> tuple[Series, ...]:
+    found: dict[str, Series] = {}
+    for step in trace.steps:
+        for latency in step.latency:
+            calls = ((latency.first_ns,), "first call"), (latency.warmup_ns, "warm-up after it")
+            for durations, what in calls:
+                if sum(durations) <= 0:
+                    continue
+                name = f"{step.method}, {latency.device}, {what}"
+                words = duration_text(sum(durations)) + (f" in {len(durations)} calls" if len(durations) > 1 else "")
+                found.setdefault(name, Series(name)).add(step, sum(durations), words)
     return tuple(found.values())
 
 
 def _errors(trace: fe.Trace) -> tuple[Series, ...]:
+    several = any(errors.span for step in trace.steps for errors in errors_by_reference(step.numerics))
     found: dict[str, Series] = {}
     for step in trace.steps:
-        for numerics in step.numerics:
-            if numerics.error is not None or not numerics.outputs or not math.isfinite(numerics.max_abs):
+        for errors in errors_by_reference(step.numerics):
+            drawn = [entry for entry in errors.compared if entry.outputs and math.isfinite(entry.max_abs)]
+            if not drawn:
                 continue
-            name = f"{step.method}, against {numerics.reference}"
-            verdict = "within tolerance" if numerics.close else "past tolerance"
+            name = f"{step.method}, against {errors.reference}"
+            least, largest = min(entry.max_abs for entry in drawn), max(entry.max_abs for entry in drawn)
             series = found.setdefault(name, Series(name))
-            series.add(step, numerics.max_abs, f"{error_text(numerics.max_abs)}, {verdict}")
-            series.past.append(not numerics.close)
+            series.add(step, largest, _error_words(errors, largest), (least, largest) if several else None)
+            series.hollow.append(not errors.close)
     return tuple(found.values())
+
+
+def _error_words(errors: Errors, largest: float) -> str:
+    verdict = "within tolerance" if errors.close else "past tolerance"
+    over = f", {errors.span_text} over {len(errors.compared)} inputs" if errors.span else ""
+    return f"{error_text(largest)}, {verdict}{over}"
 
 
 def _per_method(trace: fe.Trace, point: Callable[[fe.Step], tuple[float, str]]) -> tuple[Series, ...]:
@@ -132,3 +190,7 @@ def _constants(step: fe.Step) -> tuple[float, str]:
 def _nodes(step: fe.Step) -> tuple[float, str]:
     nodes = sum(1 for _ in step.graph.walk())
     return nodes, f"{nodes} nodes"
+
+
+def _drawable(interval: fe.Interval) -> bool:
+    return math.isfinite(interval.low + interval.value + interval.high)

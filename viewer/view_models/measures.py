@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import freeze_engine as fe
@@ -27,8 +28,11 @@ def latency_rows(latency: tuple[fe.Latency, ...]) -> list[dict[str, Any]]:
             "high": finite(entry.median_ns.high),
             "ratio": entry.ratio and ratio_text(entry.ratio),
             "verdict": entry.verdict,
+            "previous": entry.previous and ratio_text(entry.previous),
+            "change": entry.change,
             "first": duration_text(entry.first_ns),
             "warmup": len(entry.warmup_ns),
+            "warmup_time": duration_text(sum(entry.warmup_ns)) if entry.warmup_ns else None,
             "samples": entry.samples,
             "notes": list(entry.notes),
         }
@@ -41,34 +45,102 @@ def latency_change_row(change: fe.LatencyChange) -> dict[str, Any]:
     return {
         "device": change.device,
         "since": change.since,
-        "ratio": f"{change.ratio:.2f}×",
-        "verdict": "faster" if change.ratio < 1 else "slower",
+        "ratio": f"{change.ratio.value:.2f}×",
+        "verdict": "faster" if change.ratio.value < 1 else "slower",
         "text": latency_change_text(change.ratio, change.since, change.device),
     }
 
 
+@dataclass(frozen=True, slots=True)
+class Errors:
+    """What one snapshot's numeric errors against one reference are, over all inputs it ran on.
+
+    Attributes:
+        reference: as in `freeze_engine.Numerics.reference`.
+        compared: those that could be compared, in the trace's order.
+        failed: those that could not.
+    """
+
+    reference: str
+    compared: tuple[fe.Numerics, ...]
+    failed: tuple[fe.Numerics, ...]
+
+    @property
+    def worst(self) -> fe.Numerics | None:
+        """The one to show for all: past tolerance before within, then by its error; ``None`` where none is compared."""
+        return max(self.compared, key=lambda entry: (not entry.close, _sortable(entry.max_abs)), default=None)
+
+    @property
+    def close(self) -> bool:
+        """Whether something was compared, and all of that is within tolerance."""
+        return bool(self.compared) and all(entry.close for entry in self.compared)
+
+    @property
+    def span(self) -> tuple[float, float] | None:
+        """The smallest and the largest error over the inputs, ``None`` for fewer than two that were compared."""
+        if len(self.compared) < 2:
+            return None
+        largest = sorted((entry.max_abs for entry in self.compared), key=_sortable)
+        return largest[0], largest[-1]
+
+    @property
+    def span_text(self) -> str | None:
+        """The same in words."""
+        return None if self.span is None else " to ".join(map(error_text, self.span))
+
+
+def errors_by_reference(numerics: tuple[fe.Numerics, ...]) -> tuple[Errors, ...]:
+    """Returns the errors of one snapshot, those of all inputs together, one entry per reference."""
+    return tuple(
+        Errors(
+            reference,
+            tuple(entry for entry in numerics if entry.reference == reference and entry.error is None),
+            tuple(entry for entry in numerics if entry.reference == reference and entry.error is not None),
+        )
+        for reference in dict.fromkeys(entry.reference for entry in numerics)
+    )
+
+
 def numerics_rows(numerics: tuple[fe.Numerics, ...]) -> list[dict[str, Any]]:
-    """Returns one row per reference, with the error of every output in words."""
-    return [
-        {
-            "reference": entry.reference,
-            "close": entry.close,
-            "max_abs": error_text(entry.max_abs) if entry.outputs else None,
-            "error": entry.error,
-            "outputs": [
-                {
-                    "output": output.output,
-                    "max_abs": error_text(output.max_abs),
-                    "max_rel": error_text(output.max_rel),
-                    "sqnr": f"{output.sqnr_db:.1f} dB",
-                    "nonfinite": output.nonfinite,
-                    "close": output.close,
-                }
-                for output in entry.outputs
-            ],
-        }
-        for entry in numerics
-    ]
+    """Returns one row per reference: the worst over all inputs, and in ``inputs`` the error of each in words."""
+    return [_numerics_row(errors) for errors in errors_by_reference(numerics)]
+
+
+def _numerics_row(errors: Errors) -> dict[str, Any]:
+    worst = errors.worst or errors.failed[0]
+    return {
+        "reference": errors.reference,
+        "close": errors.close,
+        "max_abs": error_text(worst.max_abs) if worst.outputs else None,
+        "span": errors.span_text,
+        "error": worst.error,
+        "inputs": [
+            {
+                "inputs": entry.inputs,
+                "close": entry.close,
+                "error": entry.error,
+                "outputs": [_output_row(output) for output in entry.outputs],
+            }
+            for entry in (*errors.compared, *errors.failed)
+        ],
+    }
+
+
+def _output_row(output: fe.OutputError) -> dict[str, Any]:
+    return {
+        "output": output.output,
+        "max_abs": error_text(output.max_abs),
+        "max_rel": error_text(output.max_rel),
+        "sqnr": f"{output.sqnr_db:.1f} dB",
+        "ulp": None if output.max_ulp is None else f"{output.max_ulp:.3g}",
+        "nonfinite": output.nonfinite,
+        "close": output.close,
+    }
+
+
+def _sortable(error: float) -> float:
+    """Returns an error as a number that compares: what is no number is worse than any."""
+    return error if error == error else float("inf")
 
 
 def first_past_tolerance(trace: fe.Trace, reference: str = "eager") -> int | None:

@@ -38,6 +38,27 @@ REASONS: Final[Mapping[str, tuple[str, str]]] = {
     "unknown": ("unknown", "It was preserved; nothing recorded proves why."),
 }
 
+STAGES: Final[Mapping[str, Mapping[str, str]]] = {
+    "torchscript": {
+        "input": "the graph as it came",
+        "inline": "every call is replaced by what it calls",
+        "freeze_module": "attributes become constants, and clean-up passes run on what that leaves",
+        "optimize_frozen_graph": "folds what frozen weights allow, such as a batch norm into its convolution",
+        "optimize_for_inference": "the layouts and operators that run fastest on the device",
+    },
+    "inductor": {
+        "input": "the graph as Dynamo and AOTAutograd made it",
+        "joint_graph": "simplifications that forward and backward graphs have in common",
+        "layout": "whether convolutions become channels-last, and the conversion",
+        "fake_tensor": "shapes, dtypes and strides worked out anew",
+        "inline_parameters": "parameters and buffers that nothing writes become constants",
+        "freezing_passes": "folds constants and what stands next to them, in rounds, and packs weights",
+        "post_grad": "Inductor's passes on any inference graph",
+        "compile": "lowers the graph, generates the code and compiles it",
+    },
+}
+"""The stages of each backend in their order, and what each does."""
+
 _BYTE_UNITS: Final = ("B", "KiB", "MiB", "GiB", "TiB")
 _TIME_UNITS: Final = (("s", 1e9), ("ms", 1e6), ("µs", 1e3), ("ns", 1.0))
 
@@ -73,9 +94,9 @@ def ratio_text(ratio: fe.Interval) -> str:
     return f"{ratio.value:.2f}× ({ratio.low:.2f}–{ratio.high:.2f})"
 
 
-def latency_change_text(ratio: float, since: int, device: str) -> str:
-    """Returns a difference in latency that is larger than the noise (``0.88× the time of step 0 on cpu``)."""
-    return f"{ratio:.2f}× the time of step {since} on {device}"
+def latency_change_text(ratio: fe.Interval, since: int, device: str) -> str:
+    """Returns a difference in latency beyond the noise (``0.88× (0.84–0.92) the time of step 0 on cpu``)."""
+    return f"{ratio_text(ratio)} the time of step {since} on {device}"
 
 
 def error_text(error: float) -> str:

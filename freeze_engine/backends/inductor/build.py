@@ -10,7 +10,8 @@ from freeze_engine.backends.inductor import private
 from freeze_engine.backends.inductor.constants import Constants
 from freeze_engine.backends.inductor.executable import is_executable
 from freeze_engine.backends.inductor.fates import Story, fates
-from freeze_engine.backends.inductor.generated import kernels
+from freeze_engine.backends.inductor.generated import kernel_lines
+from freeze_engine.backends.inductor.kernels import FROZEN, Lowered, program
 from freeze_engine.backends.inductor.merging import merged_lines
 from freeze_engine.backends.inductor.observation import COMPILE, FREEZING_PASSES
 from freeze_engine.backends.inductor.origins import Folded, Origins
@@ -19,8 +20,9 @@ from freeze_engine.backends.inductor.rewrites import Names, step_rewrites
 from freeze_engine.backends.inductor.rows import RawGraph
 from freeze_engine.backends.inductor.snapshot import SnapshotReader
 from freeze_engine.measure.memory import StorageNames, constant_bytes
+from freeze_engine.provenance import node_origins
 from freeze_engine.recorder import Recorder
-from freeze_engine.trace import Failure, Notice, SourceLines, Step
+from freeze_engine.trace import Failure, Notice, Program, SourceLines, Step
 
 FORWARD = "forward"
 _INLINING = "replace_params_with_constants"
@@ -52,17 +54,35 @@ class Build:
     def run(self) -> None:
         """Adds every step, then what is known of the attributes, and the notices."""
         compiled = self._compiled
-        rounds = _rounds(compiled.steps)
-        before: RawStep | None = None
-        for index, raw in enumerate(compiled.steps):
-            self._add(raw, before, rounds.get(index))
-            before = raw
+        self.add_passes()
         self._add_wrapper()
         if compiled.preserved is not None:
             self._recorder.attributes = fates(self._story())
+        self._recorder.programs = self.programs(FROZEN)
         self._add_failure()
         self._recorder.notices += notices(compiled, self._recorder.steps)
         self._recorder.sources = source_lines(self._recorder.steps)
+
+    def add_passes(self) -> None:
+        """Adds a step for every pass."""
+        rounds = _rounds(self._compiled.steps)
+        before: RawStep | None = None
+        for index, raw in enumerate(self._compiled.steps):
+            self._add(raw, before, rounds.get(index))
+            before = raw
+
+    def programs(self, name: str) -> tuple[Program, ...]:
+        """Returns what was generated from the graph of the last step, nothing where it did not get there.
+
+        Args:
+            name: of the way to run the model that it is.
+        """
+        compiled, steps = self._compiled, self._recorder.steps
+        code = next((raw.code for raw in reversed(compiled.steps) if raw.code is not None), None)
+        if code is None:
+            return ()
+        lowered = Lowered(compiled.steps[-1].graph, steps[-1].graph, node_origins(steps))
+        return (program(name, FORWARD, code, compiled.kernels, lowered),)
 
     def _add(self, raw: RawStep, before: RawStep | None, number: int | None) -> None:
         recorder = self._recorder
@@ -74,7 +94,7 @@ class Build:
         if before is None:
             log = (*log, *_begins(self._compiled))
         if raw.code is not None:
-            log = (*log, *kernels(raw.code))
+            log = (*log, *kernel_lines(raw.code))
         step = recorder.add_step(
             raw.stage, raw.name, FORWARD, graph, round=number, duration_ns=raw.duration_ns, code=raw.code, log=log
         )
@@ -150,8 +170,9 @@ def notices(compiled: RawCompile, steps: tuple[Step, ...]) -> Iterator[Notice]:
             "record with caches off (InductorOptions(force_disable_caches=True)) to see them.",
             steps[-1].index,
         )
-    for stage, names in _unobserved().items():
-        yield Notice("stage_unobserved", f"Stage {stage} is not fully observed: this torch has no {', '.join(names)}.")
+    for stage, unseen in _unobserved().items():
+        told = "; ".join(f"{lost} (this torch has no {path})" for lost, path in unseen.items())
+        yield Notice("stage_unobserved", f"Stage {stage} is not fully observed, what is missing: {told}.")
     if compiled.settings.get("freezing_discard_parameters"):
         yield Notice(
             "parameters_discarded",
@@ -172,12 +193,16 @@ def _begins(compiled: RawCompile) -> Iterator[str]:
         yield f"Dynamo's compile {compiled.compile_id}"
     for guard in compiled.guards:
         yield f"compiled again because a guard failed: {_first_line(guard)}"
+    for given in compiled.inputs:
+        if given.symbol:
+            yield f"{given.symbol} is {given.label}, {given.value()} in the call that compiled it"
 
 
-def _unobserved() -> dict[str, list[str]]:
-    found: dict[str, list[str]] = {}
+def _unobserved() -> dict[str, dict[str, str]]:
+    """Returns, by stage, what is not seen there and the name of torch that it would be seen by."""
+    found: dict[str, dict[str, str]] = {}
     for known in private.missing():
-        found.setdefault(known.stage, []).append(known.path)
+        found.setdefault(known.stage, {}).setdefault(known.lost, known.path)
     return found
 
 

@@ -65,6 +65,7 @@ class CompileCapture:
         model: the module whose paths attributes are named by, where it is known.
         keep_inputs: whether to keep alive the tensors that the compiled graphs were first called with.
         told: is told the stage of a compile whenever another one begins.
+        freezing: whether to see the compiles with freezing, or those without it.
     """
 
     def __init__(
@@ -72,8 +73,10 @@ class CompileCapture:
         model: torch.nn.Module | None = None,
         keep_inputs: bool = False,
         told: Callable[[str], None] | None = None,
+        freezing: bool = True,
     ) -> None:
         self.compiles: list[RawCompile] = []
+        self.freezing = freezing
         self.told = told
         self.keep_inputs = keep_inputs
         self._model = model
@@ -100,7 +103,10 @@ class CompileCapture:
 
 @contextlib.contextmanager
 def capturing(
-    model: torch.nn.Module | None = None, keep_inputs: bool = False, told: Callable[[str], None] | None = None
+    model: torch.nn.Module | None = None,
+    keep_inputs: bool = False,
+    told: Callable[[str], None] | None = None,
+    freezing: bool = True,
 ) -> Iterator[CompileCapture]:
     """Records compiles until the block ends; torch is then as it was before.
 
@@ -111,6 +117,7 @@ def capturing(
         model: the module whose paths attributes are named by, where it is known.
         keep_inputs: whether to keep alive the tensors that the compiled graphs were first called with.
         told: is told the stage of a compile whenever another one begins.
+        freezing: whether to see the compiles with freezing, or those without it.
 
     Yields:
         The capture, filled as graphs are compiled.
@@ -118,7 +125,7 @@ def capturing(
     Raises:
         UnsupportedTorchError: this torch lacks a private name that recording needs.
     """
-    capture = CompileCapture(model, keep_inputs, told)
+    capture = CompileCapture(model, keep_inputs, told, freezing)
     _install()
     _active.set((*_active.get(), capture))
     try:
@@ -156,12 +163,17 @@ def _at_the_door() -> Patch:
 
     @functools.wraps(original)
     def enter(*args: Any, **kwargs: Any) -> Any:
-        with _patch_lock:
-            if _patch_users and not _is_inside:
-                _patches.enter_context(patched(_all_patches()))
+        replace_inside()
         return original(*args, **kwargs)
 
     return Patch(door.owner, door.attribute, enter)
+
+
+def replace_inside() -> None:
+    """Replaces the functions of Inductor, which imports it, unless that is done or nothing is captured."""
+    with _patch_lock:
+        if _patch_users and not _is_inside:
+            _patches.enter_context(patched(_all_patches()))
 
 
 def _all_patches() -> tuple[Patch, ...]:
@@ -170,6 +182,9 @@ def _all_patches() -> tuple[Patch, ...]:
     _is_inside = True
     compiler = private.REQUIRED["freezing_compiler"]
     found = [Patch(compiler.owner, compiler.attribute, _observed(compiler.found))]
+    unfrozen = private.UNFROZEN_COMPILER
+    if unfrozen.found is not None:
+        found.append(Patch(unfrozen.owner, unfrozen.attribute, _observed_unfrozen(unfrozen.found)))
     reasons = private.OPTIONAL["recompilation_reasons"]
     if reasons.found is not None:
         found.append(Patch(reasons.owner, reasons.attribute, _noting_guards(reasons.found)))
@@ -192,26 +207,64 @@ def _noting_guards(original: Callable[..., Any]) -> Callable[..., Any]:
 def _observed(original: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(original)
     def compile_frozen(module: Any, inputs: Any, dynamo_model: Any, *args: Any, **kwargs: Any) -> Any:
-        captures = _active.get()
-        if not captures or _watching.get() is not None:
+        captures = _watched_by(freezing=True)
+        if not captures:
             return original(module, inputs, dynamo_model, *args, **kwargs)
-        started_ns = time.perf_counter_ns()
         compiled = _begin(captures, module, dynamo_model, kwargs.get("graph_id"))
-        watching = Observation(compiled, module, [capture.told for capture in captures if capture.told is not None])
-        if "inner_compile" in kwargs:
-            kwargs["inner_compile"] = _inner(kwargs["inner_compile"], watching)
-        token = _watching.set(watching)
-        try:
+        with _watched(captures, compiled, module, "fw_compiler_freezing") as watching:
+            if "inner_compile" in kwargs:
+                kwargs["inner_compile"] = _inner(kwargs["inner_compile"], watching)
             return original(module, inputs, dynamo_model, *args, **kwargs)
-        except BaseException as error:
-            if compiled.failure is None:
-                compiled.failure = RawFailure(error, watching.stage, "fw_compiler_freezing")
-            raise
-        finally:
-            _watching.reset(token)
-            compiled.duration_ns = time.perf_counter_ns() - started_ns
 
     return compile_frozen
+
+
+def _observed_unfrozen(original: Callable[..., Any]) -> Callable[..., Any]:
+    @functools.wraps(original)
+    def compile_unfrozen(module: Any, *args: Any, **kwargs: Any) -> Any:
+        captures = _watched_by(freezing=False)
+        if not captures or "inner_compile" not in kwargs:
+            return original(module, *args, **kwargs)
+        compiled = _begin(captures, module, None, None)
+        compiled.preserved = ()  # there is nothing to freeze: what comes next is lowering
+        with _watched(captures, compiled, module, "compile_fx_forward") as watching:
+            kwargs["inner_compile"] = _inner(kwargs["inner_compile"], watching)
+            return original(module, *args, **kwargs)
+
+    return compile_unfrozen
+
+
+def _watched_by(freezing: bool) -> tuple[CompileCapture, ...]:
+    """Returns the captures that want to see a compile that begins now; a compile inside another is part of that."""
+    if _watching.get() is not None:
+        return ()
+    return tuple(capture for capture in _active.get() if capture.freezing == freezing)
+
+
+@contextlib.contextmanager
+def _watched(
+    captures: tuple[CompileCapture, ...], compiled: RawCompile, module: Any, function: str
+) -> Iterator[Observation]:
+    """Holds for the time of a compile.
+
+    Args:
+        captures: that see it.
+        compiled: gets what is seen.
+        module: AOTAutograd's graph module.
+        function: of torch, that compiles.
+    """
+    started_ns = time.perf_counter_ns()
+    watching = Observation(compiled, module, [capture.told for capture in captures if capture.told is not None])
+    token = _watching.set(watching)
+    try:
+        yield watching
+    except BaseException as error:
+        if compiled.failure is None:
+            compiled.failure = RawFailure(error, watching.stage, function)
+        raise
+    finally:
+        _watching.reset(token)
+        compiled.duration_ns = time.perf_counter_ns() - started_ns
 
 
 def _begin(captures: tuple[CompileCapture, ...], module: Any, dynamo_model: Any, graph_id: int | None) -> RawCompile:
@@ -232,7 +285,7 @@ def _begin(captures: tuple[CompileCapture, ...], module: Any, dynamo_model: Any,
         settings=settings,
         end=_graph_break(private.graph_notes(dynamo_model)["reason"]),
         guards=guards if guarded == compile_id else (),
-        inputs=graph_inputs(module, dynamo_model, inventory, keep, captures[-1].keep_inputs),
+        inputs=graph_inputs(module, dynamo_model, inventory, keep, captures[-1].keep_inputs) if dynamo_model else (),
         attributes=tuple(inventory.attributes.values()),
         created=datetime.now(timezone.utc).isoformat(timespec="seconds"),
     )
@@ -258,11 +311,14 @@ def _inner(original: Callable[..., Any], watching: Observation) -> Callable[...,
     @functools.wraps(original)
     def compile_graph(module: Any, *args: Any, **kwargs: Any) -> Any:
         watching.replace_module(module)
+        before = private.cache_counts()
         with watching.inside(COMPILE, "compile_fx_inner"):
             result = original(module, *args, **kwargs)
-        compiled = watching.compiled
-        compiled.cached = not compiled.generated and getattr(result, "cache_key", None) is not None
-        watching.add_note("CompiledFxGraph", COMPILE, [], getattr(result, "source_code", None))
+        used = next((what for what, count in private.cache_counts().items() if count > before[what]), "off")
+        watching.compiled.cached = used == "hit"
+        watching.compiled.output = weakref.ref(result)
+        log = [f"Inductor's cache of compiled graphs: {used}"]
+        watching.add_note("CompiledFxGraph", COMPILE, log, getattr(result, "source_code", None))
         return result
 
     return compile_graph

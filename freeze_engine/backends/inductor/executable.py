@@ -58,7 +58,8 @@ def _runs(row: Row) -> bool:
         return row.op in ("placeholder", "output")
     if private.is_operator(row.target) or isinstance(row.target, types.BuiltinFunctionType):
         return True
-    return str(getattr(row.target, "__module__", "")).split(".")[0] in ("_operator", "operator", "math")
+    # torch itself has functions of symbolic numbers: torch.sym_max and the like.
+    return str(getattr(row.target, "__module__", "")) in ("_operator", "operator", "math", "torch")
 
 
 def _put(root: dict[str, Any], target: str, value: Any) -> None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Mapping
+import weakref
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from freeze_engine.backends._patching import Patch
@@ -17,6 +18,7 @@ from freeze_engine.backends.inductor.observation import (
     POST_GRAD,
     Observation,
 )
+from freeze_engine.backends.inductor.raw import RawKernel
 
 Current = Callable[[], "Observation | None"]
 Hook = Callable[[Callable[..., Any], Current], Callable[..., Any]]
@@ -80,7 +82,8 @@ def _joint_graph_passes(original: Callable[..., Any], current: Current) -> Calla
             return original(module, *args, **kwargs)
         with watching.inside(JOINT_GRAPH, "joint_graph_passes"):
             result = original(module, *args, **kwargs)
-            watching.replace_module(result)
+            if result is not None:  # up to torch 2.7 they work in place
+                watching.replace_module(result)
         return result
 
     return call
@@ -194,13 +197,49 @@ def _work(name: str) -> Hook:
             watching = current()
             if watching is None or lowering.module is not watching.module:
                 return original(lowering, *args, **kwargs)
-            watching.compiled.generated = True
             with watching.working(name):
                 return original(lowering, *args, **kwargs)
 
         return call
 
     return hook
+
+
+def _compile_code(original: Callable[..., Any], current: Current) -> Callable[..., Any]:
+    """Also notes the generated module."""
+    timed = _work("GraphLowering.compile_to_module")(original, current)
+
+    @functools.wraps(original)
+    def call(lowering: Any, *args: Any, **kwargs: Any) -> Any:
+        program = timed(lowering, *args, **kwargs)
+        watching = current()
+        if watching is not None and lowering.module is watching.module:
+            watching.compiled.program = weakref.ref(program)
+        return program
+
+    return call
+
+
+def _kernel_nodes(original: Callable[..., Any], current: Current) -> Callable[..., Any]:
+    """Inductor tells this function of every kernel it is about to call, even where it asks it to note nothing."""
+
+    @functools.wraps(original)
+    def call(computed: Any, kernel_name: str | None, *args: Any, **kwargs: Any) -> Any:
+        watching = current()
+        if watching is not None and kernel_name is not None:
+            watching.compiled.kernels.append(RawKernel(kernel_name, tuple(_buffers(computed))))
+        return original(computed, kernel_name, *args, **kwargs)
+
+    return call
+
+
+def _buffers(computed: Any) -> Iterator[tuple[tuple[Any, ...], Any]]:
+    """Yields the origins of the buffers that a kernel computes: one of a library's, or nodes of the scheduler."""
+    for each in computed if isinstance(computed, list) else [computed]:
+        buffer = getattr(each, "node", each)  # a marker between nodes of the scheduler has no origins
+        origins = tuple(getattr(buffer, "origins", ()))
+        if origins:
+            yield origins, getattr(buffer, "origin_node", None)
 
 
 def _module(graph: Any) -> Any:
@@ -234,5 +273,8 @@ _HOOKS: Mapping[str, Hook] = {
     "lower": _work("GraphLowering.run"),
     "generate_code": _work("GraphLowering.codegen"),
     "generate_cpp_code": _work("GraphLowering.codegen_with_cpp_wrapper"),
-    "compile_code": _work("GraphLowering.compile_to_module"),
+    "compile_code": _compile_code,
+    "kernel_nodes": _kernel_nodes,
+    "cpp_kernel_nodes": _kernel_nodes,
+    "triton_kernel_nodes": _kernel_nodes,
 }

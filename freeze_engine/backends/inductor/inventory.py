@@ -17,6 +17,7 @@ from freeze_engine.trace import AttributeKind, InputSpec
 
 _ROOT = re.compile(r"[LG]\['(\w+)'\]")
 _PART = re.compile(r"\['([^']+)'\]|\[(\d+)\]|\.([A-Za-z_]\w*)")
+_SIZE = re.compile(r"\.(size|stride|storage_offset)\(\)")
 _HELD: Mapping[str, AttributeKind] = {"._parameters[": "parameter", "._buffers[": "buffer"}
 _CONTAINERS = {"_modules", "_parameters", "_buffers"}
 
@@ -55,6 +56,8 @@ class GraphInput:
         outputs: positions of the outputs that alias it.
         spec: what it was when the compile began.
         value: returns the real tensor or number, ``None`` once it is gone.
+        symbol: what the graph calls a number that is not known before the run (``s0``); empty for anything else.
+        is_size: whether Dynamo read it off a tensor that is an input as well, so that no user passes it.
     """
 
     name: str
@@ -65,6 +68,8 @@ class GraphInput:
     outputs: tuple[int, ...]
     spec: InputSpec
     value: Callable[[], Any]
+    symbol: str = ""
+    is_size: bool = False
 
 
 class Inventory:
@@ -146,6 +151,7 @@ def graph_inputs(
     found = []
     for index, node in enumerate(module.graph.find_nodes(op="placeholder")):
         mutated, outputs = _effects(metadata, index)
+        symbol, is_size = "", False
         if index < len(held):
             value, keep = held[index], keep_parameters
             paths = inventory.paths(value) or _noted_paths(names[index], notes)
@@ -153,10 +159,14 @@ def graph_inputs(
         else:
             position = getattr(node.meta.get("desc"), "idx", index - len(held))
             source, value = passed[position] if 0 <= position < len(passed) else ("", None)
+            symbol, is_size, value = private.symbol(value), bool(_SIZE.search(source)), private.concrete(value)
             label, paths, keep = _argument(source, value, inventory), inventory.paths(value), keep_inputs
-        label, spec = label or node.name, input_spec(label or node.name, value)
+        label = label or node.name
+        spec = input_spec(label, node.meta.get("val") if value is None else value)
         held_by = _reference(value, keep)
-        found.append(GraphInput(node.name, label, paths, index < len(held), mutated, outputs, spec, held_by))
+        found.append(
+            GraphInput(node.name, label, paths, index < len(held), mutated, outputs, spec, held_by, symbol, is_size)
+        )
     return tuple(found)
 
 
@@ -165,7 +175,7 @@ def input_spec(name: str, value: Any) -> InputSpec:
     if not isinstance(value, torch.Tensor):
         return InputSpec(name, type(value).__name__)
     dtype = str(value.dtype).removeprefix("torch.")
-    return InputSpec(name, "Tensor", tuple(value.shape), dtype, str(value.device))
+    return InputSpec(name, "Tensor", tuple(map(private.concrete, value.shape)), dtype, str(value.device))
 
 
 def _tensors(root: torch.nn.Module) -> Iterator[tuple[str, AttributeKind, torch.Tensor]]:
@@ -207,11 +217,14 @@ def _source_name(source: Any) -> str:
 
 
 def _passed(dynamo_module: Any) -> Iterator[tuple[str, Any]]:
-    """Yields the Python source and the real value of each input of Dynamo's graph."""
+    """Yields the Python source and the real value of each input of Dynamo's graph.
+
+    In torch 2.6 the graph has been traced anew by then: what is left is the name of the placeholder.
+    """
     for node in dynamo_module.graph.find_nodes(op="placeholder"):
         argument = node.meta.get("grapharg")
         source = getattr(argument, "source", None)
-        yield _source_name(source) if source is not None else "", getattr(argument, "example", None)
+        yield _source_name(source) if source is not None else node.name, getattr(argument, "example", None)
 
 
 def _argument(source: str, value: Any, inventory: Inventory) -> str:

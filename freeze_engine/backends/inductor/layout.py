@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from freeze_engine.backends.inductor import private
-from freeze_engine.backends.inductor.rows import RawGraph
+from freeze_engine.backends.inductor.rows import RawGraph, Row
 from freeze_engine.backends.inductor.target_names import operator_name
 
 
@@ -29,7 +29,14 @@ def layout_reasons(graph: RawGraph, decision: bool) -> Iterator[str]:
         yield "the graph has no convolution"
     elif len(graph.rows) >= 300 * len(convolutions) and not decision:
         yield f"only {len(convolutions)} convolutions in {len(graph.rows)} nodes"
+    elif not decision and any(map(_is_dynamic, convolutions)):
+        yield "a convolution has sizes that are symbols, which was slower (pytorch#102670)"
     elif decision and all(str(getattr(row.val, "device", "")) == "cpu" for row in convolutions):
         yield f"{len(convolutions)} convolutions on the CPU, where oneDNN prefers it"
     else:
         yield "by torch's estimate of the convolutions' operations and benchmarked speed-ups"
+
+
+def _is_dynamic(convolution: Row) -> bool:
+    operands = [node.meta.get("val") for node in convolution.args[:2]]
+    return any(not isinstance(size, int) for operand in operands for size in getattr(operand, "shape", ()))

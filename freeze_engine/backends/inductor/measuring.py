@@ -12,14 +12,16 @@ from typing import Any, Literal
 
 import torch
 
-from freeze_engine.backends.inductor.compiling import call_once, compiled_once
+from freeze_engine.backends.inductor.compiling import call_once
 from freeze_engine.backends.inductor.live import LiveGraph
 from freeze_engine.backends.inductor.stand_in import StandIn
 from freeze_engine.backends.inductor.state import State
+from freeze_engine.backends.inductor.unfrozen import compiled_unfrozen, unfrozen_programs
 from freeze_engine.backends.torchscript.front_door import scripted
 from freeze_engine.inputs import Inputs
 from freeze_engine.measure.candidate import Candidate, CandidateError, cloned, inference, reported
 from freeze_engine.measure.devices import chosen_devices
+from freeze_engine.measure.distinct import DistinctSteps, distinct_steps
 from freeze_engine.measure.latency import measure_latency
 from freeze_engine.measure.numerics import measure_numerics
 from freeze_engine.measure.rounds import LatencyOptions
@@ -95,10 +97,12 @@ class _Measuring:
         numerics: Mapping[Any, tuple[Numerics, ...]],
     ) -> Trace:
         steps = []
-        first_of = self._first_of()
+        shown = self._distinct()
         for step in self.trace.steps:
-            key = first_of.get(step.index)
-            steps.append(replace(step, latency=latencies.get(key, ()), numerics=numerics.get(key, ())))
+            if step.index in shown.first:
+                found = numerics.get(shown.first[step.index], ())
+                step = replace(step, latency=shown.latency(step.index, latencies), numerics=found)
+            steps.append(step)
         baselines = tuple(
             Baseline(each.key, latencies.get(each.key, ()), numerics.get(each.key, ()))
             for each in candidates
@@ -107,18 +111,14 @@ class _Measuring:
         notices = (*self.trace.notices, *dict.fromkeys(self.notices))
         return replace(self.trace, steps=tuple(steps), baselines=baselines, notices=notices)
 
-    def _first_of(self) -> dict[int, int]:
-        """Returns, for each step of the first graph that can be run, the first with the same graph."""
-        live = self.subject.live[0]
-        first: dict[int, int] = {}
-        return {
-            step.index: first.setdefault(id(step.graph), step.index) for step in self.trace.steps if step.index in live
-        }
+    def _distinct(self) -> DistinctSteps:
+        """Returns the steps of the first graph that can be run."""
+        return distinct_steps(step for step in self.trace.steps if step.index in self.subject.live[0])
 
     def _steps(self) -> list[Candidate]:
         """One candidate per distinct graph: a step that changed nothing has the figures of the one before it."""
-        first = sorted(set(self._first_of().values()))
-        if not first or not all(self.subject.live):
+        follows = self._distinct().follows
+        if not follows or not all(self.subject.live):
             self._note("No step can be run: not every graph of the model has its constants still.")
             return []
         starts = [live[min(live)] for live in self.subject.live]
@@ -127,8 +127,10 @@ class _Measuring:
             model, reset = self._copy()
             stand_in = _apart(StandIn, model, cloned(self.subject.inputs), self.subject.options, starts)
             graphs = self.subject.live[0]
-            runs = [(index, stand_in.running(graphs[index])) for index in first]
-            return [Candidate(index, run, reset, self.trace.steps[index].name) for index, run in runs]
+            return [
+                Candidate(index, stand_in.running(graphs[index]), reset, self.trace.steps[index].name, before)
+                for index, before in follows.items()
+            ]
         return []
 
     def _baselines(self) -> list[Candidate]:
@@ -139,9 +141,10 @@ class _Measuring:
         with self._told_of(COMPILED):
             self.progress("compiling without freezing", 0, 1)
             model, reset = self._copy()
-            found.append(
-                Candidate(COMPILED, _apart(compiled_once, model, cloned(inputs), subject.options, False), reset)
-            )
+            compiled, seen = _apart(compiled_unfrozen, model, cloned(inputs), subject.options)
+            found.append(Candidate(COMPILED, compiled, reset))
+            programs = unfrozen_programs(self.trace, seen)
+            self.trace = replace(self.trace, programs=(*self.trace.programs, *programs))
         with self._told_of(FROZEN):
             # Copies of inputs may fail a guard that the inputs themselves pass: then it is compiled anew here.
             _apart(call_once, subject.compiled, cloned(inputs), subject.options)

@@ -55,6 +55,7 @@ def merged(parts: Sequence[Part]) -> Trace:
         near_misses=tuple(miss for trace in traces for miss in trace.near_misses),
         notices=tuple(dict.fromkeys(_notices(traces))),
         sources=tuple(merged_lines([lines for trace in traces for lines in trace.sources])),
+        programs=tuple(program for trace in traces for program in trace.programs),
         failure=next((trace.failure for trace in traces if trace.failure), None),
         duration_ns=sum(trace.duration_ns or 0 for trace in traces),
     )
@@ -124,6 +125,7 @@ def _placed(trace: Trace, method: str, start: int) -> Trace:
         near_misses=tuple(_placed_miss(miss, start) for miss in trace.near_misses),
         notices=tuple(replace(notice, step=_moved(notice.step, start)) for notice in trace.notices),
         failure=_placed_failure(trace.failure, method, start),
+        programs=tuple(replace(program, method=method) for program in trace.programs),
     )
 
 

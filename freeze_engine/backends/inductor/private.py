@@ -24,6 +24,8 @@ _MKLDNN = "torch._inductor.fx_passes.mkldnn_fusion"
 _MATCHER = "torch._inductor.pattern_matcher"
 _LOWERING = "torch._inductor.graph"
 _OBSERVER = "torch.fx.passes.graph_transform_observer"
+_DEBUG = "torch._inductor.debug"
+_KERNEL_NODES = "set_kernel_post_grad_provenance_tracing"
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +88,9 @@ REQUIRED: Mapping[str, PrivateName] = {
     "freezing_compiler": PrivateName(_COMPILE, "fw_compiler_freezing", "input", "the compile itself"),
 }
 
+#: Without it nothing is known of what a compile without freezing makes, with which the frozen one is compared.
+UNFROZEN_COMPILER = PrivateName(_COMPILE, "compile_fx_forward", "compile", "the compile without freezing")
+
 _DOOR = PrivateName("torch", "_TorchCompileInductorWrapper.__call__", "input", "compiles before Inductor is imported")
 
 #: Without one of these the passes it stands for are not told apart, or not seen.
@@ -138,6 +143,12 @@ OPTIONAL: Mapping[str, PrivateName] = {
     "pass_ends": PrivateName(
         _OBSERVER, "GraphTransformObserver.__exit__", "joint_graph", "joint-graph and post-grad passes by name"
     ),
+    "disabled": PrivateName(
+        _OBSERVER,
+        "GraphTransformObserver._check_disable_pass",
+        "joint_graph",
+        "leaving out joint-graph and post-grad passes by name",
+    ),
     "late_view_to_reshape": PrivateName(
         _COMPILE, "view_to_reshape", "post_grad", "views turned into reshapes before lowering"
     ),
@@ -151,6 +162,13 @@ OPTIONAL: Mapping[str, PrivateName] = {
     ),
     "compile_code": PrivateName(
         _LOWERING, "GraphLowering.compile_to_module", "compile", "the time of compiling the generated code"
+    ),
+    "kernel_nodes": PrivateName(_DEBUG, _KERNEL_NODES, "compile", "which nodes a kernel computes"),
+    "cpp_kernel_nodes": PrivateName(
+        "torch._inductor.codegen.cpp", _KERNEL_NODES, "compile", "which nodes a C++ kernel computes"
+    ),
+    "triton_kernel_nodes": PrivateName(
+        "torch._inductor.codegen.triton", _KERNEL_NODES, "compile", "which nodes a Triton kernel computes"
     ),
     "recompilation_reasons": PrivateName(
         "torch._dynamo.convert_frame",
@@ -247,6 +265,12 @@ def current_compile_id() -> str | None:
     return None if found is None else str(found)
 
 
+def cache_counts() -> Mapping[str, int]:
+    """Returns how often Inductor's FX graph cache was hit, missed, and could not be used (bypass) until now."""
+    counters = importlib.import_module("torch._dynamo.utils").counters["inductor"]
+    return {what: counters[f"fxgraph_cache_{what}"] for what in ("hit", "miss", "bypass")}
+
+
 def pattern_group_name(group: Any) -> str | None:
     """Returns our name of one of torch's nameless pattern groups, ``None`` for any other.
 
@@ -267,6 +291,28 @@ def is_operator(target: Any) -> bool:
     """Returns whether a node's target is an operator of torch, with or without overload, or of higher order."""
     ops = importlib.import_module("torch._ops")
     return isinstance(target, (ops.OpOverload, ops.OpOverloadPacket, ops.HigherOrderOperator))
+
+
+def symbol(value: Any) -> str:
+    """Returns the name of a number that is not known before the run, such as ``s0``; empty for anything else."""
+    return str(value) if isinstance(value, (torch.SymInt, torch.SymFloat, torch.SymBool)) else ""
+
+
+def concrete(value: Any) -> Any:
+    """Returns what a symbolic number was in the call that compiles; that does not tie the graph to it."""
+    return value.node.hint if symbol(value) else value
+
+
+def is_higher_order(target: Any) -> bool:
+    """Returns whether a node's target is an operator that runs graphs it is given."""
+    return isinstance(target, importlib.import_module("torch._ops").HigherOrderOperator)
+
+
+def returns_view(target: Any) -> bool:
+    """Returns whether an operator may return a view of an argument, as its schema says, and writes nothing."""
+    schema = getattr(target, "_schema", None)
+    aliases = [each.alias_info for each in schema.returns] if schema is not None else []
+    return bool(aliases) and all(alias is not None and not alias.is_write for alias in aliases)
 
 
 def argument_names(target: Any) -> tuple[str, ...]:

@@ -51,6 +51,20 @@ class RawStep:
 
 
 @dataclass(frozen=True, slots=True)
+class RawKernel:
+    """A call of a kernel, when Inductor wrote it into the generated code.
+
+    Attributes:
+        name: as the code calls it.
+        buffers: for each buffer that it computes, the fx nodes that torch says went into it, and the one whose result
+            it is (``None`` where torch names none).
+    """
+
+    name: str
+    buffers: tuple[tuple[tuple[Any, ...], Any], ...]
+
+
+@dataclass(frozen=True, slots=True)
 class RawFailure:
     """The exception that ended a compile, and the pass it came from."""
 
@@ -91,9 +105,11 @@ class RawCompile:
         inputs: the graph's inputs, parameters first.
         attributes: what the module held when the compile began.
         steps: the passes.
+        kernels: the kernels that the generated code calls, in that order.
+        program: a weak reference to the generated module, ``None`` where it was not seen.
+        output: a weak reference to what Inductor made of the graph, ``None`` where it was not seen.
         preserved: positions in ``inputs`` that are inputs of the compiled graph still; ``None`` if it never got there.
         cached: whether the code came out of a cache, so that the passes after freezing did not run.
-        generated: whether lowering was seen.
         failure: what ended it.
         duration_ns: time of the whole compile after AOTAutograd, recording included.
         created: when it began: UTC, ISO 8601.
@@ -110,9 +126,11 @@ class RawCompile:
     inputs: tuple[GraphInput, ...]
     attributes: tuple[ModelAttribute, ...]
     steps: list[RawStep] = field(default_factory=list)
+    kernels: list[RawKernel] = field(default_factory=list)
+    program: Callable[[], Any] | None = None
+    output: Callable[[], Any] | None = None
     preserved: tuple[int, ...] | None = None
     cached: bool = False
-    generated: bool = False
     failure: RawFailure | None = None
     duration_ns: int = 0
     created: str = ""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import torch
@@ -15,18 +15,20 @@ from freeze_engine.backends.inductor.build import FORWARD, Build, broken
 from freeze_engine.backends.inductor.capture import capturing
 from freeze_engine.backends.inductor.compiling import compiled_once
 from freeze_engine.backends.inductor.inventory import input_spec
+from freeze_engine.backends.inductor.leaving_out import check_without, leaving_out
 from freeze_engine.backends.inductor.live import LiveGraph
 from freeze_engine.backends.inductor.measuring import Subject, measured
 from freeze_engine.backends.inductor.merging import Part, merged
 from freeze_engine.backends.inductor.raw import RawCompile
 from freeze_engine.backends.inductor.state import InputState, State
+from freeze_engine.backends.pass_names import LEFT_OUT, left_out_text
 from freeze_engine.backends.torchscript.watcher import PHASES, Watcher
 from freeze_engine.errors import FreezerError
 from freeze_engine.inputs import Inputs
 from freeze_engine.measure.memory import StorageNames
 from freeze_engine.options import InductorOptions, Measure, RecordOptions
 from freeze_engine.recorder import Recorder
-from freeze_engine.trace import InputSpec, Trace
+from freeze_engine.trace import InputSpec, Notice, Trace
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +89,7 @@ def record_module(
             `freeze_engine.partial_trace` has what was recorded by then.
     """
     _check(model)
+    check_without(options.without)
     told = Told(how.name or type(model).__name__, how.call or "", options, inputs)
     watcher.progress("compiling", 0, PHASES)
     # Where the module gives up its parameters, a copy has to stand for it.
@@ -97,7 +100,8 @@ def record_module(
         model, measure is not None, lambda stage: watcher.progress(f"compiling: {stage}", 1, PHASES)
     ) as seen:
         try:
-            compiled = compiled_once(model, inputs, options)
+            with leaving_out(options.without) as leaving:
+                compiled = compiled_once(model, inputs, options)
         except BaseException as error:
             if seen.compiles:
                 attach_trace(error, trace_of(seen.compiles, told)[0])
@@ -107,13 +111,14 @@ def record_module(
             state.restore()
             given.restore()
     if not seen.compiles:
-        raise FreezerError(
-            f"Inductor froze no graph of {type(model).__name__}: Dynamo found nothing in it that it can trace, or its "
-            "limit of recompilations is reached (torch.compiler.reset() forgets them); TORCH_LOGS=dynamo tells more"
-        )
+        raise FreezerError(_nothing_frozen(model))
     written |= {path for each in seen.compiles for held in each.inputs if held.mutated for path in held.paths}
     watcher.progress("reading what was recorded", 2, PHASES)
+    leaving.check_met()
     trace, live = trace_of(seen.compiles, told)
+    if options.without:
+        text = left_out_text(options.without, "torch.compile with freezing")
+        trace = replace(trace, notices=(*trace.notices, Notice(LEFT_OUT, text)))
     for step in trace.steps:
         watcher.step_added(step)
     if measure is not None:
@@ -197,11 +202,24 @@ def _check(model: torch.nn.Module) -> None:
         )
 
 
+def _nothing_frozen(model: torch.nn.Module) -> str:
+    if any(isinstance(part, torch.nn.RNNBase) for part in model.modules()):
+        return (
+            f"Inductor froze no graph of {type(model).__name__}: it has a recurrent layer, and Dynamo leaves code that "
+            "calls one to eager Python; torch._dynamo.config.allow_rnn = True lets it trace them"
+        )
+    return (
+        f"Inductor froze no graph of {type(model).__name__}: Dynamo found nothing in it that it can trace, or its "
+        "limit of recompilations is reached (torch.compiler.reset() forgets them); TORCH_LOGS=dynamo tells more"
+    )
+
+
 def _recorder(compiled: RawCompile, told: Told | None) -> Recorder:
     options = {"freezing": True} | _discarded(compiled)
     if told is not None:
-        options = {name: value for name, value in asdict(told.options).items() if value is not None} | options
-    specs = _specs(told.inputs) if told is not None else (each.spec for each in compiled.inputs if not each.paths)
+        options = {name: value for name, value in asdict(told.options).items() if value not in (None, ())} | options
+    passed = (each.spec for each in compiled.inputs if not (each.paths or each.is_size))
+    specs = _specs(told.inputs) if told is not None else passed
     return Recorder(
         told.name if told else compiled.model,
         "inductor",

@@ -136,6 +136,25 @@ def _places(graph: RawGraph) -> Mapping[int, _Place]:
     return {node: place for node, place in places.items() if node in own}
 
 
+def scoped_names(graph: RawGraph, scope: str = "") -> Mapping[int, tuple[str, ...]]:
+    """Returns the names that values have in a snapshot, by identity of the fx node.
+
+    A node of a subgraph that is called several times has a name for each call.
+
+    Args:
+        graph: as it was kept.
+        scope: what the names of the graph begin with.
+    """
+    found: dict[int, tuple[str, ...]] = {id(row.node): (scope + row.name,) for row in graph.rows}
+    subgraphs = {id(row.node): row for row in graph.rows if isinstance(row.value, RawGraph)}
+    for row in graph.rows:
+        inner = [subgraphs[id(node)] for node in _used(row) if id(node) in subgraphs]
+        for each in inner:
+            for node, names in scoped_names(each.value, f"{scope}{row.name}/{each.name}/").items():
+                found[node] = (*found.get(node, ()), *names)
+    return found
+
+
 def source_ref(stack_trace: str | None) -> SourceRef | None:
     """Returns the innermost place of a stack trace that is not torch's own code, else the innermost.
 

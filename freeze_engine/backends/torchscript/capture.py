@@ -66,11 +66,13 @@ class FreezeCapture:
 
     Args:
         watcher: told how they go.
+        without: names of the passes to leave out.
     """
 
-    def __init__(self, watcher: Watcher = SILENT) -> None:
+    def __init__(self, watcher: Watcher = SILENT, without: tuple[str, ...] = ()) -> None:
         self.freezes: list[RawFreeze] = []
         self._watcher = watcher
+        self._without = without
         #: Reads all that only live modules tell; called before torch forgets its classes.
         self.settle: Callable[[], object] = lambda: None
 
@@ -79,6 +81,9 @@ class FreezeCapture:
         self.freezes.append(freeze)
         if self._watcher is not SILENT:
             freeze.watcher = self._watcher
+        if self._without:
+            freeze.without = self._without
+            freeze.options["without"] = list(self._without)
 
     def find(self, graph: Any) -> RawFreeze | None:
         """Returns the latest freeze that has this live graph, or ``None``.
@@ -109,11 +114,12 @@ _call: contextvars.ContextVar[_Call | None] = contextvars.ContextVar("outermost_
 
 
 @contextlib.contextmanager
-def capturing(watcher: Watcher = SILENT) -> Iterator[FreezeCapture]:
+def capturing(watcher: Watcher = SILENT, without: tuple[str, ...] = ()) -> Iterator[FreezeCapture]:
     """Records freezes until the block ends; torch is then as it was before.
 
     Args:
         watcher: told how they go.
+        without: names of the passes to leave out.
 
     Yields:
         The capture, filled as freezes happen.
@@ -122,7 +128,7 @@ def capturing(watcher: Watcher = SILENT) -> Iterator[FreezeCapture]:
         UnsupportedTorchError: this torch lacks a private name that recording needs.
     """
     torch_private.require()
-    capture = FreezeCapture(watcher)
+    capture = FreezeCapture(watcher, without)
     _install()
     _active.set((*_active.get(), capture))
     try:

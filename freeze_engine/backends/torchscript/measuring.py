@@ -8,12 +8,13 @@ from typing import Any
 
 import torch
 
-from freeze_engine.backends._torch_private import cpp_module, method, private
 from freeze_engine.backends.torchscript.build import LiveStep
+from freeze_engine.backends.torchscript.running import METHOD, step_runner
 from freeze_engine.backends.torchscript.state import joined, restorer, written_buffers
 from freeze_engine.inputs import Inputs
 from freeze_engine.measure.candidate import Candidate
 from freeze_engine.measure.devices import chosen_devices
+from freeze_engine.measure.distinct import distinct_steps
 from freeze_engine.measure.latency import measure_latency
 from freeze_engine.measure.numerics import measure_numerics
 from freeze_engine.measure.rounds import LatencyOptions
@@ -21,7 +22,6 @@ from freeze_engine.options import Measure, Progress
 from freeze_engine.recorder import Recorder
 from freeze_engine.trace import Baseline, Latency, Notice, Numerics
 
-METHOD = "forward"
 EAGER, SCRIPTED = "eager", "scripted"
 
 
@@ -67,7 +67,10 @@ class _Measuring:
         if not self.measure.memory:
             for step in self.recorder.steps:
                 self.recorder.update(step.index, constant_bytes=0)
-        steps, representative = self._steps()
+        shown = distinct_steps(
+            step for step in self.recorder.steps if step.method == METHOD and step.index in self.subject.live
+        )
+        steps = [self._step(index, before) for index, before in shown.follows.items()]
         if not steps:
             return
         if isinstance(self.subject.eager, torch.jit.ScriptModule):
@@ -83,46 +86,17 @@ class _Measuring:
         _reset(candidates)
         numerics = self._numerics(candidates)
         _reset(candidates)
-        for step in self.recorder.steps:
-            if step.index in representative:
-                key = representative[step.index]
-                found = {"latency": latencies.get(key, ()), "numerics": numerics.get(key, ())}
-                self.recorder.update(step.index, **found)
+        for index, key in shown.first.items():
+            found = {"latency": shown.latency(index, latencies), "numerics": numerics.get(key, ())}
+            self.recorder.update(index, **found)
         self.recorder.baselines = tuple(
             Baseline(str(each.key), latencies.get(each.key, ()), numerics.get(each.key, ())) for each in baselines
         )
 
-    def _steps(self) -> tuple[list[Candidate], dict[int, int]]:
-        """One candidate per distinct graph: a step that changed nothing has the figures of the one before it."""
-        candidates: dict[int, Candidate] = {}
-        representative: dict[int, int] = {}
-        first_of: dict[int, int] = {}
-        for step in self.recorder.steps:
-            live = self.subject.live.get(step.index)
-            if live is None or step.method != METHOD:
-                continue
-            first = first_of.setdefault(id(step.graph), step.index)
-            representative[step.index] = first
-            if first not in candidates:
-                candidates[first] = Candidate(
-                    first, self._runner(live), restorer(live.module, self.subject.kept), step.name
-                )
-        return list(candidates.values()), representative
-
-    def _runner(self, live: LiveStep) -> Callable[..., object]:
-        function = private("_create_function_from_graph")(METHOD, live.graph.copy())
-        schema = method(cpp_module(self.subject.scripted), METHOD).schema
-        # A graph knows no default values; the method it came from does.
-        arguments = schema.arguments[1:]
-        module = live.module
-
-        def run(*args: Any, **kwargs: Any) -> object:
-            given = list(args)
-            for argument in arguments[len(args) :]:
-                given.append(kwargs.get(argument.name, argument.default_value))
-            return function(module, *given)
-
-        return run
+    def _step(self, index: int, before: int | None) -> Candidate:
+        live = self.subject.live[index]
+        reset = restorer(live.module, self.subject.kept)
+        return Candidate(index, step_runner(live, self.subject.scripted), reset, self.recorder.steps[index].name, before)
 
     def _baselines(self) -> list[Candidate]:
         subject = self.subject

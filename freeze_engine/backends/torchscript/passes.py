@@ -13,8 +13,18 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+import torch
+
 from freeze_engine.backends._torch_private import has_all, private
+from freeze_engine.backends.pass_names import check_can_be_left_out
+from freeze_engine.backends.torchscript.logged_steps import (
+    CLEAN_UP,
+    INLINE,
+    PROPAGATE_ATTRIBUTES,
+    RECORD_MUTABLE_ATTRIBUTES,
+)
 from freeze_engine.backends.torchscript.raw import RawFailure, RawFreeze, RawStep, live_snapshot, method_graph
+from freeze_engine.errors import FreezerError
 
 OPTIMIZE_FROZEN_GRAPH = "optimize_frozen_graph"
 OPTIMIZE_FOR_INFERENCE = "optimize_for_inference"
@@ -44,6 +54,30 @@ INFERENCE = (
 )
 #: One step for the graphs whose dropouts the binding cannot remove: it takes a module and only touches ``forward``.
 WITHOUT_NUMERICS = f"{REMOVE_DROPOUT.name}, {CONCAT_LINEAR.name}"
+#: The passes that can be left out, by name.
+OPTIONAL = {each.name: each for each in (REMOVE_DROPOUT, CONCAT_LINEAR, *FOLDS, *INFERENCE)}
+#: What runs inside ``_freeze_module``: freezing itself, and the clean-up of ``runOptimization`` as its log names it.
+_INSIDE = (
+    INLINE,
+    RECORD_MUTABLE_ATTRIBUTES,
+    PROPAGATE_ATTRIBUTES,
+    *("EliminateDeadCode", "EliminateCommonSubexpression", "PeepholeOptimize", "ConstantPropagation"),
+    *("ConstantPooling", "UnrollConstantLoops", "RemoveListMutation", "CheckInplace"),
+    *CLEAN_UP.split(", "),
+)
+
+
+def check_without(names: tuple[str, ...]) -> None:
+    """Checks that passes can be left out of a freeze.
+
+    Args:
+        names: theirs.
+
+    Raises:
+        FreezerError: one cannot be left out, or there is none of that name.
+    """
+    inside = "it runs inside torch._C._freeze_module, which torch offers no way to run in part"
+    check_can_be_left_out(names, OPTIONAL, dict.fromkeys(_INSIDE, inside))
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,12 +103,18 @@ class Driver:
         """
         self._note_outside_changes()
         if not has_all(tuple(each.binding for each in (REMOVE_DROPOUT, CONCAT_LINEAR, *FOLDS))):
+            self._refuse_parts(f"this torch {torch.__version__} has no bindings of the single passes")
             self._step(OPTIMIZE_FROZEN_GRAPH, "OptimizeFrozenGraph", lambda: self.whole(self.graph, optimize_numerics))
             return
         if self._drops_by_module(module):
-            self._step(OPTIMIZE_FROZEN_GRAPH, REMOVE_DROPOUT.name, lambda: private(REMOVE_DROPOUT.binding)(module))
+            if REMOVE_DROPOUT.name not in self.without:
+                self._step(OPTIMIZE_FROZEN_GRAPH, REMOVE_DROPOUT.name, lambda: private(REMOVE_DROPOUT.binding)(module))
+            self._run(OPTIMIZE_FROZEN_GRAPH, CONCAT_LINEAR)
+        elif REMOVE_DROPOUT.name in self.without:
             self._run(OPTIMIZE_FROZEN_GRAPH, CONCAT_LINEAR)
         else:
+            if CONCAT_LINEAR.name in self.without:
+                self._refuse_parts(f"torch removes the dropouts of this method only together with {CONCAT_LINEAR.name}")
             self._step(OPTIMIZE_FROZEN_GRAPH, WITHOUT_NUMERICS, lambda: self.whole(self.graph, False))
         changed, number = optimize_numerics, 0
         while changed:
@@ -105,7 +145,18 @@ class Driver:
             return False
         return not (module.hasattr("training") and module.getattr("training"))
 
+    @property
+    def without(self) -> frozenset[str]:
+        """Names of the passes to leave out."""
+        return frozenset(name for freeze in self.freezes for name in freeze.without)
+
+    def _refuse_parts(self, why: str) -> None:
+        if self.without:
+            raise FreezerError(f"without {', '.join(sorted(self.without))}: {why}; freeze with all passes")
+
     def _run(self, stage: str, each: Pass, number: int | None = None) -> bool:
+        if each.name in self.without:
+            return False
         return bool(self._step(stage, each.name, lambda: private(each.binding)(self.graph), number))
 
     def _step(self, stage: str, name: str, run: Callable[[], Any], number: int | None = None) -> Any:

@@ -94,6 +94,7 @@ class RawFreeze:
         created: when the freeze began: UTC, ISO 8601.
         began_ns: clock (``time.monotonic_ns``) at that moment.
         watcher: told how it goes.
+        without: names of the passes after ``_freeze_module`` to leave out.
     """
 
     call: str
@@ -115,6 +116,7 @@ class RawFreeze:
     created: str = field(default_factory=utc_now)
     began_ns: int = field(default_factory=time.monotonic_ns)
     watcher: Watcher = SILENT
+    without: tuple[str, ...] = ()
     _inlined: dict[str, Any] = field(default_factory=dict, repr=False)
 
     def inlined(self, method: str) -> Any:

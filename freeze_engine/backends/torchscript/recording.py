@@ -11,18 +11,20 @@ import torch
 from freeze_engine.backends._torch_private import class_name
 from freeze_engine.backends.environment import environment
 from freeze_engine.backends.failures import attach_trace
+from freeze_engine.backends.pass_names import LEFT_OUT, left_out_text
 from freeze_engine.backends.torchscript.attributes import module_attributes
 from freeze_engine.backends.torchscript.build import Build, LiveStep
 from freeze_engine.backends.torchscript.capture import FreezeCapture, capturing
 from freeze_engine.backends.torchscript.front_door import scripted
 from freeze_engine.backends.torchscript.measuring import Subject, measure_steps
+from freeze_engine.backends.torchscript.passes import check_without
 from freeze_engine.backends.torchscript.raw import RawFreeze, utc_now
 from freeze_engine.backends.torchscript.slots import read_paths
 from freeze_engine.backends.torchscript.watcher import FREEZING, PHASES, Watcher
 from freeze_engine.inputs import Inputs
 from freeze_engine.options import Measure, RecordOptions, TorchScriptOptions
 from freeze_engine.recorder import Recorder
-from freeze_engine.trace import InputSpec, Trace
+from freeze_engine.trace import InputSpec, Notice, Trace
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,11 +33,13 @@ class Frozen:
 
     Attributes:
         module: what torch returned.
+        source: what was frozen.
         trace: the recording.
         live: the steps that can be run, by index.
     """
 
     module: torch.jit.ScriptModule
+    source: torch.jit.ScriptModule
     trace: Trace
     live: dict[int, LiveStep]
 
@@ -62,6 +66,7 @@ def record_module(
         BaseException: whatever scripting, freezing or measuring raises, unchanged; once a freeze has begun,
             `freeze_engine.partial_trace` has what was recorded by then.
     """
+    check_without(options.without)
     watcher.progress("scripting", 0, PHASES)
     ready = scripted(model, inputs, how.via, how.check_inputs)
     name = how.name or _name_of(model)
@@ -70,7 +75,7 @@ def record_module(
         head = Recorder(name, "torchscript", how.call or "", environment(), _asked(options), specs)
         watcher.recording_begins(head.finish(created=utc_now()))
     watcher.progress(FREEZING, 1, PHASES)
-    with capturing(watcher) as freezes:
+    with capturing(watcher, options.without) as freezes:
         try:
             module = _freeze(ready.module, options)
         except BaseException as error:
@@ -80,6 +85,8 @@ def record_module(
     freeze = freezes.freezes[0]
     recorder = _recorder(freeze, name, how.call, inputs)
     recorder.notices += ready.notices
+    if options.without:
+        recorder.notices.append(Notice(LEFT_OUT, left_out_text(options.without, freeze.call)))
     recorder.on_step = watcher.step_added
     build = Build(freeze, recorder)
     build.run()
@@ -91,7 +98,7 @@ def record_module(
         except BaseException as error:
             attach_trace(error, recorder.finish(freeze.duration_ns, freeze.created))
             raise
-    return Frozen(module, recorder.finish(freeze.duration_ns, freeze.created), build.live)
+    return Frozen(module, ready.module, recorder.finish(freeze.duration_ns, freeze.created), build.live)
 
 
 def trace_of(freeze: RawFreeze) -> Trace:
@@ -117,6 +124,8 @@ def _asked(options: TorchScriptOptions) -> tuple[tuple[str, str], ...]:
     asked = {"optimize_numerics": options.optimize_numerics, "preserved_attrs": _preserved(options)}
     if options.optimize_for_inference:
         asked["optimize_for_inference"] = True
+    if options.without:
+        asked["without"] = list(options.without)
     return tuple((key, repr(value)) for key, value in sorted(asked.items()))
 
 

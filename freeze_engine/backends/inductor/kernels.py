@@ -1,0 +1,191 @@
+"""Which nodes each call of a kernel computes, and what became of the nodes that none does.
+
+Inductor gives every buffer its *origins*: the nodes that went into it. Where a kernel reads a buffer that another one
+computed, and something was not computed before that (a view), the origins go on behind that buffer. So a kernel's
+nodes are looked for from its results backwards, up to what other kernels compute.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import torch
+
+from freeze_engine.backends.inductor import private
+from freeze_engine.backends.inductor.generated import Kind, calls
+from freeze_engine.backends.inductor.origins import nodes_read
+from freeze_engine.backends.inductor.raw import RawKernel
+from freeze_engine.backends.inductor.rows import RawGraph, Row
+from freeze_engine.backends.inductor.snapshot import scoped_names
+from freeze_engine.trace import GraphSnapshot, Kernel, Node, Program
+
+FROZEN, PLAIN = "compiled with freezing", "compiled"
+
+
+@dataclass(frozen=True, slots=True)
+class Lowered:
+    """What a program was generated for.
+
+    Attributes:
+        graph: as it was kept.
+        snapshot: the same in the trace.
+        origins: by id of a node of it, the nodes of the first graph that it does the work of.
+    """
+
+    graph: RawGraph
+    snapshot: GraphSnapshot
+    origins: Mapping[str, tuple[str, ...]]
+
+
+def program(name: str, method: str, code: str | None, seen: Sequence[RawKernel], lowered: Lowered) -> Program:
+    """Describes the program that Inductor generated for a graph.
+
+    Args:
+        name: of the way to run the model that it is: `FROZEN` or `PLAIN`.
+        method: of the graph.
+        code: the generated code, ``None`` where it is not known.
+        seen: what Inductor told of each call of a kernel; nothing where the code came out of a cache.
+        lowered: the graph that it was generated for.
+    """
+    found = tuple(kernels(code, seen, lowered))
+    computed = {node for kernel in found for node in kernel.nodes}
+    rest = tuple(without_kernel(lowered.graph, lowered.snapshot, computed)) if seen else ()
+    return Program(name, method, found, code, rest)
+
+
+def kernels(code: str | None, seen: Sequence[RawKernel], lowered: Lowered) -> Iterator[Kernel]:
+    """Yields the calls of kernels of one generated program, in order.
+
+    Args:
+        code: the generated code, ``None`` where it is not known.
+        seen: what Inductor told of each call.
+        lowered: the graph that it was generated for.
+    """
+    graph, snapshot = lowered.graph, lowered.snapshot
+    cones = _Cones(graph, seen)
+    names = scoped_names(graph)
+    nodes = {node.outputs[0].name: node for node in snapshot.walk() if node.outputs}
+    places = {node.id: index for index, node in enumerate(nodes.values())}
+    for name, kind, kernel in _matched(code, seen):
+        cone = cones.of(kernel) if kernel is not None else ()
+        found = {nodes[each].id: nodes[each] for row in cone for each in names[row] if each in nodes}
+        computed = sorted(found.values(), key=lambda node: places[node.id])
+        yield _kernel(name, kind, computed, lowered.origins)
+
+
+def _kernel(name: str, kind: Kind, computed: Sequence[Node], origins: Mapping[str, tuple[str, ...]]) -> Kernel:
+    return Kernel(
+        name,
+        kind,
+        nodes=tuple(node.id for node in computed),
+        origins=tuple(dict.fromkeys(origin for node in computed for origin in origins.get(node.id, ()))),
+        ops=tuple(node.op for node in computed),
+        sources=tuple(dict.fromkeys(node.source for node in computed if node.source is not None)),
+    )
+
+
+def _matched(code: str | None, seen: Sequence[RawKernel]) -> Iterator[tuple[str, Kind, RawKernel | None]]:
+    """Yields the calls in the code, each with what Inductor told of it.
+
+    Inductor may write a kernel that it drops again, so the code decides what is called, and how often.
+    """
+    found = calls(code or "")
+    if not found:  # a C++ wrapper
+        yield from ((kernel.name, _kind_of(kernel.name), kernel) for kernel in seen)
+        return
+    waiting: dict[str, list[RawKernel]] = {}
+    for kernel in seen:
+        waiting.setdefault(kernel.name, []).append(kernel)
+    for call in found:
+        told = waiting.get(call.name)
+        yield call.name, call.kind, told.pop(0) if told else None
+
+
+def _kind_of(name: str) -> Kind:
+    if name.startswith("cpp_"):
+        return "cpp"
+    return "triton" if name.startswith("triton_") else "extern"
+
+
+@dataclass(frozen=True, slots=True)
+class _Result:
+    """A buffer that a kernel computes: the node whose result it is, and its origins; nodes by identity."""
+
+    node: int
+    origins: frozenset[int]
+
+
+class _Cones:
+    """The nodes that each kernel of one program computes.
+
+    Args:
+        graph: the graph that the program was generated for.
+        seen: its kernels.
+    """
+
+    def __init__(self, graph: RawGraph, seen: Sequence[RawKernel]) -> None:
+        self._rows = {id(row.node): row for row in _calls(graph)}
+        self._places = {node: index for index, node in enumerate(self._rows)}
+        self._results = {id(kernel): tuple(self._results_of(kernel)) for kernel in seen}
+        self._computed_by: dict[int, set[int]] = {}
+        for kernel, results in self._results.items():
+            for result in results:
+                self._computed_by.setdefault(result.node, set()).add(kernel)
+
+    def of(self, kernel: RawKernel) -> tuple[int, ...]:
+        """Returns the identities of the fx nodes that a kernel computes."""
+        found: dict[int, None] = {}
+        for result in self._results[id(kernel)]:
+            waiting = [result.node]
+            while waiting:
+                node = waiting.pop()
+                others = self._computed_by.get(node, set()) - {id(kernel)}
+                is_read = node != result.node and others
+                if node in result.origins and node not in found and not is_read:
+                    found[node] = None
+                    waiting += (id(each) for each in nodes_read(self._rows[node]))
+        return tuple(found)
+
+    def _results_of(self, kernel: RawKernel) -> Iterator[_Result]:
+        for origins, exact in kernel.buffers:
+            known = frozenset(id(node) for node in origins if id(node) in self._rows)
+            if known:
+                # Of a buffer that another node writes later, that one is named, though its work is not done yet.
+                named = id(exact) if id(exact) in known else max(known, key=self._places.__getitem__)
+                yield _Result(named, known)
+
+
+def without_kernel(graph: RawGraph, snapshot: GraphSnapshot, computed: Collection[str]) -> Iterator[tuple[str, str]]:
+    """Yields the nodes that need no kernel and have none, with the reason.
+
+    Args:
+        graph: the graph that a program was generated for.
+        snapshot: the same graph in the trace.
+        computed: ids of the nodes that its kernels compute.
+    """
+    ids = {node.outputs[0].name: node.id for node in snapshot.walk() if node.outputs}
+    names = scoped_names(graph)
+    for row in _calls(graph):
+        for name in names.get(id(row.node), ()):
+            why = _why_no_kernel(row) if name in ids and ids[name] not in computed else ""
+            if why:
+                yield ids[name], why
+
+
+def _calls(graph: RawGraph) -> list[Row]:
+    return [row for each in (graph, *graph.subgraphs()) for row in each.rows if row.op == "call_function"]
+
+
+def _why_no_kernel(row: Row) -> str:
+    """Returns why Inductor needs no kernel for a node, empty where nothing says so."""
+    if private.is_higher_order(row.target):
+        return "runs the kernels of its subgraphs"
+    if row.target is operator.getitem:
+        return "takes one of several results"
+    if private.returns_view(row.target):
+        return "a view: moves no data"
+    if row.val is not None and not isinstance(row.val, (torch.Tensor, tuple, list)):
+        return "a number, computed in Python"
+    return ""

@@ -1,0 +1,80 @@
+"""Makes a module of a recorded graph, which saves to a file and runs without this project.
+
+torch gives Python no way to make a method of a graph. So a method with the graph's arguments is defined, and its own
+nodes are replaced by clones of the graph's. What the graph reads from the module that was frozen it reads from a
+submodule then. Checked on torch 2.13.0.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+from freeze_engine.backends import _torch_private as torch_private
+from freeze_engine.backends.torchscript.build import LiveStep
+
+_FORWARD = "forward"
+#: The submodule that holds what the graph still reads from the module.
+_FROZEN = "frozen"
+_SPELLABLE = (bool, int, float, str, type(None))
+
+
+def module_of(live: LiveStep, schema: Any) -> torch.jit.ScriptModule:
+    """Returns a module whose ``forward`` is a recorded graph.
+
+    Args:
+        live: the graph, which stays as it is, and the module that it reads attributes of.
+        schema: of the method it came from, for the names and defaults of the arguments.
+
+    Raises:
+        RuntimeError: torch cannot write the types of its arguments or results as annotations.
+    """
+    graph = live.graph.copy()
+    module = torch_private.new_module("Candidate")
+    torch_private.add_attribute(module, "training", torch_private.private("BoolType").get(), False)
+    self_value, *given = graph.inputs()
+    if self_value.uses():
+        torch_private.add_attribute(module, _FROZEN, torch_private.class_type(live.module), live.module)
+    torch_private.define(module, _source(given, list(graph.outputs()), schema))
+    target = torch_private.method(module, _FORWARD).graph
+    _clear(target)
+    new_self, *received = target.inputs()
+    values = {value.debugName(): new for value, new in zip(given, received, strict=True)}
+    if self_value.uses():
+        values[self_value.debugName()] = _frozen(target, new_self, self_value)
+    for node in graph.nodes():
+        clone = target.createClone(node, lambda value: values[value.debugName()])
+        target.appendNode(clone)
+        values |= {old.debugName(): new for old, new in zip(node.outputs(), clone.outputs(), strict=True)}
+    for output in graph.outputs():
+        target.registerOutput(values[output.debugName()])
+    return torch_private.script_module(module)
+
+
+def _source(given: list[Any], returned: list[Any], schema: Any) -> str:
+    """Returns a method with the signature of the graph."""
+    parameters = []
+    for value, argument in zip(given, schema.arguments[1:], strict=True):
+        default = argument.default_value if argument.has_default_value() else ...
+        spelt = f" = {default!r}" if isinstance(default, _SPELLABLE) else ""
+        parameters.append(f"{argument.name}: {value.type().annotation_str}{spelt}")
+    types = [value.type().annotation_str for value in returned]
+    result = types[0] if len(types) == 1 else f"Tuple[{', '.join(types)}]"
+    return f"def {_FORWARD}({', '.join(('self', *parameters))}) -> {result}:\n    raise RuntimeError()\n"
+
+
+def _clear(graph: Any) -> None:
+    for _ in list(graph.outputs()):
+        graph.eraseOutput(0)
+    for node in reversed(list(graph.nodes())):
+        node.destroy()
+
+
+def _frozen(graph: Any, new_self: Any, old_self: Any) -> Any:
+    node = graph.create("prim::GetAttr", [new_self], 1)
+    node.s_("name", _FROZEN)
+    graph.appendNode(node)
+    (output,) = node.outputs()
+    output.setType(old_self.type())
+    return output

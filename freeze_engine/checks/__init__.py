@@ -1,0 +1,1 @@
+"""Questions put to a frozen module after its freeze; `running` has the table of them."""

@@ -1,0 +1,37 @@
+"""What a check is given."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+
+from freeze_engine.inputs import Inputs
+from freeze_engine.options import InductorOptions, RecordOptions, TorchScriptOptions
+from freeze_engine.trace import Trace
+
+
+@dataclass(frozen=True, slots=True)
+class CheckContext:
+    """A freeze that is over, with all that it was made from.
+
+    A check leaves every module and input in here bit for bit as it found it.
+
+    Attributes:
+        model: the module as it was given to `record`.
+        source: the module that was handed to torch: the ScriptModule that was frozen, or, for Inductor, ``model``.
+        result: what torch returned: the frozen ScriptModule, or the compiled module, called once.
+        inputs: what it was recorded with, ``None`` where there were none.
+        options: how it was frozen; their class tells the backend.
+        how: how the module got to the freeze.
+        trace: the recording, complete but for the checks.
+    """
+
+    model: torch.nn.Module
+    source: torch.nn.Module
+    result: Any
+    inputs: Inputs | None
+    options: TorchScriptOptions | InductorOptions
+    how: RecordOptions
+    trace: Trace

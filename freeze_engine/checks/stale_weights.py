@@ -1,0 +1,166 @@
+"""Whether the frozen module notices when a weight is changed after the freeze.
+
+By design it need not: what freezing makes a constant is read no more. Which weights are still followed depends on more
+than their fate, so it is tried. A constant that TorchScript took over unfolded shares its memory with the source
+module, and Dynamo compiles again for another parameter object, but not for other values in the same one.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final
+
+from freeze_engine.checks.context import CheckContext
+from freeze_engine.checks.probe import Change, Outcome, Probe
+from freeze_engine.checks.weights import Weight, assigned, loaded, retrained, weights, written
+from freeze_engine.measure.candidate import CandidateError
+from freeze_engine.options import InductorOptions
+from freeze_engine.trace import Check
+
+NAME: Final = "stale_weights"
+_PROBING_S = 10.0
+_STALE: Final = ("ignored", "in part")
+_WAYS: Final = {"changed in place": written, "assigned anew": assigned}
+_AGAIN: Final = {
+    "inductor": "call torch.compiler.reset() and compile again",
+    "torchscript": "freeze the module again",
+}
+_WORDS: Final[Mapping[Outcome, str]] = {
+    "noticed": "noticed",
+    "compiled again": "noticed, since torch compiles again for it",
+    "in part": "noticed in part, some of its uses being constant",
+    "ignored": "ignored",
+    "no effect": "without effect in the source module, too",
+}
+
+
+def stale_weights(context: CheckContext) -> Check:
+    """Changes weights of the source module and tells whether the frozen module's outputs follow.
+
+    Each weight is changed alone, in place and by assigning another tensor, then all by `load_state_dict` and between
+    ``train()`` and ``eval()``. Where that would take long, those of one fate are changed together.
+
+    Args:
+        context: the freeze.
+    """
+    if context.inputs is None:
+        return _unknown("There are no inputs to run the module on: record it with some.")
+    if isinstance(context.options, InductorOptions) and context.options.discard_parameters:
+        return _unknown("The module gave up its parameters (discard_parameters): there are none left to change.")
+    is_script = not isinstance(context.options, InductorOptions)
+    every = weights(context.source, context.result if is_script else None)
+    able = [weight for weight in every if not weight.obstacle]
+    if not able:
+        return _unknown("The module holds no weights that could be changed.")
+    probe = Probe(context, context.inputs)
+    if not probe.is_repeatable():
+        return _unknown("It gives other outputs for the same inputs, so a change in them would tell nothing.")
+    probing = _Probing(context, probe, able)
+    probing.run()
+    aside = [f"not probed: {weight} ({weight.obstacle})" for weight in every if weight.obstacle]
+    return probing.check(aside)
+
+
+def _unknown(message: str) -> Check:
+    return Check(NAME, "unknown", message)
+
+
+class _Probing:
+    def __init__(self, context: CheckContext, probe: Probe, able: Sequence[Weight]) -> None:
+        self._context = context
+        self._probe = probe
+        self._able = able
+        self._found: dict[str, dict[Outcome, list[str]]] = {way: {} for way in _WAYS}
+        self._wholes: list[str] = []
+        self._aside: list[str] = []
+
+    def run(self) -> None:
+        """Makes the changes."""
+        affordable = int(_PROBING_S / max(self._probe.run_s * len(_WAYS), 1e-9))
+        if len(self._able) <= affordable:
+            for weight in self._able:
+                self._try([weight])
+        else:
+            self._groups(affordable)
+        source = self._context.source
+        self._whole("all by load_state_dict", functools.partial(loaded, source, self._able))
+        self._whole("all between train() and eval()", functools.partial(retrained, source, self._able))
+
+    def _groups(self, affordable: int) -> None:
+        """Changes all weights of one fate together; where that is noticed, as many alone as there is time for."""
+        for fate, members in _by_fate(self._context, self._able).items():
+            outcomes = self._outcomes(members)
+            if all(outcome == "ignored" for outcome in outcomes.values()):
+                self._note(members, outcomes)
+                self._aside.append(f"changed together, being {fate}: {_names(members)}")
+                continue
+            for weight in members[:affordable]:
+                self._try([weight])
+            left = members[affordable:]
+            affordable -= len(members[:affordable])
+            if left:
+                self._aside.append(f"not probed alone, for it would take long: {_names(left)}")
+
+    def _try(self, members: Sequence[Weight]) -> None:
+        try:
+            self._note(members, self._outcomes(members))
+        except CandidateError as error:
+            self._aside.append(f"not probed: {_names(members)} ({error})")
+
+    def _outcomes(self, members: Sequence[Weight]) -> dict[str, Outcome]:
+        return {way: self._probe.outcome(functools.partial(change, members)) for way, change in _WAYS.items()}
+
+    def _note(self, members: Sequence[Weight], outcomes: Mapping[str, Outcome]) -> None:
+        for way, outcome in outcomes.items():
+            self._found[way].setdefault(outcome, []).extend(map(str, members))
+
+    def _whole(self, what: str, change: Change) -> None:
+        try:
+            told = {"in part": "noticed in part"}
+            outcome = self._probe.outcome(change)
+            self._wholes.append(f"{what}: {told.get(outcome, _WORDS[outcome])}")
+        except CandidateError as error:
+            self._wholes.append(f"{what}: not probed ({error})")
+
+    def check(self, aside: Sequence[str]) -> Check:
+        """Returns what was found.
+
+        Args:
+            aside: further lines for the details.
+        """
+        details = (*self._lines(), *self._wholes, *self._aside, *aside)
+        told = {way: self._count(way) for way in _WAYS}
+        stale = [f"{found} of {probed} {way}" for way, (found, probed) in told.items() if found]
+        if stale:
+            again = _AGAIN[self._context.trace.backend]
+            text = f"Freezing made constants of weights: it ignores {' and '.join(stale)}. After loading or changing "
+            return Check(NAME, "failed", f"{text}weights, {again}; do not train a frozen module.", details)
+        if not any(probed for _, probed in told.values()):
+            return Check(NAME, "unknown", "No weight changes the module's outputs.", details)
+        return Check(NAME, "passed", "Its outputs follow every weight that was changed.", details)
+
+    def _count(self, way: str) -> tuple[int, int]:
+        """Returns how many weights are stale, and how many were probed with an effect."""
+        found = self._found[way]
+        stale = sum(len(found.get(outcome, ())) for outcome in _STALE)
+        return stale, sum(len(names) for outcome, names in found.items() if outcome != "no effect")
+
+    def _lines(self) -> Iterator[str]:
+        for way, found in self._found.items():
+            for outcome, said in _WORDS.items():
+                if outcome in found:
+                    yield f"{way}, {said}: {', '.join(sorted(found[outcome]))}"
+
+
+def _by_fate(context: CheckContext, able: Sequence[Weight]) -> dict[str, list[Weight]]:
+    fates = {fate.path: fate.fate for fate in context.trace.attributes}
+    groups: dict[str, list[Weight]] = {}
+    for weight in able:
+        found = {fates.get(path, "of unknown fate") for path in weight.paths}
+        groups.setdefault(" and ".join(sorted(found)), []).append(weight)
+    return groups
+
+
+def _names(members: Sequence[Weight]) -> str:
+    return ", ".join(map(str, members))

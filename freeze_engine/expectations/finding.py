@@ -1,0 +1,84 @@
+"""What came of one expectation, and the words that findings have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from freeze_engine.trace import SourceRef, Step, Trace
+
+Outcome = Literal["ok", "failed", "cannot tell"]
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What came of one expectation.
+
+    Attributes:
+        name: the field of `Expectations` that asked for it; ``freeze`` for what is always expected.
+        expected: what was expected, in a few words.
+        outcome: ``cannot tell`` where the trace does not say; it is no success.
+        message: one sentence: what the trace shows.
+        evidence: what that stands on, one line each: which attribute or node, where, and why.
+        remedy: what to do about it; empty where there is nothing to do, or nothing is known.
+    """
+
+    name: str
+    expected: str
+    outcome: Outcome
+    message: str
+    evidence: tuple[str, ...] = ()
+    remedy: str = ""
+
+
+def findings_text(findings: Sequence[Finding]) -> Iterator[str]:
+    """Yields the lines that tell of findings: what was expected, what was found, why, and what to do.
+
+    Args:
+        findings: in the order to tell them.
+    """
+    for finding in findings:
+        yield f"{finding.outcome}: {finding.expected}"
+        yield f"  {finding.message}"
+        yield from (f"    {line}" for line in finding.evidence)
+        if finding.remedy:
+            yield f"  → {finding.remedy}"
+
+
+def step_text(step: Step) -> str:
+    """Returns how a step is called in a sentence (``step 14, FoldConvBn (forward, round 1)``)."""
+    where = step.method if step.round is None else f"{step.method}, round {step.round}"
+    return f"step {step.index}, {step.name} ({where})"
+
+
+def source_text(trace: Trace, source: SourceRef | None) -> str:
+    """Returns ``file:line``, followed by what stands there if the trace has it; empty for no source."""
+    if source is None:
+        return ""
+    for kept in trace.sources:
+        offset = source.line - kept.first_line
+        if kept.file == source.file and 0 <= offset < len(kept.lines):
+            return f"{source.file}:{source.line}: {kept.lines[offset].strip()}"
+    return f"{source.file}:{source.line}"
+
+
+def node_source(trace: Trace, step: Step, node_id: str) -> str:
+    """Returns the `source_text` of a node of the graph after a step, or of the one before where it is gone."""
+    earlier = trace.before(step)
+    for one in (step, earlier):
+        for node in one.graph.walk() if one is not None else ():
+            if node.id == node_id:
+                return source_text(trace, node.source)
+    return ""
+
+
+def counted(number: int, noun: str) -> str:
+    """Returns a number with its noun (``1 attribute``, ``3 attributes``)."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def listed(names: Sequence[str], most: int = 12) -> str:
+    """Returns names in one line, those beyond ``most`` counted."""
+    more = f", … and {len(names) - most} more" if len(names) > most else ""
+    return ", ".join(names[:most]) + more

@@ -1,0 +1,95 @@
+"""Which folds must have happened."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from freeze_engine.errors import FreezerError
+from freeze_engine.expectations.finding import Finding, node_source, step_text
+from freeze_engine.trace import NearMiss, Trace
+
+_FORM: Final = re.compile(r"(?P<kind>\w+)(?:=(?P<count>\d+)|(?P<all>:all))?")
+
+
+@dataclass(frozen=True, slots=True)
+class FoldCount:
+    """How often a kind of fold must have happened.
+
+    Attributes:
+        kind: as in `Rewrite.kind`.
+        count: just so often; ``any`` for at least once, ``all`` for at least once and wherever it could have.
+    """
+
+    kind: str
+    count: int | Literal["any", "all"] = "any"
+
+
+def read_fold(text: str) -> FoldCount:
+    """Reads ``conv_bn``, ``conv_bn=20`` or ``conv_bn:all``.
+
+    Raises:
+        FreezerError: it is none of these.
+    """
+    found = _FORM.fullmatch(text)
+    if found is None:
+        raise FreezerError(
+            f"{text!r} is no expectation of a fold; write its kind, such as conv_bn, conv_bn=20 or conv_bn:all"
+        )
+    if found["count"] is not None:
+        return FoldCount(found["kind"], int(found["count"]))
+    return FoldCount(found["kind"], "all" if found["all"] else "any")
+
+
+def folded(trace: Trace, fold: FoldCount) -> Finding:
+    """Tells whether a kind of fold happened as often as it must.
+
+    Args:
+        trace: the recording.
+        fold: what must have happened.
+    """
+    kinds = Counter(rewrite.kind for step in trace.steps for rewrite in step.rewrites)
+    missed = [miss for miss in trace.near_misses if miss.kind == fold.kind]
+    happened = kinds[fold.kind]
+    wanted = f"{fold.kind} folded{_often(fold)}"
+    told = f"{fold.kind}: {happened} folded, {len(missed)} could have been and were not."
+    failed = (
+        happened != fold.count if isinstance(fold.count, int) else happened == 0 or (fold.count == "all" and missed)
+    )
+    if not failed:
+        return Finding("expect_folded", wanted, "ok", told, tuple(_where(trace, fold.kind)))
+    evidence = [line for miss in missed for line in _near_miss(trace, miss)]
+    if happened == 0 and not missed:
+        others = ", ".join(f"{kind} ({number})" for kind, number in sorted(kinds.items())) or "none"
+        evidence = [f"no graph had anything of the kind to fold; folds of this freeze: {others}"]
+    elif isinstance(fold.count, int):
+        evidence = [*_where(trace, fold.kind), *evidence]
+    advice = dict.fromkeys(miss.advice for miss in missed if miss.advice)
+    return Finding("expect_folded", wanted, "failed", told, tuple(evidence), " ".join(advice))
+
+
+def _often(fold: FoldCount) -> str:
+    if fold.count == "any":
+        return ""
+    return " wherever possible" if fold.count == "all" else f" {fold.count} times"
+
+
+def _where(trace: Trace, kind: str) -> Iterator[str]:
+    for step in trace.steps:
+        modules = [", ".join(rewrite.modules) for rewrite in step.rewrites if rewrite.kind == kind]
+        if modules:
+            names = [name for name in modules if name]
+            yield f"{len(modules)} by {step_text(step)}" + (f": {'; '.join(names[:6])}" if names else "")
+
+
+def _near_miss(trace: Trace, miss: NearMiss) -> Iterator[str]:
+    step = trace.steps[miss.step]
+    beside = f" next to %{miss.neighbour}" if miss.neighbour else ""
+    yield f"%{miss.node}{beside}, {step_text(step)}: {miss.reason}"
+    yield f"  {miss.detail}"
+    place = node_source(trace, step, miss.node)
+    if place:
+        yield f"  at {place}"

@@ -1,0 +1,74 @@
+"""What was measured of a freeze's result, as against its passes on the way."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from freeze_engine.trace import Latency, Numerics, Step, Trace
+
+COMPILED: Final = "compiled with freezing"
+"""The baseline that is Inductor's result: what its last passes leave cannot be run on its own."""
+
+
+@dataclass(frozen=True, slots=True)
+class FinalFigures:
+    """What was measured of one result.
+
+    Attributes:
+        method: its name.
+        step: index of the step whose graph was measured; ``None`` for the compiled module as a whole.
+        latency: one per device; the ratio is to the first step of the same trace.
+        numerics: one per reference and kind of inputs.
+    """
+
+    method: str
+    step: int | None
+    latency: tuple[Latency, ...]
+    numerics: tuple[Numerics, ...]
+
+    @property
+    def name(self) -> str:
+        """What was measured, in a few words."""
+        return f"{self.method} after step {self.step}" if self.step is not None else f"the model {COMPILED}"
+
+
+def final_figures(trace: Trace) -> tuple[FinalFigures, ...]:
+    """Returns the figures of what a freeze returned.
+
+    Args:
+        trace: the recording, measured or not.
+
+    Returns:
+        For TorchScript one per method whose last graph was measured; for Inductor those of the compiled module. Empty
+        where nothing was measured, or only graphs that a later pass has changed.
+    """
+    if trace.backend == "inductor":
+        return tuple(
+            FinalFigures("forward", None, baseline.latency, baseline.numerics)
+            for baseline in trace.baselines
+            if baseline.name == COMPILED
+        )
+    return tuple(_finals(trace))
+
+
+def _finals(trace: Trace) -> Iterator[FinalFigures]:
+    for method in trace.methods:
+        latency, numerics = _last(trace, method, "latency"), _last(trace, method, "numerics")
+        measured = latency or numerics
+        if measured is not None:
+            yield FinalFigures(
+                method, measured.index, latency.latency if latency else (), numerics.numerics if numerics else ()
+            )
+
+
+def _last(trace: Trace, method: str, figures: str) -> Step | None:
+    """Returns the last step that has figures of a kind, if no later step changed the graph."""
+    last = trace.final(method)
+    for step in reversed(trace.method_steps(method)):
+        if last is None or step.graph != last.graph:
+            return None
+        if getattr(step, figures):
+            return step
+    return None

@@ -1,0 +1,89 @@
+"""What a user's own tests use: ``fe.testing.assert_frozen``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from freeze_engine.errors import FreezerError
+from freeze_engine.expectations.expected import Expectations
+from freeze_engine.expectations.finding import findings_text
+from freeze_engine.inputs import Inputs
+from freeze_engine.options import CheckName, InductorOptions, TorchScriptOptions
+from freeze_engine.serde import load
+from freeze_engine.session import Captured, Recording, record
+from freeze_engine.trace import Backend, Trace
+
+if TYPE_CHECKING:
+    import torch
+
+
+def assert_frozen(
+    subject: torch.nn.Module | Recording | Captured | Trace | str | Path,
+    inputs: Inputs | Sequence[Any] | torch.Tensor | None = None,
+    *,
+    backend: Backend = "torchscript",
+    options: TorchScriptOptions | InductorOptions | None = None,
+    checks: Sequence[CheckName] = (),
+    **expected: Any,
+) -> None:
+    """Asserts that a freeze came to its end and did what is expected of it.
+
+    ``assert_frozen(model, (x,), expect_folded="conv_bn:all", no_preserved=(), max_error=1e-5)`` freezes a module, and
+    measures what is asked about and nothing else. A freeze that is recorded already is only looked at, which needs no
+    torch.
+
+    Args:
+        subject: a module to freeze; or what is recorded: a `Recording`, the traces of a ``with capture()`` block, a
+            `Trace`, or the path of a trace file.
+        inputs: of a module that is to be frozen, as for `record`.
+        backend, options, checks: of a module that is to be frozen, as for `record`.
+        **expected: fields of `Expectations`.
+
+    Raises:
+        AssertionError: an expectation failed, or the trace does not say. The message tells of each what was found,
+            where, why, and what to do.
+        FreezerError: an expectation cannot be read, or ``subject`` is recorded already and there are inputs.
+        TypeError: there is no such expectation.
+        Exception: whatever torch raises when it freezes, unchanged.
+    """
+    __tracebackhide__ = True  # pytest then shows the line of the test
+    expectations = Expectations(**expected)
+    traces = _recorded(subject)
+    if traces is None:
+        model: Any = subject
+        measure = expectations.measure()
+        made = record(model, inputs, backend=backend, options=options, measure=measure, checks=tuple(checks))
+        traces = (made.trace,)
+    elif inputs is not None or options is not None or checks:
+        raise FreezerError("inputs, options and checks are for a module to freeze, and this one is recorded already")
+    text = _failures(traces, expectations)
+    if text:
+        raise AssertionError(text)
+
+
+def _recorded(subject: object) -> tuple[Trace, ...] | None:
+    """Returns the traces of what is recorded already, ``None`` for a module."""
+    if isinstance(subject, Trace):
+        return (subject,)
+    if isinstance(subject, Recording):
+        return (subject.trace,)
+    if isinstance(subject, Captured):
+        return subject.traces
+    if isinstance(subject, (str, Path)):
+        return (load(subject),)
+    return None
+
+
+def _failures(traces: Sequence[Trace], expectations: Expectations) -> str:
+    if not traces:
+        return "nothing was frozen in the captured block"
+    parts = []
+    for trace in traces:
+        found = expectations.evaluate(trace)
+        bad = [finding for finding in found if finding.outcome != "ok"]
+        if bad:
+            head = f"{trace.name or 'the model'} ({trace.backend}): {len(bad)} of {len(found)} expectations not met"
+            parts.append("\n".join([head, *findings_text(bad)]))
+    return "\n\n".join(parts)

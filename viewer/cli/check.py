@@ -1,0 +1,103 @@
+"""``freezer-ui check``."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+from dataclasses import asdict
+from typing import Any, ClassVar, Final
+
+import freeze_engine as fe
+from viewer.cli.command import CHECK_FAILED, FINE, CommandError
+from viewer.cli.terminal import say
+
+_BYTES: Final = re.compile(r"(\d{1,15})([KMGT]?)(iB)?")
+_UNITS: Final = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
+
+
+class CheckCommand:
+    """Hold a trace against what is expected of it, for CI.
+
+    Each expectation is answered by ok, failed, or cannot tell: what was not measured or recorded is no success. With
+    it stands what the answer is drawn from, and what to do. Exits with 0 if all is ok, and with 1 otherwise. That the
+    freeze came to its end is always expected. Does not import torch.
+
+    KIND is a kind of fold as freezer-ui shows it: conv_bn for at least one, conv_bn=20 for that many, conv_bn:all for
+    at least one and none that could have happened and did not. In a GLOB, * stands for anything, dots included.
+    """
+
+    name: ClassVar[str] = "check"
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        """Adds the subcommand's arguments."""
+        add = parser.add_argument
+        add("trace", metavar="TRACE", help="the trace file")
+        add("--max-error", type=float, metavar="X", help="largest absolute error of an output")
+        add("--within-tolerance", action="store_true", help="outputs within torch.testing.assert_close's defaults")
+        add("--reference", choices=("eager", "float64"), default="eager", help="what errors are against (%(default)s)")
+        add("--expect-folded", action="append", default=[], metavar="KIND", help="a fold that must have happened")
+        add(
+            "--no-preserved",
+            action="append",
+            nargs="*",
+            metavar="GLOB",
+            help="attributes that must not be preserved (default: all but those that were asked for)",
+        )
+        add("--expect-preserved", action="append", default=[], metavar="GLOB", help="attributes that must be preserved")
+        add("--max-latency-ratio", type=float, metavar="X", help="largest time relative to the first step's")
+        add("--no-slower", action="store_true", help="not measurably slower than the first step")
+        add("--max-constant-bytes", type=_byte_count, metavar="N", help="bytes of constants at the end (98M, 1G)")
+        add("--saves", action="store_true", help="the frozen module survives saving and loading")
+        add("--no-failed-checks", action="store_true", help="what was asked with record --check has passed")
+        add("--no-notices", action="append", default=[], metavar="CODE", help="notices that must not be there")
+        add("--json", action="store_true", help="print the findings as JSON")
+
+    def run(self, arguments: argparse.Namespace) -> int:
+        """Prints a finding per expectation."""
+        expected = _expectations(arguments)
+        if expected.empty:
+            raise CommandError("nothing is expected: say what, such as --no-preserved (freezer-ui check --help)")
+        trace = fe.load(arguments.trace)
+        findings = expected.evaluate(trace)
+        if arguments.json:
+            say(json.dumps(_document(trace, findings), ensure_ascii=False, indent=2) + "\n")
+        else:
+            from viewer.stats import printable
+
+            say("".join(f"{printable(line)}\n" for line in fe.findings_text(findings)))
+        return FINE if all(finding.outcome == "ok" for finding in findings) else CHECK_FAILED
+
+
+def _expectations(arguments: argparse.Namespace) -> fe.Expectations:
+    globs = arguments.no_preserved
+    return fe.Expectations(
+        max_error=arguments.max_error,
+        within_tolerance=arguments.within_tolerance,
+        reference=arguments.reference,
+        expect_folded=tuple(arguments.expect_folded),
+        no_preserved=None if globs is None else tuple(glob for given in globs for glob in given),
+        expect_preserved=tuple(arguments.expect_preserved),
+        max_latency_ratio=arguments.max_latency_ratio,
+        no_slower=arguments.no_slower,
+        max_constant_bytes=arguments.max_constant_bytes,
+        saves=arguments.saves,
+        no_failed_checks=arguments.no_failed_checks,
+        no_notices=tuple(arguments.no_notices),
+    )
+
+
+def _document(trace: fe.Trace, findings: tuple[fe.Finding, ...]) -> dict[str, Any]:
+    return {
+        "trace": trace.name,
+        "backend": trace.backend,
+        "ok": all(finding.outcome == "ok" for finding in findings),
+        "findings": [asdict(finding) for finding in findings],
+    }
+
+
+def _byte_count(text: str) -> int:
+    match = _BYTES.fullmatch(text)
+    if match is None:
+        raise argparse.ArgumentTypeError(f"{text} is no number of bytes; give one such as 500000, 98M or 1G")
+    return int(match[1]) * _UNITS[match[2]]

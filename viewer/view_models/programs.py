@@ -1,0 +1,91 @@
+"""The programs that Inductor generated: their kernels in call order, and where each stands in the code."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
+
+import freeze_engine as fe
+from viewer.view_models.places import source_row
+from viewer.view_models.wording import duration_text, finite, interval_text
+
+_COMPILED: Final = re.compile(r"^(\w+) = async_compile\.")
+_STRING_ENDS: Final = "'''"
+
+
+def program_rows(trace: fe.Trace) -> list[dict[str, Any]]:
+    """Returns one row per program, in the trace's order.
+
+    ``step`` is the last step of the method, whose nodes the kernels name; lines of ``code`` are counted from 0.
+    """
+    return [_program_row(program, trace.final(program.method)) for program in trace.programs]
+
+
+def _program_row(program: fe.Program, final: fe.Step | None) -> dict[str, Any]:
+    lines = program.code.splitlines() if program.code is not None else []
+    definitions = dict(_definitions(lines))
+    calls = _calls(lines, [kernel.name for kernel in program.kernels], definitions)
+    timed = [kernel.time_ns for kernel in program.kernels if kernel.time_ns is not None]
+    return {
+        "name": program.name,
+        "method": program.method,
+        "step": None if final is None else final.index,
+        "time": duration_text(sum(time.value for time in timed)) if timed else None,
+        "kernels": [
+            _kernel_row(kernel, call, definitions.get(kernel.name))
+            for kernel, call in zip(program.kernels, calls, strict=True)
+        ],
+        "code": program.code,
+        "no_kernel": [list(pair) for pair in program.no_kernel],
+        "passes": [[entry.stage, entry.name, entry.nodes, entry.changed] for entry in program.passes],
+    }
+
+
+def _kernel_row(kernel: fe.Kernel, call: int | None, definition: tuple[int, int] | None) -> dict[str, Any]:
+    time = kernel.time_ns
+    return {
+        "name": kernel.name,
+        "kind": kernel.kind,
+        "nodes": list(kernel.nodes),
+        "origins": list(kernel.origins),
+        "ops": list(kernel.ops),
+        "sources": [source_row(source) for source in kernel.sources],
+        "time": time and f"{duration_text(time.value)} ({interval_text(time)})",
+        "time_ns": time and finite(time.value),
+        "call": call,
+        "definition": definition and list(definition),
+    }
+
+
+def _definitions(lines: Sequence[str]) -> Iterator[tuple[str, tuple[int, int]]]:
+    """Yields the kernels that the code compiles, with their first and last line."""
+    start = None
+    name = ""
+    for number, line in enumerate(lines):
+        found = _COMPILED.match(line)
+        if found:
+            name, start = found[1], number
+        if start is not None and (line.startswith(_STRING_ENDS) or (found and _STRING_ENDS not in line)):
+            yield name, (start, number)
+            start = None
+
+
+def _calls(
+    lines: Sequence[str], names: Sequence[str], definitions: Mapping[str, tuple[int, int]]
+) -> Iterator[int | None]:
+    """Yields the line in which each kernel is called, in order; ``None`` where it is not found."""
+    inside = {number for first, last in definitions.values() for number in range(first, last + 1)}
+    number, before = 0, ""
+    for name in names:
+        called = re.compile(rf"(?<![\w.])({re.escape(name)}|{re.escape(name.removeprefix('torch.ops.'))})(\.run)?\(")
+        start = number + (name == before)  # a line may call several kernels
+        places = (at for at in range(start, len(lines)) if at not in inside and _is_call(called, lines[at]))
+        found = next(places, None)
+        yield found
+        if found is not None:
+            number, before = found, name
+
+
+def _is_call(called: re.Pattern[str], line: str) -> bool:
+    return not line.lstrip().startswith("#") and called.search(line) is not None
