@@ -68,6 +68,15 @@ from .options import (
     Progress as Progress,
     TorchScriptOptions as TorchScriptOptions,
 )
+from .programs import (
+    FreezingLoss as FreezingLoss,
+    KernelGroup as KernelGroup,
+    PassDifference as PassDifference,
+    ProgramComparison as ProgramComparison,
+    compare_programs as compare_programs,
+    freezing_losses as freezing_losses,
+    kernel_time_ns as kernel_time_ns,
+)
 from .provenance import (
     NodeEnd as NodeEnd,
     node_ends as node_ends,
@@ -75,6 +84,7 @@ from .provenance import (
 from .serde import (
     SCHEMA_VERSION as SCHEMA_VERSION,
     dumps as dumps,
+    is_trace_file as is_trace_file,
     load as load,
     loads as loads,
     save as save,

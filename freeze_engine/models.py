@@ -31,6 +31,7 @@ from freeze_engine.errors import ModelSpecError
 from freeze_engine.examples import EXAMPLES
 from freeze_engine.exported_program import check_exported_program
 from freeze_engine.inputs import InputRequest, Inputs, RandomTensor, SavedTensor, did_you_mean, parse_input
+from freeze_engine.serde import is_trace_file
 
 __all__ = ["InputRequest", "Inputs", "LoadedModel", "load_model", "make_inputs", "parse_input"]
 
@@ -140,6 +141,8 @@ def _example(name: str) -> LoadedModel:
 
 
 def _file(path: Path, map_location: str | None, trusted: bool) -> LoadedModel:
+    if is_trace_file(path):
+        raise ModelSpecError(f"{path} is a recorded trace, not a model. Look at it with `freezer-ui {path}`.")
     members = _archive_members(path)
     if _is_torchscript(members):
         return _torchscript(path, map_location)

@@ -117,6 +117,19 @@ def load(path: str | os.PathLike[str], max_bytes: int = MAX_BYTES) -> Trace:
     return loads(data, os.fspath(path), max_bytes)
 
 
+def is_trace_file(path: str | os.PathLike[str]) -> bool:
+    """Returns whether a file begins as trace files do; `load` tells whether it is one.
+
+    Args:
+        path: the file.
+
+    Raises:
+        OSError: it cannot be read.
+    """
+    with Path(path).open("rb") as stream:
+        return stream.read(len(_MAGIC)) == _MAGIC
+
+
 def dumps(trace: Trace) -> bytes:
     """Returns the bytes of a trace's file; the same trace gives the same bytes (with the same zlib).
 

@@ -15,6 +15,8 @@ from freeze_engine.errors import ModelSpecError
 from freeze_engine.examples import EXAMPLES
 from freeze_engine.inputs import InputRequest, RandomTensor, SavedTensor
 from freeze_engine.models import Inputs, LoadedModel, load_model, make_inputs, parse_input
+from freeze_engine.serde import save
+from tests.builders import small_trace
 
 FACTORIES = """
 import torch
@@ -179,6 +181,12 @@ def test_a_foreign_file(tmp_path, content):
     path.write_bytes(content)
     with pytest.raises(ModelSpecError, match="neither a TorchScript file nor an exported program"):
         load_model(str(path))
+
+
+def test_a_trace_is_no_model(tmp_path):
+    save(small_trace(), tmp_path / "net.fztrace")
+    with pytest.raises(ModelSpecError, match=r"net\.fztrace is a recorded trace, not a model\. Look at it with"):
+        load_model(str(tmp_path / "net.fztrace"))
 
 
 def test_a_foreign_archive(tmp_path):

@@ -15,7 +15,6 @@ MAX_ENTRIES: Final = 5_000
 """How many entries of a folder are told."""
 
 _LEGACY_SAVE: Final = b"\x80\x02\x8a\nl\xfc\x9cF"  # MAGIC_NUMBER of torch/serialization.py, pickled
-_TRACE_MAGIC: Final = b"\x89FZT\r\n\x1a\n"
 _MODEL_SUFFIXES: Final = (".pt", ".pth", ".ts", ".pt2", ".torchscript", ".zip")
 
 
@@ -29,12 +28,11 @@ def file_kind(path: Path) -> FileKind | None:
         ``None`` if it is nothing that can be opened or recorded. A ``tensor`` file is one that ``torch.save`` wrote;
         a ``legacy`` one as well, before torch 1.6, and is not opened here.
     """
-    with path.open("rb") as stream:
-        start = stream.read(len(_TRACE_MAGIC))
-    if start == _TRACE_MAGIC:
+    if fe.is_trace_file(path):
         return "trace"
-    if start == _LEGACY_SAVE:
-        return "legacy"
+    with path.open("rb") as stream:
+        if stream.read(len(_LEGACY_SAVE)) == _LEGACY_SAVE:
+            return "legacy"
     members = _archive_members(path)
     if {"constants.pkl", "data.pkl"} <= members:
         return "torchscript"
