@@ -14,6 +14,16 @@ from .diff import (
     NodeChange as NodeChange,
     diff_snapshots as diff_snapshots,
 )
+from .duplication import (
+    Duplicate as Duplicate,
+    duplicates as duplicates,
+)
+from .error_sources import (
+    AddedError as AddedError,
+    ErrorSplit as ErrorSplit,
+    error_split as error_split,
+    largest_error as largest_error,
+)
 from .errors import (
     FreezerError as FreezerError,
     InvalidTraceError as InvalidTraceError,
@@ -75,7 +85,9 @@ from .programs import (
     ProgramComparison as ProgramComparison,
     compare_programs as compare_programs,
     freezing_losses as freezing_losses,
-    kernel_time_ns as kernel_time_ns,
+    group_times_ns as group_times_ns,
+    kernels_time_ns as kernels_time_ns,
+    lost_groups as lost_groups,
 )
 from .provenance import (
     NodeEnd as NodeEnd,

@@ -121,7 +121,7 @@ def latency_changes(trace: Trace) -> tuple[LatencyChange, ...]:
     for step in trace.steps:
         for latency in step.latency:
             place = step.method, latency.device
-            if latency.previous is not None and latency.change in ("faster", "slower"):
+            if place in since and latency.previous is not None and latency.change in ("faster", "slower"):
                 changes.append(LatencyChange(step.index, latency.device, since[place], latency.previous))
             since[place] = step.index
     return tuple(changes)

@@ -6,6 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final, Literal, get_args
 
+from freeze_engine.errors import FreezerError
+
 Progress = Callable[[str, int, int], None]
 """Called as ``progress(message, done, total)``; ``done`` and ``total`` count units of one phase."""
 
@@ -76,6 +78,9 @@ class Measure:
         devices: where to take latencies, by default where the model is. A frozen module runs where its constants
             are, so any other device is named in a notice and left out.
         seconds: time to spend on latencies per device, in s, warm-up apart.
+        threads: intra-op threads to measure with, ``None`` for as many as torch has set; put back afterwards.
+        input_sets: how many inputs to take numeric errors on: the given ones, and generated ones of the same shapes and
+            dtypes beyond the first.
     """
 
     latency: bool = True
@@ -83,6 +88,57 @@ class Measure:
     memory: bool = True
     devices: tuple[str, ...] = ()
     seconds: float = 12.0
+    threads: int | None = None
+    input_sets: int = 3
+
+    def __post_init__(self) -> None:
+        """Checks the numbers.
+
+        Raises:
+            FreezerError: one is too small.
+        """
+        for name, value in (("threads", self.threads), ("input_sets", self.input_sets)):
+            if value is not None and value < 1:
+                raise FreezerError(f"{name}={value}: it must be at least 1")
+
+
+@dataclass(frozen=True, slots=True)
+class AccuracyCheck:
+    """Asks of a candidate whether its outputs are those of the eager module.
+
+    Attributes:
+        max_error: largest absolute difference to accept, ``None`` for the tolerances of ``torch.testing.assert_close``.
+        input_sets: as of `Measure`.
+    """
+
+    max_error: float | None = None
+    input_sets: int = 3
+
+
+@dataclass(frozen=True, slots=True)
+class LatencyCheck:
+    """Asks of a candidate whether it is no slower than an earlier one, run in turns with it.
+
+    Attributes:
+        seconds: to spend on each comparison, in s, warm-up apart.
+        margin: relative slowdown to accept; what noise could explain is never claimed.
+    """
+
+    seconds: float = 3.0
+    margin: float = 0.01
+
+
+@dataclass(frozen=True, slots=True)
+class CommandCheck:
+    """Asks a command, which gets the candidate as a file: 0 is good, 1 to 127 bad but for 125, which skips it.
+
+    Attributes:
+        words: the command; the file is added as its last argument.
+        limit_s: time that one run may take, in s; one that takes longer is bad.
+    """
+
+    words: tuple[str, ...]
+    limit_s: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ from freeze_engine.trace import (
     Failure,
     GraphSnapshot,
     InputSpec,
+    MemoryLedger,
     NearMiss,
     Notice,
     Program,
@@ -61,6 +62,7 @@ class Recorder:
         self.notices: list[Notice] = []
         self.sources: tuple[SourceLines, ...] = ()
         self.programs: tuple[Program, ...] = ()
+        self.memory: MemoryLedger | None = None
         self.failure: Failure | None = None
         self.on_step: Callable[[Step], None] | None = None
 
@@ -68,6 +70,12 @@ class Recorder:
     def environment(self) -> Environment:
         """Where the recording is made."""
         return self._head.environment
+
+    def add_setting(self, name: str, value: str) -> None:
+        """Adds to the environment what was set for the recording only."""
+        environment = self._head.environment
+        settings = (*environment.settings, (name, value))
+        self._head = dataclasses.replace(self._head, environment=dataclasses.replace(environment, settings=settings))
 
     @property
     def steps(self) -> tuple[Step, ...]:
@@ -129,6 +137,7 @@ class Recorder:
             notices=tuple(self.notices),
             sources=self.sources,
             programs=self.programs,
+            memory=self.memory,
             failure=self.failure,
             duration_ns=duration_ns,
             created=created,

@@ -189,7 +189,7 @@ def record(
     from freeze_engine.models import load_model
 
     options = options_for(backend, options)
-    given = _as_inputs(inputs)
+    given = as_inputs(inputs)
     spec = repr(str(model)) if isinstance(model, (str, Path)) else name or type(model).__name__
     asked_via = via
     if isinstance(model, (str, Path)):
@@ -315,7 +315,12 @@ def call_text(
     return f"fe.record({', '.join(parts)})"
 
 
-def _as_inputs(inputs: Inputs | Sequence[Any] | torch.Tensor | None) -> Inputs | None:
+def as_inputs(inputs: Inputs | Sequence[Any] | torch.Tensor | None) -> Inputs | None:
+    """Returns inputs as `Inputs`, whichever way they were given.
+
+    Raises:
+        FreezerError: they are nothing that can be.
+    """
     if inputs is None or isinstance(inputs, Inputs):
         return inputs
     if isinstance(inputs, (tuple, list)):

@@ -275,15 +275,17 @@ class Latency:
 
     Attributes:
         device: ``cpu`` or ``cuda:0``.
-        first_ns: the very first call (compilation and profiling included).
-        warmup_ns: the calls after it until steady state, in order.
+        first_ns: the very first call. TorchScript profiles in it; what was compiled beforehand is not in it. What a
+            process sets up once (thread pool, oneDNN) is in that of eager, which is called before all others.
+        warmup_ns: the calls after it until steady state, in order: in the first of them TorchScript optimizes and fuses.
         samples: timed calls in steady state.
         median_ns: median of the steady-state samples, in ns.
         ratio: time relative to the first step (below 1 is faster); ``None`` on the first step.
         verdict: ``faster`` or ``slower`` only where the ratio's interval excludes 1.
         notes: outliers, throttling or too short a run, in words.
         previous: time relative to the step of the same method before it that was measured, from the same rounds.
-        change: what ``previous`` says, by the same rule as ``verdict``; both ``None`` where there is no such step.
+        change: what ``previous`` says, by the same rule as ``verdict``; both ``None`` where there is no such step, or
+            its graph is the same: that is measured once.
     """
 
     device: str
@@ -329,7 +331,8 @@ class Numerics:
         reference: the eager module in the same dtype (``eager``) or in double precision (``float64``).
         outputs: one entry per output tensor.
         error: why it could not be compared (an exception's text), else ``None``.
-        inputs: which inputs both ran on: the user's (``given``), or generated ones of the same shapes, by name.
+        inputs: which inputs both ran on: the user's (``given``), or generated ones of the same shapes, by name
+            (``similar``, ``wide``, ``similar 2``; `freeze_engine.measure.generated` tells how they are made).
     """
 
     reference: Literal["eager", "float64"]
@@ -365,7 +368,7 @@ class Step:
         rewrites: what was folded or fused into what.
         aliases: alias sets and writes of ``graph``, where recorded.
         latency: one per device.
-        numerics: one per reference.
+        numerics: one per reference and inputs, those on the given inputs first.
         constant_bytes: bytes held by the constants of ``graph``, shared storage counted once.
         code: TorchScript code of ``graph``, where torch gives it.
         log: what torch's log said in this step, without its graphs.
@@ -401,7 +404,7 @@ class Baseline:
     Attributes:
         name: ``eager`` or ``scripted``.
         latency: one per device.
-        numerics: one per reference.
+        numerics: one per reference and inputs, those on the given inputs first.
     """
 
     name: str
@@ -642,11 +645,13 @@ class MemoryLedger:
     """What a freeze did to memory, beside the bytes of constants that each step has.
 
     Attributes:
-        peak_bytes: the most that was resident during the freeze beyond what was before it, ``None`` where unknown.
+        peak_bytes: the most that was resident in the process during the freeze beyond what was before it, recording
+            included; ``None`` where unknown.
         file_before_bytes: size of the module saved before the freeze, ``None`` where it does not save.
         file_after_bytes: size of the frozen module saved.
         saves: whether the frozen module, saved and loaded, runs and gives the same; ``None`` where it was not tried.
-        message: what saving or loading it said, if it failed.
+        message: what saving or loading it said, if it failed, or why it was not tried.
+        step: index of the first step whose graph does not survive saving, as all after it; ``None`` where none is known.
     """
 
     peak_bytes: int | None = None
@@ -654,6 +659,7 @@ class MemoryLedger:
     file_after_bytes: int | None = None
     saves: bool | None = None
     message: str = ""
+    step: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

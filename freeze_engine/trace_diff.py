@@ -32,7 +32,12 @@ class LatencyPair:
 
 @dataclass(frozen=True, slots=True)
 class NumericsPair:
-    """The numeric error against one reference in both traces, ``None`` where one did not compare."""
+    """The numeric error against one reference in both traces, ``None`` where one did not compare.
+
+    Attributes:
+        reference: what with, and on which inputs where these were not the user's (``eager, normal inputs``).
+        before, after: the errors.
+    """
 
     reference: str
     before: Numerics | None
@@ -222,9 +227,7 @@ def _both(old: Step, new: Step) -> StepDiff:
         graph=diff_snapshots(old.graph, new.graph),
         op_deltas=_op_deltas(old, new),
         latency=tuple(LatencyPair(*row) for row in _joined(old.latency, new.latency, lambda entry: entry.device)),
-        numerics=tuple(
-            NumericsPair(*row) for row in _joined(old.numerics, new.numerics, lambda entry: entry.reference)
-        ),
+        numerics=tuple(NumericsPair(*row) for row in _joined(old.numerics, new.numerics, _compared_with)),
         constant_bytes=(old.constant_bytes, new.constant_bytes),
     )
 
@@ -238,7 +241,7 @@ def _one(step: Step) -> StepDiff:
         before=step.index,
         after=None,
         latency=tuple(LatencyPair(entry.device, entry, None) for entry in step.latency),
-        numerics=tuple(NumericsPair(entry.reference, entry, None) for entry in step.numerics),
+        numerics=tuple(NumericsPair(_compared_with(entry), entry, None) for entry in step.numerics),
         constant_bytes=(step.constant_bytes, None),
     )
 
@@ -249,9 +252,13 @@ def _other(step: Step) -> StepDiff:
         before=None,
         after=step.index,
         latency=tuple(LatencyPair(entry.device, None, entry) for entry in step.latency),
-        numerics=tuple(NumericsPair(entry.reference, None, entry) for entry in step.numerics),
+        numerics=tuple(NumericsPair(_compared_with(entry), None, entry) for entry in step.numerics),
         constant_bytes=(None, step.constant_bytes),
     )
+
+
+def _compared_with(numerics: Numerics) -> str:
+    return numerics.reference if numerics.inputs == "given" else f"{numerics.reference}, {numerics.inputs} inputs"
 
 
 def _step_diffs(pairs: Iterable[StepPair], renamed: Trace) -> Iterator[StepDiff]:

@@ -5,6 +5,7 @@
   const { draw } = root.FreezerGraph;
   const PANE_FOOT = 88; // px at the bottom of a pane that legend and buttons take
   const [LEAST_ZOOM, MOST_ZOOM] = [0.004, 4];
+  const TOP_ZOOM = 0.6; // of a first look where nothing changed
   const GLIDE_MS = 180;
 
   class Camera {
@@ -115,7 +116,19 @@
       if (this.fits(whole, view.picture.replaced ? 0.35 : 0.6)) this.frame(whole, { jump: true });
       else if (changes && this.fits(changes.all, 0.4)) this.frame(changes.all, { most: 1, jump: true });
       else if (changes) this.frame(changes.first, { most: 0.85, jump: true });
-      else this.frame(whole, { least: 0.6, most: 1, jump: true });
+      else this.frame(this._top(whole), { least: TOP_ZOOM, most: 1, jump: true });
+    }
+
+    /** The whole, or where it is too wide as much as fits around the middlemost box at its top: the middle may be empty. */
+    _top(whole) {
+      const width = (this.view._paneWidth() - 40) / TOP_ZOOM;
+      const height = (this.view.height - draw.PANE_HEAD - PANE_FOOT) / TOP_ZOOM;
+      const { scene, layout } = this.view.picture;
+      const boxes = scene.items.map((_, item) => item).filter((item) => item && !scene.items[item].open && layout.y[item] < height);
+      if (whole.width <= width || !boxes.length) return whole;
+      const off = (item) => layout.x[item] + layout.width[item] / 2 - whole.width / 2;
+      const [first] = boxes.sort((one, other) => Math.abs(off(one)) - Math.abs(off(other)));
+      return { ...whole, x: whole.width / 2 + off(first) - width / 2, width };
     }
 
     frameChanges() {

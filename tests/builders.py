@@ -254,7 +254,7 @@ def small_trace() -> Trace:
         duration_ns=12_345_678,
         created="2026-01-02T03:04:05Z",
         checks=(Check("round_trip", "failed", "The loaded module gives other numbers.", ("max abs error 0.5",)),),
-        memory=MemoryLedger(1_048_576, 4096, 2048, False, "RuntimeError: could not export Python function call"),
+        memory=MemoryLedger(1_048_576, 4096, 2048, False, "RuntimeError: could not export Python function call", 8),
         programs=(
             Program(
                 "compiled with freezing",

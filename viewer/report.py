@@ -13,7 +13,7 @@ import json
 import os
 import tempfile
 import zlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -46,7 +46,9 @@ VIEWER_SCRIPTS: Final = (
     "code.js",
     "graph_panel.js",
     "panels.js",
+    "kernels.js",
     "charts.js",
+    "findings.js",
     "chrome.js",
     "summary.js",
     "app.js",
@@ -120,10 +122,27 @@ def write_report(trace: fe.Trace, path: str | os.PathLike[str]) -> None:
     Raises:
         FreezerError: the folder is missing or cannot be written.
     """
-    target = Path(path)
+    _write(lambda: render_report(trace), Path(path))
+
+
+def write_comparison(first: fe.Trace, second: fe.Trace, path: str | os.PathLike[str]) -> None:
+    """Writes two traces side by side, whole or not at all.
+
+    Args:
+        first: the trace called A.
+        second: the trace called B.
+        path: the file to write; an existing one is replaced.
+
+    Raises:
+        FreezerError: the folder is missing or cannot be written.
+    """
+    _write(lambda: render_comparison(first, second), Path(path))
+
+
+def _write(render: Callable[[], str], target: Path) -> None:
     if not target.parent.is_dir():
         raise fe.FreezerError(f"cannot write the report {target}: there is no folder {target.parent}; make it first")
-    text = render_report(trace)
+    text = render()
     try:
         _write_whole(target, text)
     except OSError as error:

@@ -13,6 +13,7 @@ from itertools import chain
 import freeze_engine as fe
 from viewer.view_models.environment import input_text
 from viewer.view_models.failure import failure_message, failure_title, knows_constants, left_text, notice_parts
+from viewer.view_models.kernels import comparison_lines, kernel_rows
 from viewer.view_models.overview import FATE_ORDER
 from viewer.view_models.wording import (
     REASONS,
@@ -44,6 +45,8 @@ def stats_text(trace: fe.Trace) -> str:
         _section("Passes", _table([_pass_row(trace, entry) for entry in metrics])),
         _section("Compared with", _baselines(trace)),
         _section("Findings", _findings(trace, metrics)),
+        *(_section(_kernels_title(trace, program), _table(kernel_rows(program))) for program in trace.programs),
+        _section("With freezing against without", comparison_lines(trace)),
         _section(f"Attributes: {len(trace.attributes)}", _attributes(trace)),
         _section("Folds that did not happen", _near_misses(trace)),
         _section("Notices", (line for notice in trace.notices for line in _notice(trace, notice))),
@@ -197,6 +200,12 @@ def _notice(trace: fe.Trace, notice: fe.Notice) -> Iterator[str]:
     said, quoted = notice_parts(notice)
     yield f"{notice.code}: {said}{where}"
     yield from (f"  {line}" for line in (quoted or "").splitlines())
+
+
+def _kernels_title(trace: fe.Trace, program: fe.Program) -> str:
+    order = ", slowest first" if any(kernel.time_ns is not None for kernel in program.kernels) else ", as called"
+    method = f", {program.method}" if len(trace.methods) > 1 else ""
+    return f"Kernels, {program.name}{method}{order}"
 
 
 def _ending(failure: fe.Failure | None) -> str:

@@ -16,7 +16,7 @@ from freeze_engine.measure import statistics
 from freeze_engine.measure.candidate import Candidate, CandidateError, reported
 from freeze_engine.measure.devices import chosen_devices
 from freeze_engine.measure.latency import measure_latency
-from freeze_engine.measure.numerics import measure_numerics
+from freeze_engine.measure.numerics import NumericsOptions, measure_numerics
 from freeze_engine.measure.rounds import LatencyOptions
 from freeze_engine.options import Measure
 from freeze_engine.trace import Contribution, Notice, Numerics, Payoff, Trace
@@ -97,8 +97,9 @@ class _Ablation:
         if not self.measure.numerics:
             return {}
         inputs = self._inputs()
-        every = measure_numerics(candidates, self.context.model, inputs.args, inputs.kwargs, progress=self._told)
-        return {key: tuple(each for each in found if each.reference == "eager") for key, found in every.items()}
+        options = NumericsOptions(reference64=False, input_sets=self.measure.input_sets)
+        report = measure_numerics(candidates, self.context.model, inputs.args, inputs.kwargs, options, self._told)
+        return dict(report.numerics)
 
     def _inputs(self) -> Any:
         return self.context.inputs

@@ -7,6 +7,7 @@ one. Checked on torch 2.13.0 (CPU build).
 
 from __future__ import annotations
 
+import builtins
 from typing import Any
 
 import torch
@@ -164,11 +165,7 @@ def define(module: Any, source: str) -> None:
         module: the module.
         source: the method's TorchScript source.
     """
-
-    def unknown(name: str) -> Any:
-        return None
-
-    module._define(concrete_type(module), source, unknown)
+    module._define(concrete_type(module), source, lambda name: getattr(builtins, name, None))
 
 
 def script_module(module: Any) -> torch.jit.ScriptModule:

@@ -11,7 +11,7 @@ from freeze_engine.trace import Numerics, Step, Trace
 
 _Reference = Literal["eager", "float64"]
 _MEASURE = "Record it with inputs, and with numerics measured (no --no-numerics; fe.Measure(numerics=True))."
-_BISECT = "freezer-ui bisect names the rewrite; without optimize_numerics the folds that move numbers are left out."
+_BISECT = "freezer-ui bisect MODEL --check accuracy names the rewrite that moves the numbers."
 
 
 def error_within(trace: Trace, limit: float, reference: _Reference) -> Finding:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from freeze_engine.errors import FreezerError
-from freeze_engine.expectations.finding import Finding, node_source, step_text
+from freeze_engine.expectations.finding import Finding, counted, node_source, step_text
 from freeze_engine.trace import NearMiss, Trace
 
 _FORM: Final = re.compile(r"(?P<kind>\w+)(?:=(?P<count>\d+)|(?P<all>:all))?")
@@ -64,7 +64,7 @@ def folded(trace: Trace, fold: FoldCount) -> Finding:
     evidence = [line for miss in missed for line in _near_miss(trace, miss)]
     if happened == 0 and not missed:
         others = ", ".join(f"{kind} ({number})" for kind, number in sorted(kinds.items())) or "none"
-        evidence = [f"no graph had anything of the kind to fold; folds of this freeze: {others}"]
+        evidence = [f"nothing was seen that could be folded so; folds of this freeze: {others}"]
     elif isinstance(fold.count, int):
         evidence = [*_where(trace, fold.kind), *evidence]
     advice = dict.fromkeys(miss.advice for miss in missed if miss.advice)
@@ -74,7 +74,7 @@ def folded(trace: Trace, fold: FoldCount) -> Finding:
 def _often(fold: FoldCount) -> str:
     if fold.count == "any":
         return ""
-    return " wherever possible" if fold.count == "all" else f" {fold.count} times"
+    return " wherever possible" if fold.count == "all" else f" {counted(fold.count, 'time')}"
 
 
 def _where(trace: Trace, kind: str) -> Iterator[str]:

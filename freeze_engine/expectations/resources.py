@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from itertools import pairwise
 
 from freeze_engine.expectations.finding import Finding, Outcome
@@ -11,6 +11,7 @@ from freeze_engine.trace import Interval, Latency, Step, Trace
 
 _MEASURE = "Record it with inputs, and with latencies measured (no --no-latency; fe.Measure(latency=True))."
 _LONGER = "Measure for longer, on a quieter machine (--seconds; fe.Measure(seconds=…))."
+_TOO_SHORT = "too short"  # how the note begins that no difference could have been shown
 _MEMORY = "Record it with memory measured (no --no-memory; fe.Measure(memory=True))."
 
 
@@ -40,7 +41,10 @@ def not_slower(trace: Trace) -> Finding:
     """
 
     def judge(latency: Latency, ratio: Interval) -> Outcome:
-        return "failed" if latency.verdict == "slower" else "ok"
+        if latency.verdict == "slower":
+            return "failed"
+        blind = latency.verdict != "faster" and any(note.startswith(_TOO_SHORT) for note in latency.notes)
+        return "cannot tell" if blind else "ok"
 
     return _judged(trace, ("no_slower", "not slower than the first step"), judge)
 
@@ -94,19 +98,17 @@ def _judged(trace: Trace, asked: tuple[str, str], judge: Callable[[Latency, Inte
     order: tuple[Outcome, ...] = ("failed", "cannot tell", "ok")
     _, worst, ratio, outcome = min(found, key=lambda entry: order.index(entry[3]))
     message = f"It takes {_ratio(ratio)} the time of the first step on {worst.device}: {worst.verdict}."
-    lines = tuple(_line(*entry[:3]) for entry in found)
+    lines = tuple(line for entry in found for line in _lines(*entry[:3]))
     slower = _slower(trace) if outcome == "failed" else ()
     remedy = _LONGER if outcome == "cannot tell" else ""
     return Finding(*asked, outcome, message, (*lines, *slower), remedy)
 
 
-def _line(figures: FinalFigures, latency: Latency, ratio: Interval) -> str:
-    notes = f" ({'; '.join(latency.notes)})" if latency.notes else ""
+def _lines(figures: FinalFigures, latency: Latency, ratio: Interval) -> Iterator[str]:
     median = latency.median_ns
-    return (
-        f"{figures.name} on {latency.device}: {_ratio(ratio)}, {median.value / 1e6:.3g} ms "
-        f"({median.low / 1e6:.3g}–{median.high / 1e6:.3g}){notes}"
-    )
+    times = f"{median.value / 1e6:.3g} ms ({median.low / 1e6:.3g}–{median.high / 1e6:.3g})"
+    yield f"{figures.name} on {latency.device}: {_ratio(ratio)}, {times}"
+    yield from (f"  {note}" for note in latency.notes)
 
 
 def _ratio(ratio: Interval) -> str:

@@ -47,10 +47,9 @@ def measure_latency(
 ) -> LatencyReport:
     """Measures all candidates against each other on one device.
 
-    The first candidate that runs is the baseline. Where the one that a candidate follows does not run, it is held against
-    the one that that follows. They run under ``no_grad``, with garbage collection held back.
-    If any of them writes its inputs in place or has state to reset, all are timed call by call, the copying and
-    resetting left out.
+    The first candidate that runs is the baseline. Where what a candidate follows does not run, it is held against what
+    that follows. They run under ``no_grad``, with garbage collection held back. If any of them writes its inputs in
+    place or has state to reset, all are timed call by call, the copying and resetting left out.
 
     Args:
         candidates: what already lives on ``device``, the baseline first.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import copy
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
@@ -24,8 +24,9 @@ from freeze_engine.measure.candidate import (
     reported,
     silent,
 )
+from freeze_engine.measure.generated import InputSet, input_sets
 from freeze_engine.measure.outputs import Reference, compare_outputs
-from freeze_engine.trace import Numerics
+from freeze_engine.trace import Notice, Numerics
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +36,8 @@ class NumericsOptions:
     Attributes:
         method: of the eager module, the one that the candidates were made from.
         reference64: whether to compare with double precision too.
+        input_sets: how many inputs to compare on: the given ones, and generated ones beyond the first, see
+            `freeze_engine.measure.generated`.
         warmup_calls: calls of a candidate before the one that is compared, so that it runs the code that the
             profiling executor optimised, as all later calls do.
         seed: of torch's random numbers, before each run.
@@ -42,8 +45,22 @@ class NumericsOptions:
 
     method: str = "forward"
     reference64: bool = True
+    input_sets: int = 1
     warmup_calls: int = 2
     seed: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class NumericsReport:
+    """What became of every candidate, and of the inputs.
+
+    Attributes:
+        numerics: by key, the errors on the given inputs first, on each against ``eager`` and then ``float64``.
+        refused: type and text of what the eager module raised on generated inputs, by their names.
+    """
+
+    numerics: Mapping[Key, tuple[Numerics, ...]]
+    refused: Mapping[str, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +72,14 @@ class _Expected:
     error: str | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class _Question:
+    """Inputs, and what the references make of them."""
+
+    on: InputSet
+    expected: tuple[_Expected, ...]
+
+
 def measure_numerics(
     candidates: Sequence[Candidate],
     eager: torch.nn.Module,
@@ -62,12 +87,13 @@ def measure_numerics(
     kwargs: Mapping[str, Any],
     options: NumericsOptions | None = None,
     progress: Progress | None = None,
-) -> dict[Key, tuple[Numerics, ...]]:
+) -> NumericsReport:
     """Compares every candidate's outputs with those of the eager module.
 
     Each run has its own copy of the inputs, the same random seed, and state that was reset before. The eager module
     itself is not touched: copies of it run, one as it is, one in float64 with float64 inputs, integers and booleans
-    as they are. Nothing is moved between devices.
+    as they are. Nothing is moved between devices. Generated inputs that the eager module refuses are left out; a
+    candidate that refuses what the eager module accepts is in error.
 
     Args:
         candidates: what to compare.
@@ -78,8 +104,7 @@ def measure_numerics(
         progress: told how far it is.
 
     Returns:
-        By key, the error against ``eager`` and, if asked for, against ``float64``. What could not be run or
-        compared says why in `Numerics.error`.
+        The errors. What could not be run or compared says why in `Numerics.error`.
 
     Raises:
         MeasureError: two candidates share a key.
@@ -87,28 +112,61 @@ def measure_numerics(
     check_keys(candidates)
     options = options or NumericsOptions()
     progress = progress or silent
-    inputs = Inputs(args, kwargs)
     found = {}
     with inference():
         progress(0.0, "running the eager module")
-        expected = tuple(_references(eager, inputs, options))
+        questions, refused = _questions(eager, Inputs(args, kwargs), options)
         for index, candidate in enumerate(candidates):
             progress((index + 1) / (len(candidates) + 1), f"comparing {candidate}")
-            found[candidate.key] = _compared(candidate, inputs, expected, options)
-    return found
+            found[candidate.key] = tuple(_compared(candidate, questions, options))
+    return NumericsReport(found, refused)
 
 
-def _compared(
-    candidate: Candidate, inputs: Inputs, expected: tuple[_Expected, ...], options: NumericsOptions
-) -> tuple[Numerics, ...]:
+def refusals(report: NumericsReport) -> tuple[Notice, ...]:
+    """Says which generated inputs the model refused."""
+    return tuple(
+        Notice(
+            "inputs_refused",
+            f"The model refuses the generated inputs {name!r}, so nothing was compared on them ({error}). Its inputs "
+            "follow a rule that shapes, dtypes and ranges do not tell.",
+        )
+        for name, error in report.refused.items()
+    )
+
+
+def _questions(
+    eager: torch.nn.Module, given: Inputs, options: NumericsOptions
+) -> tuple[list[_Question], dict[str, str]]:
+    """Asks the references about the given inputs and, where the eager module runs on these, about generated ones."""
+    sets = input_sets(given, options.input_sets)
+    questions = [_Question(sets[0], tuple(_references(eager, given, options)))]
+    refused = {}
+    for each in sets[1:] if questions[0].expected[0].error is None else ():
+        expected = tuple(_references(eager, each.inputs, options))
+        if expected[0].error is None:
+            questions.append(_Question(each, expected))
+        else:
+            refused[each.name] = expected[0].error
+    return questions, refused
+
+
+def _compared(candidate: Candidate, questions: Sequence[_Question], options: NumericsOptions) -> Iterator[Numerics]:
+    calls = options.warmup_calls + 1
+    for question in questions:
+        for numerics in _answered(candidate, question, calls, options.seed):
+            yield replace(numerics, inputs=question.on.name)
+        calls = 1  # The inputs are all of one shape and dtype: what is warm stays so.
+
+
+def _answered(candidate: Candidate, question: _Question, calls: int, seed: int) -> tuple[Numerics, ...]:
+    output: object = None
     try:
         with reported():
-            for _ in range(options.warmup_calls):
-                _run(candidate.call, inputs, options.seed, candidate.reset)
-            output = _run(candidate.call, inputs, options.seed, candidate.reset)
+            for _ in range(calls):
+                output = _run(candidate.call, question.on.inputs, seed, candidate.reset)
     except CandidateError as error:
-        return tuple(Numerics(one.reference, (), str(error)) for one in expected)
-    return tuple(_against(output, one) for one in expected)
+        return tuple(Numerics(one.reference, (), str(error)) for one in question.expected)
+    return tuple(_against(output, one) for one in question.expected)
 
 
 def _against(output: object, expected: _Expected) -> Numerics:

@@ -10,6 +10,7 @@ from typing import Literal
 
 import torch
 
+from freeze_engine.measure.ulp import max_ulp
 from freeze_engine.trace import Numerics, OutputError
 
 Reference = Literal["eager", "float64"]
@@ -51,8 +52,8 @@ def compare_outputs(actual: object, expected: object, reference: Reference) -> N
 
     ``close`` is ``torch.testing.assert_close`` with its default tolerances for the candidate's dtype, NaN equal to
     NaN; a float64 reference is cast to that dtype for it (so an overflow that the cast shares is close: it shows in
-    ``nonfinite`` and ``max_abs``). Python floats count as 0-d tensors of the default dtype. Quantised tensors are
-    compared dequantised, sparse and MKLDNN ones dense.
+    ``nonfinite`` and ``max_abs``), and for ``max_ulp``, which counts in that dtype. Python floats count as 0-d tensors
+    of the default dtype. Quantised tensors are compared dequantised, sparse and MKLDNN ones dense.
 
     Args:
         actual: the candidate's output.
@@ -135,6 +136,7 @@ class _Totals:
 
     max_abs: float = 0.0
     max_rel: float = 0.0
+    ulp: float | None = 0.0
     signal: float = 0.0
     noise: float = 0.0
     nonfinite: int = 0
@@ -152,6 +154,9 @@ class _Totals:
         self.noise += error.square().sum().item()
         self.nonfinite += int((~torch.isfinite(actual) & ~same).sum().item())
 
+    def add_ulp(self, distance: float | None) -> None:
+        self.ulp = None if distance is None or self.ulp is None else max(self.ulp, distance)
+
     def sqnr_db(self) -> float:
         """Returns 10 log10 of signal power over error power, as torch.ao.ns.fx.utils.compute_sqnr (torch 2.13)."""
         if self.noise == 0:
@@ -162,15 +167,18 @@ class _Totals:
 
 
 def _output_error(path: str, actual: torch.Tensor, expected: torch.Tensor, cast: bool) -> OutputError:
+    stored = actual.dtype
     actual, expected = _plain(actual), _plain(expected).to(actual.device)
-    totals = _Totals()
+    totals = _Totals(ulp=0.0 if actual.dtype == stored else None)
     close = True
     pieces = (torch.split(side.reshape(-1), _CHUNK_ELEMENTS) for side in (actual, expected))
     for ours, theirs in zip(*pieces, strict=True):
         if ours.numel():
             totals.add(ours, theirs)
-        close = close and _is_close(ours, theirs.to(ours.dtype) if cast else theirs)
-    return OutputError(path, totals.max_abs, totals.max_rel, totals.sqnr_db(), totals.nonfinite, close)
+        rounded = theirs.to(ours.dtype) if cast else theirs
+        totals.add_ulp(max_ulp(ours, rounded))
+        close = close and _is_close(ours, rounded)
+    return OutputError(path, totals.max_abs, totals.max_rel, totals.sqnr_db(), totals.nonfinite, close, totals.ulp)
 
 
 def _is_close(actual: torch.Tensor, expected: torch.Tensor) -> bool:

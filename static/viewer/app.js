@@ -110,7 +110,13 @@ var FreezerViewer = FreezerViewer || {};
       const step = state.step !== null && steps[state.step] ? state.step : this.firstStep();
       const tab = this.panels?.has(state.tab) ? state.tab : "graph";
       const against = state.against !== null && steps[state.against] ? state.against : null;
-      return { ...state, step, against, tab };
+      return { ...state, step, against, tab, ...this.validKernel(state) };
+    }
+
+    validKernel({ program, kernel }) {
+      const { programs } = this.model.view;
+      const known = programs[program] ? program : 0;
+      return { program: known, kernel: kernel !== null && programs[known]?.kernels[kernel] ? kernel : null };
     }
 
     firstStep() {
@@ -148,16 +154,17 @@ var FreezerViewer = FreezerViewer || {};
 
     /** The classes of the parts of the page. */
     parts() {
-      const { GraphPanel, AttributesPanel, RewritesPanel, AliasesPanel, IrPanel, CodePanel, ChartsPanel, EnvironmentPanel, PassSummary } = FreezerViewer;
-      const panels = [GraphPanel, AttributesPanel, RewritesPanel, AliasesPanel, IrPanel, CodePanel, ChartsPanel, EnvironmentPanel];
-      return { Details, PassList, PassSummary, panels };
+      const { GraphPanel, AttributesPanel, RewritesPanel, AliasesPanel, IrPanel, CodePanel, KernelsPanel, ChartsPanel, FindingsPanel, EnvironmentPanel, PassSummary } = FreezerViewer;
+      const panels = [GraphPanel, AttributesPanel, RewritesPanel, AliasesPanel, IrPanel, CodePanel, KernelsPanel, ChartsPanel, FindingsPanel, EnvironmentPanel];
+      return { Details, PassList, PassSummary, panels: panels.filter((Panel) => Panel.fits?.(this.model) ?? true) };
     }
 
     build() {
       const parts = this.parts();
       this.details = new parts.Details(this);
       this.passes = new parts.PassList(this);
-      this.panels = new Map(parts.panels.map((Panel) => new Panel(this)).map((panel) => [panel.id, panel]));
+      const panels = parts.panels.filter((Panel) => Panel.isFor?.(this.model) ?? true);
+      this.panels = new Map(panels.map((Panel) => new Panel(this)).map((panel) => [panel.id, panel]));
       this.tabs = new FreezerViewer.Tabs(this, [...this.panels.values()]);
       this.summary = new parts.PassSummary(this);
       this.toast = h("div.fv-toast", { role: "status", "aria-live": "polite" });
@@ -187,9 +194,11 @@ var FreezerViewer = FreezerViewer || {};
       return known ? this.pair : this.model.pair(step, against);
     }
 
-    /** Ids of the nodes that every view shows as chosen: the chosen one, or those of the chosen attribute. */
-    focusOf({ node, attribute }) {
-      if (node !== null || attribute === null || !this.pair) return node === null ? [] : [node];
+    /** Ids of the nodes that every view shows as chosen: the chosen one, or those of the chosen attribute or kernel. */
+    focusOf(state) {
+      const { node, attribute } = state;
+      if (node !== null || !this.pair) return node === null ? [] : [node];
+      if (attribute === null) return this.model.kernelNodes(state, this.pair);
       const { after, before } = this.pair;
       const now = this.model.nodesOf(after.index, attribute);
       return now.length || !before ? now : this.model.nodesOf(before.index, attribute);
@@ -260,6 +269,7 @@ var FreezerViewer = FreezerViewer || {};
       if (element.matches?.("input, select")) element.blur();
       else if (this.passes.drawn) this.passes.draw(false);
       else if (this.current.node || this.current.attribute) this.navigate({ node: null, attribute: null });
+      else if (this.current.kernel !== null) this.navigate({ kernel: null });
       else if (this.current.against !== null) this.navigate({ against: null });
     }
 

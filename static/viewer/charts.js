@@ -36,12 +36,13 @@ var FreezerViewer = FreezerViewer || {};
         fill(this.figures, h("p.fv-empty", null, charts === null ? LEFT_OUT : "There is nothing to draw in this trace."));
         return;
       }
-      const figures = charts[theme].map((chart) => ({ ...chart, target: h("div.fv-chart-target") }));
-      fill(this.figures, figures.map(({ title, note, target }) => h("figure.fv-chart", null, h("figcaption", null, h("strong", null, title), h("span.fv-muted", null, note)), target)));
+      const figures = charts[theme].filter(({ item }) => item).map((chart) => ({ ...chart, target: h("div.fv-chart-target") }));
+      const absent = charts[theme].filter(({ item }) => !item).map((chart) => h("p.fv-absent-chart", null, caption(chart)));
+      fill(this.figures, figures.map((chart) => h("figure.fv-chart", null, h("figcaption", null, caption(chart)), chart.target)), absent);
       const Bokeh = await loadBokeh();
       this.clear();
       for (const { item, target } of figures) {
-        if (!item || this.app.gone) continue;
+        if (this.app.gone) continue;
         const views = await Bokeh.embed.embed_item(item, target);
         this.views.push(views);
         this.connect(views);
@@ -61,7 +62,7 @@ var FreezerViewer = FreezerViewer || {};
 
     /** The chosen point of a chart is that of a step. */
     choose(place) {
-      this.app.setStep(place);
+      this.app.setStep(Math.round(place)); // two series of one chart stand a little aside of each other
     }
 
     connect(views) {
@@ -95,22 +96,38 @@ var FreezerViewer = FreezerViewer || {};
     }
   }
 
+  function caption({ title, note }) {
+    return [h("strong", null, title), " ", h("span.fv-muted", null, note)];
+  }
+
   /** Every number measured on one pass. */
   function measured(step) {
     if (!step || !(step.latency.length || step.numerics.length)) {
       const which = step ? `Step ${stepLabel(step)}` : "Nothing";
       return h("p.fv-empty", null, step && !step.executable ? `${which} was not measured: its graph cannot run on its own.` : `${which} was not measured.`);
     }
-    const latency = step.latency.map((entry) => cells(entry.device, `${entry.text} (${entry.interval})`, entry.ratio ?? "", entry.verdict, entry.samples, entry.first, entry.warmup, entry.notes.join("; ")));
-    const errors = step.numerics.flatMap((entry) =>
-      entry.error === null
-        ? entry.outputs.map((output) => cells(entry.reference, output.output, output.max_abs, output.max_rel, output.sqnr, output.nonfinite, output.close ? "within tolerance" : "≠ past tolerance"))
-        : [h("tr", null, h("td", null, entry.reference), h("td", { colspan: 6 }, `could not be compared: ${entry.error}`))],
+    const latency = step.latency.map((entry) =>
+      cells(entry.device, `${entry.text} (${entry.interval})`, entry.previous ?? "", entry.change ?? "", entry.ratio ?? "", entry.verdict, entry.first, entry.warmup ? `${entry.warmup_time} in ${entry.warmup}` : "none", entry.samples, entry.notes.join("; ")),
     );
     return [
-      latency.length ? grid(`Latency of step ${stepLabel(step)}`, ["Device", "Median (95%)", "To the first step", "Verdict", "Samples", "First call", "Warm-up calls", "Notes"], latency) : null,
-      errors.length ? grid(`Numeric error of step ${stepLabel(step)}`, ["Against", "Output", "Max abs", "Max rel", "SQNR", "New non-finite", "torch's tolerances"], errors) : null,
+      latency.length ? grid(`Latency of step ${stepLabel(step)}`, ["Device", "Median (95%)", "To the pass before", "", "To the first", "", "First call", "Warm-up calls", "Samples", "Notes"], latency) : null,
+      step.numerics.length ? errors(step) : null,
     ];
+  }
+
+  /** Every input's error, and of every output. */
+  function errors(step) {
+    const several = step.numerics.some((entry) => entry.inputs.length > 1);
+    const own = (entry, inputs) => (several ? [entry.reference, inputs] : [entry.reference]);
+    const rows = step.numerics.flatMap((entry) =>
+      entry.inputs.flatMap(({ inputs, error, outputs }) =>
+        error === null
+          ? outputs.map((output) => cells(...own(entry, inputs), output.output, output.max_abs, output.max_rel, output.ulp ?? "", output.sqnr, output.nonfinite, output.close ? "within tolerance" : "≠ past tolerance"))
+          : [h("tr", null, own(entry, inputs).map((text) => h("td", null, text)), h("td", { colspan: 7 }, `could not be compared: ${error}`))],
+      ),
+    );
+    const heads = ["Against", ...(several ? ["Inputs"] : []), "Output", "Max abs", "Max rel", "Max ULP", "SQNR", "New non-finite", "torch's tolerances"];
+    return grid(`Numeric error of step ${stepLabel(step)}`, heads, rows);
   }
 
   function cells(...texts) {

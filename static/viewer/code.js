@@ -14,10 +14,10 @@ var FreezerViewer = FreezerViewer || {};
       this.code = new VirtualList({
         rowHeight: 20,
         row: (index) => this.line(index),
-        props: { class: "fv-code", role: "region", "aria-label": "TorchScript code" },
+        props: { class: "fv-code", role: "region", "aria-label": "Code of the pass" },
       });
       this.title = h("h3.fv-pane-title");
-      this.none = h("p.fv-empty", null, "torch gave no code for this pass.");
+      this.none = h("p.fv-empty");
       this.source = h("div.fv-code.fv-code-plain", { tabindex: "0", role: "region", "aria-label": "Source" });
       this.element = h(
         "div.fv-panel-body.fv-split",
@@ -45,15 +45,22 @@ var FreezerViewer = FreezerViewer || {};
       this.compared = before !== null && after !== null;
       this.lines = this.compared ? diffLines(before, after, () => true) : after ?? [];
       const untold = pair?.chosen && after && !before ? ` (torch gave none for ${stepLabel(pair.before)})` : "";
-      this.title.textContent = this.compared ? `TorchScript code of ${stepLabel(pair.before)} and ${stepLabel(step)}` : `TorchScript code after this pass${untold}`;
+      this.title.textContent = this.compared ? `Code of ${stepLabel(pair.before)} and ${stepLabel(step)}` : `Code after this pass${untold}`;
       this.code.element.hidden = after === null;
       this.none.hidden = after !== null;
+      if (after === null) fill(this.none, this.nothing(step));
       const longest = this.lines.reduce((most, row) => Math.max(most, (row.line ?? row).text.length), 0);
       this.code.body.style.minWidth = `${longest + 16}ch`;
       this.code.update(this.lines.length);
       this.places = step ? this.nodesByPlace(step) : new Map();
       const { sources } = this.app.model.view;
       fill(this.source, sources.length ? this.sourceBlocks(sources) : h("p.fv-empty", null, "The trace holds no source text."));
+    }
+
+    /** That a pass has no code, and which of its method has: Inductor generates it at the end. */
+    nothing(step) {
+      const other = step && this.app.model.steps.findLast(({ method, code }) => method === step.method && code !== null);
+      return ["torch gave no code for this pass", other ? [", but for ", this.app.details.stepLink(other.index, { tab: "code" })] : null, "."];
     }
 
     line(index) {

@@ -14,15 +14,19 @@ var FreezerViewer = FreezerViewer || {};
       this.element = h(
         "aside.fv-details",
         { "aria-label": "Details" },
-        h("button.fv-icon.fv-details-close", { type: "button", "aria-label": "Close details", title: "Close (Esc)", onclick: () => app.navigate({ node: null, attribute: null }) }, icon("close")),
+        h("button.fv-icon.fv-details-close", { type: "button", "aria-label": "Close details", title: "Close (Esc)", onclick: () => app.navigate({ node: null, attribute: null, kernel: null }) }, icon("close")),
         this.body,
       );
     }
 
     render(state) {
-      const content = state.attribute ? this.attribute(state.attribute) : state.node ? this.node(state.node) : null;
+      const content = state.attribute ? this.attribute(state.attribute) : state.node ? this.node(state.node) : this.kernel(state);
       this.element.hidden = content === null;
       if (content) fill(this.body, content);
+    }
+
+    kernel({ program, kernel }) {
+      return kernel === null ? null : FreezerViewer.kernelDetails(this.app, this.app.model.view.programs[program], kernel);
     }
 
     // --- a node
@@ -45,6 +49,7 @@ var FreezerViewer = FreezerViewer || {};
         this.values(at, node),
         this.texts(node),
         this.constant(node),
+        this.kernels(step.method, id),
         this.source(step.method, node),
         this.history(step.method, id),
         this.rewrites(step.method, id),
@@ -137,6 +142,18 @@ var FreezerViewer = FreezerViewer || {};
         h("div.fv-source-line", { class: number === place.line ? "fv-source-here" : "" }, h("span.fv-source-number", null, number), h("span", null, text)),
       );
       return [where, h("div.fv-source", { tabindex: "0", role: "region", "aria-label": `Source around line ${place.line}` }, rows)];
+    }
+
+    /** The kernels that compute a node, or why none does. */
+    kernels(method, id) {
+      const { model } = this.app;
+      const { programs } = model.view;
+      const rows = model.kernelsOf(method, id).map(({ program, kernel }) =>
+        h("li", null, this.link(programs[program].kernels[kernel].name, { tab: "kernels", program, kernel, node: null, attribute: null }), programs.length > 1 ? h("span.fv-muted", null, ` ${programs[program].name}`) : null),
+      );
+      if (rows.length) return section(rows.length === 1 ? "Kernel" : "Kernels", h("ul.fv-list", null, rows));
+      const why = model.noKernel(method, id);
+      return why === null ? null : section("Kernel", h("p.fv-muted", null, `none: ${why}`));
     }
 
     history(method, id) {
@@ -300,5 +317,5 @@ var FreezerViewer = FreezerViewer || {};
     return nodes.flatMap((node, index) => (index ? [" ", node] : [node]));
   }
 
-  Object.assign(FreezerViewer, { Details, section, pairs });
+  Object.assign(FreezerViewer, { Details, section, pairs, detailsTitle: title });
 })();

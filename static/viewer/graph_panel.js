@@ -112,13 +112,14 @@ var FreezerViewer = FreezerViewer || {};
         if (state.constants !== shown.constants || panes !== shown.panes) await view.setOptions({ constants: state.constants, panes });
         const moved = pair !== shown.pair;
         if (moved) await view.show({ before: pair.before?.index ?? null, after: pair.after.index });
-        if (moved || theme !== shown.theme || state.fates !== shown.fates) this.mark(pair, state.fates);
+        const { program, kernel } = state;
+        if (moved || theme !== shown.theme || state.fates !== shown.fates || program !== shown.program || kernel !== shown.kernel) this.mark(pair, state);
         if (node !== shown.node) await this.select(node);
         if (moved && this.text.value) this.search();
       } finally {
         this.busy = false;
       }
-      this.shown = { theme, panes, pair, constants: state.constants, fates: state.fates, node };
+      this.shown = { theme, panes, pair, constants: state.constants, fates: state.fates, program: state.program, kernel: state.kernel, node };
     }
 
     async select(id) {
@@ -129,8 +130,9 @@ var FreezerViewer = FreezerViewer || {};
       }
     }
 
-    mark({ before, after }, wanted) {
+    mark({ before, after }, { fates: wanted, program, kernel }) {
       const styles = getComputedStyle(this.element);
+      if (kernel !== null) return this.markKernel(this.app.model.view.programs[program].kernels[kernel], styles.getPropertyValue("--accent").trim());
       const marks = {};
       const fates = new Map();
       const add = (value, { fate }) => {
@@ -140,6 +142,14 @@ var FreezerViewer = FreezerViewer || {};
       for (const at of wanted ? [before, after] : []) if (at) this.eachAttribute(at.index, add);
       this.view.setMarks(marks);
       this.view.setLegend([...fates].sort().map(([label, fill]) => ({ fill, label, sign: label[0].toUpperCase() })), "attributes:");
+    }
+
+    /** While a kernel is chosen, its nodes are marked and no fates: two kinds of marks would not be told apart. */
+    markKernel({ name }, fill) {
+      const mark = { fill, label: "kernel", sign: "K" };
+      const nodes = this.app.model.kernelNodes(this.app.current, this.app.pair);
+      this.view.setMarks(Object.fromEntries(nodes.map((id) => [id, mark])));
+      this.view.setLegend([{ ...mark, label: name }], "kernel:");
     }
 
     eachAttribute(at, add) {

@@ -105,7 +105,7 @@ var FreezerViewer = FreezerViewer || {};
   }
 
   function log(lines) {
-    return lines.length ? section("torch's log in this pass", h("pre.fv-log", { tabindex: "0" }, lines.join("\n"))) : null;
+    return lines.length ? section("Noted in this pass", h("pre.fv-log", { tabindex: "0" }, lines.join("\n"))) : null;
   }
 
   function grid(caption, heads, rows) {
@@ -113,6 +113,11 @@ var FreezerViewer = FreezerViewer || {};
   }
 
   class AliasesPanel {
+    /** Inductor has no alias analysis; where TorchScript's is missing, the tab says so. */
+    static isFor({ steps, view }) {
+      return view.backend !== "inductor" || steps.some((step) => step.aliases !== null);
+    }
+
     constructor(app) {
       this.app = app;
       this.id = "aliases";

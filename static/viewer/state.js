@@ -9,6 +9,8 @@ var FreezerViewer = FreezerViewer || {};
     tab: "graph",
     node: null,
     attribute: null,
+    program: 0,
+    kernel: null,
     passes: "",
     quiet: false,
     constants: false,
@@ -24,6 +26,8 @@ var FreezerViewer = FreezerViewer || {};
     reason: "",
     sort: "path",
   });
+
+  const NUMBERS = new Set(["step", "against", "program", "kernel"]);
 
   /** Text for a link's fragment; what stands at its default is left out. */
   function toFragment(state) {
@@ -47,7 +51,7 @@ var FreezerViewer = FreezerViewer || {};
   }
 
   function parse(key, text) {
-    if (key === "step" || key === "against") return /^\d+$/.test(text) ? Number(text) : undefined;
+    if (NUMBERS.has(key)) return /^\d+$/.test(text) ? Number(text) : undefined;
     if (typeof DEFAULTS[key] === "boolean") return text === "1";
     if (Array.isArray(DEFAULTS[key])) return text.split(",").filter(Boolean);
     return text;

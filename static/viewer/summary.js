@@ -32,10 +32,18 @@ var FreezerViewer = FreezerViewer || {};
       const facts = pair.chosen ? comparedFacts(pair) : stepFacts(pair);
       fill(
         this.element,
-        h("div.fv-summary-name", null, this.app.passes.drawerButton(), pair.chosen ? this.names(pair) : name(step), this.comparing(state, pair)),
+        h("div.fv-summary-name", null, this.app.passes.drawerButton(), pair.chosen ? this.names(pair) : name(step, this.app.model), this.comparing(state, pair)),
         h("dl.fv-summary-facts", null, facts.filter(Boolean).map(([label, ...value]) => h("div", null, h("dt", null, label), h("dd.fv-num", null, value)))),
+        step.notes.length && !pair.chosen ? h("p.fv-summary-notes", null, this.notes(step)) : null,
         step.notices.length ? h("ul.fv-summary-notices", null, step.notices.map((text) => h("li", null, text))) : null,
       );
+    }
+
+    /** What the recording notes of the pass: why it decided as it did, which patterns matched. */
+    notes(step) {
+      const more = step.log.length - step.notes.length;
+      const rest = more ? [" · ", this.app.link(`${more} more`, { tab: "rewrites", scope: "pass" }, `${more} more notes of this pass`)] : null;
+      return [step.notes.join(" · "), rest];
     }
 
     names({ before, after }) {
@@ -68,9 +76,9 @@ var FreezerViewer = FreezerViewer || {};
     }
   }
 
-  function name(step) {
+  function name(step, { view }) {
     const round = step.round === null ? "" : `, round ${step.round}`;
-    return [h("span.fv-num.fv-muted", null, step.index), h("h2", { title: step.name }, step.name), h("span.fv-muted", null, `${step.stage}${round} · ${step.method}`)];
+    return [h("span.fv-num.fv-muted", null, step.index), h("h2", { title: step.name }, step.name), h("span.fv-muted", { title: view.stages[step.stage] }, `${step.stage}${round} · ${step.method}`)];
   }
 
   // --- one pass

@@ -122,6 +122,35 @@ var FreezerViewer = FreezerViewer || {};
       return [...new Set([...reading, ...holding].flatMap((value) => makers.get(value) ?? []))];
     }
 
+    /** Ids of the nodes in either graph of a pair that the chosen kernel computes, or else comes from. */
+    kernelNodes({ program, kernel }, pair) {
+      const chosen = kernel === null ? undefined : this.view.programs[program]?.kernels[kernel];
+      if (!chosen || pair.after.method !== this.view.programs[program].method) return [];
+      const graphs = [pair.after, pair.before].filter(Boolean).map(({ index }) => this.graph(index).nodes);
+      const there = (ids) => ids.filter((id) => graphs.some((nodes) => nodes.has(id)));
+      const computed = there(chosen.nodes);
+      return computed.length ? computed : there(chosen.origins);
+    }
+
+    /** The kernels that compute a node, or come from it: [{program, kernel}], places in each. */
+    kernelsOf(method, id) {
+      return this.view.programs.flatMap(({ kernels, method: own }, program) => {
+        if (own !== method) return [];
+        const by = (field) => kernels.flatMap((each, kernel) => (each[field].includes(id) ? [{ program, kernel }] : []));
+        const computing = by("nodes");
+        return computing.length ? computing : by("origins");
+      });
+    }
+
+    /** Why no kernel computes a node of the last graph, or null. */
+    noKernel(method, id) {
+      for (const { method: own, no_kernel: pairs } of this.view.programs) {
+        const found = own === method && pairs.find(([node]) => node === id);
+        if (found) return found[1];
+      }
+      return null;
+    }
+
     /** Where a method's last graph reads an attribute that is still one: {method, step, value, node} each. */
     readers(path) {
       return this.finals().flatMap(({ method, index }) =>

@@ -367,10 +367,10 @@ def test_the_code_of_two_passes_is_compared(mounted):
     steps[8] = replace(steps[8], code="def forward(self, x):\n  return torch.relu(x)\n")
     steps[2] = replace(steps[2], code="def forward(self, x):\n  y = x + 1\n  return torch.relu(y)\n")
     page = mounted(replace(trace, steps=tuple(steps)), "{state: {tab: 'code', step: 8, against: 2}}")
-    code = page.get_by_role("region", name="TorchScript code")
+    code = page.get_by_role("region", name="Code of the pass")
     expect(code.locator(".fv-line-removed")).to_have_count(2)
     expect(code.locator(".fv-line-added")).to_have_count(1)
-    expect(page.get_by_role("heading", name="TorchScript code of 2 and 8")).to_be_visible()
+    expect(page.get_by_role("heading", name="Code of 2 and 8")).to_be_visible()
 
 
 PAIRS = """({ view, graph }) => {

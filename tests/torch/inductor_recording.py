@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
+from unittest import mock
 
 import torch
 import torch._inductor.freezing
 import torch._inductor.fx_passes.binary_folding
+import torch._inductor.graph
 import torch._inductor.utils
 from torch import nn
 
 import freeze_engine as fe
+from freeze_engine.backends.inductor.capture import capturing
+from freeze_engine.backends.inductor.live import LiveGraph
+from freeze_engine.backends.inductor.recording import trace_of
+from freeze_engine.trace import Trace
 
 _utils = torch._inductor.utils
 # Its name up to torch 2.7 was fresh_inductor_cache.
@@ -39,3 +45,30 @@ def image() -> torch.Tensor:
 
 def rows(*shape: int) -> torch.Tensor:
     return torch.linspace(-1, 1, torch.Size(shape).numel()).reshape(shape)
+
+
+class _EnoughError(Exception):
+    """Ends a compile before code is generated, which takes most of its time."""
+
+
+def passes(model: nn.Module, *args: Any, **how: Any) -> tuple[Trace, Mapping[int, LiveGraph]]:
+    """Records every pass that Inductor runs over the graph of a module, and stops there.
+
+    Args:
+        model: the module.
+        args: what to call it with.
+        how: further arguments of ``torch.compile``.
+
+    Returns:
+        The trace, which ends with a failure in lowering, and the steps that can be run.
+    """
+    lowering = mock.patch.object(torch._inductor.graph.GraphLowering, "run", side_effect=_EnoughError)
+    freezing = torch._inductor.config.patch(freezing=True)
+    with fresh(), torch.no_grad(), freezing, lowering, capturing(keep_inputs=True) as seen:
+        try:
+            torch.compile(model, **how)(*args)
+        except Exception as error:
+            if "_EnoughError" not in f"{type(error).__name__} {error}":
+                raise
+    trace, (live,) = trace_of(seen.compiles)
+    return trace, live

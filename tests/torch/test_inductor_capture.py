@@ -221,17 +221,19 @@ def test_what_dynamo_cannot_trace_is_an_error():
 def test_a_missing_name_leaves_a_stage_unobserved(monkeypatch: pytest.MonkeyPatch):
     known = dict(private.OPTIONAL)
     known["apply_patterns"] = private.PrivateName(
-        "torch._inductor.pattern_matcher", "Gone.apply", "freezing_passes", ""
+        "torch._inductor.pattern_matcher", "Gone.apply", "freezing_passes", "the pattern groups"
     )
-    known["joint_graph_passes"] = private.PrivateName("torch._inductor.gone", "passes", "joint_graph", "")
+    known["joint_graph_passes"] = private.PrivateName("torch._inductor.gone", "passes", "joint_graph", "all of it")
     monkeypatch.setattr(private, "OPTIONAL", known)
     with fresh():
         trace = record(filled(Convolutional()), image()).trace
     check_trace(trace)
     said = {notice.message for notice in trace.notices if notice.code == "stage_unobserved"}
     assert said == {
-        "Stage freezing_passes is not fully observed: this torch has no torch._inductor.pattern_matcher.Gone.apply.",
-        "Stage joint_graph is not fully observed: this torch has no torch._inductor.gone.passes.",
+        "Stage freezing_passes is not fully observed, what is missing: the pattern groups "
+        "(this torch has no torch._inductor.pattern_matcher.Gone.apply).",
+        "Stage joint_graph is not fully observed, what is missing: all of it "
+        "(this torch has no torch._inductor.gone.passes).",
     }
     assert {each.fate for each in trace.attributes} == {"inlined", "folded", "dropped"}
 

@@ -114,9 +114,10 @@ def test_latency_of_each_distinct_graph():
         if before is not None and before.executable and not step.changed:
             assert latency == replace(before.latency[0], previous=None, change=None)
     assert timed[0].latency[0].verdict == "baseline"
-    distinct = [step for step in timed if step.latency[0].previous is not None]
-    assert distinct == [step for step in timed[1:] if step.changed]
-    assert {step.latency[0].change for step in distinct} <= {"faster", "slower", "no measurable difference"}
+    held = [step.index for step in timed if step.latency[0].previous is not None]
+    first = {id(step.graph): step.index for step in reversed(timed)}
+    assert held == sorted(first.values())[1:]
+    assert timed[1].latency[0].previous == timed[1].latency[0].ratio
     assert {latency.verdict for step in timed for latency in step.latency} <= {
         *("baseline", "faster", "slower", "no measurable difference")
     }

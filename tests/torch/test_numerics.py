@@ -46,15 +46,15 @@ def frozen(module: torch.nn.Module) -> Any:
 
 def numerics_of(call: Callable[..., object], eager: torch.nn.Module, *args: object, **kwargs: Any) -> Any:
     options = NumericsOptions(**kwargs)
-    return measure_numerics([Candidate(0, call)], eager, args, {}, options)[0]
+    return measure_numerics([Candidate(0, call)], eager, args, {}, options).numerics[0]
 
 
 def against(actual: object, expected: object) -> Numerics:
     return compare_outputs(actual, expected, "eager")
 
 
-def exact(output: str = "0") -> OutputError:
-    return OutputError(output, 0.0, 0.0, INF, 0, True)
+def exact(output: str = "0", ulp: float | None = 0.0) -> OutputError:
+    return OutputError(output, 0.0, 0.0, INF, 0, True, ulp)
 
 
 def test_a_folded_batch_norm_is_close_to_both_references() -> None:
@@ -82,7 +82,7 @@ def test_bfloat16_is_far_from_float64_and_equal_to_itself() -> None:
 def test_the_figures_are_those_of_the_formulas() -> None:
     actual, expected = torch.tensor([1.0, 2.5, 0.25, 4.0]), torch.tensor([1.0, 2.0, 0.0, 4.0])
     sqnr = 10 * math.log10((1 + 4 + 16) / (0.5**2 + 0.25**2))
-    assert against(actual, expected).outputs == (OutputError("0", 0.5, 0.25, pytest.approx(sqnr), 0, False),)
+    assert against(actual, expected).outputs == (OutputError("0", 0.5, 0.25, pytest.approx(sqnr), 0, False, 0x3E800000),)
 
 
 @pytest.mark.parametrize(
@@ -90,10 +90,10 @@ def test_the_figures_are_those_of_the_formulas() -> None:
     [
         ([NAN, 1.0], [NAN, 1.0], exact()),
         ([INF, -INF], [INF, -INF], exact()),
-        ([NAN, 1.0], [2.0, 1.0], OutputError("0", INF, INF, -INF, 1, False)),
-        ([INF, 1.0], [-INF, 1.0], OutputError("0", INF, INF, -INF, 1, False)),
-        ([2.0, 1.0], [NAN, 1.0], OutputError("0", INF, INF, -INF, 0, False)),
-        ([1.0, 0.0], [0.0, 0.0], OutputError("0", 1.0, 0.0, -INF, 0, False)),
+        ([NAN, 1.0], [2.0, 1.0], OutputError("0", INF, INF, -INF, 1, False, INF)),
+        ([INF, 1.0], [-INF, 1.0], OutputError("0", INF, INF, -INF, 1, False, INF)),
+        ([2.0, 1.0], [NAN, 1.0], OutputError("0", INF, INF, -INF, 0, False, INF)),
+        ([1.0, 0.0], [0.0, 0.0], OutputError("0", 1.0, 0.0, -INF, 0, False, 0x3F800000)),
         ([0.0], [0.0], exact()),
         ([], [], exact()),
     ],
@@ -109,7 +109,8 @@ def test_non_finite_and_empty_outputs(actual: list[float], expected: list[float]
 def test_every_dtype_can_be_compared(dtype: torch.dtype) -> None:
     tensor = torch.tensor([1, 0, 1]).to(dtype)
     other = torch.tensor([1, 1, 1]).to(dtype)
-    assert against(tensor, tensor.clone()) == Numerics("eager", (exact(),))
+    ulp = 0.0 if dtype == torch.float16 else None
+    assert against(tensor, tensor.clone()) == Numerics("eager", (exact(ulp=ulp),))
     (error,) = against(tensor, other).outputs
     assert (error.max_abs, error.close) == (1.0, False)
 
@@ -130,7 +131,8 @@ def test_complex_errors_are_distances_in_the_plane() -> None:
 )
 def test_other_layouts_are_compared_by_value(other: Callable[[torch.Tensor], torch.Tensor]) -> None:
     tensor = torch.tensor([[1.0, 0.0], [0.5, 2.0]])
-    assert against(other(tensor), other(tensor)) == Numerics("eager", (exact(),))
+    ulp = None if other(tensor).is_quantized else 0.0
+    assert against(other(tensor), other(tensor)) == Numerics("eager", (exact(ulp=ulp),))
     assert against(other(tensor), other(tensor + 1)).outputs[0].max_abs == 1.0
 
 
@@ -139,7 +141,7 @@ def test_large_outputs_are_compared_in_pieces() -> None:
     actual = expected.clone()
     actual[[5, 2_500_000]] = torch.tensor([1.5, 3.0])
     (error,) = against(actual.reshape(3, -1), expected.reshape(3, -1)).outputs
-    assert error == OutputError("0", 2.0, 2.0, pytest.approx(10 * math.log10(3e6 / 4.25)), 0, False)
+    assert error == OutputError("0", 2.0, 2.0, pytest.approx(10 * math.log10(3e6 / 4.25)), 0, False, 0xC00000)
 
 
 def test_an_output_is_taken_apart_by_names() -> None:
@@ -214,7 +216,7 @@ def test_state_is_reset_and_the_eager_module_is_left_alone() -> None:
     eager = Counter()
     scripted = torch.jit.script(Counter())
     candidates = [Candidate("reset", scripted, lambda: scripted.count.zero_()), Candidate("kept", scripted)]
-    found = measure_numerics(candidates, eager, (ONE,), {}, NumericsOptions(reference64=False))
+    found = measure_numerics(candidates, eager, (ONE,), {}, NumericsOptions(reference64=False)).numerics
     assert found["reset"] == (Numerics("eager", (exact(),)),)
     assert found["kept"][0].outputs[0].max_abs == 3.0
     assert torch.equal(eager.count, torch.zeros(1))
@@ -239,7 +241,7 @@ def test_a_failing_candidate_does_not_end_the_others() -> None:
         raise ZeroDivisionError("by zero")
 
     identity = torch.nn.Identity()
-    found = measure_numerics([Candidate(0, fail), Candidate("ok", identity)], identity, (ONE,), {})
+    found = measure_numerics([Candidate(0, fail), Candidate("ok", identity)], identity, (ONE,), {}).numerics
     assert found == {
         0: tuple(Numerics(reference, (), "ZeroDivisionError: by zero") for reference in ("eager", "float64")),
         "ok": tuple(Numerics(reference, (exact(),)) for reference in ("eager", "float64")),
@@ -293,7 +295,7 @@ def test_an_overflow_that_the_dtype_cannot_avoid_is_close_but_counted() -> None:
     eager.weight.data.fill_(60000.0)
     same, double = numerics_of(eager.half(), eager, torch.full((1, 1), 2.0, dtype=torch.float16))
     assert same == Numerics("eager", (exact(),))
-    assert double == Numerics("float64", (OutputError("0", INF, INF, -INF, 1, True),))
+    assert double == Numerics("float64", (OutputError("0", INF, INF, -INF, 1, True, 0.0),))
 
 
 def test_keys_must_differ() -> None:

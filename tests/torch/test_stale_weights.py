@@ -18,10 +18,9 @@ from tests.torch.inductor_models import Convolutional, filled
 from tests.torch.inductor_recording import fresh, image, rows
 
 INTEGERS = "int64, and a changed index or mask could crash the module"
-RECOMPILE = (
-    "After loading or changing weights, call torch.compiler.reset() and compile again; do not train a frozen module."
-)
-REFREEZE = "After loading or changing weights, freeze the module again; do not train a frozen module."
+AFTER = "After loading or changing weights,"
+RECOMPILE = f"{AFTER} call torch.compiler.reset() and compile again; do not train a frozen module."
+REFREEZE = f"{AFTER} freeze the module again; do not train a frozen module."
 
 
 class Counting(Convolutional):
@@ -90,7 +89,10 @@ def test_a_compiled_module_ignores_what_became_a_constant(compiled) -> None:
         "again.weight = twice.weight, bn.bias, bn.running_mean, bn.running_var, bn.weight, conv.bias, conv.weight, "
         "head.bias, head.weight"
     )
-    anew = "again.weight = twice.weight, bn.bias, bn.running_mean, bn.running_var, bn.weight, calls, conv.bias, "
+    every = (
+        "again.weight = twice.weight, bn.bias, bn.running_mean, bn.running_var, bn.weight, calls, conv.bias, "
+        "conv.weight, head.bias, head.weight, idle"
+    )
     assert recording.trace.checks == (
         fe.Check(
             "stale_weights",
@@ -100,8 +102,7 @@ def test_a_compiled_module_ignores_what_became_a_constant(compiled) -> None:
                 "changed in place, noticed: calls",
                 f"changed in place, ignored: {ignored}",
                 "changed in place, without effect in the source module, too: idle",
-                f"assigned anew, noticed, since torch compiles again for it: {anew}conv.weight, head.bias, head.weight, "
-                "idle",
+                f"assigned anew, noticed, since torch compiles again for it: {every}",
                 "all by load_state_dict: noticed in part",
                 "all between train() and eval(): noticed in part",
                 f"not probed: bn.num_batches_tracked ({INTEGERS})",
@@ -261,9 +262,17 @@ def test_a_change_is_undone_when_the_run_raises(change) -> None:
     parameters = list(model.parameters())
     held = [weight for weight in weights(model) if not weight.obstacle]
     changes = {"loaded": lambda held: loaded(model, held), "retrained": lambda held: retrained(model, held)}
-    with pytest.raises(KeyError), changes.get(change, change)(held):
-        assert all(not torch.equal(model.state_dict()[path], before[path]) for each in held for path in each.paths)
-        raise KeyError
+    differing = []
+
+    def changed() -> None:
+        with changes.get(change, change)(held):
+            state = model.state_dict()
+            differing.extend(path for each in held for path in each.paths if not torch.equal(state[path], before[path]))
+            raise KeyError
+
+    with pytest.raises(KeyError):
+        changed()
+    assert differing == [path for each in held for path in each.paths]
     assert all(torch.equal(tensor, before[path]) for path, tensor in model.state_dict().items())
     assert all(one is other for one, other in zip(model.parameters(), parameters, strict=True))
 
@@ -305,7 +314,8 @@ def test_a_recording_in_a_process_of_its_own_checks_as_well(tmp_path: Path) -> N
     process = fe.RecordingProcess(request, lambda event: None)
     process.start()
     ended = process.wait(120)
-    assert ended is not None and ended.outcome == "finished"
+    assert ended is not None
+    assert ended.outcome == "finished"
     [check] = fe.load(request.output).checks
     assert (check.name, check.verdict) == ("stale_weights", "failed")
     assert check.message.startswith("Freezing made constants of weights: it ignores ")

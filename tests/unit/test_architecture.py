@@ -16,7 +16,7 @@ ROOT = Path(__file__).parents[2]
 LAYERS = (
     {"errors"},
     {"trace", "inputs", "options", "model_summary", "exported_program"},
-    {"alignment", "lineage", "diff", "metrics", "verify", "serde", "provenance", "programs"},
+    {"alignment", "lineage", "diff", "metrics", "error_sources", "duplication", "verify", "serde", "provenance", "programs"},
     {"final_figures", "node_matching", "graph_names", "trace_names", "trace_diff"},
     {"expectations", "interchange"},
     {"recorder"},

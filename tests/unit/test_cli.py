@@ -180,7 +180,7 @@ def test_record_asks_for_what_the_options_say(engine: FakeEngine, capsys: pytest
     inputs = ["--input", "1x3", "--input", "flag=bool:true"]
     names = ["--preserve", "a.b", "c", "--preserve", "d", "--other-method", "extra"]
     switches = ["--no-optimize-numerics", "--optimize-for-inference", "--no-latency", "--no-memory", "--via", "trace"]
-    places = ["--device", "cuda:0", "-o", "out.fztrace", "--limit", "90"]
+    places = ["--device", "cuda:0", "-o", "out.fztrace", "--limit", "90", "--check", "stale_weights"]
     words = ["record", "pkg:make", *inputs, *names, *switches, *places]
     assert main(words) == 0
     assert engine.asked == [
@@ -195,6 +195,7 @@ def test_record_asks_for_what_the_options_say(engine: FakeEngine, capsys: pytest
             call="freezer-ui " + " ".join(words),
             name="make",
             limit_s=90.0,
+            checks=("stale_weights",),
         )
     ]
     assert capsys.readouterr().out == "out.fztrace: 12 steps, of which 5 changed something\n"

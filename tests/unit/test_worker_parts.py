@@ -36,6 +36,7 @@ REQUESTS = (
         name="net",
         trusted=False,
         limit_s=2.5,
+        checks=("stale_weights",),
     ),
     fe.RecordRequest("m:f", Path("c"), measure=None),
 )

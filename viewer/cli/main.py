@@ -14,6 +14,7 @@ from typing import Any
 import freeze_engine as fe
 from viewer.cli.check import CheckCommand
 from viewer.cli.command import FINE, INTERRUPTED, WRONG_USE, Command, CommandError
+from viewer.cli.diff import DiffCommand
 from viewer.cli.open import OpenCommand
 from viewer.cli.record import RecordCommand
 from viewer.cli.report import ReportCommand
@@ -21,7 +22,14 @@ from viewer.cli.run import RunCommand
 from viewer.cli.stats import StatsCommand
 from viewer.cli.terminal import remark, say
 
-COMMANDS: tuple[type[Command], ...] = (RecordCommand, RunCommand, ReportCommand, StatsCommand, CheckCommand)
+COMMANDS: tuple[type[Command], ...] = (
+    RecordCommand,
+    RunCommand,
+    ReportCommand,
+    StatsCommand,
+    DiffCommand,
+    CheckCommand,
+)
 _EPILOG = """\
 exit codes: 0 fine (also when Ctrl-C or SIGTERM ends the dashboard), 1 a check failed, 2 wrong use, 3 the freeze
 itself failed (what was recorded of it is still written), 130 a command was interrupted

@@ -16,6 +16,7 @@ from viewer.view_models.findings import findings_view
 from viewer.view_models.overview import fate_counts, first_step, ordered_methods, overview
 from viewer.view_models.programs import program_rows
 from viewer.view_models.steps import StepRows
+from viewer.view_models.wording import STAGES
 
 __all__ = ["view_data"]
 
@@ -38,6 +39,7 @@ def view_data(trace: fe.Trace) -> dict[str, Any]:
         "backend": trace.backend,
         "torch": trace.environment.torch,
         "methods": list(ordered_methods(trace)),
+        "stages": dict(STAGES[trace.backend]),
         "overview": overview(trace, metrics),
         "fates": fate_counts(trace),
         "failure": failure_view(trace),

@@ -8,7 +8,7 @@ from typing import Any, Final
 import freeze_engine as fe
 from viewer.view_models.failure import knows_constants, step_before
 from viewer.view_models.measures import first_past_tolerance
-from viewer.view_models.wording import FATES, bytes_text, error_text
+from viewer.view_models.wording import FATES, bytes_text, duration_text, error_text, interval_text
 
 FATE_ORDER: Final = tuple(FATES)
 
@@ -23,7 +23,8 @@ def overview(trace: fe.Trace, metrics: tuple[fe.StepMetrics, ...]) -> list[dict[
     if not trace.steps:
         return []
     main = trace.method_steps(ordered_methods(trace)[0])
-    return [_nodes(main, metrics), _constants(trace, main), _latency(main), _numerics(trace)]
+    latency = _end_to_end(trace.baselines) or _latency(main)
+    return [_nodes(main, metrics), _constants(trace, main), latency, _numerics(trace)]
 
 
 def ordered_methods(trace: fe.Trace) -> tuple[str, ...]:
@@ -63,6 +64,20 @@ def _constants(trace: fe.Trace, steps: tuple[fe.Step, ...]) -> dict[str, Any]:
         return _fact("constants", "unknown", "they went with the process", "muted")
     last = steps[-1]
     return _fact("constants", bytes_text(last.constant_bytes), f"in {last.method} at the end")
+
+
+def _end_to_end(baselines: tuple[fe.Baseline, ...]) -> dict[str, Any] | None:
+    """Returns the times of the model as it was and as Inductor leaves it: its last steps run only compiled.
+
+    Both were taken in the same rounds, but no verdict was drawn on the two, so none is told.
+    """
+    known = {baseline.name: baseline.latency[0] for baseline in baselines if baseline.latency}
+    before, after = known.get("eager"), known.get("compiled with freezing")
+    if before is None or after is None:
+        return None
+    value = f"{duration_text(before.median_ns.value)} → {duration_text(after.median_ns.value)}"
+    intervals = " → ".join(interval_text(one.median_ns) for one in (before, after))
+    return _fact(f"latency, {after.device}", value, f"eager → compiled with freezing ({intervals})")
 
 
 def _latency(steps: tuple[fe.Step, ...]) -> dict[str, Any]:

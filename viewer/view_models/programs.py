@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
@@ -50,12 +51,19 @@ def _kernel_row(kernel: fe.Kernel, call: int | None, definition: tuple[int, int]
         "nodes": list(kernel.nodes),
         "origins": list(kernel.origins),
         "ops": list(kernel.ops),
+        "computes": ops_text(kernel.ops),
         "sources": [source_row(source) for source in kernel.sources],
         "time": time and f"{duration_text(time.value)} ({interval_text(time)})",
         "time_ns": time and finite(time.value),
         "call": call,
         "definition": definition and list(definition),
     }
+
+
+def ops_text(ops: Sequence[str]) -> str:
+    """Returns operators in short, each once (``convolution, relu ×2``)."""
+    counts = Counter(op.removeprefix("aten.").removesuffix(".default") for op in ops)
+    return ", ".join(name if count == 1 else f"{name} ×{count}" for name, count in counts.items())
 
 
 def _definitions(lines: Sequence[str]) -> Iterator[tuple[str, tuple[int, int]]]:

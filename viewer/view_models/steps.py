@@ -11,13 +11,16 @@ from viewer.view_models.measures import latency_change_row, latency_rows, numeri
 from viewer.view_models.places import source_row
 from viewer.view_models.wording import bytes_delta_text, bytes_text, duration_text
 
+_NOTES = 3
+"""How many lines of a step's log stand with it at once; torch's own log of TorchScript is too long and raw for that."""
+
 
 class StepRows:
     """Builds the rows of a trace's steps; what many steps share is kept once, in tables.
 
     Attributes:
         aliases: alias analyses, each once.
-        codes: TorchScript codes, each once.
+        codes: codes that torch gave, each once.
     """
 
     def __init__(self, trace: fe.Trace, metrics: tuple[fe.StepMetrics, ...]) -> None:
@@ -71,6 +74,7 @@ class StepRows:
             "aliases": self._alias_place(step.aliases),
             "code": self._code_place(step.code),
             "log": list(step.log),
+            "notes": list(step.log[:_NOTES]) if self._trace.backend == "inductor" else [],
             "notices": self._notices[step.index],
         }
 

@@ -11,7 +11,7 @@ import freeze_engine as fe
 FATES: Final[Mapping[str, str]] = {
     "inlined": "Its value stands as a constant in the final graph.",
     "folded": "It was inlined, and a later pass consumed the constant.",
-    "preserved": "It is still an attribute of the frozen module.",
+    "preserved": "It is still an attribute of the frozen module, or an input of the compiled graph.",
     "dropped": "Nothing that was preserved reads it.",
 }
 
@@ -116,6 +116,14 @@ def finite(number: float) -> float | None:
     return number if math.isfinite(number) else None
 
 
+def counts_text(graph: fe.GraphDiff) -> str:
+    """Returns how many nodes differ (``+2 −1 ~3, 1 moved``), nothing for none."""
+    signed = (("+", graph.added), ("−", graph.removed), ("~", graph.changed))
+    counts = " ".join(f"{sign}{len(nodes)}" for sign, nodes in signed if nodes)
+    ends = [f"its {name} differ" for name, differ in _ends(graph) if differ]
+    return ", ".join(filter(None, (counts, f"{len(graph.moved)} moved" if graph.moved else "", *ends)))
+
+
 def pass_text(step: fe.Step) -> str:
     """Returns how a step is called in a sentence (``step 14, FoldConvBn (forward, round 1)``)."""
     where = step.method if step.round is None else f"{step.method}, round {step.round}"
@@ -139,6 +147,10 @@ def why_text(fate: fe.AttributeFate, steps: tuple[fe.Step, ...]) -> str:
         return FATES[fate.fate]
     ending = "merged into another constant" if fate.locations else "computed away"
     return f"It was inlined, then {ending} by {pass_text(steps[fate.step])}."
+
+
+def _ends(graph: fe.GraphDiff) -> tuple[tuple[str, bool], ...]:
+    return ("inputs", graph.inputs_changed), ("outputs", graph.outputs_changed)
 
 
 def _three_digits(number: float) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import linecache
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
@@ -19,6 +20,7 @@ from freeze_engine.backends.inductor.raw import RawCompile, RawStep
 from freeze_engine.backends.inductor.rewrites import Names, step_rewrites
 from freeze_engine.backends.inductor.rows import RawGraph
 from freeze_engine.backends.inductor.snapshot import SnapshotReader
+from freeze_engine.backends.inductor.target_names import pattern_name
 from freeze_engine.measure.memory import StorageNames, constant_bytes
 from freeze_engine.provenance import node_origins
 from freeze_engine.recorder import Recorder
@@ -27,6 +29,7 @@ from freeze_engine.trace import Failure, Notice, Program, SourceLines, Step
 FORWARD = "forward"
 _INLINING = "replace_params_with_constants"
 _AROUND = 3
+_SHOWN = 6
 _LOOP = ("constant_fold", "fake_tensor_prop", "binary_folding")
 
 
@@ -90,7 +93,7 @@ class Build:
         folded = self._origins.step(before.graph, raw.graph) if before is not None and changed else ()
         graph = self._reader.read(raw.graph) if changed else None
         earlier = recorder.steps[-1] if recorder.steps else None
-        log = (*raw.log, *_matched(raw, changed))
+        log = (*raw.log, *_patterns(raw), *_matched(raw, changed))
         if before is None:
             log = (*log, *_begins(self._compiled))
         if raw.code is not None:
@@ -216,6 +219,16 @@ def _rounds(steps: list[RawStep]) -> dict[int, int]:
             number += 1
             rounds.update((index + offset, number) for offset in range(len(_LOOP)))
     return rounds
+
+
+def _patterns(raw: RawStep) -> Iterator[str]:
+    """Yields what a group of patterns holds; most groups have a number for a name."""
+    if raw.group is None:
+        return
+    counts = Counter(map(pattern_name, private.patterns(raw.group)))
+    shown = [f"{count} × {name}" if count > 1 else name for name, count in counts.most_common(_SHOWN)]
+    more = f", … ({len(counts)} kinds)" if len(counts) > _SHOWN else ""
+    yield f"looks for {counts.total()} patterns: {', '.join(shown)}{more}" if shown else "has no patterns"
 
 
 def _matched(raw: RawStep, changed: bool) -> Iterator[str]:

@@ -90,7 +90,8 @@ class CompileCapture:
         """
         if self._model is not None:
             return (("", self._model),)
-        named = dict(context.module_context.nn_modules) if context is not None else {}
+        held = dict(context.module_context.nn_modules) if context is not None else {}
+        named = {name: module for name, module in held.items() if not _is_subgraph(name, module)}
         modules = {id(module): name for name, module in named.items()}
         known = [root for reference in self._roots if (root := reference()) is not None]
         found = outermost([*known, *named.values()])
@@ -99,6 +100,11 @@ class CompileCapture:
         if len(mine) == 1:
             return (("", mine[0]),)
         return tuple((source_path(modules.get(id(root), ""))[0], root) for root in mine)
+
+
+def _is_subgraph(name: str, module: Any) -> bool:
+    """Whether Dynamo made a module itself, for a branch or the like: it has no name in the user's code."""
+    return isinstance(module, torch.fx.GraphModule) and not source_path(name)[0]
 
 
 @contextlib.contextmanager

@@ -70,7 +70,7 @@ def _calls(module: ast.Module, compiled: Mapping[str, Kind]) -> Iterator[Call]:
     while waiting:
         node = waiting.pop()
         waiting += ast.iter_child_nodes(node)
-        if not isinstance(node, ast.Call) or (name := _dotted(node.func)) is None:
+        if not isinstance(node, ast.Call) or (name := dotted(node.func)) is None:
             continue
         kernel = name.removesuffix(".run")
         if kernel in compiled:
@@ -80,7 +80,7 @@ def _calls(module: ast.Module, compiled: Mapping[str, Kind]) -> Iterator[Call]:
             yield Call(full, "extern", node.lineno, node.col_offset)
 
 
-def _dotted(function: ast.expr) -> str | None:
+def dotted(function: ast.expr) -> str | None:
     """Returns the dotted name of what is called, ``None`` for anything that is not simply a name."""
     parts = []
     while isinstance(function, ast.Attribute):

@@ -141,7 +141,8 @@ def _pattern_group(original: Callable[..., Any], current: Current) -> Callable[.
         watching = current()
         if watching is None or not watching.owns(_module(graph)):
             return original(group, graph)
-        with watching.passing(watching.group_name(group), None, _module(graph)):
+        with watching.passing(watching.group_name(group), None, _module(graph)) as running:
+            running.group = group
             return original(group, graph)
 
     return apply

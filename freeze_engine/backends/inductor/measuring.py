@@ -6,14 +6,16 @@ import contextlib
 import contextvars
 import copy
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 import torch
 
 from freeze_engine.backends.inductor.compiling import call_once
+from freeze_engine.backends.inductor.kernel_times import Runnable, runnable_programs, timed
 from freeze_engine.backends.inductor.live import LiveGraph
+from freeze_engine.backends.inductor.raw import RawCompile
 from freeze_engine.backends.inductor.stand_in import StandIn
 from freeze_engine.backends.inductor.state import State
 from freeze_engine.backends.inductor.unfrozen import compiled_unfrozen, unfrozen_programs
@@ -23,12 +25,13 @@ from freeze_engine.measure.candidate import Candidate, CandidateError, cloned, i
 from freeze_engine.measure.devices import chosen_devices
 from freeze_engine.measure.distinct import DistinctSteps, distinct_steps
 from freeze_engine.measure.latency import measure_latency
-from freeze_engine.measure.numerics import measure_numerics
+from freeze_engine.measure.numerics import NumericsOptions, measure_numerics, refusals
 from freeze_engine.measure.rounds import LatencyOptions
 from freeze_engine.options import InductorOptions, Measure, Progress
-from freeze_engine.trace import Baseline, Latency, Notice, Numerics, Trace
+from freeze_engine.trace import Baseline, Latency, Notice, Numerics, Program, Trace
 
 EAGER, COMPILED, FROZEN = "eager", "compiled", "compiled with freezing"
+_SHARE_OF_KERNELS = 0.1  # of the time to spend on latencies
 SCRIPTED, FOR_INFERENCE = "TorchScript frozen", "TorchScript optimized for inference"
 
 
@@ -45,6 +48,7 @@ class Subject:
         via: how the model gets into TorchScript, to compare with that.
         live: for each compiled graph, in order, its steps that can be run, by index.
         written: paths of what running the model writes.
+        compiles: what was kept of each compiled graph, in the order of the trace's methods.
     """
 
     model: torch.nn.Module
@@ -55,6 +59,7 @@ class Subject:
     via: Literal["script", "trace"]
     live: Sequence[Mapping[int, LiveGraph]]
     written: frozenset[str]
+    compiles: Sequence[RawCompile]
 
 
 def measured(trace: Trace, subject: Subject, measure: Measure, progress: Progress) -> Trace:
@@ -78,6 +83,7 @@ class _Measuring:
     measure: Measure
     progress: Progress
     notices: list[Notice] = field(default_factory=list)
+    generated: list[Runnable] = field(default_factory=list)
 
     def run(self) -> Trace:
         if not (self.measure.latency or self.measure.numerics):
@@ -86,6 +92,7 @@ class _Measuring:
         try:
             candidates = [*self._steps(), *self._baselines()]
             latencies, numerics = self._latencies(candidates), self._numerics(candidates)
+            self._time_kernels()
         finally:
             own.restore()
         return self._told(candidates, latencies, numerics)
@@ -145,17 +152,41 @@ class _Measuring:
             found.append(Candidate(COMPILED, compiled, reset))
             programs = unfrozen_programs(self.trace, seen)
             self.trace = replace(self.trace, programs=(*self.trace.programs, *programs))
+            self._note_generated(programs, seen, compiled)
         with self._told_of(FROZEN):
             # Copies of inputs may fail a guard that the inputs themselves pass: then it is compiled anew here.
             _apart(call_once, subject.compiled, cloned(inputs), subject.options)
             reset = self._source_state().restore if subject.written else None
             found.append(Candidate(FROZEN, subject.compiled, reset))
+            programs = tuple(each for each in self.trace.programs if each.name == FROZEN)
+            self._note_generated(programs, subject.compiles, subject.compiled)
         for name, for_inference in ((SCRIPTED, False), (FOR_INFERENCE, True)):
             with self._told_of(name):
                 self.progress(f"making it {name}", 0, 1)
                 model, reset = self._copy()
                 found.append(Candidate(name, _apart(_script_frozen, model, inputs, subject.via, for_inference), reset))
         return found
+
+    def _note_generated(self, programs: Iterable[Program], compiles: Sequence[RawCompile], compiled: Any) -> None:
+        """Makes programs ready to have their kernels timed."""
+        if not self.measure.latency or len(compiles) != len(self.trace.methods):
+            return
+        of_method = dict(zip(self.trace.methods, compiles, strict=True))
+        inputs = cloned(self.subject.inputs)
+        pairs = [(program, of_method[program.method]) for program in programs]
+        with self._told_of("the kernels"):
+            self.generated += runnable_programs(pairs, lambda: compiled(*inputs.args, **inputs.kwargs))
+
+    def _time_kernels(self) -> None:
+        """Gives the kernels of all programs that can be run on their own their times."""
+        if not self.generated:
+            return
+        self.progress("timing the kernels", 0, 1)
+        with self._told_of("the kernels"):
+            found = timed(self.generated, self.measure.seconds * _SHARE_OF_KERNELS)
+            known = {(program.name, program.method): program for program in found}
+            programs = (known.get((each.name, each.method), each) for each in self.trace.programs)
+            self.trace = replace(self.trace, programs=tuple(programs))
 
     def _source_state(self) -> State:
         """Returns the state of the module itself; one that gave up its parameters has none that could be put back."""
@@ -200,10 +231,10 @@ class _Measuring:
         if not self.measure.numerics:
             return {}
         subject = self.subject
-        told = self._progress("numerics")
-        return dict(
-            measure_numerics(candidates, subject.model, subject.inputs.args, subject.inputs.kwargs, progress=told)
-        )
+        options, told = NumericsOptions(input_sets=self.measure.input_sets), self._progress("numerics")
+        report = measure_numerics(candidates, subject.model, subject.inputs.args, subject.inputs.kwargs, options, told)
+        self.notices += refusals(report)
+        return dict(report.numerics)
 
     def _progress(self, phase: str) -> Callable[[float, str], None]:
         return lambda fraction, what: self.progress(f"{phase}: {what}", round(fraction * 1000), 1000)

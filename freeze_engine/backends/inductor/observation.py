@@ -34,6 +34,7 @@ class _Pass:
         matches: the patterns that have matched in it.
         log: what the step will tell.
         code: the code it has generated.
+        group: torch's group of patterns that it applies, if it is one.
     """
 
     name: str
@@ -41,6 +42,7 @@ class _Pass:
     matches: list[RawMatch] = field(default_factory=list)
     log: list[str] = field(default_factory=list)
     code: str | None = None
+    group: Any = None
 
 
 class Observation:
@@ -179,7 +181,11 @@ class Observation:
         """Runs a pass whose result torch puts in place only after it has returned: its step is added by the next."""
         self._settle()
         started_ns = time.perf_counter_ns()
-        result = run()
+        try:
+            result = run()
+        except BaseException as error:
+            self._note_failure(error, name)
+            raise
         self._pending, self._pending_ns = _Pass(name, started_ns), time.perf_counter_ns() - started_ns
         return result
 
@@ -262,6 +268,7 @@ class Observation:
             tuple(current.matches),
             current.code,
             tuple(current.log),
+            current.group,
         )
         self.compiled.steps.append(step)
 

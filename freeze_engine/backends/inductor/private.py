@@ -91,6 +91,11 @@ REQUIRED: Mapping[str, PrivateName] = {
 #: Without it nothing is known of what a compile without freezing makes, with which the frozen one is compared.
 UNFROZEN_COMPILER = PrivateName(_COMPILE, "compile_fx_forward", "compile", "the compile without freezing")
 
+#: Without it kernels are not timed.
+COMPILED_CALL = PrivateName(
+    "torch._inductor.output_code", "CompiledFxGraph.__call__", "compile", "what a program is called with"
+)
+
 _DOOR = PrivateName("torch", "_TorchCompileInductorWrapper.__call__", "input", "compiles before Inductor is imported")
 
 #: Without one of these the passes it stands for are not told apart, or not seen.
@@ -285,6 +290,11 @@ def pattern_group_name(group: Any) -> str | None:
             if numbers:
                 return f"{ours}[{numbers[0]}]"
     return None
+
+
+def patterns(group: Any) -> tuple[Any, ...]:
+    """Returns the patterns of one of torch's groups."""
+    return tuple(entry for entries in getattr(group, "patterns", {}).values() for entry in entries)
 
 
 def is_operator(target: Any) -> bool:

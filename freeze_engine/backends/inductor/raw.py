@@ -39,6 +39,7 @@ class RawStep:
         matches: the patterns that matched, in order.
         code: the generated code, where the pass generated any.
         log: what else is known of it.
+        group: torch's group of patterns that it applied, ``None`` for any other pass.
     """
 
     stage: str
@@ -48,6 +49,7 @@ class RawStep:
     matches: tuple[RawMatch, ...] = ()
     code: str | None = None
     log: tuple[str, ...] = ()
+    group: Any = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -123,7 +123,7 @@ def record_module(
         watcher.step_added(step)
     if measure is not None:
         watcher.trace_built(trace)
-        subject = Subject(reference, model, compiled, inputs, options, how.via, live, written)
+        subject = Subject(reference, model, compiled, inputs, options, how.via, live, written, seen.compiles)
         try:
             trace = measured(trace, subject, measure, watcher.progress)
         except BaseException as error:

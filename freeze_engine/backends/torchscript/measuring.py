@@ -10,17 +10,19 @@ import torch
 
 from freeze_engine.backends.torchscript.build import LiveStep
 from freeze_engine.backends.torchscript.running import METHOD, step_runner
+from freeze_engine.backends.torchscript.ledger import Saved, memory_ledger, serialization_notice
 from freeze_engine.backends.torchscript.state import joined, restorer, written_buffers
 from freeze_engine.inputs import Inputs
 from freeze_engine.measure.candidate import Candidate
 from freeze_engine.measure.devices import chosen_devices
 from freeze_engine.measure.distinct import distinct_steps
 from freeze_engine.measure.latency import measure_latency
-from freeze_engine.measure.numerics import measure_numerics
+from freeze_engine.measure.numerics import NumericsOptions, measure_numerics, refusals
 from freeze_engine.measure.rounds import LatencyOptions
+from freeze_engine.measure.threads import SETTING, intra_op_threads
 from freeze_engine.options import Measure, Progress
 from freeze_engine.recorder import Recorder
-from freeze_engine.trace import Baseline, Latency, Notice, Numerics
+from freeze_engine.trace import Baseline, Latency, Notice, Numerics, Step
 
 EAGER, SCRIPTED = "eager", "scripted"
 
@@ -32,16 +34,20 @@ class Subject:
     Attributes:
         eager: the module as the user gave it; a ScriptModule where there is no other.
         scripted: what was frozen.
+        frozen: what became of it.
         inputs: what to run them on.
         kept: paths of the attributes that are still on the frozen module: whatever its methods set is among them.
         live: the steps that can be run, by index.
+        peak_bytes: of memory during the freeze, ``None`` where unknown.
     """
 
     eager: torch.nn.Module
     scripted: torch.jit.ScriptModule
+    frozen: torch.jit.ScriptModule
     inputs: Inputs
     kept: tuple[str, ...]
     live: Mapping[int, LiveStep]
+    peak_bytes: int | None = None
 
 
 def measure_steps(recorder: Recorder, subject: Subject, measure: Measure, progress: Progress | None) -> None:
@@ -53,7 +59,12 @@ def measure_steps(recorder: Recorder, subject: Subject, measure: Measure, progre
         measure: what to measure.
         progress: told how far it is.
     """
-    _Measuring(recorder, subject, measure, progress or (lambda message, done, total: None)).run()
+    measuring = _Measuring(recorder, subject, measure, progress or (lambda message, done, total: None))
+    measuring.weigh()
+    if measure.threads is not None:
+        recorder.add_setting(SETTING, str(measure.threads))
+    with intra_op_threads(measure.threads):
+        measuring.run()
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,13 +74,29 @@ class _Measuring:
     measure: Measure
     progress: Progress
 
-    def run(self) -> None:
+    def weigh(self) -> None:
+        """Adds what the freeze did to memory, or takes away what is known of it."""
         if not self.measure.memory:
             for step in self.recorder.steps:
                 self.recorder.update(step.index, constant_bytes=0)
-        shown = distinct_steps(
-            step for step in self.recorder.steps if step.method == METHOD and step.index in self.subject.live
+            return
+        self.progress("saving and loading", 0, 1)
+        subject = self.subject
+        live = [(step.index, subject.live[step.index]) for step in self._live_steps()]
+        ledger = memory_ledger(
+            Saved(subject.scripted, subject.frozen, subject.inputs, subject.kept, live), subject.peak_bytes
         )
+        self.recorder.memory = ledger
+        if ledger.saves is None:
+            return
+        # What was tried counts for more than what the operators let one guess.
+        notices = [notice for notice in self.recorder.notices if notice.code != "not_serializable"]
+        told = serialization_notice(ledger, self.recorder.steps[ledger.step].name if ledger.step is not None else "")
+        self.recorder.notices = [*notices, told] if told else notices
+
+    def run(self) -> None:
+        """Adds latency and numeric errors."""
+        shown = distinct_steps(self._live_steps())
         steps = [self._step(index, before) for index, before in shown.follows.items()]
         if not steps:
             return
@@ -92,6 +119,9 @@ class _Measuring:
         self.recorder.baselines = tuple(
             Baseline(str(each.key), latencies.get(each.key, ()), numerics.get(each.key, ())) for each in baselines
         )
+
+    def _live_steps(self) -> list[Step]:
+        return [step for step in self.recorder.steps if step.method == METHOD and step.index in self.subject.live]
 
     def _step(self, index: int, before: int | None) -> Candidate:
         live = self.subject.live[index]
@@ -128,11 +158,12 @@ class _Measuring:
         if not self.measure.numerics:
             return {}
         inputs = self.subject.inputs
-        return dict(
-            measure_numerics(
-                candidates, self.subject.eager, inputs.args, inputs.kwargs, progress=self._told("numerics")
-            )
+        options = NumericsOptions(input_sets=self.measure.input_sets)
+        report = measure_numerics(
+            candidates, self.subject.eager, inputs.args, inputs.kwargs, options, self._told("numerics")
         )
+        self.recorder.notices += refusals(report)
+        return dict(report.numerics)
 
     def _told(self, phase: str) -> Callable[[float, str], None]:
         return lambda fraction, what: self.progress(f"{phase}: {what}", round(fraction * 1000), 1000)

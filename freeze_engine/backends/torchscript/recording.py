@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,6 +23,7 @@ from freeze_engine.backends.torchscript.raw import RawFreeze, utc_now
 from freeze_engine.backends.torchscript.slots import read_paths
 from freeze_engine.backends.torchscript.watcher import FREEZING, PHASES, Watcher
 from freeze_engine.inputs import Inputs
+from freeze_engine.measure.peak import Peak, peak_memory
 from freeze_engine.options import Measure, RecordOptions, TorchScriptOptions
 from freeze_engine.recorder import Recorder
 from freeze_engine.trace import InputSpec, Notice, Trace
@@ -77,7 +79,8 @@ def record_module(
     watcher.progress(FREEZING, 1, PHASES)
     with capturing(watcher, options.without) as freezes:
         try:
-            module = _freeze(ready.module, options)
+            with peak_memory() if measure is not None and measure.memory else nullcontext(Peak()) as peak:
+                module = _freeze(ready.module, options)
         except BaseException as error:
             _attach_freeze(error, freezes, how, inputs)
             raise
@@ -92,7 +95,7 @@ def record_module(
     build.run()
     if measure is not None and inputs is not None:
         watcher.trace_built(recorder.finish(freeze.duration_ns, freeze.created))
-        subject = Subject(model, ready.module, inputs, _kept(freeze), build.live)
+        subject = Subject(model, ready.module, module, inputs, _kept(freeze), build.live, peak.nbytes)
         try:
             measure_steps(recorder, subject, measure, watcher.progress)
         except BaseException as error:

@@ -7,6 +7,8 @@ submodule then. Checked on torch 2.13.0.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -17,15 +19,37 @@ from freeze_engine.backends.torchscript.build import LiveStep
 _FORWARD = "forward"
 #: The submodule that holds what the graph still reads from the module.
 _FROZEN = "frozen"
-_SPELLABLE = (bool, int, float, str, type(None))
+_LITERALS = (bool, int, float, str, type(None))
 
 
-def module_of(live: LiveStep, schema: Any) -> torch.jit.ScriptModule:
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """A parameter of a method.
+
+    Attributes:
+        name: its name.
+        default: the default value as TorchScript's source has it, empty for none.
+    """
+
+    name: str
+    default: str = ""
+
+
+def parameters(schema: Any) -> tuple[Parameter, ...]:
+    """Returns the parameters of a method, ``self`` left out; a default that has no literal is left out."""
+    found = []
+    for argument in schema.arguments[1:]:
+        default = argument.default_value if argument.has_default_value() else ...
+        found.append(Parameter(argument.name, repr(default) if isinstance(default, _LITERALS) else ""))
+    return tuple(found)
+
+
+def module_of(live: LiveStep, parameters: Sequence[Parameter]) -> torch.jit.ScriptModule:
     """Returns a module whose ``forward`` is a recorded graph.
 
     Args:
         live: the graph, which stays as it is, and the module that it reads attributes of.
-        schema: of the method it came from, for the names and defaults of the arguments.
+        parameters: of the method it came from; a graph knows neither their names nor their defaults.
 
     Raises:
         RuntimeError: torch cannot write the types of its arguments or results as annotations.
@@ -36,7 +60,7 @@ def module_of(live: LiveStep, schema: Any) -> torch.jit.ScriptModule:
     self_value, *given = graph.inputs()
     if self_value.uses():
         torch_private.add_attribute(module, _FROZEN, torch_private.class_type(live.module), live.module)
-    torch_private.define(module, _source(given, list(graph.outputs()), schema))
+    torch_private.define(module, _source(given, list(graph.outputs()), parameters))
     target = torch_private.method(module, _FORWARD).graph
     _clear(target)
     new_self, *received = target.inputs()
@@ -52,16 +76,15 @@ def module_of(live: LiveStep, schema: Any) -> torch.jit.ScriptModule:
     return torch_private.script_module(module)
 
 
-def _source(given: list[Any], returned: list[Any], schema: Any) -> str:
+def _source(given: list[Any], returned: list[Any], parameters: Sequence[Parameter]) -> str:
     """Returns a method with the signature of the graph."""
-    parameters = []
-    for value, argument in zip(given, schema.arguments[1:], strict=True):
-        default = argument.default_value if argument.has_default_value() else ...
-        spelt = f" = {default!r}" if isinstance(default, _SPELLABLE) else ""
-        parameters.append(f"{argument.name}: {value.type().annotation_str}{spelt}")
+    spelt = [
+        f"{each.name}: {value.type().annotation_str}{f' = {each.default}' if each.default else ''}"
+        for value, each in zip(given, parameters, strict=True)
+    ]
     types = [value.type().annotation_str for value in returned]
     result = types[0] if len(types) == 1 else f"Tuple[{', '.join(types)}]"
-    return f"def {_FORWARD}({', '.join(('self', *parameters))}) -> {result}:\n    raise RuntimeError()\n"
+    return f"def {_FORWARD}({', '.join(('self', *spelt))}) -> {result}:\n    raise RuntimeError()\n"
 
 
 def _clear(graph: Any) -> None:

@@ -1,0 +1,1 @@
+"""Finds the pass, and the rewrite in it, that breaks a check."""

@@ -1,0 +1,71 @@
+"""Prefixes of a TorchScript freeze."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import torch
+
+from freeze_engine.backends.torchscript.build import LiveStep
+from freeze_engine.backends.torchscript.partial_pass import has_parts, partly
+from freeze_engine.backends.torchscript.recording import Frozen
+from freeze_engine.backends.torchscript.running import METHOD, step_runner, step_schema
+from freeze_engine.backends.torchscript.saving import module_of, parameters
+from freeze_engine.backends.torchscript.state import joined, restorer, written_buffers
+from freeze_engine.bisection.prefix import Prefix, step_name
+from freeze_engine.inputs import Inputs
+from freeze_engine.measure.candidate import Candidate, Key
+from freeze_engine.measure.distinct import distinct_steps
+from freeze_engine.trace import Step
+
+
+class TorchScriptPrefixes:
+    """The steps of ``forward`` that can be run.
+
+    Args:
+        frozen: the recorded freeze.
+        inputs: what to run it on.
+    """
+
+    suffix = ".pt"
+
+    def __init__(self, frozen: Frozen, inputs: Inputs) -> None:
+        self._frozen = frozen
+        self._inputs = inputs
+        self._written = restorer(frozen.source, written_buffers(frozen.source, inputs))
+        self._kept = tuple(
+            fate.path for fate in frozen.trace.attributes if fate.fate == "preserved" and fate.kind != "submodule"
+        )
+
+    def whole(self) -> tuple[Prefix, ...]:
+        """Returns the distinct graphs of the recording, in order."""
+        trace, live = self._frozen.trace, self._frozen.live
+        shown = distinct_steps(step for step in trace.steps if step.method == METHOD and step.index in live)
+        return tuple(
+            self._prefix(index, index, step_name(trace.steps[index]), live[index]) for index in shown.follows
+        )
+
+    def has_parts(self, step: Step) -> bool:
+        """Whether torch can run the pass on its own, and the graph before it is at hand."""
+        before = self._frozen.trace.before(step)
+        return has_parts(step.name) and before is not None and before.index in self._frozen.live
+
+    def partial(self, step: Step, done: frozenset[int]) -> Prefix:
+        """Runs the pass again on the graph before it, the constants of the other rewrites hidden from it."""
+        before = self._frozen.trace.before(step)
+        assert before is not None
+        others = [rewrite for number, rewrite in enumerate(step.rewrites) if number not in done]
+        graph = partly(step.name, before.graph, self._frozen.live[before.index], others)
+        name = f"{step_name(step)} with {len(done)} of its {len(step.rewrites)} rewrites"
+        return self._prefix(name, step.index, name, graph)
+
+    def _prefix(self, key: Key, step: int, name: str, live: LiveStep) -> Prefix:
+        reset = joined(restorer(live.module, self._kept), self._written)
+
+        def save(path: Path) -> Inputs:
+            if reset is not None:
+                reset()
+            torch.jit.save(module_of(live, parameters(step_schema(self._frozen.source))), path)  # type: ignore[no-untyped-call]
+            return self._inputs
+
+        return Prefix(step, name, Candidate(key, step_runner(live, self._frozen.source), reset), save)

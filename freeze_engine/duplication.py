@@ -1,0 +1,159 @@
+"""What a freeze holds more than once: equal constants in storages of their own, and weights that were one before.
+
+Attributes that share memory (tied weights) stay shared as constants, until a step writes one of them anew: a fold gives
+each convolution its own weights. And what was equal from the start, in two attributes, is kept twice.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+from freeze_engine.trace import Constant, GraphSnapshot, Node, Step, Trace
+
+
+@dataclass(frozen=True, slots=True)
+class Duplicate:
+    """Memory that is held more than once from one step on.
+
+    Attributes:
+        step: index of the step that brought it about.
+        method: the step's method.
+        kind: ``equal`` for attributes that were equal in different memory before they were inlined, ``copied`` where a
+            step made equal copies of a constant, ``split`` where several nodes read one constant before the step, and
+            different ones after it.
+        names: the constants after the step that are the same, or were.
+        attributes: paths of the attributes whose values they hold, as far as the trace tells.
+        nbytes: how much more is held than for one of them.
+    """
+
+    step: int
+    method: str
+    kind: Literal["equal", "copied", "split"]
+    names: tuple[str, ...]
+    attributes: tuple[str, ...]
+    nbytes: int
+
+
+def duplicates(trace: Trace) -> tuple[Duplicate, ...]:
+    """Finds what is held more than once, and since which step.
+
+    Args:
+        trace: the recording; constants whose contents are unknown cannot be told equal.
+
+    Returns:
+        By step, and within one step the largest first.
+    """
+    paths = _paths(trace)
+    found = []
+    for step in trace.steps:
+        before = trace.before(step)
+        if before is None or before.graph is step.graph:
+            continue
+        of_step = (*_equal(before, step, paths), *_split(before, step, paths))
+        found += sorted(of_step, key=lambda duplicate: (-duplicate.nbytes, duplicate.names))
+    return tuple(found)
+
+
+_Held = dict[tuple[object, ...], dict[str, list[Node]]]
+"""For each content, the nodes that hold it, by storage."""
+
+_Paths = dict[tuple[str, str], tuple[str, ...]]
+"""``(method, value)`` -> paths of the attributes that the constant holds."""
+
+
+def _equal(before: Step, step: Step, paths: _Paths) -> Iterator[Duplicate]:
+    old, new = _held(before.graph), _held(step.graph)
+    for content, storages in new.items():
+        known = old.get(content, {})
+        if len(storages) < 2 or len(storages) <= len(known):
+            continue
+        nodes = [node for each in storages.values() for node in each]
+        extra = len(storages) - max(1, len(known))
+        kind: Literal["copied", "equal"] = "copied" if known else "equal"
+        yield _duplicate(step, kind, nodes, extra * _nbytes(nodes[0]), paths)
+
+
+def _split(before: Step, step: Step, paths: _Paths) -> Iterator[Duplicate]:
+    """Yields the memory in whose place several nodes read memory of their own after the step."""
+    old, new = _constants(before.graph), _constants(step.graph)
+    read: defaultdict[str, dict[str, Node]] = defaultdict(dict)
+    for was, now in _counterparts(before, step):
+        for source, target in zip(was.inputs, now.inputs, strict=False):
+            if source in old and target in new and _alike(old[source], new[target]):
+                read[_storage(old[source])][_storage(new[target])] = new[target]
+    for storages in read.values():
+        nodes = list(storages.values())
+        if len({_content(node) for node in nodes}) > 1:
+            yield _duplicate(step, "split", nodes, (len(nodes) - 1) * _nbytes(nodes[0]), paths)
+
+
+def _counterparts(before: Step, step: Step) -> Iterator[tuple[Node, Node]]:
+    """Yields the nodes that are the same before and after, and those of one operator that a rewrite exchanged."""
+    old = {node.id: node for node in before.graph.walk()}
+    new = {node.id: node for node in step.graph.walk()}
+    yield from ((node, new[name]) for name, node in old.items() if name in new)
+    for rewrite in step.rewrites:
+        gone = [old[name] for name in rewrite.consumed if name in old and name not in new]
+        come = [new[name] for name in rewrite.produced if name in new and name not in old]
+        for node in gone:
+            alike = [other for other in come if other.op == node.op]
+            if len(alike) == 1 and not node.constant:
+                yield node, alike[0]
+
+
+def _constants(graph: GraphSnapshot) -> dict[str, Node]:
+    return {node.outputs[0].name: node for node in graph.walk() if node.constant and node.outputs}
+
+
+def _duplicate(
+    step: Step, kind: Literal["equal", "copied", "split"], nodes: list[Node], nbytes: int, paths: _Paths
+) -> Duplicate:
+    names = tuple(dict.fromkeys(node.outputs[0].name for node in nodes))
+    attributes = {path for name in names for path in paths.get((step.method, name), ())}
+    return Duplicate(step.index, step.method, kind, names, tuple(sorted(attributes)), nbytes)
+
+
+def _held(graph: GraphSnapshot) -> _Held:
+    found: _Held = defaultdict(lambda: defaultdict(list))
+    for node in graph.walk():
+        if node.constant and node.constant.digest and node.constant.nbytes and node.outputs:
+            found[_content(node)][_storage(node)].append(node)
+    return found
+
+
+def _content(node: Node) -> tuple[object, ...]:
+    constant = _constant(node)
+    return constant.digest, constant.shape, constant.dtype, constant.device
+
+
+def _alike(node: Node, other: Node) -> bool:
+    one, two = _constant(node), _constant(other)
+    return (one.shape, one.dtype) == (two.shape, two.dtype)
+
+
+def _storage(node: Node) -> str:
+    """Returns the storage's name; memory that torch does not show is the node's own."""
+    return _constant(node).storage or f"of {node.id}"
+
+
+def _nbytes(node: Node) -> int:
+    return _constant(node).nbytes
+
+
+def _constant(node: Node) -> Constant:
+    if node.constant is None:
+        raise ValueError(f"node {node.id} is no constant")
+    return node.constant
+
+
+def _paths(trace: Trace) -> _Paths:
+    found: defaultdict[tuple[str, str], tuple[str, ...]] = defaultdict(tuple)
+    for fate in trace.attributes:
+        for location in fate.locations:
+            found[location.method, location.value] += (fate.path,)
+        for method in trace.methods:
+            found[method, f"self.{fate.path}"] += (fate.path,)
+    return found

@@ -1,0 +1,25 @@
+"""How many threads torch computes one operator with."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+
+import torch
+
+SETTING = "measure_threads"
+"""Name of the setting that tells, in a trace, how many were asked for."""
+
+
+@contextlib.contextmanager
+def intra_op_threads(count: int | None) -> Iterator[None]:
+    """Runs the body with ``count`` threads, and puts back how many there were; ``None`` leaves them as they are."""
+    before = torch.get_num_threads()
+    if count is None or count == before:
+        yield
+        return
+    torch.set_num_threads(count)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)

@@ -1,0 +1,246 @@
+"""What Inductor generated with freezing, held against what it generated without."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from freeze_engine.trace import Interval, Kernel, Latency, Program, Trace
+
+FROZEN, UNFROZEN = "compiled with freezing", "compiled"
+Effect = Literal["changed the graph", "without effect", "not run"]
+
+
+@dataclass(frozen=True, slots=True)
+class KernelGroup:
+    """Kernels of two programs that do the same work.
+
+    Attributes:
+        frozen: positions in the kernels of the program with freezing.
+        unfrozen: positions in those of the program without.
+        difference: ``same``: one kernel each, of the same name for the same nodes; ``different``: other kernels for
+            common nodes; else which program alone has it.
+    """
+
+    frozen: tuple[int, ...]
+    unfrozen: tuple[int, ...]
+    difference: Literal["same", "different", "only with freezing", "only without freezing"]
+
+
+@dataclass(frozen=True, slots=True)
+class PassDifference:
+    """A pass that changed the graph in one compile and not in the other."""
+
+    stage: str
+    name: str
+    frozen: Effect
+    unfrozen: Effect
+
+
+@dataclass(frozen=True, slots=True)
+class FreezingLoss:
+    """Compiled with freezing is slower than compiled without.
+
+    Attributes:
+        device: where.
+        ratio: time with freezing relative to without, above 1 as a whole.
+    """
+
+    device: str
+    ratio: Interval
+
+
+@dataclass(frozen=True, slots=True)
+class ProgramComparison:
+    """The two programs of one method.
+
+    Attributes:
+        method: theirs.
+        frozen: the program with freezing.
+        unfrozen: the program without.
+        groups: of their kernels, in the order of the first, then what only the second has.
+        passes: that had an effect in one compile only.
+    """
+
+    method: str
+    frozen: Program
+    unfrozen: Program
+    groups: tuple[KernelGroup, ...]
+    passes: tuple[PassDifference, ...]
+
+
+def compare_programs(trace: Trace) -> tuple[ProgramComparison, ...]:
+    """Compares what was generated with freezing and without, method by method.
+
+    Kernels belong together that come from the same nodes of the graph as it came; each goes with the one that it has
+    most nodes in common with.
+
+    Args:
+        trace: the recording; one that holds only one of the programs has nothing to compare.
+    """
+    return tuple(_comparison(trace, frozen, unfrozen) for frozen, unfrozen in _pairs(trace.programs))
+
+
+def freezing_losses(trace: Trace) -> tuple[FreezingLoss, ...]:
+    """Returns the devices on which freezing measurably lost time.
+
+    Both were timed in the same rounds, and their times relative to the first step are held against each other. It is
+    slower only where the intervals of these have nothing in common.
+
+    Args:
+        trace: the recording, measured or not.
+    """
+    baselines = {baseline.name: baseline.latency for baseline in trace.baselines}
+    unfrozen = {latency.device: latency for latency in baselines.get(UNFROZEN, ())}
+    found = []
+    for latency in baselines.get(FROZEN, ()):
+        if latency.device in unfrozen:
+            ratio = _quotient(latency, unfrozen[latency.device])
+            if ratio.low > 1:
+                found.append(FreezingLoss(latency.device, ratio))
+    return tuple(found)
+
+
+def kernels_time_ns(kernels: Iterable[Kernel]) -> Interval | None:
+    """Returns how long kernels take together in one run, in ns; ``None`` where one of them was not measured.
+
+    The bounds are the sums of theirs, which is wider than 95% asks for.
+
+    Args:
+        kernels: of one program; none take no time.
+    """
+    value = low = high = 0.0
+    for kernel in kernels:
+        if kernel.time_ns is None:
+            return None
+        value, low, high = value + kernel.time_ns.value, low + kernel.time_ns.low, high + kernel.time_ns.high
+    return Interval(value, low, high)
+
+
+def group_times_ns(comparison: ProgramComparison, group: KernelGroup) -> tuple[Interval | None, Interval | None]:
+    """Returns how long the kernels of a group take with freezing, and without.
+
+    Args:
+        comparison: that the group is of.
+        group: one of its groups.
+    """
+    frozen = kernels_time_ns(comparison.frozen.kernels[index] for index in group.frozen)
+    return frozen, kernels_time_ns(comparison.unfrozen.kernels[index] for index in group.unfrozen)
+
+
+def lost_groups(comparison: ProgramComparison) -> tuple[KernelGroup, ...]:
+    """Returns the groups whose kernels measurably take longer with freezing, those that lose most first.
+
+    Args:
+        comparison: of two programs; of such as were not timed, none is known to lose.
+    """
+    found = []
+    for group in comparison.groups:
+        frozen, unfrozen = group_times_ns(comparison, group)
+        if frozen is not None and unfrozen is not None and frozen.low > unfrozen.high:
+            found.append((unfrozen.value - frozen.value, group))
+    return tuple(group for _, group in sorted(found, key=lambda each: each[0]))
+
+
+def _pairs(programs: Sequence[Program]) -> Iterator[tuple[Program, Program]]:
+    unfrozen = {program.method: program for program in programs if program.name == UNFROZEN}
+    for program in programs:
+        if program.name == FROZEN and program.method in unfrozen:
+            yield program, unfrozen[program.method]
+
+
+def _comparison(trace: Trace, frozen: Program, unfrozen: Program) -> ProgramComparison:
+    groups = tuple(_groups(frozen.kernels, unfrozen.kernels))
+    steps = trace.method_steps(frozen.method)
+    effects = _effects((step.stage, step.name, step.changed) for step in steps)
+    others = _effects((each.stage, each.name, each.changed) for each in unfrozen.passes)
+    passes = tuple(_pass_differences(effects, others)) if unfrozen.passes else ()
+    return ProgramComparison(frozen.method, frozen, unfrozen, groups, passes)
+
+
+def _groups(frozen: Sequence[Kernel], unfrozen: Sequence[Kernel]) -> Iterator[KernelGroup]:
+    links = {(one, other) for one, other in _best(frozen, unfrozen)}
+    links |= {(one, other) for other, one in _best(unfrozen, frozen)}
+    left = set(range(len(unfrozen)))
+    for start in range(len(frozen)):
+        ones, others = _linked(start, links)
+        if min(ones) < start:
+            continue  # told with an earlier one
+        left -= others
+        yield _group(sorted(ones), sorted(others), frozen, unfrozen)
+    for index in sorted(left):
+        yield KernelGroup((), (index,), "only without freezing")
+
+
+def _best(kernels: Sequence[Kernel], others: Sequence[Kernel]) -> Iterator[tuple[int, int]]:
+    """Yields each kernel with the other that it has most in common with."""
+    for index, kernel in enumerate(kernels):
+        shares = [(_share(kernel, other), -place) for place, other in enumerate(others)]
+        share, place = max(shares, default=(0.0, 0))
+        if share > 0:
+            yield index, -place
+
+
+def _share(one: Kernel, other: Kernel) -> float:
+    """Returns how much of two kernels' work is common: 1 for the same nodes, 0 for none."""
+    if not one.origins and not other.origins:
+        return float(_plain_name(one) == _plain_name(other))
+    common = len({*one.origins} & {*other.origins})
+    return common / len({*one.origins} | {*other.origins})
+
+
+def _linked(start: int, links: set[tuple[int, int]]) -> tuple[set[int], set[int]]:
+    """Returns the kernels of both programs that are linked with one of the first, directly or through others."""
+    ones, others = {start}, set[int]()
+    while True:
+        found = {other for one, other in links if one in ones}
+        back = {one for one, other in links if other in found} | ones
+        if (back, found) == (ones, others):
+            return ones, others
+        ones, others = back, found
+
+
+def _group(
+    ones: Sequence[int], others: Sequence[int], frozen: Sequence[Kernel], unfrozen: Sequence[Kernel]
+) -> KernelGroup:
+    if not others:
+        return KernelGroup(tuple(ones), (), "only with freezing")
+    same = len(ones) == len(others) == 1 and _is_same(frozen[ones[0]], unfrozen[others[0]])
+    return KernelGroup(tuple(ones), tuple(others), "same" if same else "different")
+
+
+def _is_same(one: Kernel, other: Kernel) -> bool:
+    return (one.kind, _plain_name(one), {*one.origins}) == (other.kind, _plain_name(other), {*other.origins})
+
+
+def _plain_name(kernel: Kernel) -> str:
+    """Returns a kernel's name without the number that tells it from others of the program."""
+    stem, _, number = kernel.name.rpartition("_")
+    return stem if kernel.kind != "extern" and number.isdigit() else kernel.name
+
+
+def _effects(passes: Iterable[tuple[str, str, bool]]) -> dict[tuple[str, str], Effect]:
+    found: dict[tuple[str, str], Effect] = {}
+    for stage, name, changed in passes:
+        if changed or (stage, name) not in found:
+            found[stage, name] = "changed the graph" if changed else "without effect"
+    return found
+
+
+def _pass_differences(
+    frozen: Mapping[tuple[str, str], Effect], unfrozen: Mapping[tuple[str, str], Effect]
+) -> Iterator[PassDifference]:
+    for place in dict.fromkeys((*frozen, *unfrozen)):
+        one, other = frozen.get(place, "not run"), unfrozen.get(place, "not run")
+        if (one == "changed the graph") != (other == "changed the graph"):
+            yield PassDifference(*place, one, other)
+
+
+def _quotient(latency: Latency, by: Latency) -> Interval:
+    one, other = _ratio(latency), _ratio(by)
+    return Interval(one.value / other.value, one.low / other.high, one.high / other.low)
+
+
+def _ratio(latency: Latency) -> Interval:
+    return latency.ratio or Interval(1.0, 1.0, 1.0)

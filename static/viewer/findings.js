@@ -1,0 +1,180 @@
+/* What a trace answers at a glance: which pass paid off, what moved the numbers, how the frozen module fares. */
+"use strict";
+var FreezerViewer = FreezerViewer || {};
+
+(() => {
+  const { h, fill, grid, section } = FreezerViewer;
+  const SIGNS = { passed: "✓", failed: "✕", unknown: "?" };
+  const TONES = { passed: "good", failed: "bad", unknown: "warn" };
+  const LEAST_SPREAD = 0.05; // of a time ratio: smaller ones are drawn small
+
+  class FindingsPanel {
+    constructor(app) {
+      this.app = app;
+      this.id = "findings";
+      this.label = "Findings";
+      this.found = app.model.view.findings;
+      this.element = h("div.fv-panel-body.fv-scroll", { tabindex: "0", role: "region", "aria-label": "Findings" });
+    }
+
+    render() {
+      if (!this.element.childElementCount) fill(this.element, h("div.fv-findings", null, this.parts()));
+      const { step } = this.app.current;
+      for (const row of this.element.querySelectorAll("[data-step]")) row.classList.toggle("fv-chosen", Number(row.dataset.step) === step);
+    }
+
+    parts() {
+      const parts = [this.paidOff(), this.movedTheNumbers(), this.checks(), this.memory(), this.ablation(), this.absent()].filter(Boolean);
+      return parts.length ? parts : h("p.fv-empty", null, "This trace holds no pass, so there is nothing to find.");
+    }
+
+    // --- which pass paid off
+
+    paidOff() {
+      const { payoffs, whole } = this.found;
+      if (!whole.length) return null;
+      const spread = spreadOf([...payoffs, ...whole]);
+      const rows = payoffs.map((row) =>
+        h(
+          "tr",
+          { data: { step: row.step } },
+          h("td", null, this.pass(row.step)),
+          h("td", null, ratioBar(row, spread)),
+          h("td.fv-num", null, row.text),
+          h("td.fv-muted", null, row.device),
+        ),
+      );
+      return wide(
+        "What paid off",
+        rows.length ? grid("", ["Pass", axis(spread), "Time against the pass before", ""], rows) : h("p", null, "No pass changed the latency measurably."),
+        whole.map((row) => this.together(row, whole.length > 1)),
+      );
+    }
+
+    together(row, several) {
+      const of = several ? ` (${row.method}, ${row.device})` : ` on ${row.device}`;
+      const words = row.verdict === "faster" || row.verdict === "slower" ? h(`strong.fv-verdict-${row.verdict}`, null, `measurably ${row.verdict}`) : h("strong", null, row.verdict);
+      return h("p", null, `All passes together${of}: `, words, h("span.fv-num", null, `, ${row.text} the time of the first step`));
+    }
+
+    // --- what moved the numbers
+
+    movedTheNumbers() {
+      const { errors, before } = this.found;
+      const compared = this.app.model.steps.some((step) => step.numerics.length);
+      if (!compared) return null;
+      const eager = before === null ? null : h("p", null, "Before freezing: ", h("span.fv-num", null, before), h("span.fv-muted", null, ", eager against float64, which no pass can be blamed for"));
+      const rows = errors.map((row) =>
+        h(
+          "tr",
+          { data: { step: row.step } },
+          h("td", null, this.pass(row.step)),
+          h("td.fv-num", null, row.from, " → ", h("strong", null, row.to), row.span ? h("div.fv-muted", null, `${row.span} over the inputs`) : null),
+          h("td", null, row.close ? h("span.fv-good", null, "within tolerance") : h("span.fv-bad", null, row.first_past ? "≠ the first past tolerance" : "≠ past tolerance"), row.close || row.inputs === null ? null : h("div.fv-muted", null, `worst on ${row.inputs}`)),
+        ),
+      );
+      return wide("What moved the numbers", rows.length ? grid("", ["Added by", "Largest error against eager", "torch's tolerances"], rows) : h("p", null, "No pass moved the outputs away from eager's."), eager);
+    }
+
+    // --- the frozen module
+
+    checks() {
+      const { checks } = this.found;
+      if (!checks.length) return null;
+      const items = checks.map((check) => {
+        const head = [h(`span.fv-check-sign.fv-${TONES[check.verdict]}`, { role: "img", "aria-label": check.verdict, title: check.verdict }, SIGNS[check.verdict]), h("strong", null, check.name), h("span.fv-wrap", null, check.message)];
+        if (!check.details.length) return h("div.fv-check-row", null, head);
+        return h("details.fv-check-more", { open: check.verdict === "failed" }, h("summary.fv-check-row", null, head), h("ul.fv-list.fv-check-details", null, check.details.map((line) => h("li", null, line))));
+      });
+      return part("Checks of the frozen module", h("div.fv-checks", null, items));
+    }
+
+    memory() {
+      const { memory } = this.found;
+      if (!memory.length) return null;
+      const rows = memory.map((row) => [h("dt", null, row.label), h("dd", null, h("span.fv-num", { class: `fv-${row.tone}` }, row.value), row.note ? h("span.fv-muted.fv-wrap", null, ` ${row.note}`) : null)]);
+      return part("Memory", h("dl.fv-pairs", null, rows));
+    }
+
+    // --- what each pass does on its own
+
+    ablation() {
+      const { ablation } = this.found;
+      if (!ablation.length) return null;
+      const spread = spreadOf(ablation.flatMap((row) => row.latency));
+      const rows = ablation.map((row) => h("tr", null, h("td", null, this.named(row)), row.error === null ? this.contribution(row, spread) : h("td", { colspan: 4 }, h("span.fv-muted", null, "could not be told: "), row.error)));
+      const note = h("p.fv-muted.fv-small", null, "The whole freeze against the freeze with this pass left out, in every round: below 1, the pass pays off.");
+      return wide("What each pass does on its own", note, grid("", ["Pass", axis(spread), "Time with it, against without", "Error with it", "Error without"], rows));
+    }
+
+    named({ name, steps, stage }) {
+      return [steps.length ? this.app.link(name, { step: steps[0] }) : name, h("div.fv-muted.fv-small", null, stage)];
+    }
+
+    contribution(row, spread) {
+      const times = (each) => row.latency.map((one) => h("div.fv-ratio-line", null, each(one)));
+      return [
+        h("td", null, times((one) => ratioBar(one, spread))),
+        h("td.fv-num", null, row.latency.length ? times((one) => [one.text, h("span.fv-muted", null, row.latency.length > 1 ? ` ${one.device}` : ""), one.verdict === "no measurable difference" ? h("span.fv-muted", null, " not measurable") : null]) : h("span.fv-muted", null, "not measured")),
+        h("td.fv-num", null, judged(row.with, row.close_with)),
+        h("td.fv-num", null, judged(row.without, row.close_without)),
+      ];
+    }
+
+    absent() {
+      const { absent } = this.found;
+      if (!absent.length) return null;
+      return wide("Not in this trace", h("dl.fv-pairs.fv-absent", null, absent.map(([what, how]) => [h("dt", null, what), h("dd", null, how)])));
+    }
+
+    pass(index) {
+      return this.app.details.stepLink(index);
+    }
+  }
+
+  function judged(error, close) {
+    if (error === null) return h("span.fv-muted", null, "not compared");
+    return [error, close === false ? h("span.fv-bad", null, " ≠") : null];
+  }
+
+  function part(name, ...children) {
+    const element = section(name, children);
+    element.classList.add("fv-finding");
+    return element;
+  }
+
+  function wide(name, ...children) {
+    const element = part(name, children);
+    element.classList.add("fv-finding-wide");
+    return element;
+  }
+
+  /** How far from 1 the axis of some ratios goes, to both sides, as a factor. */
+  function spreadOf(ratios) {
+    const far = ratios.flatMap(({ low, value, high }) => [low, value, high]).filter((one) => one > 0).map((one) => Math.abs(Math.log(one)));
+    return Math.max(LEAST_SPREAD, ...far) * 1.08;
+  }
+
+  /** The ends and the middle of the axis: times as long. */
+  function axis(spread) {
+    const end = (at) => `${Math.exp(at).toFixed(2)}×`;
+    return h("span.fv-ratio-axis.fv-num", null, h("span", null, end(-spread)), h("span", null, "1"), h("span", null, end(spread)));
+  }
+
+  /** A time ratio and its interval on a logarithmic axis, with 1 in the middle. */
+  function ratioBar({ low, value, high, text, verdict }, spread) {
+    if (!(value > 0)) return null;
+    const place = (one) => 50 + (50 * Math.max(-spread, Math.min(spread, Math.log(one)))) / spread;
+    const [start, end] = [low > 0 ? place(low) : 0, high === null ? 100 : place(high)];
+    const word = verdict ?? (value < 1 ? "faster" : "slower");
+    return h(
+      "span.fv-ratio",
+      { role: "img", "aria-label": `${text}, ${word}`, class: `fv-ratio-${word.split(" ")[0]}` },
+      h("span.fv-ratio-bar", { style: { left: `${Math.min(50, place(value))}%`, width: `${Math.abs(place(value) - 50)}%` } }),
+      h("span.fv-ratio-span", { style: { left: `${start}%`, width: `${end - start}%` } }),
+      h("span.fv-ratio-point", { style: { left: `${place(value)}%` } }),
+    );
+  }
+
+  Object.assign(FreezerViewer, { FindingsPanel, ratioBar });
+})();

@@ -1,0 +1,199 @@
+/* What Inductor generated: the kernels of a program in call order, and its code beside. */
+"use strict";
+var FreezerViewer = FreezerViewer || {};
+
+(() => {
+  const { h, fill, grid, isInstalled, coloured, reveal, selectsText, VirtualList } = FreezerViewer;
+
+  class KernelsPanel {
+    /** Whether a trace has any program to show. */
+    static fits(model) {
+      return model.view.programs.length > 0;
+    }
+
+    constructor(app) {
+      this.app = app;
+      this.id = "kernels";
+      this.label = "Kernels";
+      this.programs = app.model.view.programs;
+      this.count = this.programs[0].kernels.length;
+      this.rows = [];
+      this.text = h("input.fv-input", { type: "search", placeholder: "Filter kernels ( / )", "aria-label": "Filter kernels", oninput: () => this.filter() });
+      this.shown = h("span.fv-muted.fv-num", { role: "status" });
+      this.buttons = this.programs.map((program, index) => h("button.fv-button", { type: "button", onclick: () => app.navigate({ program: index, kernel: null }) }, this.title(program)));
+      this.list = new VirtualList({
+        rowHeight: 46,
+        row: (index) => this.row(index),
+        props: { class: "fv-kernels", role: "listbox", "aria-label": "Kernels in call order", onkeydown: (event) => this.key(event) },
+      });
+      this.rest = h("div.fv-kernels-rest");
+      this.codeTitle = h("h3.fv-pane-title");
+      this.code = new VirtualList({ rowHeight: 20, row: (index) => this.line(index), props: { class: "fv-code", role: "region", "aria-label": "Generated code" } });
+      this.none = h("p.fv-empty", null, "The generated code was not kept.");
+      this.element = h(
+        "div.fv-panel-body",
+        null,
+        h("div.fv-bar", { role: "toolbar", "aria-label": "Kernels" }, this.buttons.length > 1 ? h("div.fv-segments", { role: "group", "aria-label": "Program" }, this.buttons) : null, this.text, this.shown),
+        h("div.fv-split.fv-kernels-split", null, h("section.fv-kernels-side", null, this.list.element, this.rest), h("section", null, this.codeTitle, this.code.element, this.none)),
+      );
+    }
+
+    title({ name, method }) {
+      return this.app.model.methods.length > 1 && this.programs.some((other) => other.method !== method) ? `${name}: ${method}` : name;
+    }
+
+    render(state) {
+      if (state.program !== this.place) this.build(state.program);
+      this.buttons.forEach((button, index) => button.setAttribute("aria-pressed", String(index === state.program)));
+      const fresh = this.chosen !== state.kernel;
+      this.chosen = state.kernel;
+      this.list.refresh();
+      this.code.refresh();
+      if (fresh && this.chosen !== null) this.bringIntoView();
+    }
+
+    build(place) {
+      this.place = place;
+      this.chosen = null;
+      this.program = this.programs[place];
+      const { code, kernels } = this.program;
+      this.lines = code === null ? [] : code.split("\n");
+      this.code.element.hidden = code === null;
+      this.none.hidden = code !== null;
+      this.codeTitle.textContent = "Generated code";
+      this.code.body.style.minWidth = `${this.lines.reduce((most, line) => Math.max(most, line.length), 0) + 8}ch`;
+      this.slowest = Math.max(0, ...kernels.map(({ time_ns }) => time_ns ?? 0));
+      this.code.update(this.lines.length, 0);
+      fill(this.rest, this.withoutKernel(), this.passes());
+      this.filter();
+    }
+
+    filter() {
+      const text = this.text.value.toLowerCase();
+      const words = ({ name, kind, ops, sources }) => [name, kind, ...ops, ...sources.map((source) => this.app.model.place(source))].join(" ").toLowerCase();
+      const { kernels, time } = this.program;
+      this.rows = kernels.flatMap((kernel, index) => (!text || words(kernel).includes(text) ? [index] : []));
+      const many = `${kernels.length} ${kernels.length === 1 ? "kernel" : "kernels"}`;
+      this.shown.textContent = `${this.rows.length === kernels.length ? many : `${this.rows.length} of ${many}`}${time ? `, ${time} in all` : ""}`;
+      this.list.update(this.rows.length);
+    }
+
+    focusSearch() {
+      this.text.focus();
+      this.text.select();
+    }
+
+    destroy() {
+      this.list.destroy();
+      this.code.destroy();
+    }
+
+    choose(kernel) {
+      this.app.navigate({ kernel: kernel === this.chosen ? null : kernel, node: null, attribute: null });
+    }
+
+    bringIntoView() {
+      const row = this.rows.indexOf(this.chosen);
+      if (row >= 0) this.list.reveal(row, { middle: true });
+      const { call, definition } = this.program.kernels[this.chosen];
+      const line = definition ? definition[0] : call;
+      if (line !== null) this.code.reveal(line, { middle: definition === null });
+      if (definition && line !== null) this.code.element.scrollTop = Math.max(0, line - 2) * this.code.rowHeight;
+    }
+
+    row(place) {
+      const index = this.rows[place];
+      const kernel = this.program.kernels[index];
+      const linked = kernel.nodes.some((id) => this.app.focused.has(id));
+      return h(
+        "div.fv-kernel",
+        {
+          role: "option",
+          id: this.optionId(index),
+          "aria-selected": String(index === this.chosen),
+          class: index === this.chosen ? "fv-chosen" : linked ? "fv-linked" : "",
+          title: `${kernel.name}\n${kernel.ops.join(", ")}`,
+          onclick: (event) => selectsText(event.currentTarget) || this.choose(index),
+        },
+        h("span.fv-muted.fv-num.fv-kernel-place", null, index + 1),
+        h("span.fv-mono.fv-clip", null, kernel.name),
+        h("span.fv-kernel-time.fv-num", null, kernel.time ? [h("span.fv-kernel-bar", { "aria-hidden": "true", style: { width: `${(100 * kernel.time_ns) / this.slowest}%` } }), kernel.time] : null),
+        h("span.fv-badge.fv-kernel-kind", null, kernel.kind),
+        h("span.fv-muted.fv-small.fv-clip", null, kernel.computes || "computes no node of the graph", this.origin(kernel)),
+      );
+    }
+
+    optionId(index) {
+      return `${this.app.prefix}-kernel-${index}`;
+    }
+
+    /** The user's own line, before any of an installed package. */
+    origin({ sources }) {
+      const source = sources.find(({ file }) => !isInstalled(file)) ?? sources[0];
+      return source ? ` · ${this.app.model.place(source)}` : null;
+    }
+
+    key(event) {
+      const move = { ArrowDown: 1, ArrowUp: -1, PageDown: 10, PageUp: -10, Home: -Infinity, End: Infinity }[event.key];
+      if (move === undefined || !this.rows.length) return;
+      event.preventDefault();
+      event.stopPropagation();
+      const at = this.rows.indexOf(this.chosen);
+      const next = this.rows[Math.max(0, Math.min(this.rows.length - 1, at + move))];
+      this.app.navigate({ kernel: next, node: null, attribute: null });
+      this.list.element.setAttribute("aria-activedescendant", this.optionId(next));
+    }
+
+    line(index) {
+      const kernel = this.chosen === null ? null : this.program.kernels[this.chosen];
+      const [first, last] = kernel?.definition ?? [-1, -1];
+      const here = kernel !== null && (index === kernel.call || (index >= first && index <= last));
+      return h("div.fv-code-line", { class: here ? "fv-chosen" : "" }, h("span.fv-code-number", null, index + 1), h("span", null, coloured(this.lines[index])));
+    }
+
+    // --- what stands below the list
+
+    withoutKernel() {
+      const { no_kernel: pairs, step } = this.program;
+      if (!pairs.length) return null;
+      const whys = new Map();
+      for (const [id, why] of pairs) whys.set(why, [...(whys.get(why) ?? []), id]);
+      const items = [...whys].map(([why, ids]) => h("li", null, h("div", null, why), h("div.fv-small", null, ids.map((id) => [this.app.link(`%${id}`, { step, node: id, attribute: null, tab: "graph" }), " "]))));
+      return h("details", null, h("summary", null, `${pairs.length} ${pairs.length === 1 ? "node needs" : "nodes need"} no kernel`), h("ul.fv-list", null, items));
+    }
+
+    passes() {
+      const { passes } = this.program;
+      if (!passes.length) return null;
+      const changed = passes.filter(([, , , change]) => change);
+      const rows = changed.map(([stage, name, nodes]) => h("tr", null, h("td", null, name), h("td.fv-muted", null, stage), h("td.fv-num", null, nodes)));
+      return h("details", null, h("summary", null, `${passes.length} passes made it, ${changed.length} changed something`), grid("", ["Pass", "Stage", "Nodes after it"], rows));
+    }
+  }
+
+  /** What the details tell of a kernel. */
+  function kernelDetails(app, program, index) {
+    const { details, model } = app;
+    const kernel = program.kernels[index];
+    const at = program.step;
+    const link = (id, step) => {
+      const op = model.graph(step).nodes.get(id)?.op;
+      return h("li", null, op === undefined ? h("code", null, `%${id}`) : [app.link(`%${id}`, { step, node: id, attribute: null, tab: "graph" }), h("span.fv-muted", null, ` ${op}`)]);
+    };
+    const first = at === null ? null : model.chains(program.method)[0]?.[0].index ?? null;
+    return [
+      FreezerViewer.detailsTitle(kernel.name, h("span.fv-badge", null, kernel.kind)),
+      h("p.fv-muted", null, `call ${index + 1} of ${program.kernels.length}, ${program.name}`),
+      kernel.time ? FreezerViewer.section("Time in one run", h("p.fv-num", null, kernel.time)) : null,
+      kernel.nodes.length && at !== null ? FreezerViewer.section("Computes", h("p", null, app.link("Show in the graph", { step: at, tab: "graph", panes: "after" })), h("ul.fv-list", null, kernel.nodes.map((id) => link(id, at)))) : null,
+      kernel.origins.length && first !== null ? FreezerViewer.section("Comes from, in the graph as it came", h("ul.fv-list", null, kernel.origins.map((id) => link(id, first)))) : null,
+      kernel.sources.length ? FreezerViewer.section("Source", ordered(kernel.sources).map((source) => details.sourceLines(source))) : null,
+    ];
+  }
+
+  function ordered(sources) {
+    return [...sources].sort((one, other) => isInstalled(one.file) - isInstalled(other.file));
+  }
+
+  Object.assign(FreezerViewer, { KernelsPanel, kernelDetails });
+})();

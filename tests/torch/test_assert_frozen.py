@@ -1,0 +1,72 @@
+"""``fe.testing.assert_frozen`` on modules that it freezes itself."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+
+import freeze_engine as fe
+
+
+class ConvBn(torch.nn.Module):
+    def __init__(self, track_running_stats: bool = True) -> None:
+        super().__init__()
+        self.conv = torch.nn.Conv2d(2, 3, 3)
+        self.bn = torch.nn.BatchNorm2d(3, track_running_stats=track_running_stats)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return self.bn(self.conv(x))
+
+
+class Counter(torch.nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.register_buffer("seen", torch.zeros(1))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        self.seen.add_(1)
+        return x + self.seen
+
+
+INPUT = torch.ones(1, 2, 8, 8)
+
+
+def test_a_module_is_frozen_and_measured_as_far_as_it_is_asked_about() -> None:
+    fe.testing.assert_frozen(
+        ConvBn().eval(), (INPUT,), expect_folded="conv_bn=1", no_preserved=(), max_error=1e-4, max_constant_bytes=10**6
+    )
+
+
+def test_a_fold_that_did_not_happen_is_told_with_torchs_condition() -> None:
+    with pytest.raises(AssertionError) as caught:
+        fe.testing.assert_frozen(ConvBn(track_running_stats=False).eval(), INPUT, expect_folded="conv_bn:all")
+    text = str(caught.value)
+    assert "0 folded, 1 could have been and were not" in text
+    assert "no_running_stats" in text
+
+
+def test_an_attribute_that_stays_is_told_with_the_line_that_writes_it() -> None:
+    with pytest.raises(AssertionError) as caught:
+        fe.testing.assert_frozen(Counter().eval(), (INPUT,), no_preserved=())
+    text = str(caught.value)
+    assert "seen: preserved (mutated_in_place)" in text
+    assert "self.seen.add_(1)" in text
+    assert "test_assert_frozen.py:" in text
+
+
+def test_what_the_users_own_code_freezes() -> None:
+    with fe.capture() as captured:
+        torch.jit.freeze(torch.jit.script(ConvBn().eval()))
+        torch.jit.freeze(torch.jit.script(Counter().eval()))
+    fe.testing.assert_frozen(captured)
+    with pytest.raises(AssertionError, match=r"Counter \(torchscript\): 1 of 1 expectations not met"):
+        fe.testing.assert_frozen(captured, no_preserved=())
+    with fe.capture() as nothing:
+        pass
+    with pytest.raises(AssertionError, match="nothing was frozen"):
+        fe.testing.assert_frozen(nothing)
+
+
+def test_what_torch_raises_passes_through() -> None:
+    with pytest.raises(RuntimeError):
+        fe.testing.assert_frozen(ConvBn().eval(), options=fe.TorchScriptOptions(preserved_attrs=("missing",)))

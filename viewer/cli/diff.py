@@ -1,0 +1,74 @@
+"""``freezer-ui diff``."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from typing import ClassVar, get_args
+
+import freeze_engine as fe
+from viewer.cli.command import CHECK_FAILED, FINE, output_file
+from viewer.cli.terminal import remark, say
+from viewer.comparing.aspects import ASPECTS, Aspect, differing
+
+_COUNTED: tuple[Aspect, ...] = tuple(aspect for aspect in ASPECTS if aspect != "environment")
+
+
+class DiffCommand:
+    """Compare two traces: two versions of torch, two commits, two devices.
+
+    Passes are aligned by name. Told is what differs: what was asked for, the environment, passes, the last graphs,
+    what became of the attributes and why, folds, latency, error, checks, failures. Does not import torch.
+
+    Exits with 0 if nothing differs and with 1 if something does, for CI. Latency counts only where the intervals are
+    apart, and not where the first steps are apart likewise: the traces are of two runs, and the machine may have been
+    slower in one. The error counts where one freeze is within torch's tolerances and the other is not. The environment
+    counts only with --only.
+    """
+
+    name: ClassVar[str] = "diff"
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        """Adds the subcommand's arguments."""
+        add = parser.add_argument
+        add("a", metavar="A", help="a trace file")
+        add("b", metavar="B", help="another one")
+        add("--all", action="store_true", help="list all passes and attributes")
+        add(
+            "--only",
+            type=_aspects,
+            default=_COUNTED,
+            metavar="WHAT,…",
+            help=f"what counts for the exit code: {', '.join(get_args(Aspect))} (default: all but environment)",
+        )
+        add("--json", action="store_true", help="print the difference as JSON")
+        add("--html", type=output_file, metavar="FILE", help="write a page with both, too")
+
+    def run(self, arguments: argparse.Namespace) -> int:
+        """Prints what differs."""
+        first, second = fe.load(arguments.a), fe.load(arguments.b)
+        diff = fe.diff_traces(first, second)
+        if arguments.json:
+            from viewer.comparing.document import diff_document
+
+            document = diff_document(diff, arguments.only)
+            say(json.dumps(document, ensure_ascii=False, allow_nan=False, indent=2) + "\n")
+        else:
+            from viewer.comparing.text import diff_text
+
+            say(diff_text(diff, arguments.only, arguments.all))
+        if arguments.html is not None:
+            from viewer.report import write_comparison
+
+            write_comparison(first, second, arguments.html)
+            remark(f"{arguments.html} has both side by side")
+        return CHECK_FAILED if set(differing(diff)) & set(arguments.only) else FINE
+
+
+def _aspects(text: str) -> tuple[Aspect, ...]:
+    known: dict[str, Aspect] = {aspect: aspect for aspect in ASPECTS}
+    names = text.split(",")
+    for name in names:
+        if name not in known:
+            raise argparse.ArgumentTypeError(f"{name!r} is nothing to compare; there are {', '.join(ASPECTS)}")
+    return tuple(known[name] for name in names)
