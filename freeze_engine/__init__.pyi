@@ -9,6 +9,17 @@ from .alignment import (
 from .backends.failures import (
     partial_trace as partial_trace,
 )
+from .bisection.entry import (
+    bisect as bisect,
+)
+from .bisection.outcome import (
+    Bisection as Bisection,
+    Culprit as Culprit,
+    GuiltyRewrite as GuiltyRewrite,
+    Probe as Probe,
+    Reproduction as Reproduction,
+    bisection_json as bisection_json,
+)
 from .diff import (
     GraphDiff as GraphDiff,
     NodeChange as NodeChange,
@@ -54,6 +65,16 @@ from .inputs import (
     SavedTensor as SavedTensor,
     parse_input as parse_input,
 )
+from .interchange.model_explorer import (
+    model_explorer_data as model_explorer_data,
+    model_explorer_graphs as model_explorer_graphs,
+)
+from .interchange.tables import (
+    csv_tables as csv_tables,
+)
+from .interchange.timeline import (
+    chrome_trace as chrome_trace,
+)
 from .metrics import (
     LatencyChange as LatencyChange,
     StepMetrics as StepMetrics,
@@ -73,7 +94,10 @@ from .options import (
     CHECKS as CHECKS,
     COMPILE_MODES as COMPILE_MODES,
     CheckName as CheckName,
+    AccuracyCheck as AccuracyCheck,
+    CommandCheck as CommandCheck,
     InductorOptions as InductorOptions,
+    LatencyCheck as LatencyCheck,
     Measure as Measure,
     Progress as Progress,
     TorchScriptOptions as TorchScriptOptions,

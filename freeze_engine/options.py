@@ -17,7 +17,7 @@ Mode = Literal["default", "reduce-overhead", "max-autotune", "max-autotune-no-cu
 
 COMPILE_MODES: Final[tuple[Mode, ...]] = get_args(Mode)
 
-CheckName = Literal["stale_weights"]
+CheckName = Literal["stale_weights", "idempotence", "determinism", "round_trip"]
 CHECKS: Final[tuple[CheckName, ...]] = get_args(CheckName)
 """What can be asked of a frozen module, see `freeze_engine.checks`."""
 

@@ -275,9 +275,10 @@ class Latency:
 
     Attributes:
         device: ``cpu`` or ``cuda:0``.
-        first_ns: the very first call. TorchScript profiles in it; what was compiled beforehand is not in it. What a
-            process sets up once (thread pool, oneDNN) is in that of eager, which is called before all others.
-        warmup_ns: the calls after it until steady state, in order: in the first of them TorchScript optimizes and fuses.
+        first_ns: the first call here. TorchScript profiles in it. What was compiled beforehand is not in it, nor what
+            torch sets up once in a process (thread pool, oneDNN): the model ran before anything was timed. A baseline
+            that is the user's own object may have been called before.
+        warmup_ns: the calls after it until steady state, in order; in the first of them TorchScript fuses.
         samples: timed calls in steady state.
         median_ns: median of the steady-state samples, in ns.
         ratio: time relative to the first step (below 1 is faster); ``None`` on the first step.
@@ -651,7 +652,7 @@ class MemoryLedger:
         file_after_bytes: size of the frozen module saved.
         saves: whether the frozen module, saved and loaded, runs and gives the same; ``None`` where it was not tried.
         message: what saving or loading it said, if it failed, or why it was not tried.
-        step: index of the first step whose graph does not survive saving, as all after it; ``None`` where none is known.
+        step: index of the first step whose graph does not survive saving, as all after it; ``None`` where unknown.
     """
 
     peak_bytes: int | None = None

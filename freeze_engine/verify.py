@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from itertools import chain, pairwise
 
 from freeze_engine.errors import InvalidTraceError
-from freeze_engine.trace import AttributeFate, Block, Evidence, GraphSnapshot, Node, Step, Trace, Value
+from freeze_engine.trace import AttributeFate, Block, Evidence, GraphSnapshot, Node, Program, Step, Trace, Value
 
 _SHOWN = 20
 
@@ -40,6 +40,7 @@ def problems(trace: Trace) -> tuple[str, ...]:
     - Rewrites, writes, near misses and evidence name nodes of the snapshots they speak of.
     - Attributes are sorted by path, which is unique; a reason stands with ``preserved`` and only there.
     - Locations name values of the method's final graph; step indices are in range.
+    - Kernels name nodes of the last graph of their program's method, and origins of its first.
 
     Args:
         trace: any trace.
@@ -196,8 +197,22 @@ def _references(trace: Trace, nodes: _NodeIds) -> Iterator[str]:
         yield from nodes.missing(f"near miss {miss.kind}", miss.step, named)
     for notice in trace.notices:
         yield from nodes.missing(f"notice {notice.code}", notice.step, ())
+    for program in trace.programs:
+        yield from _program(trace, program, nodes)
     if trace.failure:
         yield from nodes.missing("failure", trace.failure.step, ())
+
+
+def _program(trace: Trace, program: Program, nodes: _NodeIds) -> Iterator[str]:
+    where = f"program {program.name!r}"
+    steps = trace.method_steps(program.method)
+    if not steps:
+        yield f"{where}: is of the unknown method {program.method!r}"
+        return
+    named = [*(node for kernel in program.kernels for node in kernel.nodes), *(node for node, _ in program.no_kernel)]
+    yield from nodes.missing(where, steps[-1].index, dict.fromkeys(named))
+    origins = (origin for kernel in program.kernels for origin in kernel.origins)
+    yield from nodes.missing(where, steps[0].index, dict.fromkeys(origins))
 
 
 def _evidence_nodes(evidence: Evidence) -> tuple[str, ...]:

@@ -1,6 +1,7 @@
 """What shows traces: view models, charts, the report, the command line, the notebook; none of it needs torch.
 
-`show` is listed in ``__init__.pyi`` and loaded on first use, so that importing this package costs nothing.
+`show` and `compare` are listed in ``__init__.pyi`` and loaded on first use, so that importing this package costs
+nothing.
 """
 
 import lazy_loader

@@ -32,7 +32,6 @@ from viewer.view_models.absent import NOT_COMPARED, NOT_TIMED
 from viewer.view_models.chart_data import ChartData, Series, chart_data
 from viewer.view_models.wording import duration_text, error_text
 
-_DASHES: Final = ("dashed", "dotted")
 _ASIDE: Final = 0.14
 _BOKEH_ID: Final = re.compile(r"p\d+|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
@@ -62,8 +61,14 @@ def charts(data: ChartData, theme: Theme) -> tuple[Chart, ...]:
     if not data.steps:
         return ()
     palette = PALETTES[theme]
-    timed = (_relative_chart, _cold_chart) if data.latency else ()
-    drawn = (_latency_chart, *timed[:1], _error_chart, *timed[1:], _constants_chart, _nodes_chart)
+    drawn = (
+        _latency_chart,
+        *((_relative_chart,) if data.relative else ()),
+        _error_chart,
+        *((_cold_chart,) if data.cold else ()),
+        _constants_chart,
+        _nodes_chart,
+    )
     return tuple(draw(data, palette) for draw in drawn)
 
 
@@ -98,25 +103,24 @@ def _latency_chart(data: ChartData, palette: Palette) -> Chart:
     unit, scale = unit_of(top, TIME_UNITS)
     plot = step_figure(data, palette, f"median, {unit}")
     plot.y_range = Range1d(0, headroom(top / scale))
-    for number, (name, median) in enumerate(data.baselines):
-        dash, label = _DASHES[number % len(_DASHES)], f"{name}, {duration_text(median)}"
-        across = [plot.x_range.start, plot.x_range.end]
-        plot.line(across, [median / scale] * 2, line_dash=dash, line_color=palette.muted, legend_label=label)
+    for _, median in data.baselines:
+        _line_across(plot, palette, median / scale)
     for number, series in enumerate(data.latency):
         source = source_of(series, number, scale)
         add_whiskers(plot, source, series_color(palette, number))
         add_points(plot, series, source, palette, number)
-    finish(plot, palette, len(data.latency) + len(data.baselines))
+    finish(plot, palette, len(data.latency))
     note = "Median with its 95% interval; passes that were not measured are left out."
     if longest > top:
         note += " Intervals that leave the top are longer than shown."
+    if data.baselines:
+        slowest_first = sorted(data.baselines, key=lambda baseline: -baseline[1])
+        lines = ", ".join(f"{name} {duration_text(median)}" for name, median in slowest_first)
+        note += f" Dashed, from the top: {lines}."
     return Chart("Latency", note, plot)
 
 
 def _relative_chart(data: ChartData, palette: Palette) -> Chart:
-    title = "Latency against the pass before, and the first"
-    if not data.relative:
-        return Chart(title, "Only one pass was measured.", None)
     values = [value for series in data.relative for value in series.values]
     far = max(abs(value - 1) for value in values)
     spread = max(0.04, min(3 * far, _reach(data.relative)), 1.1 * far)
@@ -129,7 +133,7 @@ def _relative_chart(data: ChartData, palette: Palette) -> Chart:
         add_points(plot, series, source, palette, number, line=False)
     finish(plot, palette, len(data.relative))
     note = "Below 1 is faster, with 95% intervals. Filled: measurable. Hollow: no measurable difference."
-    return Chart(title, note, plot)
+    return Chart("Latency against other passes", note, plot)
 
 
 def _reach(lines: Sequence[Series]) -> float:
@@ -140,8 +144,6 @@ def _reach(lines: Sequence[Series]) -> float:
 def _cold_chart(data: ChartData, palette: Palette) -> Chart:
     note = "What a fresh copy takes until it runs steadily: compilation and profiling."
     values = [value for series in data.cold for value in series.values]
-    if not values:
-        return Chart("Cold start", "It was not told apart from steady state.", None)
     unit, scale = unit_of(max(values), TIME_UNITS)
     ends = Range1d(min(values) / scale / 2, max(values) / scale * 2)
     plot = step_figure(data, palette, unit, y_axis_type="log", y_range=ends)
@@ -159,26 +161,30 @@ def _error_chart(data: ChartData, palette: Palette) -> Chart:
     floor, top = (max(min(positive) / 10, 1e-300), min(max(positive) * 10, 1e300)) if positive else (1e-9, 1.0)
     plot = step_figure(data, palette, "largest absolute error", y_axis_type="log", y_range=Range1d(floor, top))
     if data.before:
-        label = f"before freezing, {error_text(data.before)}"
-        across = [plot.x_range.start, plot.x_range.end]
-        plot.line(across, [data.before] * 2, line_dash="dashed", line_color=palette.muted, legend_label=label)
+        _line_across(plot, palette, data.before)
     for number, series in enumerate(data.errors):
         source = source_of(series, number, 1.0, floor * 1.3)
         if series.lows:
             add_whiskers(plot, source, series_color(palette, number))
         add_points(plot, series, source, palette, number)
-    finish(plot, palette, len(data.errors) + (1 if data.before else 0))
+    finish(plot, palette, len(data.errors))
     return Chart("Numeric error", _error_note(data, plot, palette), plot)
 
 
 def _error_note(data: ChartData, plot: Figure, palette: Palette) -> str:
     note = "Hollow: past tolerance. Triangles at the bottom: exactly zero."
+    if data.before:
+        note = f"Dashed: {error_text(data.before)}, eager against float64, there before freezing. {note}"
     if any(series.lows for series in data.errors):
         note = f"The worst of all inputs; bars go down to the best. {note}"
     if data.past_tolerance is not None:
         plot.add_layout(Span(location=data.past_tolerance, dimension="height", line_color=palette.bad, line_width=1.5))
         note = f"Red line: first step past torch's tolerances against eager, step {data.past_tolerance}. {note}"
     return f"{note} Not finite, so not drawn: {data.not_finite}." if data.not_finite else note
+
+
+def _line_across(plot: Figure, palette: Palette, value: float) -> None:
+    plot.add_layout(Span(location=value, dimension="width", line_dash="dashed", line_color=palette.muted))
 
 
 def _constants_chart(data: ChartData, palette: Palette) -> Chart:

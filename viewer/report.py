@@ -46,6 +46,7 @@ VIEWER_SCRIPTS: Final = (
     "code.js",
     "graph_panel.js",
     "panels.js",
+    "side_by_side.js",
     "kernels.js",
     "charts.js",
     "findings.js",
@@ -93,23 +94,27 @@ def render_report(trace: fe.Trace, embedding: Embedding | None = None) -> str:
         "view": view_data(trace),
         "graph": graph_data.graph_data(trace),
         "charts": chart_items(trace) if charted else None,
-        "embedding": embedding and {"id": embedding.id, "state": dict(embedding.state)},
+        "embedding": _embedded(embedding),
     }
     return _page(f"{trace.name or 'unnamed model'} – freeze report", data, charted)
 
 
-def render_comparison(first: fe.Trace, second: fe.Trace) -> str:
+def render_comparison(first: fe.Trace, second: fe.Trace, embedding: Embedding | None = None) -> str:
     """Returns two traces side by side as one HTML page.
 
     Args:
         first: the trace called A.
         second: the trace called B.
+        embedding: for a page inside another one, as in `render_report`.
 
     Returns:
-        The page's text; equal traces give equal text.
+        The page's text; equal arguments give equal text.
     """
-    data = comparison_data(first, second)
-    return _page(f"{data['view']['name']} – two freezes", data, charted=True)
+    charted = embedding is None or _measured(first) or _measured(second)
+    data = comparison_data(first, second) | {"embedding": _embedded(embedding)}
+    if not charted:
+        data["charts"] = None
+    return _page(f"{data['view']['name']} – two freezes", data, charted)
 
 
 def write_report(trace: fe.Trace, path: str | os.PathLike[str]) -> None:
@@ -185,6 +190,10 @@ def _policy(*scripts: str) -> str:
         "font-src data:; "
         "base-uri 'none'; form-action 'none'"
     )
+
+
+def _embedded(embedding: Embedding | None) -> dict[str, Any] | None:
+    return None if embedding is None else {"id": embedding.id, "state": dict(embedding.state)}
 
 
 def _measured(trace: fe.Trace) -> bool:

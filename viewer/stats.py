@@ -11,9 +11,11 @@ from collections.abc import Iterable, Iterator
 from itertools import chain
 
 import freeze_engine as fe
+from viewer.stats_findings import finding_lines
 from viewer.view_models.environment import input_text
 from viewer.view_models.failure import failure_message, failure_title, knows_constants, left_text, notice_parts
 from viewer.view_models.kernels import comparison_lines, kernel_rows
+from viewer.view_models.measures import errors_by_reference
 from viewer.view_models.overview import FATE_ORDER
 from viewer.view_models.wording import (
     REASONS,
@@ -22,7 +24,6 @@ from viewer.view_models.wording import (
     duration_text,
     error_text,
     interval_text,
-    latency_change_text,
     pass_text,
     ratio_text,
 )
@@ -44,7 +45,7 @@ def stats_text(trace: fe.Trace) -> str:
         _heading(trace),
         _section("Passes", _table([_pass_row(trace, entry) for entry in metrics])),
         _section("Compared with", _baselines(trace)),
-        _section("Findings", _findings(trace, metrics)),
+        _section("Findings", finding_lines(trace, metrics)),
         *(_section(_kernels_title(trace, program), _table(kernel_rows(program))) for program in trace.programs),
         _section("With freezing against without", comparison_lines(trace)),
         _section(f"Attributes: {len(trace.attributes)}", _attributes(trace)),
@@ -104,15 +105,17 @@ def _measured(latency: tuple[fe.Latency, ...], numerics: tuple[fe.Numerics, ...]
         against = "" if one.ratio is None else f"{ratio_text(one.ratio)} "
         cells[f"latency, {one.device}"] = f"{duration_text(one.median_ns.value)} ({interval_text(one.median_ns)})"
         cells[f"{one.device}, to the first"] = against + one.verdict
-    for other in numerics:
-        cells[f"error, {other.reference}"] = _error(other)
+        if one.previous is not None and one.change is not None:
+            cells[f"{one.device}, to the one before"] = f"{ratio_text(one.previous)} {one.change}"
+    for errors in errors_by_reference(numerics):
+        cells[f"error, {errors.reference}"] = _error(errors.worst)
     return cells
 
 
-def _error(numerics: fe.Numerics) -> str:
-    if numerics.error is not None:
+def _error(worst: fe.Numerics | None) -> str:
+    if worst is None:
         return "not compared"
-    return error_text(numerics.max_abs) + ("" if numerics.close else "  past tolerance")
+    return error_text(worst.max_abs) + ("" if worst.close else "  past tolerance")
 
 
 def _delta(metrics: fe.StepMetrics) -> str:
@@ -137,16 +140,6 @@ def _table(rows: list[dict[str, str]]) -> list[str]:
 
 def _baselines(trace: fe.Trace) -> list[str]:
     return _table([{"what": one.name} | _measured(one.latency, one.numerics) for one in trace.baselines])
-
-
-def _findings(trace: fe.Trace, metrics: tuple[fe.StepMetrics, ...]) -> Iterator[str]:
-    for entry in metrics:
-        where = pass_text(trace.steps[entry.step])
-        for change in entry.latency_changes:
-            word = "faster" if change.ratio.value < 1 else "slower"
-            yield f"{word}: {where}: {latency_change_text(change.ratio, change.since, change.device)}"
-        for reference in entry.past_tolerance:
-            yield f"past tolerance: {where} is the first, against {reference}"
 
 
 def _attributes(trace: fe.Trace) -> Iterator[str]:

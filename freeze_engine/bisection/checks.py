@@ -38,11 +38,13 @@ class Answer:
         verdict: the verdict.
         detail: what it stands on, in one line.
         inputs: name of the inputs that show it, see `freeze_engine.measure.generated`.
+        raised: whether the candidate did not run at all.
     """
 
     verdict: Verdict
     detail: str
     inputs: str = GIVEN
+    raised: bool = False
 
 
 class Check(Protocol):
@@ -96,7 +98,7 @@ class Accuracy:
             return Answer("good", f"largest error {max((each.max_abs for each in numerics), default=0.0):.3g}")
         said = f"largest error {failed.max_abs:.3g}" if failed.error is None else failed.error.splitlines()[0][:_SHOWN]
         where = "" if failed.inputs == GIVEN else f", on generated inputs ({failed.inputs})"
-        return Answer("bad", f"{said}{where}", failed.inputs)
+        return Answer("bad", f"{said}{where}", failed.inputs, raised=failed.error is not None and not failed.outputs)
 
     def _accepts(self, numerics: Numerics) -> bool:
         most = self.options.max_error

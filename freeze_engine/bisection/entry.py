@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from freeze_engine.bisection.prefix import Prefixes
 
 CheckOptions = AccuracyCheck | LatencyCheck | CommandCheck
+#: More sets of inputs than any check takes.
+_MANY = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +93,9 @@ def bisect(
         FreezerError: the model, the inputs or the check cannot be used, or a command ended the search.
         Exception: whatever torch raises while it freezes, unchanged; `partial_trace` has the trace up to there.
     """
+    from freeze_engine.bisection.reproduction import Fault, reproduction
     from freeze_engine.bisection.running import Search
+    from freeze_engine.measure.generated import input_sets
 
     checked = _check_options(check)
     freeze = _frozen(model, as_inputs(inputs), options_for(backend, options), via, map_location, progress)
@@ -99,7 +103,12 @@ def bisect(
     every = question.is_cheap if every_step is None else every_step
     search = Search(freeze.trace, freeze.prefixes, question, every, on_probe or _ignored)
     found = search.run()
-    reproduction = None
+    shown = None
+    if script is not None and found.culprit is not None:
+        inputs = next(each.inputs for each in input_sets(freeze.inputs, _MANY) if each.name == search.failing.inputs)
+        fault = Fault(checked, found.culprit, freeze.trace, search.failing.detail)
+        whole = isinstance(checked, CommandCheck)
+        shown = reproduction(Path(script), fault, freeze.prefixes.recipes(found.culprit, found.guilty, inputs, whole))
     return Bisection(
         found.ending,
         question.name,
@@ -107,7 +116,7 @@ def bisect(
         tuple(search.probes),
         found.culprit,
         tuple(search.notes),
-        reproduction,
+        shown,
         freeze.trace,
     )
 
@@ -154,7 +163,7 @@ def _frozen(
     from freeze_engine.bisection.torchscript import TorchScriptPrefixes
 
     frozen = record_module(model, inputs, options, how, None, watcher)
-    return _Freeze(model, inputs, options, how, frozen.trace, TorchScriptPrefixes(frozen, inputs))
+    return _Freeze(model, inputs, options, how, frozen.trace, TorchScriptPrefixes(frozen, inputs, options))
 
 
 def _question(check: CheckOptions, freeze: _Freeze) -> Check:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
+from freeze_engine.bisection.outcome import Culprit
+from freeze_engine.bisection.reproduction import Recipe
 from freeze_engine.inputs import Inputs
 from freeze_engine.measure.candidate import Candidate
 from freeze_engine.trace import Step
@@ -37,6 +39,8 @@ class Prefixes(Protocol):
 
     suffix: str
     """What a saved candidate's file name ends with."""
+    goes_on: bool
+    """Whether a step can be done in part, and the steps after it be run."""
 
     def whole(self) -> tuple[Prefix, ...]:
         """Returns those that end with a whole pass and can be run, in order; the first is before any pass."""
@@ -44,13 +48,44 @@ class Prefixes(Protocol):
     def has_parts(self, step: Step) -> bool:
         """Whether the rewrites of a step can be done one by one."""
 
-    def partial(self, step: Step, done: frozenset[int]) -> Prefix:
-        """Returns the prefix that ends with some of the rewrites of a step.
+    def partial(self, step: Step, done: frozenset[int], end: Step) -> Prefix:
+        """Returns a prefix in which only some of the rewrites of a step are done.
 
         Args:
             step: a step for which `has_parts` holds.
             done: positions in `Step.rewrites` of those that are done.
+            end: the last step; a later one only where the prefixes go on.
         """
+
+    def recipes(self, culprit: Culprit, guilty: Sequence[int], inputs: Inputs, whole: bool) -> Iterator[Recipe]:
+        """Yields ways to show a fault with torch alone, the smallest first.
+
+        Args:
+            culprit: what is to blame.
+            guilty: positions of the rewrites of its step that are.
+            inputs: that show the fault.
+            whole: whether nothing but a whole model can show it.
+        """
+
+
+def partial_name(step: Step, done: frozenset[int], end: Step) -> str:
+    """Returns what a step with some of its rewrites, gone on with to another, is called in a sentence."""
+    name = _partial_name(step, done)
+    return name if end is step else f"{step_name(end)} after {name}"
+
+
+def _partial_name(step: Step, done: frozenset[int]) -> str:
+    count = len(step.rewrites)
+    if not done:
+        return f"{step_name(step)} with none of its rewrites"
+    spans: list[list[int]] = []
+    for number in sorted(done):
+        if spans and spans[-1][1] == number - 1:
+            spans[-1][1] = number
+        else:
+            spans.append([number, number])
+    listed = ", ".join(str(low + 1) if low == high else f"{low + 1}-{high + 1}" for low, high in spans)
+    return f"{step_name(step)} with rewrite{'s' if len(done) > 1 else ''} {listed} of {count}"
 
 
 def step_name(step: Step) -> str:

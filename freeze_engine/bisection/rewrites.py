@@ -34,12 +34,14 @@ class RewriteSearch:
 
     Attributes:
         step: the step.
+        end: the step after which to ask: itself, or a later one.
         prefixes: gives the step with some of them done.
         is_bad: puts a candidate to the check.
         is_cheap: whether each rewrite can be asked about on its own.
     """
 
     step: Step
+    end: Step
     prefixes: Prefixes
     is_bad: Ask
     is_cheap: bool
@@ -63,7 +65,7 @@ class RewriteSearch:
 
     def _bad(self, done: Subset) -> bool:
         if done not in self.known:
-            self.known[done] = self.is_bad(self.prefixes.partial(self.step, done))
+            self.known[done] = self.is_bad(self.prefixes.partial(self.step, done, self.end))
         return self.known[done]
 
     def _also(self, guilty: Subset, every: Subset) -> str:

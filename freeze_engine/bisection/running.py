@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from freeze_engine.bisection.checks import Answer, Check
 from freeze_engine.bisection.outcome import Culprit, Ending, Probe, Verdict
 from freeze_engine.bisection.prefix import Prefix, Prefixes, step_name
-from freeze_engine.bisection.rewrites import RewriteSearch, described
+from freeze_engine.bisection.rewrites import Blame, RewriteSearch, described
 from freeze_engine.bisection.search import Turn, turning_point
 from freeze_engine.trace import Step, Trace
 
@@ -42,6 +42,10 @@ class Search:
         on_probe: told of every answer.
         probes: all answers, in order.
         notes: what else there is to know.
+        whole: the candidates that end with a whole pass.
+        answers: of those that were asked about, by position.
+        failing: what the check said of the culprit.
+        last_raises: whether the last candidate does not run; until that is known what does not run is bad.
     """
 
     trace: Trace
@@ -52,7 +56,9 @@ class Search:
     probes: list[Probe] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     whole: Sequence[Prefix] = ()
-    verdicts: dict[int, Verdict] = field(default_factory=dict)
+    answers: dict[int, Answer] = field(default_factory=dict)
+    failing: Answer = field(default_factory=lambda: Answer("untestable", ""))
+    last_raises: bool = True
 
     def run(self) -> Found:
         """Searches."""
@@ -61,54 +67,50 @@ class Search:
         first = next((position for position in positions if self._test(position) != "untestable"), None)
         if first is None:
             return Found("inconclusive", "No step of this freeze can be put to the check.")
-        if self.verdicts[first] == "bad":
-            start = "before anything was frozen" if first == 0 else f"already in the first that can be tested"
+        if self._test(first) == "bad":
+            start = "before anything was frozen" if first == 0 else "already in the first step that can be tested"
             return Found("broken_before", f"The check fails {start}: {self.whole[first].name}.")
         last = next(position for position in reversed(positions) if self._test(position) != "untestable")
-        if self.every_step:
-            for position in positions:
-                self._test(position)
-        self._note_untested(last)
-        bad = self._first_bad(first, last)
-        if bad is None:
-            return Found("nothing_found", "The check never fails: no step of the freeze breaks it.")
-        return self._verified(self._turn(first, bad))
+        self.last_raises = self.answers[last].raised
+        for position in positions if self.every_step else ():
+            self._test(position)
+        self._note_sequence(last)
+        if self._test(last) == "good":
+            return Found("nothing_found", "The check does not fail: what comes out of the freeze passes it.")
+        bad = self._verdicts("bad")[0]
+        good = max(position for position in self._verdicts("good") if position < bad)
+        return self._verified(turning_point(self._test, good, bad))
 
     # -- steps
 
     def _test(self, position: int) -> Verdict:
-        if position not in self.verdicts:
-            self.verdicts[position] = self._ask(self.whole[position], self.whole[0]).verdict
-        return self.verdicts[position]
+        if position not in self.answers:
+            self.answers[position] = self._ask(self.whole[position], self.whole[0])
+        return self.answers[position].verdict
 
     def _ask(self, prefix: Prefix, before: Prefix) -> Answer:
         answer = self.check.ask(prefix, before)
+        if answer.raised and not self.last_raises:
+            # Some passes leave a graph that only a later one puts in order: that is no fault of theirs.
+            answer = Answer("untestable", f"does not run, though the whole freeze does: {answer.detail}")
         probe = Probe(prefix.name, prefix.step, answer.verdict, answer.detail)
         self.probes.append(probe)
         self.on_probe(probe)
         return answer
 
-    def _note_untested(self, last: int) -> None:
+    def _verdicts(self, verdict: Verdict) -> list[int]:
+        return sorted(position for position, answer in self.answers.items() if answer.verdict == verdict)
+
+    def _note_sequence(self, last: int) -> None:
+        """Notes what a binary search takes for granted, and is not so."""
         untested = [self.whole[position].name for position in range(last + 1, len(self.whole))]
         if untested:
             self.notes.append(f"Not tested, for the check cannot be put to it: {', '.join(untested)}.")
-
-    def _first_bad(self, first: int, last: int) -> int | None:
-        """Returns a position from which to look back for the culprit, ``None`` where the freeze as a whole is good."""
-        bad = [position for position, verdict in sorted(self.verdicts.items()) if verdict == "bad"]
-        again = [position for position, verdict in self.verdicts.items() if bad and verdict == "good" and position > bad[0]]
+        bad = self._verdicts("bad")
+        again = [position for position in self._verdicts("good") if bad and position > bad[0]]
         if again:
-            self.notes.append(
-                f"Not all after the first failure fail: {self.whole[min(again)].name} passes again after "
-                f"{self.whole[bad[0]].name} has failed."
-            )
-        if self.verdicts[last] == "bad":
-            return bad[0]
-        return None
-
-    def _turn(self, first: int, bad: int) -> Turn:
-        good = max(position for position, verdict in self.verdicts.items() if verdict == "good" and position < bad)
-        return turning_point(self._test, good, bad)
+            names = self.whole[bad[0]].name, self.whole[again[0]].name
+            self.notes.append(f"Not monotonic: {names[0]} fails, and {names[1]} passes again.")
 
     # -- the culprit
 
@@ -116,6 +118,7 @@ class Search:
         """Asks about the culprit and its predecessor once more, each held against the step before the culprit."""
         good, bad = self.whole[turn.good], self.whole[turn.bad]
         answers = self._ask(good, good if turn.good else self.whole[0]), self._ask(bad, good)
+        self.failing = answers[1]
         if answers[0].verdict != "good" or answers[1].verdict != "bad":
             return Found("inconclusive", self._contradiction(good, bad, answers))
         culprit, guilty = self._culprit(turn)
@@ -133,19 +136,11 @@ class Search:
         good, bad = self.whole[turn.good], self.whole[turn.bad]
         assert good.step is not None
         between = self._changing(good.step, bad.step)
-        step = None if bad.step is None else self.trace.steps[bad.step]
-        names = (*(step_name(each) for each in between), *(() if step is not None else (bad.name,)))
-        if step is None:
-            culprit = Culprit(None, "compile", bad.name, "forward", None, good.step, names)
-            return culprit, ()
-        if len(between) > 1:
-            note = "What lies between the last good step and it could not be tested apart."
-            culprit = Culprit(step.index, step.stage, step.name, step.method, step.round, good.step, names, note=note)
-            return culprit, ()
-        search = RewriteSearch(
-            step, self.prefixes, lambda prefix: self._ask(prefix, good).verdict == "bad", self.check.is_cheap
-        )
-        blame = search.run()
+        names = (*(step_name(each) for each in between), *((bad.name,) if bad.step is None else ()))
+        if bad.step is None:
+            return Culprit(None, "compile", bad.name, "forward", None, good.step, names), ()
+        end = self.trace.steps[bad.step]
+        step, blame = self._blamed(between, end, good)
         before = self.trace.before(step)
         assert before is not None
         rewrites = tuple(described(step.rewrites[number], before.graph) for number in blame.guilty)
@@ -156,12 +151,25 @@ class Search:
             step.method,
             step.round,
             good.step,
-            names,
+            (step_name(step),) if blame.guilty else names,
             rewrites,
             len(step.rewrites),
             blame.note,
         )
         return culprit, blame.guilty
+
+    def _blamed(self, between: Sequence[Step], end: Step, good: Prefix) -> tuple[Step, Blame]:
+        """Returns the step to blame of those that could not be told apart, and what is known of its rewrites."""
+        for step in between if self.prefixes.goes_on or len(between) == 1 else ():
+            if len(between) > 1 and not (step.rewrites and self.prefixes.has_parts(step)):
+                continue
+            blame = RewriteSearch(step, end, self.prefixes, self._is_bad_after(good), self.check.is_cheap).run()
+            if blame.guilty or len(between) == 1:
+                return step, blame
+        return end, Blame(note="What lies between the last good step and it could not be tested apart.")
+
+    def _is_bad_after(self, good: Prefix) -> Callable[[Prefix], bool]:
+        return lambda prefix: self._ask(prefix, good).verdict == "bad"
 
     def _changing(self, good: int, bad: int | None) -> list[Step]:
         """Returns the steps after the good one, up to the bad one, that changed the graph."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from freeze_engine.bisection.outcome import Verdict
@@ -48,38 +48,28 @@ def turning_point(test: Test, good: int, bad: int) -> Turn:
 
 
 def smallest_bad(is_bad: Callable[[Subset], bool], count: int) -> Subset:
-    """Reduces a set of changes that together are bad until no single one can be taken out.
+    """Reduces a set of changes that together are bad to a few that still are.
 
-    This is ``ddmin`` of A. Zeller and R. Hildebrandt, "Simplifying and Isolating Failure-Inducing Input", IEEE
-    Transactions on Software Engineering 28 (2), 2002. Where one change alone is to blame, it takes about
-    ``2 log2(count)`` tests.
+    The shortest beginning of the changes that is bad ends with one that is needed. With that one, a shorter beginning
+    of the others is bad; and so on. That is ``log2(count)`` tests for each change that is needed, and all of them are
+    where more changes never make good what fewer break.
 
     Args:
-        is_bad: says whether a subset of the changes, by position, is bad.
+        is_bad: says whether a subset of the changes, by position, is bad; none of them is known to be good.
         count: how many changes there are; all of them together are known to be bad.
 
     Returns:
-        A bad subset of which no part that was tested is bad.
+        A bad subset.
     """
-    current = list(range(count))
-    parts = 2
-    while len(current) > 1:
-        chunks = _chunks(current, parts)
-        found = next((chunk for chunk in chunks if is_bad(frozenset(chunk))), None)
-        if found is not None:
-            current, parts = found, 2
-            continue
-        rests = [[each for each in current if each not in chunk] for chunk in chunks] if parts > 2 else []
-        rest = next((rest for rest in rests if is_bad(frozenset(rest))), None)
-        if rest is not None:
-            current, parts = rest, max(parts - 1, 2)
-        elif parts < len(current):
-            parts = min(2 * parts, len(current))
-        else:
-            break
-    return frozenset(current)
-
-
-def _chunks(items: Sequence[int], parts: int) -> list[list[int]]:
-    bounds = [round(number * len(items) / parts) for number in range(parts + 1)]
-    return [list(items[start:end]) for start, end in zip(bounds, bounds[1:], strict=False) if start < end]
+    needed: Subset = frozenset()
+    end = count
+    while not needed or (end and not is_bad(needed)):
+        good, bad = 0, end
+        while bad - good > 1:
+            middle = (good + bad) // 2
+            if is_bad(needed | frozenset(range(middle))):
+                bad = middle
+            else:
+                good = middle
+        needed, end = needed | {bad - 1}, bad - 1
+    return needed

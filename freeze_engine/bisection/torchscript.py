@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import torch
@@ -12,10 +13,14 @@ from freeze_engine.backends.torchscript.recording import Frozen
 from freeze_engine.backends.torchscript.running import METHOD, step_runner, step_schema
 from freeze_engine.backends.torchscript.saving import module_of, parameters
 from freeze_engine.backends.torchscript.state import joined, restorer, written_buffers
-from freeze_engine.bisection.prefix import Prefix, step_name
+from freeze_engine.bisection.outcome import Culprit
+from freeze_engine.bisection.prefix import Prefix, partial_name, step_name
+from freeze_engine.bisection.reproduction import Recipe
+from freeze_engine.bisection.torchscript_recipes import recipes
 from freeze_engine.inputs import Inputs
 from freeze_engine.measure.candidate import Candidate, Key
 from freeze_engine.measure.distinct import distinct_steps
+from freeze_engine.options import TorchScriptOptions
 from freeze_engine.trace import Step
 
 
@@ -25,12 +30,15 @@ class TorchScriptPrefixes:
     Args:
         frozen: the recorded freeze.
         inputs: what to run it on.
+        options: how it was frozen.
     """
 
     suffix = ".pt"
+    goes_on = False
 
-    def __init__(self, frozen: Frozen, inputs: Inputs) -> None:
+    def __init__(self, frozen: Frozen, inputs: Inputs, options: TorchScriptOptions) -> None:
         self._frozen = frozen
+        self._options = options
         self._inputs = inputs
         self._written = restorer(frozen.source, written_buffers(frozen.source, inputs))
         self._kept = tuple(
@@ -50,14 +58,18 @@ class TorchScriptPrefixes:
         before = self._frozen.trace.before(step)
         return has_parts(step.name) and before is not None and before.index in self._frozen.live
 
-    def partial(self, step: Step, done: frozenset[int]) -> Prefix:
+    def partial(self, step: Step, done: frozenset[int], end: Step) -> Prefix:
         """Runs the pass again on the graph before it, the constants of the other rewrites hidden from it."""
         before = self._frozen.trace.before(step)
         assert before is not None
         others = [rewrite for number, rewrite in enumerate(step.rewrites) if number not in done]
         graph = partly(step.name, before.graph, self._frozen.live[before.index], others)
-        name = f"{step_name(step)} with {len(done)} of its {len(step.rewrites)} rewrites"
+        name = partial_name(step, done, end)
         return self._prefix(name, step.index, name, graph)
+
+    def recipes(self, culprit: Culprit, guilty: Sequence[int], inputs: Inputs, whole: bool) -> Iterator[Recipe]:
+        """Yields scripts on the nodes of the guilty rewrites, then on the graph before the step, then on the module."""
+        return recipes(self._frozen, inputs, self._options, culprit, guilty, whole)
 
     def _prefix(self, key: Key, step: int, name: str, live: LiveStep) -> Prefix:
         reset = joined(restorer(live.module, self._kept), self._written)

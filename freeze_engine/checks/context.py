@@ -9,7 +9,7 @@ import torch
 
 from freeze_engine.inputs import Inputs
 from freeze_engine.options import InductorOptions, RecordOptions, TorchScriptOptions
-from freeze_engine.trace import Trace
+from freeze_engine.trace import Check, Trace
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,3 +35,16 @@ class CheckContext:
     options: TorchScriptOptions | InductorOptions
     how: RecordOptions
     trace: Trace
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """The answer of a check that froze the module another time, and found another result.
+
+    Attributes:
+        check: the answer.
+        other: the recording of that freeze, to hold against the first one.
+    """
+
+    check: Check
+    other: Trace | None

@@ -3,21 +3,42 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from freeze_engine.backends.failures import attach_trace
 from freeze_engine.backends.torchscript.watcher import Watcher
-from freeze_engine.checks.context import CheckContext
+from freeze_engine.checks.context import CheckContext, Compared
+from freeze_engine.checks.determinism import determinism
+from freeze_engine.checks.idempotence import idempotence
+from freeze_engine.checks.round_trip import round_trip
 from freeze_engine.checks.stale_weights import stale_weights
 from freeze_engine.measure.candidate import CandidateError, reported
 from freeze_engine.options import CheckName
 from freeze_engine.trace import Check, Trace
 
-_CHECKS: Mapping[CheckName, Callable[[CheckContext], Check]] = {"stale_weights": stale_weights}
+_CHECKS: Mapping[CheckName, Callable[[CheckContext], Check | Compared]] = {
+    "stale_weights": stale_weights,
+    "idempotence": idempotence,
+    "determinism": determinism,
+    "round_trip": round_trip,
+}
 
 
-def checked(context: CheckContext, watcher: Watcher) -> Trace:
-    """Returns the trace with the answers to what was asked for.
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """A recording with the answers to what was asked.
+
+    Attributes:
+        trace: the recording.
+        others: recordings of further freezes that had another result, by the name of the check that made them.
+    """
+
+    trace: Trace
+    others: Mapping[str, Trace]
+
+
+def checked(context: CheckContext, watcher: Watcher) -> Checked:
+    """Puts the questions that were asked for.
 
     Args:
         context: the freeze.
@@ -29,22 +50,25 @@ def checked(context: CheckContext, watcher: Watcher) -> Trace:
     """
     if context.inputs is not None:
         watcher.trace_built(context.trace)  # for a check may bring the process down
-    names, trace = context.how.checks, context.trace
+    names, trace, others = context.how.checks, context.trace, {}
     try:
         for number, name in enumerate(names):
             watcher.progress(f"check: {name}", number, len(names))
-            trace = replace(trace, checks=(*trace.checks, _answer(context, name)))
+            answer = _answer(context, name)
+            trace = replace(trace, checks=(*trace.checks, answer.check))
+            others |= {} if answer.other is None else {name: answer.other}
     except BaseException as error:
         attach_trace(error, trace)
         raise
-    return trace
+    return Checked(trace, others)
 
 
-def _answer(context: CheckContext, name: CheckName) -> Check:
+def _answer(context: CheckContext, name: CheckName) -> Compared:
     try:
         with reported():
-            return _CHECKS[name](context)
+            answer = _CHECKS[name](context)
     except CandidateError as error:
         lines = tuple(line for line in str(error).splitlines() if line.strip())
         # torch's interpreter ends its messages with what went wrong.
-        return Check(name, "unknown", f"It could not be run: {lines[-1]}", lines[:-1])
+        answer = Check(name, "unknown", f"It could not be run: {lines[-1]}", lines[:-1])
+    return answer if isinstance(answer, Compared) else Compared(answer, None)

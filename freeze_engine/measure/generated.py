@@ -40,9 +40,9 @@ class InputSet:
 def input_sets(given: Inputs, count: int) -> tuple[InputSet, ...]:
     """Returns the given inputs, and generated ones: in turns similar to them, and of wide magnitudes.
 
-    Without floats all are similar. Similar floats are normal with the mean and deviation of the given ones, within their range. Wide ones have the same
-    root mean square, and magnitudes that spread over twelve octaves. Where all are equal, the deviation is their
-    magnitude, or 1.
+    Without floats all are similar. Similar floats are normal with the mean and deviation of the given ones, within
+    their range; where these are all equal, the deviation is their magnitude, or 1. Wide ones have the same root mean
+    square, and magnitudes that spread over twelve octaves.
 
     Args:
         given: the user's.

@@ -16,7 +16,7 @@ import torch
 
 from freeze_engine.errors import MeasureError
 from freeze_engine.inputs import Inputs
-from freeze_engine.measure import evaluation, statistics
+from freeze_engine.measure import evaluation, machine, statistics
 from freeze_engine.measure.candidate import Candidate, Key, Progress, check_keys, inference, silent
 from freeze_engine.measure.rounds import LatencyOptions, Session, Subject
 from freeze_engine.trace import Latency
@@ -72,11 +72,13 @@ def measure_latency(
     with inference(), _on(place), _uncollected():
         session = Session(place, Inputs(args, kwargs), options, progress or silent)
         session.warm_up(subjects)
+        before = machine.reading()
         session.run_rounds(subjects)
-    return _report(subjects, str(place), options.margin)
+        disturbed = machine.machine_notes(before, machine.reading())
+    return _report(subjects, str(place), options.margin, disturbed)
 
 
-def _report(subjects: list[Subject], device: str, margin: float) -> LatencyReport:
+def _report(subjects: list[Subject], device: str, margin: float, disturbed: Sequence[str]) -> LatencyReport:
     failures = {subject.candidate.key: subject.failure for subject in subjects if subject.failure is not None}
     complete = [subject for subject in subjects if subject.failure is None]
     if not complete:
@@ -84,7 +86,7 @@ def _report(subjects: list[Subject], device: str, margin: float) -> LatencyRepor
     samples = np.array([subject.samples_ns for subject in complete]).T
     follows = _followed(subjects, complete)
     results = evaluation.compared(samples, margin, follows)
-    shared = [*evaluation.matrix_notes(samples, follows)]
+    shared = [*evaluation.matrix_notes(samples, follows), *disturbed]
     if complete[0] is not subjects[0]:
         shared.append(f"ratios are to {complete[0].candidate.key}, since {subjects[0].candidate.key} did not run")
     latencies = {

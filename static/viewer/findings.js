@@ -31,9 +31,10 @@ var FreezerViewer = FreezerViewer || {};
     // --- which pass paid off
 
     paidOff() {
-      const { payoffs, whole } = this.found;
+      const { losses, payoffs, whole } = this.found;
       if (!whole.length) return null;
-      const spread = spreadOf([...payoffs, ...whole]);
+      const spread = spreadOf(payoffs);
+      const severalDevices = new Set(whole.map(({ device }) => device)).size > 1;
       const rows = payoffs.map((row) =>
         h(
           "tr",
@@ -41,13 +42,14 @@ var FreezerViewer = FreezerViewer || {};
           h("td", null, this.pass(row.step)),
           h("td", null, ratioBar(row, spread)),
           h("td.fv-num", null, row.text),
-          h("td.fv-muted", null, row.device),
+          severalDevices ? h("td.fv-muted", null, row.device) : null,
         ),
       );
       return wide(
         "What paid off",
-        rows.length ? grid("", ["Pass", axis(spread), "Time against the pass before", ""], rows) : h("p", null, "No pass changed the latency measurably."),
+        rows.length ? grid("", ["Pass", axis(spread), "Time against the pass before", ...(severalDevices ? ["Device"] : [])], rows) : h("p", null, "No pass changed the latency measurably."),
         whole.map((row) => this.together(row, whole.length > 1)),
+        losses.map((row) => h("p", null, h("strong.fv-bad", null, "Freezing lost: "), `compiled with freezing takes ${row.text} the time of compiled without it on ${row.device}`)),
       );
     }
 
@@ -60,20 +62,27 @@ var FreezerViewer = FreezerViewer || {};
     // --- what moved the numbers
 
     movedTheNumbers() {
-      const { errors, before } = this.found;
-      const compared = this.app.model.steps.some((step) => step.numerics.length);
-      if (!compared) return null;
-      const eager = before === null ? null : h("p", null, "Before freezing: ", h("span.fv-num", null, before), h("span.fv-muted", null, ", eager against float64, which no pass can be blamed for"));
-      const rows = errors.map((row) =>
+      const { errors } = this.found;
+      if (!errors.length) return null;
+      return wide("What moved the numbers", errors.map((method) => this.errorsOf(method, errors.length > 1)));
+    }
+
+    errorsOf({ method, present, total, added }, several) {
+      const rows = added.map((row) =>
         h(
           "tr",
           { data: { step: row.step } },
           h("td", null, this.pass(row.step)),
-          h("td.fv-num", null, row.from, " → ", h("strong", null, row.to), row.span ? h("div.fv-muted", null, `${row.span} over the inputs`) : null),
-          h("td", null, row.close ? h("span.fv-good", null, "within tolerance") : h("span.fv-bad", null, row.first_past ? "≠ the first past tolerance" : "≠ past tolerance"), row.close || row.inputs === null ? null : h("div.fv-muted", null, `worst on ${row.inputs}`)),
+          h("td.fv-num", null, row.from, " → ", h("strong", null, row.to), row.span ? h("div.fv-muted.fv-small", null, `${row.span} over the inputs`) : null),
+          h("td", null, row.close ? h("span.fv-good", null, "within tolerance") : h("span.fv-bad", null, row.first_past ? "≠ the first past tolerance" : "≠ past tolerance"), row.close || row.worst === null ? null : h("div.fv-muted.fv-small", null, `worst on ${row.worst}`)),
         ),
       );
-      return wide("What moved the numbers", rows.length ? grid("", ["Added by", "Largest error against eager", "torch's tolerances"], rows) : h("p", null, "No pass moved the outputs away from eager's."), eager);
+      const before = present === null ? null : h("p", null, "Before freezing: ", h("span.fv-num", null, present), h("span.fv-muted", null, ", eager against float64"), total === null ? null : ["; after all passes: ", h("span.fv-num", null, total)]);
+      return [
+        several ? h("h4.fv-block-title", null, method) : null,
+        rows.length ? grid("", ["Added by", "Largest error against eager", "torch's tolerances"], rows) : h("p", null, "No pass moved the outputs away from eager's."),
+        before,
+      ];
     }
 
     // --- the frozen module
@@ -90,10 +99,11 @@ var FreezerViewer = FreezerViewer || {};
     }
 
     memory() {
-      const { memory } = this.found;
-      if (!memory.length) return null;
-      const rows = memory.map((row) => [h("dt", null, row.label), h("dd", null, h("span.fv-num", { class: `fv-${row.tone}` }, row.value), row.note ? h("span.fv-muted.fv-wrap", null, ` ${row.note}`) : null)]);
-      return part("Memory", h("dl.fv-pairs", null, rows));
+      const { duplicates, memory } = this.found;
+      if (!memory.length && !duplicates.length) return null;
+      const facts = memory.map((row) => [h("dt", null, row.label), h("dd", null, h("span.fv-num", { class: `fv-${row.tone}` }, row.value), row.note ? h("span.fv-muted.fv-wrap", null, `, ${row.note}`) : null, row.step === null ? null : h("div", null, "since ", this.pass(row.step)))]);
+      const rows = duplicates.map((row) => h("tr", { data: { step: row.step } }, h("td", null, this.pass(row.step)), h("td.fv-num", null, row.bytes), h("td", null, row.kind, h("div.fv-muted.fv-small.fv-wrap", null, row.names.join(", ")))));
+      return part("Memory", facts.length ? h("dl.fv-pairs", null, facts) : null, rows.length ? grid("Held more than once", ["Since", "Bytes", ""], rows) : null);
     }
 
     // --- what each pass does on its own
@@ -128,7 +138,8 @@ var FreezerViewer = FreezerViewer || {};
     }
 
     pass(index) {
-      return this.app.details.stepLink(index);
+      const { round } = this.app.model.step(index);
+      return [this.app.details.stepLink(index), round === null ? null : h("span.fv-muted", null, ` round ${round}`)];
     }
   }
 

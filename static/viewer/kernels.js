@@ -3,7 +3,7 @@
 var FreezerViewer = FreezerViewer || {};
 
 (() => {
-  const { h, fill, grid, isInstalled, coloured, reveal, selectsText, VirtualList } = FreezerViewer;
+  const { h, fill, grid, isInstalled, coloured, selectsText, VirtualList } = FreezerViewer;
 
   class KernelsPanel {
     /** Whether a trace has any program to show. */
@@ -16,25 +16,29 @@ var FreezerViewer = FreezerViewer || {};
       this.id = "kernels";
       this.label = "Kernels";
       this.programs = app.model.view.programs;
-      this.count = this.programs[0].kernels.length;
       this.rows = [];
       this.text = h("input.fv-input", { type: "search", placeholder: "Filter kernels ( / )", "aria-label": "Filter kernels", oninput: () => this.filter() });
       this.shown = h("span.fv-muted.fv-num", { role: "status" });
-      this.buttons = this.programs.map((program, index) => h("button.fv-button", { type: "button", onclick: () => app.navigate({ program: index, kernel: null }) }, this.title(program)));
+      this.comparisons = app.model.view.comparisons;
+      this.buttons = this.programs.map((program, index) => h("button.fv-button", { type: "button", onclick: () => app.navigate({ program: index, kernel: null, beside: false }) }, this.title(program)));
+      this.besideButton = h("button.fv-button", { type: "button", onclick: () => app.navigate({ beside: true }) }, "Side by side");
+      this.both = h("div.fv-beside.fv-scroll", { tabindex: "0", role: "region", "aria-label": "Both programs" });
       this.list = new VirtualList({
         rowHeight: 46,
         row: (index) => this.row(index),
         props: { class: "fv-kernels", role: "listbox", "aria-label": "Kernels in call order", onkeydown: (event) => this.key(event) },
       });
       this.rest = h("div.fv-kernels-rest");
-      this.codeTitle = h("h3.fv-pane-title");
       this.code = new VirtualList({ rowHeight: 20, row: (index) => this.line(index), props: { class: "fv-code", role: "region", "aria-label": "Generated code" } });
       this.none = h("p.fv-empty", null, "The generated code was not kept.");
+      this.one = h("div.fv-split.fv-kernels-split", null, h("section.fv-kernels-side", null, this.list.element, this.rest), h("section", null, h("h3.fv-pane-title", null, "Generated code"), this.code.element, this.none));
+      const segments = [...this.buttons, ...(this.comparisons.length ? [this.besideButton] : [])];
       this.element = h(
         "div.fv-panel-body",
         null,
-        h("div.fv-bar", { role: "toolbar", "aria-label": "Kernels" }, this.buttons.length > 1 ? h("div.fv-segments", { role: "group", "aria-label": "Program" }, this.buttons) : null, this.text, this.shown),
-        h("div.fv-split.fv-kernels-split", null, h("section.fv-kernels-side", null, this.list.element, this.rest), h("section", null, this.codeTitle, this.code.element, this.none)),
+        h("div.fv-bar", { role: "toolbar", "aria-label": "Kernels" }, segments.length > 1 ? h("div.fv-segments", { role: "group", "aria-label": "Program" }, segments) : null, this.text, this.shown),
+        this.one,
+        this.both,
       );
     }
 
@@ -43,13 +47,24 @@ var FreezerViewer = FreezerViewer || {};
     }
 
     render(state) {
+      const beside = state.beside && this.comparisons.length > 0;
+      this.buttons.forEach((button, index) => button.setAttribute("aria-pressed", String(!beside && index === state.program)));
+      this.besideButton.setAttribute("aria-pressed", String(beside));
+      for (const element of [this.one, this.text, this.shown]) element.hidden = beside;
+      this.both.hidden = !beside;
+      if (beside) return fill(this.both, this.compared(state));
       if (state.program !== this.place) this.build(state.program);
-      this.buttons.forEach((button, index) => button.setAttribute("aria-pressed", String(index === state.program)));
       const fresh = this.chosen !== state.kernel;
       this.chosen = state.kernel;
       this.list.refresh();
       this.code.refresh();
       if (fresh && this.chosen !== null) this.bringIntoView();
+    }
+
+    /** The programs of the method that the chosen program is of. */
+    compared({ program }) {
+      const own = this.comparisons.find(({ frozen, unfrozen }) => program === frozen || program === unfrozen);
+      return FreezerViewer.sideBySide(this.app, own ?? this.comparisons[0]);
     }
 
     build(place) {
@@ -60,7 +75,6 @@ var FreezerViewer = FreezerViewer || {};
       this.lines = code === null ? [] : code.split("\n");
       this.code.element.hidden = code === null;
       this.none.hidden = code !== null;
-      this.codeTitle.textContent = "Generated code";
       this.code.body.style.minWidth = `${this.lines.reduce((most, line) => Math.max(most, line.length), 0) + 8}ch`;
       this.slowest = Math.max(0, ...kernels.map(({ time_ns }) => time_ns ?? 0));
       this.code.update(this.lines.length, 0);
@@ -112,14 +126,14 @@ var FreezerViewer = FreezerViewer || {};
           id: this.optionId(index),
           "aria-selected": String(index === this.chosen),
           class: index === this.chosen ? "fv-chosen" : linked ? "fv-linked" : "",
-          title: `${kernel.name}\n${kernel.ops.join(", ")}`,
+          title: [kernel.name, kernel.ops.join(", "), kernel.time].filter(Boolean).join("\n"),
           onclick: (event) => selectsText(event.currentTarget) || this.choose(index),
         },
         h("span.fv-muted.fv-num.fv-kernel-place", null, index + 1),
         h("span.fv-mono.fv-clip", null, kernel.name),
-        h("span.fv-kernel-time.fv-num", null, kernel.time ? [h("span.fv-kernel-bar", { "aria-hidden": "true", style: { width: `${(100 * kernel.time_ns) / this.slowest}%` } }), kernel.time] : null),
+        h("span.fv-kernel-time.fv-num", null, kernel.time ? [h("span.fv-kernel-bar", { "aria-hidden": "true", style: { width: `${(100 * kernel.time_ns) / this.slowest}%` } }), kernel.short_time] : null),
         h("span.fv-badge.fv-kernel-kind", null, kernel.kind),
-        h("span.fv-muted.fv-small.fv-clip", null, kernel.computes || "computes no node of the graph", this.origin(kernel)),
+        h("span.fv-muted.fv-small.fv-clip", null, [this.origin(kernel), kernel.computes || "no node of the graph"].filter(Boolean).join(" · ")),
       );
     }
 
@@ -130,7 +144,7 @@ var FreezerViewer = FreezerViewer || {};
     /** The user's own line, before any of an installed package. */
     origin({ sources }) {
       const source = sources.find(({ file }) => !isInstalled(file)) ?? sources[0];
-      return source ? ` · ${this.app.model.place(source)}` : null;
+      return source ? this.app.model.place(source) : null;
     }
 
     key(event) {

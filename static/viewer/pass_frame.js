@@ -62,7 +62,7 @@ var FreezerViewer = FreezerViewer || {};
 
     group({ stage, method, items }) {
       const several = this.app.model.methods.length > 1;
-      const name = several ? [h("strong", null, method), ` ${stage}`] : stage;
+      const name = several ? [h("strong", null, stage), ` ${method}`] : stage; // what is cut off is the same for many groups
       const title = h("div.fv-passes-stage", { role: "presentation", title: this.app.model.view.stages[stage] }, h("span.fv-clip", null, name), h("span.fv-num", null, items.length));
       return h("div", { role: "group", "aria-label": `${method}, ${stage}` }, title, items.map((item) => this.option(item)));
     }

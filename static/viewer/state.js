@@ -11,6 +11,7 @@ var FreezerViewer = FreezerViewer || {};
     attribute: null,
     program: 0,
     kernel: null,
+    beside: false,
     passes: "",
     quiet: false,
     constants: false,

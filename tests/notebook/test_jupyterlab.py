@@ -114,6 +114,28 @@ def test_the_page_and_python_move_each_other(lab: Lab, open_notebook: Opener, ke
     assert step_of(first) == 4
 
 
+def test_two_traces_move_with_python(lab: Lab, open_notebook: Opener, kernel_of: Any) -> None:
+    other = "from dataclasses import replace\nother = replace(trace, name='other', steps=trace.steps[:-1])"
+    write_notebook(lab, "compared.ipynb", SHOWS[0], other, "view = viewer.compare(trace, other)")
+    earlier = lab.kernels()
+    page = open_notebook("compared.ipynb")
+    kernel = kernel_of(earlier)
+    command(page, "notebook:run-all-cells")
+    until(lambda: page.locator("iframe.freeze-frame").count() == 1, "the output")
+    (frame,) = views(page)
+    state = "({step, against}) => [against, step]"
+    shown = lambda: frame.evaluate(f"({state})(viewer.state())")  # noqa: E731
+    until(lambda: shown() == [11, 17], "the page opens at the first difference")
+    until(lambda: kernel.value("view.state.get('against')") == 11, "Python learns what it is compared with")
+    kernel.run("view.step = 8")
+    until(lambda: shown() == [8, 20], "the page follows Python")
+    frame.get_by_role("option").filter(has_text="ConstantPropagation").first.click()
+    until(lambda: kernel.value("view.step") == 6, "Python follows a click")
+    assert shown() == [6, 18]
+    kernel.run("view.step = 2")
+    until(lambda: shown() == [2, 14], "the page follows Python again")
+
+
 def test_the_view_follows_the_theme(lab: Lab, open_notebook: Opener) -> None:
     write_notebook(lab, "themed.ipynb", *SHOWS[:2])
     page = open_notebook("themed.ipynb")

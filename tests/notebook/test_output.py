@@ -101,6 +101,24 @@ def test_the_handle_can_be_read_set_and_observed_without_a_browser(cells: Any) -
     assert sorted(ast.literal_eval(told(seen)[0])) == sorted(names)
 
 
+def test_two_traces_are_one_handle_without_a_browser(cells: Any) -> None:
+    shown, read, moved, only_first, seen = cells(
+        "from dataclasses import replace\nseen = []\nother = replace(trace, name='other', steps=trace.steps[:-1])\n"
+        "view = viewer.compare(trace, other, height=300)\n"
+        "view.observe(lambda change: seen.append(change['new']), names='step')",
+        "view.step, view.state",
+        "view.step = 8\nview.state",
+        "view.state = {'step': 11}\nview.step, view.state",
+        "seen",
+    )
+    assert len(frames(shown)) == 1
+    assert told(shown) == ["<View of Net « naïve » <b> ↔ other, step None>"]
+    assert told(read) == ["(None, {'step': 11, 'node': None})"]
+    assert told(moved) == ["{'step': 20, 'node': None, 'against': None}"]
+    assert told(only_first) == ["(None, {'step': 11, 'node': None})"]
+    assert told(seen) == ["[8, None]"]
+
+
 REFUSED = (
     ("view.step = 12", "FreezerError", "there is no step 12: the trace has steps 0 to 11"),
     ("view.step = -1", "FreezerError", "there is no step -1: the trace has steps 0 to 11"),
@@ -119,6 +137,10 @@ REFUSED = (
     ("viewer.show(fe.load('empty.fztrace'), step=0)", "FreezerError", "there is no step 0: the trace has no steps"),
     ("viewer.show('small.fztrace')", "FreezerError", "show() takes a trace or a recording, not a str"),
     ("viewer.show(trace, height='tall')", "FreezerError", "height='tall' is no height: give CSS pixels"),
+    ("viewer.compare(trace, 'small.fztrace')", "FreezerError", "compare() takes a trace or a recording, not a str"),
+    ("viewer.compare(trace, trace, step=12)", "FreezerError", "there is no step 12: the trace has steps 0 to 11"),
+    ("viewer.compare(trace, trace).step = None", "FreezerError", "a view always shows one step: choose one of 0 to 11"),
+    ("viewer.compare(trace, trace, state={'step': 24})", "FreezerError", "there is no step 24"),
     ("viewer.show(trace, height=0)", "FreezerError", "height=0 is no height"),
     ("%%freeze_trace 1x\n1", "UsageError", "'1x' cannot be the name of a variable"),
     ("%%freeze_trace --shine\n1", "UsageError", "unrecognized arguments: --shine"),
@@ -156,6 +178,8 @@ def test_outside_of_a_notebook_the_report_is_named() -> None:
         fe.FreezerError, match=r"no notebook's kernel runs this: .*write_report\(trace, 'report.html'\)"
     ):
         viewer.show(small_trace())
+    with pytest.raises(fe.FreezerError, match=r"viewer.compare works in a notebook.*write_comparison\(first, second"):
+        viewer.compare(small_trace(), small_trace())
 
 
 def _raised(outputs: list[Any]) -> tuple[str, str]:

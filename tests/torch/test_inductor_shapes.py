@@ -18,7 +18,6 @@ from freeze_engine.verify import check_trace
 from tests.torch.inductor_models import filled
 from tests.torch.inductor_recording import passes, rows
 
-
 Scaling = tuple[Trace, Mapping[int, LiveGraph]]
 
 

@@ -105,7 +105,7 @@ def test_the_layout_and_why(trace: Trace):
 def test_a_batch_norm_is_folded_in_four_rounds(trace: Trace):
     kinds = [rewrite.kind for step in trace.steps if step.name == "binary_folding" for rewrite in step.rewrites]
     assert kinds == ["conv_add", "conv_mul", "conv_mul", "conv_add"]
-    counts = Counter(line for step in trace.steps for line in step.log if "folded_op" in line)
+    counts = Counter(line for step in trace.steps for line in step.log if "folded_op matched" in line)
     assert counts == {"pattern binary_folding_init.folded_op matched 1 time": 4}
 
 

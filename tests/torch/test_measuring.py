@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from dataclasses import replace
+from itertools import product
 
 import pytest
 import torch
@@ -13,6 +14,7 @@ from freeze_engine.trace import Trace
 from freeze_engine.verify import check_trace
 from tests.torch import graph_models, kept_models, models
 
+INPUTS, REFERENCES = ("given", "similar", "wide"), ("eager", "float64")
 QUICK = fe.Measure(seconds=0.05)
 NUMBERS = fe.Measure(latency=False)
 
@@ -65,7 +67,8 @@ def test_inputs_are_left_as_they_were_when_the_model_writes_them():
 def test_every_step_that_can_be_run_has_both_references_and_the_input_step_is_exact():
     trace = record(models.filled(models.ConvBn()), torch.linspace(-1, 1, 3 * 64).reshape(1, 3, 8, 8))
     for step in trace.steps:
-        assert [numerics.reference for numerics in step.numerics] == (["eager", "float64"] if step.executable else [])
+        compared = [(numerics.inputs, numerics.reference) for numerics in step.numerics]
+        assert compared == (list(product(INPUTS, REFERENCES)) if step.executable else [])
     exact = trace.steps[0].numerics[0]
     assert (exact.max_abs, exact.close, exact.outputs[0].sqnr_db) == (0.0, True, float("inf"))
     assert trace.steps[-1].numerics[0].close

@@ -8,8 +8,24 @@ from hypothesis import given, settings
 
 import freeze_engine as fe
 from tests.builders import empty_trace, small_trace, traces
-from viewer.charts import PALETTES, THEMES, chart_items, charts
-from viewer.view_models.chart_data import Series, chart_data
+from viewer.chart_drawing import PALETTES, THEMES
+from viewer.charts import Chart, chart_items, charts
+from viewer.view_models.chart_data import ChartData, Series, chart_data
+
+
+def chart_of(data: ChartData, title: str) -> Chart:
+    return next(chart for chart in charts(data, "light") if chart.title == title)
+
+
+def output(max_abs: float) -> fe.OutputError:
+    return fe.OutputError("0", max_abs, max_abs, 90.0, 0, max_abs < 1e-4)
+
+
+def on_inputs(trace: fe.Trace, step: int, errors: dict[str, float]) -> fe.Trace:
+    """Returns a trace in which one step was compared with eager on several inputs."""
+    numerics = tuple(fe.Numerics("eager", (output(error),), None, name) for name, error in errors.items())
+    steps = tuple(replace(one, numerics=numerics) if one.index == step else one for one in trace.steps)
+    return replace(trace, steps=steps)
 
 
 def unmeasured(trace: fe.Trace) -> fe.Trace:
@@ -37,7 +53,7 @@ def test_only_measured_steps_are_points():
 def test_errors_leave_out_what_could_not_be_compared():
     data = chart_data(small_trace())
     (errors,) = data.errors
-    assert (errors.name, errors.steps, errors.past) == ("forward, against eager", [0, 6, 8], [False, False, True])
+    assert (errors.name, errors.steps, errors.hollow) == ("against eager", [0, 6, 8], [False, False, True])
     assert (data.past_tolerance, data.not_finite) == (8, 0)
 
 
@@ -57,28 +73,93 @@ def test_an_infinite_error_is_told_and_not_drawn():
     steps[8] = replace(steps[8], numerics=(fe.Numerics("eager", outputs),))
     data = chart_data(replace(trace, steps=tuple(steps)))
     assert (data.errors[0].steps, data.not_finite, data.past_tolerance) == ([0, 6], 1, 8)
-    error = charts(data, "light")[1]
+    error = chart_of(data, "Numeric error")
     assert error.note.endswith("Not finite, so not drawn: 1.")
 
 
-def test_four_charts_and_what_they_say():
+def test_ratios_to_the_pass_before_and_to_the_first_are_two_series():
+    before, first = chart_data(small_trace()).relative
+    assert before == Series(
+        name="to the pass before",
+        steps=[6, 10],
+        passes=["ConstantPropagation", "FoldFrozenConvBatchnorm"],
+        values=[0.88, 0.97],
+        texts=["0.88× (0.84–0.92), faster", "0.97× (0.93–1.01), no measurable difference"],
+        lows=[0.84, 0.97 - 0.04],
+        highs=[0.92, 1.01],
+        hollow=[False, True],
+    )
+    assert (first.name, first.steps, first.hollow) == ("to the first", [6, 10], [False, True])
+
+
+def test_several_methods_and_devices_are_told_apart():
+    trace = small_trace()
+    both = tuple(
+        replace(step, latency=(*step.latency, *(replace(entry, device="cuda:0") for entry in step.latency)))
+        for step in trace.steps
+    )
+    assert [series.name for series in chart_data(replace(trace, steps=both)).cold] == [
+        "forward, cpu, first call",
+        "forward, cpu, warm-up after it",
+        "forward, cuda:0, first call",
+        "forward, cuda:0, warm-up after it",
+    ]
+
+
+def test_a_cold_start_stands_apart_from_steady_state():
+    first, warmup = chart_data(small_trace()).cold
+    assert (first.values, first.texts[0]) == ([900_000] * 3, "900 µs")
+    assert (warmup.values, warmup.texts[0]) == ([420_000] * 3, "420 µs in 2 calls")
+
+
+def test_errors_over_several_inputs_have_a_span():
+    trace = on_inputs(small_trace(), 8, {"given": 1e-6, "generated 1": 3e-4, "generated 2": 2e-5})
+    (errors,) = chart_data(trace).errors
+    assert (errors.steps, errors.lows, errors.highs) == ([0, 6, 8], [0.0, 0.0, 1e-6], [0.0, 0.0, 3e-4])
+    assert errors.texts[2] == "3.0e-04, past tolerance, 1.0e-06 to 3.0e-04 over 3 inputs"
+
+
+def test_the_error_from_before_freezing_is_a_line():
+    trace = small_trace()
+    eager = replace(trace.baselines[0], numerics=(fe.Numerics("float64", (output(2e-7),)),))
+    data = chart_data(replace(trace, baselines=(eager,)))
+    assert data.before == 2e-7
+    assert "Dashed: 2.0e-07, eager against float64" in chart_of(data, "Numeric error").note
+
+
+def test_the_charts_and_what_they_say():
     titles = [(chart.title, chart.note) for chart in charts(chart_data(small_trace()), "light")]
     assert titles == [
-        ("Latency", "Median with its 95% interval; passes that were not measured are left out."),
+        (
+            "Latency",
+            "Median with its 95% interval; passes that were not measured are left out. "
+            "Dashed, from the top: eager 95.0 µs, scripted 91.0 µs.",
+        ),
+        (
+            "Latency against other passes",
+            "Below 1 is faster, with 95% intervals. Filled: measurable. Hollow: no measurable difference.",
+        ),
         (
             "Numeric error",
             "Red line: first step past torch's tolerances against eager, step 8. Hollow: past tolerance. "
             "Triangles at the bottom: exactly zero.",
         ),
+        ("Cold start", "What a fresh copy takes until it runs steadily: compilation and profiling."),
         ("Constants", "Bytes that the graph's constants hold, shared storage counted once."),
         ("Nodes", "Nodes in the graph, nested ones included."),
     ]
 
 
-def test_a_chart_without_measurements_has_no_figure():
+def test_a_chart_without_measurements_has_no_figure_and_says_how_to_get_one():
     latency, error, constants, nodes = charts(chart_data(unmeasured(small_trace())), "dark")
-    assert (latency.figure, latency.note) == (None, "Not measured.")
-    assert (error.figure, error.note) == (None, "Not compared.")
+    assert (latency.figure, latency.note) == (
+        None,
+        "Not measured: record with inputs, without --no-latency and --no-measure.",
+    )
+    assert (error.figure, error.note) == (
+        None,
+        "Not compared: record with inputs, without --no-numerics and --no-measure.",
+    )
     assert constants.figure is not None
     assert nodes.figure is not None
 
@@ -101,7 +182,9 @@ def test_items_are_json_without_code():
 @settings(max_examples=15)  # figures are slow to make
 def test_every_trace_has_charts(trace):
     items = json.loads(json.dumps(chart_items(trace), allow_nan=False))
-    assert [len(items[theme]) for theme in THEMES] == [4 if trace.steps else 0] * 2
+    data = chart_data(trace)
+    drawn = 4 + bool(data.relative) + bool(data.cold) if trace.steps else 0
+    assert [len(items[theme]) for theme in THEMES] == [drawn] * 2
 
 
 def test_themes_differ_in_their_colours():

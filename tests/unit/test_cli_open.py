@@ -143,6 +143,10 @@ def test_a_model_is_recorded_at_once(server: FakeServer, model: Path, capsys: py
         "60",
         "--seconds",
         "3",
+        "--threads",
+        "2",
+        "--input-sets",
+        "5",
     ]
     query = _opened(capsys, "net.pt", *options, "--token", TOKEN)
     [(request, job)] = server.recorded
@@ -152,7 +156,7 @@ def test_a_model_is_recorded_at_once(server: FakeServer, model: Path, capsys: py
         output=request.output,
         inputs=("1x3",),
         options=fe.TorchScriptOptions(preserved_attrs=("a.b",)),
-        measure=fe.Measure(latency=False, seconds=3.0),
+        measure=fe.Measure(latency=False, seconds=3.0, threads=2, input_sets=5),
         via="trace",
         call=f"freezer-ui --no-browser net.pt {' '.join(options)}",
         name="net",
@@ -243,6 +247,8 @@ def test_what_cannot_be_opened_is_one_line_and_exit_2(
         (["--upload-limit", "0M"], "0M is no size"),
         (["--limit", "-1", "x"], "-1 is no time"),
         (["--seconds=inf"], "inf is no time"),
+        (["--threads", "0"], "0 is no count"),
+        (["--input-sets", "few"], "few is no count"),
     ],
 )
 def test_wrong_options_exit_with_2(words: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:

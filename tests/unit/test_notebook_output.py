@@ -10,8 +10,8 @@ import pytest
 
 from tests.builders import HOSTILE, empty_trace, failed_trace, small_trace
 from viewer.notebook import trace_html
-from viewer.notebook.output import summary_html
-from viewer.report import Embedding, render_report
+from viewer.notebook.output import comparison_html, summary_html
+from viewer.report import Embedding, render_comparison, render_report
 
 
 def page_in(output: str) -> str:
@@ -39,6 +39,20 @@ def test_what_a_model_smuggles_in_is_inert():
     assert HOSTILE not in output
     assert "<script" not in output
     assert HOSTILE not in page_in(output)
+
+
+def test_a_comparison_s_frame_holds_its_page_and_a_summary():
+    first = small_trace()
+    second = replace(first, name=f"other {HOSTILE}", steps=first.steps[:-1])
+    embedding = Embedding("a-name", {"tab": "ir"})
+    output = comparison_html(first, second, embedding=embedding, height=500)
+    assert page_in(output) == render_comparison(first, second, embedding)
+    assert 'data-freezer-view="a-name"' in output
+    assert HOSTILE not in output
+    summary = output.partition("</iframe>")[2]
+    assert "only A has it" in summary
+    assert "11 passes make no difference of their own" in summary
+    assert comparison_html(empty_trace(), empty_trace())
 
 
 def test_the_summary_tells_what_changed_and_what_stayed():

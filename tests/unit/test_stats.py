@@ -22,6 +22,8 @@ def test_stats_tell_what_an_engineer_asks() -> None:
         "through %seen (aten::view) ← %count (prim::GetAttr)",
         "conv_add: sum next to y, step 9, FoldFrozenConvAddOrSub (forward, round 1): operand not constant",
         "0.97× (0.93–1.01) no measurable difference",
+        "largest error of forward: unknown against float64 before freezing",
+        "memory, saving: does not survive (RuntimeError: could not export Python function call), since step 8",
     ]
     assert [words for words in told if words not in text] == []
     assert "in freeze_module, AttributePropagation of forward; the last step before it is 3" in stats_text(

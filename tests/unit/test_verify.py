@@ -14,9 +14,11 @@ from freeze_engine.trace import (
     Evidence,
     Failure,
     GraphSnapshot,
+    Kernel,
     Location,
     Node,
     Notice,
+    Program,
     Rewrite,
     Step,
     Trace,
@@ -177,6 +179,14 @@ WRITTEN = Evidence("fact", "forward", 2, "seen.1", "aten::add_", None, (ChainLin
         (
             with_fate("count", evidence=(replace(WRITTEN, method="describe"),)),
             ("attribute 'count': its evidence is from describe, but step 2 is another method's",),
+        ),
+        (
+            replace(SMALL, programs=(Program("compiled", "forward", (Kernel("k", "cpp", ("ghost",), ("spirit",)),)),)),
+            ("program 'compiled': step 10 has no node 'ghost'", "program 'compiled': step 0 has no node 'spirit'"),
+        ),
+        (
+            replace(SMALL, programs=(Program("compiled", "backward"),)),
+            ("program 'compiled': is of the unknown method 'backward'",),
         ),
         (replace(SMALL, notices=(Notice("code", "text", 40),)), ("notice code: step 40 does not exist",)),
         (replace(empty_trace(), failure=Failure("E", "m", "s", "n", None, 0)), ("failure: step 0 does not exist",)),

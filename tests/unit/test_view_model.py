@@ -32,8 +32,8 @@ def view() -> dict:
 
 def test_a_view_has_these_parts(view):
     assert list(view) == [
-        "name", "backend", "torch", "methods", "overview", "fates", "failure", "first_step", "environment", "steps",
-        "attributes", "aliases", "codes", "sources",
+        "name", "backend", "torch", "methods", "stages", "overview", "fates", "failure", "first_step", "environment",
+        "findings", "programs", "comparisons", "steps", "attributes", "aliases", "codes", "sources",
     ]  # fmt: skip
 
 
@@ -112,15 +112,24 @@ def test_a_step_that_folded(view):
                 "reference": "eager",
                 "close": False,
                 "max_abs": "3.0e-04",
+                "span": None,
                 "error": None,
-                "outputs": [
+                "inputs": [
                     {
-                        "output": "0",
-                        "max_abs": "3.0e-04",
-                        "max_rel": "1.2e-03",
-                        "sqnr": "96.5 dB",
-                        "nonfinite": 0,
+                        "inputs": "given",
                         "close": False,
+                        "error": None,
+                        "outputs": [
+                            {
+                                "output": "0",
+                                "max_abs": "3.0e-04",
+                                "max_rel": "1.2e-03",
+                                "sqnr": "96.5 dB",
+                                "ulp": "12",
+                                "nonfinite": 0,
+                                "close": False,
+                            }
+                        ],
                     }
                 ],
             },
@@ -128,8 +137,16 @@ def test_a_step_that_folded(view):
                 "reference": "float64",
                 "close": False,
                 "max_abs": None,
+                "span": None,
                 "error": "RuntimeError: expected scalar type Float but found Double",
-                "outputs": [],
+                "inputs": [
+                    {
+                        "inputs": "given",
+                        "close": False,
+                        "error": "RuntimeError: expected scalar type Float but found Double",
+                        "outputs": [],
+                    }
+                ],
             },
         ],
         "past_tolerance": ["eager"],
@@ -148,6 +165,7 @@ def test_a_step_that_folded(view):
         "aliases": None,
         "code": 0,
         "log": [],
+        "notes": [],
         "notices": ["The constant %weight_fused_bn lives on cpu."],
     }
 
@@ -163,8 +181,11 @@ def test_a_measured_step(view):
             "high": 82250.5,
             "ratio": "0.88× (0.84–0.92)",
             "verdict": "faster",
+            "previous": "0.88× (0.84–0.92)",
+            "change": "faster",
             "first": "900 µs",
             "warmup": 2,
+            "warmup_time": "420 µs",
             "samples": 40,
             "notes": ["2 outliers left out"],
         }

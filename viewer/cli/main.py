@@ -12,9 +12,11 @@ from collections.abc import Sequence
 from typing import Any
 
 import freeze_engine as fe
+from viewer.cli.bisect import BisectCommand
 from viewer.cli.check import CheckCommand
 from viewer.cli.command import FINE, INTERRUPTED, WRONG_USE, Command, CommandError
 from viewer.cli.diff import DiffCommand
+from viewer.cli.export import ExportCommand
 from viewer.cli.open import OpenCommand
 from viewer.cli.record import RecordCommand
 from viewer.cli.report import ReportCommand
@@ -29,6 +31,8 @@ COMMANDS: tuple[type[Command], ...] = (
     StatsCommand,
     DiffCommand,
     CheckCommand,
+    ExportCommand,
+    BisectCommand,
 )
 _EPILOG = """\
 exit codes: 0 fine (also when Ctrl-C or SIGTERM ends the dashboard), 1 a check failed, 2 wrong use, 3 the freeze

@@ -18,8 +18,8 @@ _OPTIONS: Final = {
 }
 
 
-def add_recording_arguments(parser: argparse._ActionsContainer) -> list[argparse.Action]:
-    """Adds the options of a recording.
+def add_freeze_arguments(parser: argparse._ActionsContainer) -> list[argparse.Action]:
+    """Adds the options that say how a model is frozen, and for which inputs.
 
     Args:
         parser: to add them to; also an argument group.
@@ -28,9 +28,7 @@ def add_recording_arguments(parser: argparse._ActionsContainer) -> list[argparse
         What was added.
     """
     add = parser.add_argument
-    check = f"ask this of the frozen module afterwards: {', '.join(fe.CHECKS)}, or all; may be given several times"
     without = "leave this pass out; may be given several times (a wrong PASS is answered with the list)"
-    limit = "end the recording after so many seconds, such as one that hangs"
     optional = argparse.BooleanOptionalAction
     return [
         add("--input", action="append", default=[], metavar="INPUT", help="an input, once for each argument"),
@@ -46,14 +44,34 @@ def add_recording_arguments(parser: argparse._ActionsContainer) -> list[argparse
         add("--max-autotune", action=optional, help="inductor: whether to choose kernels by running them"),
         add("--discard-parameters", action="store_true", help="inductor: the module gives up its parameters"),
         add("--fresh-caches", action="store_true", help="inductor: compile anew, so that no cache hides a pass"),
+        add("--without", action="append", default=[], metavar="PASS", help=without),
         add("--device", metavar="DEVICE", help="where to put model and inputs, freeze and measure (cpu, cuda:0)"),
+    ]
+
+
+def add_recording_arguments(parser: argparse._ActionsContainer) -> list[argparse.Action]:
+    """Adds the options of a recording.
+
+    Args:
+        parser: to add them to; also an argument group.
+
+    Returns:
+        What was added.
+    """
+    add = parser.add_argument
+    check = f"ask this of the frozen module afterwards: {', '.join(fe.CHECKS)}, or all; may be given several times"
+    limit = "end the recording after so many seconds, such as one that hangs"
+    sets = "inputs to take numeric errors on: the given ones and generated ones like them (default: 3)"
+    return [
+        *add_freeze_arguments(parser),
         add("--no-measure", action="store_true", help="record only"),
         add("--no-latency", action="store_true", help="measure no latency"),
         add("--no-numerics", action="store_true", help="measure no numeric errors"),
         add("--no-memory", action="store_true", help="measure no memory"),
         add("--seconds", type=seconds, metavar="S", help="time to spend on latencies, warm-up apart (default: 12)"),
+        add("--threads", type=count, metavar="N", help="threads to measure with on the CPU (default: torch's)"),
+        add("--input-sets", type=count, metavar="N", help=sets),
         add("--check", action="append", default=[], choices=(*fe.CHECKS, "all"), metavar="NAME", help=check),
-        add("--without", action="append", default=[], metavar="PASS", help=without),
         add("--ablation", action="store_true", help="freeze again without each pass, to tell what it contributes"),
         add("--limit", type=seconds, metavar="S", help=limit),
     ]
@@ -103,7 +121,7 @@ def recording_request(arguments: argparse.Namespace, model: str, output: Path) -
         output=output,
         inputs=tuple(arguments.input),
         backend=arguments.backend,
-        options=inductor_options(arguments) if arguments.backend == "inductor" else torchscript_options(arguments),
+        options=freeze_options(arguments),
         measure=measure(arguments),
         via=arguments.via,
         device=arguments.device,
@@ -124,6 +142,11 @@ def model_name(model: str) -> str:
     """Returns what to call a MODEL: the file's name, the example's, or the factory's."""
     path = Path(model)
     return path.stem if path.is_file() else re.split("[:./]", model)[-1]
+
+
+def freeze_options(arguments: argparse.Namespace) -> fe.TorchScriptOptions | fe.InductorOptions:
+    """Returns how to freeze with the backend that was chosen."""
+    return inductor_options(arguments) if arguments.backend == "inductor" else torchscript_options(arguments)
 
 
 def torchscript_options(arguments: argparse.Namespace) -> fe.TorchScriptOptions:
@@ -154,13 +177,27 @@ def measure(arguments: argparse.Namespace) -> fe.Measure | None:
     """Returns what to measure, ``None`` for nothing."""
     if arguments.no_measure:
         return None
-    time = {} if arguments.seconds is None else {"seconds": arguments.seconds}
+    chosen = {name: getattr(arguments, name) for name in ("seconds", "threads", "input_sets")}
     return fe.Measure(
         latency=not arguments.no_latency,
         numerics=not arguments.no_numerics,
         memory=not arguments.no_memory,
-        **time,
+        **{name: value for name, value in chosen.items() if value is not None},
     )
+
+
+def count(text: str) -> int:
+    """Reads a number of at least 1.
+
+    Args:
+        text: the argument.
+
+    Raises:
+        argparse.ArgumentTypeError: it is not one.
+    """
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text} is no count; give 1 or more")
+    return int(text)
 
 
 def seconds(text: str) -> float:

@@ -13,13 +13,15 @@ from markupsafe import Markup
 
 import freeze_engine as fe
 from viewer.assets import read_asset
-from viewer.report import Embedding, render_report
+from viewer.report import Embedding, render_comparison, render_report
 from viewer.view_models import view_data
+from viewer.view_models.comparison import comparison_data
 
 HEIGHT: Final = 640
 """Height of the view in CSS pixels, unless asked otherwise."""
 
 _PRESERVED_SHOWN: Final = 20
+_DIFFERENT_FATES_SHOWN: Final = 20
 
 
 def trace_html(trace: fe.Trace, *, embedding: Embedding | None = None, height: int = HEIGHT) -> str:
@@ -41,6 +43,49 @@ def trace_html(trace: fe.Trace, *, embedding: Embedding | None = None, height: i
         height=height,
         page=render_report(trace, embedding),
         summary=Markup(summary_html(trace)),  # escaped by its own template
+    )
+
+
+def comparison_html(
+    first: fe.Trace, second: fe.Trace, *, embedding: Embedding | None = None, height: int = HEIGHT
+) -> str:
+    """Renders two traces side by side as a cell's output.
+
+    Args:
+        first: the trace called A.
+        second: the trace called B.
+        embedding: what to show first, and the name by which the page can be spoken to.
+        height: of the view, in CSS pixels.
+
+    Returns:
+        Markup with its style inside, every text of the models escaped.
+    """
+    embedding = embedding or Embedding()
+    data = comparison_data(first, second)
+    return _render(
+        "output.html",
+        id=embedding.id,
+        name=data["view"]["name"],
+        height=height,
+        page=render_comparison(first, second, embedding),
+        summary=Markup(_comparison_summary(data)),  # escaped by its own template
+    )
+
+
+def _comparison_summary(data: dict[str, Any]) -> str:
+    """Renders what two traces differ in as plain tables."""
+    compared = data["comparison"]
+    rows = [row for row in compared["rows"] if row["differs"] and not row["carried"]]
+    fates = [row for row in compared["attributes"] if "fate" in row["fields"]]
+    return _render(
+        "comparison_summary.html",
+        names=compared["names"],
+        rows=rows,
+        shift=sum(step["side"] == 0 for step in data["view"]["steps"]),
+        same=len(compared["rows"]) - len(rows),
+        fates=fates[:_DIFFERENT_FATES_SHOWN],
+        more=len(fates[_DIFFERENT_FATES_SHOWN:]),
+        settings=compared["settings"],
     )
 
 

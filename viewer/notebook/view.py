@@ -1,4 +1,4 @@
-"""The handle that `viewer.show` returns."""
+"""The handle that `viewer.show` and `viewer.compare` return."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from IPython.core.getipython import get_ipython
 import freeze_engine as fe
 from viewer.assets import read_asset
 from viewer.notebook.link import Link
-from viewer.notebook.output import trace_html
+from viewer.notebook.subject import Subject, no_step
 from viewer.report import Embedding
-from viewer.view_models.overview import first_step
 
 
 class View(traitlets.HasTraits):
-    """One view of a trace in a notebook: what it shows can be read, set, and observed.
+    """One view of a trace, or of two, in a notebook: what it shows can be read, set, and observed.
 
     ``view.observe(callback, names="step")`` calls back with traitlets' change record, for changes made in the page
     and in Python alike. Setting something that the trace does not have raises `FreezerError`.
 
     Attributes:
-        step: index of the chosen step; ``None`` for a trace without steps.
+        step: index of the chosen step; ``None`` for a trace without steps. Of two traces it is the second one's, and
+            ``None`` while a pass is shown that only the first one has.
         selected: id of the chosen node, or of the box of a chosen module; ``None`` without one.
         state: everything that says what is shown, as in ``docs/viewer-protocol.md``; what is left out when it is set
             goes to its default.
@@ -37,12 +37,12 @@ class View(traitlets.HasTraits):
     selected = traitlets.Unicode(None, allow_none=True)
     state = traitlets.Dict(key_trait=traitlets.Unicode())
 
-    def __init__(self, trace: fe.Trace, start: Mapping[str, Any], height: int) -> None:
+    def __init__(self, subject: Subject, start: Mapping[str, Any], height: int) -> None:
         super().__init__()
-        self._trace = trace
+        self._subject = subject
         self._height = height
         self._told: set[str | None] = {None}
-        self._default = {"step": first_step(trace), "node": None}
+        self._default = {"step": subject.first, "node": None}
         self._id = uuid.uuid4().hex
         self._shown_in: int | None = None
         self.state = dict(start)
@@ -51,11 +51,11 @@ class View(traitlets.HasTraits):
         traitlets.link((self._link, "state"), (self, "state"))
 
     def __repr__(self) -> str:
-        return f"<View of {self._trace.name or 'unnamed model'}, step {self.step}>"
+        return f"<View of {self._subject.name}, step {self.step}>"
 
     def show(self) -> None:
         """Shows the view below the running cell; all places that show it move together."""
-        page = trace_html(self._trace, embedding=Embedding(self._id, self.state), height=self._height)
+        page = self._subject.html(Embedding(self._id, self.state), self._height)
         publish_display_data({"text/html": page, "text/plain": repr(self)})
         self._shown_in = _execution()
 
@@ -70,18 +70,14 @@ class View(traitlets.HasTraits):
     @traitlets.validate("step")
     def _check_step(self, proposal: dict[str, Any]) -> int | None:
         step: int | None = proposal["value"]
-        count = len(self._trace.steps)
-        if step is None and count:
-            raise fe.FreezerError(f"a view always shows one step: choose one of 0 to {count - 1}")
-        if step is not None and not (isinstance(step, int) and 0 <= step < count):
-            has = f"has steps 0 to {count - 1}" if count else "has no steps"
-            raise fe.FreezerError(f"there is no step {step!r}: the trace {has}")
+        if step is not None:
+            self._subject.check(step)
         return step
 
     @traitlets.validate("selected")
     def _check_selected(self, proposal: dict[str, Any]) -> str | None:
         node: str | None = proposal["value"]
-        if node not in self._told and not _exists(self._trace, str(node)):
+        if node not in self._told and not self._subject.has(str(node)):
             raise fe.FreezerError(
                 f"no step has a node {node!r}: select one by its id (node.id), or a module by its path"
             )
@@ -93,14 +89,23 @@ class View(traitlets.HasTraits):
         if unknown:
             raise fe.FreezerError(f"a view's state has no {unknown[0]!r}: its keys are {', '.join(state_keys())}")
         state = {**self._default, **proposal["value"]}
-        self._check_step({"value": state["step"]})
+        step, count = state["step"], len(self._subject.others) + len(self._subject.steps)
+        if not (isinstance(step, int) and 0 <= step < count) and not (step is None and count == 0):
+            raise no_step(step, count)
         self._check_selected({"value": state["node"]})
         return state
 
     @traitlets.observe("step")
     def _step_set(self, change: dict[str, Any]) -> None:
-        if change["new"] != self.state["step"]:
-            self.state = {**self.state, "step": change["new"]}
+        shown = self._subject.from_state(self.state["step"])
+        if change["new"] == shown:
+            return
+        if change["new"] is None:  # which traitlets lets through
+            self.step = shown
+            raise fe.FreezerError(f"a view always shows one step: choose one of 0 to {len(self._subject.steps) - 1}")
+        # Of two traces, the page knows which step of the first one stands for it.
+        against = {"against": None} if self._subject.others else {}
+        self.state = {**self.state, "step": self._subject.check(change["new"]), **against}
 
     @traitlets.observe("selected")
     def _selected_set(self, change: dict[str, Any]) -> None:
@@ -109,7 +114,7 @@ class View(traitlets.HasTraits):
 
     @traitlets.observe("state")
     def _restored(self, change: dict[str, Any]) -> None:
-        self.step, self.selected = change["new"]["step"], change["new"]["node"]
+        self.step, self.selected = self._subject.from_state(change["new"]["step"]), change["new"]["node"]
 
 
 @cache
@@ -117,12 +122,6 @@ def state_keys() -> tuple[str, ...]:
     """Returns the keys of a state, as ``static/viewer/state.js`` lists them with their defaults."""
     defaults = read_asset("viewer/state.js").partition("DEFAULTS = Object.freeze({")[2].partition("});")[0]
     return tuple(re.findall(r"^ *(\w+):", defaults, re.MULTILINE))
-
-
-def _exists(trace: fe.Trace, place: str) -> bool:
-    """Tells whether any step has a node with that id, or one that comes from the module with that path."""
-    nodes = (node for step in trace.steps for node in step.graph.walk())
-    return any(node.id == place or f"{node.module}.".startswith(f"{place}.") for node in nodes)
 
 
 def _execution() -> int:

@@ -14,7 +14,7 @@ from viewer.view_models.environment import environment_view
 from viewer.view_models.failure import failure_view
 from viewer.view_models.findings import findings_view
 from viewer.view_models.overview import fate_counts, first_step, ordered_methods, overview
-from viewer.view_models.programs import program_rows
+from viewer.view_models.programs import comparison_rows, program_rows
 from viewer.view_models.steps import StepRows
 from viewer.view_models.wording import STAGES
 
@@ -47,6 +47,7 @@ def view_data(trace: fe.Trace) -> dict[str, Any]:
         "environment": environment_view(trace),
         "findings": findings_view(trace, metrics),
         "programs": program_rows(trace),
+        "comparisons": comparison_rows(trace),
         "steps": steps,
         "attributes": attribute_rows(trace),
         "aliases": builder.aliases,

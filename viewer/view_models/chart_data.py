@@ -11,6 +11,8 @@ from viewer.view_models.failure import knows_constants
 from viewer.view_models.measures import Errors, errors_by_reference, first_past_tolerance
 from viewer.view_models.wording import bytes_text, duration_text, error_text, interval_text, ratio_text
 
+_Place = tuple[str, str]
+
 
 @dataclass(slots=True)
 class Series:
@@ -82,7 +84,7 @@ def chart_data(trace: fe.Trace) -> ChartData:
     """Returns the series that a trace has measurements for."""
     compared = [numerics for step in trace.steps for numerics in step.numerics if numerics.error is None]
     weighed = knows_constants(trace.failure)
-    before = error_before(trace)
+    before = next((split.present for split in fe.error_split(trace)), None)
     return ChartData(
         latency=_latency(trace),
         relative=_relative(trace),
@@ -95,18 +97,11 @@ def chart_data(trace: fe.Trace) -> ChartData:
             for line in trace.baselines
             if line.latency and math.isfinite(line.latency[0].median_ns.value)
         ),
-        before=before.max_abs if before is not None and math.isfinite(before.max_abs) else None,
+        before=before if before is not None and math.isfinite(before) else None,
         past_tolerance=first_past_tolerance(trace),
         not_finite=sum(not math.isfinite(numerics.max_abs) for numerics in compared),
         steps=len(trace.steps),
     )
-
-
-def error_before(trace: fe.Trace) -> fe.Numerics | None:
-    """Returns how far the eager module is from double precision, on the worst input; ``None`` where that is unknown."""
-    eager = next((baseline for baseline in trace.baselines if baseline.name == "eager"), None)
-    found = errors_by_reference(eager.numerics) if eager else ()
-    return next((errors.worst for errors in found if errors.reference == "float64"), None)
 
 
 def _latency(trace: fe.Trace) -> tuple[Series, ...]:
@@ -123,7 +118,7 @@ def _latency(trace: fe.Trace) -> tuple[Series, ...]:
 
 
 def _relative(trace: fe.Trace) -> tuple[Series, ...]:
-    found: dict[str, Series] = {}
+    found: dict[_Place, Series] = {}
     for step in trace.steps:
         for latency in step.latency:
             ratios = (
@@ -133,47 +128,56 @@ def _relative(trace: fe.Trace) -> tuple[Series, ...]:
             for what, ratio, verdict in ratios:
                 if ratio is None or not _drawable(ratio) or verdict is None:
                     continue
-                name = f"{step.method}, {latency.device}, to {what}"
-                series = found.setdefault(name, Series(name))
+                series = found.setdefault((_where(step, latency), f"to {what}"), Series(""))
                 series.add(step, ratio.value, f"{ratio_text(ratio)}, {verdict}", (ratio.low, ratio.high))
                 series.hollow.append(verdict not in ("faster", "slower"))
-    return tuple(found.values())
+    return _named(found)
 
 
 def _cold(trace: fe.Trace) -> tuple[Series, ...]:
-    found: dict[str, Series] = {}
+    found: dict[_Place, Series] = {}
     for step in trace.steps:
         for latency in step.latency:
             calls = ((latency.first_ns,), "first call"), (latency.warmup_ns, "warm-up after it")
             for durations, what in calls:
                 if sum(durations) <= 0:
                     continue
-                name = f"{step.method}, {latency.device}, {what}"
                 words = duration_text(sum(durations)) + (f" in {len(durations)} calls" if len(durations) > 1 else "")
-                found.setdefault(name, Series(name)).add(step, sum(durations), words)
-    return tuple(found.values())
+                found.setdefault((_where(step, latency), what), Series("")).add(step, sum(durations), words)
+    return _named(found)
 
 
 def _errors(trace: fe.Trace) -> tuple[Series, ...]:
     several = any(errors.span for step in trace.steps for errors in errors_by_reference(step.numerics))
-    found: dict[str, Series] = {}
+    found: dict[_Place, Series] = {}
     for step in trace.steps:
         for errors in errors_by_reference(step.numerics):
             drawn = [entry for entry in errors.compared if entry.outputs and math.isfinite(entry.max_abs)]
             if not drawn:
                 continue
-            name = f"{step.method}, against {errors.reference}"
             least, largest = min(entry.max_abs for entry in drawn), max(entry.max_abs for entry in drawn)
-            series = found.setdefault(name, Series(name))
+            series = found.setdefault((step.method, f"against {errors.reference}"), Series(""))
             series.add(step, largest, _error_words(errors, largest), (least, largest) if several else None)
             series.hollow.append(not errors.close)
-    return tuple(found.values())
+    return _named(found)
 
 
 def _error_words(errors: Errors, largest: float) -> str:
     verdict = "within tolerance" if errors.close else "past tolerance"
     over = f", {errors.span_text} over {len(errors.compared)} inputs" if errors.span else ""
     return f"{error_text(largest)}, {verdict}{over}"
+
+
+def _where(step: fe.Step, latency: fe.Latency) -> str:
+    return f"{step.method}, {latency.device}"
+
+
+def _named(found: dict[_Place, Series]) -> tuple[Series, ...]:
+    """Names series by what they are of, and by where as well if that is not the same for all."""
+    several = len({where for where, _ in found}) > 1
+    for (where, what), series in found.items():
+        series.name = f"{where}, {what}" if several else what
+    return tuple(found.values())
 
 
 def _per_method(trace: fe.Trace, point: Callable[[fe.Step], tuple[float, str]]) -> tuple[Series, ...]:

@@ -85,6 +85,7 @@ def _view(diff: fe.TraceDiff) -> dict[str, Any]:
         "fates": [[fate, count] for fate, count in counts if count],
         "failure": None,
         "programs": [],
+        "comparisons": [],
         "steps": steps,
         "attributes": attributes,
         "aliases": [*ours["aliases"], *theirs["aliases"]],

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import math
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, Final
 
 import freeze_engine as fe
 from viewer.view_models.absent import absent_rows
-from viewer.view_models.chart_data import error_before
-from viewer.view_models.measures import Errors, errors_by_reference
+from viewer.view_models.measures import errors_by_reference
 from viewer.view_models.wording import (
     bytes_delta_text,
     bytes_text,
@@ -16,6 +15,12 @@ from viewer.view_models.wording import (
     finite,
     ratio_text,
 )
+
+_DUPLICATES: Final[Mapping[str, str]] = {
+    "equal": "equal attributes, each inlined",
+    "copied": "copied by this pass",
+    "split": "one constant before, several after",
+}
 
 
 def findings_view(trace: fe.Trace, metrics: tuple[fe.StepMetrics, ...]) -> dict[str, Any]:
@@ -27,11 +32,12 @@ def findings_view(trace: fe.Trace, metrics: tuple[fe.StepMetrics, ...]) -> dict[
     """
     return {
         "whole": whole_rows(trace),
+        "losses": [{"device": loss.device, **ratio_row(loss.ratio)} for loss in fe.freezing_losses(trace)],
         "payoffs": payoff_rows(metrics),
-        "before": _before(trace),
         "errors": error_rows(trace),
         "checks": check_rows(trace),
-        "memory": memory_rows(trace.memory),
+        "memory": memory_rows(trace),
+        "duplicates": duplicate_rows(trace),
         "ablation": ablation_rows(trace),
         "absent": absent_rows(trace),
     }
@@ -75,49 +81,38 @@ def ratio_row(ratio: fe.Interval) -> dict[str, Any]:
     }
 
 
-def _before(trace: fe.Trace) -> str | None:
-    """Returns the error that was there before freezing: the eager module against float64."""
-    found = error_before(trace)
-    return None if found is None else error_text(found.max_abs)
-
-
 def error_rows(trace: fe.Trace) -> list[dict[str, Any]]:
-    """Returns the steps after which the error against eager is another one than after the step before, in order.
+    """Returns, for each method that was compared, the error from before freezing and the steps that added to it.
 
-    Errors are the worst over all inputs. Steps that could not be compared are passed over.
+    Errors are the worst over all inputs.
     """
-    last: dict[str, float] = {}
-    past: set[str] = set()
-    rows = []
-    for step in trace.steps:
-        errors = next((one for one in errors_by_reference(step.numerics) if one.reference == "eager"), None)
-        if errors is None or errors.worst is None:
-            continue
-        error, before = errors.worst.max_abs, last.get(step.method, 0.0)
-        first_past = not errors.close and step.method not in past
-        if not errors.close:
-            past.add(step.method)
-        last[step.method] = error
-        if not _same(error, before) or first_past:
-            rows.append(_error_row(step, errors, before) | {"first_past": first_past})
-    return rows
+    return [
+        {
+            "method": split.method,
+            "present": _error(split.present),
+            "present_close": split.present_close,
+            "total": _error(split.total),
+            "frozen": _error(split.frozen),
+            "added": [
+                _added_row(trace.steps[added.step], added) | {"first_past": added.step == split.first_past}
+                for added in split.added
+            ],
+        }
+        for split in fe.error_split(trace)
+    ]
 
 
-def _error_row(step: fe.Step, errors: Errors, before: float) -> dict[str, Any]:
-    worst = errors.worst
+def _added_row(step: fe.Step, added: fe.AddedError) -> dict[str, Any]:
+    errors = next(one for one in errors_by_reference(step.numerics) if one.reference == "eager")
+    several = len(errors.compared) > 1
     return {
         "step": step.index,
-        "from": error_text(before),
-        "to": error_text(worst.max_abs) if worst else None,
-        "grew": bool(worst and not worst.max_abs <= before),
+        "from": error_text(added.before),
+        "to": error_text(added.after),
         "span": errors.span_text,
-        "inputs": worst.inputs if worst and len(errors.compared) > 1 else None,
+        "worst": errors.worst.inputs if errors.worst and several else None,
         "close": errors.close,
     }
-
-
-def _same(error: float, other: float) -> bool:
-    return error == other or (math.isnan(error) and math.isnan(other))
 
 
 def check_rows(trace: fe.Trace) -> list[dict[str, Any]]:
@@ -134,13 +129,16 @@ def check_rows(trace: fe.Trace) -> list[dict[str, Any]]:
     ]
 
 
-def memory_rows(memory: fe.MemoryLedger | None) -> list[dict[str, Any]]:
+def memory_rows(trace: fe.Trace) -> list[dict[str, Any]]:
     """Returns what a freeze did to memory, one fact each; nothing where it was not measured."""
+    memory = trace.memory
     if memory is None:
         return []
     rows = []
     if memory.peak_bytes is not None:
-        rows.append(_fact("peak of the freeze", bytes_text(memory.peak_bytes), "more than before it"))
+        rows.append(
+            _fact("peak", bytes_text(memory.peak_bytes), "resident beyond what was before the freeze")
+        )
     sizes = (memory.file_before_bytes, memory.file_after_bytes)
     if sizes != (None, None):
         before, after = ("does not save" if size is None else bytes_text(size) for size in sizes)
@@ -150,10 +148,23 @@ def memory_rows(memory: fe.MemoryLedger | None) -> list[dict[str, Any]]:
     return rows
 
 
+def duplicate_rows(trace: fe.Trace) -> list[dict[str, Any]]:
+    """Returns what is held more than once, and since which step."""
+    return [
+        {
+            "step": duplicate.step,
+            "bytes": bytes_delta_text(duplicate.nbytes),
+            "kind": _DUPLICATES[duplicate.kind],
+            "names": list(duplicate.attributes or duplicate.names),
+        }
+        for duplicate in fe.duplicates(trace)
+    ]
+
+
 def _saving(memory: fe.MemoryLedger) -> dict[str, Any]:
     if memory.saves:
-        return _fact("saving", "survives it", "saved and loaded, it gives the same", "good")
-    return _fact("saving", "does not survive it", memory.message, "bad")
+        return _fact("saving", "survives", "saved and loaded, it gives the same", "good")
+    return _fact("saving", "does not survive", memory.message, "bad") | {"step": memory.step}
 
 
 def _growth(before: int | None, after: int | None) -> str:
@@ -161,7 +172,7 @@ def _growth(before: int | None, after: int | None) -> str:
 
 
 def _fact(label: str, value: str, note: str, tone: str = "plain") -> dict[str, Any]:
-    return {"label": label, "value": value, "note": note, "tone": tone}
+    return {"label": label, "value": value, "note": note, "tone": tone, "step": None}
 
 
 def ablation_rows(trace: fe.Trace) -> list[dict[str, Any]]:

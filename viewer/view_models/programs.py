@@ -12,6 +12,7 @@ from viewer.view_models.places import source_row
 from viewer.view_models.wording import duration_text, finite, interval_text
 
 _COMPILED: Final = re.compile(r"^(\w+) = async_compile\.")
+_OPERATOR: Final = re.compile(r"aten(?:\.|::)(\w+)(?:\.\w+)?")
 _STRING_ENDS: Final = "'''"
 
 
@@ -20,21 +21,54 @@ def program_rows(trace: fe.Trace) -> list[dict[str, Any]]:
 
     ``step`` is the last step of the method, whose nodes the kernels name; lines of ``code`` are counted from 0.
     """
-    return [_program_row(program, trace.final(program.method)) for program in trace.programs]
+    return [_program_row(trace, program) for program in trace.programs]
 
 
-def _program_row(program: fe.Program, final: fe.Step | None) -> dict[str, Any]:
+def comparison_rows(trace: fe.Trace) -> list[dict[str, Any]]:
+    """Returns, for each method with both programs, its kernels by the work they do, and passes of one compile only.
+
+    Programs and kernels are named by their places in `program_rows`.
+    """
+    return [_comparison_row(trace, comparison) for comparison in fe.compare_programs(trace)]
+
+
+def _comparison_row(trace: fe.Trace, comparison: fe.ProgramComparison) -> dict[str, Any]:
+    lost = fe.lost_groups(comparison)
+    groups = []
+    for group in comparison.groups:
+        frozen, unfrozen = fe.group_times_ns(comparison, group)
+        groups.append(
+            {
+                "frozen": list(group.frozen),
+                "unfrozen": list(group.unfrozen),
+                "difference": group.difference,
+                "frozen_time": _time(frozen) if group.frozen else None,
+                "unfrozen_time": _time(unfrozen) if group.unfrozen else None,
+                "lost": group in lost,
+            }
+        )
+    return {
+        "frozen": trace.programs.index(comparison.frozen),
+        "unfrozen": trace.programs.index(comparison.unfrozen),
+        "groups": groups,
+        "passes": [[entry.stage, entry.name, entry.frozen, entry.unfrozen] for entry in comparison.passes],
+    }
+
+
+def _program_row(trace: fe.Trace, program: fe.Program) -> dict[str, Any]:
+    steps = trace.method_steps(program.method)
+    first_ops = {node.id: node.op for node in steps[0].graph.walk()} if steps else {}
+    whole = fe.kernels_time_ns(program.kernels) if program.kernels else None
     lines = program.code.splitlines() if program.code is not None else []
     definitions = dict(_definitions(lines))
     calls = _calls(lines, [kernel.name for kernel in program.kernels], definitions)
-    timed = [kernel.time_ns for kernel in program.kernels if kernel.time_ns is not None]
     return {
         "name": program.name,
         "method": program.method,
-        "step": None if final is None else final.index,
-        "time": duration_text(sum(time.value for time in timed)) if timed else None,
+        "step": steps[-1].index if steps else None,
+        "time": whole and duration_text(whole.value),
         "kernels": [
-            _kernel_row(kernel, call, definitions.get(kernel.name))
+            _kernel_row(kernel, first_ops, call, definitions.get(kernel.name))
             for kernel, call in zip(program.kernels, calls, strict=True)
         ],
         "code": program.code,
@@ -43,26 +77,34 @@ def _program_row(program: fe.Program, final: fe.Step | None) -> dict[str, Any]:
     }
 
 
-def _kernel_row(kernel: fe.Kernel, call: int | None, definition: tuple[int, int] | None) -> dict[str, Any]:
+def _kernel_row(
+    kernel: fe.Kernel, first_ops: Mapping[str, str], call: int | None, definition: tuple[int, int] | None
+) -> dict[str, Any]:
     time = kernel.time_ns
+    origins = [first_ops[origin] for origin in kernel.origins if origin in first_ops]
     return {
         "name": kernel.name,
         "kind": kernel.kind,
         "nodes": list(kernel.nodes),
         "origins": list(kernel.origins),
         "ops": list(kernel.ops),
-        "computes": ops_text(kernel.ops),
+        "computes": ops_text(origins or kernel.ops),
         "sources": [source_row(source) for source in kernel.sources],
-        "time": time and f"{duration_text(time.value)} ({interval_text(time)})",
+        "time": _time(time),
+        "short_time": time and duration_text(time.value),
         "time_ns": time and finite(time.value),
         "call": call,
         "definition": definition and list(definition),
     }
 
 
+def _time(time: fe.Interval | None) -> str | None:
+    return None if time is None else f"{duration_text(time.value)} ({interval_text(time)})"
+
+
 def ops_text(ops: Sequence[str]) -> str:
-    """Returns operators in short, each once (``convolution, relu ×2``)."""
-    counts = Counter(op.removeprefix("aten.").removesuffix(".default") for op in ops)
+    """Returns operators in short, each once, overloads left out (``convolution, relu ×2``)."""
+    counts = Counter(_OPERATOR.sub(r"\1", op) for op in ops)
     return ", ".join(name if count == 1 else f"{name} ×{count}" for name, count in counts.items())
 
 
@@ -74,7 +116,7 @@ def _definitions(lines: Sequence[str]) -> Iterator[tuple[str, tuple[int, int]]]:
         found = _COMPILED.match(line)
         if found:
             name, start = found[1], number
-        if start is not None and (line.startswith(_STRING_ENDS) or (found and _STRING_ENDS not in line)):
+        if start is not None and (line.startswith(_STRING_ENDS) or (found and line.count(_STRING_ENDS) != 1)):
             yield name, (start, number)
             start = None
 

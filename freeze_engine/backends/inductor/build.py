@@ -14,6 +14,7 @@ from freeze_engine.backends.inductor.fates import Story, fates
 from freeze_engine.backends.inductor.generated import kernel_lines
 from freeze_engine.backends.inductor.kernels import FROZEN, Lowered, program
 from freeze_engine.backends.inductor.merging import merged_lines
+from freeze_engine.backends.inductor.near_misses import misfolds, near_misses
 from freeze_engine.backends.inductor.observation import COMPILE, FREEZING_PASSES
 from freeze_engine.backends.inductor.origins import Folded, Origins
 from freeze_engine.backends.inductor.raw import RawCompile, RawStep
@@ -58,6 +59,8 @@ class Build:
         """Adds every step, then what is known of the attributes, and the notices."""
         compiled = self._compiled
         self.add_passes()
+        self._recorder.near_misses += near_misses(compiled, self._recorder.steps)
+        self._recorder.notices += misfolds(self._recorder.steps)
         self._add_wrapper()
         if compiled.preserved is not None:
             self._recorder.attributes = fates(self._story())

@@ -41,6 +41,7 @@ SETTINGS = (
     "max_autotune",
     "max_autotune_gemm",
     "cpp_wrapper",
+    "enable_linear_binary_folding",
     "cpp.weight_prepack",
     "cpp.simdlen",
     "cpp.enable_floating_point_contract_flag",
@@ -49,6 +50,7 @@ SETTINGS = (
 
 _active: contextvars.ContextVar[tuple[CompileCapture, ...]] = contextvars.ContextVar("inductor_captures", default=())
 _watching: contextvars.ContextVar[Observation | None] = contextvars.ContextVar("inductor_watching", default=None)
+_handed: contextvars.ContextVar[Any] = contextvars.ContextVar("inductor_handed", default=None)
 _guards: contextvars.ContextVar[tuple[str | None, tuple[str, ...]]] = contextvars.ContextVar(
     "inductor_guards", default=(None, ())
 )
@@ -168,9 +170,13 @@ def _at_the_door() -> Patch:
     original = door.found
 
     @functools.wraps(original)
-    def enter(*args: Any, **kwargs: Any) -> Any:
+    def enter(wrapper: Any, graph: Any, *args: Any, **kwargs: Any) -> Any:
         replace_inside()
-        return original(*args, **kwargs)
+        token = _handed.set(graph)
+        try:
+            return original(wrapper, graph, *args, **kwargs)
+        finally:
+            _handed.reset(token)
 
     return Patch(door.owner, door.attribute, enter)
 
@@ -283,15 +289,18 @@ def _begin(captures: tuple[CompileCapture, ...], module: Any, dynamo_model: Any,
     keep = not settings.get("freezing_discard_parameters")
     compile_id = private.current_compile_id()
     guarded, guards = _guards.get()
+    # In torch 2.6 the graph has been traced anew since Dynamo handed it over, and lost what Dynamo noted.
+    noted = dynamo_model if private.graph_notes(dynamo_model)["reason"] is not None else _handed.get() or dynamo_model
+    dynamo_models = (dynamo_model, noted)
     compiled = RawCompile(
         model=type(roots[0][1]).__name__ if roots else "graph",
         root=weakref.ref(roots[0][1]) if len(roots) == 1 else None,
         compile_id=compile_id,
         graph_id=graph_id,
         settings=settings,
-        end=_graph_break(private.graph_notes(dynamo_model)["reason"]),
+        end=_graph_break(private.graph_notes(noted)["reason"]),
         guards=guards if guarded == compile_id else (),
-        inputs=graph_inputs(module, dynamo_model, inventory, keep, captures[-1].keep_inputs) if dynamo_model else (),
+        inputs=graph_inputs(module, dynamo_models, inventory, keep, captures[-1].keep_inputs) if dynamo_model else (),
         attributes=tuple(inventory.attributes.values()),
         created=datetime.now(timezone.utc).isoformat(timespec="seconds"),
     )

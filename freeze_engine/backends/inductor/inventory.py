@@ -125,7 +125,7 @@ def outermost(modules: Iterable[Any]) -> tuple[torch.nn.Module, ...]:
 
 
 def graph_inputs(
-    module: Any, dynamo_module: Any, inventory: Inventory, keep_parameters: bool, keep_inputs: bool
+    module: Any, dynamo_modules: tuple[Any, Any], inventory: Inventory, keep_parameters: bool, keep_inputs: bool
 ) -> tuple[GraphInput, ...]:
     """Describes the inputs of the graph that Inductor gets.
 
@@ -134,7 +134,7 @@ def graph_inputs(
 
     Args:
         module: AOTAutograd's graph module.
-        dynamo_module: Dynamo's graph module.
+        dynamo_modules: Dynamo's graph module as AOTAutograd got it, and as Dynamo made it.
         inventory: of the model.
         keep_parameters: whether to keep the parameters and buffers alive.
         keep_inputs: whether to keep alive what the user passed.
@@ -145,9 +145,10 @@ def graph_inputs(
     context = private.tracing_context()
     held = list(getattr(context, "params_flat_unwrap_subclasses", None) or ()) if context is not None else []
     metadata = getattr(context, "fw_metadata", None)
-    names = _parameter_names(dynamo_module, context, len(held))
-    notes = private.graph_notes(dynamo_module)
-    passed = list(_passed(dynamo_module))
+    given, noted = dynamo_modules
+    names = _parameter_names(given, context, len(held))
+    notes = private.graph_notes(noted)
+    passed = list(_passed(noted))
     found = []
     for index, node in enumerate(module.graph.find_nodes(op="placeholder")):
         mutated, outputs = _effects(metadata, index)
@@ -217,10 +218,7 @@ def _source_name(source: Any) -> str:
 
 
 def _passed(dynamo_module: Any) -> Iterator[tuple[str, Any]]:
-    """Yields the Python source and the real value of each input of Dynamo's graph.
-
-    In torch 2.6 the graph has been traced anew by then: what is left is the name of the placeholder.
-    """
+    """Yields the Python source and the real value of each input of Dynamo's graph."""
     for node in dynamo_module.graph.find_nodes(op="placeholder"):
         argument = node.meta.get("grapharg")
         source = getattr(argument, "source", None)

@@ -51,12 +51,12 @@ class LeavingOut:
 
     Attributes:
         passes: names of passes.
-        matches: matches of patterns, each as the names of its nodes.
+        nodes: names of nodes; a match of a pattern that holds one is left alone.
         met: names of the passes, of those that can be left out, that the compile came to.
     """
 
     passes: tuple[str, ...] = ()
-    matches: frozenset[tuple[str, ...]] = frozenset()
+    nodes: frozenset[str] = frozenset()
     met: dict[str, None] = field(default_factory=dict)
 
     def skips(self, name: str) -> bool:
@@ -73,6 +73,7 @@ class LeavingOut:
         check_can_be_left_out(self.passes, (*self.met, *_ALWAYS), _NEEDED)
 
 
+_left_alone: contextvars.ContextVar[frozenset[str]] = contextvars.ContextVar("inductor_left_alone", default=frozenset())
 _leaving: contextvars.ContextVar[LeavingOut | None] = contextvars.ContextVar("inductor_leaving_out", default=None)
 
 
@@ -94,20 +95,33 @@ def check_without(names: tuple[str, ...]) -> None:
 
 
 @contextlib.contextmanager
-def leaving_out(passes: tuple[str, ...], matches: frozenset[tuple[str, ...]] = frozenset()) -> Iterator[LeavingOut]:
+def leaving_alone(nodes: frozenset[str]) -> Iterator[None]:
+    """Leaves alone, in what is compiled with `leaving_out` until the block ends, what a pattern finds of these nodes.
+
+    Args:
+        nodes: their names in the graph.
+    """
+    token = _left_alone.set(nodes)
+    try:
+        yield
+    finally:
+        _left_alone.reset(token)
+
+
+@contextlib.contextmanager
+def leaving_out(passes: tuple[str, ...]) -> Iterator[LeavingOut]:
     """Leaves passes out of what this thread compiles until the block ends.
 
     To be entered within a capture, which then does not see what is left out. Only one thread at a time can do this.
 
     Args:
         passes: names as traces have them.
-        matches: matches of patterns, each as the names of its nodes.
 
     Yields:
         What was met.
     """
-    leaving = LeavingOut(passes, matches)
-    if not passes and not matches:
+    leaving = LeavingOut(passes, _left_alone.get())
+    if not passes and not leaving.nodes:
         yield leaving
         return
     with _lock:
@@ -171,7 +185,7 @@ def _match(original: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(original)
     def apply(entry: Any, match: Any, graph: Any, node: Any) -> Any:
         leaving = _leaving.get()
-        if leaving is None or tuple(each.name for each in match.nodes) not in leaving.matches:
+        if leaving is None or leaving.nodes.isdisjoint(each.name for each in match.nodes):
             return original(entry, match, graph, node)
         return None
 

@@ -27,6 +27,7 @@ from freeze_engine.measure.distinct import DistinctSteps, distinct_steps
 from freeze_engine.measure.latency import measure_latency
 from freeze_engine.measure.numerics import NumericsOptions, measure_numerics, refusals
 from freeze_engine.measure.rounds import LatencyOptions
+from freeze_engine.measure.threads import SETTING, intra_op_threads
 from freeze_engine.options import InductorOptions, Measure, Progress
 from freeze_engine.trace import Baseline, Latency, Notice, Numerics, Program, Trace
 
@@ -73,7 +74,13 @@ def measured(trace: Trace, subject: Subject, measure: Measure, progress: Progres
     """
     if not measure.memory:
         trace = replace(trace, steps=tuple(replace(step, constant_bytes=0) for step in trace.steps))
-    return _Measuring(trace, subject, measure, progress).run()
+    if measure.threads is not None:
+        where = trace.environment
+        settings = (*where.settings, (SETTING, str(measure.threads)))
+        trace = replace(trace, environment=replace(where, settings=settings))
+    # Inductor writes the number of threads into its code, and Dynamo guards on it: with another, all is compiled anew.
+    with intra_op_threads(measure.threads):
+        return _Measuring(trace, subject, measure, progress).run()
 
 
 @dataclass(slots=True)

@@ -37,12 +37,14 @@ class PrivateName:
         name: there; dotted for a method of a class.
         stage: the stage that is unobserved without it.
         lost: what is lost without it, in words.
+        former: what it was called, in the same place, in an older torch.
     """
 
     module: str
     name: str
     stage: str
     lost: str
+    former: str = ""
 
     @property
     def path(self) -> str:
@@ -63,7 +65,8 @@ class PrivateName:
     @property
     def attribute(self) -> str:
         """The name within its owner."""
-        return self.name.rpartition(".")[2]
+        name = self.name.rpartition(".")[2]
+        return self.former if self.former and not hasattr(self.owner, name) else name
 
     @property
     def found(self) -> Any:
@@ -180,6 +183,7 @@ OPTIONAL: Mapping[str, PrivateName] = {
         "get_and_maybe_log_recompilation_reasons",
         "input",
         "the guards that failed before a recompilation",
+        former="get_and_maybe_log_recompilation_reason",  # up to torch 2.6
     ),
 }
 

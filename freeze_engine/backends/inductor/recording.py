@@ -26,9 +26,12 @@ from freeze_engine.backends.torchscript.watcher import PHASES, Watcher
 from freeze_engine.errors import FreezerError
 from freeze_engine.inputs import Inputs
 from freeze_engine.measure.memory import StorageNames
+from freeze_engine.measure.peak import peak_memory
 from freeze_engine.options import InductorOptions, Measure, RecordOptions
 from freeze_engine.recorder import Recorder
-from freeze_engine.trace import InputSpec, Notice, Trace
+from freeze_engine.trace import InputSpec, MemoryLedger, Notice, Trace
+
+_UNSAVED = "What torch.compile makes lives in this process only: there is no file of it."
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +103,8 @@ def record_module(
         model, measure is not None, lambda stage: watcher.progress(f"compiling: {stage}", 1, PHASES)
     ) as seen:
         try:
-            with leaving_out(options.without) as leaving:
+            weighed = measure is not None and measure.memory
+            with leaving_out(options.without) as leaving, peak_memory(weighed) as peak:
                 compiled = compiled_once(model, inputs, options)
         except BaseException as error:
             if seen.compiles:
@@ -122,6 +126,8 @@ def record_module(
     for step in trace.steps:
         watcher.step_added(step)
     if measure is not None:
+        if measure.memory:
+            trace = replace(trace, memory=MemoryLedger(peak.nbytes, message=_UNSAVED))
         watcher.trace_built(trace)
         subject = Subject(reference, model, compiled, inputs, options, how.via, live, written, seen.compiles)
         try:

@@ -14,7 +14,7 @@ from freeze_engine.backends.inductor.constants import Constants
 from freeze_engine.backends.inductor.inventory import source_path
 from freeze_engine.backends.inductor.rows import RawGraph, Row, TensorRef
 from freeze_engine.backends.inductor.target_names import operator_name
-from freeze_engine.backends.inductor.types import type_text
+from freeze_engine.backends.inductor.types import UNKNOWN, type_text
 from freeze_engine.measure.memory import StorageNames, constant_of
 from freeze_engine.trace import Block, Constant, GraphSnapshot, Node, SourceRef, Value
 
@@ -182,6 +182,8 @@ def _type(row: Row) -> str:
         return "GraphModule"
     if row.val is None and isinstance(row.value, TensorRef):
         return type_text(row.value.get())
+    if row.val is None and row.value is None:
+        return UNKNOWN  # a pass made it, and no fake tensor has gone through it yet
     return type_text(row.val if row.val is not None else row.value)
 
 

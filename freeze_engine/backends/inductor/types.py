@@ -23,6 +23,9 @@ _SCALARS = {
     torch.bfloat16: "BFloat16",
 }
 
+UNKNOWN = "unknown"
+"""The text where nothing tells a value's type."""
+
 
 def type_text(value: Any) -> str:
     """Describes a value by its type.

@@ -12,7 +12,6 @@ import torch
 
 from freeze_engine.backends._torch_private import private
 from freeze_engine.backends.torchscript.build import LiveStep
-from freeze_engine.backends.torchscript.state import restorer
 from freeze_engine.inputs import Inputs
 from freeze_engine.measure.candidate import CandidateError, cloned, inference, reported
 from freeze_engine.measure.outputs import compare_outputs
@@ -30,14 +29,14 @@ class Saved:
         scripted: the module before the freeze.
         frozen: the module after it.
         inputs: what to run it on.
-        kept: paths of the attributes that running ``frozen`` may change.
+        restore: puts back what running ``frozen`` changes; ``None`` if that is nothing.
         live: the steps of ``forward`` that can be run, by index, in order.
     """
 
     scripted: torch.jit.ScriptModule
     frozen: torch.jit.ScriptModule
     inputs: Inputs
-    kept: Sequence[str]
+    restore: Callable[[], None] | None
     live: Sequence[tuple[int, LiveStep]]
 
 
@@ -90,12 +89,12 @@ def _file_bytes(module: Any, file: Path) -> tuple[int | None, str]:
 def _survives(saved: Saved, file: Path) -> tuple[bool | None, str]:
     try:
         with reported():
-            loaded = torch.jit.load(str(file))
+            loaded = torch.jit.load(str(file))  # type: ignore[no-untyped-call]
     except CandidateError as error:
         return False, f"torch.jit.load says {_shortened(error)}"
     try:
         with reported():
-            expected = _run(saved.frozen, saved.inputs, restorer(saved.frozen, saved.kept))
+            expected = _run(saved.frozen, saved.inputs, saved.restore)
     except CandidateError as error:
         return None, f"The frozen module does not run on the inputs: {_shortened(error)}"
     try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -9,8 +10,8 @@ from typing import Any
 import torch
 
 from freeze_engine.backends.torchscript.build import LiveStep
-from freeze_engine.backends.torchscript.running import METHOD, step_runner
 from freeze_engine.backends.torchscript.ledger import Saved, memory_ledger, serialization_notice
+from freeze_engine.backends.torchscript.running import METHOD, step_runner
 from freeze_engine.backends.torchscript.state import joined, restorer, written_buffers
 from freeze_engine.inputs import Inputs
 from freeze_engine.measure.candidate import Candidate
@@ -59,7 +60,8 @@ def measure_steps(recorder: Recorder, subject: Subject, measure: Measure, progre
         measure: what to measure.
         progress: told how far it is.
     """
-    measuring = _Measuring(recorder, subject, measure, progress or (lambda message, done, total: None))
+    restore = _written(subject) if measure.latency or measure.numerics or measure.memory else None
+    measuring = _Measuring(recorder, subject, measure, progress or (lambda message, done, total: None), restore)
     measuring.weigh()
     if measure.threads is not None:
         recorder.add_setting(SETTING, str(measure.threads))
@@ -73,6 +75,7 @@ class _Measuring:
     subject: Subject
     measure: Measure
     progress: Progress
+    restore: Callable[[], None] | None
 
     def weigh(self) -> None:
         """Adds what the freeze did to memory, or takes away what is known of it."""
@@ -83,8 +86,9 @@ class _Measuring:
         self.progress("saving and loading", 0, 1)
         subject = self.subject
         live = [(step.index, subject.live[step.index]) for step in self._live_steps()]
+        restore = joined(restorer(subject.frozen, subject.kept), self.restore)
         ledger = memory_ledger(
-            Saved(subject.scripted, subject.frozen, subject.inputs, subject.kept, live), subject.peak_bytes
+            Saved(subject.scripted, subject.frozen, subject.inputs, restore, live), subject.peak_bytes
         )
         self.recorder.memory = ledger
         if ledger.saves is None:
@@ -104,10 +108,7 @@ class _Measuring:
             self._notice("reference_is_scripted", "No eager module was given: the scripted one stands for it.")
         baselines = self._baselines()
         candidates = [*steps, *baselines]
-        # Batch norm in training mode writes its statistics behind the back of alias analysis; a freeze inlines them, so
-        # the constants of every step are written through.
-        written = restorer(self.subject.scripted, written_buffers(self.subject.scripted, self.subject.inputs))
-        candidates = [replace(each, reset=joined(each.reset, written)) for each in candidates]
+        candidates = [replace(each, reset=joined(each.reset, self.restore)) for each in candidates]
         latencies = self._latencies(candidates)
         # Modules share memory with the ones they were made from: the reference must not see what a run has written.
         _reset(candidates)
@@ -126,7 +127,9 @@ class _Measuring:
     def _step(self, index: int, before: int | None) -> Candidate:
         live = self.subject.live[index]
         reset = restorer(live.module, self.subject.kept)
-        return Candidate(index, step_runner(live, self.subject.scripted), reset, self.recorder.steps[index].name, before)
+        return Candidate(
+            index, step_runner(live, self.subject.scripted), reset, self.recorder.steps[index].name, before
+        )
 
     def _baselines(self) -> list[Candidate]:
         subject = self.subject
@@ -170,6 +173,19 @@ class _Measuring:
 
     def _notice(self, code: str, message: str, key: object = None) -> None:
         self.recorder.notices.append(Notice(code, message, key if isinstance(key, int) else None))
+
+
+def _written(subject: Subject) -> Callable[[], None] | None:
+    """Returns what puts back the buffers that running the module writes.
+
+    Batch norm in training mode writes its statistics behind the back of alias analysis; a freeze inlines them, so the
+    constants of every step are written through. Which they are, a copy tells where there is one: what is measured later
+    has not been called before then, and what torch sets up once in a process is not in any of its first calls.
+    """
+    scripted_only = isinstance(subject.eager, torch.jit.ScriptModule)
+    paths = written_buffers(subject.scripted if scripted_only else copy.deepcopy(subject.eager), subject.inputs)
+    known = dict(subject.scripted.named_buffers())
+    return restorer(subject.scripted, [path for path in paths if path in known])
 
 
 def _reset(candidates: Sequence[Candidate]) -> None:

@@ -24,9 +24,7 @@ def has_parts(name: str) -> bool:
     return name in OPTIONAL
 
 
-def partly(
-    name: str, before: GraphSnapshot, live: LiveStep, left_alone: Iterable[Rewrite]
-) -> LiveStep:
+def partly(name: str, before: GraphSnapshot, live: LiveStep, left_alone: Iterable[Rewrite]) -> LiveStep:
     """Runs a pass on a copy of the graph before it.
 
     Args:
@@ -73,4 +71,3 @@ def _put_back(graph: Any, hidden: list[Any]) -> None:
         given.replaceAllUsesWith(graph.insertConstant(content))
         graph.eraseInput(len(inputs) - 1)
         inputs.pop()
-

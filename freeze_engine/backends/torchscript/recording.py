@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,7 +22,7 @@ from freeze_engine.backends.torchscript.raw import RawFreeze, utc_now
 from freeze_engine.backends.torchscript.slots import read_paths
 from freeze_engine.backends.torchscript.watcher import FREEZING, PHASES, Watcher
 from freeze_engine.inputs import Inputs
-from freeze_engine.measure.peak import Peak, peak_memory
+from freeze_engine.measure.peak import peak_memory
 from freeze_engine.options import Measure, RecordOptions, TorchScriptOptions
 from freeze_engine.recorder import Recorder
 from freeze_engine.trace import InputSpec, Notice, Trace
@@ -79,7 +78,7 @@ def record_module(
     watcher.progress(FREEZING, 1, PHASES)
     with capturing(watcher, options.without) as freezes:
         try:
-            with peak_memory() if measure is not None and measure.memory else nullcontext(Peak()) as peak:
+            with peak_memory(measure is not None and measure.memory) as peak:
                 module = _freeze(ready.module, options)
         except BaseException as error:
             _attach_freeze(error, freezes, how, inputs)

@@ -53,7 +53,7 @@ def joined(*restores: Callable[[], None] | None) -> Callable[[], None] | None:
     return restore_all if given else None
 
 
-def written_buffers(module: torch.jit.ScriptModule, inputs: Inputs) -> tuple[str, ...]:
+def written_buffers(module: torch.nn.Module, inputs: Inputs) -> tuple[str, ...]:
     """Runs a module once and tells which of its buffers that wrote; they are put back.
 
     Args:

@@ -1,0 +1,173 @@
+"""Prefixes of a compile with Inductor freezing."""
+
+from __future__ import annotations
+
+import contextvars
+import copy
+import importlib
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from freeze_engine.backends.inductor.leaving_out import leaving_alone
+from freeze_engine.backends.inductor.live import LiveGraph
+from freeze_engine.backends.inductor.observation import FREEZING_PASSES, JOINT_GRAPH, POST_GRAD
+from freeze_engine.backends.inductor.recording import Compiled, record_module
+from freeze_engine.backends.inductor.stand_in import StandIn
+from freeze_engine.backends.inductor.state import State
+from freeze_engine.backends.torchscript.watcher import SILENT, Watcher
+from freeze_engine.bisection.inductor_recipes import recipes
+from freeze_engine.bisection.outcome import Culprit
+from freeze_engine.bisection.prefix import Prefix, partial_name, step_name
+from freeze_engine.bisection.reproduction import Recipe
+from freeze_engine.errors import FreezerError, MeasureError
+from freeze_engine.inputs import Inputs
+from freeze_engine.measure.candidate import Candidate, cloned, inference
+from freeze_engine.measure.distinct import distinct_steps
+from freeze_engine.options import InductorOptions, Measure, RecordOptions
+from freeze_engine.trace import Step, Trace
+
+_COMPILED = "the compiled module"
+#: To keep the inputs of the graphs, and measure nothing.
+_NOTHING = Measure(latency=False, numerics=False)
+#: Stages whose passes find patterns; other passes do all or nothing.
+_PATTERN_STAGES = (JOINT_GRAPH, FREEZING_PASSES, POST_GRAD)
+_ALL_OR_NOTHING = ("constant", "reshape")
+
+
+@dataclass(frozen=True, slots=True)
+class _Request:
+    """What is compiled, once for the search and again for parts of a pass."""
+
+    model: torch.nn.Module
+    inputs: Inputs
+    options: InductorOptions
+    how: RecordOptions
+
+    def compiled(self, watcher: Watcher = SILENT) -> Compiled:
+        """Compiles and records it."""
+        return record_module(self.model, self.inputs, self.options, self.how, _NOTHING, watcher)
+
+
+def compiled_prefixes(
+    model: torch.nn.Module, inputs: Inputs, options: InductorOptions, how: RecordOptions, watcher: Watcher
+) -> tuple[InductorPrefixes, Trace]:
+    """Compiles a model and returns what can be put to a check, and the recording.
+
+    Raises:
+        FreezerError: the options let it be compiled only once.
+        Exception: whatever compiling raises, unchanged.
+    """
+    if options.discard_parameters:
+        raise FreezerError("bisect compares with the model as it was, and discard_parameters takes its parameters")
+    request = _Request(model, inputs, options, how)
+    compiled = request.compiled(watcher)
+    return InductorPrefixes(request, compiled), compiled.trace
+
+
+class InductorPrefixes:
+    """The steps of the first graph that can be run, in the place of the compiled one, and the compiled module.
+
+    Args:
+        request: what was compiled.
+        compiled: the recording of it.
+    """
+
+    suffix = ".pt2"
+    goes_on = True
+
+    def __init__(self, request: _Request, compiled: Compiled) -> None:
+        self._request = request
+        self._compiled = compiled
+        self._written = _written(request.model, request.inputs)
+        self._stand_in: tuple[StandIn, Callable[[], None] | None] | None = None
+
+    def whole(self) -> tuple[Prefix, ...]:
+        """Returns the distinct graphs, in order, then the compiled module."""
+        trace, live = self._compiled.trace, self._compiled.live
+        method = trace.methods[0]
+        shown = distinct_steps(step for step in trace.steps if step.method == method and step.index in live)
+        steps = [self._prefix(index, index, step_name(trace.steps[index]), live[index]) for index in shown.follows]
+        reset = State(self._request.model, self._written).restore if self._written else None
+        return (*steps, Prefix(None, _COMPILED, Candidate(_COMPILED, self._compiled.module, reset), _unsavable))
+
+    def has_parts(self, step: Step) -> bool:
+        """Whether the step finds patterns, each of which can be left alone."""
+        kinds = {rewrite.kind for rewrite in step.rewrites}
+        return step.stage in _PATTERN_STAGES and kinds.isdisjoint(_ALL_OR_NOTHING)
+
+    def partial(self, step: Step, done: frozenset[int], end: Step) -> Prefix:
+        """Compiles again with what the other rewrites found left alone, and takes the graph after the same last step."""
+        trace = self._compiled.trace
+        before = trace.before(step)
+        assert before is not None
+        kept = {name for number in done for name in step.rewrites[number].consumed}
+        others = {name for number, each in enumerate(step.rewrites) if number not in done for name in each.consumed}
+        alone = {
+            node.outputs[0].name
+            for node in before.graph.walk()
+            if node.id in others - kept and node.outputs and node.op != "get_attr"
+        }
+        with leaving_alone(frozenset(alone)):
+            again = self._request.compiled()
+        name = partial_name(step, done, end)
+        return self._prefix(name, end.index, name, again.live[_same_step(trace, end, again.trace)])
+
+    def recipes(self, culprit: Culprit, guilty: Sequence[int], inputs: Inputs, whole: bool) -> Iterator[Recipe]:
+        """Yields scripts that compile the submodule of the guilty rewrites, then the model."""
+        return recipes(self._request.model, inputs, self._request.options, culprit)
+
+    def _prefix(self, key: int | str, step: int, name: str, live: LiveGraph) -> Prefix:
+        stand_in, reset = self._standing_in()
+        return Prefix(step, name, Candidate(key, stand_in.running(live), reset), lambda path: self._save(live, path))
+
+    def _standing_in(self) -> tuple[StandIn, Callable[[], None] | None]:
+        if self._stand_in is None:
+            trace, live = self._compiled.trace, self._compiled.live
+            starts = [
+                live[next(step.index for step in trace.method_steps(method) if step.index in live)]
+                for method in trace.methods
+            ]
+            model = copy.deepcopy(self._request.model)
+            given = cloned(self._request.inputs)
+            with inference():
+                made = contextvars.Context().run(StandIn, model, given, self._request.options, starts)
+            self._stand_in = made, State(model, self._written).restore if self._written else None
+        return self._stand_in
+
+    def _save(self, live: LiveGraph, path: Path) -> Inputs:
+        if len(self._compiled.trace.methods) > 1:
+            raise MeasureError("the model is compiled as several graphs, and no one of them is the model")
+        arguments = live.arguments
+        if arguments is None:
+            raise MeasureError("what the graph was called with is gone")
+        export = importlib.import_module("torch.export")
+        export.save(export.export(live.module(), arguments), path)
+        return Inputs(arguments)
+
+
+def _unsavable(path: Path) -> Inputs:
+    raise MeasureError("generated code has no file of its own; the steps before it have")
+
+
+def _same_step(trace: Trace, step: Step, again: Trace) -> int:
+    """Returns the step of another compile that has the same place among those of its name, or the last of them."""
+    place = (step.stage, step.name, step.method)
+
+    def named(each: Trace) -> list[int]:
+        return [other.index for other in each.steps if (other.stage, other.name, other.method) == place]
+
+    found = named(again)
+    return found[min(named(trace).index(step.index), len(found) - 1)]
+
+
+def _written(model: torch.nn.Module, inputs: Inputs) -> frozenset[str]:
+    """Returns the paths of what running the model writes."""
+    replica, given = copy.deepcopy(model), cloned(inputs)
+    state = State(replica)
+    with inference():
+        replica(*given.args, **given.kwargs)
+    return state.changed()

@@ -1,0 +1,55 @@
+"""Whether freezing what is frozen already changes it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+from freeze_engine.checks.again import frozen_again, saved_and_loaded
+from freeze_engine.checks.context import CheckContext, Compared
+from freeze_engine.checks.differences import result_differences
+from freeze_engine.measure.candidate import CandidateError, reported
+from freeze_engine.options import InductorOptions
+from freeze_engine.trace import Check, Trace
+
+NAME: Final = "idempotence"
+
+
+def idempotence(context: CheckContext) -> Check | Compared:
+    """Freezes the frozen module again, as it is and as it comes back from a file, and compares what is left.
+
+    Args:
+        context: the freeze.
+    """
+    options = context.options
+    if isinstance(options, InductorOptions):
+        return Check(NAME, "unknown", "torch.compile takes the source module: what it compiled is not frozen again.")
+    ways: dict[str, Callable[[], Trace]] = {
+        "frozen again": lambda: frozen_again(context.result, options),
+        "saved, loaded and frozen again": lambda: frozen_again(saved_and_loaded(context.result), options),
+    }
+    details, other, differing, refused = [], None, [], []
+    for way, freeze in ways.items():
+        try:
+            with reported():
+                again = freeze()
+        except CandidateError as error:
+            refused.append(way)
+            details.append(f"{way}: it could not be done: {_last_line(error)}")
+            continue
+        found = result_differences(context.trace, again)
+        details += [f"{way}: {line}" for line in found] or [f"{way}: the same graphs"]
+        if found:
+            differing.append(way)
+            other = other or again
+    if differing:
+        check = Check(NAME, "failed", f"The frozen module, {' and '.join(differing)}, is another one.", tuple(details))
+        return Compared(check, other)
+    if refused:
+        return Check(NAME, "unknown", f"The frozen module could not be {' nor '.join(refused)}.", tuple(details))
+    return Check(NAME, "passed", "Freezing the frozen module again changes nothing.", tuple(details))
+
+
+def _last_line(error: CandidateError) -> str:
+    """Returns what went wrong, with which torch's interpreter ends its messages."""
+    return next((line for line in reversed(str(error).splitlines()) if line.strip()), "")

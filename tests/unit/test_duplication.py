@@ -1,0 +1,112 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+from freeze_engine.duplication import Duplicate, duplicates
+from freeze_engine.trace import (
+    AttributeFate,
+    Constant,
+    GraphSnapshot,
+    Location,
+    Node,
+    Rewrite,
+    Step,
+    Trace,
+    Value,
+)
+from tests.builders import empty_trace
+
+
+def _constant(name: str, digest: str, storage: str | None, nbytes: int = 64) -> Node:
+    kept = Constant((4, 4), "float32", "cpu", nbytes, storage, digest)
+    return Node(name, "prim::Constant", (), (Value(name, "Tensor"),), constant=kept)
+
+
+def _reader(name: str, *inputs: str, op: str = "aten::conv2d") -> Node:
+    return Node(name, op, ("x", *inputs), (Value(name, "Tensor"),))
+
+
+def _graph(*nodes: Node) -> GraphSnapshot:
+    return GraphSnapshot((Value("x", "Tensor"),), nodes, ())
+
+
+def _trace(
+    *graphs: GraphSnapshot, rewrites: tuple[Rewrite, ...] = (), attributes: dict[str, str] | None = None
+) -> Trace:
+    steps = [Step(index, "stage", f"pass {index}", "forward", graph, True) for index, graph in enumerate(graphs)]
+    steps[-1] = replace(steps[-1], rewrites=rewrites)
+    fates = tuple(
+        AttributeFate(
+            path, "parameter", "Tensor", (4, 4), "float32", 64, "inlined", locations=(Location("forward", value),)
+        )
+        for path, value in (attributes or {}).items()
+    )
+    return replace(empty_trace(), steps=tuple(steps), attributes=fates)
+
+
+EMPTY = _graph(_reader("a"), _reader("b"))
+
+
+def test_attributes_that_were_equal_from_the_start_are_told_where_they_become_constants() -> None:
+    both = _graph(_constant("self.a.w", "d", "s0"), _constant("self.b.w", "d", "s1"), _reader("a", "self.a.w"))
+    assert duplicates(_trace(EMPTY, both, both, attributes={"a.w": "q", "b.w": "r"})) == (
+        Duplicate(1, "forward", "equal", ("self.a.w", "self.b.w"), ("a.w", "b.w"), 64),
+    )
+
+
+def test_shared_memory_is_no_duplicate() -> None:
+    tied = _graph(_constant("w", "d", "s0"), _constant("v", "d", "s0"), _reader("a", "w"), _reader("b", "v"))
+    assert duplicates(_trace(EMPTY, tied)) == ()
+
+
+def test_a_step_that_copies_a_constant_is_named() -> None:
+    one = _graph(_constant("w", "d", "s0"), _reader("a", "w"), _reader("b", "w"))
+    opaque = _graph(_constant("p", "d", None), _constant("q", "d", None), _reader("a", "p"), _reader("b", "q"))
+    assert duplicates(_trace(EMPTY, one, opaque, attributes={"layer.w": "p"})) == (
+        Duplicate(2, "forward", "copied", ("p", "q"), ("layer.w",), 64),
+    )
+
+
+def test_tied_weights_that_a_fold_splits_are_told_with_the_step() -> None:
+    tied = _graph(_constant("w", "d", "s0"), _constant("v", "d", "s0"), _reader("a", "w"), _reader("b", "v"))
+    folded = _graph(
+        _constant("w_bn", "e", "s1"), _constant("v_bn", "f", "s2"), _reader("a", "w_bn"), _reader("b", "v_bn")
+    )
+    trace = _trace(EMPTY, tied, folded, attributes={"a.w": "w_bn", "b.w": "v_bn"})
+    assert duplicates(trace) == (Duplicate(2, "forward", "split", ("w_bn", "v_bn"), ("a.w", "b.w"), 64),)
+
+
+def test_a_fold_beside_a_reader_that_keeps_the_weights_splits_them_too() -> None:
+    tied = _graph(_constant("w", "d", "s0"), _reader("a", "w"), _reader("b", "w"))
+    folded = _graph(_constant("w", "d", "s0"), _constant("w_bn", "e", "s1"), _reader("a", "w_bn"), _reader("b", "w"))
+    (found,) = duplicates(_trace(tied, folded))
+    assert (found.step, found.kind, found.names, found.nbytes) == (1, "split", ("w_bn", "w"), 64)
+
+
+def test_a_node_that_a_rewrite_exchanged_is_followed() -> None:
+    tied = _graph(_constant("w", "d", "s0"), _reader("a", "w"), _reader("b", "w"))
+    folded = _graph(_constant("p", "e", "s1"), _constant("q", "f", "s2"), _reader("c", "p"), _reader("d", "q"))
+    rewrites = (Rewrite("conv_bn", ("a", "w"), ("c", "p")), Rewrite("conv_bn", ("b", "w"), ("d", "q")))
+    (found,) = duplicates(_trace(tied, folded, rewrites=rewrites))
+    assert (found.kind, found.names) == ("split", ("p", "q"))
+
+
+def test_a_lone_weight_that_is_folded_is_no_duplicate() -> None:
+    before = _graph(_constant("w", "d", "s0"), _reader("a", "w"))
+    assert duplicates(_trace(EMPTY, before, _graph(_constant("w_bn", "e", "s1"), _reader("a", "w_bn")))) == ()
+
+
+def test_the_largest_comes_first_and_unknown_contents_are_never_equal() -> None:
+    unknown = [replace(_constant(name, "", "s8" + name), constant=Constant((2,), "float32", "cpu", 8)) for name in "uv"]
+    many = _graph(
+        _constant("a", "d", "s0", 8),
+        _constant("b", "d", "s1", 8),
+        _constant("c", "e", "s2", 80),
+        _constant("d", "e", "s3", 80),
+        *unknown,
+    )
+    assert [found.nbytes for found in duplicates(_trace(EMPTY, many))] == [80, 8]
+
+
+def test_a_trace_without_steps_has_none() -> None:
+    assert duplicates(empty_trace()) == ()

@@ -1,0 +1,194 @@
+"""What a trace answers at a glance, as the views get it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from math import inf, nan
+
+import freeze_engine as fe
+from tests.builders import empty_trace, failed_trace, small_trace
+from viewer.view_models import view_data
+from viewer.view_models.absent import absent_rows
+
+
+def findings(trace: fe.Trace) -> dict:
+    return view_data(trace)["findings"]
+
+
+def timed(index: int, trace: fe.Trace, low: float, high: float, change: str) -> fe.Trace:
+    """Returns a trace in which one step's latency differs from that of the step before."""
+    steps = list(trace.steps)
+    middle = (low + high) / 2
+    latency = replace(steps[index].latency[0], previous=fe.Interval(middle, low, high), change=change)
+    steps[index] = replace(steps[index], latency=(latency,))
+    return replace(trace, steps=tuple(steps))
+
+
+def test_what_saved_most_comes_first_and_what_cost_time_last():
+    trace = timed(10, small_trace(), 0.48, 0.52, "faster")
+    assert findings(trace)["payoffs"] == [
+        {
+            "step": 10,
+            "since": 6,
+            "device": "cpu",
+            "text": "0.50× (0.48–0.52)",
+            "value": 0.5,
+            "low": 0.48,
+            "high": 0.52,
+        },
+        {
+            "step": 6,
+            "since": 0,
+            "device": "cpu",
+            "text": "0.88× (0.84–0.92)",
+            "value": 0.88,
+            "low": 0.84,
+            "high": 0.92,
+        },
+    ]
+    slower = timed(10, small_trace(), 1.1, 1.3, "slower")
+    assert [row["step"] for row in findings(slower)["payoffs"]] == [6, 10]
+
+
+def test_a_difference_that_was_not_claimed_did_not_pay_off():
+    trace = timed(6, small_trace(), 0.5, 0.6, "no measurable difference")
+    assert findings(trace)["payoffs"] == []
+
+
+def test_all_passes_together_are_the_last_measured_step_against_the_first():
+    (whole,) = findings(small_trace())["whole"]
+    assert (whole["method"], whole["step"], whole["verdict"]) == ("forward", 10, "no measurable difference")
+    assert whole["text"] == "0.97× (0.93–1.01)"
+
+
+def test_an_unbounded_ratio_is_told_and_has_no_ends_to_draw():
+    trace = timed(6, small_trace(), 0.5, inf, "faster")
+    (row,) = findings(trace)["payoffs"]
+    assert (row["low"], row["value"], row["high"]) == (0.5, None, None)
+
+
+def test_the_error_is_split_into_what_was_there_and_what_a_step_added():
+    trace = small_trace()
+    eager = replace(trace.baselines[0], numerics=(fe.Numerics("float64", (error(2e-7),)),))
+    assert findings(replace(trace, baselines=(eager,)))["errors"] == [
+        {
+            "method": "forward",
+            "present": "2.0e-07",
+            "present_close": True,
+            "total": None,
+            "frozen": "3.0e-04",
+            "added": [
+                {
+                    "step": 8,
+                    "from": "0",
+                    "to": "3.0e-04",
+                    "span": None,
+                    "worst": None,
+                    "close": False,
+                    "first_past": True,
+                }
+            ],
+        }
+    ]
+
+
+def test_of_several_inputs_the_worst_is_named():
+    trace = small_trace()
+    numerics = (
+        fe.Numerics("eager", (error(1e-6),)),
+        fe.Numerics("eager", (error(nan),), None, "generated 1"),
+        fe.Numerics("eager", (), "RuntimeError: no", "generated 2"),
+    )
+    steps = tuple(replace(step, numerics=numerics) if step.index == 8 else step for step in trace.steps)
+    (method,) = findings(replace(trace, steps=steps))["errors"]
+    assert method["added"][0] == {
+        "step": 8,
+        "from": "0",
+        "to": "inf",
+        "span": "1.0e-06 to nan",
+        "worst": "generated 1",
+        "close": False,
+        "first_past": True,
+    }
+
+
+def error(max_abs: float) -> fe.OutputError:
+    return fe.OutputError("0", max_abs, max_abs, 90.0, 0, max_abs < 1e-4)
+
+
+def test_failed_checks_come_first():
+    checks = (
+        fe.Check("determinism", "passed", "The same."),
+        fe.Check("round_trip", "unknown", "It could not be run."),
+        fe.Check("stale_weights", "failed", "Ignored.", ("conv.weight",)),
+    )
+    assert findings(replace(small_trace(), checks=checks))["checks"] == [
+        {"name": "stale weights", "verdict": "failed", "message": "Ignored.", "details": ["conv.weight"]},
+        {"name": "round trip", "verdict": "unknown", "message": "It could not be run.", "details": []},
+        {"name": "determinism", "verdict": "passed", "message": "The same.", "details": []},
+    ]
+
+
+def test_the_memory_ledger_tells_the_peak_the_files_and_whether_it_saves():
+    ledger = fe.MemoryLedger(1_048_576, 4096, 2048, False, "RuntimeError: no", 8)
+    rows = findings(replace(small_trace(), memory=ledger))["memory"]
+    assert rows == [
+        fact("peak", "1.00 MiB", "resident beyond what was before the freeze"),
+        fact("saved file", "4.00 KiB → 2.00 KiB", "−2.00 KiB"),
+        {**fact("saving", "does not survive", "RuntimeError: no"), "tone": "bad", "step": 8},
+    ]
+    unsaved = fe.MemoryLedger(None, None, 2048, True)
+    assert findings(replace(small_trace(), memory=unsaved))["memory"] == [
+        fact("saved file", "does not save → 2.00 KiB", ""),
+        {**fact("saving", "survives", "saved and loaded, it gives the same"), "tone": "good"},
+    ]
+    assert findings(replace(small_trace(), memory=fe.MemoryLedger()))["memory"] == []
+
+
+def fact(label: str, value: str, note: str) -> dict:
+    return {"label": label, "value": value, "note": note, "tone": "plain", "step": None}
+
+
+def test_ablation_is_sorted_by_what_a_pass_saves_and_failures_come_last():
+    rows = findings(small_trace())["ablation"]
+    assert [(row["name"], row["error"]) for row in rows] == [
+        ("FoldConvBn", None),
+        ("FoldConvAdd", "RuntimeError: left out"),
+    ]
+    first = rows[0]
+    judged = (first["with"], first["without"], first["close_with"], first["close_without"])
+    assert first["latency"] == [
+        {
+            "device": "cpu",
+            "verdict": "faster",
+            "text": "0.70× (0.60–0.80)",
+            "value": 0.7,
+            "low": 0.6,
+            "high": 0.8,
+        }
+    ]
+    assert (first["with"], first["without"], first["close_with"], first["close_without"]) == (
+        "1.0e-02",
+        "0",
+        False,
+        True,
+    )
+
+
+def test_what_is_absent_comes_with_the_way_to_get_it():
+    bare = replace(small_trace(), inputs=(), checks=(), memory=None, ablation=())
+    steps = tuple(replace(step, latency=(), numerics=()) for step in bare.steps)
+    assert absent_rows(replace(bare, steps=steps)) == [
+        ["latency", "give inputs (--input 1x3x224x224), and leave out --no-latency and --no-measure"],
+        ["numeric error", "give inputs (--input 1x3x224x224), and leave out --no-numerics and --no-measure"],
+        [
+            "memory during the freeze, and whether it saves",
+            "give inputs (--input 1x3x224x224), and leave out --no-memory and --no-measure",
+        ],
+        ["checks of the frozen module", "--check all, or fe.record(…, checks=fe.CHECKS)"],
+        ["what each pass does on its own", "--ablation, or fe.record(…, ablation=True)"],
+    ]
+
+
+def test_a_trace_that_holds_all_of_it_lacks_nothing():
+    assert absent_rows(small_trace()) == absent_rows(empty_trace()) == absent_rows(failed_trace()) == []

@@ -1,0 +1,169 @@
+"""``freezer-ui bisect``."""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+import traceback
+from collections.abc import Iterator
+from pathlib import Path
+from typing import ClassVar
+
+import freeze_engine as fe
+from viewer.cli.command import CHECK_FAILED, FINE, FREEZE_FAILED, CommandError, output_file
+from viewer.cli.recording import add_freeze_arguments, check_recording, freeze_options, model_name, seconds
+from viewer.cli.terminal import progress_line, say
+
+
+class BisectCommand:
+    """Find the pass, and the rewrite in it, that breaks a check.
+
+    The model is frozen once, and what it was after each pass is put to the check: a binary search finds the first pass
+    that breaks it, and asks once more about that one and the one before it. In a pass that folds, its rewrites are then
+    done a few at a time, until those are left that break the check. MODEL and INPUT are as in freezer-ui record.
+
+    CHECK is accuracy (outputs against eager; every pass is asked, not only those that a binary search needs), latency
+    (timed in turns with the first step, then with the one before the culprit), or a command. That gets each candidate
+    as a file, as its last argument and in FREEZER_CANDIDATE: a TorchScript file, or for Inductor an exported program of
+    the graph. FREEZER_INPUTS is a file for torch.load with the args and kwargs to call it with, FREEZER_STEP the step's
+    index. As for git bisect run, 0 means good, 1 to 127 bad, but 125 that it cannot be tested; anything else ends the
+    search. What torch cannot save cannot be tested either.
+
+    A culprit gets a script that shows it with torch alone, reduced to the nodes of the rewrite where these show it, too.
+    It is run once to see whether it does.
+
+    Exits with 0 where the check never fails; with 1 where it does, whether there is a culprit, or it failed before
+    anything was frozen, or contradicts itself.
+    """
+
+    name: ClassVar[str] = "bisect"
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        """Adds the subcommand's arguments."""
+        add = parser.add_argument
+        add("model", metavar="MODEL", help="the model to freeze")
+        add("--check", required=True, metavar="CHECK", help="accuracy, latency, or a command (in quotes)")
+        add_freeze_arguments(parser)
+        add("--max-error", type=_positive, metavar="E", help="accuracy: largest absolute difference to accept")
+        add("--margin", type=_positive, metavar="M", help="latency: slowdown to accept (default: 0.01, which is 1%%)")
+        add("--seconds", type=seconds, metavar="S", help="latency: time for each comparison (default: 3)")
+        add("--limit", type=seconds, metavar="S", help="a command that takes longer has found the candidate bad")
+        add("--every-step", action=argparse.BooleanOptionalAction, help="ask about every step (accuracy: the default)")
+        add("--script", type=output_file, metavar="FILE", help="the script (default: MODEL_repro.py)")
+        add("--no-script", action="store_true", help="write none")
+        add("--json", action="store_true", help="print what was found, and each answer of the check, as JSON")
+
+    def run(self, arguments: argparse.Namespace) -> int:
+        """Searches, and tells what was found."""
+        check = _check(arguments)
+        check_recording(arguments)
+        script = None if arguments.no_script else arguments.script or Path(f"{model_name(arguments.model)}_repro.py")
+        found = _bisected(arguments, check, script)
+        say(fe.bisection_json(found) if arguments.json else "".join(f"{line}\n" for line in bisection_lines(found)))
+        return FINE if found.ending == "nothing_found" else CHECK_FAILED
+
+
+def _bisected(
+    arguments: argparse.Namespace, check: fe.AccuracyCheck | fe.LatencyCheck | fe.CommandCheck, script: Path | None
+) -> fe.Bisection:
+    wanted = [fe.parse_input(text) for text in arguments.input]
+    inputs = fe.make_inputs(wanted, device=arguments.device or "cpu") if wanted else None
+    with progress_line() as line:
+
+        def tell(probe: fe.Probe) -> None:
+            line.clear()
+            if not arguments.json:
+                say(f"{probe.verdict:<10} {probe.candidate}: {probe.detail}\n")
+
+        try:
+            return fe.bisect(
+                arguments.model,
+                inputs,
+                check=check,
+                backend=arguments.backend,
+                options=freeze_options(arguments),
+                via=arguments.via,
+                map_location=arguments.device,
+                every_step=arguments.every_step,
+                script=script,
+                progress=line.show,
+                on_probe=tell,
+            )
+        except (fe.FreezerError, ModuleNotFoundError):
+            raise
+        except Exception as error:
+            details = "".join(traceback.format_exception(error))
+            text = f"the freeze failed: {type(error).__name__}: {error}"
+            raise CommandError(text, FREEZE_FAILED, details=details) from error
+
+
+def _check(arguments: argparse.Namespace) -> fe.AccuracyCheck | fe.LatencyCheck | fe.CommandCheck:
+    kind = arguments.check if arguments.check in ("accuracy", "latency") else "a command"
+    for option, value, belongs in (
+        ("--max-error", arguments.max_error, "accuracy"),
+        ("--margin", arguments.margin, "latency"),
+        ("--seconds", arguments.seconds, "latency"),
+        ("--limit", arguments.limit, "a command"),
+    ):
+        if value is not None and kind != belongs:
+            raise CommandError(f"{option}: for --check {belongs} only, and this is {kind}")
+    if kind == "accuracy":
+        return fe.AccuracyCheck(arguments.max_error)
+    if kind == "latency":
+        given = {"seconds": arguments.seconds, "margin": arguments.margin}
+        return fe.LatencyCheck(**{name: value for name, value in given.items() if value is not None})
+    try:
+        words = tuple(shlex.split(arguments.check))
+    except ValueError as error:
+        raise CommandError(f"--check {arguments.check}: the command cannot be read: {error}") from error
+    if not words:
+        raise CommandError("--check is empty: give accuracy, latency, or a command")
+    return fe.CommandCheck(words, arguments.limit)
+
+
+def bisection_lines(found: fe.Bisection) -> Iterator[str]:
+    """Yields what a bisection found, for the terminal.
+
+    Args:
+        found: what was found.
+    """
+    yield ""
+    yield found.message
+    if found.culprit is not None:
+        yield from _culprit_lines(found.culprit)
+    yield from found.notes
+    if found.reproduction is not None:
+        yield from _script_lines(found.reproduction)
+
+
+def _culprit_lines(culprit: fe.Culprit) -> Iterator[str]:
+    yield f"  last good: step {culprit.last_good}"
+    if len(culprit.suspects) > 1:
+        yield f"  any of: {', '.join(culprit.suspects)}"
+    if culprit.rewrites:
+        many = f"{len(culprit.rewrites)} of its {culprit.rewrites_of_step} rewrites"
+        yield f"  by {many}:" if culprit.rewrites_of_step > 1 else "  by its one rewrite:"
+    for rewrite in culprit.rewrites:
+        yield f"  {rewrite.kind}: {' + '.join(rewrite.modules) or 'the top module'}"
+        yield from (f"    {node}" for node in rewrite.nodes)
+        if rewrite.attributes:
+            yield f"    attributes: {', '.join(rewrite.attributes)}"
+    if culprit.note:
+        yield f"  {culprit.note}"
+
+
+def _script_lines(made: fe.Reproduction) -> Iterator[str]:
+    size = "only the nodes involved" if made.is_reduced else "the whole model"
+    shows = "shows it with torch alone" if made.reproduces else "does NOT show it when run on its own"
+    yield f"{made.script} {shows} ({size}; beside it: {', '.join(file.name for file in made.files)})"
+    yield from () if made.reproduces else (f"    {line}" for line in made.output)
+
+
+def _positive(text: str) -> float:
+    try:
+        number = float(text)
+    except ValueError:
+        number = -1.0
+    if not 0 <= number < float("inf"):
+        raise argparse.ArgumentTypeError(f"{text} is no number that could be accepted; give one such as 0.001")
+    return number

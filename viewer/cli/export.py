@@ -1,0 +1,87 @@
+"""``freezer-ui export``."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, ClassVar, Final
+
+import freeze_engine as fe
+from viewer.cli.command import CommandError, output_file
+from viewer.cli.terminal import say
+
+
+class ExportCommand:
+    """Write a trace in a form that another tool reads.
+
+    model-explorer: the graphs, for Model Explorer, and beside them what is known of single nodes (constants' bytes,
+    latency and error of the step that last changed a node, kernel times), one file of node data each.
+
+    csv: the steps, the attributes, and what the steps were compared with, one file each, one row each.
+
+    perfetto: the passes on a time line, with latency, error and sizes as counters, for Perfetto or chrome://tracing. A
+    trace knows how long passes took and not when they began, so they stand end to end.
+
+    Does not import torch. What is written is listed; existing files are replaced.
+    """
+
+    name: ClassVar[str] = "export"
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        """Adds the subcommand's arguments."""
+        add = parser.add_argument
+        add("trace", metavar="TRACE", help="the trace file")
+        add("--format", choices=tuple(_FORMATS), required=True, help="which form")
+        add(
+            "-o",
+            "--output",
+            type=output_file,
+            metavar="FILE",
+            help="the file, or what the names of several begin with (default: TRACE, with another ending)",
+        )
+        add("--step", type=int, metavar="N", help="model-explorer: the graph of this step only")
+
+    def run(self, arguments: argparse.Namespace) -> int:
+        """Writes the files."""
+        if arguments.step is not None and arguments.format != "model-explorer":
+            raise CommandError(f"--step is for --format model-explorer only, and this is --format {arguments.format}")
+        suffix, render = _FORMATS[arguments.format]
+        output = arguments.output or Path(arguments.trace).with_suffix(suffix)
+        for ending, text in render(fe.load(arguments.trace), arguments.step).items():
+            path = output.with_suffix(f".{ending}{output.suffix}") if ending else output
+            _write(path, text)
+            say(f"{path}\n")
+        return 0
+
+
+def _model_explorer(trace: fe.Trace, step: int | None) -> dict[str, str]:
+    kinds = {kind: _json(document) for kind, document in fe.model_explorer_data(trace, step).items()}
+    return {"": _json(fe.model_explorer_graphs(trace, step)), **kinds}
+
+
+def _csv(trace: fe.Trace, step: int | None) -> dict[str, str]:
+    return fe.csv_tables(trace)
+
+
+def _perfetto(trace: fe.Trace, step: int | None) -> dict[str, str]:
+    return {"": _json(fe.chrome_trace(trace))}
+
+
+_FORMATS: Final[Mapping[str, tuple[str, Callable[[fe.Trace, int | None], dict[str, str]]]]] = {
+    "model-explorer": (".json", _model_explorer),
+    "csv": (".csv", _csv),
+    "perfetto": (".perfetto.json", _perfetto),
+}
+
+
+def _json(document: Any) -> str:
+    return json.dumps(document, ensure_ascii=False, allow_nan=False, separators=(",", ":")) + "\n"
+
+
+def _write(path: Path, text: str) -> None:
+    try:
+        path.write_text(text, encoding="utf-8", errors="backslashreplace", newline="")
+    except OSError as error:
+        raise CommandError(f"cannot write {path}: {error.strerror}; choose another place with -o") from error

@@ -1,0 +1,82 @@
+"""What a view shows: one trace, or two side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import freeze_engine as fe
+from viewer.notebook.output import comparison_html, trace_html
+from viewer.report import Embedding
+from viewer.view_models.comparison import comparison_data
+from viewer.view_models.comparison_sources import with_own_files
+from viewer.view_models.overview import first_step
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """What a view shows, and what of it can be chosen.
+
+    Attributes:
+        name: what a cell calls it.
+        steps: those that ``View.step`` counts.
+        others: further steps whose nodes can be selected. In a comparison these are trace A's, and a state counts them
+            before the others.
+        first: the step that is shown where none was chosen, as a state counts.
+        html: makes a cell's output, given how it is embedded and its height in CSS pixels.
+    """
+
+    name: str
+    steps: tuple[fe.Step, ...]
+    others: tuple[fe.Step, ...]
+    first: int | None
+    html: Callable[[Embedding, int], str]
+
+    def has(self, place: str) -> bool:
+        """Tells whether any step has a node with that id, or one that comes from the module with that path."""
+        nodes = (node for step in (*self.others, *self.steps) for node in step.graph.walk())
+        return any(node.id == place or f"{node.module}.".startswith(f"{place}.") for node in nodes)
+
+    def check(self, step: object) -> int:
+        """Returns a step that ``View.step`` may be, as a state counts it.
+
+        Raises:
+            FreezerError: there is no such step.
+        """
+        if not isinstance(step, int) or not 0 <= step < len(self.steps):
+            raise no_step(step, len(self.steps))
+        return step + len(self.others)
+
+    def from_state(self, step: int | None) -> int | None:
+        """Returns a state's step as ``View.step`` counts, ``None`` where it is of trace A."""
+        return None if step is None or step < len(self.others) else step - len(self.others)
+
+
+def one_trace(trace: fe.Trace) -> Subject:
+    """Returns what a view of one trace shows."""
+
+    def html(embedding: Embedding, height: int) -> str:
+        return trace_html(trace, embedding=embedding, height=height)
+
+    return Subject(trace.name or "unnamed model", trace.steps, (), first_step(trace), html)
+
+
+def two_traces(first: fe.Trace, second: fe.Trace) -> Subject:
+    """Returns what a view of two traces shows; it opens at the first pass whose graphs differ, as the page does."""
+    diff = fe.diff_traces(first, with_own_files(first, second))
+    data = comparison_data(first, second)
+    rows = data["comparison"]["rows"]
+    different = next((row for row in rows if row["graph"] is None or not row["graph"]["empty"]), next(iter(rows), None))
+    # What one trace lacks is shown beside another pass of its own: only the step of the other names the row.
+    first_shown = None if different is None else different["a"] if different["b"] is None else different["b"]
+
+    def html(embedding: Embedding, height: int) -> str:
+        return comparison_html(first, second, embedding=embedding, height=height)
+
+    return Subject(data["view"]["name"], diff.after.steps, diff.before.steps, first_shown, html)
+
+
+def no_step(step: object, count: int) -> fe.FreezerError:
+    """Returns the error of a step that is none of ``count``."""
+    has = f"has steps 0 to {count - 1}" if count else "has no steps"
+    return fe.FreezerError(f"there is no step {step!r}: the trace {has}")
