@@ -1,9 +1,11 @@
 """Does the latency measurement claim only what is there?
 
 Runs the whole procedure many times, on identical copies of one frozen graph (A against A), where every claim is
-false, and with a copy among them that does 5% more work, which ought to be found. Run it from the project's root:
+false, and with a copy among them that does 5% more work, which ought to be found. Each copy is held against the first
+and against the one before it, as the steps of a recording are. Run it from the project's root:
 
     python -m benchmarks.honesty --repetitions 40
+    python -m benchmarks.honesty --backend inductor --widths 256
 
 Exit code 1 if more than 5% of the A/A comparisons claim a difference, or less than 90% of the slowdowns are found.
 """
@@ -12,20 +14,29 @@ from __future__ import annotations
 
 import argparse
 import math
+import os
 import sys
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
 import torch
 
+import freeze_engine as fe
 from freeze_engine.backends._torch_private import private
+from freeze_engine.backends.inductor.stand_in import StandIn
 from freeze_engine.measure.candidate import Candidate
 from freeze_engine.measure.latency import LatencyReport, measure_latency
+from freeze_engine.measure.machine import machine_notes, reading
 from freeze_engine.measure.rounds import LatencyOptions
+from freeze_engine.trace import Interval
 
 LAYERS = 20
-PLANTED = "slower"
+NOTHING = "no measurable difference"
+
+Maker = Callable[[], Callable[..., object]]
+"""Makes one more copy of a graph."""
 
 
 class Layers(torch.nn.Module):
@@ -41,26 +52,24 @@ class Layers(torch.nn.Module):
 
 
 @dataclass
-class Tally:
-    """Counts over repetitions; comparisons are with the first copy."""
+class Kind:
+    """Counts over one kind of comparison."""
 
     comparisons: int = 0
     false_claims: int = 0
     excluding_one: int = 0
     planted: list[float] = field(default_factory=list)
     found: int = 0
-    seconds: list[float] = field(default_factory=list)
 
-    def add_identical(self, report: LatencyReport) -> None:
-        for latency in list(report.latencies.values())[1:]:
+    def add_identical(self, ratio: Interval | None, claim: str | None) -> None:
+        if ratio is not None:
             self.comparisons += 1
-            self.false_claims += latency.verdict != "no measurable difference"
-            self.excluding_one += latency.ratio is not None and not latency.ratio.low <= 1 <= latency.ratio.high
+            self.false_claims += claim != NOTHING
+            self.excluding_one += not ratio.low <= 1 <= ratio.high
 
-    def add_planted(self, report: LatencyReport) -> None:
-        latency = report.latencies[PLANTED]
-        self.planted.append(latency.ratio.value if latency.ratio else math.nan)
-        self.found += latency.verdict == "slower"
+    def add_planted(self, ratio: Interval | None, claim: str | None) -> None:
+        self.planted.append(ratio.value if ratio else math.nan)
+        self.found += claim == "slower"
 
     @property
     def honest(self) -> bool:
@@ -69,45 +78,111 @@ class Tally:
     def __str__(self) -> str:
         return "\n".join(
             (
-                f"  false claims, A against A: {self.false_claims} of {self.comparisons} comparisons "
+                f"    false claims, A against A: {self.false_claims} of {self.comparisons} comparisons "
                 f"({self.false_claims / self.comparisons:.1%}; goal: at most 5%)",
-                f"  intervals excluding 1, no margin, no correction: {self.excluding_one} "
+                f"    intervals excluding 1, no margin, no correction: {self.excluding_one} "
                 f"({self.excluding_one / self.comparisons:.1%})",
-                f"  planted slowdown found: {self.found} of {len(self.planted)} "
+                f"    planted slowdown found: {self.found} of {len(self.planted)} "
                 f"({self.found / len(self.planted):.0%}; goal: at least 90%), "
                 f"median ratio {sorted(self.planted)[len(self.planted) // 2]:.3f}",
+            )
+        )
+
+
+@dataclass
+class Tally:
+    """Counts over repetitions."""
+
+    to_first: Kind = field(default_factory=Kind)
+    to_previous: Kind = field(default_factory=Kind)
+    clean: int = 0
+    measurements: int = 0
+    seconds: list[float] = field(default_factory=list)
+
+    def add_identical(self, report: LatencyReport) -> None:
+        latencies = list(report.latencies.values())[1:]
+        for latency in latencies:
+            self.to_first.add_identical(latency.ratio, latency.verdict)
+            self.to_previous.add_identical(latency.previous, latency.change)
+        self.measurements += 1
+        self.clean += all({latency.verdict, latency.change} == {NOTHING} for latency in latencies)
+
+    def add_planted(self, report: LatencyReport, key: int) -> None:
+        latency = report.latencies[key]
+        self.to_first.add_planted(latency.ratio, latency.verdict)
+        self.to_previous.add_planted(latency.previous, latency.change)
+
+    @property
+    def honest(self) -> bool:
+        return self.to_first.honest and self.to_previous.honest
+
+    def __str__(self) -> str:
+        return "\n".join(
+            (
+                f"  to the first copy:\n{self.to_first}",
+                f"  to the copy before:\n{self.to_previous}",
+                f"  A/A measurements without any claim: {self.clean} of {self.measurements}",
                 f"  one measurement took {sum(self.seconds) / len(self.seconds):.1f} s",
             )
         )
 
 
-def frozen_graph(count: int, width: int) -> Any:
+def frozen_graph(count: int, width: int, inputs: tuple[torch.Tensor, ...]) -> Maker:
+    """Makes copies of a graph that TorchScript froze."""
     torch.manual_seed(0)
-    return torch.jit.freeze(torch.jit.script(Layers(count, width).eval())).graph
+    graph: Any = torch.jit.freeze(torch.jit.script(Layers(count, width).eval())).graph
+
+    def copy() -> Callable[..., object]:
+        run = private("_create_function_from_graph")("forward", graph.copy())
+        return lambda x: run(None, x)
+
+    return copy
 
 
-def candidate(key: int | str, graph: Any) -> Candidate:
-    run = private("_create_function_from_graph")("forward", graph.copy())
-    return Candidate(key, lambda x: run(None, x))
+def compiled_graph(count: int, width: int, inputs: tuple[torch.Tensor, ...]) -> Maker:
+    """Makes copies of a graph that Inductor froze, each to run inside Dynamo's code as the steps of a recording do."""
+    torch.manual_seed(0)
+    model = Layers(count, width).eval()
+    unmeasured = fe.Measure(latency=False, numerics=False, memory=False)
+    recording = fe.record(model, inputs, backend="inductor", measure=unmeasured)
+    graph: Any = recording.live[max(recording.live)]
+    with torch.no_grad():
+        return lambda: StandIn(model, fe.Inputs(inputs), fe.InductorOptions(), [graph]).running(graph)
+
+
+MAKERS = {"torchscript": frozen_graph, "inductor": compiled_graph}
 
 
 def tally(width: int, arguments: argparse.Namespace) -> Tally:
-    base, more = frozen_graph(LAYERS, width), frozen_graph(LAYERS * 105 // 100, width)
+    """Repeats both measurements; the planted copy stands in the middle of the others."""
     inputs = (torch.randn(32, width),)
+    make = MAKERS[arguments.backend]
+    base, more = make(LAYERS, width, inputs), make(LAYERS * 105 // 100, width, inputs)
+    middle = arguments.copies // 2
     total = Tally()
     for seed in range(arguments.repetitions):
         options = LatencyOptions(seconds=arguments.seconds, seed=seed)
-        copies = [candidate(index, base) for index in range(arguments.copies)]
         start = time.perf_counter()
-        total.add_identical(measure_latency(copies, inputs, {}, options=options))
+        total.add_identical(measure_latency(_chain(arguments.copies, base), inputs, {}, options=options))
         total.seconds.append(time.perf_counter() - start)
-        mixed = [*(candidate(index, base) for index in range(arguments.copies - 1)), candidate(PLANTED, more)]
-        total.add_planted(measure_latency(mixed, inputs, {}, options=options))
+        mixed = _chain(arguments.copies, base, {middle: more})
+        total.add_planted(measure_latency(mixed, inputs, {}, options=options), middle)
     return total
 
 
+def _chain(count: int, base: Maker, others: dict[int, Maker] | None = None) -> list[Candidate]:
+    """Returns copies, each of which follows the one before it."""
+    made: dict[int, Maker] = others or {}
+    with torch.no_grad():
+        return [
+            Candidate(index, made.get(index, base)(), follows=index - 1 if index else None) for index in range(count)
+        ]
+
+
 def main() -> int:
+    """Runs the benchmark; see the module's text."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--backend", choices=tuple(MAKERS), default="torchscript", help="whose graph to copy")
     parser.add_argument("--repetitions", type=int, default=20, help="measurements of each kind (default: 20)")
     parser.add_argument("--copies", type=int, default=6, help="candidates in one measurement (default: 6)")
     parser.add_argument("--seconds", type=float, default=4.0, help="of rounds in one measurement (default: 4)")
@@ -115,12 +190,15 @@ def main() -> int:
     parser.add_argument("--widths", type=int, nargs="+", default=[64, 256], help="of the layers (default: 64 256)")
     arguments = parser.parse_args()
     torch.set_num_threads(arguments.threads)
-    print(f"torch {torch.__version__}, {arguments.threads} threads, {LAYERS} linear layers, batch 32")
+    shape = f"{LAYERS} linear layers, batch 32, {arguments.threads} threads"
+    print(f"torch {torch.__version__}, {arguments.backend}, {shape}")
     honest = True
     for width in arguments.widths:
+        before = reading()
         found = tally(width, arguments)
         honest &= found.honest
-        print(f"width {width}:\n{found}")
+        busy = "; ".join(machine_notes(before, reading())) or "the machine was quiet"
+        print(f"width {width} ({busy}; load average {os.getloadavg()[0]:.1f}):\n{found}", flush=True)
     return 0 if honest else 1
 
 

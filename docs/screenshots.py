@@ -41,6 +41,7 @@ class Pictures:
         self._resnet, self._resnet_path = _recorded("example:resnet18", folder / "resnet18.fztrace")
         self._counter, self._counter_path = _recorded("example:counter", folder / "counter.fztrace")
         _, self._exact_path = _recorded("example:resnet18", folder / "resnet18-same-numbers.fztrace", exact)
+        self._compiled, self._compiled_path = _compiled("example:resnet18", folder / "resnet18-inductor.fztrace")
         self.takes: dict[str, Take] = {
             "report": self._graph,
             "attributes": self._attributes,
@@ -50,6 +51,7 @@ class Pictures:
             "home": self._home,
             "form": self._form,
             "recording": self._recording,
+            "inductor": self._inductor,
         }
 
     def _graph(self, page: Page) -> None:
@@ -86,6 +88,11 @@ class Pictures:
         # Its graphs are there, and it is known how long measuring them will take.
         expect(page.get_by_text(re.compile(r"^about .+ left$"))).to_be_visible()
 
+    def _inductor(self, page: Page) -> None:
+        folding = next(step for step in self._compiled.steps if step.name == "binary_folding" and step.changed)
+        state = {"step": folding.index, "node": folding.rewrites[0].produced[-1], "tab": "graph"}
+        self._open(page, {"trace": str(self._compiled_path)}, state)
+
     def _open_fold(self, page: Page, tab: str) -> None:
         fold = next(step for step in self._resnet.steps if step.name == FOLD and step.rewrites)
         state = {"step": fold.index, "node": fold.rewrites[0].produced[0], "tab": tab}
@@ -101,6 +108,12 @@ class Pictures:
 
 def _recorded(model: str, path: Path, options: fe.TorchScriptOptions | None = None) -> tuple[fe.Trace, Path]:
     trace = fe.record(model, options=options).trace
+    fe.save(trace, path)
+    return trace, path
+
+
+def _compiled(model: str, path: Path) -> tuple[fe.Trace, Path]:
+    trace = fe.record(model, backend="inductor").trace
     fe.save(trace, path)
     return trace, path
 

@@ -20,6 +20,12 @@ from .bisection.outcome import (
     Reproduction as Reproduction,
     bisection_json as bisection_json,
 )
+from .correspondence import (
+    CORRESPONDENCES as CORRESPONDENCES,
+    Correspondence as Correspondence,
+    PassEffect as PassEffect,
+    PassPair as PassPair,
+)
 from .diff import (
     GraphDiff as GraphDiff,
     NodeChange as NodeChange,

@@ -12,7 +12,6 @@ Counts = tuple[tuple[str, int], ...]
 """``(operator, count)``, sorted by operator."""
 
 
-
 @dataclass(frozen=True, slots=True)
 class LatencyChange:
     """A difference in latency that is larger than the noise.
@@ -107,8 +106,8 @@ def latency_changes(trace: Trace) -> tuple[LatencyChange, ...]:
     """Finds the steps that made the model measurably faster or slower than the step before them.
 
     Both ran in the same rounds, and a claim holds among all comparisons of the trace: the chance that any of those
-    returned is false is at most 5% (`freeze_engine.measure.evaluation`). What each of many steps does by less than the
-    noise is no step's doing; it shows in `Latency.verdict`, against the first step.
+    returned is false is at most 5% per device (`freeze_engine.measure.evaluation`). What each of many steps does by
+    less than the noise is no step's doing; it shows in `Latency.verdict`, against the first step.
 
     Args:
         trace: the recording, measured or not.

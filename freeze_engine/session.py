@@ -44,11 +44,14 @@ class Recording:
             inputs like the recorded ones; torch compiles it anew for others, and where gradients are on.
         trace: the recording.
         live: the graphs of the steps that can be run, by step index.
+        others: recordings of the further freezes that a check made, where they had another result, by the check's name:
+            to compare with ``trace`` (`diff_traces`).
     """
 
     module: Any
     trace: Trace
     live: Mapping[int, LiveStep | LiveGraph] = field(repr=False)
+    others: Mapping[str, Trace] = field(default_factory=dict, repr=False)
 
     def aliases(self, step: int) -> AliasAnalysis | None:
         """Runs torch's alias analysis on the graph of a step.
@@ -272,7 +275,8 @@ def record_loaded(
     context = CheckContext(model, source, recording.module, inputs, options, how, recording.trace)
     if how.ablation and measure is not None:
         context = replace(context, trace=ablated(context, measure, watcher))
-    return replace(recording, trace=checked(context, watcher) if how.checks else context.trace)
+    found = checked(context, watcher)
+    return replace(recording, trace=found.trace, others=found.others)
 
 
 def known_checks(names: Sequence[str]) -> tuple[CheckName, ...]:

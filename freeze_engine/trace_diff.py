@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Literal, TypeVar
 
 from freeze_engine.alignment import align
+from freeze_engine.correspondence import PassPair, pass_pairs
 from freeze_engine.diff import GraphDiff, diff_snapshots
 from freeze_engine.metrics import op_counts, op_deltas
 from freeze_engine.trace import AttributeFate, Environment, Failure, InputSpec, Latency, NearMiss, Numerics, Step, Trace
@@ -152,6 +153,8 @@ class TraceDiff:
         settings: options, inputs and environment where they differ.
         near_misses: folds that did not happen in only one of them: those of the first, then those of the second.
         failures: the exceptions that ended the freezes, where these are not the same.
+        pairs: across backends, what each did for one purpose: their passes and operators are others, so that no step,
+            no node and no graph of one stands for any of the other. Empty for two traces of one backend.
     """
 
     before: Trace
@@ -162,6 +165,12 @@ class TraceDiff:
     settings: tuple[SettingDiff, ...]
     near_misses: tuple[tuple[NearMiss, ...], tuple[NearMiss, ...]]
     failures: tuple[Failure | None, Failure | None]
+    pairs: tuple[PassPair, ...] = ()
+
+    @property
+    def across_backends(self) -> bool:
+        """Whether the two froze by different backends."""
+        return self.before.backend != self.after.backend
 
     @property
     def first_difference(self) -> StepDiff | None:
@@ -179,6 +188,8 @@ def diff_traces(before: Trace, after: Trace) -> TraceDiff:
     """Compares two recorded freezes.
 
     Steps stand for each other by method, stage, pass and round, in order; nodes by what they do and where they stand.
+    Across backends, passes stand for each other by their purpose (`freeze_engine.correspondence`), attributes by their
+    path; only the fates are held against each other, of the parameters and other tensors.
 
     Args:
         before: one trace.
@@ -187,18 +198,20 @@ def diff_traces(before: Trace, after: Trace) -> TraceDiff:
     Returns:
         The difference. It is the same for the same traces, whatever their nodes and values are called.
     """
-    pairs = _aligned_steps(before, after)
+    is_across = before.backend != after.backend
+    pairs = _steps_apart(before, after) if is_across else _aligned_steps(before, after)
     renamed = named_like(before, after, pairs)
     same_steps = {new.index: old.index for old, new in pairs if old and new}
     return TraceDiff(
         before,
         renamed,
         steps=tuple(_step_diffs(pairs, renamed)),
-        finals=tuple(_finals(before, renamed)),
-        attributes=_fate_diffs(before, renamed, same_steps),
+        finals=() if is_across else tuple(_finals(before, renamed)),
+        attributes=_fates_across(before, renamed) if is_across else _fate_diffs(before, renamed, same_steps),
         settings=tuple(_settings(before, renamed)),
         near_misses=_near_misses(before, renamed, same_steps),
         failures=_failures(before, renamed),
+        pairs=pass_pairs(before, after) if is_across else (),
     )
 
 
@@ -214,6 +227,11 @@ def _aligned_steps(before: Trace, after: Trace) -> list[StepPair]:
                 pairs.append((old[index], new[other]))
             at, other_at = index + 1, other + 1
     return pairs
+
+
+def _steps_apart(before: Trace, after: Trace) -> list[StepPair]:
+    """No step of one backend does what a step of the other does to a graph that could be compared."""
+    return [*((step, None) for step in before.steps), *((None, step) for step in after.steps)]
 
 
 def _pass(step: Step) -> Hashable:
@@ -309,6 +327,26 @@ def _fate_diffs(before: Trace, after: Trace, same_steps: Mapping[int, int]) -> t
         for path, old, new in sorted(rows, key=lambda row: row[0])
     )
     return tuple(diff for diff in found if diff.before is None or diff.after is None or diff.fields)
+
+
+def _fates_across(before: Trace, after: Trace) -> tuple[FateDiff, ...]:
+    """Compares what both backends tell of: Inductor knows no submodules, flags and hooks, and has types of its own."""
+    ours, theirs = ([fate for fate in trace.attributes if fate.shape is not None] for trace in (before, after))
+    rows = _joined(ours, theirs, lambda fate: fate.path)
+    found = (
+        FateDiff(path, old, new, () if old is None or new is None else _held(old, new))
+        for path, old, new in sorted(rows, key=lambda row: row[0])
+    )
+    return tuple(diff for diff in found if diff.before is None or diff.after is None or diff.fields)
+
+
+def _held(old: AttributeFate, new: AttributeFate) -> tuple[FateField, ...]:
+    pairs: tuple[tuple[FateField, object, object], ...] = (
+        ("shape", old.shape, new.shape),
+        ("dtype", old.dtype, new.dtype),
+        ("fate", old.fate, new.fate),
+    )
+    return tuple(name for name, ours, theirs in pairs if ours != theirs)
 
 
 def _fate_fields(old: AttributeFate, new: AttributeFate, same_steps: Mapping[int, int]) -> tuple[FateField, ...]:

@@ -199,6 +199,8 @@ def _references(trace: Trace, nodes: _NodeIds) -> Iterator[str]:
         yield from nodes.missing(f"notice {notice.code}", notice.step, ())
     for program in trace.programs:
         yield from _program(trace, program, nodes)
+    if trace.memory:
+        yield from nodes.missing("memory", trace.memory.step, ())
     if trace.failure:
         yield from nodes.missing("failure", trace.failure.step, ())
 

@@ -119,6 +119,18 @@
       else this.frame(this._top(whole), { least: TOP_ZOOM, most: 1, jump: true });
     }
 
+    /** In a picture of another layout: where nothing that changed is in sight, the first of it is brought there. */
+    findChanges() {
+      const changes = this._changes();
+      if (changes && !this.view._changedItems().some((item) => this._sees(this.view._box(item)))) this.frame(changes.first, { most: 0.85, jump: true });
+    }
+
+    _sees(box) {
+      const across = Math.abs(box.x + box.width / 2 - this.x) * this.zoom;
+      const down = Math.abs(box.y + box.height / 2 - this.y) * this.zoom;
+      return across < this.view._paneWidth() / 2 && down < this.view.height / 2;
+    }
+
     /** The whole, or where it is too wide as much as fits around the middlemost box at its top: the middle may be empty. */
     _top(whole) {
       const width = (this.view._paneWidth() - 40) / TOP_ZOOM;

@@ -224,8 +224,10 @@
       }
       if (this.steps && this.model.steps[this.steps.after].method !== step.method) this.camera.unseen = true;
       this.steps = { before: from, after };
+      const shown = this.picture?.layout;
       this._openByDefault();
       await this._rebuild();
+      if (shown && this.picture.layout !== shown && this.selected <= 0) this.camera.findChanges();
       this._draw();
     }
 

@@ -30,9 +30,10 @@ from viewer.chart_drawing import (
 )
 from viewer.view_models.absent import NOT_COMPARED, NOT_TIMED
 from viewer.view_models.chart_data import ChartData, Series, chart_data
-from viewer.view_models.wording import duration_text, error_text
+from viewer.view_models.wording import bytes_delta_text, bytes_text, duration_text, error_text
 
 _ASIDE: Final = 0.14
+_SHOWN: Final = 3
 _BOKEH_ID: Final = re.compile(r"p\d+|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 
@@ -192,7 +193,13 @@ def _constants_chart(data: ChartData, palette: Palette) -> Chart:
         return Chart("Constants", "Unknown: they went with the process.", None)
     unit, scale = unit_of(max(value for series in data.constants for value in series.values), BYTE_UNITS)
     plot = _steps_figure(data, palette, data.constants, unit, scale)
-    return Chart("Constants", "Bytes that the graph's constants hold, shared storage counted once.", plot)
+    note = "Bytes that the graph's constants hold, shared storage counted once."
+    if data.duplicated:
+        found = ", ".join(f"{bytes_delta_text(nbytes)} since step {step}" for step, nbytes in data.duplicated[:_SHOWN])
+        note += f" Held more than once: {found}{', …' if len(data.duplicated) > _SHOWN else ''}."
+    if data.peak_bytes is not None:
+        note += f" Resident at the peak of the freeze: {bytes_text(data.peak_bytes)} more than before it."
+    return Chart("Constants", note, plot)
 
 
 def _nodes_chart(data: ChartData, palette: Palette) -> Chart:

@@ -53,6 +53,8 @@ def _joined(diff: fe.TraceDiff, rows: Sequence[Mapping[str, Any]]) -> ChartData:
         nodes=nodes,
         baselines=(),  # eager's time is another one in each run
         before=None,
+        duplicated=(),
+        peak_bytes=None,
         past_tolerance=None,  # hollow points tell it, for both
         not_finite=ours.not_finite + theirs.not_finite,
         steps=len(rows),

@@ -57,6 +57,7 @@ VIEWER_SCRIPTS: Final = (
     "comparison_passes.js",
     "comparison_panels.js",
     "comparison.js",
+    "across.js",
 )
 """Files of ``static/viewer/`` that make up the viewer, in the order to load them, after the graph view's."""
 
@@ -114,7 +115,7 @@ def render_comparison(first: fe.Trace, second: fe.Trace, embedding: Embedding | 
     data = comparison_data(first, second) | {"embedding": _embedded(embedding)}
     if not charted:
         data["charts"] = None
-    return _page(f"{data['view']['name']} – two freezes", data, charted)
+    return _page(f"{data['view']['name']} – two freezes", data, data["charts"] is not None)
 
 
 def write_report(trace: fe.Trace, path: str | os.PathLike[str]) -> None:

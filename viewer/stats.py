@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
-from itertools import chain
 
 import freeze_engine as fe
-from viewer.stats_findings import finding_lines
+from viewer import stats_findings
+from viewer.text_table import table_lines
 from viewer.view_models.environment import input_text
 from viewer.view_models.failure import failure_message, failure_title, knows_constants, left_text, notice_parts
 from viewer.view_models.kernels import comparison_lines, kernel_rows
@@ -43,14 +43,19 @@ def stats_text(trace: fe.Trace) -> str:
     metrics = fe.step_metrics(trace)
     sections = (
         _heading(trace),
-        _section("Passes", _table([_pass_row(trace, entry) for entry in metrics])),
+        _section("Passes", table_lines([_pass_row(trace, entry) for entry in metrics])),
         _section("Compared with", _baselines(trace)),
-        _section("Findings", finding_lines(trace, metrics)),
-        *(_section(_kernels_title(trace, program), _table(kernel_rows(program))) for program in trace.programs),
+        _section("What paid off", stats_findings.paid_off(trace, metrics)),
+        _section("What moved the numbers", stats_findings.moved_the_numbers(trace)),
+        _section("Checks of the frozen module", stats_findings.checks(trace)),
+        _section("Memory", stats_findings.memory(trace)),
+        _section("What each pass does on its own", stats_findings.ablation(trace)),
+        *(_section(_kernels_title(trace, program), table_lines(kernel_rows(program))) for program in trace.programs),
         _section("With freezing against without", comparison_lines(trace)),
         _section(f"Attributes: {len(trace.attributes)}", _attributes(trace)),
         _section("Folds that did not happen", _near_misses(trace)),
         _section("Notices", (line for notice in trace.notices for line in _notice(trace, notice))),
+        _section("Not in this trace", stats_findings.absent(trace)),
         _section(_ending(trace.failure), _failure(trace.failure)),
     )
     texts = ("\n".join(printable(line) for line in section) for section in map(tuple, sections) if section)
@@ -123,23 +128,8 @@ def _delta(metrics: fe.StepMetrics) -> str:
     return " ".join(f"{sign}{number}" for sign, number in parts if number)
 
 
-def _table(rows: list[dict[str, str]]) -> list[str]:
-    """Returns rows under their headings, empty columns left out; a heading that starts with ``>`` aligns right."""
-    headings = [name for name in dict.fromkeys(chain.from_iterable(rows)) if any(row.get(name) for row in rows)]
-    widths = {name: max(len(name.lstrip(">")), *(len(row.get(name, "")) for row in rows)) for name in headings}
-    lines = [{name: name.lstrip(">") for name in headings}, *rows]
-    return [
-        "  ".join(
-            line.get(name, "").rjust(width) if name.startswith(">") else line.get(name, "").ljust(width)
-            for name, width in widths.items()
-        ).rstrip()
-        for line in lines
-        if headings
-    ]
-
-
 def _baselines(trace: fe.Trace) -> list[str]:
-    return _table([{"what": one.name} | _measured(one.latency, one.numerics) for one in trace.baselines])
+    return table_lines([{"what": one.name} | _measured(one.latency, one.numerics) for one in trace.baselines])
 
 
 def _attributes(trace: fe.Trace) -> Iterator[str]:

@@ -1,55 +1,142 @@
-"""The findings of a trace as lines of text: which pass paid off, which moved the numbers, what it did to memory."""
+"""What ``freezer-ui stats`` tells at a glance: what paid off, what moved the numbers, how the frozen module fares."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Final
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
 
 import freeze_engine as fe
-from viewer.view_models.findings import duplicate_rows, error_rows, memory_rows
-from viewer.view_models.wording import latency_change_text, pass_text
+from viewer.text_table import paragraph, table_lines
+from viewer.view_models.absent import absent_rows
+from viewer.view_models.findings import (
+    ablation_rows,
+    check_rows,
+    duplicate_rows,
+    error_rows,
+    memory_rows,
+    payoff_rows,
+    whole_rows,
+)
 
-_SHOWN_DUPLICATES: Final = 4
-_SHOWN_NAMES: Final = 3
-
-
-def finding_lines(trace: fe.Trace, metrics: tuple[fe.StepMetrics, ...]) -> Iterator[str]:
-    """Yields one line per finding.
-
-    Args:
-        trace: the recording.
-        metrics: what `freeze_engine.step_metrics` returned for it.
-    """
-    for entry in metrics:
-        where = pass_text(trace.steps[entry.step])
-        for change in entry.latency_changes:
-            word = "faster" if change.ratio.value < 1 else "slower"
-            yield f"{word}: {where}: {latency_change_text(change.ratio, change.since, change.device)}"
-        for reference in entry.past_tolerance:
-            yield f"past tolerance: {where} is the first, against {reference}"
-    yield from _errors(trace)
-    yield from _memory(trace)
+_SHOWN: Final = 4
 
 
-def _errors(trace: fe.Trace) -> Iterator[str]:
-    for row in error_rows(trace):
-        before = "unknown" if row["present"] is None else row["present"]
-        yield f"largest error of {row['method']}: {before} against float64 before freezing, {row['total']} after it"
-        for added in row["added"]:
-            worst = f", worst on {added['worst']} inputs" if added["worst"] else ""
-            where = pass_text(trace.steps[added["step"]])
-            yield f"  {where}: error against eager from {added['from']} to {added['to']}{worst}"
+def paid_off(trace: fe.Trace, metrics: Sequence[fe.StepMetrics]) -> Iterator[str]:
+    """Yields the passes that changed the latency measurably, what saved most first, and what all did together."""
+    whole = whole_rows(trace)
+    rows = payoff_rows(metrics)
+    several = len({row["device"] for row in whole}) > 1
+    if whole and not rows:
+        yield "no pass changed the latency measurably"
+    yield from table_lines(
+        [
+            {
+                ">step": str(row["step"]),
+                "pass": _pass(trace, row["step"]),
+                "time": row["text"],
+                "against": f"step {row['since']}",
+                "device": row["device"] if several else "",
+            }
+            for row in rows
+        ]
+    )
+    for row in whole:
+        method = f" of {row['method']}" if len(trace.methods) > 1 else ""
+        said = f"{row['verdict']}, {row['text']} the time of the first step"
+        yield f"all passes{method} together on {row['device']}: {said}"
 
 
-def _memory(trace: fe.Trace) -> Iterator[str]:
-    for fact in memory_rows(trace):
-        note = f" ({fact['note']})" if fact["note"] else ""
-        step = "" if fact["step"] is None else f", since {pass_text(trace.steps[fact['step']])}"
-        yield f"memory, {fact['label']}: {fact['value']}{note}{step}"
-    rows = sorted(zip(fe.duplicates(trace), duplicate_rows(trace), strict=True), key=lambda pair: -pair[0].nbytes)
-    for duplicate, row in rows[:_SHOWN_DUPLICATES]:
-        more = f" and {len(row['names']) - _SHOWN_NAMES} more" if len(row["names"]) > _SHOWN_NAMES else ""
-        names = ", ".join(row["names"][:_SHOWN_NAMES]) + more
-        yield f"held more than once: {row['bytes']}, {names}: {row['kind']}, {pass_text(trace.steps[duplicate.step])}"
-    if len(rows) > _SHOWN_DUPLICATES:
-        yield f"  and {len(rows) - _SHOWN_DUPLICATES} smaller ones"
+def moved_the_numbers(trace: fe.Trace) -> Iterator[str]:
+    """Yields the error that was there before freezing, and the steps that added to it."""
+    for method in error_rows(trace):
+        of = f" of {method['method']}" if len(trace.methods) > 1 else ""
+        if not method["added"]:
+            yield f"no pass{of} moved the outputs away from eager's"
+        yield from table_lines(
+            [
+                {
+                    ">step": str(row["step"]),
+                    "pass": _pass(trace, row["step"]),
+                    "error against eager": f"{row['from']} → {row['to']}",
+                    "over the inputs": row["span"] or "",
+                    "torch's tolerances": _tolerance(row),
+                }
+                for row in method["added"]
+            ]
+        )
+        yield f"at the end{of}: {method['frozen']} against eager, {method['total'] or 'unknown'} against float64"
+        if method["present"] is not None:
+            yield f"before freezing{of}: {method['present']}, eager against float64"
+
+
+def checks(trace: fe.Trace) -> Iterator[str]:
+    """Yields what was asked of the frozen module, what failed first, with what a failure stands on."""
+    rows = check_rows(trace)
+    width = max((len(row["name"]) for row in rows), default=0)
+    for row in rows:
+        yield from paragraph(f"{row['verdict']:7}  {row['name']:{width}}  {row['message']}", " " * (width + 11))
+        if row["verdict"] == "failed":
+            for line in row["details"]:
+                yield from paragraph(f"           {line}", " " * 13)
+
+
+def memory(trace: fe.Trace) -> Iterator[str]:
+    """Yields the memory ledger, and what is held more than once."""
+    for row in memory_rows(trace):
+        since = "" if row["step"] is None else f" (since step {row['step']}, {_pass(trace, row['step'])})"
+        note = f", {row['note']}" if row["note"] else ""
+        yield from paragraph(f"{row['label']}: {row['value']}{since}{note}", "  ")
+    rows = duplicate_rows(trace)
+    for row in rows[:_SHOWN]:
+        names = ", ".join(row["names"][:_SHOWN]) + (", …" if len(row["names"]) > _SHOWN else "")
+        where = f"since step {row['step']}, {_pass(trace, row['step'])}"
+        yield from paragraph(f"held more than once: {row['bytes']}, {names}: {row['kind']}, {where}", "  ")
+    if len(rows) > _SHOWN:
+        yield f"… and {len(rows) - _SHOWN} smaller ones"
+
+
+def ablation(trace: fe.Trace) -> Iterator[str]:
+    """Yields what each pass does on its own: the freeze with it against the freeze without."""
+    rows = ablation_rows(trace)
+    yield from table_lines(
+        [
+            {
+                "pass": row["name"],
+                "time with it, against without": ", ".join(map(_payoff, row["latency"])),
+                "error with": _judged(row["with"], row["close_with"]),
+                "error without": _judged(row["without"], row["close_without"]),
+            }
+            for row in rows
+            if row["error"] is None
+        ]
+    )
+    for row in rows:
+        if row["error"] is not None:
+            yield from paragraph(f"{row['name']}: could not be told: {row['error']}", "  ")
+
+
+def absent(trace: fe.Trace) -> Iterator[str]:
+    """Yields what was not measured or asked, and how to get it."""
+    yield from (f"{what}: {how}" for what, how in absent_rows(trace))
+
+
+def _pass(trace: fe.Trace, index: int) -> str:
+    step = trace.steps[index]
+    method = f", {step.method}" if len(trace.methods) > 1 else ""
+    return step.name + ("" if step.round is None else f" (round {step.round})") + method
+
+
+def _tolerance(row: Mapping[str, Any]) -> str:
+    if row["close"]:
+        return "within"
+    return "past, the first" if row["first_past"] else "past"
+
+
+def _payoff(row: Mapping[str, Any]) -> str:
+    return f"{row['text']} {row['verdict']}"
+
+
+def _judged(error: str | None, close: bool | None) -> str:
+    if error is None:
+        return ""
+    return error if close is not False else f"{error} past"

@@ -35,7 +35,7 @@ def check_ablation(
         raise FreezerError("ablation compares latency and error: measure at least one of them")
     if isinstance(options, InductorOptions) and options.discard_parameters:
         raise FreezerError(
-            "ablation freezes the module once for each pass, and discard_parameters takes its parameters the first time: "
+            "ablation freezes the module once for each pass, and discard_parameters takes its parameters at once: "
             "leave out one of the two"
         )
 
@@ -68,9 +68,7 @@ def frozen_without(context: CheckContext, name: str) -> Any:
     from freeze_engine.backends.inductor.recording import record_module as record_compile
 
     assert context.inputs is not None
-    return record_compile(
-        context.model, context.inputs, replace(options, without=without), how, None, SILENT
-    ).module
+    return record_compile(context.model, context.inputs, replace(options, without=without), how, None, SILENT).module
 
 
 def restores(context: CheckContext) -> Callable[[Any], Restore | None]:

@@ -172,7 +172,7 @@ def script_module(module: Any) -> torch.jit.ScriptModule:
     """Returns a C++ script module as a ScriptModule."""
     import torch.jit._recursive
 
-    wrapped: torch.jit.ScriptModule = torch.jit._recursive.wrap_cpp_module(module)
+    wrapped: torch.jit.ScriptModule = torch.jit._recursive.wrap_cpp_module(module)  # type: ignore[no-untyped-call]
     return wrapped
 
 

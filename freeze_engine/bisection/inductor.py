@@ -8,7 +8,6 @@ import importlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import torch
 
@@ -100,7 +99,7 @@ class InductorPrefixes:
         return step.stage in _PATTERN_STAGES and kinds.isdisjoint(_ALL_OR_NOTHING)
 
     def partial(self, step: Step, done: frozenset[int], end: Step) -> Prefix:
-        """Compiles again with what the other rewrites found left alone, and takes the graph after the same last step."""
+        """Compiles again with what the other rewrites found left alone, and takes the graph after the last step."""
         trace = self._compiled.trace
         before = trace.before(step)
         assert before is not None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import importlib
-import os
+import itertools
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -41,7 +41,8 @@ def recipes(model: torch.nn.Module, inputs: Inputs, options: InductorOptions, cu
 def _common_module(culprit: Culprit) -> str:
     """Returns the path of the smallest submodule that all guilty nodes come from, empty for the whole model."""
     paths = [path.split(".") for rewrite in culprit.rewrites for path in rewrite.modules]
-    return ".".join(os.path.commonprefix(paths)) if paths else ""
+    levels = itertools.takewhile(lambda names: len(set(names)) == 1, zip(*paths, strict=False))
+    return ".".join(names[0] for names in levels)
 
 
 def _call_of(model: torch.nn.Module, path: str, inputs: Inputs) -> Inputs | None:

@@ -57,7 +57,9 @@ class RewriteSearch:
             only = "; it does one rewrite" if count == 1 else f"; it does {count} rewrites"
             return Blame(note=f"{self.step.name} cannot be run in part{only}.")
         if self._bad(frozenset()):
-            return Blame(note="The step breaks the check also with all its rewrites left out, so none of them is to blame.")
+            return Blame(
+                note="The step breaks the check also with all its rewrites left out, so none of them is to blame."
+            )
         if not self._bad(every):
             return Blame(note="Run once more on the same graph the step passes the check, so no rewrite can be blamed.")
         guilty = smallest_bad(self._bad, count)
@@ -69,7 +71,9 @@ class RewriteSearch:
         return self.known[done]
 
     def _also(self, guilty: Subset, every: Subset) -> str:
-        interacting = f"None of these {len(guilty)} rewrites breaks it alone; together they do. " if len(guilty) > 1 else ""
+        interacting = (
+            f"None of these {len(guilty)} rewrites breaks it alone; together they do. " if len(guilty) > 1 else ""
+        )
         rest = every - guilty
         if not rest or not self._bad(rest):
             return interacting.strip()

@@ -49,9 +49,7 @@ class TorchScriptPrefixes:
         """Returns the distinct graphs of the recording, in order."""
         trace, live = self._frozen.trace, self._frozen.live
         shown = distinct_steps(step for step in trace.steps if step.method == METHOD and step.index in live)
-        return tuple(
-            self._prefix(index, index, step_name(trace.steps[index]), live[index]) for index in shown.follows
-        )
+        return tuple(self._prefix(index, index, step_name(trace.steps[index]), live[index]) for index in shown.follows)
 
     def has_parts(self, step: Step) -> bool:
         """Whether torch can run the pass on its own, and the graph before it is at hand."""
@@ -77,7 +75,7 @@ class TorchScriptPrefixes:
         def save(path: Path) -> Inputs:
             if reset is not None:
                 reset()
-            torch.jit.save(module_of(live, parameters(step_schema(self._frozen.source))), path)  # type: ignore[no-untyped-call]
+            torch.jit.save(module_of(live, parameters(step_schema(self._frozen.source))), path)
             return self._inputs
 
         return Prefix(step, name, Candidate(key, step_runner(live, self._frozen.source), reset), save)

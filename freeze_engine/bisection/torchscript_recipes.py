@@ -54,7 +54,9 @@ def recipes(
 
 def _freezing(name: str) -> Iterator[tuple[str, ...]]:
     """Yields the public way to run a pass, which runs others, too, and then the pass alone."""
-    if name in (each for each, known in OPTIONAL.items() if "mkldnn" not in known.binding and "transpose" not in known.binding):
+    if name in (
+        each for each, known in OPTIONAL.items() if "mkldnn" not in known.binding and "transpose" not in known.binding
+    ):
         yield ("return torch.jit.freeze(module)",)
     binding = OPTIONAL[name].binding
     given = "module._c" if name == REMOVE_DROPOUT.name else f'module._c._get_method("{METHOD}").graph'
@@ -65,7 +67,7 @@ def _recipe(
     live: LiveStep, names: Sequence[Parameter], inputs: Inputs, freeze: Sequence[str], is_reduced: bool = False
 ) -> Recipe:
     def save(path: Path) -> Inputs:
-        torch.jit.save(module_of(live, names), path)  # type: ignore[no-untyped-call]
+        torch.jit.save(module_of(live, names), path)
         return inputs
 
     return Recipe(is_reduced, ".pt", save, _LOAD, freeze)
@@ -79,7 +81,7 @@ def _from_start(frozen: Frozen, inputs: Inputs, options: TorchScriptOptions) -> 
         lines.append(f"module = torch.jit.optimize_for_inference(module, {list(options.other_methods)!r})")
 
     def save(path: Path) -> Inputs:
-        torch.jit.save(frozen.source, path)  # type: ignore[no-untyped-call]
+        torch.jit.save(frozen.source, path)
         return inputs
 
     return Recipe(False, ".pt", save, _LOAD, (*lines, "return module"))

@@ -29,12 +29,12 @@ def frozen_anew(context: CheckContext) -> Trace:
     Args:
         context: the first freeze.
     """
-    source, how = copy.deepcopy(context.source), replace(context.how, checks=())
+    source, how = copy.deepcopy(context.source), replace(context.how, checks=(), ablation=False)
     options = context.options
     if isinstance(options, InductorOptions):
-        assert context.inputs is not None
-        anew = replace(options, force_disable_caches=True)
-        return _apart(lambda: record_compile(source, context.inputs, anew, how, None, SILENT).trace)
+        inputs, anew = context.inputs, replace(options, force_disable_caches=True)
+        assert inputs is not None
+        return _apart(lambda: record_compile(source, inputs, anew, how, None, SILENT).trace)
     return _apart(lambda: record_module(source, context.inputs, options, how, None, SILENT).trace)
 
 
@@ -54,7 +54,9 @@ def frozen_again(module: torch.jit.ScriptModule, options: TorchScriptOptions) ->
         with capturing(without=options.without) as freezes:
             again = script_module(private("_freeze_module")(cpp_module(module), preserved))
             methods = [name for name in preserved if method(cpp_module(again), name) is not None]
-            torch.jit.run_frozen_optimizations(again, options.optimize_numerics, methods)
+            torch.jit.run_frozen_optimizations(  # type: ignore[attr-defined]
+                again, options.optimize_numerics, methods
+            )
             if options.optimize_for_inference:
                 torch.jit.optimize_for_inference(again, list(options.other_methods))
         return trace_of(freezes.freezes[0])
@@ -65,7 +67,7 @@ def frozen_again(module: torch.jit.ScriptModule, options: TorchScriptOptions) ->
 def saved_and_loaded(module: torch.jit.ScriptModule) -> torch.jit.ScriptModule:
     """Returns a module as it comes back from a file."""
     file = io.BytesIO()
-    torch.jit.save(module, file)  # type: ignore[no-untyped-call]
+    torch.jit.save(module, file)
     file.seek(0)
     loaded: torch.jit.ScriptModule = torch.jit.load(file)  # type: ignore[no-untyped-call]
     return loaded

@@ -14,7 +14,7 @@ from freeze_engine.inputs import Inputs
 from freeze_engine.measure.candidate import CandidateError, cloned, inference, reported
 from freeze_engine.measure.outputs import compare_outputs
 from freeze_engine.options import InductorOptions
-from freeze_engine.trace import Check
+from freeze_engine.trace import Check, Numerics
 
 NAME: Final = "round_trip"
 _CALLS: Final = 3  # from the third on the profiling executor runs the code that all later calls run
@@ -37,16 +37,25 @@ def round_trip(context: CheckContext) -> Check | Compared:
         return Check(NAME, "failed", "It cannot be saved and loaded.", (text,))
     came_back = graphs_as_they_came(frozen_again(loaded, options))
     graphs = result_differences(context.trace, came_back)
-    if context.inputs is None:
-        outputs, gives = None, "without inputs it was not run"
-    else:
-        ran = [_output(module, context.inputs) for module in (loaded, copy.deepcopy(context.result))]
-        outputs = compare_outputs(ran[0], ran[1], "eager")
-        gives = f"its outputs differ by at most {outputs.max_abs:.2g}" if outputs.max_abs else "it gives the same outputs"
-    if graphs or (outputs is not None and not outputs.close):
-        details = (*graphs, (outputs and outputs.error) or gives)
-        return Compared(Check(NAME, "failed", "Saved and loaded, it is another module.", details), came_back)
-    return Check(NAME, "passed", f"Loaded, its graphs are the same; {gives}.")
+    check = _judged(graphs, None if context.inputs is None else _compared(context.result, loaded, context.inputs))
+    return Compared(check, came_back) if graphs else check
+
+
+def _judged(graphs: tuple[str, ...], outputs: Numerics | None) -> Check:
+    if outputs is not None and not outputs.close:
+        text = outputs.error or f"its outputs differ by up to {outputs.max_abs:.2g}"
+        return Check(NAME, "failed", "Saved and loaded, it gives other outputs.", (text, *graphs))
+    if outputs is None and graphs:
+        return Check(NAME, "unknown", "Loaded, it has other graphs; without inputs it was not run.", graphs)
+    has = "it has other graphs" if graphs else "its graphs are the same"
+    if outputs is None:
+        return Check(NAME, "passed", f"Loaded, {has}; without inputs it was not run.")
+    gives = "the same outputs" if not outputs.max_abs else f"outputs that differ by at most {outputs.max_abs:.2g}"
+    return Check(NAME, "passed", f"Loaded, {has}, and it gives {gives}.", graphs)
+
+
+def _compared(saved: torch.jit.ScriptModule, loaded: torch.jit.ScriptModule, inputs: Inputs) -> Numerics:
+    return compare_outputs(_output(loaded, inputs), _output(copy.deepcopy(saved), inputs), "eager")
 
 
 def _output(module: torch.jit.ScriptModule, inputs: Inputs) -> object:

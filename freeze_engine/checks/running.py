@@ -48,9 +48,10 @@ def checked(context: CheckContext, watcher: Watcher) -> Checked:
         BaseException: what is no `Exception`, such as ``KeyboardInterrupt``; `freeze_engine.partial_trace` has
             the trace.
     """
-    if context.inputs is not None:
+    if context.how.checks and context.inputs is not None:
         watcher.trace_built(context.trace)  # for a check may bring the process down
-    names, trace, others = context.how.checks, context.trace, {}
+    names, trace = context.how.checks, context.trace
+    others: dict[str, Trace] = {}
     try:
         for number, name in enumerate(names):
             watcher.progress(f"check: {name}", number, len(names))
@@ -64,6 +65,7 @@ def checked(context: CheckContext, watcher: Watcher) -> Checked:
 
 
 def _answer(context: CheckContext, name: CheckName) -> Compared:
+    answer: Check | Compared
     try:
         with reported():
             answer = _CHECKS[name](context)

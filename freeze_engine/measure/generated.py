@@ -19,6 +19,7 @@ GIVEN = "given"
 
 _MASK_VALUES = 4
 _WIDE_OCTAVES = 6.0
+_SEED = 0x5EED  # not one that users take: the same would draw their own inputs again
 
 Draw = Callable[[torch.Tensor, torch.Generator], torch.Tensor]
 """Draws float64 elements from finite ones."""
@@ -56,7 +57,7 @@ def input_sets(given: Inputs, count: int) -> tuple[InputSet, ...]:
     for number in range(count - 1):
         turn, kind = divmod(number, len(kinds))
         name, draw = kinds[kind]
-        drawing = _Drawing(draw, torch.Generator().manual_seed(number))
+        drawing = _Drawing(draw, torch.Generator().manual_seed(_SEED + number))
         drawn = map_inputs(given, drawing)
         if drawing.varied:
             found.append(InputSet(f"{name} {turn + 1}" if turn else name, drawn))

@@ -75,9 +75,12 @@ def _recorded(request: RecordRequest, watcher: _JobWatcher) -> JobEnded:
         checks=known_checks(request.checks),
         ablation=request.ablation,
     )
-    trace = record_loaded(model.module, inputs, options, how, request.measure, watcher).trace
+    recording = record_loaded(model.module, inputs, options, how, request.measure, watcher)
+    trace = recording.trace
     watcher.progress("writing the trace", 0, 0)
     watcher.write(trace)
+    for name, other in recording.others.items():
+        watcher.write_beside(other, name)
     return JobEnded("finished", request.output, f"recorded {len(trace.steps)} steps")
 
 
@@ -179,6 +182,10 @@ class _JobWatcher(Watcher):
     def write(self, trace: Trace) -> None:
         """Writes the trace file."""
         write_output(trace, self.output, self._folder)
+
+    def write_beside(self, trace: Trace, name: str) -> None:
+        """Writes the trace of a further freeze, which a check made, beside the first one's."""
+        write_output(trace, self.output.with_suffix(f".{name}.fztrace"), self._folder)
 
     def _progress(self, message: str, done: int, total: int) -> None:
         self.now = message

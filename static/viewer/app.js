@@ -330,7 +330,9 @@ var FreezerViewer = FreezerViewer || {};
    * @returns {Viewer}
    */
   function mount(element, data) {
-    return data.comparison ? new FreezerViewer.ComparisonViewer(element, data) : new Viewer(element, data);
+    const { AcrossViewer, ComparisonViewer } = FreezerViewer;
+    const Kind = !data.comparison ? Viewer : data.comparison.pairs.length ? AcrossViewer : ComparisonViewer;
+    return new Kind(element, data);
   }
 
   Object.assign(FreezerViewer, { Viewer, mount });

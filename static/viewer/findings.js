@@ -6,6 +6,7 @@ var FreezerViewer = FreezerViewer || {};
   const { h, fill, grid, section } = FreezerViewer;
   const SIGNS = { passed: "✓", failed: "✕", unknown: "?" };
   const TONES = { passed: "good", failed: "bad", unknown: "warn" };
+  const DUPLICATES_SHOWN = 6;
   const LEAST_SPREAD = 0.05; // of a time ratio: smaller ones are drawn small
 
   class FindingsPanel {
@@ -72,12 +73,12 @@ var FreezerViewer = FreezerViewer || {};
         h(
           "tr",
           { data: { step: row.step } },
-          h("td", null, this.pass(row.step)),
+          h("td", null, this.pass(row.step), this.app.model.step(row.step).before === null ? h("span.fv-muted", null, " the graph as it came") : null),
           h("td.fv-num", null, row.from, " → ", h("strong", null, row.to), row.span ? h("div.fv-muted.fv-small", null, `${row.span} over the inputs`) : null),
           h("td", null, row.close ? h("span.fv-good", null, "within tolerance") : h("span.fv-bad", null, row.first_past ? "≠ the first past tolerance" : "≠ past tolerance"), row.close || row.worst === null ? null : h("div.fv-muted.fv-small", null, `worst on ${row.worst}`)),
         ),
       );
-      const before = present === null ? null : h("p", null, "Before freezing: ", h("span.fv-num", null, present), h("span.fv-muted", null, ", eager against float64"), total === null ? null : ["; after all passes: ", h("span.fv-num", null, total)]);
+      const before = present === null ? null : h("p", null, "Against float64: ", h("strong.fv-num", null, present), " before freezing (eager)", total === null ? null : [", ", h("strong.fv-num", null, total), " after all passes"]);
       return [
         several ? h("h4.fv-block-title", null, method) : null,
         rows.length ? grid("", ["Added by", "Largest error against eager", "torch's tolerances"], rows) : h("p", null, "No pass moved the outputs away from eager's."),
@@ -102,8 +103,9 @@ var FreezerViewer = FreezerViewer || {};
       const { duplicates, memory } = this.found;
       if (!memory.length && !duplicates.length) return null;
       const facts = memory.map((row) => [h("dt", null, row.label), h("dd", null, h("span.fv-num", { class: `fv-${row.tone}` }, row.value), row.note ? h("span.fv-muted.fv-wrap", null, `, ${row.note}`) : null, row.step === null ? null : h("div", null, "since ", this.pass(row.step)))]);
-      const rows = duplicates.map((row) => h("tr", { data: { step: row.step } }, h("td", null, this.pass(row.step)), h("td.fv-num", null, row.bytes), h("td", null, row.kind, h("div.fv-muted.fv-small.fv-wrap", null, row.names.join(", ")))));
-      return part("Memory", facts.length ? h("dl.fv-pairs", null, facts) : null, rows.length ? grid("Held more than once", ["Since", "Bytes", ""], rows) : null);
+      const rows = duplicates.slice(0, DUPLICATES_SHOWN).map((row) => h("tr", { data: { step: row.step } }, h("td", null, this.pass(row.step)), h("td.fv-num", null, row.bytes), h("td", null, row.kind, h("div.fv-muted.fv-small.fv-wrap", null, row.names.join(", ")))));
+      const smaller = duplicates.length - rows.length;
+      return part("Memory", facts.length ? h("dl.fv-pairs", null, facts) : null, rows.length ? grid("Held more than once", ["Since", "Bytes", ""], rows) : null, smaller ? h("p.fv-muted", null, `… and ${smaller} smaller ones`) : null);
     }
 
     // --- what each pass does on its own

@@ -3,7 +3,7 @@
 var FreezerViewer = FreezerViewer || {};
 
 (() => {
-  const { h, fill } = FreezerViewer;
+  const { h, fill, stepLabel } = FreezerViewer;
   const OPERATORS_SHOWN = 3;
   const VERDICTS = {
     baseline: "what the others are compared with",
@@ -47,7 +47,7 @@ var FreezerViewer = FreezerViewer || {};
     }
 
     names({ before, after }) {
-      const one = (step) => [h("span.fv-num.fv-muted", null, step.index), " ", step.name];
+      const one = (step) => [h("span.fv-num.fv-muted", null, stepLabel(step)), " ", step.name];
       const backwards = after.index < before.index ? " · back in time" : "";
       return [
         h("h2", { title: `${before.name} → ${after.name}` }, h("span.fv-muted", null, "comparing "), one(before), " → ", one(after)),
@@ -78,7 +78,7 @@ var FreezerViewer = FreezerViewer || {};
 
   function name(step, { view }) {
     const round = step.round === null ? "" : `, round ${step.round}`;
-    return [h("span.fv-num.fv-muted", null, step.index), h("h2", { title: step.name }, step.name), h("span.fv-muted", { title: view.stages[step.stage] }, `${step.stage}${round} · ${step.method}`)];
+    return [h("span.fv-num.fv-muted", null, stepLabel(step)), h("h2", { title: step.name }, step.name), h("span.fv-muted", { title: view.stages[step.stage] }, `${step.stage}${round} · ${step.method}`)];
   }
 
   // --- one pass

@@ -173,10 +173,10 @@ def test_dialogs_notes_and_downloads_work_in_a_shadow_root(mounted):
 
 def test_every_tab_draws_in_a_shadow_root(mounted):
     page = mounted()
-    for number in range(1, 9):
+    for number in range(1, 10):
         page.keyboard.press(str(number))
         settle(page)
-    page.keyboard.press("7")
+    page.keyboard.press("8")
     expect(page.locator(".fv-chart canvas").first).to_be_visible()
     page.wait_for_timeout(100)
     drawn = "viewer.panels.get('charts').drawn"

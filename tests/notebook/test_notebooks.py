@@ -18,7 +18,7 @@ import freeze_engine as fe
 
 NOTEBOOKS = Path(__file__).parents[2] / "notebooks"
 ROOT = NOTEBOOKS.parent
-TESTED = ("quickstart", "which_pass_moved_the_numbers", "why_not_frozen")
+TESTED = ("inductor", "quickstart", "which_pass_moved_the_numbers", "why_not_frozen")
 
 Ran = Callable[[str], tuple[Any, Path]]
 
@@ -123,6 +123,42 @@ def test_the_pass_that_moved_the_numbers_is_found_and_left_out(ran: Ran) -> None
     assert text_of(_cell(notebook, "rewrite.modules")).startswith("conv_bn of conv and bn\n")
     assert text_of(_cell(notebook, "optimize_numerics=False")).startswith("tensor(0.")
     assert "conv.weight: folded → inlined" in text_of(_cell(notebook, "fe.diff_traces"))
+
+
+def test_the_story_of_one_compile(ran: Ran) -> None:
+    notebook, _ = ran("inductor")
+    assert text_of(_cell(notebook, "fe.capture()")).startswith("(<Trace of Classifier (inductor)")
+    passes = text_of(_cell(notebook, "if step.changed:"))
+    stages = ("layout             convert_conv_weights", "inline_parameters  replace_params", "binary_folding, round 1")
+    assert [stage for stage in stages if stage not in passes] == []
+    assert text_of(_cell(notebook, "layout.log")).startswith("channels last: yes\n2 convolutions on the CPU")
+    fates = [line.split() for line in text_of(_cell(notebook, "fate.path:24")).splitlines()]
+    assert ["stem.weight", "folded"] in fates
+    assert ["seen", "preserved", "mutated_input"] in fates
+    assert "self.seen += x.shape[0]" in text_of(_cell(notebook, "seen.evidence"))
+    told = text_of(_cell(notebook, "for baseline in")).splitlines()
+    assert [line.partition("  ")[0] for line in told] == [
+        "eager",
+        "compiled",
+        "compiled with freezing",
+        "TorchScript frozen",
+        "TorchScript optimized for inference",
+    ]
+    assert all("µs (" in line and "error " in line for line in told)
+
+
+def test_one_compile_is_held_against_others(ran: Ran) -> None:
+    notebook, _ = ran("inductor")
+    kernels = text_of(_cell(notebook, "program.kernels")).splitlines()
+    assert {"compiled", "compiled with freezing"} <= set(kernels)
+    assert html_of(_cell(notebook, "viewer.compare")).count("<iframe") == 1
+    fates = [line.split() for line in text_of(_cell(notebook, "script.attribute")).splitlines()]
+    assert ["stem.weight", "folded", "folded"] in fates
+    assert [row[0] for row in fates if "preserved" in row] == ["seen"]
+    assert "make parameters constants\n    TorchScript: " in text_of(_cell(notebook, "fe.diff_traces"))
+    assert text_of(_cell(notebook, "trace.checks")).startswith("failed\n")
+    followed = text_of(_cell(notebook, "compiled follows"))
+    assert followed == "eager follows:    True\ncompiled follows: False\n"
 
 
 def test_the_readme_runs_in_a_notebook(tmp_path: Path) -> None:

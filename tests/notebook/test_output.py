@@ -94,9 +94,9 @@ def test_the_handle_can_be_read_set_and_observed_without_a_browser(cells: Any) -
         "view.state = {'tab': 'ir'}\nview.step, view.selected, view.state",
         "seen",
     )
-    assert told(read) == ["(2, None, {'step': 2, 'node': None})"]
-    assert told(moved) == ["{'step': 8, 'node': 'yes', 'attribute': None}"]
-    assert told(state) == ["(2, None, {'step': 2, 'node': None, 'tab': 'ir'})"]
+    assert told(read) == ["(2, None, {'node': None, 'step': 2})"]
+    assert told(moved) == ["{'node': 'yes', 'step': 8, 'attribute': None}"]
+    assert told(state) == ["(2, None, {'node': None, 'step': 2, 'tab': 'ir'})"]
     names = ["step", "state", "selected", "state", "step", "selected", "state"]
     assert sorted(ast.literal_eval(told(seen)[0])) == sorted(names)
 
@@ -112,10 +112,10 @@ def test_two_traces_are_one_handle_without_a_browser(cells: Any) -> None:
         "seen",
     )
     assert len(frames(shown)) == 1
-    assert told(shown) == ["<View of Net « naïve » <b> ↔ other, step None>"]
-    assert told(read) == ["(None, {'step': 11, 'node': None})"]
-    assert told(moved) == ["{'step': 20, 'node': None, 'against': None}"]
-    assert told(only_first) == ["(None, {'step': 11, 'node': None})"]
+    assert told(shown) == ["<View of Net « naïve » <b> ↔ other, step 5>"]
+    assert told(read) == ["(5, {'node': None, 'step': 17, 'against': 11})"]
+    assert told(moved) == ["{'node': None, 'step': 20, 'against': None}"]
+    assert told(only_first) == ["(None, {'node': None, 'step': 11})"]
     assert told(seen) == ["[8, None]"]
 
 

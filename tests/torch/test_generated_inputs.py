@@ -52,6 +52,13 @@ def test_the_same_inputs_give_the_same_sets_and_the_users_random_state_is_left_a
     assert torch.equal(torch.random.get_rng_state(), before)
 
 
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_what_a_user_drew_with_a_plain_seed_is_not_drawn_again(seed: int) -> None:
+    given = torch.randn(100, generator=torch.Generator().manual_seed(seed))
+    for each in drawn(given):
+        assert abs(float(torch.corrcoef(torch.stack([given, each]))[0, 1])) < 0.5
+
+
 def test_what_is_never_negative_stays_so() -> None:
     for each in drawn(torch.rand(50)):
         assert each.min() >= 0

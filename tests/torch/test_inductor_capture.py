@@ -166,7 +166,7 @@ def test_a_cache_hit_is_told_and_can_be_avoided(recwarn: pytest.WarningsRecorder
         def forward(self, x: torch.Tensor) -> torch.Tensor:
             return x.sin() + 1
 
-    codes = []
+    codes, used = [], []
     with fresh():
         for off in (False, False, True):
             torch._dynamo.reset()
@@ -174,7 +174,9 @@ def test_a_cache_hit_is_told_and_can_be_avoided(recwarn: pytest.WarningsRecorder
                 trace = record(Plain().eval(), rows(2, 4), force_disable_caches=off).trace
             check_trace(trace)
             codes.append([notice.code for notice in trace.notices])
+            used += [line for step in trace.steps for line in step.log if "cache" in line]
     assert codes == [[], ["cache_hit"], []]
+    assert used == [f"Inductor's cache of compiled graphs: {how}" for how in ("miss", "hit", "off")]
 
 
 def test_a_compile_that_fails_leaves_its_trace(monkeypatch: pytest.MonkeyPatch):
@@ -236,6 +238,14 @@ def test_a_missing_name_leaves_a_stage_unobserved(monkeypatch: pytest.MonkeyPatc
         "(this torch has no torch._inductor.gone.passes).",
     }
     assert {each.fate for each in trace.attributes} == {"inlined", "folded", "dropped"}
+
+
+def test_a_name_is_found_under_its_former_name():
+    freezing = torch._inductor.freezing
+    now = private.PrivateName(freezing.__name__, "freeze", "input", "it", former="gone")
+    then = private.PrivateName(freezing.__name__, "gone", "input", "it", former="freeze")
+    assert (now.attribute, now.found) == ("freeze", freezing.freeze)
+    assert (then.attribute, then.found) == ("freeze", freezing.freeze)
 
 
 def test_without_the_compiler_itself_nothing_can_be_recorded(monkeypatch: pytest.MonkeyPatch):

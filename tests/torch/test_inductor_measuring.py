@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import copy
-from itertools import product
+from dataclasses import replace
+from itertools import pairwise, product
 
 import pytest
 import torch
@@ -15,6 +16,7 @@ from tests.torch.inductor_recording import fresh, image, record, rows
 
 QUICK = fe.Measure(seconds=0.05)
 NUMBERS = fe.Measure(latency=False)
+UNSAVED = "What torch.compile makes lives in this process only: there is no file of it."
 BASELINES = [
     "eager",
     "compiled",
@@ -48,6 +50,11 @@ def test_every_step_that_can_be_run_is_measured_in_turns_with_the_baselines():
     first = trace.steps[0].latency[0]
     assert (first.verdict, first.ratio) == ("baseline", None)
     assert all(line.latency[0].samples == first.samples for line in trace.baselines)
+    assert trace.memory == fe.MemoryLedger(trace.memory.peak_bytes, message=UNSAVED)
+    steps = [step for step in trace.steps if step.latency]
+    assert [step.latency[0].change is not None for step in steps] == [
+        step.graph is not before.graph for before, step in pairwise((replace(steps[0]), *steps))
+    ]
     compiling = [message for message in told if message.startswith("compiling: ")]
     assert compiling[0] == "compiling: joint_graph"
     assert compiling[-1] == "compiling: compile"
@@ -104,7 +111,13 @@ def test_what_cannot_be_run_says_so():
             return super().forward(x)
 
     with fresh():
-        trace = record(Unscriptable(4, 2).eval(), rows(2, 4), measure=NUMBERS).trace
+        threads = torch.get_num_threads()
+        measure = fe.Measure(latency=False, memory=False, threads=threads + 1)
+        trace = record(Unscriptable(4, 2).eval(), rows(2, 4), measure=measure).trace
+    assert torch.get_num_threads() == threads
+    assert ("measure_threads", str(threads + 1)) in trace.environment.settings
+    assert trace.memory is None
+    assert all(numerics.close for step in trace.steps for numerics in step.numerics)
     assert [baseline.name for baseline in trace.baselines] == BASELINES[:3]
     said = [notice.message for notice in trace.notices if notice.code == "not_measured"]
     assert [message.partition(" could not")[0] for message in said] == BASELINES[3:]

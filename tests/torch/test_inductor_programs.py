@@ -18,7 +18,7 @@ from freeze_engine.backends.inductor.raw import RawKernel
 from freeze_engine.backends.inductor.rows import RawGraph
 from freeze_engine.trace import Trace
 from freeze_engine.verify import check_trace
-from tests.torch.inductor_models import Attention, Branches, Stateful, filled
+from tests.torch.inductor_models import Attention, Branches, filled
 from tests.torch.inductor_recording import fresh, image, record, rows
 
 QUICK = fe.Measure(numerics=False, memory=False, seconds=0.05)
@@ -34,6 +34,23 @@ class Residual(nn.Module):
     def forward(self, x: Tensor) -> Tensor:
         x = torch.relu(self.bn1(self.conv1(x)))
         return self.head(torch.relu(self.bn2(self.conv2(x)) + x).mean((2, 3)))
+
+
+class Counting(Branches):
+    def __init__(self) -> None:
+        super().__init__()
+        self.register_buffer("calls", torch.zeros(1))
+
+    def forward(self, x: Tensor) -> Tensor:
+        self.calls.add_(1)
+        return super().forward(x)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def one_cache() -> Iterator[None]:
+    """The compiler's precompiled headers are in Inductor's cache, and are dear."""
+    with fresh():
+        yield
 
 
 @pytest.fixture(scope="module")
@@ -55,7 +72,7 @@ def residual(told: dict[str, list[str]]) -> Iterator[fe.Recording]:
 
     GraphLowering.compile_to_module = spied
     try:
-        with fresh(), torch._inductor.config.patch({"trace.provenance_tracking_level": 1}):
+        with torch._inductor.config.patch({"trace.provenance_tracking_level": 1}):
             yield record(filled(Residual()), image(), measure=QUICK)
     finally:
         GraphLowering.compile_to_module = compile_to_module
@@ -63,8 +80,7 @@ def residual(told: dict[str, list[str]]) -> Iterator[fe.Recording]:
 
 @pytest.fixture(scope="module")
 def transformer() -> Trace:
-    with fresh():
-        return record(filled(Attention()), torch.arange(10).reshape(2, 5)).trace
+    return record(filled(Attention()), torch.arange(10).reshape(2, 5)).trace
 
 
 def provenance(trace: Trace, first: bool) -> tuple[float, float]:
@@ -93,6 +109,15 @@ def test_every_call_leads_to_its_line_and_its_kernels_or_what_became_of_it(
     # Most of the first graph of a batch norm is computed beforehand; nothing of the last one is.
     assert provenance(residual.trace, False)[0] == 1.0
     assert provenance(transformer, first)[0] >= 0.6
+
+
+def test_a_kernel_knows_the_lines_of_all_that_was_fused_into_it(residual: fe.Recording):
+    first, second = (kernel for kernel in residual.trace.programs[0].kernels if "_convolution_pointwise" in kernel.name)
+    assert {"convolution", "relu"} <= {*first.origins}
+    assert {"convolution_1", "relu_1"} <= {*second.origins}
+    lines = [{source.line for source in kernel.sources} for kernel in (first, second)]
+    assert all(lines)
+    assert lines[0].isdisjoint(lines[1])
 
 
 def test_what_became_of_the_nodes_of_a_batch_norm(residual: fe.Recording):
@@ -156,19 +181,26 @@ def test_kernels_are_timed_apart_from_the_users_module(residual: fe.Recording):
 
 
 def test_timing_writes_no_state_and_a_branch_not_taken_has_no_time():
-    model = filled(Stateful())
+    model = filled(Counting())
     calls_before = model.calls.clone()
-    with fresh():
-        stateful = record(model, rows(2, 4), measure=QUICK).trace
-        branches = record(filled(Branches()), torch.ones(2, 4), measure=QUICK).trace
+    trace = record(model, torch.ones(2, 4), measure=QUICK).trace
+    check_trace(trace)
     assert model.calls.equal(calls_before)
-    assert all(kernel.time_ns for program in stateful.programs for kernel in program.kernels)
-    check_trace(branches)
-    for program in branches.programs:
+    for program in trace.programs:
         taken = {kernel.origins: kernel.time_ns is not None for kernel in program.kernels}
         assert {ran for origins, ran in taken.items() if "cond/true_graph_0/addmm" in origins} == {True}
         assert {ran for origins, ran in taken.items() if "cond/false_graph_0/addmm" in origins} == {False}
-    assert ("cond", "runs the kernels of its subgraphs") in branches.programs[0].no_kernel
+    assert ("cond", "runs the kernels of its subgraphs") in trace.programs[0].no_kernel
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device: Triton kernels and their times")
+def test_triton_kernels_are_timed_by_the_device():
+    trace = record(filled(Residual()).cuda(), image().cuda(), measure=QUICK).trace
+    check_trace(trace)
+    for program in trace.programs:
+        assert "triton" in {kernel.kind for kernel in program.kernels}
+        assert all(kernel.nodes for kernel in trace.programs[0].kernels if kernel.kind == "triton")
+        assert all(kernel.time_ns is not None for kernel in program.kernels)
 
 
 def test_code_out_of_a_cache_has_kernels_and_no_nodes():
@@ -176,7 +208,7 @@ def test_code_out_of_a_cache_has_kernels_and_no_nodes():
         def forward(self, x: Tensor) -> Tensor:
             return x.sin() + 1
 
-    with fresh(), torch._inductor.config.patch(fx_graph_cache=True):
+    with torch._inductor.config.patch(fx_graph_cache=True):
         first = record(Plain().eval(), rows(2, 4)).trace
         torch._dynamo.reset()
         again = record(Plain().eval(), rows(2, 4)).trace
@@ -216,6 +248,7 @@ def test_a_c_plus_plus_wrapper_has_the_kernels_that_inductor_told_of():
     code = "#include <torch/csrc/inductor/cpp_prefix.h>\nvoid f() {}"
     assert calls(code) == ()
     seen = (RawKernel("cpp_fused_add_0", ()), RawKernel("aoti_torch_cpu_addmm_out", ()))
-    nothing = Lowered(RawGraph((), frozenset()), fe.GraphSnapshot((), (), ()), {})
+    graph = fe.GraphSnapshot((), (), ())
+    nothing = Lowered(RawGraph((), frozenset()), graph, graph, {})
     found = [(kernel.name, kernel.kind) for kernel in kernels(code, seen, nothing)]
     assert found == [("cpp_fused_add_0", "cpp"), ("aoti_torch_cpu_addmm_out", "extern")]

@@ -17,16 +17,17 @@ LAYERS = (
     {"errors"},
     {"trace", "inputs", "options", "model_summary", "exported_program"},
     {"alignment", "lineage", "diff", "metrics", "error_sources", "duplication", "verify", "serde", "provenance", "programs"},
-    {"final_figures", "node_matching", "graph_names", "trace_names", "trace_diff"},
+    {"correspondence", "final_figures", "node_matching", "graph_names", "trace_names", "trace_diff"},
     {"expectations", "interchange"},
     {"recorder"},
     {"backends", "measure", "models", "examples"},
     {"checks"},
     {"ablation"},
     {"session"},
+    {"bisection"},
     {"worker", "display", "magic", "testing"},
 )
-USES_TORCH = {"backends", "measure", "models", "examples", "checks"}
+USES_TORCH = {"backends", "measure", "models", "examples", "checks", "bisection"}
 PRIVATE_NAMES = Path("freeze_engine/backends/_torch_private.py")
 PATCHING = Path("freeze_engine/backends/_patching.py")
 # In pieces, for this file is looked through as well.

@@ -119,6 +119,12 @@ def test_errors_over_several_inputs_have_a_span():
     assert errors.texts[2] == "3.0e-04, past tolerance, 1.0e-06 to 3.0e-04 over 3 inputs"
 
 
+def test_what_is_held_twice_is_told_by_step():
+    data = replace(chart_data(small_trace()), duplicated=((2, 64), (4, 8), (6, 8), (8, 8)), peak_bytes=None)
+    note = chart_of(data, "Constants").note
+    assert note.endswith("Held more than once: +64 B since step 2, +8 B since step 4, +8 B since step 6, ….")
+
+
 def test_the_error_from_before_freezing_is_a_line():
     trace = small_trace()
     eager = replace(trace.baselines[0], numerics=(fe.Numerics("float64", (output(2e-7),)),))
@@ -145,7 +151,11 @@ def test_the_charts_and_what_they_say():
             "Triangles at the bottom: exactly zero.",
         ),
         ("Cold start", "What a fresh copy takes until it runs steadily: compilation and profiling."),
-        ("Constants", "Bytes that the graph's constants hold, shared storage counted once."),
+        (
+            "Constants",
+            "Bytes that the graph's constants hold, shared storage counted once. "
+            "Resident at the peak of the freeze: 1.00 MiB more than before it.",
+        ),
         ("Nodes", "Nodes in the graph, nested ones included."),
     ]
 

@@ -167,12 +167,7 @@ def test_ablation_is_sorted_by_what_a_pass_saves_and_failures_come_last():
             "high": 0.8,
         }
     ]
-    assert (first["with"], first["without"], first["close_with"], first["close_without"]) == (
-        "1.0e-02",
-        "0",
-        False,
-        True,
-    )
+    assert judged == ("1.0e-02", "0", False, True)
 
 
 def test_what_is_absent_comes_with_the_way_to_get_it():

@@ -34,7 +34,9 @@ def test_the_page_carries_the_whole_trace(page):
     data = json.loads(payload(page, "trace"))
     assert data["view"] == view_data(small_trace())
     assert data["graph"] == json.loads(json.dumps(graph_data(small_trace())))
-    assert [chart["title"] for chart in data["charts"]["dark"]] == ["Latency", "Numeric error", "Constants", "Nodes"]
+    assert [chart["title"] for chart in data["charts"]["dark"]] == [
+        "Latency", "Latency against other passes", "Numeric error", "Cold start", "Constants", "Nodes",
+    ]  # fmt: skip
 
 
 def test_the_same_trace_gives_the_same_bytes(page):

@@ -16,14 +16,18 @@ def test_stats_of_any_trace_end_in_one_newline() -> None:
 def test_stats_tell_what_an_engineer_asks() -> None:
     text = stats_text(small_trace())
     told = [
-        "faster: step 6, ConstantPropagation (forward): 0.88× (0.84–0.92) the time of step 0 on cpu",
-        "past tolerance: step 8, FoldFrozenConvBatchnorm (forward, round 1) is the first, against eager",
+        "     6  ConstantPropagation, forward  0.88× (0.84–0.92)  step 0",
+        "all passes of forward together on cpu: no measurable difference, 0.97× (0.93–1.01) the time of the first step",
+        "     8  FoldFrozenConvBatchnorm (round 1), forward  0 → 3.0e-04          past, the first",
+        "at the end of forward: 3.0e-04 against eager, unknown against float64",
+        "failed   round trip  The loaded module gives other numbers.",
+        "saving: does not survive",
+        "FoldConvBn  0.70× (0.60–0.80) faster       1.0e-02 past  0",
+        "FoldConvAdd: could not be told: RuntimeError: left out",
         "folded by step 8, FoldFrozenConvBatchnorm (forward, round 1): 2, 80 B\n    block.conv.weight, block.bn.weight",
         "through %seen (aten::view) ← %count (prim::GetAttr)",
         "conv_add: sum next to y, step 9, FoldFrozenConvAddOrSub (forward, round 1): operand not constant",
         "0.97× (0.93–1.01) no measurable difference",
-        "largest error of forward: unknown against float64 before freezing",
-        "memory, saving: does not survive (RuntimeError: could not export Python function call), since step 8",
     ]
     assert [words for words in told if words not in text] == []
     assert "in freeze_module, AttributePropagation of forward; the last step before it is 3" in stats_text(
@@ -35,8 +39,11 @@ def test_an_unmeasured_trace_has_no_measurement_columns() -> None:
     trace = small_trace()
     steps = tuple(replace(step, latency=(), numerics=()) for step in trace.steps)
     text = stats_text(replace(trace, steps=steps, baselines=()))
-    assert "latency" not in text
-    assert "error" not in text
+    measured, _, rest = text.partition("\n\nChecks of")
+    assert "latency" not in measured
+    assert "error" not in measured
+    assert "What paid off" not in text
+    assert "latency: leave out --no-latency and --no-measure" in rest
 
 
 def test_a_trace_cannot_take_over_the_terminal() -> None:

@@ -29,8 +29,8 @@ class BisectCommand:
     index. As for git bisect run, 0 means good, 1 to 127 bad, but 125 that it cannot be tested; anything else ends the
     search. What torch cannot save cannot be tested either.
 
-    A culprit gets a script that shows it with torch alone, reduced to the nodes of the rewrite where these show it, too.
-    It is run once to see whether it does.
+    A culprit gets a script that shows it with torch alone, reduced to the nodes of the rewrite where these show it,
+    too. It is run once to see whether it does.
 
     Exits with 0 where the check never fails; with 1 where it does, whether there is a culprit, or it failed before
     anything was frozen, or contradicts itself.

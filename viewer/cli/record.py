@@ -126,6 +126,11 @@ def _tell(path: Path, report: Path | None) -> int:
     trace = fe.load(path)
     changed = sum(step.changed for step in trace.steps)
     say(f"{path}: {len(trace.steps)} steps, of which {changed} changed something\n")
+    for check in trace.checks:
+        say(f"{check.name}: {check.verdict}. {check.message}\n")
+        other = path.with_suffix(f".{check.name}.fztrace")
+        if other.exists() and other.stat().st_mtime >= path.stat().st_mtime:  # of this recording, and no older one
+            say(f"  to see how they differ: freezer-ui diff {path} {other}\n")
     if report is not None:
         from viewer.report import write_report
 

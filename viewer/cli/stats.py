@@ -13,8 +13,9 @@ class StatsCommand:
     """Print a trace as text: passes, attributes, findings.
 
     One table of all passes (nodes added +, removed −, changed ~, time, constants, latency, numeric error), then
-    which pass made the model measurably faster or slower, the first one past numeric tolerance, what became of
-    the attributes and why, folds that did not happen, and what else there is to know. Does not import torch.
+    which passes paid off, which moved the numbers, checks of the frozen module, memory, what each pass does on its
+    own, the kernels that Inductor generated, what became of the attributes and why, folds that did not happen, and
+    what else there is to know. Does not import torch.
     """
 
     name: ClassVar[str] = "stats"

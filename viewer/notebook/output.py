@@ -85,6 +85,7 @@ def _comparison_summary(data: dict[str, Any]) -> str:
         same=len(compared["rows"]) - len(rows),
         fates=fates[:_DIFFERENT_FATES_SHOWN],
         more=len(fates[_DIFFERENT_FATES_SHOWN:]),
+        pairs=compared["pairs"],
         settings=compared["settings"],
     )
 

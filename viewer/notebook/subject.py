@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import freeze_engine as fe
@@ -22,15 +22,20 @@ class Subject:
         steps: those that ``View.step`` counts.
         others: further steps whose nodes can be selected. In a comparison these are trace A's, and a state counts them
             before the others.
-        first: the step that is shown where none was chosen, as a state counts.
+        first: the part of a state that says which step is shown where none was chosen.
         html: makes a cell's output, given how it is embedded and its height in CSS pixels.
     """
 
     name: str
     steps: tuple[fe.Step, ...]
     others: tuple[fe.Step, ...]
-    first: int | None
+    first: Mapping[str, int | None]
     html: Callable[[Embedding, int], str]
+
+    @property
+    def always(self) -> bool:
+        """Whether some step is always shown: not for a trace without steps, nor for two of different backends."""
+        return self.first["step"] is not None
 
     def has(self, place: str) -> bool:
         """Tells whether any step has a node with that id, or one that comes from the module with that path."""
@@ -58,17 +63,20 @@ def one_trace(trace: fe.Trace) -> Subject:
     def html(embedding: Embedding, height: int) -> str:
         return trace_html(trace, embedding=embedding, height=height)
 
-    return Subject(trace.name or "unnamed model", trace.steps, (), first_step(trace), html)
+    return Subject(trace.name or "unnamed model", trace.steps, (), {"step": first_step(trace)}, html)
 
 
 def two_traces(first: fe.Trace, second: fe.Trace) -> Subject:
-    """Returns what a view of two traces shows; it opens at the first pass whose graphs differ, as the page does."""
+    """Returns what a view of two traces shows; it opens at the first pass whose graphs differ, as the page does.
+
+    Traces of different backends have no passes in common: it opens at none.
+    """
     diff = fe.diff_traces(first, with_own_files(first, second))
     data = comparison_data(first, second)
     rows = data["comparison"]["rows"]
     different = next((row for row in rows if row["graph"] is None or not row["graph"]["empty"]), next(iter(rows), None))
-    # What one trace lacks is shown beside another pass of its own: only the step of the other names the row.
-    first_shown = None if different is None else different["a"] if different["b"] is None else different["b"]
+    a, b = different["shown"] if different else (None, None)
+    first_shown = {"step": a, "against": None} if b is None else {"step": b, "against": a}
 
     def html(embedding: Embedding, height: int) -> str:
         return comparison_html(first, second, embedding=embedding, height=height)

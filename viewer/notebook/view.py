@@ -42,7 +42,6 @@ class View(traitlets.HasTraits):
         self._subject = subject
         self._height = height
         self._told: set[str | None] = {None}
-        self._default = {"step": subject.first, "node": None}
         self._id = uuid.uuid4().hex
         self._shown_in: int | None = None
         self.state = dict(start)
@@ -88,9 +87,11 @@ class View(traitlets.HasTraits):
         unknown = [key for key in proposal["value"] if key not in state_keys()]
         if unknown:
             raise fe.FreezerError(f"a view's state has no {unknown[0]!r}: its keys are {', '.join(state_keys())}")
-        state = {**self._default, **proposal["value"]}
+        start = {} if "step" in proposal["value"] else self._subject.first
+        state = {"node": None, **start, **proposal["value"]}
         step, count = state["step"], len(self._subject.others) + len(self._subject.steps)
-        if not (isinstance(step, int) and 0 <= step < count) and not (step is None and count == 0):
+        is_one = isinstance(step, int) and 0 <= step < count
+        if not is_one and (step is not None or self._subject.always):
             raise no_step(step, count)
         self._check_selected({"value": state["node"]})
         return state
@@ -100,12 +101,13 @@ class View(traitlets.HasTraits):
         shown = self._subject.from_state(self.state["step"])
         if change["new"] == shown:
             return
-        if change["new"] is None:  # which traitlets lets through
+        if change["new"] is None and self._subject.always:  # traitlets lets None through
             self.step = shown
             raise fe.FreezerError(f"a view always shows one step: choose one of 0 to {len(self._subject.steps) - 1}")
         # Of two traces, the page knows which step of the first one stands for it.
         against = {"against": None} if self._subject.others else {}
-        self.state = {**self.state, "step": self._subject.check(change["new"]), **against}
+        step = None if change["new"] is None else self._subject.check(change["new"])
+        self.state = {**self.state, "step": step, **against}
 
     @traitlets.observe("selected")
     def _selected_set(self, change: dict[str, Any]) -> None:

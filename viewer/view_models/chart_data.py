@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
@@ -62,6 +63,8 @@ class ChartData:
         nodes: counts, one series per method.
         baselines: ``(name, median in ns)`` of eager and scripted on the first device.
         before: largest absolute error of the eager module against float64: what there was before freezing.
+        duplicated: ``(step, bytes)`` of what is held more than once since a step.
+        peak_bytes: the most that was resident during the freeze beyond what was before it, ``None`` where unknown.
         past_tolerance: index of the first step that eager's tolerances reject.
         not_finite: how many errors were infinite or not a number, and so cannot be drawn.
         steps: number of steps in the trace.
@@ -75,6 +78,8 @@ class ChartData:
     nodes: tuple[Series, ...]
     baselines: tuple[tuple[str, float], ...]
     before: float | None
+    duplicated: tuple[tuple[int, int], ...]
+    peak_bytes: int | None
     past_tolerance: int | None
     not_finite: int
     steps: int
@@ -98,6 +103,8 @@ def chart_data(trace: fe.Trace) -> ChartData:
             if line.latency and math.isfinite(line.latency[0].median_ns.value)
         ),
         before=before if before is not None and math.isfinite(before) else None,
+        duplicated=_duplicated(trace),
+        peak_bytes=None if trace.memory is None else trace.memory.peak_bytes,
         past_tolerance=first_past_tolerance(trace),
         not_finite=sum(not math.isfinite(numerics.max_abs) for numerics in compared),
         steps=len(trace.steps),
@@ -185,6 +192,13 @@ def _per_method(trace: fe.Trace, point: Callable[[fe.Step], tuple[float, str]]) 
     for step in trace.steps:
         found.setdefault(step.method, Series(step.method)).add(step, *point(step))
     return tuple(found.values())
+
+
+def _duplicated(trace: fe.Trace) -> tuple[tuple[int, int], ...]:
+    nbytes = Counter[int]()
+    for duplicate in fe.duplicates(trace):
+        nbytes[duplicate.step] += duplicate.nbytes
+    return tuple(sorted(nbytes.items()))
 
 
 def _constants(step: fe.Step) -> tuple[float, str]:

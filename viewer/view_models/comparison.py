@@ -15,6 +15,7 @@ from viewer import comparison_charts
 from viewer.graph_data import graph_data
 from viewer.view_models import view_data
 from viewer.view_models.attributes import attribute_rows
+from viewer.view_models.comparison_pairs import pair_rows
 from viewer.view_models.comparison_sources import with_own_files
 from viewer.view_models.failure import failure_message, failure_title, knows_constants, notice_parts
 from viewer.view_models.overview import FATE_ORDER
@@ -30,20 +31,23 @@ def comparison_data(first: fe.Trace, second: fe.Trace) -> dict[str, Any]:
 
     Returns:
         ``view``, ``graph`` and ``charts`` as for one trace, with the steps of both, those of B after those of A; and
-        ``comparison``: what stands for what, and what differs. Equal traces give equal data.
+        ``comparison``: what stands for what, and what differs. Equal traces give equal data. Traces of different
+        backends have no common passes and no charts, but pairs of what serves one purpose.
     """
     diff = fe.diff_traces(first, with_own_files(first, second))
-    rows = _rows(diff)
+    rows = [] if diff.across_backends else _rows(diff)
     return {
         "view": _view(diff),
         "graph": _graph(diff),
-        "charts": comparison_charts.chart_items(diff, rows),
+        "charts": None if diff.across_backends else comparison_charts.chart_items(diff, rows),
         "comparison": {
             "names": _names(first, second),
             "made": [trace.created for trace in (first, second)],
             "calls": [trace.call for trace in (first, second)],
             "notices": [_notices(trace) for trace in (first, second)],
             "rows": rows,
+            "backends": [trace.backend for trace in (first, second)],
+            "pairs": pair_rows(diff),
             "attributes": _attributes(diff),
             "settings": [
                 {"subject": one.subject, "name": one.name, "a": one.before, "b": one.after} for one in diff.settings
@@ -219,6 +223,8 @@ def _attributes(diff: fe.TraceDiff) -> list[dict[str, Any]]:
     rows = []
     for path in sorted({*ours, *theirs}, key=lambda path: (_weight(fields.get(path, ())), path)):
         one = ours.get(path) or theirs[path]
+        if diff.across_backends and not one["shape"]:
+            continue  # Inductor knows no submodules, flags and hooks
         rows.append(
             {
                 "path": path,

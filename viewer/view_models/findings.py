@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 import freeze_engine as fe
@@ -43,7 +43,7 @@ def findings_view(trace: fe.Trace, metrics: tuple[fe.StepMetrics, ...]) -> dict[
     }
 
 
-def payoff_rows(metrics: tuple[fe.StepMetrics, ...]) -> list[dict[str, Any]]:
+def payoff_rows(metrics: Sequence[fe.StepMetrics]) -> list[dict[str, Any]]:
     """Returns the passes that changed the latency measurably: what saved most first, what cost most last."""
     changes = [change for entry in metrics for change in entry.latency_changes]
     return [
@@ -149,7 +149,7 @@ def memory_rows(trace: fe.Trace) -> list[dict[str, Any]]:
 
 
 def duplicate_rows(trace: fe.Trace) -> list[dict[str, Any]]:
-    """Returns what is held more than once, and since which step."""
+    """Returns what is held more than once, and since which step, the largest first."""
     return [
         {
             "step": duplicate.step,
@@ -157,7 +157,7 @@ def duplicate_rows(trace: fe.Trace) -> list[dict[str, Any]]:
             "kind": _DUPLICATES[duplicate.kind],
             "names": list(duplicate.attributes or duplicate.names),
         }
-        for duplicate in fe.duplicates(trace)
+        for duplicate in sorted(fe.duplicates(trace), key=lambda duplicate: -duplicate.nbytes)
     ]
 
 

@@ -87,7 +87,7 @@ class Build:
         code = next((raw.code for raw in reversed(compiled.steps) if raw.code is not None), None)
         if code is None:
             return ()
-        lowered = Lowered(compiled.steps[-1].graph, steps[-1].graph, node_origins(steps))
+        lowered = Lowered(compiled.steps[-1].graph, steps[-1].graph, steps[0].graph, node_origins(steps))
         return (program(name, FORWARD, code, compiled.kernels, lowered),)
 
     def _add(self, raw: RawStep, before: RawStep | None, number: int | None) -> None:

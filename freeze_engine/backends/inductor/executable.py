@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import torch
-from torch.fx.node import map_arg
+from torch.fx.node import map_aggregate, map_arg
 
 from freeze_engine.backends.inductor import private
 from freeze_engine.backends.inductor.constants import Constants
@@ -56,10 +56,19 @@ def _runs(row: Row) -> bool:
         return row.value is not None
     if row.op != "call_function":
         return row.op in ("placeholder", "output")
+    if _holds_symbols(row):
+        return False
     if private.is_operator(row.target) or isinstance(row.target, types.BuiltinFunctionType):
         return True
     # torch itself has functions of symbolic numbers: torch.sym_max and the like.
     return str(getattr(row.target, "__module__", "")) in ("_operator", "operator", "math", "torch")
+
+
+def _holds_symbols(row: Row) -> bool:
+    """Whether a node was given a symbolic number itself, and not the node that computes it, as up to torch 2.9."""
+    found: list[Any] = []
+    map_aggregate((row.args, row.kwargs), lambda argument: found.append(private.symbol(argument)))
+    return any(found)
 
 
 def _put(root: dict[str, Any], target: str, value: Any) -> None:

@@ -16,7 +16,7 @@ from freeze_engine.measure.memory import tensor_bytes
 from freeze_engine.trace import AttributeKind, InputSpec
 
 _ROOT = re.compile(r"[LG]\['(\w+)'\]")
-_PART = re.compile(r"\['([^']+)'\]|\[(\d+)\]|\.([A-Za-z_]\w*)")
+_PART = re.compile(r"\['([^']+)'\]|\[(\d+)\]|\.(\w+)")
 _SIZE = re.compile(r"\.(size|stride|storage_offset)\(\)")
 _HELD: Mapping[str, AttributeKind] = {"._parameters[": "parameter", "._buffers[": "buffer"}
 _CONTAINERS = {"_modules", "_parameters", "_buffers"}

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -35,38 +35,90 @@ class Runnable:
     Attributes:
         program: as the trace has it.
         call: runs it; takes a list of its inputs, which it empties.
-        spent_ns: by position of a kernel, what its calls took since this was last set to 0.
+        clock: sees the calls of its kernels.
         inputs: what it was called with.
         written: positions of the inputs that it writes.
     """
 
     program: Program
     call: Callable[[list[Any]], object]
-    spent_ns: list[float]
+    clock: _Clock
     inputs: tuple[Any, ...]
     written: frozenset[int]
 
     def run(self) -> tuple[float, ...]:
         """Runs the program once, and returns what each kernel took, in ns."""
-        self.spent_ns[:] = [0.0] * len(self.spent_ns)
+        self.clock.reset(len(self.program.kernels))
         given = [map_tensors(each, torch.clone) if at in self.written else each for at, each in enumerate(self.inputs)]
         self.call(given)
-        return tuple(self.spent_ns)
+        return self.clock.read()
+
+
+class _Clock:
+    """Sums up what the calls of each kernel take, by the clock around them."""
+
+    def reset(self, kernels: int) -> None:
+        """Starts from 0.
+
+        Args:
+            kernels: how many there are.
+        """
+        self._spent_ns = [0.0] * kernels
+
+    def around(self, index: int, kernel: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+        """Calls a kernel."""
+        begun_ns = time.perf_counter_ns()
+        result = kernel(*args, **kwargs)
+        self._spent_ns[index] += time.perf_counter_ns() - begun_ns
+        return result
+
+    def read(self) -> tuple[float, ...]:
+        """Returns what each kernel took, in ns."""
+        return tuple(self._spent_ns)
+
+
+class _CudaClock(_Clock):
+    """The same by the device's own clock, between two events on the current stream, which kernels are queued on."""
+
+    def reset(self, kernels: int) -> None:
+        """Starts from 0."""
+        super().reset(kernels)
+        self._events: list[tuple[int, torch.cuda.Event, torch.cuda.Event]] = []
+
+    def around(self, index: int, kernel: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+        """Queues a kernel."""
+        begun, ended = (torch.cuda.Event(enable_timing=True) for _ in range(2))  # type: ignore[no-untyped-call]
+        begun.record()
+        result = kernel(*args, **kwargs)
+        ended.record()
+        self._events.append((index, begun, ended))
+        return result
+
+    def read(self) -> tuple[float, ...]:
+        """Waits for the device, and returns what each kernel took, in ns."""
+        torch.cuda.synchronize()
+        for index, begun, ended in self._events:
+            self._spent_ns[index] += begun.elapsed_time(ended) * 1e6
+        return super().read()
+
+
+_CLOCKS: Mapping[str, type[_Clock]] = {"cpu": _Clock, "cuda": _CudaClock}
 
 
 def runnable_programs(
     programs: Sequence[tuple[Program, RawCompile]], run: Callable[[], object]
-) -> tuple[Runnable, ...]:
-    """Returns the programs that can be run on their own.
+) -> tuple[tuple[Runnable, ...], tuple[str, ...]]:
+    """Makes programs ready to be run on their own.
 
     Args:
-        programs: each with what was kept of its compile; one whose generated module was not seen is left out, as is
-            one that is not written in Python, or runs on another device than the CPU.
+        programs: each with what was kept of its compile.
         run: runs the compiled module that they belong to, once, to see what they are called with.
+
+    Returns:
+        Those that can be run, and for each of the others a sentence that says why not.
     """
-    outputs = {
-        id(output): index for index, (_, raw) in enumerate(programs) if (output := _held(raw.output)) is not None
-    }
+    held = (_held(raw.output) for _, raw in programs)
+    outputs = {id(output): index for index, output in enumerate(held) if output is not None}
     given: dict[int, tuple[Any, ...]] = {}
 
     def note(output: Any, inputs: Sequence[Any]) -> None:
@@ -75,8 +127,30 @@ def runnable_programs(
 
     with patched(tuple(_seeing_inputs(note))):
         run()
-    found = (_runnable(*programs[index], inputs) for index, inputs in given.items())
-    return tuple(each for each in found if each is not None)
+    found, reasons = [], []
+    for index, (program, raw) in enumerate(programs):
+        reason = _obstacle(program, raw, given.get(index))
+        if reason:
+            reasons.append(f"The kernels of {program.name}, {program.method}, were not timed: {reason}.")
+        else:
+            found.append(_runnable(program, raw, given[index]))
+    return tuple(found), tuple(reasons)
+
+
+def _obstacle(program: Program, raw: RawCompile, inputs: tuple[Any, ...] | None) -> str:
+    """Returns why a program cannot be run on its own, empty if it can."""
+    if _held(raw.program) is None:
+        return "the module that Inductor generated was not seen"
+    if inputs is None:
+        return "nothing called it"
+    if program.code is None or len(calls(program.code)) != len(program.kernels):
+        return "its code is not Python"
+    other = _devices(inputs) - _CLOCKS.keys()
+    return f"it runs on {', '.join(sorted(other))}" if other else ""
+
+
+def _devices(inputs: Sequence[Any]) -> set[str]:
+    return {each.device.type for each in inputs if isinstance(each, torch.Tensor)}
 
 
 def timed(programs: Sequence[Runnable], seconds: float) -> tuple[Program, ...]:
@@ -126,39 +200,27 @@ def _held(reference: Callable[[], Any] | None) -> Any:
     return reference() if reference is not None else None
 
 
-def _runnable(program: Program, raw: RawCompile, inputs: tuple[Any, ...]) -> Runnable | None:
-    module = _held(raw.program)
-    tensors = [each for each in inputs if isinstance(each, torch.Tensor)]
-    on_cpu = all(each.device.type == "cpu" for each in tensors)
-    if module is None or program.code is None or not on_cpu or len(calls(program.code)) != len(program.kernels):
-        return None
-    spent_ns = [0.0] * len(program.kernels)
-    call = _with_clock(program.code, dict(vars(module)), spent_ns)
+def _runnable(program: Program, raw: RawCompile, inputs: tuple[Any, ...]) -> Runnable:
+    clock = _CLOCKS["cuda" if "cuda" in _devices(inputs) else "cpu"]()
+    call = _with_clock(program.code or "", dict(vars(_held(raw.program))), clock)
     written = frozenset(getattr(_held(raw.output), "mutated_input_idxs", ()))
-    return Runnable(program, call, spent_ns, inputs, written)
+    return Runnable(program, call, clock, inputs, written)
 
 
-def _with_clock(code: str, names: dict[str, Any], spent_ns: list[float]) -> Callable[[list[Any]], object]:
+def _with_clock(code: str, names: dict[str, Any], clock: _Clock) -> Callable[[list[Any]], object]:
     """Makes the functions of a program again, with a clock around the calls of kernels.
 
     Args:
         code: the program's.
         names: of the program's module; the new functions are put there.
-        spent_ns: gets what the calls took.
+        clock: put around the calls of kernels.
 
     Returns:
         The function that runs the program.
     """
-
-    def clocked(index: int, kernel: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-        begun_ns = time.perf_counter_ns()
-        result = kernel(*args, **kwargs)
-        spent_ns[index] += time.perf_counter_ns() - begun_ns
-        return result
-
     module = _Clocking(code).visit(ast.parse(code))
     module.body = list(_running(module.body))
-    names[_TIMED] = clocked
+    names[_TIMED] = clock.around
     exec(compile(ast.fix_missing_locations(module), "<generated by Inductor>", "exec"), names)
     call: Callable[[list[Any]], object] = names["call"]
     return call

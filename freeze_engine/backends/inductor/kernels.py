@@ -31,11 +31,13 @@ class Lowered:
     Attributes:
         graph: as it was kept.
         snapshot: the same in the trace.
-        origins: by id of a node of it, the nodes of the first graph that it does the work of.
+        first: the method's graph as it came.
+        origins: by id of a node, the nodes of the first graph that it does the work of.
     """
 
     graph: RawGraph
     snapshot: GraphSnapshot
+    first: GraphSnapshot
     origins: Mapping[str, tuple[str, ...]]
 
 
@@ -68,21 +70,23 @@ def kernels(code: str | None, seen: Sequence[RawKernel], lowered: Lowered) -> It
     names = scoped_names(graph)
     nodes = {node.outputs[0].name: node for node in snapshot.walk() if node.outputs}
     places = {node.id: index for index, node in enumerate(nodes.values())}
+    first = tuple(node for node in lowered.first.walk() if node.op != "get_attr")
     for name, kind, kernel in _matched(code, seen):
         cone = cones.of(kernel) if kernel is not None else ()
         found = {nodes[each].id: nodes[each] for row in cone for each in names[row] if each in nodes}
         computed = sorted(found.values(), key=lambda node: places[node.id])
-        yield _kernel(name, kind, computed, lowered.origins)
+        of_them = {origin for node in computed for origin in lowered.origins.get(node.id, ())}
+        yield _kernel(name, kind, computed, [node for node in first if node.id in of_them])
 
 
-def _kernel(name: str, kind: Kind, computed: Sequence[Node], origins: Mapping[str, tuple[str, ...]]) -> Kernel:
+def _kernel(name: str, kind: Kind, computed: Sequence[Node], origins: Sequence[Node]) -> Kernel:
     return Kernel(
         name,
         kind,
         nodes=tuple(node.id for node in computed),
-        origins=tuple(dict.fromkeys(origin for node in computed for origin in origins.get(node.id, ()))),
+        origins=tuple(node.id for node in origins),
         ops=tuple(node.op for node in computed),
-        sources=tuple(dict.fromkeys(node.source for node in computed if node.source is not None)),
+        sources=tuple(dict.fromkeys(node.source for node in (*origins, *computed) if node.source is not None)),
     )
 
 

@@ -137,7 +137,7 @@ def leaving_out(passes: tuple[str, ...]) -> Iterator[LeavingOut]:
 
 def _patches() -> tuple[Patch, ...]:
     found = [(_function(name), key) for name, keys in _FUNCTIONS.items() for key in keys]
-    found += [(_group, "apply_patterns"), (_observed, "disabled")]
+    found += [(_group, "apply_patterns"), (_observed, "apply_gm_pass"), (_observed, "apply_graph_pass")]
     found += [(_match, key) for key in ("graph_entry", "lowering_entry", "replacement_entry")]
     known = [(make, private.OPTIONAL[key]) for make, key in found]
     return tuple(Patch(each.owner, each.attribute, make(each.found)) for make, each in known if each.found is not None)
@@ -171,14 +171,16 @@ def _group(original: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _observed(original: Callable[..., Any]) -> Callable[..., Any]:
-    """torch asks this before each pass that it names; its own setting ``disabled_passes`` also takes parts of names."""
+    """torch runs so the passes that it names; it has a setting ``disabled_passes``, which takes parts of names, too."""
 
     @functools.wraps(original)
-    def is_disabled(observer: Any) -> Any:
+    def apply(observer: Any, function: Any) -> Any:
         leaving = _leaving.get()
-        return (leaving is not None and leaving.skips(observer.passname)) or original(observer)
+        if leaving is None or not leaving.skips(observer.passname):
+            return original(observer, function)
+        return None
 
-    return is_disabled
+    return apply
 
 
 def _match(original: Callable[..., Any]) -> Callable[..., Any]:

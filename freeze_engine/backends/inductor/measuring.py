@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import contextvars
 import copy
+import functools
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -17,7 +18,7 @@ from freeze_engine.backends.inductor.kernel_times import Runnable, runnable_prog
 from freeze_engine.backends.inductor.live import LiveGraph
 from freeze_engine.backends.inductor.raw import RawCompile
 from freeze_engine.backends.inductor.stand_in import StandIn
-from freeze_engine.backends.inductor.state import State
+from freeze_engine.backends.inductor.state import InputState, State
 from freeze_engine.backends.inductor.unfrozen import compiled_unfrozen, unfrozen_programs
 from freeze_engine.backends.torchscript.front_door import scripted
 from freeze_engine.inputs import Inputs
@@ -155,18 +156,19 @@ class _Measuring:
         with self._told_of(COMPILED):
             self.progress("compiling without freezing", 0, 1)
             model, reset = self._copy()
-            compiled, seen = _apart(compiled_unfrozen, model, cloned(inputs), subject.options)
+            given = cloned(inputs)
+            compiled, seen = _apart(compiled_unfrozen, model, given, subject.options)
             found.append(Candidate(COMPILED, compiled, reset))
             programs = unfrozen_programs(self.trace, seen)
             self.trace = replace(self.trace, programs=(*self.trace.programs, *programs))
-            self._note_generated(programs, seen, compiled)
+            self._note_generated(programs, seen, compiled, given)
         with self._told_of(FROZEN):
             # Copies of inputs may fail a guard that the inputs themselves pass: then it is compiled anew here.
             _apart(call_once, subject.compiled, cloned(inputs), subject.options)
             reset = self._source_state().restore if subject.written else None
             found.append(Candidate(FROZEN, subject.compiled, reset))
             programs = tuple(each for each in self.trace.programs if each.name == FROZEN)
-            self._note_generated(programs, subject.compiles, subject.compiled)
+            self._note_generated(programs, subject.compiles, subject.compiled, inputs)
         for name, for_inference in ((SCRIPTED, False), (FOR_INFERENCE, True)):
             with self._told_of(name):
                 self.progress(f"making it {name}", 0, 1)
@@ -174,15 +176,21 @@ class _Measuring:
                 found.append(Candidate(name, _apart(_script_frozen, model, inputs, subject.via, for_inference), reset))
         return found
 
-    def _note_generated(self, programs: Iterable[Program], compiles: Sequence[RawCompile], compiled: Any) -> None:
-        """Makes programs ready to have their kernels timed."""
+    def _note_generated(
+        self, programs: Iterable[Program], compiles: Sequence[RawCompile], compiled: Any, inputs: Inputs
+    ) -> None:
+        """Makes programs ready to have their kernels timed; the inputs are those that they were compiled with."""
         if not self.measure.latency or len(compiles) != len(self.trace.methods):
             return
         of_method = dict(zip(self.trace.methods, compiles, strict=True))
-        inputs = cloned(self.subject.inputs)
         pairs = [(program, of_method[program.method]) for program in programs]
+        state = InputState(inputs)
         with self._told_of("the kernels"):
-            self.generated += runnable_programs(pairs, lambda: compiled(*inputs.args, **inputs.kwargs))
+            run = functools.partial(_apart, compiled, *inputs.args, **inputs.kwargs)
+            found, reasons = runnable_programs(pairs, run)
+            self.generated += found
+            self.notices += (Notice("not_measured", reason) for reason in reasons)
+        state.restore()
 
     def _time_kernels(self) -> None:
         """Gives the kernels of all programs that can be run on their own their times."""
@@ -250,9 +258,9 @@ class _Measuring:
         self.notices.append(Notice("not_measured", message, key if isinstance(key, int) else None))
 
 
-def _apart(make: Callable[..., Any], *args: Any) -> Any:
+def _apart(make: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     """Calls a function where no capture sees what it compiles or freezes."""
-    return contextvars.Context().run(make, *args)
+    return contextvars.Context().run(make, *args, **kwargs)
 
 
 def _script_frozen(

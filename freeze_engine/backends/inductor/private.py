@@ -1,7 +1,7 @@
 """Every private name of Inductor, Dynamo and fx this backend stands on, looked up in one place.
 
 torch promises nothing about these names. Each is listed with what a trace loses without it; only `REQUIRED` ones keep
-a recording from starting. Checked on torch 2.13.0 (CPU build).
+a recording from starting. Checked on torch 2.13.0 (CPU build), and on 2.9.1 and 2.6.0 (CUDA builds, run on a CPU).
 """
 
 from __future__ import annotations
@@ -151,11 +151,11 @@ OPTIONAL: Mapping[str, PrivateName] = {
     "pass_ends": PrivateName(
         _OBSERVER, "GraphTransformObserver.__exit__", "joint_graph", "joint-graph and post-grad passes by name"
     ),
-    "disabled": PrivateName(
-        _OBSERVER,
-        "GraphTransformObserver._check_disable_pass",
-        "joint_graph",
-        "leaving out joint-graph and post-grad passes by name",
+    "apply_gm_pass": PrivateName(
+        _OBSERVER, "GraphTransformObserver.apply_gm_pass", "joint_graph", "leaving out passes that torch names"
+    ),
+    "apply_graph_pass": PrivateName(
+        _OBSERVER, "GraphTransformObserver.apply_graph_pass", "joint_graph", "leaving out passes that torch names"
     ),
     "late_view_to_reshape": PrivateName(
         _COMPILE, "view_to_reshape", "post_grad", "views turned into reshapes before lowering"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -19,6 +20,7 @@ from freeze_engine.trace import MemoryLedger, Notice
 
 METHOD = "forward"
 _SHOWN = 300
+_ROOM = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +53,8 @@ def memory_ledger(saved: Saved, peak_bytes: int | None) -> MemoryLedger:
         What came of it; files are gone afterwards.
     """
     with tempfile.TemporaryDirectory(prefix="freezer-") as folder, inference():
+        if shutil.disk_usage(folder).free < _room_bytes(saved.scripted):
+            return MemoryLedger(peak_bytes, message="Saving was not tried: the disk of temporary files has no room.")
         file = Path(folder, "module.pt")
         before, _ = _file_bytes(saved.scripted, file)
         after, problem = _file_bytes(saved.frozen, file)
@@ -74,6 +78,11 @@ def serialization_notice(ledger: MemoryLedger, name: str) -> Notice | None:
     return Notice(
         "not_serializable", f"The frozen module does not survive saving: {ledger.message}.{culprit}", ledger.step
     )
+
+
+def _room_bytes(module: torch.jit.ScriptModule) -> int:
+    """Returns what the files may take: freezing may write shared weights apart."""
+    return _ROOM * sum(tensor.nbytes for tensor in module.state_dict().values()) + (64 << 20)
 
 
 def _file_bytes(module: Any, file: Path) -> tuple[int | None, str]:

@@ -1,0 +1,170 @@
+/* The viewer with two traces of different backends: what each did for one purpose, and both fates of every tensor. */
+"use strict";
+var FreezerViewer = FreezerViewer || {};
+
+(() => {
+  const { h, fill, grid, ComparisonModel, ComparisonViewer, ComparisonDetails, GraphPanel, PassList, PassSummary, stepLabel } = FreezerViewer;
+  const SIDES = ["a", "b"];
+  const BACKENDS = { torchscript: "TorchScript", inductor: "Inductor" };
+  const MODULES_SHOWN = 3;
+
+  /** Passes and operators are others: a step is held against those of its own trace only. */
+  class AcrossModel extends ComparisonModel {
+    comparable(one, other) {
+      return super.comparable(one, other) && this.step(one).side === this.step(other).side;
+    }
+
+    baseOf(index, against = null) {
+      const step = this.step(index);
+      if (step === null) return null;
+      return this.comparable(against, index) ? against : step.before;
+    }
+
+    get backends() {
+      return this.comparison.backends.map((backend) => BACKENDS[backend]);
+    }
+  }
+
+  class AcrossViewer extends ComparisonViewer {
+    modelOf({ view, graph, comparison }) {
+      return new AcrossModel(view, graph, comparison);
+    }
+
+    parts() {
+      const { ComparisonAttributesPanel, RewritesPanel, AliasesPanel, IrPanel, CodePanel, ComparisonEnvironmentPanel } = FreezerViewer;
+      const panels = [PairsPanel, AcrossGraphPanel, ComparisonAttributesPanel, RewritesPanel, AliasesPanel, IrPanel, CodePanel, ComparisonEnvironmentPanel];
+      return { Details: AcrossDetails, PassList: AcrossPassList, PassSummary: AcrossSummary, panels, sheet: {} };
+    }
+
+    heading() {
+      const { comparison, backends } = this.model;
+      const { pairs, attributes, names } = comparison;
+      const fates = attributes.filter((row) => row.fields.some((field) => ["fate", "only in one"].includes(field)));
+      const both = pairs.filter(({ a, b }) => a.changed && b.changed);
+      const title = backends.map((backend, index) => h("span.fv-two-name", { title: names[index] }, sign(index), ` ${backend}`));
+      return [
+        h("div.fv-title", null, h("h1.fv-two-names", { title: names.join(" ↔ ") }, title), h("span.fv-muted", null, names[0] === names[1] ? names[0] : names.join(" ↔ "))),
+        h(
+          "div.fv-facts",
+          null,
+          fact("both did something", this.link(`${both.length} of ${pairs.length}`, { tab: "pairs" }), "purposes of passes"),
+          fact("tensors", fates.length ? this.link(`${fates.length} met another fate`, { tab: "attributes", quiet: true }) : "the same fates", `of ${attributes.length}`),
+        ),
+      ];
+    }
+
+    /** Nothing chosen shows the pairs; whoever asks for a view of a pass gets the first that did something. */
+    valid(state) {
+      const { model } = this;
+      const known = model.step(state.step) !== null;
+      const tab = !this.panels?.has(state.tab) || (!known && state.tab === "graph") ? "pairs" : state.tab;
+      const against = model.comparable(state.against, state.step) ? state.against : null;
+      return { ...state, tab, step: known ? state.step : null, against };
+    }
+
+    navigate(patch, how) {
+      const needs = patch.tab !== undefined && !["pairs", "attributes", "environment"].includes(patch.tab);
+      const first = this.model.steps.find((step) => step.changed && step.before !== null);
+      const step = needs && this.current.step === null && first ? { step: first.index } : {};
+      FreezerViewer.Viewer.prototype.navigate.call(this, { ...step, ...patch }, how);
+    }
+
+    move(direction, changedOnly = false) {
+      FreezerViewer.Viewer.prototype.move.call(this, direction, changedOnly);
+    }
+  }
+
+  /** One row for each purpose, with what either backend did for it. */
+  class PairsPanel {
+    constructor(app) {
+      this.app = app;
+      this.id = "pairs";
+      this.label = "Side by side";
+      const { pairs } = app.model.comparison;
+      this.count = pairs.length;
+      const heads = ["Purpose", ...app.model.backends.map((backend, index) => h("span", null, sign(index), ` ${backend}`)), "Why these two"];
+      this.element = h(
+        "div.fv-panel-body.fv-scroll.fv-across",
+        null,
+        h("p.fv-muted", null, "The two have other passes and other operators, so passes stand beside each other by what they are for. A pass opens with what it did to its own graph."),
+        grid("What each did for one purpose", heads, pairs.map((pair) => this.row(pair))),
+      );
+    }
+
+    render() {}
+
+    row(pair) {
+      const sides = SIDES.map((side) => h("td", null, this.side(pair[side])));
+      return h("tr", { class: pair.effect ? "" : "fv-row-same" }, h("th", { scope: "row" }, pair.purpose), sides, h("td.fv-wrap.fv-muted", null, pair.why));
+    }
+
+    side(side) {
+      if (!side.passes.length) return h("span.fv-muted", null, side.instead || "no pass for it");
+      const passes = side.passes.map(({ name, count, step }) => h("div", null, this.app.link(name, { step, against: null, tab: "graph", node: null, attribute: null }), count > 1 ? h("span.fv-muted.fv-num", null, ` ×${count}`) : null));
+      return [passes, h("div.fv-num", null, effect(side)), only(side.only)];
+    }
+  }
+
+  function effect({ changed, removed, added, rewrites }) {
+    if (!changed) return h("span.fv-muted", null, "changed nothing");
+    const nodes = [removed ? h("span.fv-removed", { title: "nodes taken out" }, `−${removed} `) : null, added ? h("span.fv-added", { title: "nodes put in" }, `+${added} `) : null];
+    const kinds = rewrites.map(([kind, count]) => `${count} ${kind}`).join(", ");
+    return [nodes, kinds ? h("span", null, kinds) : removed || added ? "nodes" : h("span.fv-muted", null, "changed nodes in place")];
+  }
+
+  function only(modules) {
+    if (!modules.length) return null;
+    const more = modules.length > MODULES_SHOWN ? ` and ${modules.length - MODULES_SHOWN} more` : "";
+    return h("div.fv-small", { title: modules.join("\n") }, "only here: ", h("span.fv-mono", null, modules.slice(0, MODULES_SHOWN).join(", ")), more);
+  }
+
+  class AcrossPassList extends PassList {
+    group(group) {
+      const element = super.group(group);
+      element.querySelector(".fv-passes-stage > .fv-clip").prepend(sign(group.items[0].side), " ");
+      return element;
+    }
+
+    /** The numbers are those that the passes have in their own trace. */
+    option(step) {
+      const option = super.option(step);
+      option.querySelector(".fv-pass-index").textContent = stepLabel(step).slice(2);
+      return option;
+    }
+  }
+
+  class AcrossSummary extends PassSummary {
+    render(state) {
+      if (this.app.pair) {
+        super.render(state);
+        return;
+      }
+      this.shown = null;
+      fill(this.element, h("div.fv-summary-name", null, this.app.passes.drawerButton(), h("strong", null, "No pass is chosen")), h("span.fv-muted", null, "Choose one from either trace to see what it did."));
+    }
+  }
+
+  class AcrossGraphPanel extends GraphPanel {
+    eachAttribute(at, add) {
+      const { model } = this.app;
+      model.as(model.step(at).side, () => super.eachAttribute(at, add));
+    }
+  }
+
+  class AcrossDetails extends ComparisonDetails {
+    constructor(app) {
+      super(app);
+      this.words = { added: "added", removed: "removed", changed: "changed" };
+    }
+  }
+
+  function sign(index) {
+    return h("span.fv-side", { class: `fv-side-${SIDES[index]}` }, SIDES[index].toUpperCase());
+  }
+
+  function fact(label, value, note) {
+    return h("div.fv-fact", null, h("span.fv-fact-label", null, label), h("span.fv-fact-value", null, value), h("span.fv-fact-note", null, note));
+  }
+
+  Object.assign(FreezerViewer, { AcrossViewer });
+})();

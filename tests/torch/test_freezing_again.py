@@ -1,0 +1,159 @@
+"""The checks that freeze once more: idempotence, determinism, round trip."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import torch
+
+import freeze_engine as fe
+from freeze_engine.checks import determinism as determinism_module, round_trip as round_trip_module
+
+AGAIN = ("idempotence", "determinism", "round_trip")
+
+
+class ConvBn(torch.nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.conv = torch.nn.Conv2d(2, 3, 3)
+        self.bn = torch.nn.BatchNorm2d(3)
+        self.register_buffer("seen", torch.zeros(1))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        self.seen.add_(1)
+        return self.bn(self.conv(x)) + self.seen
+
+    @torch.jit.export
+    def shape(self, x: torch.Tensor) -> list[int]:
+        return list(x.shape)
+
+
+INPUT = torch.ones(1, 2, 6, 6)
+
+
+def asked(model: torch.nn.Module, inputs: object, *names: fe.CheckName, **how: object) -> fe.Recording:
+    return fe.record(model.eval(), inputs, measure=None, checks=names or AGAIN, **how)  # type: ignore[arg-type]
+
+
+def answers(recording: fe.Recording) -> dict[str, str]:
+    return {check.name: check.verdict for check in recording.trace.checks}
+
+
+def test_an_ordinary_module_passes_all_three() -> None:
+    model = ConvBn()
+    recording = asked(model, (INPUT,), options=fe.TorchScriptOptions(preserved_attrs=("shape",)))
+    assert recording.trace.checks == (
+        fe.Check(
+            "idempotence",
+            "passed",
+            "Freezing the frozen module again changes nothing.",
+            ("frozen again: the same graphs", "saved, loaded and frozen again: the same graphs"),
+        ),
+        fe.Check("determinism", "passed", "3 freezes of the same module did the same."),
+        fe.Check("round_trip", "passed", "Loaded, its graphs are the same, and it gives the same outputs."),
+    )
+    assert recording.others == {}
+    assert [model.seen.item(), recording.module.seen.item()] == [0.0, 0.0]  # left as found
+
+
+@pytest.fixture(scope="module")
+def attention() -> fe.Recording:
+    torch.manual_seed(0)
+    layer = torch.nn.TransformerEncoderLayer(8, 2, 8, batch_first=True)
+    return asked(torch.nn.TransformerEncoder(layer, 1), (torch.ones(1, 3, 8),), "idempotence", "round_trip")
+
+
+def test_a_module_that_the_second_freeze_changes_is_told_with_its_operators(attention: fe.Recording) -> None:
+    check = attention.trace.checks[0]
+    assert (check.name, check.verdict) == ("idempotence", "failed")
+    assert check.message == "The frozen module, frozen again and saved, loaded and frozen again, is another one."
+    assert check.details[0].startswith("frozen again: forward: ")
+    assert "prim::GetAttr -" in check.details[0]
+
+
+def test_the_other_freeze_can_be_held_against_the_first(attention: fe.Recording) -> None:
+    diff = fe.diff_traces(attention.trace, attention.others["idempotence"])
+    assert not diff.finals[0].graph.empty
+    assert fe.loads(fe.dumps(attention.others["idempotence"])) == attention.others["idempotence"]
+
+
+def test_graphs_that_loading_changes_are_told_where_the_outputs_are_the_same(attention: fe.Recording) -> None:
+    check = attention.trace.checks[1]
+    assert (check.verdict, check.message) == ("passed", "Loaded, it has other graphs, and it gives the same outputs.")
+    assert check.details
+    ends = attention.others["round_trip"].steps
+    assert {step.stage for step in ends} == {"input", "inline"}
+
+
+def test_freezes_that_differ_are_told_by_the_pass_at_which_they_part(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Plain(ConvBn):
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return self.conv(x)
+
+    other = fe.record(Plain().eval(), measure=None).trace
+    monkeypatch.setattr(determinism_module, "frozen_anew", lambda context: other)
+    recording = asked(ConvBn(), (INPUT,), "determinism")
+    (check,) = recording.trace.checks
+    assert (check.verdict, check.message) == (
+        "failed",
+        "3 freezes of the same module did not do the same: a recording is of one run.",
+    )
+    assert check.details[0].startswith("freeze 2 against the first: they part at step 0, input of forward: nodes: ")
+    assert recording.others == {"determinism": other}
+
+
+def test_a_file_that_gives_other_outputs_fails(monkeypatch: pytest.MonkeyPatch) -> None:
+    other = torch.jit.freeze(torch.jit.script(ConvBn().eval()))
+    monkeypatch.setattr(round_trip_module, "saved_and_loaded", lambda module: other)
+    (check,) = asked(ConvBn(), (INPUT,), "round_trip").trace.checks
+    assert (check.verdict, check.message) == ("failed", "Saved and loaded, it gives other outputs.")
+    assert check.details[0].startswith("its outputs differ by up to ")
+
+
+@pytest.mark.skipif(not torch.backends.mkldnn.is_available(), reason="this torch has no MKLDNN")
+def test_a_module_that_does_not_save_fails_in_torchs_words() -> None:
+    model = torch.nn.Sequential(torch.nn.Conv2d(2, 3, 3), torch.nn.ReLU())
+    recording = asked(model, (INPUT,), options=fe.TorchScriptOptions(optimize_for_inference=True))
+    assert answers(recording) == {"idempotence": "unknown", "determinism": "passed", "round_trip": "failed"}
+    idempotence, _, round_trip = recording.trace.checks
+    assert idempotence.details[0] == "frozen again: the same graphs"
+    assert idempotence.details[1].startswith("saved, loaded and frozen again: it could not be done: RuntimeError: ")
+    assert round_trip.message == "It cannot be saved and loaded."
+
+
+def test_without_inputs_graphs_are_compared_all_the_same() -> None:
+    recording = asked(ConvBn(), None)
+    assert answers(recording) == {"idempotence": "passed", "determinism": "passed", "round_trip": "passed"}
+    assert recording.trace.checks[2].message == "Loaded, its graphs are the same; without inputs it was not run."
+
+
+def test_a_users_capture_does_not_see_the_further_freezes() -> None:
+    with fe.capture() as captured:
+        asked(ConvBn(), (INPUT,))
+    assert len(captured.traces) == 1
+
+
+def test_what_inductor_compiles_is_compiled_once_more() -> None:
+    model = torch.nn.Sequential(torch.nn.Linear(4, 4), torch.nn.ReLU())
+    with torch.no_grad():
+        recording = asked(model, (torch.ones(2, 4),), backend="inductor")
+    print(recording.trace.checks[1].message)
+    assert answers(recording) == {"idempotence": "unknown", "determinism": "passed", "round_trip": "unknown"}
+    assert recording.trace.checks[1].message == "2 freezes of the same module did the same."
+
+
+def test_the_other_freeze_is_written_beside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from freeze_engine import session
+    from freeze_engine.worker import record_task
+    from freeze_engine.worker.request import REQUEST, request_text
+
+    other = fe.record(ConvBn().eval(), measure=None).trace
+    found = fe.Recording(None, replace(other, name="first"), {}, {"idempotence": other})
+    monkeypatch.setattr(session, "record_loaded", lambda *_: found)
+    request = fe.RecordRequest("example:counter", tmp_path / "net.fztrace", checks=("idempotence",), measure=None)
+    (tmp_path / REQUEST).write_text(request_text(request))
+    record_task.run(tmp_path, lambda line: None)
+    assert fe.load(tmp_path / "net.fztrace").name == "first"
+    assert fe.load(tmp_path / "net.idempotence.fztrace") == other

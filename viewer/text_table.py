@@ -1,0 +1,31 @@
+"""Rows and paragraphs as lines of text for a terminal."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Mapping, Sequence
+from itertools import chain
+from typing import Final
+
+WIDTH: Final = 96
+"""Columns that a paragraph may take, so that it stays readable with its indent in a terminal of 100."""
+
+
+def table_lines(rows: Sequence[Mapping[str, str]]) -> list[str]:
+    """Returns rows under their headings, empty columns left out; a heading that starts with ``>`` aligns right."""
+    headings = [name for name in dict.fromkeys(chain.from_iterable(rows)) if any(row.get(name) for row in rows)]
+    widths = {name: max(len(name.lstrip(">")), *(len(row.get(name, "")) for row in rows)) for name in headings}
+    lines = [{name: name.lstrip(">") for name in headings}, *rows]
+    return [
+        "  ".join(
+            line.get(name, "").rjust(width) if name.startswith(">") else line.get(name, "").ljust(width)
+            for name, width in widths.items()
+        ).rstrip()
+        for line in lines
+        if headings
+    ]
+
+
+def paragraph(text: str, indent: str = "") -> list[str]:
+    """Returns a text in lines of `WIDTH`, all but the first indented; words longer than a line stay whole."""
+    return textwrap.wrap(text, WIDTH, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
