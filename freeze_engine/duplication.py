@@ -7,7 +7,7 @@ each convolution its own weights. And what was equal from the start, in two attr
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -65,9 +65,11 @@ _Paths = dict[tuple[str, str], tuple[str, ...]]
 
 
 def _equal(before: Step, step: Step, paths: _Paths) -> Iterator[Duplicate]:
-    old, new = _held(before.graph), _held(step.graph)
-    for content, storages in new.items():
-        known = old.get(content, {})
+    old, new = _constants(before.graph), _constants(step.graph)
+    fresh = {_content(node) for name, node in new.items() if old.get(name) is not node and _is_known(node)}
+    before_it, after_it = _held(old, fresh), _held(new, fresh)
+    for content, storages in after_it.items():
+        known = before_it.get(content, {})
         if len(storages) < 2 or len(storages) <= len(known):
             continue
         nodes = [node for each in storages.values() for node in each]
@@ -80,12 +82,23 @@ def _split(before: Step, step: Step, paths: _Paths) -> Iterator[Duplicate]:
     """Yields the memory in whose place several nodes read memory of their own after the step."""
     old, new = _constants(before.graph), _constants(step.graph)
     read: defaultdict[str, dict[str, Node]] = defaultdict(dict)
+    same: set[str] = set()
     for was, now in _counterparts(before, step):
+        if was is now:
+            same.update(was.inputs)
+            continue
         for source, target in zip(was.inputs, now.inputs, strict=False):
             if source in old and target in new and _alike(old[source], new[target]):
                 read[_storage(old[source])][_storage(new[target])] = new[target]
+    unchanged = same & old.keys() & new.keys()
+    anew = {name for name in unchanged if old[name] is not new[name]}
+    for name in (*anew, *(unchanged - anew)):
+        # A constant that stayed what it was matters only where something else came to stand for the same memory.
+        if (name in anew or _storage(old[name]) in read) and _alike(old[name], new[name]):
+            read[_storage(old[name])][_storage(new[name])] = new[name]
+    places = {name: place for place, name in enumerate(new)} if any(len(each) > 1 for each in read.values()) else {}
     for storages in read.values():
-        nodes = list(storages.values())
+        nodes = sorted(storages.values(), key=lambda node: places.get(node.outputs[0].name, 0))
         if len({_content(node) for node in nodes}) > 1:
             yield _duplicate(step, "split", nodes, (len(nodes) - 1) * _nbytes(nodes[0]), paths)
 
@@ -116,12 +129,19 @@ def _duplicate(
     return Duplicate(step.index, step.method, kind, names, tuple(sorted(attributes)), nbytes)
 
 
-def _held(graph: GraphSnapshot) -> _Held:
-    found: _Held = defaultdict(lambda: defaultdict(list))
-    for node in graph.walk():
-        if node.constant and node.constant.digest and node.constant.nbytes and node.outputs:
-            found[_content(node)][_storage(node)].append(node)
+def _held(constants: Mapping[str, Node], contents: Collection[tuple[object, ...]]) -> _Held:
+    """Returns the nodes of some contents, by storage."""
+    digests = {content[0] for content in contents}
+    found: _Held = {}
+    for node in constants.values():
+        if _constant(node).digest in digests and _is_known(node) and _content(node) in contents:
+            found.setdefault(_content(node), {}).setdefault(_storage(node), []).append(node)
     return found
+
+
+def _is_known(node: Node) -> bool:
+    constant = _constant(node)
+    return bool(constant.digest and constant.nbytes)
 
 
 def _content(node: Node) -> tuple[object, ...]:

@@ -72,7 +72,7 @@ class Measure:
     """What to measure of each step that can be run.
 
     Attributes:
-        latency: how long it takes.
+        latency: how long it takes; with Inductor also how long each kernel does, with freezing and without.
         numerics: how far its outputs are from eager's.
         memory: how many bytes its constants take.
         devices: where to take latencies, by default where the model is. A frozen module runs where its constants

@@ -279,8 +279,8 @@ class Latency:
             torch sets up once in a process (thread pool, oneDNN): the model ran before anything was timed. A baseline
             that is the user's own object may have been called before.
         warmup_ns: the calls after it until steady state, in order; in the first of them TorchScript fuses.
-        samples: timed calls in steady state.
-        median_ns: median of the steady-state samples, in ns.
+        samples: rounds timed in steady state; the fastest of a round's few runs is its sample.
+        median_ns: median of the samples, in ns per call.
         ratio: time relative to the first step (below 1 is faster); ``None`` on the first step.
         verdict: ``faster`` or ``slower`` only where the ratio's interval excludes 1.
         notes: outliers, throttling or too short a run, in words.

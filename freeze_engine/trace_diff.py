@@ -231,7 +231,11 @@ def _aligned_steps(before: Trace, after: Trace) -> list[StepPair]:
 
 def _steps_apart(before: Trace, after: Trace) -> list[StepPair]:
     """No step of one backend does what a step of the other does to a graph that could be compared."""
-    return [*((step, None) for step in before.steps), *((None, step) for step in after.steps)]
+    pairs: list[StepPair] = []
+    for method in dict.fromkeys((*before.methods, *after.methods)):
+        pairs += [(step, None) for step in before.method_steps(method)]
+        pairs += [(None, step) for step in after.method_steps(method)]
+    return pairs
 
 
 def _pass(step: Step) -> Hashable:

@@ -13,7 +13,7 @@ from freeze_engine.backends.failures import attach_trace
 from freeze_engine.backends.torchscript.watcher import Watcher
 from freeze_engine.checks.context import CheckContext
 from freeze_engine.measure import statistics
-from freeze_engine.measure.candidate import Candidate, CandidateError, reported
+from freeze_engine.measure.candidate import Candidate, CandidateError, put_back, reported
 from freeze_engine.measure.devices import chosen_devices
 from freeze_engine.measure.latency import measure_latency
 from freeze_engine.measure.numerics import NumericsOptions, measure_numerics
@@ -33,7 +33,8 @@ def ablated(context: CheckContext, measure: Measure, watcher: Watcher) -> Trace:
         watcher: told how it goes.
 
     Raises:
-        BaseException: what is no `Exception`, such as ``KeyboardInterrupt``; `freeze_engine.partial_trace` has the trace.
+        BaseException: what is no `Exception`, such as ``KeyboardInterrupt``; `freeze_engine.partial_trace` has the
+            trace.
     """
     watcher.trace_built(context.trace)  # for one of the freezes may bring the process down
     try:
@@ -57,7 +58,11 @@ class _Ablation:
             text = "No pass that changed something can be left out, so none was measured on its own."
             return replace(trace, notices=(*trace.notices, Notice("nothing_to_ablate", text)))
         candidates = self._candidates([name for _, name in passes])
-        payoffs, numerics = self._payoffs(candidates), self._numerics(candidates)
+        payoffs = self._payoffs(candidates)
+        # Modules share memory with the ones they were made from: the reference must not see what a run has written.
+        put_back(candidates)
+        numerics = self._numerics(candidates)
+        put_back(candidates)
         whole = numerics.get(_WHOLE)
         found = (
             self._contribution(stage, name, payoffs.get(name, ()), whole, numerics.get(name)) for stage, name in passes

@@ -27,6 +27,7 @@ from freeze_engine.options import AccuracyCheck, CommandCheck, LatencyCheck
 from freeze_engine.trace import Numerics
 
 _SKIP, _ABORT = 125, 128
+_STANDARD_ERROR = 2
 _SHOWN = 300
 
 
@@ -153,7 +154,7 @@ class Command:
     """Whether a command that gets the candidate as a file exits with 0.
 
     It is run as ``git bisect run`` runs one: 0 is good, 1 to 127 bad but for 125, which cannot be tested; anything else
-    ends the search.
+    ends the search. What it prints goes to standard error.
 
     Attributes:
         options: the command.
@@ -192,7 +193,12 @@ class Command:
         environment = os.environ | {name: str(value) for name, value in told.items()}
         try:
             ended = subprocess.run(
-                [*words, str(file)], env=environment, timeout=limit_s, stdin=subprocess.DEVNULL, check=False
+                [*words, str(file)],
+                env=environment,
+                timeout=limit_s,
+                stdin=subprocess.DEVNULL,
+                stdout=_STANDARD_ERROR,
+                check=False,
             )
         except subprocess.TimeoutExpired:
             return Answer("bad", f"took longer than {limit_s:g} s")

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import torch
 
-from freeze_engine.backends.inductor.leaving_out import leaving_alone
 from freeze_engine.backends.inductor.live import LiveGraph
 from freeze_engine.backends.inductor.observation import FREEZING_PASSES, JOINT_GRAPH, POST_GRAD
+from freeze_engine.backends.inductor.partial_compile import graphs_leaving_alone
 from freeze_engine.backends.inductor.recording import Compiled, record_module
 from freeze_engine.backends.inductor.stand_in import StandIn
 from freeze_engine.backends.inductor.state import State
@@ -110,10 +110,11 @@ class InductorPrefixes:
             for node in before.graph.walk()
             if node.id in others - kept and node.outputs and node.op != "get_attr"
         }
-        with leaving_alone(frozenset(alone)):
-            again = self._request.compiled()
+        again, live = graphs_leaving_alone(
+            self._request.model, self._request.inputs, self._request.options, frozenset(alone)
+        )
         name = partial_name(step, done, end)
-        return self._prefix(name, end.index, name, again.live[_same_step(trace, end, again.trace)])
+        return self._prefix(name, end.index, name, live[_same_step(trace, end, again)])
 
     def recipes(self, culprit: Culprit, guilty: Sequence[int], inputs: Inputs, whole: bool) -> Iterator[Recipe]:
         """Yields scripts that compile the submodule of the guilty rewrites, then the model."""

@@ -10,6 +10,7 @@ from freeze_engine.bisection.outcome import Culprit, Ending, Probe, Verdict
 from freeze_engine.bisection.prefix import Prefix, Prefixes, step_name
 from freeze_engine.bisection.rewrites import Blame, RewriteSearch, described
 from freeze_engine.bisection.search import Turn, turning_point
+from freeze_engine.measure.candidate import put_back
 from freeze_engine.trace import Step, Trace
 
 OnProbe = Callable[[Probe], None]
@@ -90,6 +91,8 @@ class Search:
 
     def _ask(self, prefix: Prefix, before: Prefix) -> Answer:
         answer = self.check.ask(prefix, before)
+        # A frozen module shares memory with the one it was made from: the next run must not see what these wrote.
+        put_back((before.candidate, prefix.candidate))
         if answer.raised and not self.last_raises:
             # Some passes leave a graph that only a later one puts in order: that is no fault of theirs.
             answer = Answer("untestable", f"does not run, though the whole freeze does: {answer.detail}")

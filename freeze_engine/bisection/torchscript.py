@@ -44,6 +44,7 @@ class TorchScriptPrefixes:
         self._kept = tuple(
             fate.path for fate in frozen.trace.attributes if fate.fate == "preserved" and fate.kind != "submodule"
         )
+        self._put_back = joined(self._written, *(restorer(each, self._kept) for each in (frozen.source, frozen.module)))
 
     def whole(self) -> tuple[Prefix, ...]:
         """Returns the distinct graphs of the recording, in order."""
@@ -67,7 +68,11 @@ class TorchScriptPrefixes:
 
     def recipes(self, culprit: Culprit, guilty: Sequence[int], inputs: Inputs, whole: bool) -> Iterator[Recipe]:
         """Yields scripts on the nodes of the guilty rewrites, then on the graph before the step, then on the module."""
-        return recipes(self._frozen, inputs, self._options, culprit, guilty, whole)
+        try:
+            yield from recipes(self._frozen, inputs, self._options, culprit, () if whole else guilty)
+        finally:
+            if self._put_back is not None:
+                self._put_back()
 
     def _prefix(self, key: Key, step: int, name: str, live: LiveStep) -> Prefix:
         reset = joined(restorer(live.module, self._kept), self._written)
@@ -76,6 +81,8 @@ class TorchScriptPrefixes:
             if reset is not None:
                 reset()
             torch.jit.save(module_of(live, parameters(step_schema(self._frozen.source))), path)
+            # Some files that torch 2.13 writes it cannot read: those with MKLDNN constants.
+            torch.jit.load(path)  # type: ignore[no-untyped-call]
             return self._inputs
 
         return Prefix(step, name, Candidate(key, step_runner(live, self._frozen.source), reset), save)

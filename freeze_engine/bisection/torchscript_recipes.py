@@ -8,7 +8,7 @@ from pathlib import Path
 import torch
 
 from freeze_engine.backends.torchscript.build import LiveStep
-from freeze_engine.backends.torchscript.passes import OPTIONAL, REMOVE_DROPOUT
+from freeze_engine.backends.torchscript.passes import INFERENCE, OPTIONAL, REMOVE_DROPOUT
 from freeze_engine.backends.torchscript.recording import Frozen
 from freeze_engine.backends.torchscript.reduction import cut_out
 from freeze_engine.backends.torchscript.running import METHOD, step_runner, step_schema
@@ -23,7 +23,7 @@ _LOAD = ('return torch.jit.load(HERE / "{file}").eval()',)
 
 
 def recipes(
-    frozen: Frozen, inputs: Inputs, options: TorchScriptOptions, culprit: Culprit, guilty: Sequence[int], whole: bool
+    frozen: Frozen, inputs: Inputs, options: TorchScriptOptions, culprit: Culprit, guilty: Sequence[int]
 ) -> Iterator[Recipe]:
     """Yields ways to show a fault.
 
@@ -32,8 +32,7 @@ def recipes(
         inputs: that show it.
         options: how it was frozen.
         culprit: the step.
-        guilty: positions of the rewrites in it.
-        whole: whether nothing but a whole model shows the fault.
+        guilty: positions of the rewrites in it, none where nothing but a whole model can show the fault.
     """
     assert culprit.step is not None
     step = frozen.trace.steps[culprit.step]
@@ -41,7 +40,7 @@ def recipes(
     live = frozen.live.get(before.index) if before is not None else None
     if culprit.name in OPTIONAL and before is not None and live is not None:
         consumed = [name for number in guilty for name in step.rewrites[number].consumed]
-        cutting = cut_out(before.graph, live, consumed) if consumed and not whole else None
+        cutting = cut_out(before.graph, live, consumed) if consumed else None
         if cutting is not None:
             read = _run(cutting.read, frozen, inputs)
             names = tuple(Parameter(f"x{number}") for number in range(len(read)))
@@ -54,9 +53,7 @@ def recipes(
 
 def _freezing(name: str) -> Iterator[tuple[str, ...]]:
     """Yields the public way to run a pass, which runs others, too, and then the pass alone."""
-    if name in (
-        each for each, known in OPTIONAL.items() if "mkldnn" not in known.binding and "transpose" not in known.binding
-    ):
+    if OPTIONAL[name] not in INFERENCE:
         yield ("return torch.jit.freeze(module)",)
     binding = OPTIONAL[name].binding
     given = "module._c" if name == REMOVE_DROPOUT.name else f'module._c._get_method("{METHOD}").graph'

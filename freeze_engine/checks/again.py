@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextvars
 import copy
 import io
+import warnings
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -34,7 +35,10 @@ def frozen_anew(context: CheckContext) -> Trace:
     if isinstance(options, InductorOptions):
         inputs, anew = context.inputs, replace(options, force_disable_caches=True)
         assert inputs is not None
-        return _apart(lambda: record_compile(source, inputs, anew, how, None, SILENT).trace)
+        with warnings.catch_warnings():
+            # Nobody asked for this; torch 2.13 says so of each compile.
+            warnings.filterwarnings("ignore", "dynamo_pgo force disabled")
+            return _apart(lambda: record_compile(source, inputs, anew, how, None, SILENT).trace)
     return _apart(lambda: record_module(source, context.inputs, options, how, None, SILENT).trace)
 
 

@@ -58,8 +58,11 @@ def stale_weights(context: CheckContext) -> Check:
         return _unknown("It gives other outputs for the same inputs, so a change in them would tell nothing.")
     probing = _Probing(context, probe, able)
     probing.run()
-    aside = [f"not probed: {weight} ({weight.obstacle})" for weight in every if weight.obstacle]
-    return probing.check(aside)
+    aside: dict[str, list[Weight]] = {}
+    for weight in every:
+        if weight.obstacle:
+            aside.setdefault(weight.obstacle, []).append(weight)
+    return probing.check([f"not probed ({obstacle}): {_names(members)}" for obstacle, members in aside.items()])
 
 
 def _unknown(message: str) -> Check:
@@ -93,20 +96,20 @@ class _Probing:
             outcomes = self._outcomes(members)
             if all(outcome == "ignored" for outcome in outcomes.values()):
                 self._note(members, outcomes)
-                self._aside.append(f"changed together, being {fate}: {_names(members)}")
+                self._aside.append(f"changed together, each alone would take long: all {len(members)} that are {fate}")
                 continue
             for weight in members[:affordable]:
                 self._try([weight])
             left = members[affordable:]
             affordable -= len(members[:affordable])
             if left:
-                self._aside.append(f"not probed alone, for it would take long: {_names(left)}")
+                self._aside.append(f"not probed, each alone would take long: {_names(left)}")
 
     def _try(self, members: Sequence[Weight]) -> None:
         try:
             self._note(members, self._outcomes(members))
         except CandidateError as error:
-            self._aside.append(f"not probed: {_names(members)} ({error})")
+            self._aside.append(f"not probed ({error}): {_names(members)}")
 
     def _outcomes(self, members: Sequence[Weight]) -> dict[str, Outcome]:
         return {way: self._probe.outcome(functools.partial(change, members)) for way, change in _WAYS.items()}

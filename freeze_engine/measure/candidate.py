@@ -76,6 +76,13 @@ def inference() -> Iterator[None]:
         yield
 
 
+def put_back(candidates: Sequence[Candidate]) -> None:
+    """Puts back the state that running candidates has changed."""
+    for candidate in candidates:
+        if candidate.reset is not None:
+            candidate.reset()
+
+
 def silent(fraction: float, what: str) -> None:
     """Is the `Progress` of whoever does not want to be told."""
 

@@ -1,6 +1,7 @@
 """Takes the samples: warms every candidate up, then runs all of them in rounds, in random order.
 
-On the CPU a sample is wall-clock time (``time.perf_counter_ns``) of back-to-back calls, divided by their number.
+A sample is the fastest of a round's few runs. On the CPU a run is wall-clock time (``time.perf_counter_ns``) of
+back-to-back calls, divided by their number.
 On CUDA it is the time between two events around them on the current stream, as the device saw it; the first call
 and the warm-up are wall-clock time there too, since compilation happens on the host. torch's thread count, fusion
 strategy and the like stay as the user set them.
@@ -31,7 +32,9 @@ class LatencyOptions:
         seconds: aimed at for all rounds together, warm-up apart; exceeded only to reach ``min_rounds``.
         min_rounds: rounds to take however slow the model is.
         max_rounds: rounds that are enough however fast it is.
-        sample_ns: a sample repeats its call until it takes about this long.
+        sample_ns: a run repeats its call until it takes about this long.
+        best_of: runs in each round, the fastest of which is the round's sample: where other programs disturb one run,
+            another is likely left alone. Fewer, where there would be too few rounds.
         warmup_calls: most calls before the rounds, the very first included.
         warmup_seconds: the same as a time, per candidate.
         margin: relative difference from which on one is claimed, see `freeze_engine.measure.statistics`.
@@ -42,6 +45,7 @@ class LatencyOptions:
     min_rounds: int = 10
     max_rounds: int = 600
     sample_ns: int = 300_000
+    best_of: int = 3
     warmup_calls: int = 30
     warmup_seconds: float = 1.0
     margin: float = 0.01
@@ -96,21 +100,22 @@ class Session:
                 subject.failure = str(error)
 
     def run_rounds(self, subjects: list[Subject]) -> None:
-        """Takes one sample of every warm subject per round, in random order, as long as time allows."""
+        """Takes one sample of every warm subject per round, each turn in random order, as long as time allows."""
         subjects = [subject for subject in subjects if subject.failure is None]
         if not subjects:
             return
         options = self._options
-        repeats, rounds = _plan(subjects, options)
-        take = self._sampler(subjects, repeats)
+        plan = _plan(subjects, options)
+        rounds = plan.rounds
+        take = self._sampler(subjects, plan.repeats)
         order = np.random.default_rng(options.seed)
         start = time.perf_counter()
         for number in range(rounds):
             if number >= options.min_rounds and time.perf_counter() - start > options.seconds:
                 break
             self._progress(_WARMUP_SHARE + (1 - _WARMUP_SHARE) * number / rounds, f"round {number + 1} of {rounds}")
-            for index in order.permutation(len(subjects)):
-                _add_sample(subjects[index], take)
+            turns = [order.permutation(len(subjects)) for _ in range(plan.best_of)]
+            _take_round([subjects[index] for turn in turns for index in turn], take)
             gc.collect(0)  # Collection is off meanwhile; what the calls left behind in cycles must not pile up.
 
     def _warm_up(self, subject: Subject) -> None:
@@ -162,27 +167,53 @@ _WARMUP_SHARE = 0.2
 _PROFILED_CALLS = 2
 
 
-def _plan(subjects: list[Subject], options: LatencyOptions) -> tuple[int, int]:
-    """Decides calls per sample, and rounds, before anything is compared.
+_ENOUGH_ROUNDS = 60
+
+
+@dataclass(frozen=True, slots=True)
+class _Plan:
+    """How often everything is called.
+
+    Attributes:
+        repeats: calls in one run.
+        best_of: runs in one round, per candidate.
+        rounds: rounds at most.
+    """
+
+    repeats: int
+    best_of: int
+    rounds: int
+
+
+def _plan(subjects: list[Subject], options: LatencyOptions) -> _Plan:
+    """Decides calls per run, runs per round, and rounds, before anything is compared.
 
     A number of rounds that depended on the samples would make false claims likelier, and a number of calls that
     differed between candidates would weigh what the previous one left in the caches differently.
     """
     costs = [max(1, min(subject.warmup_ns[-3:])) for subject in subjects]
     repeats = max(1, math.ceil(options.sample_ns / min(costs)))
-    rounds = int(options.seconds * 1e9 / (repeats * sum(costs)))
-    return repeats, min(max(rounds, options.min_rounds), options.max_rounds)
+    turns = int(options.seconds * 1e9 / (repeats * sum(costs)))
+    best_of = max(1, min(options.best_of, turns // _ENOUGH_ROUNDS))
+    return _Plan(repeats, best_of, min(max(turns // best_of, options.min_rounds), options.max_rounds))
 
 
-def _add_sample(subject: Subject, take: Callable[[Candidate], float]) -> None:
-    if subject.failure is not None:
-        return
-    try:
-        with reported():
-            # A clock tick is the least a call can take; a ratio needs times above zero.
-            subject.samples_ns.append(max(1.0, take(subject.candidate)))
-    except CandidateError as error:
-        subject.failure = str(error)
+def _take_round(turns: list[Subject], take: Callable[[Candidate], float]) -> None:
+    """Runs subjects as they come, and adds the fastest run of each to its samples."""
+    fastest: dict[str | int, float] = {}
+    for subject in turns:
+        if subject.failure is not None:
+            continue
+        key = subject.candidate.key
+        try:
+            with reported():
+                # A clock tick is the least a call can take; a ratio needs times above zero.
+                fastest[key] = min(fastest.get(key, math.inf), max(1.0, take(subject.candidate)))
+        except CandidateError as error:
+            subject.failure = str(error)
+    for subject in {subject.candidate.key: subject for subject in turns}.values():
+        if subject.failure is None:
+            subject.samples_ns.append(fastest[subject.candidate.key])
 
 
 def _timed_on_cpu(call: Callable[..., object], inputs: Inputs, repeats: int) -> float:

@@ -1,7 +1,7 @@
 """What timed rounds say, and what they do not: medians, ratios, verdicts. No torch here.
 
 The samples are a matrix with one row per round and one column per candidate; within a round the candidates
-ran once each, in random order. Two facts shape the choice of method:
+ran equally often, in random order. Two facts shape the choice of method:
 
 * *Drift hits all candidates of a round alike.* So a ratio is taken within rounds, never between the medians
   of two columns.

@@ -37,13 +37,13 @@ var FreezerViewer = FreezerViewer || {};
     }
 
     heading() {
-      const { comparison, backends } = this.model;
+      const { comparison } = this.model;
       const { pairs, attributes, names } = comparison;
       const fates = attributes.filter((row) => row.fields.some((field) => ["fate", "only in one"].includes(field)));
       const both = pairs.filter(({ a, b }) => a.changed && b.changed);
-      const title = backends.map((backend, index) => h("span.fv-two-name", { title: names[index] }, sign(index), ` ${backend}`));
+      const title = names.map((name, index) => h("span.fv-two-name", { title: name }, sign(index), ` ${name}`));
       return [
-        h("div.fv-title", null, h("h1.fv-two-names", { title: names.join(" ↔ ") }, title), h("span.fv-muted", null, names[0] === names[1] ? names[0] : names.join(" ↔ "))),
+        h("div.fv-title", null, h("h1.fv-two-names", { title: names.join(" ↔ ") }, title), h("span.fv-muted", null, "two backends side by side")),
         h(
           "div.fv-facts",
           null,

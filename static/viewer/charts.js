@@ -15,7 +15,7 @@ var FreezerViewer = FreezerViewer || {};
       this.label = "Charts";
       this.views = [];
       this.figures = h("div.fv-charts");
-      this.table = h("section.fv-measured");
+      this.table = h("section.fv-measured", { tabindex: "0", "aria-label": "Numbers of this pass" });
       this.element = h("div.fv-panel-body.fv-scroll", null, this.figures, this.table);
     }
 

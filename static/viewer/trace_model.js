@@ -89,7 +89,10 @@ var FreezerViewer = FreezerViewer || {};
       return reads;
     }
 
-    /** Value name → attributes whose value it holds in the method's final graph (names stay the same before). */
+    /**
+     * Value name → attributes whose value it holds: in the method's final graph (names stay the same before), and in the
+     * graphs until a later pass folded it, where torch names the constant after the attribute.
+     */
     held(method) {
       if (!this.holders.has(method)) {
         const held = new Map();
@@ -100,6 +103,7 @@ var FreezerViewer = FreezerViewer || {};
             held.get(location.value).push(row);
           }
         }
+        for (const row of this.attributes) if (row.fate === "folded" && !held.has(`self.${row.path}`)) held.set(`self.${row.path}`, [row]);
         this.holders.set(method, held);
       }
       return this.holders.get(method);
@@ -119,7 +123,8 @@ var FreezerViewer = FreezerViewer || {};
       const { makers } = this.graph(index);
       const reading = [...this.reads(index)].filter(([, read]) => read === path).map(([value]) => value);
       const holding = row.locations.filter(({ method }) => method === this.steps[index].method).map(({ value }) => value);
-      return [...new Set([...reading, ...holding].flatMap((value) => makers.get(value) ?? []))];
+      const folded = row.fate === "folded" ? [`self.${path}`] : [];
+      return [...new Set([...reading, ...holding, ...folded].flatMap((value) => makers.get(value) ?? []))];
     }
 
     /** Ids of the nodes in either graph of a pair that the chosen kernel computes, or else comes from. */

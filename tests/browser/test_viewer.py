@@ -569,8 +569,16 @@ def test_the_pass_list_is_a_drawer_where_there_is_no_room(mounted):
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_axe_finds_nothing_serious(mounted, scheme):
     page = mounted(options=f"{{...{ACTIONS}, theme: '{scheme}', state: {{step: 8, node: 'y'}}}}")
-    for number in range(1, 9):
+    for number in range(1, 10):
         page.keyboard.press(str(number))
         settle(page)
         page.wait_for_timeout(50)
         assert serious_findings(page) == [], number
+
+
+def test_a_constant_that_a_pass_folds_has_its_fate_in_the_graph_before(mounted):
+    page = mounted(options="{state: {step: 8}}")
+    mark = page.evaluate("viewer.panels.get('graph').view.marks['self.block.conv.weight']")
+    assert (mark["label"], mark["sign"]) == ("folded", "F")
+    page.evaluate("viewer.navigate({attribute: 'block.conv.weight', step: 6})")
+    assert "self.block.conv.weight" in page.evaluate("[...viewer.focused]")

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import importlib.util
+import re
+from pathlib import Path
+
 import pytest
 import torch
 
@@ -70,3 +74,20 @@ def test_what_the_users_own_code_freezes() -> None:
 def test_what_torch_raises_passes_through() -> None:
     with pytest.raises(RuntimeError):
         fe.testing.assert_frozen(ConvBn().eval(), options=fe.TorchScriptOptions(preserved_attrs=("missing",)))
+
+
+def test_the_example_of_the_docs_fails_as_they_say(tmp_path: Path) -> None:
+    page = (Path(__file__).parents[2] / "docs" / "testing.md").read_text(encoding="utf-8")
+    code, said = (re.search(rf"```{kind}\n(.*?)```", page, re.DOTALL) for kind in ("python", "text"))
+    assert code is not None
+    assert said is not None
+    (tmp_path / "detector.py").write_text(code[1], encoding="utf-8")
+    spec = importlib.util.spec_from_file_location("detector", tmp_path / "detector.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    with pytest.raises(AssertionError) as caught:
+        module.test_the_detector_freezes_whole()
+    text = re.sub(r"at \S*/(torch/nn/functional.py):\d+", r"at \1", str(caught.value))
+    assert text.replace(f"{tmp_path}/", "") == said[1].rstrip("\n")

@@ -14,7 +14,9 @@ from torch import nn
 import freeze_engine as fe
 from freeze_engine.backends.torchscript.passes import OPTIONAL
 from freeze_engine.bisection.checks import Answer
+from freeze_engine.bisection.prefix import Prefix
 from freeze_engine.bisection.running import Search
+from freeze_engine.measure.candidate import Candidate
 from tests.torch import models
 
 MUL_FOLD = OPTIONAL["FoldFrozenConvMulOrDiv"].binding
@@ -250,6 +252,10 @@ class _Told:
         return Answer({".": "good", "x": "bad", "?": "untestable"}[self.left.pop(0)], "")
 
 
+def unsaved(path):
+    raise AssertionError("nothing is to be saved")
+
+
 class _Three:
     """Three prefixes of a trace, by the steps they end with."""
 
@@ -259,9 +265,7 @@ class _Three:
         self._trace = trace
 
     def whole(self):
-        from freeze_engine.bisection.prefix import Prefix
-
-        return tuple(Prefix(step, f"step {step}", None, None) for step in (0, 8, 15))
+        return tuple(Prefix(step, f"step {step}", Candidate(step, print), unsaved) for step in (0, 8, 15))
 
     def has_parts(self, step):
         return False
@@ -284,3 +288,64 @@ def test_a_check_that_contradicts_itself_is_found_out(answers, every, ending, sa
     assert (found.ending, said in found.message) == (ending, True), found
     if every:
         assert search.notes == ["Not monotonic: step 8 fails, and step 15 passes again."]
+
+
+class Counting(nn.Module):
+    """Counts its calls, in front of a fold."""
+
+    def __init__(self):
+        super().__init__()
+        self.conv = nn.Conv2d(3, 3, 1)
+        self.norm = nn.BatchNorm2d(3)
+        self.register_buffer("calls", torch.zeros(1))
+
+    def forward(self, x, scale: float = 1.0):
+        self.calls += 1
+        return {"y": self.norm(self.conv(x)) * scale, "calls": self.calls.clone()}
+
+
+def test_state_is_as_it_was_before_each_run_and_afterwards(tmp_path):
+    model = models.filled(Counting())
+    before = model.calls.clone()
+    inputs = fe.Inputs((image(),), {"scale": 3.0})
+    found = fe.bisect(model, inputs, check=fe.AccuracyCheck(max_error=0.0), script=tmp_path / "repro.py")
+    assert (found.ending, found.culprit and found.culprit.name) == ("found", "FoldFrozenConvBatchnorm")
+    assert found.reproduction is not None
+    assert (found.reproduction.is_reduced, found.reproduction.reproduces) == (True, True)
+    assert torch.equal(model.calls, before)
+    assert model.conv.weight.requires_grad
+
+
+def test_what_torch_cannot_save_and_load_again_is_not_tested():
+    options = fe.TorchScriptOptions(optimize_for_inference=True)
+    found = fe.bisect(models.filled(models.ConvBn()), image(), check="true", options=options)
+    assert found.ending == "nothing_found"
+    (note,) = found.notes
+    assert note.startswith("Not tested, for the check cannot be put to it: step ")
+    assert "(ConvertFrozenOpsToMKLDNN)" in note
+
+
+def test_the_step_that_made_it_slower_is_named(monkeypatch):
+    original = getattr(torch._C, MUL_FOLD)
+
+    def slowing(graph):
+        folded = original(graph)
+        if folded:
+            (output,) = graph.outputs()
+            nothing = graph.insertConstant(None)
+            value = output
+            for _ in range(200):
+                node = graph.create("aten::clone", [value, nothing], 1)
+                graph.appendNode(node)
+                value = node.output()
+            graph.eraseOutput(0)
+            graph.registerOutput(value)
+        return folded
+
+    monkeypatch.setattr(torch._C, MUL_FOLD, slowing)
+    found = fe.bisect(chain(), image(), check=fe.LatencyCheck(seconds=0.2, margin=0.5))
+    assert (found.ending, found.culprit and found.culprit.name) == ("found", "FoldFrozenConvMulOrDiv")
+    assert found.culprit is not None
+    assert len(found.culprit.rewrites) == 1
+    assert found.culprit.note == "The other rewrites of the step break it as well, without it."
+    assert found.probes[1].detail.endswith(": slower")

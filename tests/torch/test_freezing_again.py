@@ -98,10 +98,24 @@ def test_freezes_that_differ_are_told_by_the_pass_at_which_they_part(monkeypatch
     (check,) = recording.trace.checks
     assert (check.verdict, check.message) == (
         "failed",
-        "3 freezes of the same module did not do the same: a recording is of one run.",
+        "3 freezes of the same module gave other graphs: a recording is of one run.",
     )
     assert check.details[0].startswith("freeze 2 against the first: they part at step 0, input of forward: nodes: ")
     assert recording.others == {"determinism": other}
+
+
+def test_freezes_that_only_take_another_way_pass_and_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    model = ConvBn().eval()
+    trace = fe.record(model, measure=None).trace
+    further = replace(trace.steps[-1], index=len(trace.steps), name="Another", changed=True)
+    longer = replace(trace, steps=(*trace.steps, further))
+    monkeypatch.setattr(determinism_module, "frozen_anew", lambda context: longer)
+    (check,) = asked(model, None, "determinism").trace.checks
+    assert (check.verdict, check.message) == (
+        "passed",
+        "3 freezes of the same module differ on the way, and compute the same.",
+    )
+    assert check.details[0] == "freeze 2 against the first: only one of them ran Another of forward with an effect"
 
 
 def test_a_file_that_gives_other_outputs_fails(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -139,7 +153,6 @@ def test_what_inductor_compiles_is_compiled_once_more() -> None:
     model = torch.nn.Sequential(torch.nn.Linear(4, 4), torch.nn.ReLU())
     with torch.no_grad():
         recording = asked(model, (torch.ones(2, 4),), backend="inductor")
-    print(recording.trace.checks[1].message)
     assert answers(recording) == {"idempotence": "unknown", "determinism": "passed", "round_trip": "unknown"}
     assert recording.trace.checks[1].message == "2 freezes of the same module did the same."
 

@@ -26,6 +26,32 @@ BASELINES = [
 ]
 
 
+class Summing(torch.nn.Module):
+    """What it gives depends on what it was given before."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.linear = torch.nn.Linear(4, 4)
+        self.register_buffer("total", torch.zeros(4))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        self.total += x.sum(0)
+        return self.linear(x) + self.total
+
+
+def test_whatever_is_compared_starts_from_the_state_that_was_recorded():
+    model = filled(Summing())
+    total = model.total.clone()
+    with fresh():
+        trace = record(model, rows(2, 4), measure=QUICK).trace
+    assert torch.equal(model.total, total)
+    compared = [(step.name, numerics) for step in trace.steps for numerics in step.numerics]
+    compared += [(line.name, numerics) for line in trace.baselines for numerics in line.numerics]
+    assert {name for name, _ in compared} >= {"input", *BASELINES}
+    assert [name for name, numerics in compared if not numerics.close] == []
+    assert trace.baselines[0].numerics[0].max_abs == 0
+
+
 def test_every_step_that_can_be_run_is_measured_in_turns_with_the_baselines():
     told: list[str] = []
     with fresh():

@@ -145,6 +145,7 @@ def test_dynamos_names_are_read_as_paths():
         "layer1.0.weight",
     )
     assert source_path("L['self'].plain") == ("self", "plain")
+    assert source_path("L['self'].layer1.0.bn") == ("self", "layer1.0.bn")
     assert source_path("L['xs'][2]") == ("xs", "2")
     assert source_path("something else") == ("", "something else")
 

@@ -39,7 +39,7 @@ class FakeServer:
         jobs = SimpleNamespace(record=lambda request, job: self.recorded.append((request, job)))
         begin(SimpleNamespace(jobs=jobs, prepare=self.prepare))
 
-    def prepare(self, *paths: Path) -> None:
+    def prepare(self, paths: tuple[Path, ...], make: Callable[[], object]) -> None:
         self.prepared = paths
 
 

@@ -95,6 +95,23 @@ def test_attributes_that_met_another_fate_come_first():
     assert (told[kept.path]["a"]["fate"], told[kept.path]["b"]["fate"]) == ("folded", "dropped")
 
 
+@pytest.mark.parametrize(
+    ("changes", "names"),
+    [
+        ({"name": "other"}, ["Net « naïve » <b>", "other"]),
+        ({}, ["Net « naïve » <b>"] * 2),
+        (
+            {"created": "2026-03-04T05:06:07Z"},
+            ["Net « naïve » <b>, 2026-01-02 03:04:05", "Net « naïve » <b>, 2026-03-04 05:06:07"],
+        ),
+        ({"backend": "inductor"}, ["Net « naïve » <b>, torchscript", "Net « naïve » <b>, inductor"]),
+    ],
+)
+def test_traces_of_one_name_are_called_by_what_tells_them_apart(changes, names):
+    first = small_trace()
+    assert comparison_data(first, replace(first, **changes))["comparison"]["names"] == names
+
+
 def test_steps_that_the_second_trace_names_are_those_of_the_common_list():
     trace = small_trace()
     count = len(trace.steps)

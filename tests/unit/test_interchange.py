@@ -218,7 +218,7 @@ def test_kernels_stand_beside_the_passes() -> None:
 
 
 @given(traces())
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=10, deadline=None)
 def test_every_trace_can_be_exported(trace: fe.Trace) -> None:
     document = fe.model_explorer_graphs(trace)
     data = fe.model_explorer_data(trace)

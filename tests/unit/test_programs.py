@@ -125,12 +125,12 @@ def test_freezing_lost_only_where_the_intervals_have_nothing_in_common():
 def test_stats_tell_the_kernels_and_where_freezing_lost():
     text = stats_text(_timed(Interval(3.0, 2.4, 3.3), Interval(2.0, 1.8, 2.2)))
     section = text[text.index("Kernels, compiled with freezing") : text.index("Kernels, compiled,")]
-    assert [line.split()[0] for line in section.splitlines() if line.startswith("  ")] == [
-        "kernel",
-        "cpp_fused_mean_1",
-        "cpp_fused_relu_0",
-        "cpp_fused_2",
-        "…",
+    assert [line.split()[:2] for line in section.splitlines() if line.startswith("  ")] == [
+        ["#", "kernel"],
+        ["2", "cpp_fused_mean_1"],
+        ["0", "cpp_fused_relu_0"],
+        ["3", "cpp_fused_2"],
+        ["…", "and"],
     ]
     told = text[text.index("With freezing against without") :].splitlines()[:6]
     assert told == [

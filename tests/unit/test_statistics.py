@@ -158,7 +158,7 @@ def test_a_column_is_held_against_the_first_and_against_the_one_it_follows() -> 
         Interval(*[pytest.approx(1.2)] * 3),
         None,
     ]
-    assert results[1].ratio == Interval(0.5, 0.5, 0.5)
+    assert results[1].ratio == Interval(*[pytest.approx(0.5)] * 3)
 
 
 def test_both_kinds_of_comparison_are_one_family() -> None:

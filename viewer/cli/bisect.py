@@ -27,7 +27,10 @@ class BisectCommand:
     as a file, as its last argument and in FREEZER_CANDIDATE: a TorchScript file, or for Inductor an exported program of
     the graph. FREEZER_INPUTS is a file for torch.load with the args and kwargs to call it with, FREEZER_STEP the step's
     index. As for git bisect run, 0 means good, 1 to 127 bad, but 125 that it cannot be tested; anything else ends the
-    search. What torch cannot save cannot be tested either.
+    search. What it prints goes to standard error. What torch cannot save cannot be tested either.
+
+    For Inductor the steps run as graphs, operator by operator, and only the last candidate is generated code: latency
+    finds a pass that makes a graph slower, and not what freezing does to the generated code (see record --ablation).
 
     A culprit gets a script that shows it with torch alone, reduced to the nodes of the rewrite where these show it,
     too. It is run once to see whether it does.

@@ -14,8 +14,8 @@ class StatsCommand:
 
     One table of all passes (nodes added +, removed −, changed ~, time, constants, latency, numeric error), then
     which passes paid off, which moved the numbers, checks of the frozen module, memory, what each pass does on its
-    own, the kernels that Inductor generated, what became of the attributes and why, folds that did not happen, and
-    what else there is to know. Does not import torch.
+    own, the kernels that Inductor generated and where freezing lost time, what became of the attributes and why, folds
+    that did not happen, and what else there is to know. Does not import torch.
     """
 
     name: ClassVar[str] = "stats"

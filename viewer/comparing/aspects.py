@@ -137,14 +137,13 @@ def constants(diff: fe.TraceDiff, final: fe.FinalDiff) -> tuple[int, int]:
     return diff.before.steps[final.before].constant_bytes, diff.after.steps[final.after].constant_bytes
 
 
-def checks(diff: fe.TraceDiff) -> dict[str, tuple[fe.Check | None, fe.Check | None]]:
-    """Returns the checks with another verdict, by name."""
+def checks(diff: fe.TraceDiff) -> dict[str, tuple[fe.Check, fe.Check]]:
+    """Returns the checks that both freezes were put to, with another verdict, by name."""
     ours, theirs = ({check.name: check for check in trace.checks} for trace in (diff.before, diff.after))
-    pairs = {name: (ours.get(name), theirs.get(name)) for name in (*ours, *theirs)}
     return {
-        name: (one, other)
-        for name, (one, other) in pairs.items()
-        if one is None or other is None or one.verdict != other.verdict
+        name: (check, theirs[name])
+        for name, check in ours.items()
+        if name in theirs and check.verdict != theirs[name].verdict
     }
 
 

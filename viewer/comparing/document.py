@@ -31,6 +31,9 @@ def diff_document(diff: fe.TraceDiff, counted: Collection[Aspect]) -> dict[str, 
             {"subject": one.subject, "name": one.name, "a": one.before, "b": one.after} for one in diff.settings
         ],
         "passes": [_pass(diff, step) for step in diff.steps if step.differs or aspects.other_effect(diff, step)],
+        "purposes": [
+            {"purpose": pair.purpose, "a": _effect(pair.before), "b": _effect(pair.after)} for pair in diff.pairs
+        ],
         "graphs": [_final(diff, final) for final in diff.finals],
         "attributes": [
             {"path": one.path, "fields": list(one.fields), "a": _fate(one.before), "b": _fate(one.after)}
@@ -40,8 +43,7 @@ def diff_document(diff: fe.TraceDiff, counted: Collection[Aspect]) -> dict[str, 
         "latency": [_times(one) for one in aspects.times(diff)],
         "error": [_errors(one) for one in aspects.errors(diff)],
         "checks": {
-            name: {side: check and check.verdict for side, check in _sides(pair)}
-            for name, pair in aspects.checks(diff).items()
+            name: {side: check.verdict for side, check in _sides(pair)} for name, pair in aspects.checks(diff).items()
         },
         "failures": {
             side: failure and {"type": failure.type, "message": failure.message, "pass": failure.name}
@@ -74,6 +76,16 @@ def _pass(diff: fe.TraceDiff, step: fe.StepDiff) -> dict[str, Any]:
         "carried": step.carried,
         "graph": step.graph and _counts(step.graph),
         "operators": dict(step.op_deltas),
+    }
+
+
+def _effect(effect: fe.PassEffect) -> dict[str, Any]:
+    return {
+        "steps": list(effect.steps),
+        "changed": effect.changed,
+        "added": effect.added,
+        "removed": effect.removed,
+        "rewrites": dict(effect.rewrites),
     }
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Collection, Iterable, Iterator
+from dataclasses import replace
 from itertools import chain
 from typing import Final, Literal
 
@@ -12,12 +13,14 @@ from viewer.comparing import aspects
 from viewer.comparing.aspects import Aspect
 from viewer.comparing.fates import fate_lines
 from viewer.comparing.measured import error_lines, latency_lines
+from viewer.comparing.purposes import purpose_lines
 from viewer.stats import printable
 from viewer.view_models.failure import failure_message, failure_title
 from viewer.view_models.wording import bytes_delta_text, bytes_text, counts_text
 
 _WIDTH: Final = 100
 _PASS_WIDTH: Final = 60
+_SHOWN_NODES: Final = 6
 
 
 def diff_text(diff: fe.TraceDiff, counted: Collection[Aspect], everything: bool = False) -> str:
@@ -37,8 +40,9 @@ def diff_text(diff: fe.TraceDiff, counted: Collection[Aspect], everything: bool 
         _section("What was asked for", _settings(diff, ("recording", "options", "inputs"))),
         _section("Environment", _settings(diff, ("environment", "settings"))),
         _section("How they ended", _failures(diff)),
-        _section(_passes_title(diff), _passes(diff, everything)),
-        _section("Last graphs", chain.from_iterable(_final(diff, final) for final in diff.finals)),
+        _section("What each backend did for one purpose", purpose_lines(diff, everything)),
+        _section(_passes_title(diff), () if diff.pairs and not everything else _passes(diff, everything)),
+        _section("Last graphs", chain.from_iterable(_final(diff, final, everything) for final in diff.finals)),
         _section(f"Attributes: {len(diff.attributes)} differ", fate_lines(diff, everything)),
         _section("Folds that did not happen, told of only one of them", _near_misses(diff)),
         _section("Latency, each from its own run", latency_lines(aspects.times(diff))),
@@ -143,7 +147,7 @@ def _pass_differences(diff: fe.TraceDiff, step: fe.StepDiff) -> Iterator[str]:
     )
 
 
-def _final(diff: fe.TraceDiff, final: fe.FinalDiff) -> Iterator[str]:
+def _final(diff: fe.TraceDiff, final: fe.FinalDiff, everything: bool) -> Iterator[str]:
     before, after = aspects.constants(diff, final)
     if final.graph.empty and before == after:
         return
@@ -152,6 +156,23 @@ def _final(diff: fe.TraceDiff, final: fe.FinalDiff) -> Iterator[str]:
         yield f"  operators in B: {', '.join(f'{op} {more:+}' for op, more in final.op_deltas)}"
     if before != after:
         yield f"  constants: {bytes_text(before)} → {bytes_text(after)} ({bytes_delta_text(after - before)})"
+    nodes = list(_node_lines(diff, final))
+    yield from (f"  {line}" for line in (nodes if everything else nodes[:_SHOWN_NODES]))
+    if len(nodes) > _SHOWN_NODES and not everything:
+        yield f"  … {len(nodes) - _SHOWN_NODES} more (--all lists them)"
+
+
+def _node_lines(diff: fe.TraceDiff, final: fe.FinalDiff) -> Iterator[str]:
+    """Yields the nodes that differ as torch prints them, those that only one of the graphs has first."""
+    ours, theirs = (
+        {node.id: node for node in trace.steps[place].graph.walk()}
+        for trace, place in ((diff.before, final.before), (diff.after, final.after))
+    )
+    yield from (f"− {fe.node_line(ours[name])}" for name in final.graph.removed)
+    yield from (f"+ {fe.node_line(theirs[name])}" for name in final.graph.added)
+    for change in final.graph.changed:
+        old, new = fe.node_line(replace(ours[change.node], source=None)), fe.node_line(theirs[change.node])
+        yield f"~ {old} → {new}"
 
 
 def _near_misses(diff: fe.TraceDiff) -> Iterator[str]:
@@ -164,8 +185,8 @@ def _near_misses(diff: fe.TraceDiff) -> Iterator[str]:
 
 def _checks(diff: fe.TraceDiff) -> Iterator[str]:
     for name, pair in aspects.checks(diff).items():
-        yield f"{name}: {' → '.join('not made' if check is None else check.verdict for check in pair)}"
-        yield from (f"  {side}: {check.message}" for side, check in zip("AB", pair, strict=True) if check is not None)
+        yield f"{name}: {' → '.join(check.verdict for check in pair)}"
+        yield from (f"  {side}: {check.message}" for side, check in zip("AB", pair, strict=True))
 
 
 def _conclusion(found: Collection[Aspect], counted: Collection[Aspect]) -> Iterator[str]:

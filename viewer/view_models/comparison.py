@@ -68,7 +68,16 @@ def _ending(failure: fe.Failure) -> str:
 
 
 def _names(first: fe.Trace, second: fe.Trace) -> list[str]:
-    return [trace.name or "unnamed model" for trace in (first, second)]
+    """Returns how the two are called; where they have one name, what else tells them apart is in it."""
+    names = [trace.name or "unnamed model" for trace in (first, second)]
+    if names[0] != names[1]:
+        return names
+    told = [
+        [trace.backend, f"torch {trace.environment.torch}", trace.created.rstrip("Z").replace("T", " ")]
+        for trace in (first, second)
+    ]
+    apart = next(((one, other) for one, other in zip(*told, strict=True) if one != other), None)
+    return names if apart is None else [f"{name}, {what}" for name, what in zip(names, apart, strict=True)]
 
 
 def _view(diff: fe.TraceDiff) -> dict[str, Any]:

@@ -136,9 +136,7 @@ def memory_rows(trace: fe.Trace) -> list[dict[str, Any]]:
         return []
     rows = []
     if memory.peak_bytes is not None:
-        rows.append(
-            _fact("peak", bytes_text(memory.peak_bytes), "resident beyond what was before the freeze")
-        )
+        rows.append(_fact("peak", bytes_text(memory.peak_bytes), "resident beyond what was before the freeze"))
     sizes = (memory.file_before_bytes, memory.file_after_bytes)
     if sizes != (None, None):
         before, after = ("does not save" if size is None else bytes_text(size) for size in sizes)

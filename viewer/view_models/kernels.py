@@ -21,10 +21,11 @@ def kernel_rows(program: fe.Program) -> list[dict[str, str]]:
     Returns:
         By heading, the first ones only; ``>`` in front of a heading aligns its column right.
     """
-    timed = sorted((each for each in program.kernels if each.time_ns is not None), key=_slowness)
-    shown = (timed or list(program.kernels))[:_SHOWN]
-    whole = fe.kernels_time_ns(timed)
-    rows = [_row(kernel, whole) for kernel in shown]
+    calls = list(enumerate(program.kernels))
+    timed = [(number, kernel) for number, kernel in calls if kernel.time_ns is not None]
+    shown = (sorted(timed, key=_slowness) or calls)[:_SHOWN]
+    whole = fe.kernels_time_ns(kernel for _, kernel in timed)
+    rows = [_row(number, kernel, whole) for number, kernel in shown]
     if more := len(program.kernels) - len(shown):
         rows.append({"kernel": f"… and {more} more"})
     return rows
@@ -89,13 +90,15 @@ def _time(time_ns: fe.Interval | None) -> str:
     return "" if time_ns is None else duration_text(time_ns.value)
 
 
-def _slowness(kernel: fe.Kernel) -> float:
-    return -kernel.time_ns.value if kernel.time_ns is not None else 0.0
+def _slowness(call: tuple[int, fe.Kernel]) -> float:
+    time_ns = call[1].time_ns
+    return -time_ns.value if time_ns is not None else 0.0
 
 
-def _row(kernel: fe.Kernel, whole: fe.Interval | None) -> dict[str, str]:
+def _row(number: int, kernel: fe.Kernel, whole: fe.Interval | None) -> dict[str, str]:
     time_ns = kernel.time_ns
     row = {
+        ">#": str(number),
         "kernel": kernel.name,
         "kind": kernel.kind,
         "source": _source(kernel),

@@ -179,7 +179,8 @@ def notices(compiled: RawCompile, steps: tuple[Step, ...]) -> Iterator[Notice]:
     for stage, unseen in _unobserved().items():
         told = "; ".join(f"{lost} (this torch has no {path})" for lost, path in unseen.items())
         yield Notice("stage_unobserved", f"Stage {stage} is not fully observed, what is missing: {told}.")
-    if compiled.settings.get("freezing_discard_parameters"):
+    discards = compiled.settings.get("freezing_discard_parameters") and compiled.preserved is not None
+    if discards and any(each.is_parameter for each in compiled.inputs):
         yield Notice(
             "parameters_discarded",
             "freezing_discard_parameters emptied the original module: it cannot run eagerly any more, and inputs of a "

@@ -142,7 +142,7 @@ def _obstacle(program: Program, raw: RawCompile, inputs: tuple[Any, ...] | None)
     if _held(raw.program) is None:
         return "the module that Inductor generated was not seen"
     if inputs is None:
-        return "nothing called it"
+        return "Dynamo called another compile of the module"
     if program.code is None or len(calls(program.code)) != len(program.kernels):
         return "its code is not Python"
     other = _devices(inputs) - _CLOCKS.keys()

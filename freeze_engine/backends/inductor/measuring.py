@@ -98,8 +98,10 @@ class _Measuring:
             return self.trace
         own = self._source_state()
         try:
-            candidates = [*self._steps(), *self._baselines()]
-            latencies, numerics = self._latencies(candidates), self._numerics(candidates)
+            candidates = [*self._steps(), *self._baselines(own)]
+            latencies = self._latencies(candidates)
+            own.restore()  # what the others are held against starts from here
+            numerics = self._numerics(candidates)
             self._time_kernels()
         finally:
             own.restore()
@@ -148,7 +150,7 @@ class _Measuring:
             ]
         return []
 
-    def _baselines(self) -> list[Candidate]:
+    def _baselines(self, own: State) -> list[Candidate]:
         subject, inputs = self.subject, self.subject.inputs
         found = []
         with self._told_of(EAGER):
@@ -163,12 +165,12 @@ class _Measuring:
             self.trace = replace(self.trace, programs=(*self.trace.programs, *programs))
             self._note_generated(programs, seen, compiled, given)
         with self._told_of(FROZEN):
-            # Copies of inputs may fail a guard that the inputs themselves pass: then it is compiled anew here.
-            _apart(call_once, subject.compiled, cloned(inputs), subject.options)
-            reset = self._source_state().restore if subject.written else None
-            found.append(Candidate(FROZEN, subject.compiled, reset))
             programs = tuple(each for each in self.trace.programs if each.name == FROZEN)
             self._note_generated(programs, subject.compiles, subject.compiled, inputs)
+            # Copies of inputs may fail a guard that the inputs themselves pass: then it is compiled anew here.
+            _apart(call_once, subject.compiled, cloned(inputs), subject.options)
+            found.append(Candidate(FROZEN, subject.compiled, own.restore if subject.written else None))
+        own.restore()  # the next are copies of it
         for name, for_inference in ((SCRIPTED, False), (FOR_INFERENCE, True)):
             with self._told_of(name):
                 self.progress(f"making it {name}", 0, 1)

@@ -21,6 +21,7 @@ from freeze_engine.trace import MemoryLedger, Notice
 METHOD = "forward"
 _SHOWN = 300
 _ROOM = 3
+_SPARE_BYTES = 64 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,13 +31,15 @@ class Saved:
     Attributes:
         scripted: the module before the freeze.
         frozen: the module after it.
-        inputs: what to run it on.
-        restore: puts back what running ``frozen`` changes; ``None`` if that is nothing.
+        reference: runs what ``frozen`` does, without running that: the user's module is not to be profiled here.
+        inputs: what to run on.
+        restore: puts back what ``reference`` changes; ``None`` if that is nothing.
         live: the steps of ``forward`` that can be run, by index, in order.
     """
 
     scripted: torch.jit.ScriptModule
     frozen: torch.jit.ScriptModule
+    reference: Callable[..., object]
     inputs: Inputs
     restore: Callable[[], None] | None
     live: Sequence[tuple[int, LiveStep]]
@@ -82,7 +85,8 @@ def serialization_notice(ledger: MemoryLedger, name: str) -> Notice | None:
 
 def _room_bytes(module: torch.jit.ScriptModule) -> int:
     """Returns what the files may take: freezing may write shared weights apart."""
-    return _ROOM * sum(tensor.nbytes for tensor in module.state_dict().values()) + (64 << 20)
+    held = sum(int(tensor.nbytes) for tensor in module.state_dict().values())
+    return _ROOM * held + _SPARE_BYTES
 
 
 def _file_bytes(module: Any, file: Path) -> tuple[int | None, str]:
@@ -103,7 +107,7 @@ def _survives(saved: Saved, file: Path) -> tuple[bool | None, str]:
         return False, f"torch.jit.load says {_shortened(error)}"
     try:
         with reported():
-            expected = _run(saved.frozen, saved.inputs, saved.restore)
+            expected = _run(saved.reference, saved.inputs, saved.restore)
     except CandidateError as error:
         return None, f"The frozen module does not run on the inputs: {_shortened(error)}"
     try:
@@ -118,11 +122,11 @@ def _survives(saved: Saved, file: Path) -> tuple[bool | None, str]:
     return True, ""
 
 
-def _run(module: Any, inputs: Inputs, restore: Callable[[], None] | None = None) -> object:
+def _run(call: Callable[..., object], inputs: Inputs, restore: Callable[[], None] | None = None) -> object:
     given = cloned(inputs)
     torch.manual_seed(0)
     try:
-        return module(*given.args, **given.kwargs)
+        return call(*given.args, **given.kwargs)
     finally:
         if restore is not None:
             restore()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -14,7 +14,7 @@ from freeze_engine.backends.torchscript.ledger import Saved, memory_ledger, seri
 from freeze_engine.backends.torchscript.running import METHOD, step_runner
 from freeze_engine.backends.torchscript.state import joined, restorer, written_buffers
 from freeze_engine.inputs import Inputs
-from freeze_engine.measure.candidate import Candidate
+from freeze_engine.measure.candidate import Candidate, put_back
 from freeze_engine.measure.devices import chosen_devices
 from freeze_engine.measure.distinct import distinct_steps
 from freeze_engine.measure.latency import measure_latency
@@ -87,10 +87,9 @@ class _Measuring:
         subject = self.subject
         live = [(step.index, subject.live[step.index]) for step in self._live_steps()]
         restore = joined(restorer(subject.frozen, subject.kept), self.restore)
-        ledger = memory_ledger(
-            Saved(subject.scripted, subject.frozen, subject.inputs, restore, live), subject.peak_bytes
-        )
-        self.recorder.memory = ledger
+        reference = step_runner(live[-1][1], subject.scripted) if live else subject.frozen
+        saved = Saved(subject.scripted, subject.frozen, reference, subject.inputs, restore, live)
+        self.recorder.memory = ledger = memory_ledger(saved, subject.peak_bytes)
         if ledger.saves is None:
             return
         # What was tried counts for more than what the operators let one guess.
@@ -111,9 +110,9 @@ class _Measuring:
         candidates = [replace(each, reset=joined(each.reset, self.restore)) for each in candidates]
         latencies = self._latencies(candidates)
         # Modules share memory with the ones they were made from: the reference must not see what a run has written.
-        _reset(candidates)
+        put_back(candidates)
         numerics = self._numerics(candidates)
-        _reset(candidates)
+        put_back(candidates)
         for index, key in shown.first.items():
             found = {"latency": shown.latency(index, latencies), "numerics": numerics.get(key, ())}
             self.recorder.update(index, **found)
@@ -186,12 +185,6 @@ def _written(subject: Subject) -> Callable[[], None] | None:
     paths = written_buffers(subject.scripted if scripted_only else copy.deepcopy(subject.eager), subject.inputs)
     known = dict(subject.scripted.named_buffers())
     return restorer(subject.scripted, [path for path in paths if path in known])
-
-
-def _reset(candidates: Sequence[Candidate]) -> None:
-    for candidate in candidates:
-        if candidate.reset is not None:
-            candidate.reset()
 
 
 def _name(key: object) -> str:

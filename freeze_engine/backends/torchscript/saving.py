@@ -67,12 +67,16 @@ def module_of(live: LiveStep, parameters: Sequence[Parameter]) -> torch.jit.Scri
     values = {value.debugName(): new for value, new in zip(given, received, strict=True)}
     if self_value.uses():
         values[self_value.debugName()] = _frozen(target, new_self, self_value)
+
+    def value_of(old: Any) -> Any:
+        return values[old.debugName()]
+
     for node in graph.nodes():
-        clone = target.createClone(node, lambda value: values[value.debugName()])
+        clone = target.createClone(node, value_of)
         target.appendNode(clone)
-        values |= {old.debugName(): new for old, new in zip(node.outputs(), clone.outputs(), strict=True)}
+        values.update((old.debugName(), new) for old, new in zip(node.outputs(), clone.outputs(), strict=True))
     for output in graph.outputs():
-        target.registerOutput(values[output.debugName()])
+        target.registerOutput(value_of(output))
     return torch_private.script_module(module)
 
 

@@ -1,0 +1,72 @@
+"""Finding the pass and the rewrite that break a check, in a compile with Inductor freezing."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+from torch import nn
+
+import freeze_engine as fe
+from freeze_engine.backends.torchscript.watcher import SILENT
+from freeze_engine.bisection.inductor import compiled_prefixes
+from freeze_engine.bisection.inductor_recipes import recipes
+from freeze_engine.options import RecordOptions
+from tests.torch import inductor_recording as inductor
+
+
+def test_the_one_fold_of_the_example_is_named_though_what_follows_it_does_not_run():
+    with inductor.fresh():
+        found = fe.bisect("example:bf16_misfold", backend="inductor", check=fe.AccuracyCheck(input_sets=1))
+    assert (found.ending, found.notes) == ("found", ())
+    culprit = found.culprit
+    assert culprit is not None
+    assert (culprit.stage, culprit.name, culprit.round, culprit.note) == ("freezing_passes", "binary_folding", 1, "")
+    (rewrite,) = culprit.rewrites
+    assert (rewrite.kind, rewrite.modules) == ("conv_add", ("conv", "bn"))
+    assert [line.partition(" : ")[0] for line in rewrite.nodes] == ["%convolution", "%sub"]
+    untestable = [probe for probe in found.probes if probe.verdict == "untestable"]
+    assert untestable
+    assert all("does not run, though the whole freeze does" in probe.detail for probe in untestable)
+    assert found.probes[1].candidate == "the compiled module"
+    assert found.probes[-1].candidate.endswith("(binary_folding, round 1) with rewrite 1 of 1")
+
+
+class Outer(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.inner = nn.Sequential(nn.Linear(3, 3), nn.ReLU())
+
+    def forward(self, x):
+        return self.inner(x + 1) * 2
+
+
+def test_a_step_is_saved_as_an_exported_program_with_its_inputs(tmp_path):
+    with inductor.fresh():
+        model, inputs = Outer().eval(), fe.Inputs((torch.ones(2, 3),))
+        prefixes, _ = compiled_prefixes(model, inputs, fe.InductorOptions(), RecordOptions(), SILENT)
+        first, *_, last = prefixes.whole()
+        file = tmp_path / "candidate.pt2"
+        given = first.save(file)
+    (output,) = torch.export.load(file).module()(*given.args)
+    torch.testing.assert_close(output, model(*inputs.args))
+    with pytest.raises(fe.MeasureError, match="generated code has no file"):
+        last.save(file)
+
+
+def test_a_script_is_reduced_to_the_submodule_that_is_involved(tmp_path):
+    rewrite = fe.GuiltyRewrite("linear_add", (), (), ("inner.0", "inner.1"), ())
+    culprit = fe.Culprit(1, "freezing_passes", "binary_folding", "forward", 1, 0, (), (rewrite,), 1)
+    model = Outer().eval()
+    small, whole = recipes(model, fe.Inputs((torch.ones(2, 3),)), fe.InductorOptions(dynamic=False), culprit)
+    assert [each.is_reduced for each in (small, whole)] == [True, False]
+    given = small.save(tmp_path / "small.pt2")
+    torch.testing.assert_close(given.args, (torch.full((2, 3), 2.0),))
+    output = torch.export.load(tmp_path / "small.pt2").module()(*given.args)
+    torch.testing.assert_close(output, model.inner(*given.args))
+    assert small.freeze[-1] == "return torch.compile(module, dynamic=False)"
+
+
+def test_what_can_be_compiled_once_only_cannot_be_searched():
+    options = fe.InductorOptions(discard_parameters=True)
+    with pytest.raises(fe.FreezerError, match="discard_parameters takes its parameters"):
+        fe.bisect(Outer().eval(), torch.ones(2, 3), backend="inductor", options=options)

@@ -1,0 +1,176 @@
+"""``freezer-ui bisect``: what it asks for, what it prints, how it ends."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import freeze_engine as fe
+from tests.builders import small_trace
+from viewer.cli import main
+
+_CULPRIT = fe.Culprit(
+    step=7,
+    stage="optimize_frozen_graph",
+    name="FoldFrozenConvBatchnorm",
+    method="forward",
+    round=1,
+    last_good=5,
+    suspects=("step 7 (FoldFrozenConvBatchnorm, round 1)",),
+    rewrites=(
+        fe.GuiltyRewrite(
+            "conv_bn",
+            ("%5 : Tensor = aten::conv2d(%x)", "%6 : Tensor = aten::batch_norm(%5)"),
+            ("conv.weight", "bn.weight"),
+            ("conv", "bn"),
+            (fe.SourceRef("net.py", 12),),
+        ),
+    ),
+    rewrites_of_step=20,
+    note="The other rewrites of the step break it as well, without it.",
+)
+
+
+def found(ending: Any = "nothing_found", **changed: Any) -> fe.Bisection:
+    given: dict[str, Any] = {"culprit": None, "notes": (), "reproduction": None, "probes": ()} | changed
+    return fe.Bisection(ending, "accuracy", "So it ended.", trace=small_trace(), **given)
+
+
+class FakeSearch:
+    """Stands for `fe.bisect`; keeps what it was asked."""
+
+    def __init__(self) -> None:
+        self.ends: fe.Bisection | Exception = found()
+        self.asked: list[tuple[tuple[Any, ...], dict[str, Any]]] = []
+
+    def __call__(self, *args: Any, **kwargs: Any) -> fe.Bisection:
+        self.asked.append((args, kwargs))
+        kwargs["on_probe"](fe.Probe("step 0 (input)", 0, "good", "largest error 0"))
+        if isinstance(self.ends, Exception):
+            raise self.ends
+        return self.ends
+
+
+@pytest.fixture
+def search(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> FakeSearch:
+    monkeypatch.chdir(tmp_path)
+    fake = FakeSearch()
+    monkeypatch.setattr(fe, "bisect", fake)
+    monkeypatch.setattr(fe, "make_inputs", lambda wanted, device: (wanted, device))
+    return fake
+
+
+def test_it_asks_for_what_the_options_say(search: FakeSearch) -> None:
+    words = ["bisect", "example:net", "--input", "1x3", "--device", "cuda:0"]
+    freeze = ["--without", "RemoveDropout", "--via", "trace", "--preserve", "a.b"]
+    check = ["--check", "accuracy", "--max-error", "0.5", "--no-every-step", "--script", "r.py"]
+    assert main([*words, *freeze, *check]) == 0
+    [(args, kwargs)] = search.asked
+    assert args == ("example:net", ([fe.parse_input("1x3")], "cuda:0"))
+    assert {name: kwargs[name] for name in kwargs if name not in ("progress", "on_probe")} == {
+        "check": fe.AccuracyCheck(0.5),
+        "backend": "torchscript",
+        "options": fe.TorchScriptOptions(("a.b",), without=("RemoveDropout",)),
+        "via": "trace",
+        "map_location": "cuda:0",
+        "every_step": False,
+        "script": Path("r.py"),
+    }
+
+
+@pytest.mark.parametrize(
+    ("words", "check"),
+    [
+        (["accuracy"], fe.AccuracyCheck()),
+        (["latency", "--margin", "0.05", "--seconds", "9"], fe.LatencyCheck(9.0, 0.05)),
+        (["python 'my check.py' -x", "--limit", "30"], fe.CommandCheck(("python", "my check.py", "-x"), 30.0)),
+    ],
+)
+def test_a_check_is_one_of_three_kinds(words: list[str], check: Any, search: FakeSearch) -> None:
+    assert main(["bisect", "pkg.mod:make", "--no-script", "--check", *words]) == 0
+    [(args, kwargs)] = search.asked
+    assert (args, kwargs["check"], kwargs["script"]) == (("pkg.mod:make", None), check, None)
+
+
+def test_the_script_is_named_after_the_model(search: FakeSearch) -> None:
+    assert main(["bisect", "pkg.mod:make", "--check", "accuracy"]) == 0
+    assert search.asked[0][1]["script"] == Path("make_repro.py")
+
+
+@pytest.mark.parametrize(
+    ("ending", "code"), [("nothing_found", 0), ("found", 1), ("broken_before", 1), ("inconclusive", 1)]
+)
+def test_the_exit_code_tells_whether_the_check_fails(ending: str, code: int, search: FakeSearch) -> None:
+    search.ends = found(ending, culprit=_CULPRIT if ending == "found" else None)
+    assert main(["bisect", "example:net", "--check", "accuracy"]) == code
+
+
+def test_the_culprit_is_told_with_its_rewrite_and_script(
+    search: FakeSearch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    made = fe.Reproduction(Path("net_repro.py"), (Path("net_repro.module.pt"),), True, True, ())
+    search.ends = found("found", culprit=_CULPRIT, notes=("Not monotonic.",), reproduction=made)
+    assert main(["bisect", "example:net", "--check", "accuracy"]) == 1
+    assert capsys.readouterr().out.splitlines() == [
+        "good       step 0 (input): largest error 0",
+        "",
+        "So it ended.",
+        "  last good: step 5",
+        "  by 1 of its 20 rewrites:",
+        "  conv_bn: conv + bn",
+        "    %5 : Tensor = aten::conv2d(%x)",
+        "    %6 : Tensor = aten::batch_norm(%5)",
+        "    attributes: conv.weight, bn.weight",
+        "  The other rewrites of the step break it as well, without it.",
+        "Not monotonic.",
+        "net_repro.py shows it with torch alone (only the nodes involved; beside it: net_repro.module.pt)",
+    ]
+
+
+def test_a_script_that_shows_nothing_is_called_so(search: FakeSearch, capsys: pytest.CaptureFixture[str]) -> None:
+    made = fe.Reproduction(Path("net_repro.py"), (), False, False, ("fine",))
+    search.ends = found("found", culprit=_CULPRIT, reproduction=made)
+    main(["bisect", "example:net", "--check", "accuracy"])
+    assert capsys.readouterr().out.splitlines()[-2:] == [
+        "net_repro.py does NOT show it when run on its own (the whole model; beside it: )",
+        "    fine",
+    ]
+
+
+def test_json_is_all_that_is_printed_where_it_is_asked_for(
+    search: FakeSearch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    search.ends = found("found", culprit=_CULPRIT)
+    main(["bisect", "example:net", "--check", "accuracy", "--json"])
+    told = json.loads(capsys.readouterr().out)
+    assert (told["ending"], told["culprit"]["name"], told["probes"]) == ("found", "FoldFrozenConvBatchnorm", [])
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["accuracy", "--seconds", "3"], "--seconds: for --check latency only, and this is accuracy"),
+        (["latency", "--max-error", "3"], "--max-error: for --check accuracy only, and this is latency"),
+        (["accuracy", "--limit", "3"], "--limit: for --check a command only, and this is accuracy"),
+        (["make 'test"], "the command cannot be read"),
+        ([" "], "--check is empty"),
+        (["accuracy", "--fullgraph"], "--fullgraph: for --backend inductor only"),
+    ],
+)
+def test_wrong_use_is_told_before_anything_is_frozen(
+    words: list[str], said: str, search: FakeSearch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["bisect", "example:net", "--check", *words]) == 2
+    assert said in capsys.readouterr().err
+    assert search.asked == []
+
+
+def test_what_the_freeze_raises_is_told(search: FakeSearch, capsys: pytest.CaptureFixture[str]) -> None:
+    search.ends = RuntimeError("torch says no")
+    assert main(["bisect", "example:net", "--check", "accuracy"]) == 3
+    assert "the freeze failed: RuntimeError: torch says no" in capsys.readouterr().err
+    search.ends = fe.FreezerError("sh exited with 130")
+    assert main(["bisect", "example:net", "--check", "accuracy"]) == 2

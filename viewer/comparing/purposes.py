@@ -1,0 +1,32 @@
+"""What two backends did for one purpose, in words: their passes cannot be aligned by name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import freeze_engine as fe
+
+
+def purpose_lines(diff: fe.TraceDiff, everything: bool) -> Iterator[str]:
+    """Yields each purpose with what both did for it.
+
+    Args:
+        diff: of two traces of different backends; there are no lines for two of one backend.
+        everything: whether to list the purposes for which neither changed anything as well.
+    """
+    for pair in diff.pairs:
+        if everything or pair.before.changed or pair.after.changed:
+            yield pair.purpose
+            yield f"  A  {_effect_text(diff.before, pair.before)}"
+            yield f"  B  {_effect_text(diff.after, pair.after)}"
+
+
+def _effect_text(trace: fe.Trace, effect: fe.PassEffect) -> str:
+    if not effect.steps:
+        return effect.instead or "no pass for it"
+    names = ", ".join(dict.fromkeys(trace.steps[index].name for index in effect.steps))
+    if not effect.changed:
+        return f"{names}: without effect"
+    nodes = " ".join(f"{sign}{number}" for sign, number in (("+", effect.added), ("−", effect.removed)) if number)
+    rewrites = ", ".join(f"{count} {kind}" for kind, count in effect.rewrites)
+    return f"{names}: {'; '.join(filter(None, (nodes, rewrites))) or 'changed something'}"
