@@ -99,8 +99,8 @@ from .models import (
 from .options import (
     CHECKS as CHECKS,
     COMPILE_MODES as COMPILE_MODES,
-    CheckName as CheckName,
     AccuracyCheck as AccuracyCheck,
+    CheckName as CheckName,
     CommandCheck as CommandCheck,
     InductorOptions as InductorOptions,
     LatencyCheck as LatencyCheck,

@@ -119,7 +119,7 @@
       else this.frame(this._top(whole), { least: TOP_ZOOM, most: 1, jump: true });
     }
 
-    /** In a picture of another layout: where nothing that changed is in sight, the first of it is brought there. */
+    /** Where nothing that changed is in sight, the first of it is brought there. */
     findChanges() {
       const changes = this._changes();
       if (changes && !this.view._changedItems().some((item) => this._sees(this.view._box(item)))) this.frame(changes.first, { most: 0.85, jump: true });

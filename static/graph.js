@@ -227,7 +227,8 @@
       const shown = this.picture?.layout;
       this._openByDefault();
       await this._rebuild();
-      if (shown && this.picture.layout !== shown && this.selected <= 0) this.camera.findChanges();
+      const distant = from !== this._stepBefore(step);
+      if (shown && (distant || this.picture.layout !== shown) && this.selected <= 0) this.camera.findChanges();
       this._draw();
     }
 

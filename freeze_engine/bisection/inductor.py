@@ -30,6 +30,16 @@ from freeze_engine.options import InductorOptions, Measure, RecordOptions
 from freeze_engine.trace import Step, Trace
 
 _COMPILED = "the compiled module"
+#: torch reads an exported program with operators of Inductor's own only once these are known.
+_LOADER = """\
+from pathlib import Path
+
+import torch
+import torch._inductor.inductor_prims
+
+program = torch.export.load(Path(__file__).with_suffix(".pt2"))
+module = program.module()
+"""
 #: To keep the inputs of the graphs, and measure nothing.
 _NOTHING = Measure(latency=False, numerics=False)
 #: Stages whose passes find patterns; other passes do all or nothing.
@@ -75,7 +85,7 @@ class InductorPrefixes:
         compiled: the recording of it.
     """
 
-    suffix = ".pt2"
+    suffix = ".py"
     goes_on = True
 
     def __init__(self, request: _Request, compiled: Compiled) -> None:
@@ -145,7 +155,8 @@ class InductorPrefixes:
         if arguments is None:
             raise MeasureError("what the graph was called with is gone")
         export = importlib.import_module("torch.export")
-        export.save(export.export(live.module(), arguments), path)
+        export.save(export.export(live.module(), arguments), path.with_suffix(".pt2"))
+        path.write_text(_LOADER, encoding="utf-8")
         return Inputs(arguments)
 
 

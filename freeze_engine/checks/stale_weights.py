@@ -80,43 +80,47 @@ class _Probing:
 
     def run(self) -> None:
         """Makes the changes."""
-        affordable = int(_PROBING_S / max(self._probe.run_s * len(_WAYS), 1e-9))
-        if len(self._able) <= affordable:
-            for weight in self._able:
-                self._try([weight])
-        else:
-            self._groups(affordable)
+        runs = int(_PROBING_S / max(self._probe.run_s, 1e-9))
+        for way in _WAYS:
+            if len(self._able) * len(_WAYS) <= runs:
+                self._each(way, self._able)
+            else:
+                self._groups(way, runs // len(_WAYS))
         source = self._context.source
         self._whole("all by load_state_dict", functools.partial(loaded, source, self._able))
         self._whole("all between train() and eval()", functools.partial(retrained, source, self._able))
 
-    def _groups(self, affordable: int) -> None:
+    def _groups(self, way: str, runs: int) -> None:
         """Changes all weights of one fate together; where that is noticed, as many alone as there is time for."""
         for fate, members in _by_fate(self._context, self._able).items():
-            outcomes = self._outcomes(members)
-            if all(outcome == "ignored" for outcome in outcomes.values()):
-                self._note(members, outcomes)
-                self._aside.append(f"changed together, each alone would take long: all {len(members)} that are {fate}")
+            if self._is_ignored(way, members):
+                self._note(way, "ignored", members)
+                self._aside.append(f"{way} together, each alone would take long: all {len(members)} that are {fate}")
                 continue
-            for weight in members[:affordable]:
-                self._try([weight])
-            left = members[affordable:]
-            affordable -= len(members[:affordable])
+            self._each(way, members[:runs])
+            left = members[runs:]
+            runs -= len(members[:runs])
             if left:
-                self._aside.append(f"not probed, each alone would take long: {_names(left)}")
+                self._aside.append(f"not {way}, each alone would take long: {_names(left)}")
 
-    def _try(self, members: Sequence[Weight]) -> None:
+    def _is_ignored(self, way: str, members: Sequence[Weight]) -> bool:
         try:
-            self._note(members, self._outcomes(members))
-        except CandidateError as error:
-            self._aside.append(f"not probed ({error}): {_names(members)}")
+            return self._outcome(way, members) == "ignored"
+        except CandidateError:
+            return False
 
-    def _outcomes(self, members: Sequence[Weight]) -> dict[str, Outcome]:
-        return {way: self._probe.outcome(functools.partial(change, members)) for way, change in _WAYS.items()}
+    def _each(self, way: str, members: Sequence[Weight]) -> None:
+        for weight in members:
+            try:
+                self._note(way, self._outcome(way, [weight]), [weight])
+            except CandidateError as error:
+                self._aside.append(f"not {way} ({error}): {weight}")
 
-    def _note(self, members: Sequence[Weight], outcomes: Mapping[str, Outcome]) -> None:
-        for way, outcome in outcomes.items():
-            self._found[way].setdefault(outcome, []).extend(map(str, members))
+    def _outcome(self, way: str, members: Sequence[Weight]) -> Outcome:
+        return self._probe.outcome(functools.partial(_WAYS[way], members))
+
+    def _note(self, way: str, outcome: Outcome, members: Sequence[Weight]) -> None:
+        self._found[way].setdefault(outcome, []).extend(map(str, members))
 
     def _whole(self, what: str, change: Change) -> None:
         try:

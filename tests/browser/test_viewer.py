@@ -576,6 +576,19 @@ def test_axe_finds_nothing_serious(mounted, scheme):
         assert serious_findings(page) == [], number
 
 
+def test_passes_far_apart_open_where_they_differ(mounted):
+    page = mounted(synthetic_trace(1_500, 8), "{state: {step: 1}}")
+    view = "viewer.panels.get('graph').view"
+    page.evaluate(f"{view}.camera.jump({{y: {view}._whole().height, zoom: 1}})")
+    place = page.evaluate(f"{view}.camera.place()")
+    page.evaluate("viewer.setStep(3)")
+    settle(page)
+    assert page.evaluate(f"{view}.camera.place()") == place  # from pass to pass nothing moves
+    page.evaluate("viewer.navigate({step: 7, against: 1})")
+    settle(page)
+    assert page.evaluate(f"{view}._changedItems().some((item) => {view}.camera._sees({view}._box(item)))")
+
+
 def test_a_constant_that_a_pass_folds_has_its_fate_in_the_graph_before(mounted):
     page = mounted(options="{state: {step: 8}}")
     mark = page.evaluate("viewer.panels.get('graph').view.marks['self.block.conv.weight']")

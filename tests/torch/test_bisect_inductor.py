@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import runpy
+
 import pytest
 import torch
 from torch import nn
@@ -40,14 +42,15 @@ class Outer(nn.Module):
         return self.inner(x + 1) * 2
 
 
-def test_a_step_is_saved_as_an_exported_program_with_its_inputs(tmp_path):
+def test_a_step_is_saved_as_a_python_file_beside_an_exported_program(tmp_path):
     with inductor.fresh():
         model, inputs = Outer().eval(), fe.Inputs((torch.ones(2, 3),))
         prefixes, _ = compiled_prefixes(model, inputs, fe.InductorOptions(), RecordOptions(), SILENT)
         first, *_, last = prefixes.whole()
-        file = tmp_path / "candidate.pt2"
+        file = tmp_path / f"candidate{prefixes.suffix}"
         given = first.save(file)
-    (output,) = torch.export.load(file).module()(*given.args)
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["candidate.pt2", "candidate.py"]
+    (output,) = runpy.run_path(str(file))["module"](*given.args)
     torch.testing.assert_close(output, model(*inputs.args))
     with pytest.raises(fe.MeasureError, match="generated code has no file"):
         last.save(file)

@@ -82,7 +82,9 @@ def test_bfloat16_is_far_from_float64_and_equal_to_itself() -> None:
 def test_the_figures_are_those_of_the_formulas() -> None:
     actual, expected = torch.tensor([1.0, 2.5, 0.25, 4.0]), torch.tensor([1.0, 2.0, 0.0, 4.0])
     sqnr = 10 * math.log10((1 + 4 + 16) / (0.5**2 + 0.25**2))
-    assert against(actual, expected).outputs == (OutputError("0", 0.5, 0.25, pytest.approx(sqnr), 0, False, 0x3E800000),)
+    assert against(actual, expected).outputs == (
+        OutputError("0", 0.5, 0.25, pytest.approx(sqnr), 0, False, 0x3E800000),
+    )
 
 
 @pytest.mark.parametrize(

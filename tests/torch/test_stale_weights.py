@@ -245,11 +245,14 @@ def test_with_little_time_weights_of_one_fate_are_changed_together(monkeypatch: 
     assert check.verdict == "failed"
     assert check.details == (
         "changed in place, ignored: bn.bias, bn.running_mean, bn.running_var, bn.weight, conv.bias, conv.weight",
-        "assigned anew, ignored: bn.bias, bn.running_mean, bn.running_var, bn.weight, conv.bias, conv.weight",
+        "assigned anew, ignored: bn.bias, bn.running_mean, bn.running_var, bn.weight, conv.bias, conv.weight, "
+        "head.bias, head.weight",
         "all by load_state_dict: noticed in part",
         "all between train() and eval(): noticed in part",
-        "changed together, each alone would take long: all 6 that are folded",
-        "not probed, each alone would take long: head.weight, head.bias",
+        "changed in place together, each alone would take long: all 6 that are folded",
+        "not changed in place, each alone would take long: head.weight, head.bias",
+        "assigned anew together, each alone would take long: all 6 that are folded",
+        "assigned anew together, each alone would take long: all 2 that are inlined",
         f"not probed ({INTEGERS}): bn.num_batches_tracked",
     )
 

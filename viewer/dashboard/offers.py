@@ -73,7 +73,7 @@ _INDUCTOR: Final[list[Option]] = [
         "help": "a graph with symbols for sizes serves every shape; one with numbers is compiled anew for each",
         "default": None,
         "choices": [
-            {"value": None, "label": "numbers, and symbols once they change"},
+            {"value": None, "label": "numbers, until they change"},
             {"value": True, "label": "symbols from the start"},
             {"value": False, "label": "numbers always"},
         ],
@@ -104,7 +104,7 @@ _INDUCTOR: Final[list[Option]] = [
         "flag": "fresh-caches",
         "label": "Compile anew",
         "kind": "flag",
-        "help": "what Inductor's caches have skips the passes after freezing, so they are not seen",
+        "help": "a hit in Inductor's caches would skip the passes after freezing, and so hide them",
         "default": False,
     },
     {
