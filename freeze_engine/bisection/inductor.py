@@ -127,8 +127,11 @@ class InductorPrefixes:
         return self._prefix(name, end.index, name, live[_same_step(trace, end, again)])
 
     def recipes(self, culprit: Culprit, guilty: Sequence[int], inputs: Inputs, whole: bool) -> Iterator[Recipe]:
-        """Yields scripts that compile the submodule of the guilty rewrites, then the model."""
-        return recipes(self._request.model, inputs, self._request.options, culprit)
+        """Yields scripts that compile the submodule of the guilty rewrites, then the model; none for a command.
+
+        What comes out of a compile has no file that a command could be given.
+        """
+        return iter(()) if whole else recipes(self._request.model, inputs, self._request.options, culprit)
 
     def _prefix(self, key: int | str, step: int, name: str, live: LiveGraph) -> Prefix:
         stand_in, reset = self._standing_in()

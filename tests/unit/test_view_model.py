@@ -472,3 +472,19 @@ def test_constants_that_went_with_the_process_are_not_said_to_be_none(failure, k
     assert any(step["constants_delta"] for step in view["steps"]) is known
     constants = [chart for chart in chart_items(trace)["light"] if chart["title"] == "Constants"]
     assert [chart["item"] is not None for chart in constants] == [known]
+
+
+def test_an_inductor_trace_tells_its_stages_its_notes_and_its_times_end_to_end() -> None:
+    trace = small_trace()
+    logged = tuple(replace(step, log=("one", "two", "three", "four")) for step in trace.steps)
+    latency = next(step.latency for step in trace.steps if step.latency)
+    baselines = tuple(fe.Baseline(name, latency) for name in ("eager", "compiled with freezing"))
+    compiled = view_data(replace(trace, backend="inductor", steps=logged, baselines=baselines))
+    assert list(compiled["stages"])[:3] == ["input", "joint_graph", "layout"]
+    assert [step["notes"] for step in compiled["steps"]] == [["one", "two", "three"]] * len(logged)
+    (fact,) = [fact for fact in compiled["overview"] if fact["label"].startswith("latency")]
+    assert " → " in fact["value"]
+    assert fact["note"].startswith("eager → compiled with freezing (")
+    assert fact["tone"] == "plain"
+    frozen = view_data(replace(trace, steps=logged))
+    assert [step["notes"] for step in frozen["steps"]] == [[]] * len(logged)

@@ -24,10 +24,11 @@ class BisectCommand:
 
     CHECK is accuracy (outputs against eager; every pass is asked, not only those that a binary search needs), latency
     (timed in turns with the first step, then with the one before the culprit), or a command. That gets each candidate
-    as a file, as its last argument and in FREEZER_CANDIDATE: a TorchScript file, or for Inductor a Python file that has
-    the graph as `program`, an exported program, and as `module`. FREEZER_INPUTS is a file for torch.load with the args and kwargs to call it with, FREEZER_STEP the step's
-    index. As for git bisect run, 0 means good, 1 to 127 bad, but 125 that it cannot be tested; anything else ends the
-    search. What it prints goes to standard error. What torch cannot save cannot be tested either.
+    as a file, as its last argument and in FREEZER_CANDIDATE: a TorchScript file, or for Inductor a Python file that
+    has the graph as `program`, an exported program, and as `module`. FREEZER_INPUTS is a file for torch.load with the
+    args and kwargs to call it with, FREEZER_STEP the step's index. As for git bisect run, 0 means good, 1 to 127 bad,
+    but 125 that it cannot be tested; anything else ends the search. What it prints goes to standard error. What torch
+    cannot save cannot be tested either.
 
     For Inductor the steps run as graphs, operator by operator, and only the last candidate is generated code: latency
     finds a pass that makes a graph slower, and not what freezing does to the generated code (see record --ablation).
