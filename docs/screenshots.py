@@ -37,6 +37,7 @@ class Pictures:
 
     def __init__(self, address: str, folder: Path) -> None:
         self._address = address
+        self._folder = folder
         exact = fe.TorchScriptOptions(optimize_numerics=False)
         self._resnet, self._resnet_path = _recorded("example:resnet18", folder / "resnet18.fztrace")
         self._counter, self._counter_path = _recorded("example:counter", folder / "counter.fztrace")
@@ -52,6 +53,8 @@ class Pictures:
             "form": self._form,
             "recording": self._recording,
             "inductor": self._inductor,
+            "findings": self._findings,
+            "kernels": self._kernels,
         }
 
     def _graph(self, page: Page) -> None:
@@ -93,6 +96,14 @@ class Pictures:
         state = {"step": folding.index, "node": folding.rewrites[0].produced[-1], "tab": "graph"}
         self._open(page, {"trace": str(self._compiled_path)}, state)
 
+    def _findings(self, page: Page) -> None:
+        trace, path = _recorded("example:bf16_misfold", self._folder / "bf16_misfold.fztrace", thorough=True)
+        self._open(page, {"trace": str(path)}, {"step": trace.steps[-1].index, "tab": "findings"})
+
+    def _kernels(self, page: Page) -> None:
+        state = {"step": self._compiled.steps[-1].index, "tab": "kernels", "program": 0, "kernel": 0}
+        self._open(page, {"trace": str(self._compiled_path)}, state)
+
     def _open_fold(self, page: Page, tab: str) -> None:
         fold = next(step for step in self._resnet.steps if step.name == FOLD and step.rewrites)
         state = {"step": fold.index, "node": fold.rewrites[0].produced[0], "tab": tab}
@@ -106,8 +117,10 @@ class Pictures:
         return f"{self._address}?{urlencode(query)}"
 
 
-def _recorded(model: str, path: Path, options: fe.TorchScriptOptions | None = None) -> tuple[fe.Trace, Path]:
-    trace = fe.record(model, options=options).trace
+def _recorded(
+    model: str, path: Path, options: fe.TorchScriptOptions | None = None, *, thorough: bool = False
+) -> tuple[fe.Trace, Path]:
+    trace = fe.record(model, options=options, checks=fe.CHECKS if thorough else (), ablation=thorough).trace
     fe.save(trace, path)
     return trace, path
 
