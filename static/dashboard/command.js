@@ -5,6 +5,7 @@ var FreezerDashboard = FreezerDashboard || {};
 (() => {
   const MEASURES = ["latency", "numerics", "memory"];
   const SECONDS = 12; // freeze_engine.Measure's default
+  const INPUT_SETS = 3; // the same
 
   const OTHER_COMMANDS = ["run", "report", "stats"];
   const PASSED_OVER = ["--backend", "-o", "--output", "--report", "--host", "--port", "--token", "--upload-limit"]; // with a value each
@@ -12,7 +13,7 @@ var FreezerDashboard = FreezerDashboard || {};
   /** What a record form starts with; the same as the message that starts a recording. */
   function emptyRequest(backend, model = "") {
     const options = Object.fromEntries(backend.options.map((option) => [option.id, option.default]));
-    return { model, inputs: [], backend: backend.id, via: null, options, device: null, measure: { latency: true, numerics: true, memory: true, seconds: SECONDS }, checks: [], ablation: false, limit_s: null, preserve: [] };
+    return { model, inputs: [], backend: backend.id, via: null, options, device: null, measure: { latency: true, numerics: true, memory: true, seconds: SECONDS, threads: null, input_sets: INPUT_SETS }, checks: [], ablation: false, limit_s: null, preserve: [] };
   }
 
   /** Puts a word so that a POSIX shell reads it as one. */
@@ -50,7 +51,10 @@ var FreezerDashboard = FreezerDashboard || {};
   function measureWords(measure) {
     if (!measure) return ["--no-measure"];
     const off = MEASURES.filter((name) => !measure[name]).map((name) => `--no-${name}`);
-    return measure.latency && measure.seconds !== SECONDS ? [...off, "--seconds", String(measure.seconds)] : off;
+    const seconds = measure.latency && measure.seconds !== SECONDS ? ["--seconds", String(measure.seconds)] : [];
+    const threads = measure.threads === null ? [] : ["--threads", String(measure.threads)];
+    const sets = measure.numerics && measure.input_sets !== INPUT_SETS ? ["--input-sets", String(measure.input_sets)] : [];
+    return [...off, ...seconds, ...threads, ...sets];
   }
 
   /** Splits a command line as a POSIX shell does; null where a quote is left open. */
@@ -99,6 +103,8 @@ var FreezerDashboard = FreezerDashboard || {};
     else if (flag === "--check") request.checks.push(value);
     else if (flag === "--limit") request.limit_s = Number(value);
     else if (flag === "--seconds") request.measure = { ...request.measure, seconds: Number(value) };
+    else if (flag === "--threads") request.measure = { ...request.measure, threads: Number(value) };
+    else if (flag === "--input-sets") request.measure = { ...request.measure, input_sets: Number(value) };
     else if (flag === "--preserve") return readNames(request.preserve, words, at, glued);
     else if (!PASSED_OVER.includes(flag)) return readFlag(request, backend, flag, value) ? end : at;
     return end;
@@ -139,5 +145,5 @@ var FreezerDashboard = FreezerDashboard || {};
     return toWords(request, backend).map(quote).join(" ");
   }
 
-  Object.assign(FreezerDashboard, { SECONDS, MEASURES, emptyRequest, quote, toWords, toCommand, fromCommand });
+  Object.assign(FreezerDashboard, { INPUT_SETS, SECONDS, MEASURES, emptyRequest, quote, toWords, toCommand, fromCommand });
 })();

@@ -146,22 +146,35 @@ var FreezerDashboard = FreezerDashboard || {};
 
     fillMeasure() {
       const { request } = this;
-      const measure = request.measure ?? { latency: false, numerics: false, memory: false, seconds: FreezerDashboard.SECONDS };
+      const { INPUT_SETS, SECONDS } = FreezerDashboard;
+      const measure = request.measure ?? { latency: false, numerics: false, memory: false, seconds: SECONDS, threads: null, input_sets: INPUT_SETS };
       const boxes = MEASURES.map((name) => ({ name, ...checkbox(MEASURE_WORDS[name][0], measure[name], () => update(), MEASURE_WORDS[name][1]) }));
-      const seconds = h("input.fv-input.fd-number", { type: "number", min: "0.5", step: "0.5", value: measure.seconds, oninput: () => update() });
-      const limit = h("input.fv-input.fd-number", { type: "number", min: "1", step: "1", placeholder: "none", value: request.limit_s ?? "", oninput: () => update() });
+      const number = (value, given) => h("input.fv-input.fd-number", { type: "number", value: value ?? "", oninput: () => update(), ...given });
+      const seconds = number(measure.seconds, { min: "0.5", step: "0.5" });
+      const threads = number(measure.threads, { min: "1", step: "1", placeholder: "torch's" });
+      const sets = number(measure.input_sets, { min: "1", step: "1" });
+      const limit = number(request.limit_s, { min: "1", step: "1", placeholder: "none" });
       this.secondsField = field("Seconds for latencies", seconds, { note: "per device, after warming up" });
+      this.threadsField = field("Threads", threads, { note: "on the CPU" });
+      this.setsField = field("Sets of inputs", sets, { note: "the given one, and generated ones like it" });
       this.limitField = field("Time limit, seconds", limit, { note: "ends a recording that hangs" });
+      const orNone = (input) => (input.value === "" ? null : input.valueAsNumber);
+      const enable = (on) => {
+        seconds.disabled = threads.disabled = !on.latency;
+        sets.disabled = !on.numerics;
+      };
       const update = () => {
         const on = Object.fromEntries(boxes.map(({ name, input }) => [name, input.checked]));
-        request.measure = boxes.some(({ input }) => input.checked) ? { ...on, seconds: seconds.valueAsNumber } : null;
-        request.limit_s = limit.value === "" ? null : limit.valueAsNumber;
-        seconds.disabled = !on.latency;
+        const some = boxes.some(({ input }) => input.checked);
+        request.measure = some ? { ...on, seconds: seconds.valueAsNumber, threads: orNone(threads), input_sets: sets.valueAsNumber } : null;
+        request.limit_s = orNone(limit);
+        enable(on);
         this.checkNumbers();
         this.changed();
       };
-      seconds.disabled = !measure.latency;
-      fill(this.measure, boxes.map(({ element }) => element), h("div.fd-pair", null, this.secondsField.element, this.limitField.element));
+      enable(measure);
+      const fields = [this.secondsField, this.threadsField, this.setsField, this.limitField];
+      fill(this.measure, boxes.map(({ element }) => element), h("div.fd-pair", null, fields.map(({ element }) => element)));
     }
 
     /** What is asked of the frozen module once it is there. */
@@ -261,10 +274,15 @@ var FreezerDashboard = FreezerDashboard || {};
 
     checkNumbers() {
       const { measure, limit_s: limit } = this.request;
-      const seconds = measure?.latency ? measure.seconds : 1;
-      this.secondsField.error(seconds > 0 ? null : "Give a number of seconds above 0.");
-      this.limitField.error(limit === null || limit > 0 ? null : "Give a number of seconds above 0, or nothing for no limit.");
-      return seconds > 0 && (limit === null || limit > 0);
+      const whole = (value) => Number.isInteger(value) && value > 0;
+      const checks = [
+        [this.secondsField, !measure?.latency || measure.seconds > 0, "Give a number of seconds above 0."],
+        [this.threadsField, !measure?.latency || measure.threads === null || whole(measure.threads), "Give a whole number above 0, or nothing for torch's own."],
+        [this.setsField, !measure?.numerics || whole(measure.input_sets), "Give a whole number above 0."],
+        [this.limitField, limit === null || limit > 0, "Give a number of seconds above 0, or nothing for no limit."],
+      ];
+      for (const [place, isRight, words] of checks) place.error(isRight ? null : words);
+      return checks.every(([, isRight]) => isRight);
     }
 
     async start(event) {

@@ -166,9 +166,18 @@ def test_one_click_records_an_example(opened: Opener) -> None:
         "inputs": [],
         "backend": "torchscript",
         "via": None,
-        "options": {"optimize_numerics": True, "optimize_for_inference": False, "other_methods": []},
+        "options": {"optimize_numerics": True, "optimize_for_inference": False, "other_methods": [], "without": []},
         "device": None,
-        "measure": {"latency": True, "numerics": True, "memory": True, "seconds": 12},
+        "measure": {
+            "latency": True,
+            "numerics": True,
+            "memory": True,
+            "seconds": 12,
+            "threads": None,
+            "input_sets": 3,
+        },
+        "checks": [],
+        "ablation": False,
         "limit_s": None,
         "preserve": [],
     }
@@ -425,6 +434,8 @@ def test_the_form_says_the_same_as_its_command(opened: Opener) -> None:
     page.get_by_role("combobox", name="Other methods").fill("encode decode")
     page.get_by_role("checkbox", name="Memory").uncheck()
     page.get_by_role("spinbutton", name="Seconds for latencies").fill("3")
+    page.get_by_role("spinbutton", name="Threads").fill("2")
+    page.get_by_role("spinbutton", name="Sets of inputs").fill("1")
     page.get_by_role("searchbox", name="Search attributes").fill("vers")
     page.keyboard.press("ArrowDown")
     page.keyboard.press("ArrowDown")
@@ -438,13 +449,21 @@ def test_the_form_says_the_same_as_its_command(opened: Opener) -> None:
     assert arguments.optimize_for_inference
     assert arguments.other_method == ["encode", "decode"]
     assert (arguments.no_memory, arguments.no_latency, arguments.seconds) == (True, False, 3)
+    assert (arguments.threads, arguments.input_sets) == (2, 1)
     page.get_by_role("button", name="Record", exact=True).click()
     page.wait_for_function("fake.asked.some((message) => message.type === 'record')")
     (message,) = asked(page, "record")
     assert shlex.split(message["call"]) == words
     assert message["inputs"] == ["tokens=2x16:int64:0..30000"]
     assert message["preserve"] == ["sub.version"]
-    assert message["measure"] == {"latency": True, "numerics": True, "memory": False, "seconds": 3}
+    assert message["measure"] == {
+        "latency": True,
+        "numerics": True,
+        "memory": False,
+        "seconds": 3,
+        "threads": 2,
+        "input_sets": 1,
+    }
 
 
 def test_the_form_offers_inductor_with_its_own_options(opened: Opener) -> None:
@@ -522,7 +541,7 @@ def test_an_example_is_recorded_with_the_backend_chosen(opened: Opener) -> None:
         "freezer-ui record example:counter",
         "freezer-ui record model.pt --input 1x3 --input mask=1x3:bool --via trace --device cuda:0 --no-latency",
         "freezer-ui record model.pt --preserve a.b c --no-optimize-numerics --other-method encode --no-measure",
-        "freezer-ui record 'a model.pt' --optimize-for-inference --no-numerics --no-memory --seconds 2.5 --limit 90",
+        "freezer-ui record 'a model.pt' --optimize-for-inference --no-numerics --no-memory --seconds 2.5 --threads 1 --limit 90",
         "freezer-ui record example:counter --backend inductor",
         "freezer-ui record m.pt2 --input 1x3 --backend inductor --mode max-autotune --no-dynamic --fresh-caches",
         "freezer-ui record m.pt2 --without constant_fold --check stale_weights --ablation",

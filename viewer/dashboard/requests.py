@@ -17,6 +17,7 @@ from viewer.dashboard.offers import BACKENDS, Option, backend_offer
 _EXAMPLE: Final = "example:"
 _VIA: Final = (None, "script", "trace")
 _MAX_SECONDS: Final = 3_600.0
+_MAX_COUNT: Final = 1_024
 _MAX_CALL: Final = 1 << 16
 _OPTIONS: Final[Mapping[str, type[fe.TorchScriptOptions] | type[fe.InductorOptions]]] = {
     "torchscript": fe.TorchScriptOptions,
@@ -122,7 +123,7 @@ def form_values(request: fe.RecordRequest) -> dict[str, Any]:
     """
     options = request.options or _OPTIONS[request.backend]()
     measure = request.measure
-    wanted = ("latency", "numerics", "memory", "seconds")
+    wanted = ("latency", "numerics", "memory", "seconds", "threads", "input_sets")
     return {
         "model": request.model,
         "inputs": list(request.inputs),
@@ -164,8 +165,19 @@ def _measure(given: object) -> fe.Measure | None:
     values = _mapping(given, "measure")
     latency, numerics, memory = (_flag(values.get(name, True), name) for name in ("latency", "numerics", "memory"))
     seconds = _seconds(values.get("seconds"), "seconds")
-    measure = fe.Measure(latency, numerics, memory)
-    return measure if seconds is None else replace(measure, seconds=seconds)
+    threads = _count(values.get("threads"), "threads")
+    input_sets = _count(values.get("input_sets"), "input_sets")
+    measure = fe.Measure(latency, numerics, memory, threads=threads)
+    measure = measure if seconds is None else replace(measure, seconds=seconds)
+    return measure if input_sets is None else replace(measure, input_sets=input_sets)
+
+
+def _count(value: object, name: str) -> int | None:
+    if value is None:
+        return None
+    if type(value) is not int or not 1 <= value <= _MAX_COUNT:
+        raise _wrong(name, f"a whole number from 1 to {_MAX_COUNT}", value)
+    return value
 
 
 def _call(given: object) -> str | None:
