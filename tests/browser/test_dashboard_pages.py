@@ -541,7 +541,7 @@ def test_an_example_is_recorded_with_the_backend_chosen(opened: Opener) -> None:
         "freezer-ui record example:counter",
         "freezer-ui record model.pt --input 1x3 --input mask=1x3:bool --via trace --device cuda:0 --no-latency",
         "freezer-ui record model.pt --preserve a.b c --no-optimize-numerics --other-method encode --no-measure",
-        "freezer-ui record 'a model.pt' --optimize-for-inference --no-numerics --no-memory --seconds 2.5 --threads 1 --limit 90",
+        "freezer-ui record 'a model.pt' --optimize-for-inference --no-numerics --seconds 2.5 --threads 1 --limit 90",
         "freezer-ui record example:counter --backend inductor",
         "freezer-ui record m.pt2 --input 1x3 --backend inductor --mode max-autotune --no-dynamic --fresh-caches",
         "freezer-ui record m.pt2 --without constant_fold --check stale_weights --ablation",

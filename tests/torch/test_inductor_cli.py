@@ -28,6 +28,12 @@ def failing():
         raise ValueError("no such fold")
     torch._inductor.freezing.constant_fold = fail
     return trained()
+
+def hanging():
+    import time
+    import torch._inductor.freezing
+    torch._inductor.freezing.constant_fold = lambda graph: time.sleep(1000)
+    return trained()
 """
 _INPUT = ["--input", "1x3x8x8"]
 
@@ -97,3 +103,13 @@ def test_what_torch_compile_does_not_take_is_refused_with_a_remedy(folder: Path,
 def test_options_of_the_other_backend_are_refused(words: list[str], refused: str, capsys: pytest.CaptureFixture[str]):
     assert main(["record", "inductor_cli_models:trained", *_INPUT, *words]) == 2
     assert refused in capsys.readouterr().err
+
+
+def test_what_does_not_end_in_time_leaves_the_steps_until_then(folder: Path, capsys: pytest.CaptureFixture[str]):
+    assert recorded("hanging", *_INPUT, "--limit", "30") == 3
+    assert "not done after 30 s, the limit" in capsys.readouterr().err
+    trace = fe.load(folder / "hanging.fztrace")
+    fe.check_trace(trace)
+    assert trace.failure is not None
+    assert (trace.failure.type, trace.failure.name) == ("KeyboardInterrupt", "constant_fold")
+    assert trace.steps[-1].stage == "freezing_passes"
