@@ -142,7 +142,9 @@ def test_the_server_answers_while_torch_works(served: Served, data: Path) -> Non
     page.go_back()
     running.click()
     expect(page.get_by_role("region", name="Result")).to_contain_text("Cancelled", timeout=SLOW_MS)
-    assert [trace.failure for trace in traces(data)] == [None]
+    (trace,) = traces(data)
+    assert trace.failure is not None
+    assert (trace.failure.type, trace.failure.stage) == ("KeyboardInterrupt", "measure")
 
 
 def test_a_trace_recorded_from_the_page_tells_its_command_and_no_token(served: Served, data: Path) -> None:

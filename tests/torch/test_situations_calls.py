@@ -13,6 +13,7 @@ import torch
 from torch import nn
 
 import freeze_engine as fe
+from tests.loops import run
 from tests.torch import models
 from tests.torch.against_torch import frozen_modules, problems
 
@@ -143,7 +144,7 @@ async def frozen_in_tasks() -> list[fe.Captured]:
 
 
 def test_tasks_that_interleave_keep_apart():
-    captures = asyncio.run(frozen_in_tasks())
+    captures = run(frozen_in_tasks())
     assert [[trace.attribute("weight").shape for trace in each.traces] for each in captures] == [
         [(1, 1)],
         [(2, 2)],

@@ -13,6 +13,7 @@ import pytest
 
 import freeze_engine as fe
 from tests.builders import small_trace
+from tests.loops import run
 from viewer.dashboard.jobs import MAX_ENDED, Jobs
 from viewer.dashboard.library import Library
 from viewer.dashboard.requests import form_values
@@ -234,7 +235,7 @@ def test_closing_cancels_and_does_not_wait_for_ever(jobs: Jobs, launcher: Launch
     for _ in range(2):
         jobs.record(_request(tmp_path))
     launcher.processes[1].hangs = True
-    asyncio.run(jobs.close(timeout_s=0.05))
+    run(jobs.close(timeout_s=0.05))
     assert [process.cancelled for process in launcher.processes] == [True, True]
     assert [row["state"] for row in jobs.rows()] == ["running", "cancelled"]
 
@@ -255,7 +256,7 @@ def test_sessions_are_told_at_once_and_then_seldom(launcher: Launcher, tmp_path:
         first, second = ([len(value[0]["steps"]) for _, value in session.shown] for session in (stays, leaves))
         return first, second
 
-    stays, leaves = asyncio.run(scenario())
+    stays, leaves = run(scenario())
     assert stays == [0, 100]
     assert leaves == [0]
 
@@ -273,7 +274,7 @@ def test_a_finished_recording_becomes_a_recent_trace(launcher: Launcher, tmp_pat
         await state.close()
         return session
 
-    [(_, library)] = [shown for shown in asyncio.run(scenario()).shown if shown[0] == "library"]
+    [(_, library)] = [shown for shown in run(scenario()).shown if shown[0] == "library"]
     assert [entry["path"] for entry in library["recent"]] == [str(request.output)]
 
 
@@ -287,5 +288,5 @@ def test_a_recording_without_a_trace_leaves_no_file(launcher: Launcher, tmp_path
         launcher.processes[0].tell(fe.JobEnded("crashed", None, "died of SIGSEGV"))
         await state.close()
 
-    asyncio.run(scenario())
+    run(scenario())
     assert not request.output.exists()

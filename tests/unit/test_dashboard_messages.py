@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import zipfile
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field, replace
@@ -14,6 +13,7 @@ import pytest
 
 import freeze_engine as fe
 from tests.builders import small_trace
+from tests.loops import run
 from viewer.dashboard.library import Library
 from viewer.dashboard.messages import Messages
 from viewer.dashboard.offers import backend_offer
@@ -57,7 +57,7 @@ class Server:
             await self.state.close()
             return reply
 
-        return asyncio.run(scenario())
+        return run(scenario())
 
     def refused(self, **message: Any) -> str:
         reply = self.ask({"id": 1, **message})

@@ -14,6 +14,7 @@ import pytest
 
 import freeze_engine as fe
 from tests.builders import failed_trace, small_trace
+from tests.loops import run
 from viewer.charts import chart_items
 from viewer.dashboard.early import EarlyPayload
 from viewer.dashboard.library import Library, recent_trace
@@ -59,7 +60,7 @@ def test_a_payload_is_made_once_and_off_the_loop() -> None:
         both = await asyncio.gather(payloads.get(("a",), make), payloads.get(("a",), make))
         return [*both, await payloads.get(("a",), make)]
 
-    assert asyncio.run(scenario()) == [_payload()] * 3
+    assert run(scenario()) == [_payload()] * 3
     assert len(threads) == 1
     assert threads[0] != threading.get_ident()
 
@@ -72,7 +73,7 @@ def test_what_failed_is_tried_again() -> None:
                 await payloads.get(("a",), lambda: 1 / 0)  # type: ignore[arg-type,return-value]
         return await payloads.get(("a",), _payload)
 
-    assert asyncio.run(scenario()) == _payload()
+    assert run(scenario()) == _payload()
 
 
 def test_who_goes_away_takes_nothing_from_the_others() -> None:
@@ -92,7 +93,7 @@ def test_who_goes_away_takes_nothing_from_the_others() -> None:
         go_on.set()
         return await second
 
-    assert asyncio.run(scenario()) == _payload()
+    assert run(scenario()) == _payload()
 
 
 @pytest.mark.parametrize(("bounds", "size"), [({"max_entries": 2}, 1), ({"max_bytes": 20}, 10)])
@@ -104,7 +105,7 @@ def test_only_the_latest_are_kept(bounds: dict[str, Any], size: int) -> None:
         for name in ("a", "b", "a", "c", "a", "b"):
             await payloads.get((name,), lambda name=name: made.append(name) or _payload(size))  # type: ignore[misc,func-returns-value]
 
-    asyncio.run(scenario())
+    run(scenario())
     assert made == ["a", "b", "c", "b"]
 
 
@@ -116,7 +117,7 @@ def test_one_that_is_larger_than_all_is_kept_while_it_is_the_latest() -> None:
         for _ in range(2):
             await payloads.get(("a",), lambda: made.append(1) or _payload(9))  # type: ignore[func-returns-value]
 
-    asyncio.run(scenario())
+    run(scenario())
     assert made == [1]
 
 
@@ -131,7 +132,7 @@ def test_a_file_that_changed_is_another(tmp_path: Path) -> None:
             names.append(json.loads(gzip.decompress((await state.payload((path,))).data))["view"]["name"])
         return names
 
-    assert asyncio.run(scenario()) == [small_trace().name, failed_trace().name]
+    assert run(scenario()) == [small_trace().name, failed_trace().name]
 
 
 def test_a_missing_file_is_told(tmp_path: Path) -> None:
@@ -145,7 +146,7 @@ def test_preparing_tells_nobody_what_is_wrong(tmp_path: Path, caplog: pytest.Log
         state.prepare((tmp_path / "gone",))
         await state.close()
 
-    asyncio.run(scenario())
+    run(scenario())
     assert caplog.text == ""
 
 
