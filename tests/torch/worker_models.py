@@ -92,6 +92,7 @@ def printing_and_dying():
 
 
 def slow():
+    print("asleep")
     time.sleep(1000)
 
 

@@ -18,7 +18,7 @@ from viewer.dashboard.requests import form_values
 MAX_ENDED: Final = 50
 """How many recordings that ended are kept in the list."""
 
-PATIENCE_S: Final = 3.0
+PATIENCE_S: Final = 10.0
 """How long a cancelled recording has to write down what it has."""
 
 _POLL_S: Final = 0.02
