@@ -92,7 +92,7 @@ def printing_and_dying():
 
 
 def slow():
-    print("asleep")
+    sys.stdout.write("asleep\n")
     time.sleep(1000)
 
 
