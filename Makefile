@@ -28,9 +28,10 @@ demo: $(RUN_TIME)
 dashboard: $(RUN_TIME)
 	$(BIN)/freezer-ui
 
-# One torch thread for each worker, or the workers would fight for the cores.
+# One torch thread for each worker, or the workers would fight for the cores. The tests of a file stay together, so that
+# the recordings, servers and pages that they share are made once, and not once in each worker.
 test: $(DEVELOPMENT) system
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(WORKERS) $(PYTEST_ARGS)
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile $(PYTEST_ARGS)
 
 check: $(DEVELOPMENT)
 	$(BIN)/ruff check .
@@ -64,6 +65,7 @@ $(BIN)/python:
 	$(PYTHON) -m venv .venv
 
 $(RUN_TIME): $(BIN)/python pyproject.toml constraints.txt
+	@echo "Installing into .venv. torch is a large download: this can take some minutes."
 	$(BIN)/python -m pip install --quiet -c constraints.txt -e .
 	touch $@
 

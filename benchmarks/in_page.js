@@ -46,10 +46,10 @@ globalThis.bench = (() => {
     };
     const pan = (count) => {
       view.camera.y += (count % 120 < 60 ? 12 : -12) / view.camera.zoom;
-      view._redraw();
+      view.stage.redraw();
     };
     const result = { boxes: boxes(), next: await walk() };
-    result.expand = await timed(() => view.expandAll());
+    result.expand = await timed(() => view.groups.expandAll());
     result.open = boxes();
     result.nextOpen = await walk();
     result.search = await timed(() => search("relu"));

@@ -20,12 +20,6 @@ from .bisection.outcome import (
     Reproduction as Reproduction,
     bisection_json as bisection_json,
 )
-from .correspondence import (
-    CORRESPONDENCES as CORRESPONDENCES,
-    Correspondence as Correspondence,
-    PassEffect as PassEffect,
-    PassPair as PassPair,
-)
 from .diff import (
     GraphDiff as GraphDiff,
     NodeChange as NodeChange,
@@ -42,6 +36,7 @@ from .error_sources import (
     largest_error as largest_error,
 )
 from .errors import (
+    CrashError as CrashError,
     FreezerError as FreezerError,
     InvalidTraceError as InvalidTraceError,
     MeasureError as MeasureError,
@@ -58,6 +53,10 @@ from .expectations.expected import (
 from .expectations.finding import (
     Finding as Finding,
     findings_text as findings_text,
+)
+from .file_kinds import (
+    FileKind as FileKind,
+    file_kind as file_kind,
 )
 from .final_figures import (
     FinalFigures as FinalFigures,
@@ -84,6 +83,7 @@ from .interchange.timeline import (
 from .metrics import (
     LatencyChange as LatencyChange,
     StepMetrics as StepMetrics,
+    latency_changes as latency_changes,
     past_tolerance as past_tolerance,
     step_metrics as step_metrics,
 )
@@ -94,7 +94,6 @@ from .model_summary import (
 from .models import (
     LoadedModel as LoadedModel,
     load_model as load_model,
-    make_inputs as make_inputs,
 )
 from .options import (
     CHECKS as CHECKS,
@@ -136,6 +135,9 @@ from .session import (
     Recording as Recording,
     capture as capture,
     record as record,
+)
+from .tensor_inputs import (
+    make_inputs as make_inputs,
 )
 from .trace import (
     AliasAnalysis as AliasAnalysis,
@@ -184,6 +186,17 @@ from .trace_diff import (
     StepDiff as StepDiff,
     TraceDiff as TraceDiff,
     diff_traces as diff_traces,
+)
+from .trace_diff.correspondence import (
+    CORRESPONDENCES as CORRESPONDENCES,
+    Correspondence as Correspondence,
+    PassEffect as PassEffect,
+    PassPair as PassPair,
+)
+from .trace_diff.program_diff import (
+    KernelMatch as KernelMatch,
+    ProgramPair as ProgramPair,
+    program_pairs as program_pairs,
 )
 from .verify import (
     check_trace as check_trace,

@@ -34,7 +34,7 @@ def load_ipython_extension(shell: Any) -> None:
 
     shell.register_magic_function(magic.freeze_trace, "cell", magic.NAME)
     formatter: Any = shell.display_formatter.formatters["text/html"]
-    formatter.for_type_by_name("freeze_engine.trace", "Trace", html_of)
+    formatter.for_type_by_name("freeze_engine.trace.steps", "Trace", html_of)
     formatter.for_type_by_name("freeze_engine.session", "Recording", _recording_html)
 
 

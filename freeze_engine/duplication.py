@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from freeze_engine.trace import Constant, GraphSnapshot, Node, Step, Trace
+from freeze_engine.trace import Constant, GraphSnapshot, Node, Rewrite, Step, Trace
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,14 +47,32 @@ def duplicates(trace: Trace) -> tuple[Duplicate, ...]:
         By step, and within one step the largest first.
     """
     paths = _paths(trace)
+    latest: dict[str, _Indexed] = {}
     found = []
     for step in trace.steps:
-        before = trace.before(step)
-        if before is None or before.graph is step.graph:
+        before = latest.get(step.method)
+        if before is not None and before.graph is step.graph:
             continue
-        of_step = (*_equal(before, step, paths), *_split(before, step, paths))
-        found += sorted(of_step, key=lambda duplicate: (-duplicate.nbytes, duplicate.names))
+        after = latest[step.method] = _indexed(step.graph)
+        if before is not None:
+            of_step = (*_equal(before, after, step, paths), *_split(before, after, step, paths))
+            found += sorted(of_step, key=lambda duplicate: (-duplicate.nbytes, duplicate.names))
     return tuple(found)
+
+
+@dataclass(frozen=True, slots=True)
+class _Indexed:
+    """A graph with its nodes by id, and its constants by name: made once, for the steps before and after it."""
+
+    graph: GraphSnapshot
+    nodes: dict[str, Node]
+    constants: dict[str, Node]
+
+
+def _indexed(graph: GraphSnapshot) -> _Indexed:
+    nodes = {node.id: node for node in graph.walk()}
+    constants = {node.outputs[0].name: node for node in nodes.values() if node.constant and node.outputs}
+    return _Indexed(graph, nodes, constants)
 
 
 _Held = dict[tuple[object, ...], dict[str, list[Node]]]
@@ -64,8 +82,8 @@ _Paths = dict[tuple[str, str], tuple[str, ...]]
 """``(method, value)`` -> paths of the attributes that the constant holds."""
 
 
-def _equal(before: Step, step: Step, paths: _Paths) -> Iterator[Duplicate]:
-    old, new = _constants(before.graph), _constants(step.graph)
+def _equal(before: _Indexed, after: _Indexed, step: Step, paths: _Paths) -> Iterator[Duplicate]:
+    old, new = before.constants, after.constants
     fresh = {_content(node) for name, node in new.items() if old.get(name) is not node and _is_known(node)}
     before_it, after_it = _held(old, fresh), _held(new, fresh)
     for content, storages in after_it.items():
@@ -78,12 +96,12 @@ def _equal(before: Step, step: Step, paths: _Paths) -> Iterator[Duplicate]:
         yield _duplicate(step, kind, nodes, extra * _nbytes(nodes[0]), paths)
 
 
-def _split(before: Step, step: Step, paths: _Paths) -> Iterator[Duplicate]:
+def _split(before: _Indexed, after: _Indexed, step: Step, paths: _Paths) -> Iterator[Duplicate]:
     """Yields the memory in whose place several nodes read memory of their own after the step."""
-    old, new = _constants(before.graph), _constants(step.graph)
+    old, new = before.constants, after.constants
     read: defaultdict[str, dict[str, Node]] = defaultdict(dict)
     same: set[str] = set()
-    for was, now in _counterparts(before, step):
+    for was, now in _counterparts(before.nodes, after.nodes, step.rewrites):
         if was is now:
             same.update(was.inputs)
             continue
@@ -103,22 +121,18 @@ def _split(before: Step, step: Step, paths: _Paths) -> Iterator[Duplicate]:
             yield _duplicate(step, "split", nodes, (len(nodes) - 1) * _nbytes(nodes[0]), paths)
 
 
-def _counterparts(before: Step, step: Step) -> Iterator[tuple[Node, Node]]:
+def _counterparts(
+    old: Mapping[str, Node], new: Mapping[str, Node], rewrites: tuple[Rewrite, ...]
+) -> Iterator[tuple[Node, Node]]:
     """Yields the nodes that are the same before and after, and those of one operator that a rewrite exchanged."""
-    old = {node.id: node for node in before.graph.walk()}
-    new = {node.id: node for node in step.graph.walk()}
     yield from ((node, new[name]) for name, node in old.items() if name in new)
-    for rewrite in step.rewrites:
+    for rewrite in rewrites:
         gone = [old[name] for name in rewrite.consumed if name in old and name not in new]
         come = [new[name] for name in rewrite.produced if name in new and name not in old]
         for node in gone:
             alike = [other for other in come if other.op == node.op]
             if len(alike) == 1 and not node.constant:
                 yield node, alike[0]
-
-
-def _constants(graph: GraphSnapshot) -> dict[str, Node]:
-    return {node.outputs[0].name: node for node in graph.walk() if node.constant and node.outputs}
 
 
 def _duplicate(

@@ -23,5 +23,9 @@ class UnsupportedTorchError(FreezerError):
     """The installed torch lacks a private name that a recording stands on."""
 
 
+class CrashError(FreezerError):
+    """A process that was started to survive the end of what it does has died, or its error cannot be told otherwise."""
+
+
 class MeasureError(FreezerError):
     """A measurement was asked for that cannot be made (no inputs, unknown device)."""

@@ -56,13 +56,17 @@ def check_exported_program(path: Path) -> None:
     """
     try:
         with zipfile.ZipFile(path) as archive:
-            for name in archive.namelist():
-                if any(part in name for part in _OTHER_LOADERS):
-                    _refuse(path, f"compiled code ({name})")
-                if name.endswith(".json"):
-                    _check(path, json.loads(archive.read(name)))
+            _check_members(path, archive)
     except (zipfile.BadZipFile, ValueError, RecursionError) as error:
         raise ModelSpecError(f"{path} looks like an exported program, but cannot be read: {error}") from error
+
+
+def _check_members(path: Path, archive: zipfile.ZipFile) -> None:
+    for name in archive.namelist():
+        if any(part in name for part in _OTHER_LOADERS):
+            _refuse(path, f"compiled code ({name})")
+        if name.endswith(".json"):
+            _check(path, json.loads(archive.read(name)))
 
 
 def _check(path: Path, content: Any) -> None:

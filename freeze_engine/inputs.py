@@ -1,6 +1,6 @@
 """What a model is called with, and how the command line says it.
 
-Free of torch: `freeze_engine.models.make_inputs` turns requests into tensors. An ``--input`` is one of
+Free of torch: `freeze_engine.tensor_inputs.make_inputs` turns requests into tensors. An ``--input`` is one of
 
 ==========================  =========================================================================
 ``1x3x224x224``             a float32 tensor of that shape, drawn from the standard normal distribution

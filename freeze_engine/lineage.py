@@ -1,16 +1,14 @@
-"""Which node is which from step to step, and what became of each."""
+"""Which node is which from step to step."""
 
 from __future__ import annotations
 
 from collections import defaultdict, deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import count
-from typing import Literal
 
 from freeze_engine.alignment import align, refine
-from freeze_engine.diff import ChangedField, changed_fields
-from freeze_engine.trace import GraphSnapshot, Node, Rewrite, Trace
+from freeze_engine.trace import GraphSnapshot, Node
 
 _Place = tuple[str, int]  # the id of the node that holds a block, and the block's number
 _TOP: _Place = ("", 0)
@@ -61,116 +59,6 @@ def assign_ids(
     nodes = _renamed(current.nodes, ids, earlier)
     result = replace(current, nodes=nodes)
     return previous if previous == result else result
-
-
-def assign_all(snapshots: Iterable[GraphSnapshot]) -> Iterator[GraphSnapshot]:
-    """Gives final ids to the snapshots of one method, no id ever meaning two nodes.
-
-    Args:
-        snapshots: in the order of the steps, with provisional ids.
-
-    Yields:
-        The snapshots with final ids, the same object wherever nothing changed.
-    """
-    used: set[str] = set()
-    previous = None
-    for snapshot in snapshots:
-        current = assign_ids(previous, snapshot, used)
-        if current is not previous:
-            used.update(node.id for node in current.walk())
-        yield current
-        previous = current
-
-
-@dataclass(frozen=True, slots=True)
-class NodeEvent:
-    """Something that happened to a node; steps that left it alone have none.
-
-    Attributes:
-        step: index of the step.
-        kind: whether the step brought it into the graph, changed it, or took it out.
-        fields: what changed.
-        rewrite: the rewrite of that step that the node was part of, if any.
-    """
-
-    step: int
-    kind: Literal["created", "changed", "erased"]
-    fields: tuple[ChangedField, ...] = ()
-    rewrite: Rewrite | None = None
-
-
-def history(trace: Trace, method: str, node_id: str) -> tuple[NodeEvent, ...]:
-    """Tells what happened to a node through all steps of its method.
-
-    Args:
-        trace: the recording.
-        method: the node's method.
-        node_id: its id.
-
-    Returns:
-        Its events in order; empty for an id that no snapshot of the method has.
-    """
-    events = []
-    graph: GraphSnapshot | None = None
-    node: Node | None = None
-    for step in trace.method_steps(method):
-        if step.graph is graph:
-            continue
-        graph = step.graph
-        before, node = node, next((other for other in graph.walk() if other.id == node_id), None)
-        rewrite = next((one for one in step.rewrites if node_id in (*one.consumed, *one.produced)), None)
-        if before is None and node is not None:
-            events.append(NodeEvent(step.index, "created", rewrite=rewrite))
-        elif before is not None and node is None:
-            events.append(NodeEvent(step.index, "erased", rewrite=rewrite))
-        elif before is not None and node is not None and (fields := changed_fields(before, node)):
-            events.append(NodeEvent(step.index, "changed", fields, rewrite))
-    return tuple(events)
-
-
-@dataclass(frozen=True, slots=True)
-class RewriteLink:
-    """A rewrite that consumed a node or what had come of it, and its step's index."""
-
-    step: int
-    rewrite: Rewrite
-
-
-@dataclass(frozen=True, slots=True)
-class NodeFate:
-    """Where a node's work went.
-
-    Attributes:
-        links: the rewrites it went through, in order.
-        survivors: ids of the nodes of the final graph that do its work now: itself if it still stands.
-    """
-
-    links: tuple[RewriteLink, ...]
-    survivors: tuple[str, ...]
-
-
-def node_fate(trace: Trace, method: str, node_id: str) -> NodeFate:
-    """Follows a node through the rewrites that consumed it and what they produced.
-
-    Args:
-        trace: the recording.
-        method: the node's method.
-        node_id: its id.
-
-    Returns:
-        The rewrites and the nodes left at the end; no survivors where its work was removed from the graph.
-    """
-    links = []
-    heirs = {node_id: None}  # a dict keeps the order
-    for step in trace.method_steps(method):
-        for rewrite in step.rewrites:
-            if heirs.keys().isdisjoint(rewrite.consumed):
-                continue
-            links.append(RewriteLink(step.index, rewrite))
-            heirs = {heir: None for heir in heirs if heir not in rewrite.consumed} | dict.fromkeys(rewrite.produced)
-    final = trace.final(method)
-    standing = {node.id for node in final.graph.walk()} if final else set()
-    return NodeFate(tuple(links), tuple(heir for heir in heirs if heir in standing))
 
 
 def _match(previous: GraphSnapshot, current: GraphSnapshot, identify: Identify) -> dict[str, Node]:

@@ -1,4 +1,4 @@
-"""From words to a model: MODEL of the command line, and the tensors that ``--input`` asks for.
+"""From words to a model: MODEL of the command line.
 
 A MODEL is one of
 
@@ -18,8 +18,6 @@ import inspect
 import pickle
 import re
 import sys
-import zipfile
-from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
@@ -30,16 +28,16 @@ from torch import nn
 from freeze_engine.errors import ModelSpecError
 from freeze_engine.examples import EXAMPLES
 from freeze_engine.exported_program import check_exported_program
-from freeze_engine.inputs import InputRequest, Inputs, RandomTensor, SavedTensor, did_you_mean, parse_input
-from freeze_engine.serde import is_trace_file
-
-__all__ = ["InputRequest", "Inputs", "LoadedModel", "load_model", "make_inputs", "parse_input"]
+from freeze_engine.file_kinds import file_kind
+from freeze_engine.inputs import Inputs, did_you_mean
+from freeze_engine.tensor_inputs import device_named, moved
 
 FORMS = (
     "a TorchScript file (model.pt), an exported program (model.pt2), package.module:factory, or example:NAME "
     "(example:resnet50)"
 )
 _FACTORY = re.compile(r"(?P<module>[^\W\d]\w*(\.[^\W\d]\w*)*):(?P<path>[^\W\d]\w*(\.[^\W\d]\w*)*)")
+_FILE_FACTORY = re.compile(r"(?P<file>.+)\.py:(?P<path>.+)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,38 +94,16 @@ def load_model(spec: str, *, map_location: str | None = None, trusted: bool = Tr
         return _moved(_factory(spec, match["module"], match["path"]), map_location)
     if path.is_dir():
         raise ModelSpecError(f"MODEL {spec!r} is a folder. Give {FORMS}.")
-    hint = f" Did you mean example:{spec}?" if spec in EXAMPLES else ""
-    raise ModelSpecError(f"MODEL {spec!r} is neither a file here nor of a known form.{hint} Give {FORMS}.")
+    raise ModelSpecError(f"MODEL {spec!r} is neither a file here nor of a known form.{_hint(spec)} Give {FORMS}.")
 
 
-def make_inputs(requests: Iterable[InputRequest], *, seed: int = 0, device: str = "cpu") -> Inputs:
-    """Makes what ``--input`` asks for.
-
-    Args:
-        requests: in the order of the arguments.
-        seed: of a generator of its own on the CPU: the same requests and seed give the same tensors on each device.
-        device: where the tensors go.
-
-    Returns:
-        The arguments to call the model with.
-
-    Raises:
-        ModelSpecError: if a keyword is there twice, a file holds no tensor, a tensor does not fit into memory, or the
-            device is not there.
-    """
-    target = _device(device)
-    generator = torch.Generator().manual_seed(seed)
-    args: list[Any] = []
-    kwargs: dict[str, Any] = {}
-    for request in requests:
-        value = _to(_made(request, generator), target)
-        if request.keyword is None:
-            args.append(value)
-        elif request.keyword in kwargs:
-            raise ModelSpecError(f"--input {request.keyword}=… is given twice; give each keyword once.")
-        else:
-            kwargs[request.keyword] = value
-    return Inputs(tuple(args), kwargs)
+def _hint(spec: str) -> str:
+    """Returns what the user may have meant, empty where nobody knows."""
+    if spec in EXAMPLES:
+        return f" Did you mean example:{spec}?"
+    if match := _FILE_FACTORY.fullmatch(spec):
+        return f" Did you mean {match['file'].removeprefix('./').replace('/', '.')}:{match['path']}?"
+    return ""
 
 
 def _example(name: str) -> LoadedModel:
@@ -141,16 +117,16 @@ def _example(name: str) -> LoadedModel:
 
 
 def _file(path: Path, map_location: str | None, trusted: bool) -> LoadedModel:
-    if is_trace_file(path):
+    kind = file_kind(path)
+    if kind == "trace":
         raise ModelSpecError(f"{path} is a recorded trace, not a model. Look at it with `freezer-ui {path}`.")
-    members = _archive_members(path)
-    if _is_torchscript(members):
+    if kind == "torchscript":
         return _torchscript(path, map_location)
-    if "archive_format" in members or "serialized_exported_program.json" in members:
+    if kind == "exported":
         if not trusted:
             check_exported_program(path)
         return _moved(_exported(path), map_location)
-    if "data.pkl" in members or _is_pickle(path):
+    if kind == "tensor" or _is_pickle(path):
         raise ModelSpecError(
             f"{path} is a pickle (torch.save of a module, a state dict or a tensor), which is not opened: it holds no "
             "program, or needs running code to be read. Build the module in Python, load its state dict, and either "
@@ -160,21 +136,6 @@ def _file(path: Path, map_location: str | None, trusted: bool) -> LoadedModel:
     raise ModelSpecError(
         f"{path} is neither a TorchScript file nor an exported program; it may be truncated. Give {FORMS}."
     )
-
-
-def _archive_members(path: Path) -> frozenset[str]:
-    """Names in a zip file without the archive's own top folder, empty if it is no zip file."""
-    try:
-        with zipfile.ZipFile(path) as archive:
-            names = archive.namelist()
-    except zipfile.BadZipFile:
-        return frozenset()
-    # An older exported program has no top folder (torch 2.13 still reads it, torch/export/__init__.py).
-    return frozenset(names) | {name.partition("/")[2] for name in names}
-
-
-def _is_torchscript(members: frozenset[str]) -> bool:
-    return {"constants.pkl", "data.pkl"} <= members
 
 
 def _is_pickle(path: Path) -> bool:
@@ -248,7 +209,8 @@ def _import(spec: str, module_name: str) -> Any:
         if error.name is None or not f"{module_name}.".startswith(f"{error.name}."):
             raise  # something that the user's module imports
         raise ModelSpecError(
-            f"MODEL {spec!r}: there is no module {error.name!r}, neither installed nor in {here}. Give {FORMS}."
+            f"MODEL {spec!r}: there is no module {error.name!r}, neither installed nor in {here}.{_hint(spec)} "
+            f"Give {FORMS}."
         ) from error
 
 
@@ -283,73 +245,11 @@ def _as_inputs(spec: str, inputs: object) -> Inputs:
 def _moved(loaded: LoadedModel, device: str | None) -> LoadedModel:
     if device is None:
         return loaded
-    target = _device(device)
+    target = device_named(device)
     inputs = loaded.inputs
     if inputs is not None:
         inputs = Inputs(
-            tuple(_to(value, target) for value in inputs.args),
-            {name: _to(value, target) for name, value in inputs.kwargs.items()},
+            tuple(moved(value, target) for value in inputs.args),
+            {name: moved(value, target) for name, value in inputs.kwargs.items()},
         )
     return replace(loaded, module=loaded.module.to(target), inputs=inputs)
-
-
-def _made(request: InputRequest, generator: torch.Generator) -> Any:
-    if isinstance(request.value, RandomTensor):
-        return _drawn(request.value, generator)
-    if isinstance(request.value, SavedTensor):
-        return _saved(Path(request.value.path))
-    return request.value
-
-
-def _drawn(wanted: RandomTensor, generator: torch.Generator) -> torch.Tensor:
-    dtype = getattr(torch, wanted.dtype)
-    try:
-        if wanted.values is not None:
-            low, high = wanted.values.start, wanted.values.stop
-            return torch.randint(low, high, wanted.shape, generator=generator, dtype=dtype)
-        if dtype is torch.bool:
-            return torch.randint(2, wanted.shape, generator=generator).bool()
-        return torch.randn(wanted.shape, generator=generator, dtype=dtype)
-    except RuntimeError as error:
-        shape = "x".join(str(size) for size in wanted.shape)
-        raise ModelSpecError(f"--input {shape}:{wanted.dtype} cannot be made: {error}") from error
-
-
-def _saved(path: Path) -> torch.Tensor:
-    wrong = f"--input @{path}: the file"
-    if not path.is_file():
-        raise ModelSpecError(f"{wrong} is not there. Write one with torch.save(tensor, {path.name!r}).")
-    try:
-        # torch.load warns of a TorchScript file before it refuses it, and fails in many ways on what is no file of its
-        # own (KeyError, EOFError, ...), so that what is not a zip archive is refused here.
-        if not zipfile.is_zipfile(path) or _is_torchscript(_archive_members(path)):
-            raise ModelSpecError(f"{wrong} holds no tensor. Write one with torch.save(tensor, {path.name!r}).")
-        tensor = torch.load(path, map_location="cpu", weights_only=True)
-    except (OSError, RuntimeError, pickle.UnpicklingError) as error:
-        raise ModelSpecError(f"{wrong} cannot be read as a tensor: {error}") from error
-    if not isinstance(tensor, torch.Tensor):
-        raise ModelSpecError(
-            f"{wrong} holds {type(tensor).__name__}. Save one tensor, with torch.save(tensor, {path.name!r})."
-        )
-    return tensor
-
-
-def _device(name: str) -> torch.device:
-    try:
-        device = torch.device(name)
-    except RuntimeError as error:
-        raise ModelSpecError(f"{name!r} is not a device: {error}. Give cpu or cuda:0.") from error
-    if device.type == "cuda" and (device.index or 0) >= torch.cuda.device_count():
-        raise ModelSpecError(f"There is no device {name!r} on this machine. Give cpu, or run where there is one.")
-    return device
-
-
-def _to(value: Any, device: torch.device) -> Any:
-    """Moves the tensors in nested tuples, lists and dicts; leaves the rest."""
-    if isinstance(value, torch.Tensor):
-        return value.to(device)
-    if type(value) in (tuple, list):
-        return type(value)(_to(item, device) for item in value)
-    if type(value) is dict:
-        return {key: _to(item, device) for key, item in value.items()}
-    return value

@@ -109,10 +109,12 @@ class AccuracyCheck:
     Attributes:
         max_error: largest absolute difference to accept, ``None`` for the tolerances of ``torch.testing.assert_close``.
         input_sets: as of `Measure`.
+        limit_s: time that asking about one candidate may take, in s; one that takes longer is bad.
     """
 
     max_error: float | None = None
     input_sets: int = 3
+    limit_s: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,10 +124,12 @@ class LatencyCheck:
     Attributes:
         seconds: to spend on each comparison, in s, warm-up apart.
         margin: relative slowdown to accept; what noise could explain is never claimed.
+        limit_s: as of `AccuracyCheck`.
     """
 
     seconds: float = 3.0
     margin: float = 0.01
+    limit_s: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

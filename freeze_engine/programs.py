@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict, deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -151,7 +152,7 @@ def _pairs(programs: Sequence[Program]) -> Iterator[tuple[Program, Program]]:
 
 
 def _comparison(trace: Trace, frozen: Program, unfrozen: Program) -> ProgramComparison:
-    groups = tuple(_groups(frozen.kernels, unfrozen.kernels))
+    groups = tuple(_group(*match) for match in matched_kernels(frozen.kernels, unfrozen.kernels))
     steps = trace.method_steps(frozen.method)
     effects = _effects((step.stage, step.name, step.changed) for step in steps)
     others = _effects((each.stage, each.name, each.changed) for each in unfrozen.passes)
@@ -159,27 +160,55 @@ def _comparison(trace: Trace, frozen: Program, unfrozen: Program) -> ProgramComp
     return ProgramComparison(frozen.method, frozen, unfrozen, groups, passes)
 
 
-def _groups(frozen: Sequence[Kernel], unfrozen: Sequence[Kernel]) -> Iterator[KernelGroup]:
-    links = {(one, other) for one, other in _best(frozen, unfrozen)}
-    links |= {(one, other) for other, one in _best(unfrozen, frozen)}
-    left = set(range(len(unfrozen)))
-    for start in range(len(frozen)):
-        ones, others = _linked(start, links)
-        if min(ones) < start:
+def matched_kernels(
+    first: Sequence[Kernel], second: Sequence[Kernel]
+) -> Iterator[tuple[tuple[int, ...], tuple[int, ...], bool]]:
+    """Yields which kernels of two programs do the same work, by their places: those of one, of the other, and if same.
+
+    Kernels are the same, one of each, that have one name and come from the same nodes. The others belong together where
+    they come from common nodes; each goes with the one that it has most nodes in common with.
+
+    Args:
+        first: kernels whose order is kept.
+        second: the others; what only these have comes last.
+    """
+    same = dict(_same(first, second))
+    ones = [index for index in range(len(first)) if index not in same]
+    others = [index for index in range(len(second)) if index not in same.values()]
+    links = {(one, other) for one, other in _best(ones, others, first, second)}
+    links |= {(one, other) for other, one in _best(others, ones, second, first)}
+    left = set(others)
+    for start in range(len(first)):
+        if start in same:
+            yield (start,), (same[start],), True
+            continue
+        found, partners = _linked(start, links)
+        if min(found) < start:
             continue  # told with an earlier one
-        left -= others
-        yield _group(sorted(ones), sorted(others), frozen, unfrozen)
-    for index in sorted(left):
-        yield KernelGroup((), (index,), "only without freezing")
+        left -= partners
+        yield tuple(sorted(found)), tuple(sorted(partners)), False
+    yield from (((), (index,), False) for index in sorted(left))
 
 
-def _best(kernels: Sequence[Kernel], others: Sequence[Kernel]) -> Iterator[tuple[int, int]]:
+def _same(first: Sequence[Kernel], second: Sequence[Kernel]) -> Iterator[tuple[int, int]]:
+    """Yields kernels that are the same, in order where several are."""
+    waiting: defaultdict[tuple[object, ...], deque[int]] = defaultdict(deque)
+    for index, kernel in enumerate(second):
+        waiting[_identity(kernel)].append(index)
+    for index, kernel in enumerate(first):
+        if candidates := waiting[_identity(kernel)]:
+            yield index, candidates.popleft()
+
+
+def _best(
+    places: Sequence[int], partners: Sequence[int], kernels: Sequence[Kernel], others: Sequence[Kernel]
+) -> Iterator[tuple[int, int]]:
     """Yields each kernel with the other that it has most in common with."""
-    for index, kernel in enumerate(kernels):
-        shares = [(_share(kernel, other), -place) for place, other in enumerate(others)]
-        share, place = max(shares, default=(0.0, 0))
+    for place in places:
+        shares = [(_share(kernels[place], others[partner]), -partner) for partner in partners]
+        share, partner = max(shares, default=(0.0, 0))
         if share > 0:
-            yield index, -place
+            yield place, -partner
 
 
 def _share(one: Kernel, other: Kernel) -> float:
@@ -201,17 +230,16 @@ def _linked(start: int, links: set[tuple[int, int]]) -> tuple[set[int], set[int]
         ones, others = back, found
 
 
-def _group(
-    ones: Sequence[int], others: Sequence[int], frozen: Sequence[Kernel], unfrozen: Sequence[Kernel]
-) -> KernelGroup:
+def _group(ones: tuple[int, ...], others: tuple[int, ...], same: bool) -> KernelGroup:
     if not others:
-        return KernelGroup(tuple(ones), (), "only with freezing")
-    same = len(ones) == len(others) == 1 and _is_same(frozen[ones[0]], unfrozen[others[0]])
-    return KernelGroup(tuple(ones), tuple(others), "same" if same else "different")
+        return KernelGroup(ones, (), "only with freezing")
+    if not ones:
+        return KernelGroup((), others, "only without freezing")
+    return KernelGroup(ones, others, "same" if same else "different")
 
 
-def _is_same(one: Kernel, other: Kernel) -> bool:
-    return (one.kind, _plain_name(one), {*one.origins}) == (other.kind, _plain_name(other), {*other.origins})
+def _identity(kernel: Kernel) -> tuple[object, ...]:
+    return kernel.kind, _plain_name(kernel), frozenset(kernel.origins)
 
 
 def _plain_name(kernel: Kernel) -> str:

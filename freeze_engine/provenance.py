@@ -175,13 +175,11 @@ class _Replaced:
         heirs: set[str] = set()
         waiting, seen = [node], {node}
         while waiting:
-            for name in self._outputs.get(waiting.pop(), ()):
-                for found in self._instead(name):
-                    if found in self._after:
-                        heirs.add(found)
-                    elif found not in seen:
-                        seen.add(found)
-                        waiting.append(found)
+            found = {other for name in self._outputs.get(waiting.pop(), ()) for other in self._instead(name)}
+            heirs |= found & self._after.keys()
+            gone = found - self._after.keys() - seen
+            seen |= gone
+            waiting += gone
         return heirs
 
     def _instead(self, name: str) -> Iterator[str]:

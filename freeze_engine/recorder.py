@@ -9,12 +9,10 @@ from typing import Any
 from freeze_engine.lineage import Identify, assign_ids, nothing_known
 from freeze_engine.trace import (
     AttributeFate,
-    Backend,
     Baseline,
     Environment,
     Failure,
     GraphSnapshot,
-    InputSpec,
     MemoryLedger,
     NearMiss,
     Notice,
@@ -29,30 +27,16 @@ class Recorder:
     """Collects the steps of one freeze.
 
     Args:
-        name: the model's name.
-        backend: which freezing is recorded.
-        call: the Python call or command that makes the trace.
-        environment: where it runs.
-        options: ``(name, text)`` of what was asked for.
-        inputs: the inputs it is measured on.
+        head: the trace before any step: what is frozen, how, and where.
         identify: what tells nodes apart beyond their names, see `freeze_engine.lineage.assign_ids`.
 
     Attributes:
         on_step: told of every step when it has been added; ``None`` for nobody.
     """
 
-    def __init__(
-        self,
-        name: str,
-        backend: Backend,
-        call: str,
-        environment: Environment,
-        options: tuple[tuple[str, str], ...] = (),
-        inputs: tuple[InputSpec, ...] = (),
-        identify: Identify = nothing_known,
-    ) -> None:
+    def __init__(self, head: Trace, identify: Identify = nothing_known) -> None:
         self._identify = identify
-        self._head = Trace(name, backend, call, options, inputs, environment, ())
+        self._head = head
         self._steps: list[Step] = []
         self._latest: dict[str, GraphSnapshot] = {}
         self._retired: dict[str, set[str]] = {}
@@ -92,6 +76,9 @@ class Recorder:
 
         Returns:
             The step, its graph with final ids.
+
+        Raises:
+            ValueError: the first step of a method comes without a graph.
         """
         before = self._latest.get(method)
         if graph is None:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from freeze_engine.arguments import as_inputs, call_text, known_checks, options_for
 from freeze_engine.errors import FreezerError
 from freeze_engine.inputs import Inputs
 from freeze_engine.options import (
-    CHECKS,
     CheckName,
     InductorOptions,
     Measure,
@@ -24,11 +24,11 @@ from freeze_engine.trace import AliasAnalysis, Backend, Trace
 if TYPE_CHECKING:
     import torch
 
-    from freeze_engine.backends.inductor.capture import CompileCapture
+    from freeze_engine.backends.inductor.compile_capture import CompileCapture
     from freeze_engine.backends.inductor.live import LiveGraph
     from freeze_engine.backends.inductor.raw import RawCompile
     from freeze_engine.backends.torchscript.build import LiveStep
-    from freeze_engine.backends.torchscript.capture import FreezeCapture
+    from freeze_engine.backends.torchscript.freeze_capture import FreezeCapture
     from freeze_engine.backends.torchscript.raw import RawFreeze
     from freeze_engine.backends.torchscript.watcher import Watcher
 
@@ -72,9 +72,9 @@ class Recording:
         if self.trace.backend == "inductor" or recorded.aliases is not None or step not in self.live:
             return recorded.aliases
         from freeze_engine.backends.torchscript.aliases import alias_analysis
-        from freeze_engine.backends.torchscript.rebuild import without_dead_reads
+        from freeze_engine.backends.torchscript.rebuild import without_leftovers
 
-        return alias_analysis(self.live[step].graph, without_dead_reads(recorded.graph))
+        return alias_analysis(self.live[step].graph, without_leftovers(recorded.graph))
 
 
 class Captured:
@@ -205,29 +205,6 @@ def record(
     return record_loaded(model, given, options, how, measure, Watcher(progress or silent))
 
 
-def options_for(
-    backend: str, options: TorchScriptOptions | InductorOptions | None
-) -> TorchScriptOptions | InductorOptions:
-    """Returns the options to freeze with, the backend's own where none are given.
-
-    Raises:
-        FreezerError: there is no such backend, or the options are another's.
-    """
-    classes: dict[str, type[TorchScriptOptions | InductorOptions]] = {
-        "torchscript": TorchScriptOptions,
-        "inductor": InductorOptions,
-    }
-    if backend not in classes:
-        raise FreezerError(f"backend={backend!r} is not known; this version records {' and '.join(map(repr, classes))}")
-    wanted = classes[backend]
-    options = wanted() if options is None else options
-    if not isinstance(options, wanted):
-        raise FreezerError(
-            f"backend={backend!r} does not go with options of {type(options).__name__}: pass fe.{wanted.__name__}"
-        )
-    return options
-
-
 def record_loaded(
     model: torch.nn.Module,
     inputs: Inputs | None,
@@ -277,58 +254,3 @@ def record_loaded(
         context = replace(context, trace=ablated(context, measure, watcher))
     found = checked(context, watcher)
     return replace(recording, trace=found.trace, others=found.others)
-
-
-def known_checks(names: Sequence[str]) -> tuple[CheckName, ...]:
-    """Returns the checks of these names.
-
-    Raises:
-        FreezerError: there is no such check.
-    """
-    if isinstance(names, str):
-        raise FreezerError(f"checks={names!r} is a text: pass a tuple, checks=({names!r},)")
-    known: dict[str, CheckName] = {name: name for name in CHECKS}
-    for name in names:
-        if name not in known:
-            raise FreezerError(f"there is no check {name!r}; there are {', '.join(CHECKS)}")
-    return tuple(known[name] for name in dict.fromkeys(names))
-
-
-def call_text(
-    model: str,
-    options: TorchScriptOptions | InductorOptions,
-    via: str | None,
-    checks: Sequence[str] = (),
-    ablation: bool = False,
-) -> str:
-    """Writes the call of `record` as Python, what is as by default left out.
-
-    Args:
-        model: its first argument, as Python.
-        options, via, checks, ablation: its arguments of these names.
-    """
-    changed = [
-        f"{each.name}={value!r}" for each in fields(options) if (value := getattr(options, each.name)) != each.default
-    ]
-    parts = [model, "inputs"]
-    parts += ["backend='inductor'"] if isinstance(options, InductorOptions) else []
-    parts += [f"options=fe.{type(options).__name__}({', '.join(changed)})"] if changed else []
-    parts += [f"via={via!r}"] if via else []
-    parts += [f"checks={tuple(checks)!r}"] if checks else []
-    parts += ["ablation=True"] if ablation else []
-    return f"fe.record({', '.join(parts)})"
-
-
-def as_inputs(inputs: Inputs | Sequence[Any] | torch.Tensor | None) -> Inputs | None:
-    """Returns inputs as `Inputs`, whichever way they were given.
-
-    Raises:
-        FreezerError: they are nothing that can be.
-    """
-    if inputs is None or isinstance(inputs, Inputs):
-        return inputs
-    if isinstance(inputs, (tuple, list)):
-        return Inputs(tuple(inputs))
-    if hasattr(inputs, "untyped_storage"):
-        return Inputs((inputs,))
-    raise FreezerError(f"inputs is a {type(inputs).__name__}: pass a tuple of arguments, fe.Inputs, or a tensor")

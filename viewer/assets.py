@@ -15,7 +15,7 @@ def read_asset(name: str) -> str:
     """Returns the text of one file of ``static/``.
 
     Args:
-        name: path below ``static/``, with ``/`` between folders (``graph.js``).
+        name: path below ``static/``, with ``/`` between folders (``graph/view.js``).
 
     Returns:
         The file's text, read as UTF-8.

@@ -11,10 +11,20 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal, TypeAlias
 
-from bokeh.models import ColumnDataSource, HoverTool, Range1d, SingleIntervalTicker, Span, TeeHead, Whisker
+from bokeh.models import (
+    ColumnDataSource,
+    FixedTicker,
+    HoverTool,
+    Label,
+    Range1d,
+    SingleIntervalTicker,
+    Span,
+    TeeHead,
+    Whisker,
+)
 from bokeh.plotting import figure
 
-from viewer.view_models.chart_data import ChartData, Series
+from viewer.view_models.chart_data import ChartData, Mark, Series
 
 Theme: TypeAlias = Literal["light", "dark"]
 Figure: TypeAlias = Any
@@ -35,17 +45,33 @@ class Palette:
     text: str
     muted: str
     grid: str
+    good: str
     bad: str
+    background: str
     chosen: str
     series: tuple[str, ...]
 
 
 PALETTES: Final[dict[Theme, Palette]] = {
     "light": Palette(
-        "#1b2027", "#5b6573", "#e1e4e9", "#b02345", "#1f5fbf", ("#0b6bb5", "#b84300", "#3d1d75", "#0b6e4f")
+        "#1b2027",
+        "#5b6573",
+        "#e1e4e9",
+        "#00697a",
+        "#b02345",
+        "#ffffff",
+        "#1f5fbf",
+        ("#0b6bb5", "#b84300", "#3d1d75", "#0b6e4f"),
     ),
     "dark": Palette(
-        "#e4e8ee", "#9aa5b4", "#2d343f", "#ff7f9b", "#79aef5", ("#4f9ff0", "#ff9a52", "#d9c8ff", "#57c79b")
+        "#e4e8ee",
+        "#9aa5b4",
+        "#2d343f",
+        "#4dd0e1",
+        "#ff7f9b",
+        "#14171c",
+        "#79aef5",
+        ("#4f9ff0", "#ff9a52", "#d9c8ff", "#57c79b"),
     ),
 }
 
@@ -125,6 +151,44 @@ def add_points(
     plain = (place for place, marker in enumerate(source.data["marker"]) if marker != _ZERO)
     plot.legend[0].items[-1].index = next(plain, 0)  # the legend shows a point of the line, not an exact zero
     plot.add_tools(HoverTool(renderers=[points], tooltips=[("step", "@step @pass"), (series.name, "@text")]))
+
+
+def add_marks(plot: Figure, marks: Sequence[Mark], palette: Palette, steps: int) -> None:
+    """Draws a line at each step that is pointed out, with its words at the top: one below the other.
+
+    Args:
+        plot: a figure with a y range.
+        marks: most important first.
+        palette: of the theme.
+        steps: how many there are: words stand on the side of the line that has more room.
+    """
+    for place, mark in enumerate(marks):
+        color = palette.good if mark.good else palette.bad
+        is_left = mark.step < steps / 2
+        plot.add_layout(Span(location=mark.step, dimension="height", line_color=color, line_width=1.5))
+        words = Label(
+            x=mark.step,
+            y=plot.y_range.end,
+            x_offset=4 if is_left else -4,
+            y_offset=-2 - 15 * place,
+            text=mark.text,
+            text_align="left" if is_left else "right",
+            text_baseline="top",
+            text_color=color,
+            text_font=_SANS,
+            text_font_size="11px",
+            text_font_style="bold",
+            background_fill_color=palette.background,
+            background_fill_alpha=0.8,
+        )
+        plot.add_layout(words)
+
+
+def log_ticks(low: float, high: float) -> FixedTicker:
+    """Returns ticks at 1, 2 and 5 of every power of ten: BokehJS labels less than two decades as if it were linear."""
+    powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+    found = [digit * 10.0**power for power in powers for digit in (1, 2, 5)]
+    return FixedTicker(ticks=[tick for tick in found if low <= tick <= high])
 
 
 def finish(plot: Figure, palette: Palette, series: int) -> None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from bokeh.embed import json_item
-from bokeh.models import Range1d, Span
+from bokeh.models import BasicTickFormatter, Range1d, Span
 
 import freeze_engine as fe
 from viewer.chart_drawing import (
@@ -19,21 +19,26 @@ from viewer.chart_drawing import (
     Figure,
     Palette,
     Theme,
+    add_marks,
     add_points,
     add_whiskers,
     finish,
     headroom,
+    log_ticks,
     series_color,
     source_of,
     step_figure,
     unit_of,
 )
 from viewer.view_models.absent import NOT_COMPARED, NOT_TIMED
-from viewer.view_models.chart_data import ChartData, Series, chart_data
+from viewer.view_models.chart_data import ChartData, Mark, Series, chart_data
 from viewer.view_models.wording import bytes_delta_text, bytes_text, duration_text, error_text
 
 _ASIDE: Final = 0.14
 _SHOWN: Final = 3
+_WORDS_SHARE: Final = 0.08
+"""How much of a chart's height a line of words takes."""
+
 _BOKEH_ID: Final = re.compile(r"p\d+|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 
@@ -73,9 +78,14 @@ def charts(data: ChartData, theme: Theme) -> tuple[Chart, ...]:
     return tuple(draw(data, palette) for draw in drawn)
 
 
-def chart_items(trace: fe.Trace) -> dict[str, list[dict[str, Any]]]:
-    """Returns the charts of both themes for BokehJS's ``embed_item``; the same trace gives the same items."""
-    data = chart_data(trace)
+def chart_items(trace: fe.Trace, duplicates: Sequence[fe.Duplicate] | None = None) -> dict[str, list[dict[str, Any]]]:
+    """Returns the charts of both themes for BokehJS's ``embed_item``; the same trace gives the same items.
+
+    Args:
+        trace: the recording.
+        duplicates: what `freeze_engine.duplicates` returned for it, where that is known.
+    """
+    data = chart_data(trace, duplicates)
     return items_of(lambda theme: charts(data, theme))
 
 
@@ -103,15 +113,19 @@ def _latency_chart(data: ChartData, palette: Palette) -> Chart:
     top = max(min(longest, 3 * max(medians)), *medians, *(median for _, median in data.baselines))
     unit, scale = unit_of(top, TIME_UNITS)
     plot = step_figure(data, palette, f"median, {unit}")
-    plot.y_range = Range1d(0, headroom(top / scale))
+    marks = data.payoffs[:_SHOWN]
+    plot.y_range = Range1d(0, headroom(top / scale) * (1 + _WORDS_SHARE * len(marks)))
     for _, median in data.baselines:
         _line_across(plot, palette, median / scale)
     for number, series in enumerate(data.latency):
         source = source_of(series, number, scale)
         add_whiskers(plot, source, series_color(palette, number))
         add_points(plot, series, source, palette, number)
+    add_marks(plot, marks, palette, data.steps)
     finish(plot, palette, len(data.latency))
     note = "Median with its 95% interval; passes that were not measured are left out."
+    if data.payoffs:
+        note = f"{_payoff_words(data.payoffs)} {note}"
     if longest > top:
         note += " Intervals that leave the top are longer than shown."
     if data.baselines:
@@ -119,6 +133,11 @@ def _latency_chart(data: ChartData, palette: Palette) -> Chart:
         lines = ", ".join(f"{name} {duration_text(median)}" for name, median in slowest_first)
         note += f" Dashed, from the top: {lines}."
     return Chart("Latency", note, plot)
+
+
+def _payoff_words(payoffs: Sequence[Mark]) -> str:
+    most = f", the {_SHOWN} largest of {len(payoffs)} changes" if len(payoffs) > _SHOWN else ""
+    return f"Lines: passes that made it measurably faster (green) or slower (red) than the pass before{most}."
 
 
 def _relative_chart(data: ChartData, palette: Palette) -> Chart:
@@ -148,6 +167,8 @@ def _cold_chart(data: ChartData, palette: Palette) -> Chart:
     unit, scale = unit_of(max(values), TIME_UNITS)
     ends = Range1d(min(values) / scale / 2, max(values) / scale * 2)
     plot = step_figure(data, palette, unit, y_axis_type="log", y_range=ends)
+    plot.yaxis.ticker = log_ticks(ends.start, ends.end)
+    plot.yaxis.formatter = BasicTickFormatter()
     for number, series in enumerate(data.cold):
         add_points(plot, series, source_of(series, number, scale), palette, number)
     finish(plot, palette, len(data.cold))
@@ -179,8 +200,8 @@ def _error_note(data: ChartData, plot: Figure, palette: Palette) -> str:
     if any(series.lows for series in data.errors):
         note = f"The worst of all inputs; bars go down to the best. {note}"
     if data.past_tolerance is not None:
-        plot.add_layout(Span(location=data.past_tolerance, dimension="height", line_color=palette.bad, line_width=1.5))
-        note = f"Red line: first step past torch's tolerances against eager, step {data.past_tolerance}. {note}"
+        add_marks(plot, [data.past_tolerance], palette, data.steps)
+        note = f"Red line: the first step past torch's tolerances against eager. {note}"
     return f"{note} Not finite, so not drawn: {data.not_finite}." if data.not_finite else note
 
 

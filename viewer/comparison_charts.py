@@ -30,7 +30,7 @@ def chart_items(diff: fe.TraceDiff, rows: Sequence[Mapping[str, Any]]) -> dict[s
 def _joined(diff: fe.TraceDiff, rows: Sequence[Mapping[str, Any]]) -> ChartData:
     places = [{row[side]: place for place, row in enumerate(rows) if row[side] is not None} for side in ("a", "b")]
     shift = len(diff.before.steps)
-    ours, theirs = chart_data(diff.before), chart_data(diff.after)
+    ours, theirs = (chart_data(trace, duplicates=()) for trace in (diff.before, diff.after))
     marked = [
         [
             [_placed("A", series, places[0], 0) for series in one],
@@ -53,6 +53,7 @@ def _joined(diff: fe.TraceDiff, rows: Sequence[Mapping[str, Any]]) -> ChartData:
         nodes=nodes,
         baselines=(),  # eager's time is another one in each run
         before=None,
+        payoffs=(),  # the findings have those of both
         duplicated=(),
         peak_bytes=None,
         past_tolerance=None,  # hollow points tell it, for both

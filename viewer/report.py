@@ -8,6 +8,7 @@ policy runs only scripts that are named by their hash, so that even markup that 
 from __future__ import annotations
 
 import base64
+import errno
 import hashlib
 import json
 import os
@@ -26,8 +27,7 @@ from markupsafe import Markup
 import freeze_engine as fe
 from viewer import graph_data
 from viewer.assets import read_asset
-from viewer.charts import chart_items
-from viewer.view_models import view_data
+from viewer.page_data import trace_data
 from viewer.view_models.comparison import comparison_data
 
 VIEWER_SCRIPTS: Final = (
@@ -49,13 +49,17 @@ VIEWER_SCRIPTS: Final = (
     "side_by_side.js",
     "kernels.js",
     "charts.js",
+    "ratio.js",
     "findings.js",
     "chrome.js",
     "summary.js",
+    "keyboard.js",
     "app.js",
     "comparison_model.js",
     "comparison_passes.js",
     "comparison_panels.js",
+    "comparison_findings.js",
+    "comparison_kernels.js",
     "comparison.js",
     "across.js",
 )
@@ -90,14 +94,12 @@ def render_report(trace: fe.Trace, embedding: Embedding | None = None) -> str:
     Returns:
         The page's text; equal arguments give equal text.
     """
-    charted = embedding is None or _measured(trace)
-    data = {
-        "view": view_data(trace),
-        "graph": graph_data.graph_data(trace),
-        "charts": chart_items(trace) if charted else None,
-        "embedding": _embedded(embedding),
-    }
-    return _page(f"{trace.name or 'unnamed model'} – freeze report", data, charted)
+    return trace_page(trace_data(trace, charted=embedding is None or is_measured(trace)), embedding)
+
+
+def trace_page(data: Mapping[str, Any], embedding: Embedding | None = None) -> str:
+    """Returns the page of a trace, given what `viewer.page_data.trace_data` returned for it."""
+    return _page(f"{data['view']['name'] or 'unnamed model'} – freeze report", data, embedding)
 
 
 def render_comparison(first: fe.Trace, second: fe.Trace, embedding: Embedding | None = None) -> str:
@@ -111,11 +113,14 @@ def render_comparison(first: fe.Trace, second: fe.Trace, embedding: Embedding | 
     Returns:
         The page's text; equal arguments give equal text.
     """
-    charted = embedding is None or _measured(first) or _measured(second)
-    data = comparison_data(first, second) | {"embedding": _embedded(embedding)}
-    if not charted:
-        data["charts"] = None
-    return _page(f"{data['view']['name']} – two freezes", data, data["charts"] is not None)
+    return comparison_page(comparison_data(first, second), embedding)
+
+
+def comparison_page(data: Mapping[str, Any], embedding: Embedding | None = None) -> str:
+    """Returns the page of two traces, given what `viewer.view_models.comparison.comparison_data` returned for them."""
+    measured = any(step["latency"] or step["numerics"] for step in data["view"]["steps"])
+    charts = data["charts"] if embedding is None or measured else None
+    return _page(f"{data['view']['name']} – two freezes", {**data, "charts": charts}, embedding)
 
 
 def write_report(trace: fe.Trace, path: str | os.PathLike[str]) -> None:
@@ -160,8 +165,16 @@ def script_names() -> tuple[str, ...]:
     return (*graph_data.SCRIPTS, *(f"viewer/{name}" for name in VIEWER_SCRIPTS), "notebook/frame.js")
 
 
-def _page(title: str, data: Mapping[str, Any], charted: bool) -> str:
-    text = json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+def is_measured(trace: fe.Trace) -> bool:
+    """Returns whether a trace has something measured that is worth BokehJS's weight in a page inside another one."""
+    return any(step.latency or step.numerics for step in trace.steps)
+
+
+def _page(title: str, data: Mapping[str, Any], embedding: Embedding | None) -> str:
+    charted = data["charts"] is not None
+    text = json.dumps(
+        {**data, "embedding": _embedded(embedding)}, ensure_ascii=False, allow_nan=False, separators=(",", ":")
+    )
     start = read_asset("report.js")
     parts = (_PROGRAM, _STYLE, _BOKEH) if charted else (_PROGRAM, _STYLE)
     return _template().render(
@@ -197,10 +210,6 @@ def _embedded(embedding: Embedding | None) -> dict[str, Any] | None:
     return None if embedding is None else {"id": embedding.id, "state": dict(embedding.state)}
 
 
-def _measured(trace: fe.Trace) -> bool:
-    return any(step.latency or step.numerics for step in trace.steps)
-
-
 @cache
 def _part(name: str) -> str:
     """Returns what is the same in every page: our scripts, our styles, or BokehJS with what figures need."""
@@ -225,6 +234,8 @@ def _base64(data: bytes) -> str:
 
 
 def _write_whole(target: Path, text: str) -> None:
+    if target.exists() and not target.is_file():  # it would be replaced, and /dev/null must stay what it is
+        raise OSError(errno.EINVAL, "it is no ordinary file")
     descriptor, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
     scratch = Path(name)
     try:

@@ -23,9 +23,9 @@ from viewer.view_models.wording import (
     bytes_text,
     duration_text,
     error_text,
-    interval_text,
     pass_text,
     ratio_text,
+    timed_text,
 )
 
 _SHOWN_PATHS = 8
@@ -108,7 +108,7 @@ def _measured(latency: tuple[fe.Latency, ...], numerics: tuple[fe.Numerics, ...]
     cells = {}
     for one in latency:
         against = "" if one.ratio is None else f"{ratio_text(one.ratio)} "
-        cells[f"latency, {one.device}"] = f"{duration_text(one.median_ns.value)} ({interval_text(one.median_ns)})"
+        cells[f"latency, {one.device}"] = timed_text(one.median_ns)
         cells[f"{one.device}, to the first"] = against + one.verdict
         if one.previous is not None and one.change is not None:
             cells[f"{one.device}, to the one before"] = f"{ratio_text(one.previous)} {one.change}"

@@ -86,7 +86,7 @@ def memory(trace: fe.Trace) -> Iterator[str]:
         since = "" if row["step"] is None else f" (since step {row['step']}, {_pass(trace, row['step'])})"
         note = f", {row['note']}" if row["note"] else ""
         yield from paragraph(f"{row['label']}: {row['value']}{since}{note}", "  ")
-    rows = duplicate_rows(trace)
+    rows = duplicate_rows(fe.duplicates(trace))
     for row in rows[:_SHOWN]:
         names = ", ".join(row["names"][:_SHOWN]) + (", …" if len(row["names"]) > _SHOWN else "")
         where = f"since step {row['step']}, {_pass(trace, row['step'])}"

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from freeze_engine.ablation.variants import frozen_without, optional_passes, restores
-from freeze_engine.backends.failures import attach_trace
+from freeze_engine.backends.failures import leaving_trace
 from freeze_engine.backends.torchscript.watcher import Watcher
 from freeze_engine.checks.context import CheckContext
 from freeze_engine.measure import statistics
@@ -37,11 +37,8 @@ def ablated(context: CheckContext, measure: Measure, watcher: Watcher) -> Trace:
             trace.
     """
     watcher.trace_built(context.trace)  # for one of the freezes may bring the process down
-    try:
+    with leaving_trace(lambda: context.trace):
         return _Ablation(context, measure, watcher).run()
-    except BaseException as error:
-        attach_trace(error, context.trace)
-        raise
 
 
 @dataclass(slots=True)

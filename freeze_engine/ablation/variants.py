@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -15,6 +14,7 @@ from freeze_engine.checks.context import CheckContext
 from freeze_engine.errors import FreezerError
 from freeze_engine.inputs import Inputs
 from freeze_engine.measure.candidate import cloned, inference
+from freeze_engine.measure.replica import replica
 from freeze_engine.options import InductorOptions, Measure, TorchScriptOptions
 from freeze_engine.trace import Trace
 
@@ -89,7 +89,7 @@ def restores(context: CheckContext) -> Callable[[Any], Restore | None]:
 def _written(context: CheckContext) -> frozenset[str]:
     """Returns the paths of what running the model writes."""
     assert context.inputs is not None
-    model, inputs = copy.deepcopy(context.model), cloned(context.inputs)
+    model, inputs = replica(context.model), cloned(context.inputs)
     state = State(model)
     with inference():
         model(*inputs.args, **inputs.kwargs)

@@ -2,7 +2,7 @@
 
 torch promises nothing about these names. Each is listed with what is lost without it; a required one that is
 missing raises `UnsupportedTorchError` when a recording starts, an optional one turns its step into a coarser
-one. Checked on torch 2.13.0 (CPU build).
+one. Checked on torch 2.13.0 (CPU build), and on 2.15.0 and 2.9.1 (CUDA builds, run on a CPU), where none is missing.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def private(name: str) -> Any:
         purpose = REQUIRED.get(name) or OPTIONAL[name]
         raise UnsupportedTorchError(
             f"torch {torch.__version__} has no torch._C.{name}, needed for {purpose}; "
-            "use a torch between 2.6 and 2.13 (tested: 2.13.0)"
+            "use a torch between 2.6 and 2.15 (tested: 2.13.0)"
         )
     return found
 
@@ -139,6 +139,27 @@ def concrete_type(module: Any) -> Any:
     return private("ConcreteModuleType").from_jit_type(module._type())
 
 
+def forget_dead_builtins(model: torch.nn.Module) -> None:
+    """Keeps torch from taking a module's attribute for an operator that is gone.
+
+    torch.jit knows builtins by their address, and an operator that a further overload replaced stays in its table
+    (``_find_builtin`` in torch/jit/_builtins.py, ``_refresh_packet`` in torch/_ops.py, 2.13); importing Inductor
+    replaces two. What comes to lie at such an address is scripted as that operator, which fails: "builtin cannot be
+    used as a value".
+
+    Args:
+        model: what is to be scripted or traced.
+    """
+    import torch.jit._builtins
+
+    table = torch.jit._builtins._get_builtin_table()  # type: ignore[no-untyped-call]
+    for module in model.modules():
+        for value in vars(module).values():
+            # Nothing else can be alive at its address, and every builtin can be called: the builtin is dead.
+            if not callable(value):
+                table.pop(id(value), None)
+
+
 def cpp_module(module: torch.jit.ScriptModule) -> Any:
     """Returns the C++ module behind a ScriptModule."""
     return module._c
@@ -166,6 +187,16 @@ def define(module: Any, source: str) -> None:
         source: the method's TorchScript source.
     """
     module._define(concrete_type(module), source, lambda name: getattr(builtins, name, None))
+
+
+def object_state(held: Any) -> Any:
+    """Returns what an object of a class in C++ would put into a file, ``None`` where the class does not say."""
+    if not held._has_method("__getstate__"):
+        return None
+    try:
+        return held.__getstate__()
+    except RuntimeError:  # the class is pickled, but not in the state this object is in
+        return None
 
 
 def script_module(module: Any) -> torch.jit.ScriptModule:

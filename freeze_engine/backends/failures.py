@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Callable, Iterator
+
 from freeze_engine.trace import Trace
 
 _ATTACHED = "freezer_trace"
@@ -10,6 +13,20 @@ _ATTACHED = "freezer_trace"
 def attach_trace(error: BaseException, trace: Trace) -> None:
     """Leaves a trace with an exception."""
     error.__dict__[_ATTACHED] = trace
+
+
+@contextlib.contextmanager
+def leaving_trace(trace: Callable[[], Trace]) -> Iterator[None]:
+    """Leaves a trace with whatever the body raises, ``KeyboardInterrupt`` and its like included.
+
+    Args:
+        trace: returns it, as far as it is when that happens.
+    """
+    try:
+        yield
+    except BaseException as error:
+        attach_trace(error, trace())
+        raise
 
 
 def partial_trace(error: BaseException) -> Trace | None:

@@ -2,57 +2,21 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from freeze_engine.arguments import as_inputs, options_for
+from freeze_engine.bisection.asked import Asked, CheckOptions, check_options
 from freeze_engine.bisection.outcome import Bisection, Probe
-from freeze_engine.errors import FreezerError
+from freeze_engine.errors import CrashError
 from freeze_engine.inputs import Inputs
-from freeze_engine.options import (
-    AccuracyCheck,
-    CommandCheck,
-    InductorOptions,
-    LatencyCheck,
-    Progress,
-    RecordOptions,
-    TorchScriptOptions,
-)
-from freeze_engine.session import as_inputs, options_for
-from freeze_engine.trace import Backend, Trace
+from freeze_engine.options import InductorOptions, Progress, TorchScriptOptions
+from freeze_engine.trace import Backend
+from freeze_engine.worker.forked import CAN_FORK, Lost, Tell, forked
 
 if TYPE_CHECKING:
     import torch
-
-    from freeze_engine.bisection.checks import Check
-    from freeze_engine.bisection.prefix import Prefixes
-
-CheckOptions = AccuracyCheck | LatencyCheck | CommandCheck
-#: More sets of inputs than any check takes.
-_MANY = 100
-
-
-@dataclass(frozen=True, slots=True)
-class _Freeze:
-    """A recorded freeze that is to be searched.
-
-    Attributes:
-        model: as it was before.
-        inputs: what to run it on.
-        options: how it was frozen.
-        how: how it got to the freeze.
-        trace: the recording.
-        prefixes: what can be put to a check.
-    """
-
-    model: torch.nn.Module
-    inputs: Inputs
-    options: TorchScriptOptions | InductorOptions
-    how: RecordOptions
-    trace: Trace
-    prefixes: Prefixes
 
 
 def bisect(
@@ -64,12 +28,17 @@ def bisect(
     options: TorchScriptOptions | InductorOptions | None = None,
     via: Literal["script", "trace"] | None = None,
     map_location: str | None = None,
+    method: str | None = None,
     every_step: bool | None = None,
     script: str | Path | None = None,
+    apart: bool = False,
     progress: Progress | None = None,
     on_probe: Callable[[Probe], None] | None = None,
 ) -> Bisection:
     """Freezes a model and finds the first step that breaks a check, and in it the fewest rewrites that do.
+
+    Each candidate runs in a fork of this process, so one that crashes is told and ends nothing. On CUDA, which a fork
+    cannot use, and elsewhere than on Linux they run in this process, and the notes say so.
 
     Args:
         model: as for `record`.
@@ -79,11 +48,15 @@ def bisect(
         options: how to freeze; of the backend's own class.
         via: how an `nn.Module` gets into TorchScript.
         map_location: device to load a TorchScript file to.
+        method: the frozen method to search, which then gets the inputs; by default each that runs on them, ``forward``
+            first, until there is a culprit. Inductor's graphs are all searched.
         every_step: whether to ask about every step, which notices steps that are good again after a bad one, and not
             only those that a binary search needs; by default for ``accuracy`` only.
         script: where to write a script that shows the fault with torch alone, ``None`` for none; what it reads is
             written beside it.
-        progress: told how far the freeze is.
+        apart: whether to freeze in a fork as well, so that a crash of the freeze is raised. Where CUDA is in use
+            already, this has to be ``False``.
+        progress: told what is being done.
         on_probe: told of each answer of the check.
 
     Returns:
@@ -91,92 +64,52 @@ def bisect(
 
     Raises:
         FreezerError: the model, the inputs or the check cannot be used, or a command ended the search.
+        CrashError: the process that froze the model died.
         Exception: whatever torch raises while it freezes, unchanged; `partial_trace` has the trace up to there.
     """
-    from freeze_engine.bisection.reproduction import Fault, reproduction
-    from freeze_engine.bisection.running import Search
-    from freeze_engine.measure.generated import input_sets
-
-    checked = _check_options(check)
-    freeze = _frozen(model, as_inputs(inputs), options_for(backend, options), via, map_location, progress)
-    question = _question(checked, freeze)
-    every = question.is_cheap if every_step is None else every_step
-    search = Search(freeze.trace, freeze.prefixes, question, every, on_probe or _ignored)
-    found = search.run()
-    shown = None
-    if script is not None and found.culprit is not None:
-        inputs = next(each.inputs for each in input_sets(freeze.inputs, _MANY) if each.name == search.failing.inputs)
-        fault = Fault(checked, found.culprit, freeze.trace, search.failing.detail)
-        whole = isinstance(checked, CommandCheck)
-        shown = reproduction(Path(script), fault, freeze.prefixes.recipes(found.culprit, found.guilty, inputs, whole))
-    return Bisection(
-        found.ending,
-        question.name,
-        found.message,
-        tuple(search.probes),
-        found.culprit,
-        tuple(search.notes),
-        shown,
-        freeze.trace,
+    asked = Asked(
+        model,
+        as_inputs(inputs),
+        check_options(check),
+        options_for(backend, options),
+        via,
+        map_location,
+        method,
+        every_step,
+        None if script is None else Path(script),
     )
+    search = _searched_apart if apart and CAN_FORK else _searched
+    return search(asked, progress or _untold, on_probe or _ignored)
 
 
-def _check_options(check: CheckOptions | str) -> CheckOptions:
-    if not isinstance(check, str):
-        return check
-    if check == "accuracy":
-        return AccuracyCheck()
-    if check == "latency":
-        return LatencyCheck()
-    words = shlex.split(check)
-    if not words:
-        raise FreezerError("check is empty: give accuracy, latency, or a command")
-    return CommandCheck(tuple(words))
+def _searched(asked: Asked, progress: Progress, on_probe: Callable[[Probe], None]) -> Bisection:
+    from freeze_engine.bisection.searching import searched
+
+    return searched(asked, progress, on_probe)
 
 
-def _frozen(
-    model: torch.nn.Module | str | Path,
-    inputs: Inputs | None,
-    options: TorchScriptOptions | InductorOptions,
-    via: Literal["script", "trace"] | None,
-    map_location: str | None,
-    progress: Progress | None,
-) -> _Freeze:
-    from freeze_engine.backends.torchscript.watcher import Watcher, silent
-    from freeze_engine.models import load_model
+def _searched_apart(asked: Asked, progress: Progress, on_probe: Callable[[Probe], None]) -> Bisection:
+    doing = "importing torch"
 
-    name = None
-    if isinstance(model, (str, Path)):
-        loaded = load_model(str(model), map_location=map_location)
-        model, inputs, via, name = loaded.module, inputs or loaded.inputs, via or loaded.via, loaded.name
-        if isinstance(options, TorchScriptOptions):
-            options = replace(options, preserved_attrs=options.preserved_attrs or loaded.preserved_attrs)
-    if inputs is None:
-        raise FreezerError("a check runs the model: give inputs")
-    how, watcher = RecordOptions(via or "script", name=name), Watcher(progress or silent)
-    if isinstance(options, InductorOptions):
-        from freeze_engine.bisection.inductor import compiled_prefixes
+    def search(tell: Tell) -> Bisection:
+        return _searched(asked, lambda *now: tell(now), tell)
 
-        prefixes, trace = compiled_prefixes(model, inputs, options, how, watcher)
-        return _Freeze(model, inputs, options, how, trace, prefixes)
-    from freeze_engine.backends.torchscript.recording import record_module
-    from freeze_engine.bisection.torchscript import TorchScriptPrefixes
+    def hear(told: Any) -> None:
+        nonlocal doing
+        if isinstance(told, Probe):
+            on_probe(told)
+            return
+        doing = told[0]
+        progress(*told)
 
-    frozen = record_module(model, inputs, options, how, None, watcher)
-    return _Freeze(model, inputs, options, how, frozen.trace, TorchScriptPrefixes(frozen, inputs, options))
+    found = forked(search, on_told=hear, leads=True)
+    if isinstance(found, Lost):
+        raise CrashError(f"{found.message}, while {doing}")
+    return found
 
 
-def _question(check: CheckOptions, freeze: _Freeze) -> Check:
-    from freeze_engine.bisection import checks
-    from freeze_engine.measure.devices import chosen_devices
-
-    if isinstance(check, AccuracyCheck):
-        return checks.Accuracy(check, freeze.model, freeze.inputs)
-    if isinstance(check, CommandCheck):
-        return checks.Command(check, freeze.prefixes.suffix)
-    held = (*freeze.model.state_dict().values(), *freeze.inputs.args)
-    devices, _ = chosen_devices((), held)
-    return checks.Latency(check, freeze.inputs, devices[0])
+def _untold(message: str, done: int, total: int) -> None:
+    """Is told how far it is by whoever does not want to know."""
 
 
 def _ignored(probe: Probe) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextvars
-import copy
 import importlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -19,13 +18,14 @@ from freeze_engine.backends.inductor.stand_in import StandIn
 from freeze_engine.backends.inductor.state import State
 from freeze_engine.backends.torchscript.watcher import SILENT, Watcher
 from freeze_engine.bisection.inductor_recipes import recipes
-from freeze_engine.bisection.outcome import Culprit
+from freeze_engine.bisection.outcome import FORWARD, Culprit
 from freeze_engine.bisection.prefix import Prefix, partial_name, step_name
-from freeze_engine.bisection.reproduction import Recipe
+from freeze_engine.bisection.recipe import Recipe
 from freeze_engine.errors import FreezerError, MeasureError
 from freeze_engine.inputs import Inputs
-from freeze_engine.measure.candidate import Candidate, cloned, inference
+from freeze_engine.measure.candidate import Candidate, Key, cloned, inference
 from freeze_engine.measure.distinct import distinct_steps
+from freeze_engine.measure.replica import replica
 from freeze_engine.options import InductorOptions, Measure, RecordOptions
 from freeze_engine.trace import Step, Trace
 
@@ -74,34 +74,37 @@ def compiled_prefixes(
         raise FreezerError("bisect compares with the model as it was, and discard_parameters takes its parameters")
     request = _Request(model, inputs, options, how)
     compiled = request.compiled(watcher)
-    return InductorPrefixes(request, compiled), compiled.trace
+    return InductorPrefixes(request, compiled, _written(model, inputs)), compiled.trace
 
 
 class InductorPrefixes:
-    """The steps of the first graph that can be run, in the place of the compiled one, and the compiled module.
+    """The steps that can be run, in the places of the compiled graphs, and the compiled module.
+
+    Graphs are compiled one after the other. So where there are several the steps of the second follow on those of the
+    first, which stays as its last one left it, while those after it are as they came.
 
     Args:
         request: what was compiled.
         compiled: the recording of it.
+        written: paths of what running the model writes.
     """
 
+    method = FORWARD
     suffix = ".py"
     goes_on = True
 
-    def __init__(self, request: _Request, compiled: Compiled) -> None:
+    def __init__(self, request: _Request, compiled: Compiled, written: frozenset[str]) -> None:
         self._request = request
         self._compiled = compiled
-        self._written = _written(request.model, request.inputs)
+        self._written = written
         self._stand_in: tuple[StandIn, Callable[[], None] | None] | None = None
 
     def whole(self) -> tuple[Prefix, ...]:
         """Returns the distinct graphs, in order, then the compiled module."""
-        trace, live = self._compiled.trace, self._compiled.live
-        method = trace.methods[0]
-        shown = distinct_steps(step for step in trace.steps if step.method == method and step.index in live)
-        steps = [self._prefix(index, index, step_name(trace.steps[index]), live[index]) for index in shown.follows]
+        steps = [self._whole(index) for number in range(len(self._methods)) for index in self._shown(number)]
         reset = State(self._request.model, self._written).restore if self._written else None
-        return (*steps, Prefix(None, _COMPILED, Candidate(_COMPILED, self._compiled.module, reset), _unsavable))
+        candidate = Candidate(_COMPILED, self._compiled.module, reset)
+        return (*steps, Prefix(None, _COMPILED, lambda: candidate, _unsavable))
 
     def has_parts(self, step: Step) -> bool:
         """Whether the step finds patterns, each of which can be left alone."""
@@ -120,11 +123,18 @@ class InductorPrefixes:
             for node in before.graph.walk()
             if node.id in others - kept and node.outputs and node.op != "get_attr"
         }
-        again, live = graphs_leaving_alone(
-            self._request.model, self._request.inputs, self._request.options, frozenset(alone)
-        )
         name = partial_name(step, done, end)
-        return self._prefix(name, end.index, name, live[_same_step(trace, end, again)])
+        number = self._methods.index(step.method)
+
+        def graphs() -> tuple[LiveGraph, ...]:
+            asked = self._request
+            again, live = graphs_leaving_alone(asked.model, asked.inputs, asked.options, frozenset(alone), number + 1)
+            return (*self._lasts(number), live[_same_step(trace, end, again)])
+
+        def save(path: Path) -> Inputs:
+            return self._save(graphs()[-1], path)
+
+        return Prefix(end.index, name, lambda: self._candidate(name, graphs()), save)
 
     def recipes(self, culprit: Culprit, guilty: Sequence[int], inputs: Inputs, whole: bool) -> Iterator[Recipe]:
         """Yields scripts that compile the submodule of the guilty rewrites, then the model; none for a command.
@@ -133,18 +143,36 @@ class InductorPrefixes:
         """
         return iter(()) if whole else recipes(self._request.model, inputs, self._request.options, culprit)
 
-    def _prefix(self, key: int | str, step: int, name: str, live: LiveGraph) -> Prefix:
+    @property
+    def _methods(self) -> tuple[str, ...]:
+        return self._compiled.trace.methods
+
+    def _runnable(self, number: int) -> list[Step]:
+        """Returns the steps of a graph that can be run."""
+        steps = self._compiled.trace.method_steps(self._methods[number])
+        return [step for step in steps if step.index in self._compiled.live]
+
+    def _shown(self, number: int) -> Sequence[int]:
+        """Returns the distinct steps of a graph; of a later one without the first, for it came so to those before."""
+        return tuple(distinct_steps(self._runnable(number)).follows)[1 if number else 0 :]
+
+    def _whole(self, index: int) -> Prefix:
+        step, live = self._compiled.trace.steps[index], self._compiled.live[index]
+        candidate = self._candidate(index, (*self._lasts(self._methods.index(step.method)), live))
+        return Prefix(index, step_name(step), lambda: candidate, lambda path: self._save(live, path))
+
+    def _lasts(self, count: int) -> tuple[LiveGraph, ...]:
+        """Returns how the last step that can be run left each of the first graphs."""
+        return tuple(self._compiled.live[self._runnable(number)[-1].index] for number in range(count))
+
+    def _candidate(self, key: Key, graphs: Sequence[LiveGraph]) -> Candidate:
         stand_in, reset = self._standing_in()
-        return Prefix(step, name, Candidate(key, stand_in.running(live), reset), lambda path: self._save(live, path))
+        return Candidate(key, stand_in.running(*graphs), reset)
 
     def _standing_in(self) -> tuple[StandIn, Callable[[], None] | None]:
         if self._stand_in is None:
-            trace, live = self._compiled.trace, self._compiled.live
-            starts = [
-                live[next(step.index for step in trace.method_steps(method) if step.index in live)]
-                for method in trace.methods
-            ]
-            model = copy.deepcopy(self._request.model)
+            starts = [self._compiled.live[self._runnable(number)[0].index] for number in range(len(self._methods))]
+            model = replica(self._request.model)
             given = cloned(self._request.inputs)
             with inference():
                 made = contextvars.Context().run(StandIn, model, given, self._request.options, starts)
@@ -152,7 +180,7 @@ class InductorPrefixes:
         return self._stand_in
 
     def _save(self, live: LiveGraph, path: Path) -> Inputs:
-        if len(self._compiled.trace.methods) > 1:
+        if len(self._methods) > 1:
             raise MeasureError("the model is compiled as several graphs, and no one of them is the model")
         arguments = live.arguments
         if arguments is None:
@@ -180,8 +208,8 @@ def _same_step(trace: Trace, step: Step, again: Trace) -> int:
 
 def _written(model: torch.nn.Module, inputs: Inputs) -> frozenset[str]:
     """Returns the paths of what running the model writes."""
-    replica, given = copy.deepcopy(model), cloned(inputs)
-    state = State(replica)
+    copied, given = replica(model), cloned(inputs)
+    state = State(copied)
     with inference():
-        replica(*given.args, **given.kwargs)
+        copied(*given.args, **given.kwargs)
     return state.changed()

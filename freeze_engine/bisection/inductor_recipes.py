@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import importlib
 import itertools
 from collections.abc import Iterator
@@ -13,9 +12,10 @@ import torch
 
 from freeze_engine.backends.inductor.compiling import settings
 from freeze_engine.bisection.outcome import Culprit
-from freeze_engine.bisection.reproduction import Recipe
+from freeze_engine.bisection.recipe import Recipe
 from freeze_engine.inputs import Inputs
 from freeze_engine.measure.candidate import cloned, inference
+from freeze_engine.measure.replica import replica
 from freeze_engine.options import InductorOptions
 
 _LOAD = ('return torch.export.load(HERE / "{file}").module()',)
@@ -47,15 +47,15 @@ def _common_module(culprit: Culprit) -> str:
 
 def _call_of(model: torch.nn.Module, path: str, inputs: Inputs) -> Inputs | None:
     """Returns what a submodule is called with when the model runs."""
-    replica, given = copy.deepcopy(model), cloned(inputs)
+    copied, given = replica(model), cloned(inputs)
     seen: list[Inputs] = []
 
     def note(module: torch.nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         seen.append(cloned(Inputs(args, kwargs)))
 
-    handle = replica.get_submodule(path).register_forward_pre_hook(note, with_kwargs=True)
+    handle = copied.get_submodule(path).register_forward_pre_hook(note, with_kwargs=True)
     with inference():
-        replica(*given.args, **given.kwargs)
+        copied(*given.args, **given.kwargs)
     handle.remove()
     return seen[0] if seen else None
 
@@ -73,7 +73,7 @@ def _recipe(model: torch.nn.Module, inputs: Inputs, options: InductorOptions, is
     def save(path: Path) -> Inputs:
         export = importlib.import_module("torch.export")
         called = cloned(inputs)
-        export.save(export.export(copy.deepcopy(model), tuple(called.args), dict(called.kwargs)), path)
+        export.save(export.export(replica(model), tuple(called.args), dict(called.kwargs)), path)
         return inputs
 
     return Recipe(is_reduced, ".pt2", save, _LOAD, lines)

@@ -10,6 +10,9 @@ from typing import Any, Literal
 from freeze_engine.trace import SourceRef, Trace
 
 Verdict = Literal["good", "bad", "untestable"]
+FORWARD = "forward"
+Ran = Literal["to_its_end", "raised", "died", "hung"]
+"""How the run of a candidate ended."""
 Ending = Literal["found", "nothing_found", "broken_before", "inconclusive"]
 
 
@@ -55,7 +58,8 @@ class Culprit:
 
     Attributes:
         step: its index in the trace, ``None`` for what comes after the last step that can be run: code generation.
-        stage, name, method, round: of the step.
+        stage, name, method, round: of the step; the method is the one whose graph it left, and for Inductor names
+            the graph of several.
         last_good: index of the last step before it that passes the check.
         suspects: what lies between the last good one and it and could not be tested apart, by name; its own name
             included.
@@ -104,7 +108,7 @@ class Bisection:
         ending: ``found``; ``nothing_found`` where the check never fails; ``broken_before`` where it fails before
             anything was frozen; ``inconclusive`` where nothing could be tested, or the check contradicts itself.
         check: what was checked, in words.
-        message: one or two sentences.
+        message: what was found, in a few sentences.
         probes: every candidate that was put to the check, in order.
         culprit: where one was found.
         notes: what else there is to know, such as a step that is good again after a bad one.

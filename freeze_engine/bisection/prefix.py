@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from freeze_engine.bisection.outcome import Culprit
-from freeze_engine.bisection.reproduction import Recipe
+from freeze_engine.bisection.outcome import FORWARD, Culprit
+from freeze_engine.bisection.recipe import Recipe
 from freeze_engine.inputs import Inputs
 from freeze_engine.measure.candidate import Candidate
 from freeze_engine.trace import Step
@@ -24,19 +24,21 @@ class Prefix:
     Attributes:
         step: index of the last of them, ``None`` for the whole freeze where that is more than its steps.
         name: what it is called in a sentence.
-        candidate: how it is run.
+        candidate: makes what is run; that may take a pass that crashes.
         save: how it is written to a file.
     """
 
     step: int | None
     name: str
-    candidate: Candidate
+    candidate: Callable[[], Candidate]
     save: Save
 
 
 class Prefixes(Protocol):
-    """All prefixes of one recorded freeze."""
+    """All prefixes of one callable of a recorded freeze."""
 
+    method: str
+    """What is called of the module."""
     suffix: str
     """What a saved candidate's file name ends with."""
     goes_on: bool
@@ -90,5 +92,14 @@ def _partial_name(step: Step, done: frozenset[int]) -> str:
 
 def step_name(step: Step) -> str:
     """Returns what a step is called in a sentence."""
-    turn = f", round {step.round}" if step.round else ""
-    return f"step {step.index} ({step.name}{turn})"
+    return f"step {step.index} ({step.name}{turn_text(step.round)}){method_text(step.method)}"
+
+
+def turn_text(number: int | None) -> str:
+    """Returns how a sentence goes on after the name of a pass, where that runs in rounds."""
+    return f", round {number}" if number else ""
+
+
+def method_text(method: str) -> str:
+    """Returns how a sentence goes on after a step, where that is not of ``forward``, or not of its first graph."""
+    return "" if method == FORWARD else f" of {method}"

@@ -5,40 +5,22 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-import torch
-
+from freeze_engine.bisection.asked import CheckOptions
+from freeze_engine.bisection.checks import Answer
+from freeze_engine.bisection.command import save_inputs
 from freeze_engine.bisection.outcome import Culprit, Reproduction
+from freeze_engine.bisection.recipe import Recipe
 from freeze_engine.bisection.script import BROKEN, ScriptFacts, script_text
-from freeze_engine.inputs import Inputs
 from freeze_engine.measure.candidate import CandidateError, inference, reported
-from freeze_engine.options import AccuracyCheck, CommandCheck, LatencyCheck
+from freeze_engine.options import AccuracyCheck, LatencyCheck
 from freeze_engine.trace import Trace
 
 _LIMIT_S = 300.0
 _TOLD_LINES = 6
-
-
-@dataclass(frozen=True, slots=True)
-class Recipe:
-    """A way to show a fault.
-
-    Attributes:
-        is_reduced: whether only the nodes that are involved are in it.
-        suffix: what the name of the module's file ends with.
-        save: writes the module to that file and returns what to call it with.
-        load: lines that load it, ``{file}`` standing for the file.
-        freeze: lines that do what is to blame.
-    """
-
-    is_reduced: bool
-    suffix: str
-    save: Callable[[Path], Inputs]
-    load: Sequence[str]
-    freeze: Sequence[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,13 +31,18 @@ class Fault:
         check: what it breaks.
         culprit: what breaks it.
         trace: of the freeze.
-        detail: what the check said of the culprit.
+        answer: what the check said of the culprit.
     """
 
-    check: AccuracyCheck | LatencyCheck | CommandCheck
+    check: CheckOptions
     culprit: Culprit
     trace: Trace
-    detail: str
+    answer: Answer
+
+    @property
+    def limit_s(self) -> float:
+        """How long a script may take that freezes a model and asks the check once."""
+        return _LIMIT_S + (self.check.limit_s or 0.0)
 
 
 def reproduction(script: Path, fault: Fault, recipes: Iterable[Recipe]) -> Reproduction | None:
@@ -84,7 +71,7 @@ def reproduction(script: Path, fault: Fault, recipes: Iterable[Recipe]) -> Repro
 def _written(script: Path, fault: Fault, recipe: Recipe) -> Reproduction:
     module, inputs = (script.with_name(f"{script.stem}.{end}") for end in (f"module{recipe.suffix}", "inputs.pt"))
     given = recipe.save(module)
-    torch.save({"args": tuple(given.args), "kwargs": dict(given.kwargs)}, inputs)
+    save_inputs(given, inputs)
     culprit = fault.culprit
     facts = ScriptFacts(
         title=f"{culprit.name} breaks {_broken(fault.check)} of {fault.trace.name}.",
@@ -94,20 +81,22 @@ def _written(script: Path, fault: Fault, recipe: Recipe) -> Reproduction:
         freeze=recipe.freeze,
         inputs=inputs.name,
         step=culprit.last_good if culprit.step is None else culprit.step,
+        method=recipe.method,
+        ran=fault.answer.ran,
     )
     script.write_text(script_text(facts, fault.check), encoding="utf-8")
-    reproduces, output = _shows(script)
+    reproduces, output = _shows(script, fault.limit_s)
     return Reproduction(script, (module, inputs), recipe.is_reduced, reproduces, output)
 
 
-def _broken(check: AccuracyCheck | LatencyCheck | CommandCheck) -> str:
+def _broken(check: CheckOptions) -> str:
     if isinstance(check, AccuracyCheck):
         return "the accuracy"
     return "the speed" if isinstance(check, LatencyCheck) else "a check"
 
 
 def _facts(fault: Fault, recipe: Recipe) -> list[str]:
-    found = [f"Seen in the freeze ({fault.trace.backend}): {fault.detail}."]
+    found = [f"Seen in the freeze ({fault.trace.backend}): {fault.answer.detail}."]
     for rewrite in fault.culprit.rewrites:
         found += ["", f"Rewrite {rewrite.kind} of {' and '.join(rewrite.modules) or 'the top module'}:"]
         found += [f"    {line}" for line in rewrite.nodes]
@@ -115,7 +104,7 @@ def _facts(fault: Fault, recipe: Recipe) -> list[str]:
     return found
 
 
-def _shows(script: Path) -> tuple[bool, tuple[str, ...]]:
+def _shows(script: Path, limit_s: float) -> tuple[bool, tuple[str, ...]]:
     """Runs a script as its reader will, without this project, and says whether it shows the fault."""
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
     command = [sys.executable, "-P" if sys.version_info >= (3, 11) else "-B", script.name]
@@ -124,7 +113,7 @@ def _shows(script: Path) -> tuple[bool, tuple[str, ...]]:
             command,
             cwd=script.parent,
             env=environment,
-            timeout=_LIMIT_S,
+            timeout=limit_s,
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
@@ -132,7 +121,7 @@ def _shows(script: Path) -> tuple[bool, tuple[str, ...]]:
             check=False,
         )
     except subprocess.TimeoutExpired:
-        return False, (f"not done after {_LIMIT_S:g} s",)
+        return False, (f"not done after {limit_s:g} s",)
     printed = [line for line in (ended.stdout + ended.stderr).splitlines() if line.strip()]
     shows = ended.returncode == 1 and any(line.startswith(BROKEN) for line in ended.stdout.splitlines())
     return shows, tuple(printed[-_TOLD_LINES:])

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
-from freeze_engine.bisection.checks import Answer, Check
-from freeze_engine.bisection.outcome import Culprit, Ending, Probe, Verdict
-from freeze_engine.bisection.prefix import Prefix, Prefixes, step_name
+from freeze_engine.bisection.asking import Asker
+from freeze_engine.bisection.checks import Answer
+from freeze_engine.bisection.outcome import FORWARD, Culprit, Ending, Probe, Verdict
+from freeze_engine.bisection.prefix import Prefix, Prefixes, method_text, step_name, turn_text
 from freeze_engine.bisection.rewrites import Blame, RewriteSearch, described
 from freeze_engine.bisection.search import Turn, turning_point
-from freeze_engine.measure.candidate import put_back
 from freeze_engine.trace import Step, Trace
-
-OnProbe = Callable[[Probe], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,49 +29,46 @@ class Found:
     guilty: tuple[int, ...] = ()
 
 
-@dataclass(slots=True)
 class Search:
     """One search.
 
-    Attributes:
+    Args:
         trace: of the freeze.
         prefixes: what is put to the check.
-        check: the check.
+        asker: puts it to the check.
         every_step: whether to ask about every step, and not only those that a binary search needs.
-        on_probe: told of every answer.
+
+    Attributes:
         probes: all answers, in order.
         notes: what else there is to know.
-        whole: the candidates that end with a whole pass.
-        answers: of those that were asked about, by position.
         failing: what the check said of the culprit.
-        last_raises: whether the last candidate does not run; until that is known what does not run is bad.
     """
 
-    trace: Trace
-    prefixes: Prefixes
-    check: Check
-    every_step: bool
-    on_probe: OnProbe
-    probes: list[Probe] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)
-    whole: Sequence[Prefix] = ()
-    answers: dict[int, Answer] = field(default_factory=dict)
-    failing: Answer = field(default_factory=lambda: Answer("untestable", ""))
-    last_raises: bool = True
+    def __init__(self, trace: Trace, prefixes: Prefixes, asker: Asker, every_step: bool) -> None:
+        self.probes: list[Probe] = []
+        self.notes: list[str] = []
+        self.failing = Answer("untestable", "")
+        self._trace = trace
+        self._prefixes = prefixes
+        self._asker = asker
+        self._every_step = every_step
+        self._whole: Sequence[Prefix] = ()
+        self._answers: dict[int, Answer] = {}
+        # Until it is known whether the last candidate runs, one that does not is bad.
+        self._last_raises = True
 
     def run(self) -> Found:
         """Searches."""
-        self.whole = self.prefixes.whole()
-        positions = range(len(self.whole))
+        self._whole = self._prefixes.whole()
+        positions = range(len(self._whole))
         first = next((position for position in positions if self._test(position) != "untestable"), None)
         if first is None:
             return Found("inconclusive", "No step of this freeze can be put to the check.")
         if self._test(first) == "bad":
-            start = "before anything was frozen" if first == 0 else "already in the first step that can be tested"
-            return Found("broken_before", f"The check fails {start}: {self.whole[first].name}.")
+            return self._broken_before(first)
         last = next(position for position in reversed(positions) if self._test(position) != "untestable")
-        self.last_raises = self.answers[last].raised
-        for position in positions if self.every_step else ():
+        self._last_raises = self._answers[last].ran == "raised"
+        for position in positions if self._every_step else ():
             self._test(position)
         self._note_sequence(last)
         if self._test(last) == "good":
@@ -82,45 +77,50 @@ class Search:
         good = max(position for position in self._verdicts("good") if position < bad)
         return self._verified(turning_point(self._test, good, bad))
 
+    def _broken_before(self, first: int) -> Found:
+        doubt = self._asker.doubt()
+        if doubt is not None:
+            return Found("inconclusive", f"{doubt}, so the check cannot tell what freezing does.")
+        start = "before anything was frozen" if first == 0 else "already in the first step that can be tested"
+        return Found("broken_before", f"The check fails {start}: {self._whole[first].name}.")
+
     # -- steps
 
     def _test(self, position: int) -> Verdict:
-        if position not in self.answers:
-            self.answers[position] = self._ask(self.whole[position], self.whole[0])
-        return self.answers[position].verdict
+        if position not in self._answers:
+            self._answers[position] = self._ask(self._whole[position], self._whole[0])
+        return self._answers[position].verdict
 
     def _ask(self, prefix: Prefix, before: Prefix) -> Answer:
-        answer = self.check.ask(prefix, before)
-        # A frozen module shares memory with the one it was made from: the next run must not see what these wrote.
-        put_back((before.candidate, prefix.candidate))
-        if answer.raised and not self.last_raises:
+        answer = self._asker.ask(prefix, before)
+        if answer.ran == "raised" and not self._last_raises:
             # Some passes leave a graph that only a later one puts in order: that is no fault of theirs.
             answer = Answer("untestable", f"does not run, though the whole freeze does: {answer.detail}")
         probe = Probe(prefix.name, prefix.step, answer.verdict, answer.detail)
         self.probes.append(probe)
-        self.on_probe(probe)
+        self._asker.on_probe(probe)
         return answer
 
     def _verdicts(self, verdict: Verdict) -> list[int]:
-        return sorted(position for position, answer in self.answers.items() if answer.verdict == verdict)
+        return sorted(position for position, answer in self._answers.items() if answer.verdict == verdict)
 
     def _note_sequence(self, last: int) -> None:
         """Notes what a binary search takes for granted, and is not so."""
-        untested = [self.whole[position].name for position in range(last + 1, len(self.whole))]
+        untested = [self._whole[position].name for position in range(last + 1, len(self._whole))]
         if untested:
             self.notes.append(f"Not tested, for the check cannot be put to it: {', '.join(untested)}.")
         bad = self._verdicts("bad")
         again = [position for position in self._verdicts("good") if bad and position > bad[0]]
         if again:
-            names = self.whole[bad[0]].name, self.whole[again[0]].name
+            names = self._whole[bad[0]].name, self._whole[again[0]].name
             self.notes.append(f"Not monotonic: {names[0]} fails, and {names[1]} passes again.")
 
     # -- the culprit
 
     def _verified(self, turn: Turn) -> Found:
         """Asks about the culprit and its predecessor once more, each held against the step before the culprit."""
-        good, bad = self.whole[turn.good], self.whole[turn.bad]
-        answers = self._ask(good, good if turn.good else self.whole[0]), self._ask(bad, good)
+        good, bad = self._whole[turn.good], self._whole[turn.bad]
+        answers = self._ask(good, good if turn.good else self._whole[0]), self._ask(bad, good)
         self.failing = answers[1]
         if answers[0].verdict != "good" or answers[1].verdict != "bad":
             return Found("inconclusive", self._contradiction(good, bad, answers))
@@ -136,15 +136,15 @@ class Search:
         )
 
     def _culprit(self, turn: Turn) -> tuple[Culprit, tuple[int, ...]]:
-        good, bad = self.whole[turn.good], self.whole[turn.bad]
+        good, bad = self._whole[turn.good], self._whole[turn.bad]
         assert good.step is not None
         between = self._changing(good.step, bad.step)
         names = (*(step_name(each) for each in between), *((bad.name,) if bad.step is None else ()))
         if bad.step is None:
-            return Culprit(None, "compile", bad.name, "forward", None, good.step, names), ()
-        end = self.trace.steps[bad.step]
+            return Culprit(None, "compile", bad.name, FORWARD, None, good.step, names), ()
+        end = self._trace.steps[bad.step]
         step, blame = self._blamed(between, end, good)
-        before = self.trace.before(step)
+        before = self._trace.before(step)
         assert before is not None
         rewrites = tuple(described(step.rewrites[number], before.graph) for number in blame.guilty)
         culprit = Culprit(
@@ -163,10 +163,11 @@ class Search:
 
     def _blamed(self, between: Sequence[Step], end: Step, good: Prefix) -> tuple[Step, Blame]:
         """Returns the step to blame of those that could not be told apart, and what is known of its rewrites."""
-        for step in between if self.prefixes.goes_on or len(between) == 1 else ():
-            if len(between) > 1 and not (step.rewrites and self.prefixes.has_parts(step)):
+        for step in between if self._prefixes.goes_on or len(between) == 1 else ():
+            if len(between) > 1 and not (step.rewrites and self._prefixes.has_parts(step)):
                 continue
-            blame = RewriteSearch(step, end, self.prefixes, self._is_bad_after(good), self.check.is_cheap).run()
+            is_cheap = self._asker.check.is_cheap
+            blame = RewriteSearch(step, end, self._prefixes, self._is_bad_after(good), is_cheap).run()
             if blame.guilty or len(between) == 1:
                 return step, blame
         return end, Blame(note="What lies between the last good step and it could not be tested apart.")
@@ -175,13 +176,13 @@ class Search:
         return lambda prefix: self._ask(prefix, good).verdict == "bad"
 
     def _changing(self, good: int, bad: int | None) -> list[Step]:
-        """Returns the steps after the good one, up to the bad one, that changed the graph."""
-        last = len(self.trace.steps) - 1 if bad is None else bad
-        method = self.trace.steps[good].method
+        """Returns the steps after the good one, up to the bad one, that changed a graph that is searched."""
+        last = len(self._trace.steps) - 1 if bad is None else bad
+        methods = {self._trace.steps[each.step].method for each in self._whole if each.step is not None}
         return [
             step
-            for step in self.trace.steps[good + 1 : last + 1]
-            if step.method == method and (before := self.trace.before(step)) and before.graph is not step.graph
+            for step in self._trace.steps[good + 1 : last + 1]
+            if step.method in methods and (before := self._trace.before(step)) and before.graph is not step.graph
         ]
 
 
@@ -189,5 +190,5 @@ def culprit_name(culprit: Culprit) -> str:
     """Returns what a culprit is called in a sentence."""
     if culprit.step is None:
         return f"What follows step {culprit.last_good}, up to the generated code,"
-    turn = f", round {culprit.round}" if culprit.round else ""
-    return f"Step {culprit.step} ({culprit.stage} / {culprit.name}{turn})"
+    name = f"{culprit.stage} / {culprit.name}{turn_text(culprit.round)}"
+    return f"Step {culprit.step} ({name}){method_text(culprit.method)}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import torch
@@ -10,12 +10,12 @@ import torch
 from freeze_engine.backends.torchscript.build import LiveStep
 from freeze_engine.backends.torchscript.partial_pass import has_parts, partly
 from freeze_engine.backends.torchscript.recording import Frozen
-from freeze_engine.backends.torchscript.running import METHOD, step_runner, step_schema
+from freeze_engine.backends.torchscript.running import step_runner, step_schema
 from freeze_engine.backends.torchscript.saving import module_of, parameters
-from freeze_engine.backends.torchscript.state import joined, restorer, written_buffers
+from freeze_engine.backends.torchscript.state import joined, restorer
 from freeze_engine.bisection.outcome import Culprit
 from freeze_engine.bisection.prefix import Prefix, partial_name, step_name
-from freeze_engine.bisection.reproduction import Recipe
+from freeze_engine.bisection.recipe import Recipe
 from freeze_engine.bisection.torchscript_recipes import recipes
 from freeze_engine.inputs import Inputs
 from freeze_engine.measure.candidate import Candidate, Key
@@ -25,22 +25,27 @@ from freeze_engine.trace import Step
 
 
 class TorchScriptPrefixes:
-    """The steps of ``forward`` that can be run.
+    """The steps of one method that can be run.
 
     Args:
         frozen: the recorded freeze.
-        inputs: what to run it on.
+        inputs: what to run the method on.
         options: how it was frozen.
+        method: one that was frozen.
+        written: paths of the buffers that running it writes.
     """
 
     suffix = ".pt"
     goes_on = False
 
-    def __init__(self, frozen: Frozen, inputs: Inputs, options: TorchScriptOptions) -> None:
+    def __init__(
+        self, frozen: Frozen, inputs: Inputs, options: TorchScriptOptions, method: str, written: Sequence[str]
+    ) -> None:
+        self.method = method
         self._frozen = frozen
         self._options = options
         self._inputs = inputs
-        self._written = restorer(frozen.source, written_buffers(frozen.source, inputs))
+        self._written = restorer(frozen.source, written)
         self._kept = tuple(
             fate.path for fate in frozen.trace.attributes if fate.fate == "preserved" and fate.kind != "submodule"
         )
@@ -49,8 +54,8 @@ class TorchScriptPrefixes:
     def whole(self) -> tuple[Prefix, ...]:
         """Returns the distinct graphs of the recording, in order."""
         trace, live = self._frozen.trace, self._frozen.live
-        shown = distinct_steps(step for step in trace.steps if step.method == METHOD and step.index in live)
-        return tuple(self._prefix(index, index, step_name(trace.steps[index]), live[index]) for index in shown.follows)
+        shown = distinct_steps(step for step in trace.steps if step.method == self.method and step.index in live)
+        return tuple(self._whole(trace.steps[index], live[index]) for index in shown.follows)
 
     def has_parts(self, step: Step) -> bool:
         """Whether torch can run the pass on its own, and the graph before it is at hand."""
@@ -62,9 +67,12 @@ class TorchScriptPrefixes:
         before = self._frozen.trace.before(step)
         assert before is not None
         others = [rewrite for number, rewrite in enumerate(step.rewrites) if number not in done]
-        graph = partly(step.name, before.graph, self._frozen.live[before.index], others)
         name = partial_name(step, done, end)
-        return self._prefix(name, step.index, name, graph)
+
+        def graph() -> LiveStep:
+            return partly(step.name, before.graph, self._frozen.live[before.index], others)
+
+        return Prefix(step.index, name, lambda: self._candidate(name, graph()), lambda path: self._save(graph(), path))
 
     def recipes(self, culprit: Culprit, guilty: Sequence[int], inputs: Inputs, whole: bool) -> Iterator[Recipe]:
         """Yields scripts on the nodes of the guilty rewrites, then on the graph before the step, then on the module."""
@@ -74,15 +82,21 @@ class TorchScriptPrefixes:
             if self._put_back is not None:
                 self._put_back()
 
-    def _prefix(self, key: Key, step: int, name: str, live: LiveStep) -> Prefix:
-        reset = joined(restorer(live.module, self._kept), self._written)
+    def _whole(self, step: Step, live: LiveStep) -> Prefix:
+        candidate = self._candidate(step.index, live)
+        return Prefix(step.index, step_name(step), lambda: candidate, lambda path: self._save(live, path))
 
-        def save(path: Path) -> Inputs:
-            if reset is not None:
-                reset()
-            torch.jit.save(module_of(live, parameters(step_schema(self._frozen.source))), path)
-            # Some files that torch 2.13 writes it cannot read: those with MKLDNN constants.
-            torch.jit.load(path)  # type: ignore[no-untyped-call]
-            return self._inputs
+    def _candidate(self, key: Key, live: LiveStep) -> Candidate:
+        return Candidate(key, step_runner(live, self._frozen.source, self.method), self._reset(live))
 
-        return Prefix(step, name, Candidate(key, step_runner(live, self._frozen.source), reset), save)
+    def _reset(self, live: LiveStep) -> Callable[[], None] | None:
+        return joined(restorer(live.module, self._kept), self._written)
+
+    def _save(self, live: LiveStep, path: Path) -> Inputs:
+        reset = self._reset(live)
+        if reset is not None:
+            reset()
+        torch.jit.save(module_of(live, parameters(step_schema(self._frozen.source, self.method))), path)
+        # Some files that torch 2.13 writes it cannot read: those with MKLDNN constants.
+        torch.jit.load(path)  # type: ignore[no-untyped-call]
+        return self._inputs

@@ -14,7 +14,7 @@ from freeze_engine.backends.torchscript.reduction import cut_out
 from freeze_engine.backends.torchscript.running import METHOD, step_runner, step_schema
 from freeze_engine.backends.torchscript.saving import Parameter, module_of, parameters
 from freeze_engine.bisection.outcome import Culprit
-from freeze_engine.bisection.reproduction import Recipe
+from freeze_engine.bisection.recipe import Recipe
 from freeze_engine.inputs import Inputs
 from freeze_engine.measure.candidate import cloned, inference
 from freeze_engine.options import TorchScriptOptions
@@ -42,13 +42,13 @@ def recipes(
         consumed = [name for number in guilty for name in step.rewrites[number].consumed]
         cutting = cut_out(before.graph, live, consumed) if consumed else None
         if cutting is not None:
-            read = _run(cutting.read, frozen, inputs)
+            read = _run(cutting.read, frozen, inputs, culprit.method)
             names = tuple(Parameter(f"x{number}") for number in range(len(read)))
             for lines in _freezing(culprit.name):
                 yield _recipe(cutting.live, names, Inputs(read), lines, is_reduced=True)
         for lines in _freezing(culprit.name):
-            yield _recipe(live, parameters(step_schema(frozen.source)), inputs, lines)
-    yield _from_start(frozen, inputs, options)
+            yield _recipe(live, parameters(step_schema(frozen.source, culprit.method)), inputs, lines)
+    yield _from_start(frozen, inputs, options, culprit.method)
 
 
 def _freezing(name: str) -> Iterator[tuple[str, ...]]:
@@ -70,7 +70,7 @@ def _recipe(
     return Recipe(is_reduced, ".pt", save, _LOAD, freeze)
 
 
-def _from_start(frozen: Frozen, inputs: Inputs, options: TorchScriptOptions) -> Recipe:
+def _from_start(frozen: Frozen, inputs: Inputs, options: TorchScriptOptions, method: str) -> Recipe:
     """Freezes what was frozen, in the public way."""
     preserved = list(dict.fromkeys((*options.preserved_attrs, *options.other_methods)))
     lines = [f"module = torch.jit.freeze(module, {preserved!r}, optimize_numerics={options.optimize_numerics})"]
@@ -81,12 +81,12 @@ def _from_start(frozen: Frozen, inputs: Inputs, options: TorchScriptOptions) -> 
         torch.jit.save(frozen.source, path)
         return inputs
 
-    return Recipe(False, ".pt", save, _LOAD, (*lines, "return module"))
+    return Recipe(False, ".pt", save, _LOAD, (*lines, "return module"), method)
 
 
-def _run(live: LiveStep, frozen: Frozen, inputs: Inputs) -> tuple[object, ...]:
+def _run(live: LiveStep, frozen: Frozen, inputs: Inputs, method: str) -> tuple[object, ...]:
     """Returns what a graph gives; in a tensor that is written in place later, what it holds at the end."""
     given = cloned(inputs)
     with inference():
-        found = step_runner(live, frozen.source)(*given.args, **given.kwargs)
+        found = step_runner(live, frozen.source, method)(*given.args, **given.kwargs)
     return found if isinstance(found, tuple) and len(list(live.graph.outputs())) > 1 else (found,)

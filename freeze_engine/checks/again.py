@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextvars
-import copy
 import io
 import warnings
 from collections.abc import Callable
@@ -15,9 +14,11 @@ import torch
 from freeze_engine.backends._torch_private import cpp_module, method, private, script_module
 from freeze_engine.backends.inductor.recording import record_module as record_compile
 from freeze_engine.backends.torchscript.capture import capturing
+from freeze_engine.backends.torchscript.deprecation import undeprecated
 from freeze_engine.backends.torchscript.recording import record_module, trace_of
 from freeze_engine.backends.torchscript.watcher import SILENT
 from freeze_engine.checks.context import CheckContext
+from freeze_engine.measure.replica import replica
 from freeze_engine.options import InductorOptions, TorchScriptOptions
 from freeze_engine.trace import Trace
 
@@ -30,7 +31,7 @@ def frozen_anew(context: CheckContext) -> Trace:
     Args:
         context: the first freeze.
     """
-    source, how = copy.deepcopy(context.source), replace(context.how, checks=(), ablation=False)
+    source, how = replica(context.source), replace(context.how, checks=(), ablation=False)
     options = context.options
     if isinstance(options, InductorOptions):
         inputs, anew = context.inputs, replace(options, force_disable_caches=True)
@@ -71,13 +72,15 @@ def frozen_again(module: torch.jit.ScriptModule, options: TorchScriptOptions) ->
 def saved_and_loaded(module: torch.jit.ScriptModule) -> torch.jit.ScriptModule:
     """Returns a module as it comes back from a file."""
     file = io.BytesIO()
-    torch.jit.save(module, file)
-    file.seek(0)
-    loaded: torch.jit.ScriptModule = torch.jit.load(file)  # type: ignore[no-untyped-call]
+    with undeprecated():
+        torch.jit.save(module, file)
+        file.seek(0)
+        loaded: torch.jit.ScriptModule = torch.jit.load(file)  # type: ignore[no-untyped-call]
     return loaded
 
 
 def _apart(make: Callable[[], Trace]) -> Trace:
-    found: Any = contextvars.Context().run(make)
+    with undeprecated():
+        found: Any = contextvars.Context().run(make)
     assert isinstance(found, Trace)
     return found

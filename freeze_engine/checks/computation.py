@@ -15,8 +15,10 @@ from typing import Final
 from freeze_engine.metrics import op_deltas
 from freeze_engine.trace import GraphSnapshot, Node
 
-_CONSTANT: Final = "prim::Constant"
+_CONSTANTS: Final = ("prim::Constant", "prim::ConstantMKLDNNTensor")
 _LIST: Final = "prim::ListConstruct"
+#: What torch prints for a value that it does not spell out (``torch/csrc/jit/ir/ir.cpp``, torch 2.13); without address.
+_SHOWN_BY_KIND: Final = ("<Tensor>", "object")
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,11 +30,13 @@ class Computation:
             that it depends on.
         near: the same, told by the node, its constants, and what kind of nodes it reads.
         outputs: what is returned.
+        unknown: constants whose values are not known, so that any two of one type count as equal: name and type.
     """
 
     nodes: Counter[str]
     near: Counter[tuple[str, str]]
     outputs: tuple[str, ...]
+    unknown: tuple[str, ...]
 
 
 def computation(graph: GraphSnapshot) -> Computation:
@@ -41,7 +45,8 @@ def computation(graph: GraphSnapshot) -> Computation:
     for number, value in enumerate(graph.inputs):
         reading.define(value.name, f"input {number}", "input")
     reading.read(graph.nodes)
-    return Computation(reading.nodes, reading.near, tuple(reading.whole[name] for name in graph.outputs))
+    outputs = tuple(reading.whole[name] for name in graph.outputs)
+    return Computation(reading.nodes, reading.near, outputs, tuple(reading.unknown))
 
 
 def differing_operators(before: Computation, after: Computation) -> tuple[str, ...]:
@@ -80,6 +85,7 @@ class _Reading:
         whole: value -> a digest of all it depends on; for a constant its text.
         kind: value -> the constant's text, or the operator that defines it.
         constants: the values that are constants.
+        unknown: those whose value is not known, with their types.
     """
 
     nodes: Counter[str] = field(default_factory=Counter)
@@ -87,6 +93,7 @@ class _Reading:
     whole: dict[str, str] = field(default_factory=dict)
     kind: dict[str, str] = field(default_factory=dict)
     constants: set[str] = field(default_factory=set)
+    unknown: list[str] = field(default_factory=list)
 
     def define(self, name: str, whole: str, kind: str) -> None:
         self.whole[name], self.kind[name] = whole, kind
@@ -104,15 +111,18 @@ class _Reading:
     def _constant(self, node: Node) -> str | None:
         if node.op == _LIST and all(name in self.constants for name in node.inputs):
             return f"[{', '.join(self.whole[name].partition(' ')[2] for name in node.inputs)}]"
-        if node.op != _CONSTANT:
+        if node.op not in _CONSTANTS:
             return None
-        if node.constant is not None:
-            kept = node.constant
-            return f"tensor {kept.dtype}{list(kept.shape)} {kept.digest}"
-        text = node.attribute("value")
+        kept, text = node.constant, node.attribute("value")
+        if text in _SHOWN_BY_KIND if kept is None else kept.digest is None:
+            self.unknown.append(f"%{node.outputs[0].name} ({node.outputs[0].type})")
+        if kept is not None:
+            # A container's type is written as a module's attribute (List[Tensor]) or as a value's (Tensor[]).
+            kind = kept.dtype if kept.dtype.isidentifier() else ""
+            return f"{node.op} {kind}{list(kept.shape)} {kept.digest}"
         if text is not None and text.startswith("["):
             return text
-        return f"{node.outputs[0].type} {text}"
+        return f"{node.outputs[0].type} {node.attributes if text is None else text}"
 
     def _computed(self, node: Node) -> None:
         attributes = repr(node.attributes)

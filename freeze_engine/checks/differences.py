@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
@@ -14,9 +13,6 @@ from freeze_engine.trace_diff import TraceDiff, diff_traces
 
 #: Fields that say where a node comes from, and not what it does: a file loses some of that.
 _ORIGIN = {"module", "source"}
-#: Weights in a library's own layout (torch 2.13: aten/src/ATen/native/mkl and mkldnn), whose padding is never written:
-#: two packings of one weight have other bytes there.
-_PACKED = re.compile(r"_(mkl_)?reorder_\w+_weight")
 
 
 def freeze_differences(before: Trace, after: Trace) -> tuple[str, ...]:
@@ -58,6 +54,25 @@ def result_differences(before: Trace, after: Trace) -> tuple[str, ...]:
     )
 
 
+def uncompared(trace: Trace) -> tuple[str, ...]:
+    """Returns the constants of the graphs that a freeze left whose values are not known, so that none are compared.
+
+    Args:
+        trace: the freeze.
+
+    Returns:
+        A line for each method that has such constants.
+    """
+    found = []
+    for method in trace.methods:
+        final = trace.final(method)
+        unknown = computation(final.graph).unknown if final is not None else ()
+        if unknown:
+            constants = "constant" if len(unknown) == 1 else "constants"
+            found.append(f"{method}: {len(unknown)} {constants} not compared, values unknown: {', '.join(unknown)}")
+    return tuple(found)
+
+
 def graphs_as_they_came(trace: Trace) -> Trace:
     """Returns a trace that ends before anything was frozen; what is known of constants is so after inlining only."""
     steps = [step for step in trace.steps if step.stage in ("input", "inline")]
@@ -92,8 +107,7 @@ def _finals(diff: TraceDiff) -> Iterator[str]:
 
 
 def _is_other(change: NodeChange) -> bool:
-    fields = set(change.fields) - _ORIGIN
-    return bool(fields) and not (fields == {"constant"} and _PACKED.match(change.node))
+    return bool(set(change.fields) - _ORIGIN)
 
 
 def _counts(graph: GraphDiff) -> str:

@@ -7,7 +7,7 @@ from typing import Final
 
 from freeze_engine.checks.again import frozen_again, saved_and_loaded
 from freeze_engine.checks.context import CheckContext, Compared
-from freeze_engine.checks.differences import result_differences
+from freeze_engine.checks.differences import result_differences, uncompared
 from freeze_engine.measure.candidate import CandidateError, reported
 from freeze_engine.options import InductorOptions
 from freeze_engine.trace import Check, Trace
@@ -35,7 +35,7 @@ def idempotence(context: CheckContext) -> Check | Compared:
                 again = freeze()
         except CandidateError as error:
             refused.append(way)
-            details.append(f"{way}: it could not be done: {_last_line(error)}")
+            details.append(f"{way}: it could not be done: {error.last_line}")
             continue
         found = result_differences(context.trace, again)
         details += [f"{way}: {line}" for line in found] or [f"{way}: the same graphs"]
@@ -47,9 +47,8 @@ def idempotence(context: CheckContext) -> Check | Compared:
         return Compared(check, other)
     if refused:
         return Check(NAME, "unknown", f"The frozen module could not be {' nor '.join(refused)}.", tuple(details))
+    unknown = uncompared(context.trace)
+    if unknown:
+        message = "Freezing the frozen module again changes nothing but, perhaps, constants that cannot be compared."
+        return Check(NAME, "unknown", message, (*details, *unknown))
     return Check(NAME, "passed", "Freezing the frozen module again changes nothing.", tuple(details))
-
-
-def _last_line(error: CandidateError) -> str:
-    """Returns what went wrong, with which torch's interpreter ends its messages."""
-    return next((line for line in reversed(str(error).splitlines()) if line.strip()), "")

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import copy
-from typing import Final
+from typing import Final, Literal
 
 import torch
 
 from freeze_engine.checks.again import frozen_again, saved_and_loaded
 from freeze_engine.checks.context import CheckContext, Compared
-from freeze_engine.checks.differences import graphs_as_they_came, result_differences
+from freeze_engine.checks.differences import graphs_as_they_came, result_differences, uncompared
 from freeze_engine.inputs import Inputs
 from freeze_engine.measure.candidate import CandidateError, cloned, inference, reported
 from freeze_engine.measure.outputs import compare_outputs
@@ -17,6 +17,7 @@ from freeze_engine.options import InductorOptions
 from freeze_engine.trace import Check, Numerics
 
 NAME: Final = "round_trip"
+Verdict = Literal["passed", "unknown"]
 _CALLS: Final = 3  # from the third on the profiling executor runs the code that all later calls run
 
 
@@ -33,25 +34,26 @@ def round_trip(context: CheckContext) -> Check | Compared:
         with reported():
             loaded = saved_and_loaded(context.result)
     except CandidateError as error:
-        text = next((line for line in reversed(str(error).splitlines()) if line.strip()), "")
-        return Check(NAME, "failed", "It cannot be saved and loaded.", (text,))
+        return Check(NAME, "failed", "It cannot be saved and loaded.", (error.last_line,))
     came_back = graphs_as_they_came(frozen_again(loaded, options))
     graphs = result_differences(context.trace, came_back)
-    check = _judged(graphs, None if context.inputs is None else _compared(context.result, loaded, context.inputs))
+    outputs = None if context.inputs is None else _compared(context.result, loaded, context.inputs)
+    check = _judged(graphs, uncompared(context.trace), outputs)
     return Compared(check, came_back) if graphs else check
 
 
-def _judged(graphs: tuple[str, ...], outputs: Numerics | None) -> Check:
+def _judged(graphs: tuple[str, ...], unknown: tuple[str, ...], outputs: Numerics | None) -> Check:
+    details = (*graphs, *unknown)
     if outputs is not None and not outputs.close:
         text = outputs.error or f"its outputs differ by up to {outputs.max_abs:.2g}"
-        return Check(NAME, "failed", "Saved and loaded, it gives other outputs.", (text, *graphs))
-    if outputs is None and graphs:
-        return Check(NAME, "unknown", "Loaded, it has other graphs; without inputs it was not run.", graphs)
+        return Check(NAME, "failed", "Saved and loaded, it gives other outputs.", (text, *details))
     has = "it has other graphs" if graphs else "its graphs are the same"
+    has += ", constants that cannot be compared left out" if unknown else ""
     if outputs is None:
-        return Check(NAME, "passed", f"Loaded, {has}; without inputs it was not run.")
+        verdict: Verdict = "unknown" if details else "passed"
+        return Check(NAME, verdict, f"Loaded, {has}; without inputs it was not run.", details)
     gives = "the same outputs" if not outputs.max_abs else f"outputs that differ by at most {outputs.max_abs:.2g}"
-    return Check(NAME, "passed", f"Loaded, {has}, and it gives {gives}.", graphs)
+    return Check(NAME, "passed", f"Loaded, {has}, and it gives {gives}.", details)
 
 
 def _compared(saved: torch.jit.ScriptModule, loaded: torch.jit.ScriptModule, inputs: Inputs) -> Numerics:

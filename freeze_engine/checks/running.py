@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
-from freeze_engine.backends.failures import attach_trace
+from freeze_engine.backends.failures import leaving_trace
 from freeze_engine.backends.torchscript.watcher import Watcher
 from freeze_engine.checks.context import CheckContext, Compared
 from freeze_engine.checks.determinism import determinism
@@ -52,15 +52,12 @@ def checked(context: CheckContext, watcher: Watcher) -> Checked:
         watcher.trace_built(context.trace)  # for a check may bring the process down
     names, trace = context.how.checks, context.trace
     others: dict[str, Trace] = {}
-    try:
+    with leaving_trace(lambda: trace):
         for number, name in enumerate(names):
             watcher.progress(f"check: {name}", number, len(names))
             answer = _answer(context, name)
             trace = replace(trace, checks=(*trace.checks, answer.check))
             others |= {} if answer.other is None else {name: answer.other}
-    except BaseException as error:
-        attach_trace(error, trace)
-        raise
     return Checked(trace, others)
 
 
@@ -70,7 +67,6 @@ def _answer(context: CheckContext, name: CheckName) -> Compared:
         with reported():
             answer = _CHECKS[name](context)
     except CandidateError as error:
-        lines = tuple(line for line in str(error).splitlines() if line.strip())
-        # torch's interpreter ends its messages with what went wrong.
-        answer = Check(name, "unknown", f"It could not be run: {lines[-1]}", lines[:-1])
+        above = tuple(line for line in str(error).splitlines() if line.strip())[:-1]
+        answer = Check(name, "unknown", f"It could not be run: {error.last_line}", above)
     return answer if isinstance(answer, Compared) else Compared(answer, None)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from torch import nn
 
-    from freeze_engine.models import Inputs
+    from freeze_engine.inputs import Inputs
 
 
 @dataclass(frozen=True, slots=True)

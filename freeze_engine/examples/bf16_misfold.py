@@ -12,7 +12,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
-from freeze_engine.models import Inputs
+from freeze_engine.inputs import Inputs
 
 CHANNELS = 8
 DARKEST = 6  # pixels are 6 or 7, each as likely

@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
-from freeze_engine.models import Inputs
+from freeze_engine.inputs import Inputs
 
 
 class Counter(nn.Module):

@@ -10,7 +10,7 @@ from collections import OrderedDict
 import torch
 from torch import Tensor, nn
 
-from freeze_engine.models import Inputs
+from freeze_engine.inputs import Inputs
 
 
 class BatchStatistics(nn.Module):

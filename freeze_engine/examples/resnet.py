@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from freeze_engine.examples.batch_norm import randomise_statistics
-from freeze_engine.models import Inputs
+from freeze_engine.inputs import Inputs
 
 
 class BasicBlock(nn.Module):

@@ -10,7 +10,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
-from freeze_engine.models import Inputs
+from freeze_engine.inputs import Inputs
 
 VOCABULARY = 1000
 LENGTH = 32

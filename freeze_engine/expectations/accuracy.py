@@ -50,7 +50,7 @@ def _judged(
         if numerics.reference == reference
     ]
     broken = [(figures, numerics) for figures, numerics in found if numerics.error is None and not accepts(numerics)]
-    errors = [f"{figures.name}: {numerics.error}" for figures, numerics in found if numerics.error is not None]
+    errors = [f"{figures.name}: {_shortened(each.error)}" for figures, each in found if each.error is not None]
     if broken:
         lines = [line for figures, numerics in broken for line in _lines(figures, numerics)]
         first = _first(trace, reference, accepts)
@@ -61,6 +61,12 @@ def _judged(
         return Finding(*asked, "cannot tell", f"No error against {reference} was measured.", (), _MEASURE)
     evidence = tuple(line for figures, numerics in found for line in _lines(figures, numerics))
     return Finding(*asked, "ok", f"The largest error is {_largest(found)}.", evidence)
+
+
+def _shortened(error: str) -> str:
+    """Returns the ends of a message: what was raised first, and, after a traceback of torch's, why."""
+    lines = [line.strip() for line in error.splitlines() if line.strip()]
+    return " … ".join(dict.fromkeys((lines[0], lines[-1]))) if lines else error
 
 
 def _largest(found: list[tuple[FinalFigures, Numerics]]) -> str:

@@ -34,7 +34,7 @@ def none_preserved(trace: Trace, pattern: str | None) -> Finding:
         return Finding(name, wanted, "ok", f"{_fates(meant)}.")
     evidence = tuple(line for fate in kept for line in _why(trace, fate))
     advice = tuple(dict.fromkeys(fate.advice for fate in kept if fate.advice))
-    return Finding(name, wanted, "failed", f"{_are(len(kept))} preserved.", evidence, " ".join(advice[:3]))
+    return Finding(name, wanted, "failed", f"{_are(len(kept))} preserved.", evidence, "; ".join(advice[:3]))
 
 
 def preserved(trace: Trace, pattern: str) -> Finding:

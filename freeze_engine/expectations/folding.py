@@ -67,7 +67,10 @@ def folded(trace: Trace, fold: FoldCount) -> Finding:
         evidence = [f"nothing was seen that could be folded so; folds of this freeze: {others}"]
     elif isinstance(fold.count, int):
         evidence = [*_where(trace, fold.kind), *evidence]
-    advice = dict.fromkeys(miss.advice for miss in missed if miss.advice)
+    advice = list(dict.fromkeys(miss.advice for miss in missed if miss.advice))
+    if trace.backend == "inductor" and fold.kind.endswith("_bn"):
+        op = fold.kind.removesuffix("_bn")
+        advice.append(f"Inductor takes batch norms apart before it folds them: expect {op}_mul and {op}_add.")
     return Finding("expect_folded", wanted, "failed", told, tuple(evidence), " ".join(advice))
 
 

@@ -76,8 +76,10 @@ def survives_saving(trace: Trace) -> Finding:
     asked = ("saves", "it survives saving and loading")
     ledger = trace.memory
     if ledger is None or ledger.saves is None:
-        why = "It was not tried." if ledger is None or not ledger.message else ledger.message
-        return Finding(*asked, "cannot tell", why, (), _MEMORY if trace.backend == "torchscript" else "")
+        if ledger is not None and ledger.message:
+            return Finding(*asked, "cannot tell", ledger.message)
+        remedy = _MEMORY if trace.backend == "torchscript" else ""
+        return Finding(*asked, "cannot tell", "It was not tried.", (), remedy)
     if ledger.saves:
         size = "" if ledger.file_after_bytes is None else f" ({ledger.file_after_bytes:,} bytes)"
         return Finding(*asked, "ok", f"Saved and loaded, it runs and gives the same{size}.")

@@ -239,11 +239,10 @@ def _kernels(trace: Trace, step: Step) -> Iterator[tuple[str, float]]:
     """Yields the time of each node's kernel, in µs; kernels are of a method's last graph."""
     if trace.final(step.method) is not step:
         return
-    for program in trace.programs:
-        if program.method == step.method and program.name == "compiled with freezing":
-            for kernel in program.kernels:
-                if kernel.time_ns is not None:
-                    yield from ((node, kernel.time_ns.value / 1e3) for node in kernel.nodes)
+    frozen = (each for each in trace.programs if each.method == step.method and each.name == "compiled with freezing")
+    for kernel in (kernel for program in frozen for kernel in program.kernels):
+        if kernel.time_ns is not None:
+            yield from ((node, kernel.time_ns.value / 1e3) for node in kernel.nodes)
 
 
 _NAMES: Final = {

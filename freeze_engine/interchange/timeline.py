@@ -107,6 +107,7 @@ def _counters(step: Step, metrics: StepMetrics) -> Iterator[tuple[str, dict[str,
 
 def _kernels(program: Program, process: int) -> Iterator[Event]:
     yield _named("process_name", process, 0, f"kernels of one run: {program.name}, {program.method}")
+    yield _named("thread_name", process, 1, "one after the other")
     now_us = 0.0
     for kernel in program.kernels:
         place = {"pid": process, "tid": 1, "ts": now_us, "cat": kernel.kind, "name": kernel.name}

@@ -13,6 +13,7 @@ import torch
 
 from freeze_engine.errors import FreezerError, MeasureError
 from freeze_engine.inputs import Inputs
+from freeze_engine.trace import Notice
 
 Key = int | str
 Progress = Callable[[float, str], None]
@@ -50,6 +51,22 @@ class Candidate:
 class CandidateError(FreezerError):
     """A candidate raised while it ran; the message holds the type and text of what it raised."""
 
+    @property
+    def last_line(self) -> str:
+        """The message's last line: with what went wrong torch's interpreter ends its messages."""
+        return next((line for line in reversed(str(self).splitlines()) if line.strip()), "")
+
+
+def nothing_ran(what: str, error: str) -> Notice:
+    """Says that the model itself refuses the inputs: one notice, where every step would have the same to say.
+
+    Args:
+        what: what was not done for it, such as ``timed on cpu``.
+        error: what it raised.
+    """
+    reason = CandidateError(error).last_line
+    return Notice("nothing_ran", f"Nothing was {what}: the model does not run on the inputs ({reason}).")
+
 
 @contextlib.contextmanager
 def reported() -> Iterator[None]:
@@ -60,7 +77,7 @@ def reported() -> Iterator[None]:
     """
     try:
         yield
-    except Exception as error:
+    except Exception as error:  # the model's code, an operator's or a backend's: it may raise anything
         raise CandidateError(f"{type(error).__name__}: {error}"[:_MESSAGE_LIMIT]) from error
 
 

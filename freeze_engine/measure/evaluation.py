@@ -14,8 +14,8 @@ from typing import Literal
 
 import numpy as np
 
-from freeze_engine.measure.statistics import LEVEL, Array, Claim, Comparison, compare, median_interval, verdicts
-from freeze_engine.trace import Interval
+from freeze_engine.measure.statistics import LEVEL, Array, Comparison, compare, median_interval, verdicts
+from freeze_engine.trace import Claim, Interval
 
 _FEW_ROUNDS = 12
 _OUTLIER_Z = 3.5

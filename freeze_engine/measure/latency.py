@@ -17,9 +17,9 @@ import torch
 from freeze_engine.errors import MeasureError
 from freeze_engine.inputs import Inputs
 from freeze_engine.measure import evaluation, machine, statistics
-from freeze_engine.measure.candidate import Candidate, Key, Progress, check_keys, inference, silent
+from freeze_engine.measure.candidate import Candidate, Key, Progress, check_keys, inference, nothing_ran, silent
 from freeze_engine.measure.rounds import LatencyOptions, Session, Subject
-from freeze_engine.trace import Latency
+from freeze_engine.trace import Latency, Notice
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +35,25 @@ class LatencyReport:
     latencies: Mapping[Key, Latency]
     failures: Mapping[Key, str]
     samples: Mapping[Key, tuple[float, ...]]
+
+
+def failures_told(report: LatencyReport, device: str) -> tuple[Notice, ...]:
+    """Says what could not be timed; where nothing could, once, in the words of whoever has the fewest.
+
+    Args:
+        report: what became of every candidate.
+        device: where they ran.
+    """
+    if report.failures and not report.latencies:
+        return (nothing_ran(f"timed on {device}", min(report.failures.values(), key=len)),)
+    return tuple(
+        Notice(
+            "not_measured",
+            f"{f'step {key}' if isinstance(key, int) else key} could not be timed on {device}: {failure}",
+            key if isinstance(key, int) else None,
+        )
+        for key, failure in report.failures.items()
+    )
 
 
 def measure_latency(

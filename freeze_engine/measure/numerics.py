@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import copy
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -21,12 +20,16 @@ from freeze_engine.measure.candidate import (
     inference,
     map_inputs,
     map_tensors,
+    nothing_ran,
     reported,
     silent,
 )
-from freeze_engine.measure.generated import InputSet, input_sets
+from freeze_engine.measure.generated import GIVEN, InputSet, input_sets
 from freeze_engine.measure.outputs import Reference, compare_outputs
+from freeze_engine.measure.replica import replica
 from freeze_engine.trace import Notice, Numerics
+
+_DID_NOT_RUN = "the eager module did not run: "
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +59,8 @@ class NumericsReport:
 
     Attributes:
         numerics: by key, the errors on the given inputs first, on each against ``eager`` and then ``float64``.
-        refused: type and text of what the eager module raised on generated inputs, by their names.
+        refused: type and text of what the eager module raised on inputs, by their names; where it refuses the given
+            ones, no others are tried.
     """
 
     numerics: Mapping[Key, tuple[Numerics, ...]]
@@ -123,7 +127,9 @@ def measure_numerics(
 
 
 def refusals(report: NumericsReport) -> tuple[Notice, ...]:
-    """Says which generated inputs the model refused."""
+    """Says which inputs the model refused."""
+    if GIVEN in report.refused:
+        return (nothing_ran("compared", report.refused[GIVEN].removeprefix(_DID_NOT_RUN)),)
     return tuple(
         Notice(
             "inputs_refused",
@@ -141,7 +147,9 @@ def _questions(
     sets = input_sets(given, options.input_sets)
     questions = [_Question(sets[0], tuple(_references(eager, given, options)))]
     refused = {}
-    for each in sets[1:] if questions[0].expected[0].error is None else ():
+    if questions[0].expected[0].error is not None:
+        return questions, {GIVEN: questions[0].expected[0].error}
+    for each in sets[1:]:
         expected = tuple(_references(eager, each.inputs, options))
         if expected[0].error is None:
             questions.append(_Question(each, expected))
@@ -193,11 +201,11 @@ def _references(eager: torch.nn.Module, inputs: Inputs, options: NumericsOptions
         with reported():
             torch.manual_seed(options.seed)
             before = _random_state()
-            output = _run(_method(copy.deepcopy(eager), options.method), inputs, options.seed)
+            output = _run(_method(replica(eager), options.method), inputs, options.seed)
             drew = _random_state() != before
         yield _Expected("eager", output)
     except CandidateError as error:
-        yield _Expected("eager", error=f"the eager module did not run: {error}")
+        yield _Expected("eager", error=f"{_DID_NOT_RUN}{error}")
     if not options.reference64:
         return
     if drew:
@@ -224,14 +232,14 @@ def in_float64(module: torch.nn.Module) -> torch.nn.Module:
     Returns:
         The copy.
     """
-    replica = copy.deepcopy(module)
-    for tensor in (*replica.parameters(), *replica.buffers()):
+    wide = replica(module)
+    for tensor in (*wide.parameters(), *wide.buffers()):
         tensor.data = _widened(tensor.data)
-    for part in replica.modules():
+    for part in wide.modules():
         if not isinstance(part, torch.jit.ScriptModule):
             own = {name: value for name, value in vars(part).items() if name not in _MODULE_STATE}
             vars(part).update(map_tensors(own, _widened))
-    return replica
+    return wide
 
 
 _MODULE_STATE = frozenset(vars(torch.nn.Module()))

@@ -26,15 +26,13 @@ import functools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
 
-from freeze_engine.trace import Interval
+from freeze_engine.trace import Claim, Interval
 
 Array = npt.NDArray[np.float64]
-Claim = Literal["faster", "slower", "no measurable difference"]
 
 MIN_ROUNDS = 6
 """Fewer rounds admit no 95% interval: all signs agree by chance in 2 of 2**5 cases."""

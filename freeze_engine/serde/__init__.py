@@ -6,6 +6,19 @@ Whatever is wrong with a file is a `freeze_engine.errors.TraceFileError`.
 
 from __future__ import annotations
 
+from freeze_engine.serde.decode import joined
+from freeze_engine.serde.encode import Instalments
 from freeze_engine.serde.file import MAX_BYTES, SCHEMA_VERSION, dumps, is_trace_file, load, loads, migrate, save
 
-__all__ = ["MAX_BYTES", "SCHEMA_VERSION", "dumps", "is_trace_file", "load", "loads", "migrate", "save"]
+__all__ = [
+    "MAX_BYTES",
+    "SCHEMA_VERSION",
+    "Instalments",
+    "dumps",
+    "is_trace_file",
+    "joined",
+    "load",
+    "loads",
+    "migrate",
+    "save",
+]

@@ -8,7 +8,7 @@ trace become shared objects, as their table holds them once.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from freeze_engine.serde.delta import spliced
@@ -58,6 +58,37 @@ def decode(payload: Json, version: int, max_bytes: int) -> Trace:
         raise error.within("trace") from None
     assert isinstance(trace, Trace)
     return trace
+
+
+def joined(instalments: Iterable[Json], version: int, max_bytes: int) -> Trace | None:
+    """Returns a trace as far as it was encoded in instalments (`freeze_engine.serde.encode.Instalments`).
+
+    Args:
+        instalments: in order, from the first on.
+        version: of the schema they were written with.
+        max_bytes: as for `decode`.
+
+    Returns:
+        The trace, ``None`` without any instalment.
+
+    Raises:
+        MalformedError: they do not fit the schema.
+        TooLargeError: as for `decode`.
+    """
+    tables: dict[str, list[Json]] = {kind.__name__: [] for kind in TABLES}
+    steps: list[Json] = []
+    found: Json = None
+    for instalment in instalments:
+        for name, rows in instalment["tables"].items():
+            tables[name] += rows
+        for index, row in instalment["steps"]:
+            steps[index : index + 1] = [row]
+        found = instalment["trace"] or found
+    if found is None:
+        return None
+    column = columns(Trace, version).index("steps")
+    row = [*found[:column], steps, *found[column + 1 :]]
+    return decode({"columns": all_columns(version), "tables": tables, "trace": row}, version, max_bytes)
 
 
 def _check_columns(found: Json, version: int) -> None:

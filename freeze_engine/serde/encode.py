@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 from freeze_engine.errors import InvalidTraceError
@@ -49,6 +50,49 @@ def encode(trace: Trace, version: int) -> dict[str, Json]:
     return {"columns": all_columns(version), "tables": tables, "trace": row}
 
 
+class Instalments:
+    """Encodes a trace that grows: each instalment holds what is new since the one before.
+
+    Put together (`freeze_engine.serde.decode.joined`), instalments are a payload of the same schema.
+
+    Args:
+        version: of the schema, the newest.
+    """
+
+    def __init__(self, version: int) -> None:
+        self._encoder = _Encoder(version)
+        self._rest: Trace | None = None
+        # The encoder knows by identity what it has stored, so the steps are kept alive.
+        self._steps: tuple[Step, ...] = ()
+
+    def next(self, trace: Trace) -> dict[str, Json]:
+        """Returns an instalment, which `json` can write.
+
+        Args:
+            trace: the one before with steps added; of old steps all but the graph may have changed.
+
+        Returns:
+            ``tables`` (the rows that are new, by type), ``steps`` (position and row of those that are new or changed)
+            and ``trace`` (its row but for the steps, ``None`` where that is as it was).
+
+        Raises:
+            InvalidTraceError: it holds something that its type hints do not allow.
+        """
+        encoder, known = self._encoder, len(self._steps)
+        told = {kind: len(rows) for kind, rows in encoder.rows.items()}
+        rest = replace(trace, steps=())
+        try:
+            encoder.add_snapshots(trace)
+            changed = (pair for pair in enumerate(trace.steps) if pair[0] >= known or pair[1] != self._steps[pair[0]])
+            steps = [[index, encoder.row(Step)(step)] for index, step in changed]
+            row = encoder.row(Trace)(rest) if rest != self._rest else None
+        except MalformedError as error:
+            raise InvalidTraceError(f"cannot be stored: {error.within('trace')}") from error
+        self._steps, self._rest = trace.steps, rest
+        tables = {kind.__name__: rows[told[kind] :] for kind, rows in encoder.rows.items()}
+        return {"tables": tables, "steps": steps, "trace": row}
+
+
 class _Encoder(Converter):
     """Fills the tables while it turns values into rows.
 
@@ -63,28 +107,29 @@ class _Encoder(Converter):
         # Snapshots share most of their nodes, so what was stored once is found by identity.
         self._stored: dict[int, int] = {}
         self._depths: dict[int, int] = {}
+        # By method, the position of the snapshot stored last, and by position, the nodes of each.
+        self._last: dict[str, int] = {}
+        self._contents: list[list[int]] = []
         # By their first line, the long texts stored last: position, and positions of their lines.
         self._long_texts: dict[int, tuple[int, list[int]]] = {}
 
     def add_snapshots(self, trace: Trace) -> None:
         """Puts each step's graph into its table, as what changed since the graph before it of the method."""
-        last: dict[str, int] = {}
-        contents: list[list[int]] = []
         for index, step in enumerate(_expect(trace.steps, tuple)):
             if id(_expect(step, Step).graph) not in self._stored:
                 try:
-                    self._stored[id(step.graph)] = self._snapshot(step.graph, last.get(step.method), contents)
+                    self._stored[id(step.graph)] = self._snapshot(step.graph, self._last.get(step.method))
                 except MalformedError as error:
                     raise error.within(f".steps[{index}].graph") from None
-            last[step.method] = self._stored[id(step.graph)]
+            self._last[step.method] = self._stored[id(step.graph)]
 
-    def _snapshot(self, graph: GraphSnapshot, base: int | None, contents: list[list[int]]) -> int:
+    def _snapshot(self, graph: GraphSnapshot, base: int | None) -> int:
         row = self.row(GraphSnapshot)(graph)
         nodes = row[NODES_COLUMN]
-        position = self._positions[GraphSnapshot].setdefault(repr(row), len(contents))
-        if position == len(contents):
-            contents.append(nodes)
-            row[NODES_COLUMN] = splices([] if base is None else contents[base], nodes)
+        position = self._positions[GraphSnapshot].setdefault(repr(row), len(self._contents))
+        if position == len(self._contents):
+            self._contents.append(nodes)
+            row[NODES_COLUMN] = splices([] if base is None else self._contents[base], nodes)
             self.rows[GraphSnapshot].append([base, *row])
         return position
 

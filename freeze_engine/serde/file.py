@@ -82,6 +82,8 @@ def save(trace: Trace, path: str | os.PathLike[str]) -> None:
     target = Path(path)
     if not os.path.isdir(target.parent):  # noqa: PTH112 - Path.is_dir raises for names that are too long
         raise TraceFileError(f"{target}: there is no folder {target.parent}; make it first")
+    if os.path.exists(target) and not os.path.isfile(target):  # noqa: PTH110, PTH113 - as above
+        raise TraceFileError(f"{target}: cannot be written: it is no ordinary file (a folder, device or pipe)")
     unfinished = target.parent / f".{secrets.token_hex(8)}.unfinished"
     try:
         unfinished.write_bytes(data)

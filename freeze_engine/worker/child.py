@@ -54,12 +54,16 @@ def _send(descriptor: int, line: str) -> None:
         data = data[os.write(descriptor, data) :]
 
 
+def die_with_caller() -> None:
+    """Has the kernel kill this process once the thread that started it is gone; on Linux only."""
+    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
 def _end_with_caller(lifeline: int) -> None:
     """Makes this process end when its caller has, whatever it is doing then."""
     if sys.platform == "linux":
-        # The kernel looks at the thread that started this process, which waits for it until its end. Unlike the thread
-        # below it does not need the interpreter lock, which torch may never give back.
-        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+        # Unlike the thread below this does not need the interpreter lock, which torch may never give back.
+        die_with_caller()
 
     def wait() -> None:
         os.read(lifeline, 1)

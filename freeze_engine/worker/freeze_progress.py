@@ -6,6 +6,7 @@ import os
 import re
 from pathlib import Path
 
+from freeze_engine.backends.torchscript.stages import PROPAGATE_ATTRIBUTES, RECORD_MUTABLE_ATTRIBUTES
 from freeze_engine.backends.torchscript.watcher import FREEZING
 from freeze_engine.worker.events import JobEvent, JobProgress
 
@@ -17,8 +18,8 @@ _MARKS = re.compile(
 )
 _PHASES = {
     b"Analyzing": "Inline",
-    b"Recording mutable attrs for": "RecordMutableAttrs",
-    b"Propagating": "PropagateAttributes",
+    b"Recording mutable attrs for": RECORD_MUTABLE_ATTRIBUTES,
+    b"Propagating": PROPAGATE_ATTRIBUTES,
 }
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from freeze_engine.errors import FreezerError
 from freeze_engine.worker.child import Send
+from freeze_engine.worker.user_code import code_of
 
 QUESTION = "inspect.json"
 
@@ -25,10 +26,9 @@ def run(folder: Path, send: Send) -> None:
         from freeze_engine.backends.torchscript.inspection import model_summary
         from freeze_engine.models import load_model
 
-        model = load_model(question["model"], map_location=question["device"], trusted=question["trusted"])
-        answer = {"summary": asdict(model_summary(model))}
+        with code_of(question["model"]):
+            model = load_model(question["model"], map_location=question["device"], trusted=question["trusted"])
+            answer = {"summary": asdict(model_summary(model))}
     except FreezerError as error:
         answer = {"error": str(error)}
-    except Exception as error:  # noqa: BLE001 - the model's own code may raise anything, and its text is the answer
-        answer = {"error": f"MODEL {question['model']!r}: its own code raised {type(error).__name__}: {error}"}
     send(json.dumps(answer))

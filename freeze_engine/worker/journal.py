@@ -2,54 +2,71 @@
 
 A folder holds, beside the request, a file of one JSON object a line for what is known once, and a file of fixed
 size for what is being done right now. Both are written without buffers: what was written when the process dies stays.
+Of the trace a line holds what is new in it, so that a backend can write it as it grows.
 """
 
 from __future__ import annotations
 
-import base64
 import json
 import os
 from collections.abc import Mapping
-from dataclasses import asdict
+from contextlib import ExitStack
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
-from freeze_engine.backends.torchscript.post_mortem import NotedStep, Remains
+from freeze_engine.backends.torchscript.post_mortem import NotedStep, Place, Remains
 from freeze_engine.backends.torchscript.watcher import FreezeNotes, MethodNotes
-from freeze_engine.serde import dumps, loads
+from freeze_engine.serde import MAX_BYTES, SCHEMA_VERSION, Instalments, joined
 from freeze_engine.trace import Trace
 
 TORCH_LOG = "torch.log"
 _JOURNAL = "journal.jsonl"
-_DOING = "doing"
-_DOING_BYTES = 500
-_HEAD, _NOTES, _FROZEN, _BEGUN, _STEP = "head", "notes", "frozen", "begun", "step"
+_NOW = "now"
+_NOW_BYTES = 8192
+_TEXT_CHARACTERS = 200
+_TRACE, _NOTES, _FROZEN, _STEP = "trace", "notes", "frozen", "step"
 
 
 class Journal:
-    """Writes down how a recording goes.
+    """Writes down how a recording goes; where that cannot be done, the recording goes on without.
 
     Args:
         folder: an existing folder that is this recording's own.
+
+    Attributes:
+        lost: why nothing more is written down, in the system's words; ``None`` while all is.
     """
 
     def __init__(self, folder: Path) -> None:
-        self._lines = (folder / _JOURNAL).open("ab", buffering=0)
-        self._doing = (folder / _DOING).open("w+b", buffering=0)
+        self.lost: str | None = None
+        self._files = ExitStack()
         self._texts: dict[str, str] = {}
+        self._instalments = Instalments(SCHEMA_VERSION)
+        self._doing = ""
+        self._place: Place | None = None
+        self._now = self._opened(folder / _NOW, "w+b")
+        self._lines = self._opened(folder / _JOURNAL, "ab")
+        self._note_now()
 
     def close(self) -> None:
         """Closes the files."""
-        self._lines.close()
-        self._doing.close()
+        self._files.close()
 
     def doing(self, what: str) -> None:
         """Notes what is being done from now on."""
-        os.pwrite(self._doing.fileno(), what.encode(errors="replace")[:_DOING_BYTES].ljust(_DOING_BYTES), 0)
+        self._doing = what
+        self._note_now()
 
-    def head(self, trace: Trace) -> None:
-        """Notes the trace without its steps."""
-        self._note(_HEAD, base64.b64encode(dumps(trace)).decode())
+    def under_way(self, place: Place | None) -> None:
+        """Notes the pass that runs from now on, ``None`` where it has ended."""
+        self._place = place
+        self._note_now()
+
+    def trace(self, trace: Trace) -> None:
+        """Notes the trace so far: as noted before, with steps added."""
+        if self.lost is None:
+            self._note(_TRACE, self._instalments.next(trace))
 
     def notes(self, notes: FreezeNotes) -> None:
         """Notes what is known when ``_freeze_module`` begins."""
@@ -60,10 +77,6 @@ class Journal:
         self._texts |= graphs
         self._note(_FROZEN, dict(graphs))
 
-    def begun(self, stage: str, name: str, method: str) -> None:
-        """Notes that a pass begins."""
-        self._note(_BEGUN, [stage, name, method])
-
     def ended(self, step: NotedStep) -> None:
         """Notes that a pass has ended; a graph is written only where it differs from the one before."""
         fields = asdict(step)
@@ -72,42 +85,85 @@ class Journal:
         elif step.text is not None:
             self._texts[step.method] = step.text
         self._note(_STEP, fields)
+        self.under_way(None)
+
+    def _opened(self, path: Path, mode: str) -> IO[bytes] | None:
+        try:
+            return self._files.enter_context(path.open(mode, buffering=0))
+        except OSError as error:
+            self._lose(error)
+            return None
 
     def _note(self, kind: str, value: Any) -> None:
+        if self.lost is not None or self._lines is None:
+            return
         data = json.dumps([kind, value]).encode() + b"\n"
-        while data:
-            data = data[self._lines.write(data) or 0 :]
+        try:
+            while data:
+                data = data[self._lines.write(data) or 0 :]
+        except OSError as error:
+            self._lose(error)
+            self._note_now()  # its file has its size already, so that a full disk does not matter to it
+
+    def _note_now(self) -> None:
+        if self._now is None:
+            return
+        place = self._place and [text and text[:_TEXT_CHARACTERS] for text in self._place]
+        now = {"doing": self._doing[:_TEXT_CHARACTERS], "place": place, "lost": self.lost}
+        try:
+            os.pwrite(self._now.fileno(), json.dumps(now).encode().ljust(_NOW_BYTES), 0)
+        except OSError as error:
+            self._lose(error)
+
+    def _lose(self, error: OSError) -> None:
+        self.lost = self.lost or error.strerror or str(error)
 
 
-def read_doing(folder: Path) -> str:
-    """Returns what was being done last, empty if nothing was noted."""
+@dataclass(frozen=True, slots=True)
+class Now:
+    """What was being done last.
+
+    Attributes:
+        doing: in words, empty if nothing was noted.
+        place: the pass that ran; ``None`` if none did.
+        lost: why the journal ends before the recording did, ``None`` if it does not.
+    """
+
+    doing: str = ""
+    place: Place | None = None
+    lost: str | None = None
+
+
+def read_now(folder: Path) -> Now:
+    """Returns what was being done last."""
     try:
-        return (folder / _DOING).read_bytes().decode(errors="replace").rstrip()
-    except FileNotFoundError:
-        return ""
+        given = json.loads((folder / _NOW).read_bytes())
+    except (FileNotFoundError, ValueError):
+        return Now()
+    place = given["place"]
+    return Now(given["doing"], None if place is None else (place[0], place[1], place[2]), given["lost"])
 
 
 def read_remains(folder: Path) -> Remains | None:
-    """Returns what a recording left, ``None`` if it died before the freeze began."""
-    head, notes, frozen = None, None, None
+    """Returns what a recording left, ``None`` if it died before there was anything to keep."""
+    notes, frozen = None, None
+    instalments = []
     steps: list[NotedStep] = []
-    under_way: tuple[str, str, str] | None = None
     for kind, value in _entries(folder / _JOURNAL):
-        if kind == _HEAD:
-            head = loads(base64.b64decode(value))
+        if kind == _TRACE:
+            instalments.append(value)
         elif kind == _NOTES and notes is None:
             notes = _read_notes(value)
         elif kind == _FROZEN:
             frozen = value
-        elif kind == _BEGUN:
-            under_way = (value[0], value[1], value[2])
         elif kind == _STEP:
             steps.append(NotedStep(**value))
-            under_way = None
-    if head is None or notes is None:
+    trace = joined(instalments, SCHEMA_VERSION, MAX_BYTES)
+    if trace is None or (notes is None and not trace.steps):
         return None
     log = folder / TORCH_LOG
-    return Remains(head, notes, log.read_bytes() if log.exists() else None, frozen, tuple(steps), under_way)
+    noted = log.read_bytes() if log.exists() else None
+    return Remains(trace, notes, noted, frozen, tuple(steps), read_now(folder).place)
 
 
 def _entries(path: Path) -> list[tuple[str, Any]]:

@@ -11,13 +11,14 @@ from freeze_engine.trace import Failure, Notice, Step, Trace
 from freeze_engine.worker.child import Send
 from freeze_engine.worker.death import Death, read_death
 from freeze_engine.worker.events import JobEnded, event_line
-from freeze_engine.worker.journal import read_doing, read_remains
+from freeze_engine.worker.journal import read_now, read_remains
 from freeze_engine.worker.output import write_output
-from freeze_engine.worker.record_task import MEASURE, job_step
+from freeze_engine.worker.record_task import MEASURE, NO_JOURNAL, job_step
 
 BUILD = "build"
 _TORCH_LINES = 20
 _PRINTED_LINES = 60
+_STACK = "(most recent call first)"
 
 
 def run(folder: Path, send: Send) -> None:
@@ -33,24 +34,45 @@ def run(folder: Path, send: Send) -> None:
         if step.index >= death.told:
             send(event_line(job_step(step)))
 
-    doing = read_doing(folder)
+    now = read_now(folder)
     remains = None if death.has_preview else read_remains(folder)
     if death.has_preview:
-        ended = _written(load(death.output), (MEASURE, doing, None), (), death, folder)
+        ended = _written(load(death.output), (MEASURE, now.doing, None), (), death, folder)
     elif remains is None:
-        ended = JobEnded(death.outcome, None, f"{death.message}, while {doing}", doing, death.printed[-_PRINTED_LINES:])
+        text = f"{death.message}, while {now.doing}"
+        ended = JobEnded(death.outcome, None, text, now.doing, _last(death.printed))
     else:
         found = recovered(remains, tell)
-        place = found.died_in or (BUILD, doing, None)
-        ended = _written(found.trace, place, found.messages[-_TORCH_LINES:], death, folder)
+        place = found.died_in or (BUILD, now.doing, None)
+        ended = _written(_cut(found.trace, now.lost), place, found.messages[-_TORCH_LINES:], death, folder)
     send(event_line(ended))
+
+
+def _last(printed: tuple[str, ...]) -> tuple[str, ...]:
+    """Returns the last lines; of a stack that Python printed, which begins with the innermost call, the first ones."""
+    stacks = [index for index, line in enumerate(printed) if _STACK in line]
+    if not stacks:
+        return printed[-_PRINTED_LINES:]
+    start = max(0, stacks[-1] - _PRINTED_LINES // 3)
+    left = len(printed) - start - _PRINTED_LINES
+    more = (f"  … and {left} more lines",) if left > 0 else ()
+    return (*printed[start : start + _PRINTED_LINES], *more)
+
+
+def _cut(trace: Trace, lost: str | None) -> Trace:
+    """Returns the trace of a journal, with a notice where that ends before the recording did."""
+    if lost is None:
+        return trace
+    last = trace.steps[-1].index if trace.steps else None
+    text = f"From here on no journal could be kept ({lost}): later steps were lost with the process."
+    return replace(trace, notices=(*trace.notices, Notice(NO_JOURNAL, text, last)))
 
 
 def _written(trace: Trace, place: Place, messages: tuple[str, ...], death: Death, folder: Path) -> JobEnded:
     stage, name, method = place
     last = trace.steps[-1].index if trace.steps else None
     failure = Failure(death.type, death.message, stage, name, method, last)
-    printed = death.printed[-_PRINTED_LINES:]
+    printed = _last(death.printed)
     said = "\n".join((*messages, *printed))
     notices = (*trace.notices, *((Notice("last_words", f"The last that was logged:\n{said}", last),) if said else ()))
     write_output(replace(trace, failure=failure, notices=notices), death.output, folder)

@@ -10,18 +10,21 @@ from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING
 
+from freeze_engine.arguments import call_text, known_checks, options_for
+from freeze_engine.backends.torchscript.deprecation import undeprecated
 from freeze_engine.backends.torchscript.post_mortem import NotedStep
 from freeze_engine.backends.torchscript.watcher import FREEZING, PHASES, FreezeNotes, Watcher
-from freeze_engine.errors import FreezerError, ModelSpecError
+from freeze_engine.errors import FreezerError
 from freeze_engine.inputs import parse_input
 from freeze_engine.options import RecordOptions, TorchScriptOptions
-from freeze_engine.trace import Failure, Step, Trace
+from freeze_engine.trace import Failure, Notice, Step, Trace
 from freeze_engine.worker.child import Send
 from freeze_engine.worker.estimate import Pace
 from freeze_engine.worker.events import JobEnded, JobEvent, JobPreview, JobProgress, JobStep, event_line
 from freeze_engine.worker.journal import TORCH_LOG, Journal
 from freeze_engine.worker.output import write_output
 from freeze_engine.worker.request import REQUEST, RecordRequest, read_request
+from freeze_engine.worker.user_code import code_of
 from freeze_engine.worker.user_frames import user_traceback
 
 if TYPE_CHECKING:
@@ -29,6 +32,7 @@ if TYPE_CHECKING:
     from freeze_engine.models import LoadedModel
 
 MEASURE = "measure"
+NO_JOURNAL = "no_journal"
 #: A phase of this many units is told of only so often.
 _MANY = 100
 _TOLD_EVERY_S = 0.1
@@ -43,7 +47,8 @@ def run(folder: Path, send: Send) -> None:
         send: takes the events.
     """
     request = read_request((folder / REQUEST).read_text())
-    with closing(Journal(folder)) as journal:
+    # The process is ours, and what the user asked to see recorded is TorchScript.
+    with closing(Journal(folder)) as journal, undeprecated():
         watcher = _JobWatcher(folder, request.output, journal, lambda event: send(event_line(event)))
         try:
             ended = _recorded(request, watcher)
@@ -53,14 +58,14 @@ def run(folder: Path, send: Send) -> None:
 
 
 def _recorded(request: RecordRequest, watcher: _JobWatcher) -> JobEnded:
-    from freeze_engine.session import call_text, known_checks, options_for, record_loaded
+    from freeze_engine.session import record_loaded
 
     if not request.output.parent.is_dir():
         raise FreezerError(f"{request.output}: there is no folder {request.output.parent}; make it first")
     wanted = [parse_input(text) for text in request.inputs]
     options = options_for(request.backend, request.options)
     watcher.progress("importing torch", 0, 0)
-    from freeze_engine.models import make_inputs
+    from freeze_engine.tensor_inputs import make_inputs
 
     watcher.progress("loading the model", 0, 0)
     model = _loaded(request)
@@ -87,13 +92,8 @@ def _recorded(request: RecordRequest, watcher: _JobWatcher) -> JobEnded:
 def _loaded(request: RecordRequest) -> LoadedModel:
     from freeze_engine.models import load_model
 
-    try:
+    with code_of(request.model):
         return load_model(request.model, map_location=request.device, trusted=request.trusted)
-    except FreezerError:
-        raise
-    except Exception as error:
-        text = f"MODEL {request.model!r}: its own code raised {type(error).__name__}: {error}"
-        raise ModelSpecError(text) from error
 
 
 def _failed(error: BaseException, watcher: _JobWatcher) -> JobEnded:
@@ -152,8 +152,8 @@ class _JobWatcher(Watcher):
         self._pace = Pace(0, 0, monotonic())
         self._told_s = 0.0
 
-    def recording_begins(self, head: Trace) -> None:
-        self._journal.head(head)
+    def trace_grew(self, trace: Trace) -> None:
+        self._journal.trace(trace)
 
     def freeze_begins(self, notes: FreezeNotes) -> None:
         self._journal.notes(notes)
@@ -162,13 +162,16 @@ class _JobWatcher(Watcher):
         self._journal.frozen(graphs)
 
     def pass_begins(self, stage: str, name: str, method: str, number: int | None) -> None:
-        self._journal.begun(stage, name, method)
+        self._journal.under_way((stage, name, method))
         turn = f", round {number}" if number else ""
         self._progress(f"{FREEZING}: {name} of {method}{turn}", 1, PHASES)
 
     def pass_ended(self, step: RawStep) -> None:
         noted = NotedStep(step.stage, step.name, step.method, step.round, step.duration_ns, step.after.text)
         self._journal.ended(noted)
+
+    def under_way(self, place: tuple[str, str, str | None] | None) -> None:
+        self._journal.under_way(place)
 
     def step_added(self, step: Step) -> None:
         self.told = step.index + 1
@@ -180,7 +183,10 @@ class _JobWatcher(Watcher):
         self._send(JobPreview(self.output))
 
     def write(self, trace: Trace) -> None:
-        """Writes the trace file."""
+        """Writes the trace file; where there is no journal, it says so."""
+        if self._journal.lost is not None:
+            text = f"No journal could be kept ({self._journal.lost}): a crash would have taken the steps along."
+            trace = replace(trace, notices=(*trace.notices, Notice(NO_JOURNAL, text)))
         write_output(trace, self.output, self._folder)
 
     def write_beside(self, trace: Trace, name: str) -> None:

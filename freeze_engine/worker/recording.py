@@ -6,7 +6,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from freeze_engine.errors import FreezerError
@@ -20,7 +20,6 @@ from freeze_engine.worker.request import REQUEST, RecordRequest, request_text
 from freeze_engine.worker.temporary import temporary_folder
 
 _STACK_S = 0.5
-_LAST_WORDS_S = 20.0
 _POST_MORTEM_S = 300.0
 
 
@@ -174,26 +173,12 @@ class RecordingProcess:
             if exit_code is None:
                 process.dump_stack()
                 deque(process.lines(time.monotonic() + _STACK_S), maxlen=0)
-                if self._request.backend == "inductor" and task == "record":
-                    ended = ended or self._last_words(process)
             return _Told(ended, exit_code, process.printed)
         finally:
             with self._lock:
                 self._process = None
             process.close()
             remove_unfinished(self._request.output, folder)
-
-    def _last_words(self, process: WorkerProcess) -> JobEnded | None:
-        """Lets a compile whose time is up write what it has; once it is gone, nothing of it could be read."""
-        process.interrupt()
-        for line in process.lines(time.monotonic() + _LAST_WORDS_S):
-            event = _event(line) if line is not None else None
-            if isinstance(event, JobEnded):
-                message = f"not done after {self._request.limit_s:g} s, the limit"
-                return replace(event, outcome=TIMED_OUT, message=message, error=None, traceback=None)
-            if event is not None:
-                self._tell(event)
-        return None
 
     def _started(self, task: str, folder: Path) -> WorkerProcess:
         with self._lock:

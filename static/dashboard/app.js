@@ -4,20 +4,7 @@ var FreezerDashboard = FreezerDashboard || {};
 
 (() => {
   const { h, fill } = FreezerViewer;
-  const { button, chooseFile, dialog, emptyRequest, errorText, formatRoute, iconButton, isTrace, parseRoute, sign, STATES, Theme, toCommand, uploadInto } = FreezerDashboard;
-  const TOAST_MS = 6000;
-  const ANNOUNCE_MS = 8000;
-  const KEYS = [
-    ["n", "record a model"],
-    ["o", "open a file"],
-    ["↑ ↓", "from one example, trace or recording to the next"],
-    ["↵", "open it"],
-    ["/", "filter"],
-    ["x", "on a recording's page: cancel it"],
-    ["Space", "in the attribute tree: preserve or not; → and ← open and close"],
-    ["Esc", "close a dialog; else back to the first page"],
-    ["?", "this sheet; a trace has one of its own"],
-  ];
+  const { button, chooseFile, dialog, Drop, emptyRequest, errorText, formatRoute, iconButton, isTrace, Keyboard, Messages, parseRoute, sign, STATES, Theme, toCommand } = FreezerDashboard;
 
   class Dashboard {
     /**
@@ -35,6 +22,9 @@ var FreezerDashboard = FreezerDashboard || {};
       this.stops = [];
       this.page = null;
       this.theme = new Theme(root, () => this.page?.viewer?.setTheme(this.theme.choice));
+      this.keyboard = new Keyboard(this);
+      this.messages = new Messages();
+      this.drop = new Drop(this);
       this.build();
       this.listen();
       this.start();
@@ -51,15 +41,12 @@ var FreezerDashboard = FreezerDashboard || {};
         h("span.fv-spring"),
         this.running,
         iconButton("theme", "Switch between light and dark", () => this.theme.flip()),
-        iconButton("keys", "Show the keys (?)", () => this.showKeys()),
+        iconButton("keys", "Show the keys (?)", () => this.keyboard.show()),
       );
       this.stage = h("div.fd-stage");
-      this.live = h("div.fd-unseen", { role: "status", "aria-live": "polite" });
-      this.toasts = h("div.fd-toasts", { role: "status", "aria-live": "polite" });
-      this.drop = h("div.fd-drop", { hidden: true }, h("p", null, sign("up"), h("strong", null, "Drop a model or a trace"), h("span.fv-muted", null, "It is copied to the machine that runs freezer-ui.")));
       this.layer = h("div");
       this.root.classList.add("fv", "fd");
-      fill(this.root, this.lost, this.header, this.stage, this.drop, this.toasts, this.live, this.layer);
+      fill(this.root, this.lost, this.header, this.stage, this.drop.element, this.messages.toasts, this.messages.live, this.layer);
       this.showRunning();
     }
 
@@ -73,11 +60,9 @@ var FreezerDashboard = FreezerDashboard || {};
         where.addEventListener(event, run);
         this.stops.push(() => where.removeEventListener(event, run));
       };
-      watch(document, "keydown", (event) => this.key(event));
+      watch(document, "keydown", (event) => this.keyboard.hear(event));
       watch(window, "popstate", () => this.follow());
-      for (const event of ["dragenter", "dragover"]) watch(this.root, event, (dragged) => this.dragged(dragged));
-      watch(this.root, "dragleave", (event) => event.relatedTarget === null && (this.drop.hidden = true));
-      watch(this.root, "drop", (event) => this.dropped(event));
+      this.drop.listen((event, run) => watch(this.root, event, run));
       for (const name of ["site", "library", "jobs"]) this.stops.push(this.channel.on(name, () => this.news(name)));
       this.channel.closed.then(() => this.disconnected());
     }
@@ -197,25 +182,6 @@ var FreezerDashboard = FreezerDashboard || {};
       return this.go({ page: "trace", path: trace });
     }
 
-    dragged(event) {
-      if (!event.dataTransfer?.types.includes("Files")) return;
-      event.preventDefault();
-      this.drop.hidden = false;
-    }
-
-    dropped(event) {
-      this.drop.hidden = true;
-      const [file] = event.dataTransfer?.files ?? [];
-      if (!file) return;
-      event.preventDefault();
-      const place = h("div.fd-upload");
-      const sheet = dialog(this.layer, `Upload ${file.name}`, {}, place);
-      uploadInto(this, place, file, (path) => {
-        sheet.close();
-        this.attempt(() => this.openPath(path));
-      });
-    }
-
     download(url) {
       const anchor = h("a", { href: url, download: "" });
       this.root.append(anchor);
@@ -224,14 +190,8 @@ var FreezerDashboard = FreezerDashboard || {};
     }
 
     async copy(text) {
-      try {
-        await navigator.clipboard.writeText(text);
-        this.say("Copied");
-      } catch (refused) {
-        // Without HTTPS, another address than localhost has no clipboard.
-        if (!(refused instanceof DOMException || refused instanceof TypeError)) throw refused;
-        dialog(this.layer, "Copy by hand", {}, h("textarea.fv-input.fd-by-hand", { readonly: true, rows: 6, "aria-label": "Text to copy", onfocus: (event) => event.target.select() }, text));
-      }
+      if (await FreezerViewer.toClipboard(text)) this.say("Copied");
+      else dialog(this.layer, "Copy by hand", {}, h("textarea.fv-input.fd-by-hand", { readonly: true, rows: 6, "aria-label": "Text to copy", onfocus: (event) => event.target.select() }, text));
     }
 
     // --- the server
@@ -318,47 +278,14 @@ var FreezerDashboard = FreezerDashboard || {};
       fill(this.lost, sign("warn"), h("span", null, h("strong", null, "The connection to freezer-ui is lost. "), "If it was stopped, start it again in the terminal and use the link it prints; else reload. What was recorded is kept."), button("Reload", () => location.reload()));
     }
 
-    // --- words and keys
+    // --- words
 
-    /** Says something for a while, with something to do about it. */
-    say(text, { action = null, bad = false } = {}) {
-      const close = () => toast.remove();
-      const act = action && button(action[0], () => (close(), action[1]()));
-      const toast = h("div.fd-toast", { class: bad ? "fd-bad-toast" : "" }, h("span", null, text), act, bad && iconButton("close", "Close this message", close));
-      this.toasts.append(toast);
-      if (!bad) setTimeout(close, TOAST_MS);
+    say(text, how) {
+      this.messages.say(text, how);
     }
 
-    /** Tells screen readers how things go, now and then. */
-    announce(text, { soon = false } = {}) {
-      const now = Date.now();
-      if (!text || text === this.live.textContent || (!soon && now - (this.announced ?? 0) < ANNOUNCE_MS)) return;
-      this.announced = now;
-      this.live.textContent = text;
-    }
-
-    showKeys() {
-      dialog(this.layer, "Keys", {}, h("dl.fv-pairs", null, KEYS.map(([key, text]) => [h("dt", null, key.split(" ").map((name) => [h("kbd", null, name), " "])), h("dd", null, text)])));
-    }
-
-    key(event) {
-      if (this.page?.bare || event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
-      const path = event.composedPath();
-      const within = (selector) => path.some((element) => element.matches?.(selector));
-      if (within("dialog") || this.layer.querySelector("dialog")) return;
-      const typing = within("input:not([type=checkbox]), select, textarea");
-      if (event.key === "Escape") return typing ? path[0].blur() : this.shown !== "?" && this.go({ page: "home" });
-      if (typing) return;
-      const run = {
-        n: () => this.go({ page: "record", model: "" }),
-        o: () => this.openFile(),
-        x: () => this.page.job?.state === "running" && this.cancel(this.page.id),
-        "/": () => this.page.search?.(),
-        "?": () => this.showKeys(),
-      }[event.key];
-      if (!run) return;
-      event.preventDefault();
-      run();
+    announce(text, how) {
+      this.messages.announce(text, how);
     }
   }
 

@@ -174,7 +174,16 @@ var FreezerDashboard = FreezerDashboard || {};
       const follow = this.steps.scrollHeight - this.steps.scrollTop - this.steps.clientHeight < NEAR_END;
       for (; this.drawn < steps.length; this.drawn += 1) this.steps.append(...this.rows(steps, this.drawn));
       if (job.state !== "running" && job.died_in && !this.failed) this.steps.append((this.failed = this.died(job)));
-      if (follow) this.steps.scrollTop = this.steps.scrollHeight;
+      if (follow && this.drawn) this.toEnd();
+    }
+
+    /** Scrolls to the last step, and so that the heading of a stage, which stays at the top, cuts no row in two. */
+    toEnd() {
+      const { steps } = this;
+      const least = steps.scrollHeight - steps.clientHeight - steps.lastElementChild.offsetHeight;
+      const covered = steps.querySelector(".fv-passes-stage").offsetHeight;
+      const first = [...steps.querySelectorAll(".fd-step")].find((row) => row.offsetTop - covered >= least);
+      steps.scrollTop = first && least > 0 ? first.offsetTop - covered : steps.scrollHeight;
     }
 
     /** Where it is as long as no step is known. */

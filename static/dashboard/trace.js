@@ -43,7 +43,7 @@ var FreezerDashboard = FreezerDashboard || {};
     waiting() {
       this.heading = h("h1", { tabindex: "-1" }, `Opening ${this.title} …`);
       fill(this.stage, h("main.fd-page", null, h("div.fd-alone", null, this.heading, h("div.fd-progress.fd-unsure", { role: "progressbar", "aria-label": "Opening" }, h("div.fd-progress-bar")))));
-      this.app.page === this && this.heading.focus();
+      if (this.app.page === this) this.heading.focus();
     }
 
     failed(error) {

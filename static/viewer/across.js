@@ -3,9 +3,10 @@
 var FreezerViewer = FreezerViewer || {};
 
 (() => {
-  const { h, fill, grid, ComparisonModel, ComparisonViewer, ComparisonDetails, GraphPanel, PassList, PassSummary, stepLabel } = FreezerViewer;
+  const { h, fill, grid, ComparisonModel, ComparisonViewer, ComparisonDetails, GraphPanel, PassList, PassSummary, sideSign, stepLabel } = FreezerViewer;
   const SIDES = ["a", "b"];
   const BACKENDS = { torchscript: "TorchScript", inductor: "Inductor" };
+  const STEPLESS = ["pairs", "attributes", "kernels", "findings", "environment"]; // tabs that show no pass
   const MODULES_SHOWN = 3;
 
   /** Passes and operators are others: a step is held against those of its own trace only. */
@@ -31,8 +32,8 @@ var FreezerViewer = FreezerViewer || {};
     }
 
     parts() {
-      const { ComparisonAttributesPanel, RewritesPanel, AliasesPanel, IrPanel, CodePanel, ComparisonEnvironmentPanel } = FreezerViewer;
-      const panels = [PairsPanel, AcrossGraphPanel, ComparisonAttributesPanel, RewritesPanel, AliasesPanel, IrPanel, CodePanel, ComparisonEnvironmentPanel];
+      const { ComparisonAttributesPanel, RewritesPanel, AliasesPanel, IrPanel, CodePanel, ComparisonKernelsPanel, ComparisonFindingsPanel, ComparisonEnvironmentPanel } = FreezerViewer;
+      const panels = [PairsPanel, AcrossGraphPanel, ComparisonAttributesPanel, RewritesPanel, AliasesPanel, IrPanel, CodePanel, ComparisonKernelsPanel, ComparisonFindingsPanel, ComparisonEnvironmentPanel];
       return { Details: AcrossDetails, PassList: AcrossPassList, PassSummary: AcrossSummary, panels, sheet: {} };
     }
 
@@ -41,12 +42,12 @@ var FreezerViewer = FreezerViewer || {};
       const { pairs, attributes, names } = comparison;
       const fates = attributes.filter((row) => row.fields.some((field) => ["fate", "only in one"].includes(field)));
       const both = pairs.filter(({ a, b }) => a.changed && b.changed);
-      const title = names.map((name, index) => h("span.fv-two-name", { title: name }, sign(index), ` ${name}`));
+      const title = names.map((name, index) => h("span.fv-two-name", { title: name }, sideSign(index), ` ${name}`));
       return [
         h("div.fv-title", null, h("h1.fv-two-names", { title: names.join(" ↔ ") }, title), h("span.fv-muted", null, "two backends side by side")),
         h(
           "div.fv-facts",
-          null,
+          { tabindex: "0", role: "group", "aria-label": "In short" },
           fact("both did something", this.link(`${both.length} of ${pairs.length}`, { tab: "pairs" }), "purposes of passes"),
           fact("tensors", fates.length ? this.link(`${fates.length} met another fate`, { tab: "attributes", quiet: true }) : "the same fates", `of ${attributes.length}`),
         ),
@@ -59,11 +60,11 @@ var FreezerViewer = FreezerViewer || {};
       const known = model.step(state.step) !== null;
       const tab = !this.panels?.has(state.tab) || (!known && state.tab === "graph") ? "pairs" : state.tab;
       const against = model.comparable(state.against, state.step) ? state.against : null;
-      return { ...state, tab, step: known ? state.step : null, against };
+      return { ...state, tab, step: known ? state.step : null, against, ...this.validKernel(state) };
     }
 
     navigate(patch, how) {
-      const needs = patch.tab !== undefined && !["pairs", "attributes", "environment"].includes(patch.tab);
+      const needs = patch.tab !== undefined && !STEPLESS.includes(patch.tab);
       const first = this.model.steps.find((step) => step.changed && step.before !== null);
       const step = needs && this.current.step === null && first ? { step: first.index } : {};
       FreezerViewer.Viewer.prototype.navigate.call(this, { ...step, ...patch }, how);
@@ -82,7 +83,7 @@ var FreezerViewer = FreezerViewer || {};
       this.label = "Side by side";
       const { pairs } = app.model.comparison;
       this.count = pairs.length;
-      const heads = ["Purpose", ...app.model.backends.map((backend, index) => h("span", null, sign(index), ` ${backend}`)), "Why these two"];
+      const heads = ["Purpose", ...app.model.backends.map((backend, index) => h("span", null, sideSign(index), ` ${backend}`)), "Why these two"];
       this.element = h(
         "div.fv-panel-body.fv-scroll.fv-across",
         null,
@@ -121,7 +122,7 @@ var FreezerViewer = FreezerViewer || {};
   class AcrossPassList extends PassList {
     group(group) {
       const element = super.group(group);
-      element.querySelector(".fv-passes-stage > .fv-clip").prepend(sign(group.items[0].side), " ");
+      element.querySelector(".fv-passes-stage > .fv-clip").prepend(sideSign(group.items[0].side), " ");
       return element;
     }
 
@@ -156,10 +157,6 @@ var FreezerViewer = FreezerViewer || {};
       super(app);
       this.words = { added: "added", removed: "removed", changed: "changed" };
     }
-  }
-
-  function sign(index) {
-    return h("span.fv-side", { class: `fv-side-${SIDES[index]}` }, SIDES[index].toUpperCase());
   }
 
   function fact(label, value, note) {

@@ -156,7 +156,7 @@ var FreezerViewer = FreezerViewer || {};
     parts() {
       const { GraphPanel, AttributesPanel, RewritesPanel, AliasesPanel, IrPanel, CodePanel, KernelsPanel, ChartsPanel, FindingsPanel, EnvironmentPanel, PassSummary } = FreezerViewer;
       const panels = [GraphPanel, AttributesPanel, RewritesPanel, AliasesPanel, IrPanel, CodePanel, KernelsPanel, ChartsPanel, FindingsPanel, EnvironmentPanel];
-      return { Details, PassList, PassSummary, panels: panels.filter((Panel) => Panel.fits?.(this.model) ?? true) };
+      return { Details, PassList, PassSummary, panels };
     }
 
     build() {
@@ -209,7 +209,8 @@ var FreezerViewer = FreezerViewer || {};
         where.addEventListener(event, run);
         this.stops.push(() => where.removeEventListener(event, run));
       };
-      watch(this.options.keys === "page" ? document : this.root, "keydown", (event) => this.key(event));
+      const keyboard = new FreezerViewer.Keyboard(this);
+      watch(this.options.keys === "page" ? document : this.root, "keydown", (event) => keyboard.hear(event));
       watch(this.dark, "change", () => this.render(this.current));
       const sized = new ResizeObserver(() => this.measure() && this.render(this.current));
       sized.observe(this.root);
@@ -239,47 +240,6 @@ var FreezerViewer = FreezerViewer || {};
       this.announce(previous);
     }
 
-    key(event) {
-      if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
-      if (this.sheet.open || this.copySheet.open || !this.root.getClientRects().length) return;
-      // From outside a shadow root, only the path tells what inside it the event is about.
-      const path = event.composedPath();
-      const within = (selector) => path.some((element) => element.matches?.(selector));
-      if (within("dialog, [role=menu]")) return;
-      if (event.key === "Escape") return this.escape(path[0]);
-      if (within("input:not([type=checkbox]), select, textarea")) return;
-      const run = {
-        ArrowUp: () => this.move(-1),
-        ArrowDown: () => this.move(1),
-        f: () => this.move(1, true),
-        r: () => this.move(-1, true),
-        c: () => this.navigate({ against: this.current.against === null ? this.current.step : null }),
-        h: () => this.navigate({ quiet: !this.current.quiet }),
-        "/": () => this.search(),
-        "?": () => this.sheet.showModal(),
-      }[event.key];
-      const tab = /^[1-9]$/.test(event.key) ? [...this.panels.keys()][event.key - 1] : undefined;
-      if (!run && !tab) return;
-      event.preventDefault();
-      if (run) run();
-      else this.navigate({ tab }, { jump: true });
-    }
-
-    escape(element) {
-      if (element.matches?.("input, select")) element.blur();
-      else if (this.passes.drawn) this.passes.draw(false);
-      else if (this.current.node || this.current.attribute) this.navigate({ node: null, attribute: null });
-      else if (this.current.kernel !== null) this.navigate({ kernel: null });
-      else if (this.current.against !== null) this.navigate({ against: null });
-    }
-
-    search() {
-      const panel = this.panels.get(this.current.tab);
-      if (panel.focusSearch) return panel.focusSearch();
-      this.navigate({ tab: "graph" });
-      this.panels.get("graph").focusSearch();
-    }
-
     // --- shared pieces
 
     /** A link that shows something else here, and opens the same in a new tab. */
@@ -295,14 +255,8 @@ var FreezerViewer = FreezerViewer || {};
     }
 
     async copy(text) {
-      try {
-        await navigator.clipboard.writeText(text);
-        this.say("Copied");
-      } catch (refused) {
-        // Pages from disk, over plain HTTP or in a frame may get no clipboard, and then `clipboard` may be missing, too.
-        if (!(refused instanceof DOMException || refused instanceof TypeError)) throw refused;
-        this.copySheet.show(text);
-      }
+      if (await FreezerViewer.toClipboard(text)) this.say("Copied");
+      else this.copySheet.show(text);
     }
 
     /** Runs one of `options.actions`; what goes wrong is told, not lost. */

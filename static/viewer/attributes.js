@@ -3,7 +3,7 @@
 var FreezerViewer = FreezerViewer || {};
 
 (() => {
-  const { h, fill, fateBadge, VirtualList } = FreezerViewer;
+  const { h, fateBadge, listMove, VirtualList } = FreezerViewer;
   const FATES = ["inlined", "folded", "preserved", "dropped"];
   const COLUMNS = [
     { key: "path", label: "Attribute", order: (row) => row.path },
@@ -192,14 +192,8 @@ var FreezerViewer = FreezerViewer || {};
     }
 
     key(event) {
-      const moves = { ArrowDown: 1, ArrowUp: -1, PageDown: 15, PageUp: -15, Home: -Infinity, End: Infinity };
-      const move = moves[event.key];
-      if (move === undefined || !this.rows.length) return;
-      event.preventDefault();
-      event.stopPropagation();
-      const at = this.rows.findIndex((row) => row.path === this.chosen);
-      const next = Math.max(0, Math.min(this.rows.length - 1, at + move));
-      this.app.navigate({ attribute: this.rows[next].path, node: null });
+      const next = listMove(event, this.rows.findIndex((row) => row.path === this.chosen), this.rows.length, 15);
+      if (next !== null) this.app.navigate({ attribute: this.rows[next].path, node: null });
     }
   }
 

@@ -19,7 +19,7 @@ var FreezerViewer = FreezerViewer || {};
       this.element = h("div.fv-panel-body.fv-scroll", null, this.figures, this.table);
     }
 
-    render(state) {
+    render() {
       const theme = this.app.theme();
       if (theme !== this.shown) this.turn = this.draw(theme);
       this.shown = theme;

@@ -3,7 +3,7 @@
 var FreezerViewer = FreezerViewer || {};
 
 (() => {
-  const { h, fill, icon, reveal } = FreezerViewer;
+  const { h, icon, reveal } = FreezerViewer;
 
   function header(app) {
     return h(
@@ -26,13 +26,13 @@ var FreezerViewer = FreezerViewer || {};
     const { view } = app.model;
     return [
       h("div.fv-title", null, h("h1", { title: view.name }, view.name || "unnamed model"), h("span.fv-muted", null, `${view.backend} · torch ${view.torch}`)),
-      h("div.fv-facts", null, view.overview.map((fact) => factCell(app, fact)), fates(app)),
+      h("div.fv-facts", { tabindex: "0", role: "group", "aria-label": "In short" }, view.overview.map((fact) => factCell(app, fact)), fates(app)),
     ];
   }
 
   function factCell(app, fact) {
     const value = fact.step === null ? fact.value : app.link(fact.value, { step: fact.step });
-    return h("div.fv-fact", { class: `fv-tone-${fact.tone}`, title: fact.note }, h("span.fv-fact-label", null, fact.label), h("span.fv-fact-value.fv-num", null, value), h("span.fv-fact-note", null, fact.note));
+    return h("div.fv-fact", { class: `fv-tone-${fact.tone} fv-fact-${fact.kind}`, title: `${fact.value}\n${fact.note}` }, h("span.fv-fact-label", null, fact.label), h("span.fv-fact-value.fv-num", null, value), h("span.fv-fact-note", null, fact.note));
   }
 
   function fates(app) {

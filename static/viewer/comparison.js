@@ -3,7 +3,7 @@
 var FreezerViewer = FreezerViewer || {};
 
 (() => {
-  const { h, Viewer, ComparisonModel } = FreezerViewer;
+  const { h, sideSign, Viewer, ComparisonModel } = FreezerViewer;
   const KEYS = {
     "r f": "previous, next pass that makes a difference of its own",
     c: "from any two steps back to those of one pass",
@@ -24,8 +24,8 @@ var FreezerViewer = FreezerViewer || {};
     }
 
     parts() {
-      const { ComparisonGraphPanel, ComparisonAttributesPanel, ComparisonRewritesPanel, ComparisonAliasesPanel, IrPanel, CodePanel, ComparisonChartsPanel, ComparisonEnvironmentPanel } = FreezerViewer;
-      const panels = [ComparisonGraphPanel, ComparisonAttributesPanel, ComparisonRewritesPanel, ComparisonAliasesPanel, IrPanel, CodePanel, ComparisonChartsPanel, ComparisonEnvironmentPanel];
+      const { ComparisonGraphPanel, ComparisonAttributesPanel, ComparisonRewritesPanel, ComparisonAliasesPanel, IrPanel, CodePanel, ComparisonKernelsPanel, ComparisonChartsPanel, ComparisonFindingsPanel, ComparisonEnvironmentPanel } = FreezerViewer;
+      const panels = [ComparisonGraphPanel, ComparisonAttributesPanel, ComparisonRewritesPanel, ComparisonAliasesPanel, IrPanel, CodePanel, ComparisonKernelsPanel, ComparisonChartsPanel, ComparisonFindingsPanel, ComparisonEnvironmentPanel];
       return { Details: FreezerViewer.ComparisonDetails, PassList: FreezerViewer.ComparisonPassList, PassSummary: FreezerViewer.ComparisonSummary, panels, sheet: { keys: KEYS, passSigns: PASS_SIGNS } };
     }
 
@@ -34,12 +34,12 @@ var FreezerViewer = FreezerViewer || {};
       const different = passRows.filter((row) => row.differs);
       const fates = comparison.attributes.filter((row) => row.fields.some((field) => ["fate", "reason", "only in one"].includes(field)));
       const first = this.model.firstDifference;
-      const title = comparison.names.map((name, index) => h("span.fv-two-name", { title: name }, h("span.fv-side", { class: `fv-side-${"ab"[index]}` }, "AB"[index]), " ", name));
+      const title = comparison.names.map((name, index) => h("span.fv-two-name", { title: name }, sideSign(index), " ", name));
       return [
         h("div.fv-title", null, h("h1.fv-two-names", { title: view.name }, title), h("span.fv-muted", null, comparison.empty ? "the same in both, times left out" : "two traces side by side")),
         h(
           "div.fv-facts",
-          null,
+          { tabindex: "0", role: "group", "aria-label": "In short" },
           fact("passes that differ", `${different.length} of ${passRows.length}`, "by graph or by verdict"),
           first < 0 ? fact("first difference", "none", "all graphs are the same") : fact("first difference", this.link(passRows[first].name, this.model.shown(first)), passRows[first].method),
           fact("attributes", fates.length ? this.link(`${fates.length} met another fate`, { tab: "attributes" }) : "the same fates", `of ${comparison.attributes.length}`),
@@ -58,7 +58,7 @@ var FreezerViewer = FreezerViewer || {};
       const { model } = this;
       const pair = model.step(state.step) ? model.chosen(state) : model.shown(Math.max(model.firstDifference, 0));
       const tab = this.panels?.has(state.tab) ? state.tab : "graph";
-      return { ...state, ...pair, tab };
+      return { ...state, ...pair, tab, ...this.validKernel(state) };
     }
 
     /** Without a step, the first pass that differs is shown. */

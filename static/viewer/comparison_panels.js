@@ -3,7 +3,7 @@
 var FreezerViewer = FreezerViewer || {};
 
 (() => {
-  const { h, fill, fateBadge, grid, section, ChartsPanel, AliasesPanel, Details, GraphPanel, RewritesPanel, VirtualList } = FreezerViewer;
+  const { h, fill, fateBadge, grid, listMove, section, ChartsPanel, AliasesPanel, Details, GraphPanel, RewritesPanel, VirtualList, sideSign } = FreezerViewer;
   const SIDES = ["a", "b"];
   const WORDS = { removed: "only in A", added: "only in B", changed: "different" };
 
@@ -109,14 +109,8 @@ var FreezerViewer = FreezerViewer || {};
     }
 
     key(event) {
-      const moves = { ArrowDown: 1, ArrowUp: -1, PageDown: 15, PageUp: -15, Home: -Infinity, End: Infinity };
-      const move = moves[event.key];
-      if (move === undefined || !this.rows.length) return;
-      event.preventDefault();
-      event.stopPropagation();
-      const at = this.rows.findIndex((row) => row.path === this.chosen);
-      const next = Math.max(0, Math.min(this.rows.length - 1, at + move));
-      this.app.navigate({ attribute: this.rows[next].path, node: null });
+      const next = listMove(event, this.rows.findIndex((row) => row.path === this.chosen), this.rows.length, 15);
+      if (next !== null) this.app.navigate({ attribute: this.rows[next].path, node: null });
     }
   }
 
@@ -132,7 +126,7 @@ var FreezerViewer = FreezerViewer || {};
       const row = model.fates.get(path);
       if (!row) return super.attribute(path);
       return SIDES.map((side, index) => [
-        h("div.fv-side-head", null, sign(side), ` ${model.comparison.names[index]}`),
+        h("div.fv-side-head", null, sideSign(index), ` ${model.comparison.names[index]}`),
         row[side] ? model.as(index, () => super.attribute(path)) : h("p.fv-muted", null, "This trace has no such attribute."),
       ]);
     }
@@ -159,7 +153,7 @@ var FreezerViewer = FreezerViewer || {};
     constructor(app, side) {
       super(app);
       this.side = side;
-      this.element.prepend(h("div.fv-side-head", null, sign(SIDES[side]), ` ${app.model.comparison.names[side]}`));
+      this.element.prepend(h("div.fv-side-head", null, sideSign(side), ` ${app.model.comparison.names[side]}`));
     }
 
     stepOf() {
@@ -210,7 +204,7 @@ var FreezerViewer = FreezerViewer || {};
       const { settings, failures, near_misses: misses, names, made, calls, notices } = app.model.comparison;
       this.count = settings.length;
       const rows = settings.map(({ subject, name, a, b }) => line([subject, name, a ?? "not there", b ?? "not there"]));
-      const traces = SIDES.map((side, index) => h("tr", null, h("td", null, sign(side)), h("td", null, names[index]), h("td.fv-num", null, made[index] || "unknown"), h("td.fv-mono.fv-wrap", null, calls[index] || "unknown")));
+      const traces = SIDES.map((side, index) => h("tr", null, h("td", null, sideSign(index)), h("td", null, names[index]), h("td.fv-num", null, made[index] || "unknown"), h("td.fv-mono.fv-wrap", null, calls[index] || "unknown")));
       this.element = h(
         "div.fv-panel-body.fv-scroll.fv-two-settings",
         null,
@@ -218,17 +212,13 @@ var FreezerViewer = FreezerViewer || {};
         rows.length
           ? grid("What was asked for, given or found in another way", ["", "Name", "A", "B"], rows)
           : section("Settings", h("p.fv-muted", null, "Options, inputs and environment are the same in both.")),
-        notices.some((side) => side.length) ? grid("To know", ["", "Notice"], notices.flatMap((side, index) => side.map(({ message, quoted }) => h("tr", null, h("td", null, sign(SIDES[index])), h("td.fv-wrap", null, message, quoted && h("pre.fv-log", { tabindex: "0" }, quoted)))))) : null,
+        notices.some((side) => side.length) ? grid("To know", ["", "Notice"], notices.flatMap((side, index) => side.map(({ message, quoted }) => h("tr", null, h("td", null, sideSign(index)), h("td.fv-wrap", null, message, quoted && h("pre.fv-log", { tabindex: "0" }, quoted)))))) : null,
         failures.some(Boolean) ? grid("How the freezes ended", ["A", "B"], [line(failures.map((text) => text ?? "it did not fail"))]) : null,
-        misses.some((side) => side.length) ? grid("Near misses of one trace only", ["", "Fold", "Node", "Why not", "What decided it"], misses.flatMap((side, index) => side.map((miss) => line([sign(SIDES[index]), miss.kind, `%${miss.node}`, miss.reason, miss.detail])))) : null,
+        misses.some((side) => side.length) ? grid("Near misses of one trace only", ["", "Fold", "Node", "Why not", "What decided it"], misses.flatMap((side, index) => side.map((miss) => line([sideSign(index), miss.kind, `%${miss.node}`, miss.reason, miss.detail])))) : null,
       );
     }
 
     render() {}
-  }
-
-  function sign(side) {
-    return h("span.fv-side", { class: `fv-side-${side}` }, side.toUpperCase());
   }
 
   function line(texts) {

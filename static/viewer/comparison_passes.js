@@ -3,7 +3,7 @@
 var FreezerViewer = FreezerViewer || {};
 
 (() => {
-  const { h, fill, reveal, stepLabel, PassFrame } = FreezerViewer;
+  const { h, fill, stepLabel, PassFrame } = FreezerViewer;
 
   class ComparisonPassList extends PassFrame {
     constructor(app) {
@@ -43,7 +43,7 @@ var FreezerViewer = FreezerViewer || {};
         cell.classList.toggle("fv-pair-chosen", place < 0 && (step === state.step || step === state.against));
       }
       const chosen = this.options.get(place);
-      if (chosen) reveal(this.list, chosen);
+      if (chosen) this.bringIntoView(chosen);
       this.list.setAttribute("aria-activedescendant", chosen?.id ?? "");
     }
 
@@ -122,7 +122,7 @@ var FreezerViewer = FreezerViewer || {};
         this.element,
         h("div.fv-summary-name", null, this.app.passes.drawerButton(), this.names(pair)),
         row && row.graph === null ? h("span.fv-compare-hint", null, absent(row)) : null,
-        h("dl.fv-summary-facts", null, facts(pair).filter(Boolean).map(([label, ...value]) => h("div", null, h("dt", null, label), h("dd.fv-num", null, value)))),
+        h("dl.fv-summary-facts", { tabindex: "0" }, facts(pair).filter(Boolean).map(([label, ...value]) => h("div", null, h("dt", null, label), h("dd.fv-num", null, value)))),
       );
     }
 

@@ -130,15 +130,43 @@ var FreezerViewer = FreezerViewer || {};
     }
   }
 
-  /** Scrolls one box, and none around it, as little as shows an element in it, or puts it in the middle. */
-  function reveal(box, element, { middle = false } = {}) {
+  /** Scrolls one box, and none around it, as little as shows an element in it, `below` px under its edge, or puts it in the middle. */
+  function reveal(box, element, { middle = false, below = 0 } = {}) {
     const [outer, inner] = [box.getBoundingClientRect(), element.getBoundingClientRect()];
     for (const [start, end, scroll] of [["top", "bottom", "scrollTop"], ["left", "right", "scrollLeft"]]) {
-      const before = inner[start] - outer[start];
+      const before = inner[start] - outer[start] - (start === "top" ? below : 0);
       const after = inner[end] - outer[end];
       if (middle && scroll === "scrollTop") box[scroll] += (before + after) / 2;
       else if (before < 0) box[scroll] += before;
       else if (after > 0) box[scroll] += Math.min(after, before);
+    }
+  }
+
+  /**
+   * Where a key leads in a list; stops the key there.
+   * @param {KeyboardEvent} event
+   * @param {number} at the place now, -1 for none
+   * @param {number} count how many places there are
+   * @param {number} page how many places a page is
+   * @returns {number|null} null where the key leads nowhere
+   */
+  function listMove(event, at, count, page) {
+    const move = { ArrowDown: 1, ArrowUp: -1, PageDown: page, PageUp: -page, Home: -Infinity, End: Infinity }[event.key];
+    if (move === undefined || !count) return null;
+    event.preventDefault();
+    event.stopPropagation();
+    return Math.max(0, Math.min(count - 1, at + move));
+  }
+
+  /** Puts a text on the clipboard, and tells whether that went well. */
+  async function toClipboard(text) {
+    try {
+      await navigator.clipboard.writeText(text);
+      return true;
+    } catch (refused) {
+      // Pages from disk, over plain HTTP or in a frame may get no clipboard, and then `clipboard` may be missing, too.
+      if (!(refused instanceof DOMException || refused instanceof TypeError)) throw refused;
+      return false;
     }
   }
 
@@ -148,5 +176,5 @@ var FreezerViewer = FreezerViewer || {};
     return !selection.isCollapsed;
   }
 
-  Object.assign(FreezerViewer, { h, fill, icon, reveal, selectsText, VirtualList });
+  Object.assign(FreezerViewer, { h, fill, icon, listMove, reveal, selectsText, toClipboard, VirtualList });
 })();

@@ -3,11 +3,10 @@
 var FreezerViewer = FreezerViewer || {};
 
 (() => {
-  const { h, fill, grid, section } = FreezerViewer;
+  const { h, fill, grid, section, ratioAxis, ratioBar, ratioSpread } = FreezerViewer;
   const SIGNS = { passed: "✓", failed: "✕", unknown: "?" };
   const TONES = { passed: "good", failed: "bad", unknown: "warn" };
   const DUPLICATES_SHOWN = 6;
-  const LEAST_SPREAD = 0.05; // of a time ratio: smaller ones are drawn small
 
   class FindingsPanel {
     constructor(app) {
@@ -34,7 +33,7 @@ var FreezerViewer = FreezerViewer || {};
     paidOff() {
       const { losses, payoffs, whole } = this.found;
       if (!whole.length) return null;
-      const spread = spreadOf(payoffs);
+      const spread = ratioSpread(payoffs);
       const severalDevices = new Set(whole.map(({ device }) => device)).size > 1;
       const rows = payoffs.map((row) =>
         h(
@@ -48,7 +47,7 @@ var FreezerViewer = FreezerViewer || {};
       );
       return wide(
         "What paid off",
-        rows.length ? grid("", ["Pass", axis(spread), "Time against the pass before", ...(severalDevices ? ["Device"] : [])], rows) : h("p", null, "No pass changed the latency measurably."),
+        rows.length ? grid("", ["Pass", ratioAxis(spread), "Time against the pass before", ...(severalDevices ? ["Device"] : [])], rows) : h("p", null, "No single pass changed the latency measurably."),
         whole.map((row) => this.together(row, whole.length > 1)),
         losses.map((row) => h("p", null, h("strong.fv-bad", null, "Freezing lost: "), `compiled with freezing takes ${row.text} the time of compiled without it on ${row.device}`)),
       );
@@ -113,10 +112,10 @@ var FreezerViewer = FreezerViewer || {};
     ablation() {
       const { ablation } = this.found;
       if (!ablation.length) return null;
-      const spread = spreadOf(ablation.flatMap((row) => row.latency));
+      const spread = ratioSpread(ablation.flatMap((row) => row.latency));
       const rows = ablation.map((row) => h("tr", null, h("td", null, this.named(row)), row.error === null ? this.contribution(row, spread) : h("td", { colspan: 4 }, h("span.fv-muted", null, "could not be told: "), row.error)));
       const note = h("p.fv-muted.fv-small", null, "The whole freeze against the freeze with this pass left out, in every round: below 1, the pass pays off.");
-      return wide("What each pass does on its own", note, grid("", ["Pass", axis(spread), "Time with it, against without", "Error with it", "Error without"], rows));
+      return wide("What each pass does on its own", note, grid("", ["Pass", ratioAxis(spread), "Time with it, against without", "Error with it", "Error without"], rows));
     }
 
     named({ name, steps, stage }) {
@@ -162,32 +161,5 @@ var FreezerViewer = FreezerViewer || {};
     return element;
   }
 
-  /** How far from 1 the axis of some ratios goes, to both sides, as a factor. */
-  function spreadOf(ratios) {
-    const far = ratios.flatMap(({ low, value, high }) => [low, value, high]).filter((one) => one > 0).map((one) => Math.abs(Math.log(one)));
-    return Math.max(LEAST_SPREAD, ...far) * 1.08;
-  }
-
-  /** The ends and the middle of the axis: times as long. */
-  function axis(spread) {
-    const end = (at) => `${Math.exp(at).toFixed(2)}×`;
-    return h("span.fv-ratio-axis.fv-num", null, h("span", null, end(-spread)), h("span", null, "1"), h("span", null, end(spread)));
-  }
-
-  /** A time ratio and its interval on a logarithmic axis, with 1 in the middle. */
-  function ratioBar({ low, value, high, text, verdict }, spread) {
-    if (!(value > 0)) return null;
-    const place = (one) => 50 + (50 * Math.max(-spread, Math.min(spread, Math.log(one)))) / spread;
-    const [start, end] = [low > 0 ? place(low) : 0, high === null ? 100 : place(high)];
-    const word = verdict ?? (value < 1 ? "faster" : "slower");
-    return h(
-      "span.fv-ratio",
-      { role: "img", "aria-label": `${text}, ${word}`, class: `fv-ratio-${word.split(" ")[0]}` },
-      h("span.fv-ratio-bar", { style: { left: `${Math.min(50, place(value))}%`, width: `${Math.abs(place(value) - 50)}%` } }),
-      h("span.fv-ratio-span", { style: { left: `${start}%`, width: `${end - start}%` } }),
-      h("span.fv-ratio-point", { style: { left: `${place(value)}%` } }),
-    );
-  }
-
-  Object.assign(FreezerViewer, { FindingsPanel, ratioBar });
+  Object.assign(FreezerViewer, { FindingsPanel });
 })();

@@ -1,4 +1,4 @@
-/* The before | after graphs of the chosen pass: static/graph.js draws them, here they follow the viewer's state. */
+/* The before | after graphs of the chosen pass: static/graph/ draws them, here they follow the viewer's state. */
 "use strict";
 var FreezerViewer = FreezerViewer || {};
 

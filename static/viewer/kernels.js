@@ -3,11 +3,11 @@
 var FreezerViewer = FreezerViewer || {};
 
 (() => {
-  const { h, fill, grid, isInstalled, coloured, selectsText, VirtualList } = FreezerViewer;
+  const { h, fill, grid, isInstalled, listMove, coloured, selectsText, VirtualList } = FreezerViewer;
 
   class KernelsPanel {
     /** Whether a trace has any program to show. */
-    static fits(model) {
+    static isFor(model) {
       return model.view.programs.length > 0;
     }
 
@@ -148,12 +148,9 @@ var FreezerViewer = FreezerViewer || {};
     }
 
     key(event) {
-      const move = { ArrowDown: 1, ArrowUp: -1, PageDown: 10, PageUp: -10, Home: -Infinity, End: Infinity }[event.key];
-      if (move === undefined || !this.rows.length) return;
-      event.preventDefault();
-      event.stopPropagation();
-      const at = this.rows.indexOf(this.chosen);
-      const next = this.rows[Math.max(0, Math.min(this.rows.length - 1, at + move))];
+      const place = listMove(event, this.rows.indexOf(this.chosen), this.rows.length, 10);
+      if (place === null) return;
+      const next = this.rows[place];
       this.app.navigate({ kernel: next, node: null, attribute: null });
       this.list.element.setAttribute("aria-activedescendant", this.optionId(next));
     }
@@ -194,7 +191,8 @@ var FreezerViewer = FreezerViewer || {};
       const op = model.graph(step).nodes.get(id)?.op;
       return h("li", null, op === undefined ? h("code", null, `%${id}`) : [app.link(`%${id}`, { step, node: id, attribute: null, tab: "graph" }), h("span.fv-muted", null, ` ${op}`)]);
     };
-    const first = at === null ? null : model.chains(program.method)[0]?.[0].index ?? null;
+    const chain = model.chains(program.method).find(([step]) => step.side === program.side);
+    const first = at === null ? null : chain?.[0].index ?? null;
     return [
       FreezerViewer.detailsTitle(kernel.name, h("span.fv-badge", null, kernel.kind)),
       h("p.fv-muted", null, `call ${index + 1} of ${program.kernels.length}, ${program.name}`),

@@ -3,7 +3,7 @@
 var FreezerViewer = FreezerViewer || {};
 
 (() => {
-  const { diffLines } = FreezerViewer;
+  const { h, diffLines } = FreezerViewer;
 
   class Pair {
     /**
@@ -79,5 +79,10 @@ var FreezerViewer = FreezerViewer || {};
     return step.label ?? String(step.index);
   }
 
-  Object.assign(FreezerViewer, { Pair, stepLabel });
+  /** The letter of trace A (0) or B (1), in its own shape and colour. */
+  function sideSign(side) {
+    return h("span.fv-side", { class: `fv-side-${"ab"[side]}` }, "AB"[side]);
+  }
+
+  Object.assign(FreezerViewer, { Pair, stepLabel, sideSign });
 })();

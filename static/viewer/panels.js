@@ -70,7 +70,7 @@ var FreezerViewer = FreezerViewer || {};
     }
 
     nodes(ids, at, step) {
-      const { details, model } = this.app;
+      const { model } = this.app;
       return ids.map((id) => {
         const op = model.graph(at).nodes.get(id)?.op;
         return h("div", { data: { node: id } }, this.app.link(`%${id}`, { step, node: id, attribute: null, tab: "graph" }), op && op !== "prim::Constant" ? h("span.fv-muted", null, ` ${op}`) : null);

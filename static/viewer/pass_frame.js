@@ -3,7 +3,7 @@
 var FreezerViewer = FreezerViewer || {};
 
 (() => {
-  const { h } = FreezerViewer;
+  const { h, reveal } = FreezerViewer;
 
   class PassFrame {
     /**
@@ -46,6 +46,11 @@ var FreezerViewer = FreezerViewer || {};
     /** What opens the drawer. */
     drawerButton() {
       return h("button.fv-button.fv-drawer-button", { type: "button", onclick: () => this.draw(true) }, "Passes");
+    }
+
+    /** Scrolls as little as shows an option below the title of its stage, which stays at the top. */
+    bringIntoView(option) {
+      reveal(this.list, option, { below: option.parentElement.firstElementChild.offsetHeight });
     }
 
     /** Options under a title for each run of one stage and method; `read` returns what an item is of. */

@@ -3,7 +3,7 @@
 var FreezerViewer = FreezerViewer || {};
 
 (() => {
-  const { h, fill, reveal, PassFrame } = FreezerViewer;
+  const { h, fill, PassFrame } = FreezerViewer;
 
   const MORE = [
     ["nodes", (step) => step.nodes],
@@ -61,7 +61,7 @@ var FreezerViewer = FreezerViewer || {};
       this.options.get(previous?.step)?.setAttribute("aria-selected", "false");
       const chosen = this.options.get(state.step);
       chosen?.setAttribute("aria-selected", "true");
-      if (chosen) reveal(this.list, chosen);
+      if (chosen) this.bringIntoView(chosen);
       this.list.setAttribute("aria-activedescendant", chosen?.id ?? "");
     }
 
@@ -106,6 +106,7 @@ var FreezerViewer = FreezerViewer || {};
         h("span.fv-pass-name", null, step.name),
         round,
         h("span.fv-spring"),
+        payoffs(step),
         counts(this.app.model, step),
         this.more(step),
         this.speed(step),
@@ -131,9 +132,10 @@ var FreezerViewer = FreezerViewer || {};
       const error = past(step);
       if (!error && step.notices.length) return h("span.fv-pass-mark.fv-warn", { role: "img", "aria-label": "notice", title: step.notices.join("\n") }, "!");
       if (!error) return this.marks ? h("span.fv-pass-mark") : null;
-      const first = step.past_tolerance.includes("eager") ? ", the first that is" : "";
-      const title = `Error ${error.max_abs} against eager: past tolerance${first}`;
-      return h("span.fv-pass-mark.fv-bad", { role: "img", "aria-label": "past tolerance", title }, "≠");
+      // What the first one broke stays broken: only the first stands out.
+      const isFirst = step.past_tolerance.includes("eager");
+      const label = isFirst ? "the first past tolerance" : "past tolerance";
+      return h("span.fv-pass-mark", { class: isFirst ? "fv-pass-broke" : "fv-muted", role: "img", "aria-label": label, title: `Error ${error.max_abs} against eager: ${label}` }, "≠");
     }
 
     failed(failure) {
@@ -161,6 +163,18 @@ var FreezerViewer = FreezerViewer || {};
     return h("span.fv-counts.fv-num", null, parts.some(Boolean) ? parts : rest);
   }
 
+  /** By how much the pass changed the latency, where that is measurable; of several devices the largest change. */
+  function payoffs(step) {
+    const [most] = [...step.latency_changes].sort((one, other) => far(other) - far(one));
+    if (!most) return null;
+    const title = step.latency_changes.map((change) => `measurably ${change.verdict} than step ${change.since}: ${change.text}`).join("\n");
+    return h("span.fv-payoff.fv-num", { class: `fv-payoff-${most.verdict}`, role: "img", "aria-label": `measurably ${most.verdict}, ${most.ratio}`, title }, most.verdict === "faster" ? "▼ " : "▲ ", most.ratio);
+  }
+
+  function far({ ratio }) {
+    return Math.abs(Math.log(Number.parseFloat(ratio)));
+  }
+
   /** The error against eager, where it is past torch's tolerances. */
   function past(step) {
     return step.numerics.find((entry) => entry.reference === "eager" && entry.error === null && !entry.close);
@@ -172,7 +186,7 @@ var FreezerViewer = FreezerViewer || {};
       : step.before !== null && model.pair(step.index).same
         ? "changed the module, not this graph"
         : `${step.removed} removed, ${step.added} added, ${step.modified} changed`;
-    return [`${step.name} (${step.stage}, ${step.method})`, step.before === null ? `${step.nodes} nodes` : effect, step.duration]
+    return [`${step.name} (${step.stage}, ${step.method})`, step.before === null ? `${step.nodes} nodes` : effect, step.duration, ...step.latency_changes.map(({ verdict, text }) => `${verdict}: ${text}`)]
       .filter(Boolean)
       .join(" · ");
   }

@@ -23,8 +23,9 @@ var FreezerViewer = FreezerViewer || {};
     [() => h("span.fv-muted", null, "moved"), "the same nodes in another order"],
     [() => h("span.fv-muted", null, "module"), "the graph stayed, the module's attributes changed"],
     [() => h("span.fv-round", null, "r2"), "second round of a loop of passes"],
+    [() => [h("span.fv-payoff.fv-payoff-faster", null, "▼ 0.88×"), " ", h("span.fv-payoff.fv-payoff-slower", null, "▲ 1.10×")], "the pass made it measurably faster, or slower, than the pass before: times as long"],
     [() => h("span.fv-speed", null, h("span.fv-speed-bar", { style: { width: "70%" } }), h("span.fv-speed-spread", { style: { left: "58%", width: "24%" } })), "median latency after the pass, with its 95% interval; green or red where measurably faster or slower than the first step"],
-    [() => h("span.fv-bad", null, "≠"), "outputs are past torch's tolerances against eager"],
+    [() => [h("span.fv-pass-broke", null, "≠"), " ", h("span.fv-muted", null, "≠")], "outputs are past torch's tolerances against eager: the first pass that made them so, those after it"],
     [() => h("span.fv-warn", null, "!"), "there is a notice about the pass"],
   ];
 

@@ -1,4 +1,4 @@
-/* What Inductor generated with freezing beside what it generated without: kernels that do the same work in one row. */
+/* Kernels of two programs that do the same work in one row, and what else tells the programs apart. */
 "use strict";
 var FreezerViewer = FreezerViewer || {};
 
@@ -6,37 +6,53 @@ var FreezerViewer = FreezerViewer || {};
   const { h, grid } = FreezerViewer;
   const WORDS = { same: "the same", different: "differ", "only with freezing": "only with freezing", "only without freezing": "only without" };
 
-  /** @param {Object} comparison one of `view.comparisons` */
+  /**
+   * What Inductor generated with freezing beside what it generated without.
+   * @param {Object} comparison one of `view.comparisons`
+   */
   function sideBySide(app, comparison) {
     return [h("p", null, counts(app, comparison)), kernels(app, comparison), passes(comparison)];
   }
 
   function counts(app, { frozen, unfrozen, groups }) {
     const { programs } = app.model.view;
-    const told = Object.entries(WORDS)
-      .map(([difference, words]) => [groups.filter((group) => group.difference === difference).length, words])
-      .filter(([count]) => count);
-    return `${programs[frozen].kernels.length} kernels with freezing, ${programs[unfrozen].kernels.length} without; by the work they do: ${told.map(([count, words]) => `${count} ${words}`).join(", ")}.`;
+    return `${programs[frozen].kernels.length} kernels with freezing, ${programs[unfrozen].kernels.length} without; by the work they do: ${groupCounts(groups, WORDS)}.`;
+  }
+
+  /** How many groups there are of each difference ("17 differ, 1 the same"). */
+  function groupCounts(groups, words) {
+    return Object.entries(words)
+      .map(([difference, text]) => [groups.filter((group) => group.difference === difference).length, text])
+      .filter(([count]) => count)
+      .map(([count, text]) => `${count} ${text}`)
+      .join(", ");
   }
 
   function kernels(app, { frozen, unfrozen, groups }) {
-    const chosen = ({ program, kernel }, group) => kernel !== null && ((program === frozen && group.frozen.includes(kernel)) || (program === unfrozen && group.unfrozen.includes(kernel)));
-    const rows = groups.map((group) =>
-      h(
-        "tr",
-        { class: `${chosen(app.current, group) ? "fv-chosen" : ""} ${group.difference === "same" ? "fv-row-same" : ""}` },
-        h("td", null, links(app, frozen, group.frozen)),
-        h("td.fv-num", { class: group.lost && group.unfrozen.length ? "fv-bad" : "" }, group.frozen_time),
-        h("td", null, links(app, unfrozen, group.unfrozen)),
-        h("td.fv-num", null, group.unfrozen_time),
-        h("td", null, group.difference === "same" ? "=" : group.difference, group.lost && group.unfrozen.length ? h("div.fv-bad", null, "takes longer with freezing") : null),
-      ),
-    );
-    return grid("", ["With freezing", "Time", "Without", "Time", ""], rows);
+    const rows = groups.map((group) => {
+      const lost = group.lost && group.unfrozen.length > 0;
+      return kernelRow(app, group.difference === "same", [
+        { program: frozen, kernels: group.frozen, time: group.frozen_time, lost },
+        { program: unfrozen, kernels: group.unfrozen, time: group.unfrozen_time },
+      ], [group.difference === "same" ? "=" : group.difference, lost ? h("div.fv-bad", null, "takes longer with freezing") : null]);
+    });
+    return grid("", ["With freezing", "Without", ""], rows);
   }
 
-  function links(app, program, places) {
-    const { kernels } = app.model.view.programs[program];
+  /**
+   * A row of a table of kernels: those of each side and their time together, then what there is to say.
+   * @param {boolean} same whether the two sides do not differ
+   * @param {{program: number|null, kernels: number[], time: string|null, lost?: boolean}[]} sides
+   */
+  function kernelRow(app, same, sides, last) {
+    const { program, kernel } = app.current;
+    const chosen = kernel !== null && sides.some((side) => side.program === program && side.kernels.includes(kernel));
+    const cells = sides.map((side) => h("td", null, links(app, side), side.time ? h("div.fv-num.fv-kernels-time", { class: side.lost ? "fv-bad" : "" }, side.time) : null));
+    return h("tr", { class: `${chosen ? "fv-chosen" : ""} ${same ? "fv-row-same" : ""}` }, cells, h("td", null, last));
+  }
+
+  function links(app, { program, kernels: places }) {
+    const { kernels } = app.model.view.programs[program] ?? { kernels: [] };
     return places.map((kernel) => h("div.fv-mono", null, app.link(kernels[kernel].name, { program, kernel, node: null, attribute: null })));
   }
 
@@ -46,5 +62,5 @@ var FreezerViewer = FreezerViewer || {};
     return grid("Passes with an effect in one of the two only", ["Pass", "With freezing", "Without"], rows);
   }
 
-  Object.assign(FreezerViewer, { sideBySide });
+  Object.assign(FreezerViewer, { sideBySide, groupCounts, kernelRow });
 })();

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from urllib.parse import urlsplit
 
 import pytest
-from playwright.sync_api import Browser, Page, Request
+from playwright.sync_api import Browser, BrowserContext, Page, Request
 
 ARGUMENTS = (
     "--no-sandbox",
@@ -31,17 +31,34 @@ def problems() -> list[str]:
     return []
 
 
-@pytest.fixture
-def page(browser: Browser, problems: list[str]) -> Iterator[Page]:
-    """A page that fails its test on any console error, exception, or request that leaves this machine."""
+@pytest.fixture(scope="module")
+def context(browser: Browser) -> Iterator[BrowserContext]:
+    """Where the pages of one module's tests open: a context each would cost more than most tests do."""
     context = browser.new_context(viewport={"width": 1280, "height": 720}, reduced_motion="reduce")
+    yield context
+    context.close()
+
+
+@pytest.fixture
+def page(context: BrowserContext, problems: list[str]) -> Iterator[Page]:
+    """A page that fails its test on any console error, exception, or request that leaves this machine."""
     opened = context.new_page()
     opened.on("console", lambda message: problems.append(message.text) if message.type == "error" else None)
     opened.on("pageerror", lambda error: problems.append(str(error)))
     opened.on("request", lambda request: None if stays_here(request) else problems.append(f"asked for {request.url}"))
     yield opened
-    context.close()
+    forget(context)
     assert problems == []
+
+
+def forget(context: BrowserContext) -> None:
+    """Closes a context's pages, and clears what the next one would find: cookies, and what pages have stored."""
+    session = context.new_cdp_session(context.pages[0])
+    session.send("Storage.clearDataForOrigin", {"origin": "*", "storageTypes": "all"})
+    for opened in context.pages:
+        opened.close()
+    context.clear_cookies()
+    context.clear_permissions()
 
 
 def stays_here(request: Request) -> bool:

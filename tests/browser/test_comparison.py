@@ -15,7 +15,7 @@ from tests.browser.test_viewer import host_page, serious_findings
 from viewer.report import render_comparison
 from viewer.view_models.comparison import comparison_data
 
-TABS = ("attributes", "rewrites", "aliases", "ir", "code", "charts", "environment", "graph")
+TABS = ("attributes", "rewrites", "aliases", "ir", "code", "charts", "findings", "environment", "graph")
 
 Opener = Callable[..., Page]
 
@@ -260,7 +260,7 @@ def hosted(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_in_a_shadow_root_axe_finds_nothing_serious(page: Page, hosted: Path, scheme: str):
     page.goto(hosted.as_uri())
     page.evaluate(f"start({{theme: '{scheme}', state: {{attribute: 'conv.weight'}}}}) && null")
-    for number in range(1, 9):
+    for number in range(1, 10):
         page.keyboard.press(str(number))
         settle(page)
         page.wait_for_timeout(50)

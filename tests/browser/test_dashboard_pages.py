@@ -65,11 +65,16 @@ def template() -> Callable[[dict[str, Any]], str]:
     return render
 
 
-@pytest.fixture
-def opened(page: Page, template: Callable[[dict[str, Any]], str]) -> Opener:
-    """Opens the dashboard at a route; ``change`` edits the values at the start."""
+@pytest.fixture(scope="module")
+def payload() -> dict[str, Any]:
+    """What the server sends of the small trace."""
     trace = small_trace()
-    payload = {"view": view_data(trace), "graph": graph_data.graph_data(trace), "charts": chart_items(trace)}
+    return {"view": view_data(trace), "graph": graph_data.graph_data(trace), "charts": chart_items(trace)}
+
+
+@pytest.fixture
+def opened(page: Page, template: Callable[[dict[str, Any]], str], payload: dict[str, Any]) -> Opener:
+    """Opens the dashboard at a route; ``change`` edits the values at the start."""
 
     def open_page(route: str = "", change: Callable[[dict[str, Any]], None] = lambda start: None) -> Page:
         start = values()
@@ -119,6 +124,16 @@ def asked(page: Page, kind: str) -> list[dict[str, Any]]:
 def answer(page: Page, kind: str, function: str) -> None:
     """Sets how the channel answers a type of message."""
     page.evaluate(f"() => {{ fake.answers.{kind} = {function}; }}")
+
+
+LAST_IS_SHOWN = """(list) => list.lastElementChild.getBoundingClientRect().bottom
+    <= list.getBoundingClientRect().bottom"""
+CUT_ROWS = """(list) => {
+    const title = list.querySelector('.fv-passes-stage').getBoundingClientRect();
+    const edge = Math.max(title.bottom, list.getBoundingClientRect().top + 1);
+    return [...list.querySelectorAll('.fd-step')].map((row) => row.getBoundingClientRect())
+        .filter(({ top, bottom }) => top < edge - 1 && bottom > edge + 1).map(({ top }) => top);
+}"""
 
 
 def set_jobs(page: Page, *changes: dict[str, Any], steps: int = 0) -> None:
@@ -360,6 +375,18 @@ def test_a_recording_from_start_to_viewer(opened: Opener) -> None:
     expect(page.get_by_role("tab", name="Graph")).to_be_visible()
     page.go_back()
     expect(page.get_by_role("heading", level=1)).to_have_text("See what freezing does to your model")
+
+
+@pytest.mark.parametrize("height", [620, 633, 700])
+def test_the_title_of_a_stage_cuts_no_step_in_two(opened: Opener, height: int) -> None:
+    page = opened("?job=1")
+    page.set_viewport_size({"width": 1280, "height": height})
+    for steps in (3, 18, 31):
+        set_jobs(page, {"message": "freezing"}, steps=steps)
+        shown = page.get_by_role("list", name="Recorded steps")
+        expect(shown.locator(".fd-step")).to_have_count(steps)
+        assert shown.evaluate(CUT_ROWS) == []
+        assert shown.evaluate(LAST_IS_SHOWN)
 
 
 def test_a_recording_that_ends_elsewhere_is_told_and_takes_nobody_along(opened: Opener) -> None:

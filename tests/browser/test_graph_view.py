@@ -86,7 +86,7 @@ class Harness:
         return int(
             self.page.evaluate(
                 """([x, y, width, height]) => {
-                    const { data } = view.surface.getImageData(x, y, width, height);
+                    const { data } = view.stage.surface.getImageData(x, y, width, height);
                     return new Set(new Uint32Array(data.buffer)).size;
                 }""",
                 [x, y, width, height],
@@ -249,7 +249,7 @@ def test_places_of_the_other_side_are_only_hinted_at_where_there_is_much_to_comp
     assert "stroke-dasharray" in graph.run("return view.toSVG()")
     graph.open(called_trace())
     graph.show(1)
-    graph.run("await view.expandAll(); view.fit()")
+    graph.run("await view.groups.expandAll(); view.fit()")
     assert "stroke-dasharray" not in graph.run("return view.toSVG()")
 
 
@@ -258,14 +258,15 @@ def test_what_nothing_reads_stands_in_its_module(graph: Harness) -> None:
     first, second = chain(("first", "first.inner"), ("second", "second.inner"))
     graph.open(trace_of(snapshot_of(check, first, replace(second, inputs=("first",)))))
     graph.show(0)
-    groups = graph.run("return [...view._outline().groups.keys()]")
+    groups = graph.run("return [...view.outline().groups.keys()]")
     assert groups == ["", "second"]
 
 
 def test_the_last_picture_stays_while_the_next_one_is_laid_out(graph: Harness) -> None:
     graph.open(synthetic_trace(60, 3))
     graph.show(0)
-    graph.run("view.scenes.clear(); view.runner.run = async (input) => FreezerGraph.layout(input)")
+    graph.run("view.arrangements.forget()")
+    graph.run("view.arrangements.runner.run = async (input) => FreezerLayout.layout.run(input)")
     titles = """const shown = view.show({ after: 1 });
         const titles = () => [...view.toSVG().matchAll(/>(before|after|graph)</g)].map((match) => match[1]);
         const first = titles();
@@ -278,7 +279,7 @@ def test_a_rewritten_graph_keeps_what_one_looks_at_where_it_is(graph: Harness) -
     graph.open(small_trace())
     graph.show(2)
     graph.run('await view.select("sum", { center: true })')
-    where = """const item = view.selected, { layout } = view.picture, { camera } = view;
+    where = """const { item } = view.selection, { layout } = view.picture, { camera } = view;
         return [(layout.x[item] + layout.width[item] / 2 - camera.x) * camera.zoom,
             (layout.y[item] - camera.y) * camera.zoom];"""
     old = graph.run(where)
@@ -313,16 +314,16 @@ def test_wrong_steps_and_formats_are_refused_in_words(graph: Harness) -> None:
 def test_expand_and_collapse(graph: Harness) -> None:
     graph.open(synthetic_trace(400, 4))
     graph.show(1)
-    graph.run("await view.collapseAll()")
+    graph.run("await view.groups.collapseAll()")
     assert graph.run("return view.state().expanded") == []
     closed = graph.run("return view.picture.scene.items.filter((item) => item.group).map((item) => item.group.id)")
     assert closed == ["", *(f"layer{number}" for number in range(1, 7))]
-    graph.run('await view.expandTo("conv.3")')
+    graph.run('await view.groups.expandTo("conv.3")')
     assert graph.run("return view.state().expanded") == ["layer1", "layer1.3"]
     assert "conv.3" in graph.positions()
-    graph.run('await view.collapse("layer1.3")')
+    graph.run('await view.groups.collapse("layer1.3")')
     assert "conv.3" not in graph.positions()
-    graph.run("await view.expandAll()")
+    graph.run("await view.groups.expandAll()")
     assert {f"relu.{number}" for number in range(40)} <= set(graph.positions())
     assert ["expand", None] in graph.run("return events")
 
@@ -330,7 +331,7 @@ def test_expand_and_collapse(graph: Harness) -> None:
 def test_closed_modules_count_what_they_hold(graph: Harness) -> None:
     graph.open(synthetic_trace(400, 4))
     graph.show(1)
-    graph.run("await view.collapseAll(); view.fit()")
+    graph.run("await view.groups.collapseAll(); view.fit()")
     texts = [(text, x < 640) for text, x, y in svg_texts(graph.run("return view.toSVG()")) if y > 40]
     before, after = ({text for text, left in texts if left == side} for side in (True, False))
     assert {"32 ops", "−6", "~2"} <= before
@@ -342,16 +343,16 @@ def test_closed_modules_count_what_they_hold(graph: Harness) -> None:
 def test_double_click_opens_and_closes(graph: Harness) -> None:
     graph.open(synthetic_trace(400, 4))
     graph.show(1)
-    graph.run("await view.collapseAll(); view.fit()")
+    graph.run("await view.groups.collapseAll(); view.fit()")
     x, y = centre_of(graph, "layer1")
     graph.page.mouse.dblclick(x, y)
-    graph.page.wait_for_function("view.expanded.has('layer1')")
+    graph.page.wait_for_function("view.groups.open.has('layer1')")
 
 
 def test_nested_blocks_are_groups(graph: Harness) -> None:
     graph.open(small_trace())
     graph.show(2)
-    groups = graph.run("return [...view._outline().groups.values()].map((group) => [group.id, group.label])")
+    groups = graph.run("return [...view.outline().groups.values()].map((group) => [group.id, group.label])")
     assert ["noisy/", "If"] in groups
     assert ["noisy/0/", "then"] in groups
     assert ["looped/", "Loop"] in groups
@@ -363,7 +364,7 @@ def test_a_module_called_twice_is_two_groups(graph: Harness) -> None:
     graph.open(trace_of(snapshot_of(*chain(*places))))
     graph.show(0)
     assert_layout_holds(graph.laid_out())
-    groups = graph.run("return [...view._outline().groups.keys()]")
+    groups = graph.run("return [...view.outline().groups.keys()]")
     assert {"shared", "shared#2"} <= set(groups)
 
 
@@ -373,7 +374,7 @@ def test_a_node_that_a_pass_made_stands_with_its_neighbours(graph: Harness) -> N
     )
     graph.show(0)
     groups: dict[str, list[str]] = graph.run(
-        """const { groups } = view._outline();
+        """const { groups } = view.outline();
         return Object.fromEntries([...groups].map(([id, group]) => [id,
             group.children.map((child) => (child.children ? child.id : view.model.ids[child.leaf]))]));"""
     )
@@ -385,7 +386,7 @@ def test_what_replaces_a_module_stands_in_the_same_box(graph: Harness) -> None:
     old, new = ([(f"{side}{name}", module) for name, module in modules] for side in ("old", "new"))
     graph.open(trace_of(snapshot_of(*chain(*old)), snapshot_of(*chain(*new))))
     graph.show(1)
-    assert graph.run("return [...view._outline().groups.keys()]") == ["", "first", "second"]
+    assert graph.run("return [...view.outline().groups.keys()]") == ["", "first", "second"]
 
 
 def test_a_fold_leaves_a_straight_line_through_the_place_of_what_is_gone(graph: Harness) -> None:
@@ -412,10 +413,10 @@ def test_constants_stay_chips_where_passes_reorder_them(graph: Harness) -> None:
 def test_constants_are_chips_until_asked_for(graph: Harness) -> None:
     graph.open(small_trace())
     graph.show(8)
-    graph.run("await view.expandAll(); view.fit()")
+    graph.run("await view.groups.expandAll(); view.fit()")
     assert "self.block.conv.weight" not in graph.positions()
     assert "weight [2, 1, 3, 3]" in {text for text, _, _ in svg_texts(graph.run("return view.toSVG()"))}
-    graph.run("await view.setOptions({ constants: true }); await view.expandAll()")
+    graph.run("await view.setOptions({ constants: true }); await view.groups.expandAll()")
     assert {"self.block.conv.weight", "weight_fused_bn", "one"} <= set(graph.positions())
     assert_layout_holds(graph.laid_out())
 
@@ -430,7 +431,7 @@ def test_search_finds_by_every_text(graph: Harness) -> None:
     assert graph.page.evaluate(find, "future/neg") == ["future/negative"]
     assert graph.page.evaluate(find, "no such thing") == []
     assert graph.run('return view.search("rand_like")') == [{"id": "noise", "label": "rand_like", "module": "noise"}]
-    graph.run("await view.collapseAll(); await view.focusMatch(0)")
+    graph.run("await view.groups.collapseAll(); await view.focusMatch(0)")
     assert "noise" in graph.positions()
     assert graph.run("return view.state().selection") == "noise"
 
@@ -448,18 +449,6 @@ def test_a_click_selects_and_tells_both_versions(graph: Harness) -> None:
     assert graph.page.locator("[aria-live]").text_content() == "conv2d y in block.conv, Tensor, changed"
     graph.page.mouse.click(20, 400)
     assert graph.run("return chosen.at(-1)") == {"id": None, "kind": None, "node": None, "group": None}
-
-
-def test_history_names_the_steps_that_touched_a_node(graph: Harness) -> None:
-    graph.open(small_trace())
-    graph.show(8)
-    assert graph.run('return view.history("y")') == [
-        {"step": 2, "status": "added"},
-        {"step": 4, "status": "changed"},
-        {"step": 8, "status": "changed"},
-    ]
-    assert graph.run('return view.history("normed")')[-1] == {"step": 8, "status": "removed"}
-    assert graph.run('return view.history("nowhere")') == []
 
 
 def test_the_tooltip_says_what_a_box_is(graph: Harness) -> None:
@@ -499,7 +488,7 @@ def test_state_comes_back_after_a_reload(graph: Harness) -> None:
     trace = synthetic_trace(400, 6)
     graph.open(trace)
     graph.show(3)
-    graph.run('await view.collapse("layer1"); await view.select("relu.17", { center: true }); view.zoomBy(1.3)')
+    graph.run('await view.groups.collapse("layer1"); await view.select("relu.17", { center: true }); view.zoomBy(1.3)')
     state, places = graph.run("return view.state()"), graph.positions()
     graph.open(trace)
     graph.page.evaluate("(state) => view.restore(state)", json.loads(json.dumps(state)))
@@ -523,7 +512,7 @@ def test_keys_walk_along_edges(graph: Harness) -> None:
     assert selected("ArrowDown") == "sum"
     assert selected("ArrowDown") == "looped"
     graph.page.keyboard.press("Enter")
-    graph.page.wait_for_function("!view.expanded.has('looped/')")
+    graph.page.wait_for_function("!view.groups.open.has('looped/')")
     assert selected("ArrowDown") == "future"
     assert selected("n") in {"y", "normed", "sum"}
     zoom = graph.run("return view.camera.zoom")
@@ -578,6 +567,74 @@ def test_the_wheel_can_be_left_to_the_page(graph: Harness) -> None:
     assert graph.run("return view.camera.zoom") > zoom
 
 
+def test_a_chip_that_makes_its_box_wide_is_not_cut(graph: Harness) -> None:
+    weight = Node("w", "prim::Constant", (), (Value("quite_a_long_name_of_a_weight", "Tensor"),))
+    conv = Node("conv", "aten::conv2d", ("x", "quite_a_long_name_of_a_weight"), (Value("conv", "Tensor"),))
+    graph.open(trace_of(snapshot_of(weight, conv)))
+    graph.show(0)
+    texts = {text for text, _, _ in svg_texts(graph.run("return view.toSVG()"))}
+    assert "quite_a_long_name_of_a_weight" in texts
+
+
+def test_a_value_called_input_has_its_type_in_the_tooltip(graph: Harness) -> None:
+    relu = Node("relu", "aten::relu", ("input",), (Value("relu", "Tensor"),))
+    graph.open(trace_of(GraphSnapshot((Value("input", "Float(2, 3)"),), (relu,), ("relu",))))
+    graph.show(0)
+    x, y = graph.run(
+        """const box = view.picture.box(view.picture.scene.itemOf("relu")), { camera } = view;
+        return [(box.x + box.width / 2 - camera.x) * camera.zoom + 640, (box.y + 10 - camera.y) * camera.zoom + 360];"""
+    )
+    graph.page.mouse.move(x, y)
+    assert "← %input : f32[2, 3]" in graph.page.locator(".fg-tip").inner_text()
+
+
+def test_names_of_open_modules_stay_in_sight_sideways(graph: Harness) -> None:
+    graph.open(synthetic_trace(60, 2))
+    graph.show(0)
+    graph.run("await view.groups.expandAll()")
+    name, left, right = graph.run(
+        """const group = view.picture.scene.itemOf("layer1"), box = view.picture.box(group);
+        view.camera.jump({ x: box.x + box.width / 2 + 640 / 6, y: box.y + 60, zoom: 6 });
+        view.stage.draw();
+        const header = view.panes.headers[2].find((one) => one.item === group);
+        return [header.x, view.camera.x - 640 / 6, box.x + box.width];"""
+    )
+    assert left < name < right
+
+
+def test_the_map_lets_through_the_boxes_that_it_covers(graph: Harness) -> None:
+    graph.open(synthetic_trace(400, 2))
+    graph.show(0)
+    graph.run("await view.groups.expandAll()")
+    look = """([under, zoom]) => {
+        const { layout } = view.picture, { left, top, width, height } = view.overview.map;
+        const item = view.picture.closedItems()[20];
+        const x = layout.x[item] + layout.width[item] / 2 + (under ? 0 : 4000);
+        const y = layout.y[item] + layout.height[item] / 2;
+        view.camera.jump({ zoom, x: x - (left + width / 2 - 640) / zoom, y: y - (top + height / 2 - 360) / zoom });
+        view.stage.draw();
+        return [left + width / 2, top + height - 8];
+    }"""
+    map_colours = """() => {
+        const { left, top, width, height } = view.overview.map;
+        const { data } = view.stage.surface.getImageData(left, top, width, height);
+        return [...new Uint32Array(data.buffer)].join();
+    }"""
+
+    def shown(under: bool) -> list[str]:
+        seen = []
+        for place in ((20, 600), graph.page.evaluate(look, [under, 1.2])):
+            graph.page.mouse.move(*place)
+            graph.page.evaluate(look, [under, 1.2])
+            seen.append(graph.page.evaluate(map_colours))
+        return seen
+
+    faint, plain = shown(under=True)
+    assert faint != plain
+    beside, beside_too = shown(under=False)
+    assert beside == beside_too
+
+
 # ----------------------------------------------------------------------------------------------------- export, safety
 
 
@@ -613,7 +670,7 @@ def test_it_follows_its_container_and_goes_without_a_trace(graph: Harness) -> No
     graph.open(small_trace())
     graph.show(8)
     graph.run("document.getElementById('graph').style.width = '500px'")
-    graph.page.wait_for_function("view.canvas.width === 500")
+    graph.page.wait_for_function("view.stage.canvas.width === 500")
     graph.run("view.destroy()")
     assert graph.run("return document.getElementById('graph').childElementCount") == 0
 
@@ -683,7 +740,7 @@ def test_layout_of_networks(graph: Harness, shape: Any) -> None:
     graph.open(synthetic_trace(400, 4, shape))
     graph.show(2)
     assert_layout_holds(graph.laid_out())
-    graph.run("await view.expandAll()")
+    graph.run("await view.groups.expandAll()")
     assert_layout_holds(graph.laid_out())
 
 
@@ -691,7 +748,7 @@ def test_layout_of_control_flow(graph: Harness) -> None:
     graph.open(small_trace())
     for after in (0, 2, 4, 6, 8):
         graph.show(after)
-        graph.run("await view.expandAll()")
+        graph.run("await view.groups.expandAll()")
         assert_layout_holds(graph.laid_out())
 
 
@@ -699,14 +756,14 @@ def test_layout_of_random_graphs(graph: Harness) -> None:
     for seed in range(8):
         graph.open(random_trace(seed))
         graph.show(0)
-        graph.run("await view.expandAll()")
+        graph.run("await view.groups.expandAll()")
         assert_layout_holds(graph.laid_out())
 
 
 def test_a_resnet_is_a_straight_column(graph: Harness) -> None:
     graph.open(synthetic_trace(400, 1, changed=0))
     graph.show(0)
-    graph.run("await view.expandAll()")
+    graph.run("await view.groups.expandAll()")
     middles = {round(x + width / 2) for x, _, width, _ in graph.positions().values()}
     assert len(middles) == 1
 
@@ -714,10 +771,10 @@ def test_a_resnet_is_a_straight_column(graph: Harness) -> None:
 def test_the_worker_lays_out_as_the_page_does(graph: Harness) -> None:
     graph.open(synthetic_trace(2000, 2), "{worker: 'auto'}")
     graph.show(1)
-    graph.run("await view.expandAll()")
-    assert graph.run("return view.runner.worker !== null && view.picture.scene.items.length > 500")
+    graph.run("await view.groups.expandAll()")
+    assert graph.run("return view.arrangements.runner.worker !== null && view.picture.scene.items.length > 500")
     same = """const { scene, layout } = view.picture;
-        const here = FreezerGraph.layout(scene.input);
+        const here = FreezerLayout.layout.run(scene.input);
         return Object.keys(here).every((name) => here[name].every((value, at) => value === layout[name][at]));"""
     assert graph.run(same)
 
@@ -725,8 +782,8 @@ def test_the_worker_lays_out_as_the_page_does(graph: Harness) -> None:
 def test_without_workers_it_lays_out_on_the_page(graph: Harness, problems: list[str]) -> None:
     graph.open(synthetic_trace(2000, 2), policy=NO_WORKERS)
     graph.show(1)
-    graph.run("await view.expandAll()")
-    assert graph.run("return view.runner.worker === null && view.picture.scene.items.length > 500")
+    graph.run("await view.groups.expandAll()")
+    assert graph.run("return view.arrangements.runner.worker === null && view.picture.scene.items.length > 500")
     assert graph.colours(0, 60, 640, 580) > 10
     assert problems
     assert all("blob:" in problem and "Content Security Policy" in problem for problem in problems)
@@ -755,7 +812,7 @@ def centre_of(graph: Harness, name: str, right: bool = False) -> tuple[float, fl
     """Where on the page the box of a node or group stands, in the pane before or in the one after."""
     x, y = graph.page.evaluate(
         """(id) => {
-            const item = view._itemOf(id);
+            const item = view.picture.scene.itemOf(id);
             const { layout } = view.picture;
             const { camera } = view;
             return [(layout.x[item] + layout.width[item] / 2 - camera.x) * camera.zoom + 320,

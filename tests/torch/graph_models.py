@@ -34,6 +34,31 @@ class NestedForks(nn.Module):
         return torch.jit.wait(left) - torch.jit.wait(right)
 
 
+class CallsFunction(nn.Module):
+    def forward(self, x):
+        return inner_task(x) * 2
+
+
+class ReturnsDict(nn.Module):
+    def forward(self, x):
+        return {"out": x + 1, "twice": x * 2}
+
+
+class KeepsResult(nn.Module):
+    """Remembers a tensor that has a gradient: ``copy.deepcopy`` refuses such a module once it has run."""
+
+    def __init__(self):
+        super().__init__()
+        self.linear = nn.Linear(2, 2)
+        self.seen = {"last": [torch.zeros(0)]}
+
+    def forward(self, x):
+        y = self.linear(x)
+        if not torch.jit.is_scripting():
+            self.seen = {"last": [y]}
+        return y + 1
+
+
 class Odd(nn.Module):
     """Every kind of constant that torch's printer has a form of its own for."""
 

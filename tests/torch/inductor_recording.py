@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 from unittest import mock
 
+import pytest
 import torch
 import torch._inductor.freezing
 import torch._inductor.fx_passes.binary_folding
@@ -39,6 +40,17 @@ def record(model: nn.Module, *args: Any, measure: fe.Measure | None = None, **op
     return fe.record(model, fe.Inputs(args), backend="inductor", options=fe.InductorOptions(**options), measure=measure)
 
 
+def plant_wrong_rewrite(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Lets the pass that recovers precision turn each ReLU into a negation."""
+
+    def wrong(module: torch.fx.GraphModule) -> None:
+        for node in module.graph.find_nodes(op="call_function", target=torch.ops.aten.relu.default):
+            node.target = torch.ops.aten.neg.default
+
+    folding = torch._inductor.fx_passes.binary_folding
+    monkeypatch.setattr(folding, "recover_original_precision_folded_computation_ops", wrong)
+
+
 def image() -> torch.Tensor:
     return torch.linspace(-1, 1, 2 * 3 * 8 * 8).reshape(2, 3, 8, 8)
 
@@ -47,8 +59,8 @@ def rows(*shape: int) -> torch.Tensor:
     return torch.linspace(-1, 1, torch.Size(shape).numel()).reshape(shape)
 
 
-class _EnoughError(Exception):
-    """Ends a compile before code is generated, which takes most of its time."""
+class _EnoughError(BaseException):
+    """Ends a compile before code is generated, which takes most of its time; Dynamo wraps an `Exception`."""
 
 
 def passes(model: nn.Module, *args: Any, **how: Any) -> tuple[Trace, Mapping[int, LiveGraph]]:
@@ -64,11 +76,8 @@ def passes(model: nn.Module, *args: Any, **how: Any) -> tuple[Trace, Mapping[int
     """
     lowering = mock.patch.object(torch._inductor.graph.GraphLowering, "run", side_effect=_EnoughError)
     freezing = torch._inductor.config.patch(freezing=True)
-    with fresh(), torch.no_grad(), freezing, lowering, capturing(keep_inputs=True) as seen:
-        try:
-            torch.compile(model, **how)(*args)
-        except Exception as error:
-            if "_EnoughError" not in f"{type(error).__name__} {error}":
-                raise
+    stopped = contextlib.suppress(_EnoughError)
+    with fresh(), torch.no_grad(), freezing, lowering, capturing(keep_inputs=True) as seen, stopped:
+        torch.compile(model, **how)(*args)
     trace, (live,) = trace_of(seen.compiles)
     return trace, live

@@ -12,19 +12,6 @@ from tests.torch import inductor_recording as inductor, models
 QUICK = fe.Measure(seconds=0.2, input_sets=1)
 
 
-class Drawing(nn.Module):
-    """Folds a batch norm, and drops a dropout."""
-
-    def __init__(self):
-        super().__init__()
-        self.conv = nn.Conv2d(3, 4, 3)
-        self.bn = nn.BatchNorm2d(4)
-        self.drop = nn.Dropout()
-
-    def forward(self, x):
-        return self.drop(self.bn(self.conv(x)))
-
-
 def test_each_pass_that_did_something_is_held_against_the_freeze_without_it():
     told: list[str] = []
     recording = fe.record(
@@ -50,13 +37,13 @@ def test_each_pass_that_did_something_is_held_against_the_freeze_without_it():
 
 def test_only_what_is_measured_is_told():
     measure = fe.Measure(latency=False, input_sets=1)
-    trace = fe.record(models.filled(Drawing()), image(), measure=measure, ablation=True).trace
+    trace = fe.record(models.filled(models.TwoMethods()), image(), measure=measure, ablation=True).trace
     assert [(found.name, found.latency) for found in trace.ablation] == [
         ("RemoveDropout", ()),
         ("FoldFrozenConvBatchnorm", ()),
     ]
     measure = fe.Measure(numerics=False, seconds=0.1)
-    trace = fe.record(models.filled(Drawing()), image(), measure=measure, ablation=True).trace
+    trace = fe.record(models.filled(models.TwoMethods()), image(), measure=measure, ablation=True).trace
     assert [(found.max_abs_with, found.close_without, len(found.latency)) for found in trace.ablation] == [
         (None, None, 1),
         (None, None, 1),
@@ -80,7 +67,7 @@ def test_a_freeze_that_fails_without_a_pass_says_why(monkeypatch):
 
     monkeypatch.setattr(torch._C, binding, failing)
     measure = fe.Measure(latency=False, input_sets=1)
-    trace = fe.record(models.filled(Drawing()), image(), measure=measure, ablation=True).trace
+    trace = fe.record(models.filled(models.TwoMethods()), image(), measure=measure, ablation=True).trace
     assert [(found.name, found.error) for found in trace.ablation] == [
         ("RemoveDropout", "RuntimeError: planted"),
         ("FoldFrozenConvBatchnorm", None),

@@ -101,6 +101,13 @@ def test_a_set_attribute_has_the_line_of_what_is_assigned():
     assert "move the assignment" in fate.advice
 
 
+def test_attributes_set_one_after_the_other_have_lines_of_their_own():
+    trace = traced(kept_models.AssignsInTurn)
+    for name in ("grid", "size"):
+        _, evidence = first_evidence(trace, name)
+        assert (evidence.op, evidence.source.line) == ("prim::SetAttr", line_of(name))
+
+
 def test_shared_memory_names_the_attribute_it_is_shared_with_and_the_write():
     fate, evidence = first_evidence(traced(kept_models.SharedMemory), "table")
     assert (fate.fate, fate.reason) == ("preserved", "aliases_preserved")

@@ -6,6 +6,7 @@ import dataclasses
 import json
 import subprocess
 import sys
+from types import SimpleNamespace
 
 import pytest
 import torch
@@ -17,7 +18,7 @@ from freeze_engine.bisection.checks import Answer
 from freeze_engine.bisection.prefix import Prefix
 from freeze_engine.bisection.running import Search
 from freeze_engine.measure.candidate import Candidate
-from tests.torch import models
+from tests.torch import graph_models, models
 
 MUL_FOLD = OPTIONAL["FoldFrozenConvMulOrDiv"].binding
 
@@ -156,6 +157,12 @@ def test_what_never_fails_has_no_culprit(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_model_that_keeps_a_result_with_a_gradient_is_searched():
+    model = models.filled(graph_models.KeepsResult())
+    model(torch.ones(1, 2))
+    assert fe.bisect(model, torch.ones(1, 2)).ending == "nothing_found"
+
+
 def test_what_fails_before_the_freeze_is_told_apart():
     class Training(nn.Module):
         def forward(self, x):
@@ -215,7 +222,10 @@ def test_exit_codes_mean_what_they_mean_to_git_bisect(command, ending, verdict):
     [
         ("sh -c 'exit 130'", r"sh exited with 130 on step 0 \(input\), which ends the search"),
         ("sh -c 'kill -9 $$'", r"sh was ended by signal 9"),
-        ("no-such-program-at-all", "cannot be run: No such file"),
+        ("no-such-program-at-all", "there is no such program"),
+        (f"{__file__} -x", "it is no file that may be executed"),
+        ("sh -c nothing-of-that-name", "shells do so for a command that is not found"),
+        ("sh 'it", "the command cannot be read: No closing quotation"),
         ("", "check is empty"),
     ],
 )
@@ -241,15 +251,19 @@ def test_a_model_without_inputs_cannot_be_checked():
 
 
 class _Told:
-    """A check that answers as it is told, once and again."""
+    """Asks nobody, and answers as it is told, once and again."""
 
-    name, is_cheap = "told", False
+    check = SimpleNamespace(is_cheap=False)
 
     def __init__(self, *answers: str) -> None:
         self.left = list(answers)
+        self.on_probe = print
 
     def ask(self, prefix, before):
         return Answer({".": "good", "x": "bad", "?": "untestable"}[self.left.pop(0)], "")
+
+    def doubt(self):
+        return None
 
 
 def unsaved(path):
@@ -259,13 +273,13 @@ def unsaved(path):
 class _Three:
     """Three prefixes of a trace, by the steps they end with."""
 
-    suffix, goes_on = "", False
+    method, suffix, goes_on = "forward", "", False
 
     def __init__(self, trace):
         self._trace = trace
 
     def whole(self):
-        return tuple(Prefix(step, f"step {step}", Candidate(step, print), unsaved) for step in (0, 8, 15))
+        return tuple(Prefix(step, f"step {step}", lambda: Candidate("", print), unsaved) for step in (0, 8, 15))
 
     def has_parts(self, step):
         return False
@@ -283,7 +297,7 @@ class _Three:
 )
 def test_a_check_that_contradicts_itself_is_found_out(answers, every, ending, said):
     trace = fe.record("example:bf16_misfold", measure=None).trace
-    search = Search(trace, _Three(trace), _Told(*answers), every, lambda probe: None)
+    search = Search(trace, _Three(trace), _Told(*answers), every)
     found = search.run()
     assert (found.ending, said in found.message) == (ending, True), found
     if every:

@@ -73,3 +73,50 @@ def test_what_can_be_compiled_once_only_cannot_be_searched():
     options = fe.InductorOptions(discard_parameters=True)
     with pytest.raises(fe.FreezerError, match="discard_parameters takes its parameters"):
         fe.bisect(Outer().eval(), torch.ones(2, 3), backend="inductor", options=options)
+
+
+class Added(nn.Module):
+    """A convolution and an addition that torch 2.13 folds into it without its alpha."""
+
+    def __init__(self):
+        super().__init__()
+        self.conv = nn.Conv2d(3, 4, 3)
+        self.register_buffer("added", torch.ones(1, 4, 1, 1))
+
+    def forward(self, x):
+        return torch.add(self.conv(x), self.added, alpha=2)
+
+
+class Broken(nn.Module):
+    """Misfolded in the second of its graphs."""
+
+    def __init__(self):
+        super().__init__()
+        self.first = nn.Conv2d(3, 3, 1)
+        self.second = Added()
+
+    def forward(self, x):
+        x = self.first(x)
+        torch._dynamo.graph_break()
+        return self.second(x)
+
+
+def test_the_graph_after_a_graph_break_is_searched_as_well():
+    check = fe.AccuracyCheck(input_sets=1)
+    with inductor.fresh():
+        found = fe.bisect(Broken().eval(), torch.ones(1, 3, 6, 6), backend="inductor", check=check, every_step=False)
+    second = "forward, graph 2 (after a graph break)"
+    culprit = found.culprit
+    assert culprit is not None
+    assert (culprit.name, culprit.round, culprit.method) == ("binary_folding", 1, second)
+    assert (
+        found.message
+        == f"Step {culprit.step} (freezing_passes / binary_folding, round 1) of {second} breaks the check."
+    )
+    (rewrite,) = culprit.rewrites
+    assert (rewrite.kind, rewrite.modules) == ("conv_add", ("second.conv", "second"))
+    good = found.trace.steps[culprit.last_good]
+    assert (good.method, good.round) == (second, 1)
+    assert (
+        found.probes[-1].candidate == f"step {culprit.step} (binary_folding, round 1) of {second} with rewrite 1 of 1"
+    )

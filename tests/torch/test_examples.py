@@ -12,7 +12,7 @@ from torch import nn
 
 from freeze_engine import examples
 from freeze_engine.examples import EXAMPLES
-from freeze_engine.models import Inputs
+from freeze_engine.inputs import Inputs
 
 _FOLDABLE = ("aten::batch_norm", "aten::mul", "aten::add")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -9,6 +10,7 @@ import pytest
 import torch
 
 import freeze_engine as fe
+from freeze_engine.backends.torchscript import live
 from freeze_engine.checks import determinism as determinism_module, round_trip as round_trip_module
 
 AGAIN = ("idempotence", "determinism", "round_trip")
@@ -124,6 +126,58 @@ def test_a_file_that_gives_other_outputs_fails(monkeypatch: pytest.MonkeyPatch) 
     (check,) = asked(ConvBn(), (INPUT,), "round_trip").trace.checks
     assert (check.verdict, check.message) == ("failed", "Saved and loaded, it gives other outputs.")
     assert check.details[0].startswith("its outputs differ by up to ")
+
+
+class Quantized(torch.nn.Module):
+    """Its weights are packed in an object that torch's log names by its address."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        layer = torch.nn.Sequential(torch.nn.Linear(4, 4))
+        self.layer = torch.ao.quantization.quantize_dynamic(layer, {torch.nn.Linear})
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return self.layer(x)
+
+
+class Lists(torch.nn.Module):
+    """torch names the type of its list in two ways."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.weights = [torch.ones(20), torch.zeros(20)]
+
+    def forward(self, x: torch.Tensor, which: int) -> torch.Tensor:
+        return x + self.weights[which]
+
+
+@pytest.mark.filterwarnings("ignore:.*quantiz.*")
+@pytest.mark.parametrize(("build", "inputs"), [(Quantized, (torch.ones(1, 4),)), (Lists, (torch.ones(20), 1))])
+def test_weights_that_are_no_tensors_are_compared_by_value(
+    build: Callable[[], torch.nn.Module], inputs: tuple[object, ...]
+) -> None:
+    recording = asked(build(), inputs)
+    assert answers(recording) == dict.fromkeys(AGAIN, "passed")
+    assert "unknown" not in str(recording.trace.checks)
+
+
+@pytest.mark.filterwarnings("ignore:.*quantiz.*")
+def test_an_object_that_tells_nothing_of_itself_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(live, "object_state", lambda held: None)
+    line = (
+        "forward: 1 constant not compared, values unknown: %self.layer.0._packed_params._packed_params "
+        "(__torch__.torch.classes.quantized.LinearPackedParamsBase)"
+    )
+    idempotence, round_trip = asked(Quantized(), (torch.ones(1, 4),), "idempotence", "round_trip").trace.checks
+    assert (idempotence.verdict, idempotence.details[-1]) == ("unknown", line)
+    assert (round_trip.verdict, round_trip.details) == ("passed", (line,))
+    (without_inputs,) = asked(Quantized(), None, "round_trip").trace.checks
+    assert without_inputs == fe.Check(
+        "round_trip",
+        "unknown",
+        "Loaded, its graphs are the same, constants that cannot be compared left out; without inputs it was not run.",
+        (line,),
+    )
 
 
 @pytest.mark.skipif(not torch.backends.mkldnn.is_available(), reason="this torch has no MKLDNN")

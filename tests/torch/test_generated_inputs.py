@@ -12,6 +12,7 @@ from freeze_engine.inputs import Inputs
 from freeze_engine.measure.candidate import Candidate
 from freeze_engine.measure.generated import input_sets
 from freeze_engine.measure.numerics import NumericsOptions, measure_numerics, refusals
+from freeze_engine.trace import Notice
 
 
 def drawn(tensor: torch.Tensor, count: int = 3) -> list[torch.Tensor]:
@@ -160,8 +161,10 @@ def test_a_candidate_that_refuses_what_the_model_accepts_is_in_error() -> None:
 
 def test_where_the_model_refuses_the_given_inputs_no_others_are_tried() -> None:
     report = measure_numerics([Candidate(0, Picky())], Picky(), (torch.zeros(3),), {}, NumericsOptions(input_sets=3))
-    assert report.refused == {}
+    assert report.refused == {"given": "the eager module did not run: ValueError: the sum must be 3"}
     assert [entry.inputs for entry in report.numerics[0]] == ["given", "given"]
+    said = "Nothing was compared: the model does not run on the inputs (ValueError: the sum must be 3)."
+    assert refusals(report) == (Notice("nothing_ran", said),)
 
 
 def test_one_lucky_input_hides_no_error() -> None:

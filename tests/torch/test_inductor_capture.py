@@ -194,7 +194,7 @@ def test_a_compile_that_fails_leaves_its_trace(monkeypatch: pytest.MonkeyPatch):
     assert (trace.failure.type, trace.failure.stage) == ("ValueError", "freezing_passes")
     assert trace.failure.name == "recover_original_precision_folded_computation_ops"
     assert trace.steps[-1].name == "binary_folding"
-    assert trace.attributes == ()
+    assert {fate.fate for fate in trace.attributes} >= {"inlined", "dropped"}  # as known by then
 
 
 def test_a_recording_is_apart_from_what_else_is_compiled_of_the_class():

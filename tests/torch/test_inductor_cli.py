@@ -11,15 +11,15 @@ import freeze_engine as fe
 from viewer.cli import main
 
 _MODELS = """\
-import os
+import ctypes
 import torch
 
 def trained():
     return torch.nn.Sequential(torch.nn.Conv2d(3, 4, 1), torch.nn.BatchNorm2d(4)).eval()
 
 def dying():
-    import torch._inductor.freezing
-    torch._inductor.freezing.constant_fold = lambda graph: os.abort()
+    import torch._inductor.config
+    torch._inductor.config.post_grad_custom_post_pass = lambda graph: ctypes.string_at(0)
     return trained()
 
 def failing():
@@ -29,10 +29,9 @@ def failing():
     torch._inductor.freezing.constant_fold = fail
     return trained()
 
-def hanging():
-    import time
+def hanging():  # as C++ code does that never lets go of the interpreter lock
     import torch._inductor.freezing
-    torch._inductor.freezing.constant_fold = lambda graph: time.sleep(1000)
+    torch._inductor.freezing.constant_fold = lambda graph: ctypes.PyDLL(None).pause()
     return trained()
 """
 _INPUT = ["--input", "1x3x8x8"]
@@ -71,11 +70,21 @@ def test_a_failing_pass_leaves_the_steps_until_then(folder: Path, capsys: pytest
     assert "no such fold" in capsys.readouterr().err
 
 
-def test_a_death_tells_the_stage(folder: Path, capsys: pytest.CaptureFixture[str]):
+def test_a_pass_that_crashes_leaves_the_steps_until_then(folder: Path, capsys: pytest.CaptureFixture[str]):
     assert recorded("dying", *_INPUT) == 3
+    trace = fe.load(folder / "dying.fztrace")
+    fe.check_trace(trace)
     told = capsys.readouterr().err
-    assert "compiling: freezing_passes" in told
-    assert "no trace could be kept of it" in told
+    assert "(segmentation fault), in post_grad_custom_post_pass of forward\n" in told
+    assert f"dying.fztrace holds what was recorded until then: {len(trace.steps)} steps" in told
+    assert (trace.steps[-1].stage, trace.failure and trace.failure.step) == ("post_grad", len(trace.steps) - 1)
+    assert {fate.fate for fate in trace.attributes} == {"dropped", "folded"}
+    notices = {notice.code: notice.message for notice in trace.notices}
+    assert "Unsupported post grad custom pass" in notices["cache_bypassed"]
+    assert "Segmentation fault" in notices["last_words"]
+    assert main(["report", "dying.fztrace", "-o", "dying.html"]) == 0
+    assert main(["stats", "dying.fztrace"]) == 0
+    assert "post_grad_custom_post_pass" in capsys.readouterr().out
 
 
 def test_what_torch_compile_does_not_take_is_refused_with_a_remedy(folder: Path, capsys: pytest.CaptureFixture[str]):
@@ -111,5 +120,5 @@ def test_what_does_not_end_in_time_leaves_the_steps_until_then(folder: Path, cap
     trace = fe.load(folder / "hanging.fztrace")
     fe.check_trace(trace)
     assert trace.failure is not None
-    assert (trace.failure.type, trace.failure.name) == ("KeyboardInterrupt", "constant_fold")
+    assert (trace.failure.type, trace.failure.name) == ("time limit", "constant_fold")
     assert trace.steps[-1].stage == "freezing_passes"

@@ -12,7 +12,7 @@ import torch
 import freeze_engine as fe
 from freeze_engine.verify import check_trace
 from tests.torch.inductor_models import BreaksInside, Convolutional, Stateful, filled
-from tests.torch.inductor_recording import fresh, image, record, rows
+from tests.torch.inductor_recording import fresh, image, plant_wrong_rewrite, record, rows
 
 QUICK = fe.Measure(seconds=0.05)
 NUMBERS = fe.Measure(latency=False)
@@ -88,13 +88,7 @@ def test_every_step_that_can_be_run_is_measured_in_turns_with_the_baselines():
 
 
 def test_a_wrong_rewrite_is_named_by_the_numbers(monkeypatch: pytest.MonkeyPatch):
-    folding = torch._inductor.fx_passes.binary_folding
-
-    def wrong(module: torch.fx.GraphModule) -> None:
-        for node in module.graph.find_nodes(op="call_function", target=torch.ops.aten.relu.default):
-            node.target = torch.ops.aten.neg.default
-
-    monkeypatch.setattr(folding, "recover_original_precision_folded_computation_ops", wrong)
+    plant_wrong_rewrite(monkeypatch)
     with fresh():
         trace = record(filled(Convolutional()), image(), measure=NUMBERS).trace
     judged = [step for step in trace.steps if step.numerics]

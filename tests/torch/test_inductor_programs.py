@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -12,12 +13,14 @@ from torch import Tensor, nn
 from torch._inductor.graph import GraphLowering
 
 import freeze_engine as fe
+from freeze_engine.backends.inductor.build import untold_kernels
 from freeze_engine.backends.inductor.generated import Call, calls
 from freeze_engine.backends.inductor.kernels import Lowered, kernels
 from freeze_engine.backends.inductor.raw import RawKernel
 from freeze_engine.backends.inductor.rows import RawGraph
 from freeze_engine.trace import Trace
 from freeze_engine.verify import check_trace
+from tests.builders import small_trace
 from tests.torch.inductor_models import Attention, Branches, filled
 from tests.torch.inductor_recording import fresh, image, record, rows
 
@@ -127,7 +130,7 @@ def test_what_became_of_the_nodes_of_a_batch_norm(residual: fe.Recording):
     convolution = ends["convolution"]
     assert convolution.end == "kernel"
     assert any("_convolution_pointwise" in trace.programs[0].kernels[index].name for index in convolution.kernels)
-    roots = [end for end in ends.values() if first[end.node].op == "aten.sqrt.default"]
+    roots = [end for end in ends.values() if first[end.node].op in ("aten.sqrt.default", "aten.rsqrt.default")]
     assert {(end.end, trace.steps[end.step or 0].name) for end in roots} == {("constant", "constant_fold")}
 
 
@@ -252,3 +255,18 @@ def test_a_c_plus_plus_wrapper_has_the_kernels_that_inductor_told_of():
     nothing = Lowered(RawGraph((), frozenset()), graph, graph, {})
     found = [(kernel.name, kernel.kind) for kernel in kernels(code, seen, nothing)]
     assert found == [("cpp_fused_add_0", "cpp"), ("aoti_torch_cpu_addmm_out", "extern")]
+
+
+@pytest.mark.parametrize(
+    ("known", "told"),
+    [
+        ({}, True),
+        ({"cached": True}, False),  # a notice of its own says so
+        ({"kernels": [RawKernel("cpp_fused_relu_0", ())]}, False),
+    ],
+)
+def test_it_is_said_where_torch_tells_of_no_kernel_what_it_computes(known: dict[str, Any], told: bool) -> None:
+    compiled: Any = SimpleNamespace(**{"cached": False, "kernels": []} | known)
+    found = [notice.message for notice in untold_kernels(compiled, small_trace().programs)]
+    assert [("INDUCTOR_PROVENANCE=1" in message) for message in found] == [True] * told
+    assert list(untold_kernels(compiled, ())) == []

@@ -15,7 +15,7 @@ from freeze_engine.trace import Step, Trace
 from freeze_engine.verify import check_trace
 from tests.torch import inductor_models
 from tests.torch.inductor_models import Attention, Convolutional, Wide, filled
-from tests.torch.inductor_recording import fresh, image, record
+from tests.torch.inductor_recording import fresh, image, passes, plant_wrong_rewrite, record
 
 FREEZING = [
     ("inline_parameters", "view_to_reshape", None),
@@ -192,13 +192,7 @@ def test_nodes_know_their_module_and_line(trace: Trace):
 
 
 def test_a_wrong_rewrite_is_found_where_it_was_planted(monkeypatch: pytest.MonkeyPatch):
-    folding = torch._inductor.fx_passes.binary_folding
-
-    def wrong(module: torch.fx.GraphModule) -> None:
-        for node in module.graph.find_nodes(op="call_function", target=torch.ops.aten.relu.default):
-            node.target = torch.ops.aten.neg.default
-
-    monkeypatch.setattr(folding, "recover_original_precision_folded_computation_ops", wrong)
+    plant_wrong_rewrite(monkeypatch)
     expected = filled(Convolutional())(image())
     with fresh():
         compiled = record(filled(Convolutional()), image())
@@ -237,6 +231,20 @@ def test_bf16_precision_is_recovered():
     made = [node for node in step.graph.nodes if node.op == "prims.convert_element_type.default"]
     assert step.changed
     assert {dict(node.attributes)["dtype"] for node in made} >= {"torch.bfloat16"}
+
+
+def test_what_cannot_be_run_before_that_is_said():
+    trace, live = passes(filled(Convolutional()).to(torch.bfloat16), image().to(torch.bfloat16))
+    said = {step.index for step in trace.steps if any(line.startswith("cannot be run: %") for line in step.log)}
+    refused = set()
+    for index, graph in live.items():
+        with torch.no_grad():
+            try:
+                graph.module()(*graph.arguments)
+            except RuntimeError as error:
+                assert "should be the same" in str(error) or "dtype" in str(error)  # noqa: PT017 - of those that raise
+                refused.add(index)
+    assert said == refused != set()
 
 
 @pytest.mark.parametrize(

@@ -109,8 +109,19 @@ def test_a_module_with_state_survives_saving_and_keeps_its_state():
 def test_a_module_that_does_not_run_on_the_inputs_is_not_said_to_be_broken():
     ledger = record(filled(ConvBn()), torch.ones(1, 5, 8, 8)).memory
     assert ledger.saves is None
-    assert ledger.message.startswith("The frozen module does not run on the inputs: RuntimeError: ")
+    assert ledger.message.startswith("The frozen module does not run on the inputs: RuntimeError: Given groups=1, ")
     assert ledger.file_after_bytes is not None
+
+
+def test_inputs_that_the_model_refuses_are_told_once():
+    trace = record(filled(ConvBn()), torch.ones(1, 5, 8, 8), measure=fe.Measure(seconds=0.2, memory=False))
+    told = [notice.message for notice in trace.notices if notice.code != "constants_baked_in"]
+    assert [message.partition(" (RuntimeError: ")[0] for message in told] == [
+        "Nothing was timed on cpu: the model does not run on the inputs",
+        "Nothing was compared: the model does not run on the inputs",
+    ]
+    assert all("expected input[1, 5, 8, 8] to have 3 channels, but got 5 channels instead)." in each for each in told)
+    assert {notice.step for notice in trace.notices if notice.code == "nothing_ran"} == {None}
 
 
 def test_without_room_for_the_file_saving_is_not_tried(monkeypatch):

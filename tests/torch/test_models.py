@@ -13,16 +13,17 @@ from torch import nn
 
 from freeze_engine.errors import ModelSpecError
 from freeze_engine.examples import EXAMPLES
-from freeze_engine.inputs import InputRequest, RandomTensor, SavedTensor
-from freeze_engine.models import Inputs, LoadedModel, load_model, make_inputs, parse_input
+from freeze_engine.inputs import InputRequest, Inputs, RandomTensor, SavedTensor, parse_input
+from freeze_engine.models import LoadedModel, load_model
 from freeze_engine.serde import save
+from freeze_engine.tensor_inputs import make_inputs
 from tests.builders import small_trace
 
 FACTORIES = """
 import torch
 from torch import nn
 
-from freeze_engine.models import Inputs
+from freeze_engine.inputs import Inputs
 
 
 class Net(nn.Module):
@@ -281,6 +282,8 @@ def test_factory_keeps_the_mode():
     [
         ("netzz:build", "there is no module 'netzz', neither installed nor in"),
         ("netz.deeper:build", "there is no module 'netz.deeper'"),
+        ("netz.py:bare", r"there is no module 'netz\.py', .* Did you mean netz:bare\?"),
+        ("./nets/netz.py:bare", r"nor of a known form\. Did you mean nets\.netz:bare\?"),
         ("netz:bear", "netz has no 'bear'. Did you mean bare"),
         ("netz:Holder.missing", "netz has no 'Holder.missing'"),
         ("netz:sized", r"cannot be called without arguments \(missing a required argument: 'width'\)"),

@@ -352,12 +352,18 @@ def test_linear_transpose() -> None:
 
 
 def kinds_of(module: nn.Module, example: Any = None) -> dict[str, str]:
-    """Returns what became of each node in the MKLDNN pass, by its old operator and the kind of its rewrite."""
+    """Returns what became of each node, by its old operator and the kind of its rewrite, in the MKLDNN pass.
+
+    And in the cuDNN pass before it: where torch is built for CUDA, that one changes the form of convolutions first.
+    """
     frozen = freeze(module.eval(), example, inference=True)
-    each = next(each for each in frozen.passes if each.name == "ConvertFrozenOpsToMKLDNN")
-    old, new = ({node.id: node.op for node in graph.walk()} for graph in (each.before, each.after))
-    folds = rewrites(each.name, each.before, each.after, {})
-    return {f"{fold.kind} {old[fold.consumed[0]]}": new[fold.produced[0]] for fold in folds}
+    kinds = {}
+    for each in frozen.passes:
+        if each.name in ("FuseFrozenConvAddRelu", "ConvertFrozenOpsToMKLDNN"):
+            old, new = ({node.id: node.op for node in graph.walk()} for graph in (each.before, each.after))
+            folds = rewrites(each.name, each.before, each.after, {})
+            kinds |= {f"{fold.kind} {old[fold.consumed[0]]}": new[fold.produced[0]] for fold in folds}
+    return kinds
 
 
 def test_mkldnn_group() -> None:

@@ -236,6 +236,12 @@ def test_a_traced_python_operator():
     assert bare(trace.final("forward").graph) == live(frozen, "forward")
 
 
+def test_what_is_left_of_a_function_that_was_inlined_hides_no_step():
+    _, trace = recorded(graph_models.CallsFunction, [], "freeze")
+    assert "Function" in [node.outputs[0].type for node in trace.steps[1].graph.walk() if node.outputs]
+    assert all(step.code for step in trace.steps)
+
+
 def test_code_and_source_stand_beside_the_graphs():
     _, trace = recorded(models.ConvBn, [], "freeze")
     first, last = trace.steps[0], trace.steps[-1]

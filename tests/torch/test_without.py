@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from unittest import mock
 
 import pytest
 import torch
 
 import freeze_engine as fe
+from freeze_engine.backends.inductor.leaving_out import LeavingOut, check_without
 from tests.torch import inductor_recording as inductor, models
 
 FOLD = "FoldFrozenConvBatchnorm"
@@ -114,3 +116,19 @@ def test_inductor_tells_what_cannot_be_left_out():
             fe.FreezerError, match=r"no such pass \(did you mean binary_folding\?\); .* reorder_for_loc"
         ):
             inductor.record(model, image(), without=("binary_fold",))
+
+
+@pytest.mark.parametrize("name", ["binary_folding", "pass_patterns[4]", "remove_noop_ops", "pass_pattern_1"])
+def test_inductor_knows_before_it_compiles_which_names_a_pass_can_have(name):
+    check_without((name,))
+    with pytest.raises(fe.FreezerError, match=f"without x_{re.escape(name)}: there is no such pass"):
+        check_without((f"x_{name}",))
+    # A pass of the user's own may run others, under any name.
+    with torch._inductor.config.patch(post_grad_custom_pre_pass=print):
+        check_without((f"x_{name}",))
+
+
+def test_inductor_tells_which_pass_a_compile_does_not_come_to():
+    leaving = LeavingOut(("remove_noop_ops", "fuse_ddp_communication"), met={"remove_noop_ops": None})
+    with pytest.raises(fe.FreezerError, match="fuse_ddp_communication: compiling this model does not come to that"):
+        leaving.check_met()

@@ -16,6 +16,9 @@ from typing import ClassVar
 import pytest
 
 import freeze_engine as fe
+from freeze_engine.worker import record_task
+from freeze_engine.worker.events import read_event
+from freeze_engine.worker.request import REQUEST, request_text
 
 MODELS = "tests.torch.worker_models"
 QUICK = fe.Measure(latency=False)
@@ -450,6 +453,21 @@ def test_what_the_listener_raises_ends_the_recording(output, monkeypatch):
     process.start()
     assert process.wait(60).outcome == "failed"
     assert [each.exc_type for each in raised] == [KeyError]
+
+
+def test_on_a_full_disk_it_goes_on_without_a_journal(output, tmp_path):
+    folder = tmp_path / "job"
+    folder.mkdir()
+    (folder / REQUEST).write_text(request_text(fe.RecordRequest(f"{MODELS}:plain", output, measure=None)))
+    (folder / "journal.jsonl").symlink_to("/dev/full")
+    events = []
+    record_task.run(folder, events.append)
+    assert read_event(events[-1]).outcome == "finished"
+    trace = fe.load(output)
+    (told,) = (notice.message for notice in trace.notices if notice.code == "no_journal")
+    assert "No space left on device" in told
+    whole = fe.record(f"{MODELS}:plain", measure=None).trace
+    assert [step.name for step in trace.steps] == [step.name for step in whole.steps]
 
 
 def test_the_caller_s_streams_are_left_alone(output, capfd):

@@ -15,7 +15,7 @@ ROOT = Path(__file__).parents[2]
 # Imports go from a later layer to an earlier one, or stay within one.
 LAYERS = (
     {"errors"},
-    {"trace", "inputs", "options", "model_summary", "exported_program"},
+    {"trace", "inputs", "options", "arguments", "model_summary", "exported_program"},
     {
         "alignment",
         "lineage",
@@ -25,20 +25,21 @@ LAYERS = (
         "duplication",
         "verify",
         "serde",
+        "file_kinds",
         "provenance",
         "programs",
     },
-    {"correspondence", "final_figures", "node_matching", "graph_names", "trace_names", "trace_diff"},
+    {"final_figures", "trace_diff"},
     {"expectations", "interchange"},
     {"recorder"},
-    {"backends", "measure", "models", "examples"},
+    {"backends", "measure", "models", "tensor_inputs", "examples"},
     {"checks"},
     {"ablation"},
     {"session"},
-    {"bisection"},
     {"worker", "display", "magic", "testing"},
+    {"bisection"},
 )
-USES_TORCH = {"backends", "measure", "models", "examples", "checks", "bisection"}
+USES_TORCH = {"backends", "measure", "models", "tensor_inputs", "examples", "checks", "bisection"}
 PRIVATE_NAMES = Path("freeze_engine/backends/_torch_private.py")
 PATCHING = Path("freeze_engine/backends/_patching.py")
 # In pieces, for this file is looked through as well.

@@ -10,7 +10,7 @@ import freeze_engine as fe
 from tests.builders import empty_trace, small_trace, traces
 from viewer.chart_drawing import PALETTES, THEMES
 from viewer.charts import Chart, chart_items, charts
-from viewer.view_models.chart_data import ChartData, Series, chart_data
+from viewer.view_models.chart_data import ChartData, Mark, Series, chart_data
 
 
 def chart_of(data: ChartData, title: str) -> Chart:
@@ -54,7 +54,7 @@ def test_errors_leave_out_what_could_not_be_compared():
     data = chart_data(small_trace())
     (errors,) = data.errors
     assert (errors.name, errors.steps, errors.hollow) == ("against eager", [0, 6, 8], [False, False, True])
-    assert (data.past_tolerance, data.not_finite) == (8, 0)
+    assert (data.past_tolerance, data.not_finite) == (Mark(8, "8 FoldFrozenConvBatchnorm", good=False), 0)
 
 
 def test_each_method_is_a_series():
@@ -72,7 +72,8 @@ def test_an_infinite_error_is_told_and_not_drawn():
     steps = list(trace.steps)
     steps[8] = replace(steps[8], numerics=(fe.Numerics("eager", outputs),))
     data = chart_data(replace(trace, steps=tuple(steps)))
-    assert (data.errors[0].steps, data.not_finite, data.past_tolerance) == ([0, 6], 1, 8)
+    assert (data.errors[0].steps, data.not_finite) == ([0, 6], 1)
+    assert data.past_tolerance == Mark(8, "8 FoldFrozenConvBatchnorm", good=False)
     error = chart_of(data, "Numeric error")
     assert error.note.endswith("Not finite, so not drawn: 1.")
 
@@ -138,6 +139,7 @@ def test_the_charts_and_what_they_say():
     assert titles == [
         (
             "Latency",
+            "Lines: passes that made it measurably faster (green) or slower (red) than the pass before. "
             "Median with its 95% interval; passes that were not measured are left out. "
             "Dashed, from the top: eager 95.0 µs, scripted 91.0 µs.",
         ),
@@ -147,7 +149,7 @@ def test_the_charts_and_what_they_say():
         ),
         (
             "Numeric error",
-            "Red line: first step past torch's tolerances against eager, step 8. Hollow: past tolerance. "
+            "Red line: the first step past torch's tolerances against eager. Hollow: past tolerance. "
             "Triangles at the bottom: exactly zero.",
         ),
         ("Cold start", "What a fresh copy takes until it runs steadily: compilation and profiling."),

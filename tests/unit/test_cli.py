@@ -133,6 +133,7 @@ def test_the_version_is_told(capsys: pytest.CaptureFixture[str]) -> None:
         (["record", "m.pt", "--via", "magic"], "invalid choice: 'magic'"),
         (["record", "m.pt", "-o", "no/such/folder/x.fztrace"], "there is no folder no/such/folder"),
         (["report", "x.fztrace", "-o", "."], ". is a folder; give the name of a file"),
+        (["record", "m.pt", "-o", "/dev/null"], "/dev/null is a device or a pipe; give the name of an ordinary file"),
         (["run", "-o", __file__, "--", "x.py"], "is no folder"),
     ],
 )
@@ -265,6 +266,48 @@ def test_a_refused_recording_is_wrong_use(engine: FakeEngine, capsys: pytest.Cap
     engine.ended = fe.JobEnded("failed", None, "no weights", error=text, traceback="…", is_refusal=True)
     assert main(["record", "pkg:make"]) == 2
     assert capsys.readouterr().err == f"freezer-ui: {text}\n"
+
+
+@pytest.mark.parametrize(
+    ("error", "died_in", "words", "remedy"),
+    [
+        (
+            "AttributeError: 'RecursiveScriptModule' object has no attribute 'training'",
+            "freezing",
+            [],
+            "frozen already",
+        ),
+        ("RuntimeError: Unknown name: foo", "Inline", ["--preserve", "foo"], "names of the model's own attributes"),
+        ("RuntimeError: … only implemented for modules in eval mode. …", "freezing", [], "Call model.eval()"),
+        ("NotSupportedError: Compiled functions can't take …", "scripting", [], "and --via trace."),
+        ("RuntimeError: Only tensors can be output", "scripting", ["--via", "trace"], None),
+    ],
+)
+def test_what_to_do_stands_with_errors_that_many_meet(
+    error: str,
+    died_in: str,
+    words: list[str],
+    remedy: str | None,
+    engine: FakeEngine,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    engine.ended = fe.JobEnded("failed", None, "short", died_in, error=error)
+    assert main(["record", "net.pt", *words]) == 3
+    first, *advised, last = capsys.readouterr().err.splitlines()
+    assert (first, last) == (f"freezer-ui: the freeze failed: {error}", "no trace could be kept of it")
+    assert [remedy in line for line in advised] == ([] if remedy is None else [True])
+
+
+def test_a_model_that_refuses_its_inputs_is_told_of(engine: FakeEngine, capsys: pytest.CaptureFixture[str]) -> None:
+    engine.trace = replace(small_trace(), notices=(fe.Notice("nothing_ran", "Nothing was timed on cpu: …"),))
+    assert main(["record", "net.pt", "--input", "1x3"]) == 0
+    assert "freezer-ui: Nothing was timed on cpu: …\n" in capsys.readouterr().err
+
+
+def test_one_step_is_counted_as_one(engine: FakeEngine, capsys: pytest.CaptureFixture[str]) -> None:
+    engine.trace = replace(small_trace(), steps=small_trace().steps[:1])
+    assert main(["record", "net.pt", "-o", "net.fztrace"]) == 0
+    assert capsys.readouterr().out.startswith("net.fztrace: 1 step, of which 0 changed something\n")
 
 
 def test_a_refusal_after_the_freeze_keeps_the_trace(engine: FakeEngine, capsys: pytest.CaptureFixture[str]) -> None:

@@ -66,7 +66,7 @@ def search(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> FakeSearch:
 def test_it_asks_for_what_the_options_say(search: FakeSearch) -> None:
     words = ["bisect", "example:net", "--input", "1x3", "--device", "cuda:0"]
     freeze = ["--without", "RemoveDropout", "--via", "trace", "--preserve", "a.b"]
-    check = ["--check", "accuracy", "--max-error", "0.5", "--no-every-step", "--script", "r.py"]
+    check = ["--check", "accuracy", "--max-error", "0.5", "--no-every-step", "--script", "r.py", "--method", "encode"]
     assert main([*words, *freeze, *check]) == 0
     [(args, kwargs)] = search.asked
     assert args == ("example:net", ([fe.parse_input("1x3")], "cuda:0"))
@@ -76,8 +76,10 @@ def test_it_asks_for_what_the_options_say(search: FakeSearch) -> None:
         "options": fe.TorchScriptOptions(("a.b",), without=("RemoveDropout",)),
         "via": "trace",
         "map_location": "cuda:0",
+        "method": "encode",
         "every_step": False,
         "script": Path("r.py"),
+        "apart": True,
     }
 
 
@@ -85,7 +87,8 @@ def test_it_asks_for_what_the_options_say(search: FakeSearch) -> None:
     ("words", "check"),
     [
         (["accuracy"], fe.AccuracyCheck()),
-        (["latency", "--margin", "0.05", "--seconds", "9"], fe.LatencyCheck(9.0, 0.05)),
+        (["accuracy", "--limit", "3"], fe.AccuracyCheck(limit_s=3.0)),
+        (["latency", "--margin", "0.05", "--seconds", "9", "--limit", "60"], fe.LatencyCheck(9.0, 0.05, 60.0)),
         (["python 'my check.py' -x", "--limit", "30"], fe.CommandCheck(("python", "my check.py", "-x"), 30.0)),
     ],
 )
@@ -154,7 +157,7 @@ def test_json_is_all_that_is_printed_where_it_is_asked_for(
     [
         (["accuracy", "--seconds", "3"], "--seconds: for --check latency only, and this is accuracy"),
         (["latency", "--max-error", "3"], "--max-error: for --check accuracy only, and this is latency"),
-        (["accuracy", "--limit", "3"], "--limit: for --check a command only, and this is accuracy"),
+        (["true", "--max-error", "3"], "--max-error: for --check accuracy only, and this is a command"),
         (["make 'test"], "the command cannot be read"),
         ([" "], "--check is empty"),
         (["accuracy", "--fullgraph"], "--fullgraph: for --backend inductor only"),
@@ -174,3 +177,15 @@ def test_what_the_freeze_raises_is_told(search: FakeSearch, capsys: pytest.Captu
     assert "the freeze failed: RuntimeError: torch says no" in capsys.readouterr().err
     search.ends = fe.FreezerError("sh exited with 130")
     assert main(["bisect", "example:net", "--check", "accuracy"]) == 2
+
+
+def test_a_crash_of_the_freeze_is_told_with_what_to_do(search: FakeSearch, capsys: pytest.CaptureFixture[str]) -> None:
+    search.ends = fe.CrashError(
+        "the process was ended by SIGSEGV (segmentation fault), while freezing: Fold of forward"
+    )
+    assert main(["bisect", "example:net", "--check", "accuracy"]) == 3
+    assert capsys.readouterr().err.splitlines() == [
+        "freezer-ui: the freeze crashed: the process was ended by SIGSEGV (segmentation fault), "
+        "while freezing: Fold of forward",
+        "freezer-ui record example:net keeps a trace of what torch did until then",
+    ]

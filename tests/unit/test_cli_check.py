@@ -52,6 +52,11 @@ def test_patterns_may_be_given_together_or_apart(small_file: str, capsys: pytest
     assert capsys.readouterr().out.count("ok: none of ") == 3
 
 
+def test_a_trace_that_was_taken_for_a_pattern_is_asked_for(small_file: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["check", "--no-preserved", small_file]) == 2
+    assert "TRACE is missing: name it first, for --no-preserved takes what follows it" in capsys.readouterr().err
+
+
 def test_a_freeze_that_failed_fails(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     fe.save(failed_trace(), tmp_path / "failed.fztrace")
     assert main(["check", str(tmp_path / "failed.fztrace"), "--no-preserved"]) == 1

@@ -70,6 +70,38 @@ def test_other_weights_are_a_difference() -> None:
     assert differ(graph(ours, use), graph(ours, use)) == ()
 
 
+def test_other_weights_in_a_librarys_layout_are_a_difference() -> None:
+    use = node("y", "aten::conv2d", "x w")
+    weights = [replace(tensor("w", 2, 2, digest=f"{digit:0>16}"), op="prim::ConstantMKLDNNTensor") for digit in "12"]
+    ours, theirs = (graph(weight, use) for weight in weights)
+    assert differ(ours, theirs) == ("1 other aten::conv2d",)
+    assert differ(ours, ours) == ()
+    assert computation(ours).unknown == ()
+
+
+def test_a_list_of_weights_is_told_by_its_digest_whoever_writes_its_type() -> None:
+    use = node("y", "aten::cat", "w")
+    kept = fe.Constant((), "List[Tensor]", "cpu", 16, digest=f"{1:0>16}")
+    held = replace(constant("w", "[<Tensors>]"), constant=kept)
+    ours = graph(held, use)
+    assert differ(ours, graph(replace(held, constant=replace(kept, dtype="Tensor[]")), use)) == ()
+    assert differ(ours, graph(replace(held, constant=replace(kept, digest=f"{2:0>16}")), use)) == ("1 other aten::cat",)
+
+
+@pytest.mark.parametrize(
+    "held",
+    [
+        constant("w", "object"),
+        constant("w", "<Tensor>"),
+        replace(constant("w", "<Tensor>"), constant=fe.Constant((2,), "float32", "meta", 8)),
+    ],
+)
+def test_constants_of_unknown_value_count_as_equal_and_are_named(held: fe.Node) -> None:
+    use = node("y", "f::g", "x w")
+    assert differ(graph(held, use), graph(held, use)) == ()
+    assert computation(graph(held, use)).unknown == (f"%w ({held.outputs[0].type})",)
+
+
 def test_what_stands_in_a_block_counts() -> None:
     def branch(op: str) -> fe.GraphSnapshot:
         inner = fe.Block((), (node("z", op, "x"),), ("z",))

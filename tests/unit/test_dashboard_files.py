@@ -10,7 +10,7 @@ import pytest
 
 import freeze_engine as fe
 from tests.builders import small_trace
-from viewer.dashboard.files import file_kind, folder_view
+from viewer.dashboard.files import folder_view
 from viewer.dashboard.uploads import safe_name
 
 
@@ -37,7 +37,7 @@ def test_kinds_are_told_by_content(tmp_path: Path) -> None:
         tmp_path / "empty": None,
         tmp_path / "text.pt": None,
     }
-    assert {path: file_kind(path) for path in kinds} == kinds
+    assert {path: fe.file_kind(path) for path in kinds} == kinds
 
 
 def test_a_folder_lists_folders_first(tmp_path: Path) -> None:

@@ -81,6 +81,16 @@ def test_what_could_not_be_compared_is_unknown() -> None:
     )
 
 
+def test_of_a_traceback_of_torchs_the_ends_are_shown() -> None:
+    text = "RuntimeError: it failed.\nTraceback of TorchScript:\n  ~~ <--- HERE\nRuntimeError: bad shape"
+    error = fe.Numerics("float64", (), text)
+    trace = settled_trace()
+    steps = tuple(replace(step, numerics=(error,)) for step in trace.steps)
+    finding = one(replace(trace, steps=steps, baselines=()), within_tolerance=True, reference="float64")
+    said = "RuntimeError: it failed. … RuntimeError: bad shape"
+    assert (finding.outcome, finding.evidence[0]) == ("cannot tell", f"forward after step 10: {said}")
+
+
 def test_tolerances_are_torchs_own() -> None:
     assert outcome(settled_trace(), within_tolerance=True) == "failed"
     assert outcome(changed(10, numerics=small_trace().steps[0].numerics), within_tolerance=True) == "ok"
@@ -145,6 +155,13 @@ def test_a_missing_fold_says_why_and_where() -> None:
     )
 
 
+def test_inductors_batch_norms_are_expected_as_what_they_are_taken_apart_into() -> None:
+    compiled = replace(small_trace(), backend="inductor", near_misses=())
+    finding = one(compiled, expect_folded="linear_bn")
+    assert finding.remedy.endswith("expect linear_mul and linear_add.")
+    assert one(small_trace(), expect_folded="linear_bn").remedy == ""
+
+
 def sum_source() -> tuple[str, ...]:
     """Where the tiny model adds, as the trace has it."""
     trace = small_trace()
@@ -166,6 +183,14 @@ def test_a_preserved_attribute_comes_with_the_write_and_its_line() -> None:
         "  through %seen (aten::view), %count (prim::GetAttr)",
     )
     assert finding.remedy == small_trace().attribute("count").advice  # type: ignore[union-attr]
+
+
+def test_several_pieces_of_advice_are_kept_apart() -> None:
+    count = small_trace().attribute("count")
+    assert count is not None
+    fates = tuple(replace(count, path=name, advice=f"leave {name} alone") for name in "ab")
+    finding = one(replace(small_trace(), attributes=fates), no_preserved=())
+    assert finding.remedy == "leave a alone; leave b alone"
 
 
 @pytest.mark.parametrize(
@@ -259,7 +284,9 @@ def test_saving() -> None:
     assert one(good, saves=True).message == "Saved and loaded, it runs and gives the same (2,048 bytes)."
     untried = replace(small_trace(), memory=fe.MemoryLedger(message="There are no inputs."))
     assert (outcome(untried, saves=True), one(untried, saves=True).message) == ("cannot tell", "There are no inputs.")
-    assert outcome(replace(small_trace(), memory=None), saves=True) == "cannot tell"
+    assert one(untried, saves=True).remedy == ""  # memory was measured, and what stopped it is told
+    missing = one(replace(small_trace(), memory=None), saves=True)
+    assert (missing.outcome, missing.remedy) == ("cannot tell", NO_MEMORY)
 
 
 def test_checks_pass_only_where_they_were_made() -> None:

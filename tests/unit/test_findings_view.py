@@ -171,7 +171,7 @@ def test_ablation_is_sorted_by_what_a_pass_saves_and_failures_come_last():
 
 
 def test_what_is_absent_comes_with_the_way_to_get_it():
-    bare = replace(small_trace(), inputs=(), checks=(), memory=None, ablation=())
+    bare = replace(small_trace(), call="fe.record(…)", inputs=(), checks=(), memory=None, ablation=())
     steps = tuple(replace(step, latency=(), numerics=()) for step in bare.steps)
     assert absent_rows(replace(bare, steps=steps)) == [
         ["latency", "give inputs (--input 1x3x224x224), and leave out --no-latency and --no-measure"],
@@ -183,6 +183,23 @@ def test_what_is_absent_comes_with_the_way_to_get_it():
         ["checks of the frozen module", "--check all, or fe.record(…, checks=fe.CHECKS)"],
         ["what each pass does on its own", "--ablation, or fe.record(…, ablation=True)"],
     ]
+
+
+def test_of_a_capture_one_line_says_who_measures():
+    bare = replace(small_trace(), call="torch.jit.freeze(mod)", inputs=(), checks=(), memory=None, ablation=())
+    steps = tuple(replace(step, latency=(), numerics=()) for step in bare.steps)
+    assert absent_rows(replace(bare, steps=steps)) == [
+        [
+            "latency, numeric error, memory during the freeze, checks, and what each pass does on its own",
+            "a capture only records; fe.record(model, inputs) and freezer-ui record measure as well",
+        ]
+    ]
+
+
+def test_where_the_model_refuses_the_inputs_others_are_advised():
+    refused = replace(small_trace(), notices=(fe.Notice("nothing_ran", "Nothing was compared: …"),))
+    advice = "give inputs that the model takes, and leave out --no-numerics and --no-measure"
+    assert absent_rows(refused) == [["numeric error", advice]]
 
 
 def test_a_trace_that_holds_all_of_it_lacks_nothing():

@@ -213,6 +213,7 @@ def test_kernels_stand_beside_the_passes() -> None:
     kernels = [event for event in fe.chrome_trace(small_trace())["traceEvents"] if event["pid"] == 2]
     assert [(event["ph"], event["name"], event.get("dur")) for event in kernels] == [
         ("M", "process_name", None),
+        ("M", "thread_name", None),
         ("X", "cpp_fused_relu_0", 1.5),
     ]
 
@@ -275,6 +276,23 @@ def test_one_step_to_another_place(small_file: Path, tmp_path: Path, capsys: pyt
     assert main(line) == 0
     assert capsys.readouterr().out.splitlines()[0] == str(tmp_path / "fold.json")
     assert len(json.loads((tmp_path / "fold.json").read_text())["graphs"]) == 1
+
+
+@pytest.mark.parametrize(
+    ("form", "given", "first"),
+    [
+        ("csv", "net", "net.steps.csv"),
+        ("csv", "net.v1", "net.v1.steps.csv"),
+        ("csv", "net.csv", "net.steps.csv"),
+        ("model-explorer", "net", "net.json"),
+        ("perfetto", "net.trace", "net.trace"),
+    ],
+)
+def test_names_of_several_files_begin_with_what_was_given(
+    small_file: Path, form: str, given: str, first: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["export", str(small_file), "--format", form, "-o", str(small_file.with_name(given))]) == 0
+    assert capsys.readouterr().out.splitlines()[0] == str(small_file.with_name(first))
 
 
 @pytest.mark.parametrize(

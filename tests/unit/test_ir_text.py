@@ -151,9 +151,15 @@ def test_a_name_may_hold_what_the_name_of_an_attribute_may():
 
 
 def test_several_attributes_are_split_at_their_names_only():
-    line = '%a : Tensor = f::g[k=[1, 2], text="x, y=1", types=[int, Tensor], at=<Thing object at 0x7f01ab>](%x)'
-    attributes = (("k", "[1, 2]"), ("text", '"x, y=1"'), ("types", "[int, Tensor]"), ("at", "<Thing object>"))
+    line = '%a : Tensor = f::g[k=[1, 2], text="x, y=1", types=[int, Tensor]](%x)'
+    attributes = (("k", "[1, 2]"), ("text", '"x, y=1"'), ("types", "[int, Tensor]"))
     assert parse_node(line) == Node("a", "f::g", ("x",), (Value("a", "Tensor"),), attributes)
+
+
+def test_addresses_are_left_out_but_not_what_a_text_says():
+    line = '%a : T = f::g[at=<Thing object at 0x7f01ab>, of=object(0x55d0), text="object(0x55d0)"]()'
+    attributes = (("at", "<Thing object>"), ("of", "object"), ("text", '"object(0x55d0)"'))
+    assert parse_node(line) == Node("a", "f::g", (), (Value("a", "T"),), attributes)
 
 
 def test_a_scope_of_the_tracer_is_the_module():

@@ -1,20 +1,14 @@
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 
 from hypothesis import given
 
-from freeze_engine.lineage import (
-    NodeEvent,
-    NodeFate,
-    RewriteLink,
-    assign_all,
-    assign_ids,
-    history,
-    node_fate,
-)
-from freeze_engine.trace import Block, GraphSnapshot, Node, SourceRef, Step, Value
-from tests.builders import node, small_trace, snapshots, synthetic_trace
+from freeze_engine.lineage import assign_ids
+from freeze_engine.recorder import Recorder
+from freeze_engine.trace import Block, GraphSnapshot, Node, SourceRef, Value
+from tests.builders import empty_trace, node, snapshots, synthetic_trace
 
 
 def _graph(*nodes: Node) -> GraphSnapshot:
@@ -24,6 +18,12 @@ def _graph(*nodes: Node) -> GraphSnapshot:
 def _silent(provisional: str, op: str, inputs: str = "", *bodies: tuple[Node, ...], line: int = 1) -> Node:
     blocks = tuple(Block((), body, ()) for body in bodies)
     return Node(provisional, op, tuple(inputs.split()), blocks=blocks, source=SourceRef("model.py", line))
+
+
+def _recorded(graphs: Iterable[GraphSnapshot]) -> list[GraphSnapshot]:
+    """The graphs as a recorder keeps them, where no id ever means two nodes."""
+    recorder = Recorder(empty_trace())
+    return [recorder.add_step("stage", "pass", "forward", graph).graph for graph in graphs]
 
 
 def _ids(graph: GraphSnapshot) -> list[str]:
@@ -55,13 +55,13 @@ def test_nodes_that_stay_equal_are_the_same_objects_also_inside_blocks() -> None
 
 def test_a_name_with_another_operator_is_another_node_and_stays_so() -> None:
     graphs = [_graph(node("25", op)) for op in ("aten::add", "aten::mul", "aten::mul", "aten::sub")]
-    assert [_ids(graph) for graph in assign_all(graphs)] == [["25"], ["25'2"], ["25'2"], ["25'3"]]
+    assert [_ids(graph) for graph in _recorded(graphs)] == [["25"], ["25'2"], ["25'2"], ["25'3"]]
 
 
 def test_an_id_is_never_given_to_a_second_node() -> None:
     relu, written = node("a", "aten::relu", "x"), _silent("w", "prim::SetAttr")
     graphs = [_graph(relu, written), _graph(), _graph(relu, written)]
-    assert [_ids(graph) for graph in assign_all(graphs)] == [
+    assert [_ids(graph) for graph in _recorded(graphs)] == [
         ["a", "prim::SetAttr#0"],
         [],
         ["a'2", "prim::SetAttr#1"],
@@ -125,7 +125,7 @@ def test_a_new_node_never_takes_an_id_that_a_later_one_keeps() -> None:
 
 @given(snapshots(), snapshots())
 def test_ids_are_unique_and_nothing_but_ids_changes(before: GraphSnapshot, after: GraphSnapshot) -> None:
-    first, second = assign_all([before, after])
+    first, second = _recorded([before, after])
     for raw, final in ((before, first), (after, second)):
         assert len(set(_ids(final))) == len(_ids(final))
         assert _without_ids(final) == _without_ids(raw)
@@ -134,7 +134,7 @@ def test_ids_are_unique_and_nothing_but_ids_changes(before: GraphSnapshot, after
 
 @given(snapshots(), snapshots())
 def test_equal_nodes_are_shared(before: GraphSnapshot, after: GraphSnapshot) -> None:
-    first, second = assign_all([before, after])
+    first, second = _recorded([before, after])
     earlier = {one.id: one for one in first.walk()}
     assert all(one is earlier[one.id] for one in second.walk() if one == earlier.get(one.id))
     assert (first is second) == (first == second)
@@ -143,43 +143,7 @@ def test_equal_nodes_are_shared(before: GraphSnapshot, after: GraphSnapshot) -> 
 def test_a_synthetic_recording_keeps_its_ids() -> None:
     trace = synthetic_trace(nodes=200, steps=5)
     graphs = [step.graph for step in trace.steps]
-    assert list(assign_all(graphs)) == graphs
-
-
-def test_history_tells_only_what_happened() -> None:
-    trace = small_trace()
-    fold = trace.steps[8].rewrites[0]
-    assert history(trace, "forward", "y") == (
-        NodeEvent(2, "created"),
-        NodeEvent(4, "changed", ("inputs",)),
-        NodeEvent(8, "changed", ("inputs",), fold),
-    )
-    assert history(trace, "forward", "normed")[-1] == NodeEvent(8, "erased", rewrite=fold)
-    assert history(trace, "forward", "weight_fused_bn") == (NodeEvent(8, "created", rewrite=fold),)
-    assert history(trace, "describe", "self.label") == (NodeEvent(5, "created"),)
-    assert history(trace, "forward", "nowhere") == ()
-    assert history(trace, "no_such_method", "y") == ()
-
-
-def test_a_node_is_followed_through_rewrites() -> None:
-    trace = small_trace()
-    link = RewriteLink(8, trace.steps[8].rewrites[0])
-    assert node_fate(trace, "forward", "normed") == NodeFate((link,), ("weight_fused_bn", "bias_fused_bn", "y"))
-    assert node_fate(trace, "forward", "seen.1") == NodeFate((), ("seen.1",))
-    assert node_fate(trace, "forward", "training") == NodeFate((), ())
-    assert node_fate(trace, "no_such_method", "y") == NodeFate((), ())
-
-
-def test_rewrites_are_followed_one_after_another() -> None:
-    trace = small_trace()
-    fold = trace.steps[8].rewrites[0]
-    second = replace(fold, kind="conv_mul", consumed=("y", "weight_fused_bn"), produced=("looped",))
-    steps: list[Step] = list(trace.steps)
-    steps[9] = replace(steps[9], rewrites=(second,))
-    links = (RewriteLink(8, fold), RewriteLink(9, second))
-    assert node_fate(replace(trace, steps=tuple(steps)), "forward", "normed") == NodeFate(
-        links, ("bias_fused_bn", "looped")
-    )
+    assert _recorded(graphs) == graphs
 
 
 def _without_ids(graph: GraphSnapshot) -> GraphSnapshot:

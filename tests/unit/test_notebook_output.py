@@ -8,10 +8,14 @@ from dataclasses import replace
 
 import pytest
 
+import freeze_engine as fe
 from tests.builders import HOSTILE, empty_trace, failed_trace, small_trace
 from viewer.notebook import trace_html
 from viewer.notebook.output import comparison_html, summary_html
+from viewer.notebook.subject import two_traces
 from viewer.report import Embedding, render_comparison, render_report
+from viewer.view_models import view_data
+from viewer.view_models.comparison import comparison_data
 
 
 def page_in(output: str) -> str:
@@ -26,7 +30,7 @@ def test_the_frame_holds_the_whole_page(make):
     assert page_in(output) == render_report(make(), embedding)
     assert 'data-freezer-view="a-name"' in output
     assert "height: 500px" in output
-    assert output.endswith(f"{summary_html(make())}\n</div>")
+    assert output.endswith(f"{summary_html(view_data(make()))}\n</div>")
 
 
 def test_equal_traces_give_equal_outputs():
@@ -45,20 +49,47 @@ def test_a_comparison_s_frame_holds_its_page_and_a_summary():
     first = small_trace()
     second = replace(first, name=f"other {HOSTILE}", steps=first.steps[:-1])
     embedding = Embedding("a-name", {"tab": "ir"})
-    output = comparison_html(first, second, embedding=embedding, height=500)
+    output = comparison_html(comparison_data(first, second), embedding=embedding, height=500)
     assert page_in(output) == render_comparison(first, second, embedding)
     assert 'data-freezer-view="a-name"' in output
     assert HOSTILE not in output
     summary = output.partition("</iframe>")[2]
     assert "only A has it" in summary
     assert "11 passes make no difference of their own" in summary
-    assert comparison_html(empty_trace(), empty_trace())
+    assert comparison_html(comparison_data(empty_trace(), empty_trace()))
 
 
 def test_the_summary_tells_what_changed_and_what_stayed():
-    summary = summary_html(small_trace())
+    summary = summary_html(view_data(small_trace()))
     assert "FoldFrozenConvBatchnorm" in summary
     assert "more passes changed nothing" in summary
-    assert "The freeze failed in" in summary_html(failed_trace())
+    assert "The freeze failed in" in summary_html(view_data(failed_trace()))
     kept = [fate.path for fate in small_trace().attributes if fate.fate == "preserved" and fate.kind != "submodule"]
     assert [path for path in kept if f"<code>{path}</code>" not in summary] == []
+
+
+def test_what_takes_long_is_worked_out_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    trace = small_trace()
+    asked: list[str] = []
+
+    def counted(name: str) -> None:
+        function = getattr(fe, name)
+
+        def counting(*arguments: fe.Trace) -> object:
+            asked.append(name)
+            return function(*arguments)
+
+        monkeypatch.setattr(fe, name, counting)
+
+    for name in ("duplicates", "step_metrics", "diff_traces"):
+        counted(name)
+    render_report(trace)
+    assert asked == ["duplicates", "step_metrics"]
+    asked.clear()
+    trace_html(trace)
+    assert asked == ["duplicates", "step_metrics"]
+    asked.clear()
+    subject = two_traces(trace, trace)
+    subject.html(Embedding(), 300)
+    subject.html(Embedding(), 300)
+    assert sorted(asked) == ["diff_traces", "duplicates", "duplicates", "step_metrics", "step_metrics"]

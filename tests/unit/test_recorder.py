@@ -18,7 +18,7 @@ THREE = "graph(%x : Tensor):\n  %y : Tensor = aten::abs(%x)\n  return (%y)\n"
 
 
 def recorder() -> Recorder:
-    return Recorder("net", "torchscript", "call()", ENVIRONMENT, (("a", "1"),), (InputSpec("0", "Tensor"),))
+    return Recorder(Trace("net", "torchscript", "call()", (("a", "1"),), (InputSpec("0", "Tensor"),), ENVIRONMENT, ()))
 
 
 def test_steps_are_numbered_and_chained_by_method():

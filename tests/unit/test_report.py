@@ -4,6 +4,7 @@ import base64
 import hashlib
 import html
 import json
+import os
 import re
 import zlib
 from dataclasses import replace
@@ -139,6 +140,14 @@ def test_a_missing_folder_is_told(tmp_path):
     path = tmp_path / "missing" / "report.html"
     with pytest.raises(fe.FreezerError, match=r"there is no folder .*missing; make it first"):
         write_report(small_trace(), path)
+
+
+def test_a_device_or_pipe_is_not_replaced(tmp_path):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    with pytest.raises(fe.FreezerError, match="pipe: it is no ordinary file; choose another place"):
+        write_report(small_trace(), pipe)
+    assert pipe.is_fifo()
 
 
 def test_a_target_that_cannot_be_written_is_told_and_leaves_nothing(tmp_path):

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import math
 import subprocess
 import sys
@@ -14,7 +15,7 @@ from hypothesis import given, settings
 
 from freeze_engine import trace as model
 from freeze_engine.errors import InvalidTraceError, TraceFileError
-from freeze_engine.serde import SCHEMA_VERSION, dumps, file, load, loads, save
+from freeze_engine.serde import MAX_BYTES, SCHEMA_VERSION, Instalments, dumps, file, joined, load, loads, save
 from freeze_engine.serde.schema import MAX_NESTING
 from freeze_engine.trace import Block, Constant, GraphSnapshot, Node, Step, Trace, Value
 from tests.builders import empty_trace, failed_trace, small_trace, synthetic_trace, traces
@@ -51,6 +52,32 @@ def test_any_trace_survives_and_gives_the_same_bytes_again(trace: Trace) -> None
     data = dumps(trace)
     assert loads(data) == trace
     assert dumps(loads(data)) == data
+
+
+@given(traces())
+@settings(max_examples=50)
+def test_any_trace_can_be_stored_while_it_grows(trace: Trace) -> None:
+    instalments, told = Instalments(SCHEMA_VERSION), []
+    for count in range(len(trace.steps) + 1):
+        # What is known of a step may change after it was stored.
+        begun = replace(trace, steps=tuple(replace(step, duration_ns=count) for step in trace.steps[:count]))
+        told.append(json.loads(json.dumps(instalments.next(begun))))
+        assert joined(told, SCHEMA_VERSION, MAX_BYTES) == begun
+    told.append(instalments.next(trace))
+    assert joined(told, SCHEMA_VERSION, MAX_BYTES) == trace
+    assert joined([], SCHEMA_VERSION, MAX_BYTES) is None
+
+
+def test_an_instalment_holds_only_what_is_new() -> None:
+    trace = small_trace()
+    instalments = Instalments(SCHEMA_VERSION)
+    sizes = [
+        len(json.dumps(instalments.next(replace(trace, steps=trace.steps[:count]))))
+        for count in range(1, len(trace.steps) + 1)
+    ]
+    assert max(sizes[1:]) < sizes[0]
+    with pytest.raises(InvalidTraceError, match="cannot be stored"):
+        instalments.next(replace(trace, name=3))  # type: ignore[arg-type]
 
 
 def test_bytes_do_not_depend_on_which_equal_parts_are_shared() -> None:
@@ -221,7 +248,7 @@ def test_the_docs_list_every_type_and_field() -> None:
 
 def test_the_docs_list_every_word_and_version() -> None:
     text = (ROOT / "docs" / "trace-format.md").read_text(encoding="utf-8")
-    for name in ("Backend", "Fate", "AttributeKind", "Reason"):
+    for name in ("Backend", "Fate", "AttributeKind", "Reason", "Claim"):
         assert f"| `{name}` | {', '.join(f'`{word}`' for word in get_args(getattr(model, name)))} |" in text
     assert f"\n| {SCHEMA_VERSION} | " in text.split("## Versions")[1]
     assert f"\n    {SCHEMA_VERSION}: " in (file.__doc__ or "")

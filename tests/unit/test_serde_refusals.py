@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import struct
 import zlib
 from collections.abc import Callable
@@ -14,7 +15,7 @@ from hypothesis import given, strategies as st
 
 from freeze_engine import trace as model
 from freeze_engine.errors import TraceFileError
-from freeze_engine.serde import SCHEMA_VERSION, dumps, file, load, loads
+from freeze_engine.serde import SCHEMA_VERSION, dumps, file, load, loads, save
 from freeze_engine.serde.schema import MAX_NESTING
 from tests.builders import small_trace
 
@@ -250,6 +251,14 @@ def test_a_missing_file_or_a_folder_is_said(tmp_path: Path) -> None:
         load(tmp_path)
     with pytest.raises(TraceFileError, match="cannot be read"):
         load("a\0b")
+
+
+def test_a_device_or_pipe_is_not_replaced(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    with pytest.raises(TraceFileError, match="pipe: cannot be written: it is no ordinary file"):
+        save(small_trace(), pipe)
+    assert pipe.is_fifo()
 
 
 def test_blocks_nested_too_deep_are_refused() -> None:

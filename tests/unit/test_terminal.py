@@ -38,11 +38,15 @@ def test_what_is_printed_arrives_whole(encoding: str, monkeypatch: pytest.Monkey
 def test_the_work_goes_on_when_nobody_reads_what_it_prints(monkeypatch: pytest.MonkeyPatch) -> None:
     read, write = os.pipe()
     os.close(read)
+    passed = []
+    # Closing it flushes what could not be written, and raises.
     with contextlib.suppress(BrokenPipeError), os.fdopen(write, "w", encoding="utf-8") as stream:
         monkeypatch.setattr(sys, "stdout", stream)
         with progress_line() as line:
-            line.pass_on("stdout", b"one")
-            line.pass_on("stdout", b"two")
+            for text in (b"one", b"two"):
+                line.pass_on("stdout", text)
+                passed.append(text)
+    assert passed == [b"one", b"two"]
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="pseudo terminals are POSIX")

@@ -119,7 +119,7 @@ def test_one_layer_more_is_all_that_was_added():
     assert propagate == fe.GraphDiff(
         added=("self.second.weight", "%105"), changed=(fe.NodeChange("%5", ("inputs", "source")),), kept=3
     )
-    assert found.first_difference == found.steps[0]
+    assert [step.differs for step in found.steps] == [True, True]
     assert found.steps[1].op_deltas == (("aten::linear", 1), ("prim::Constant", 1))
     assert found.finals == (fe.FinalDiff("forward", 1, 1, propagate, found.steps[1].op_deltas),)
 
@@ -152,8 +152,34 @@ def test_other_weights_are_a_difference_of_constants():
     other = replace(kept, constant=replace(kept.constant, digest="f" * 16))
     graph = replace(trace.steps[1].graph, nodes=(other, product))
     found = fe.diff_traces(trace, replace(trace, steps=(trace.steps[0], replace(trace.steps[1], graph=graph))))
-    assert found.first_difference == found.steps[1]
+    assert [step.differs for step in found.steps] == [False, True]
     assert found.steps[1].graph == fe.GraphDiff(changed=(fe.NodeChange("self.a.weight", ("constant",)),), kept=1)
+
+
+def test_statistics_that_were_summed_up_in_another_order_are_no_difference():
+    trace = network("a")
+    kept, product = trace.steps[1].graph.nodes
+
+    def summed(mean: float) -> fe.Trace:
+        other = replace(kept, constant=replace(kept.constant, mean=mean))
+        graph = replace(trace.steps[1].graph, nodes=(other, product))
+        return replace(trace, steps=(trace.steps[0], replace(trace.steps[1], graph=graph)))
+
+    found = fe.diff_traces(summed(0.1), summed(0.10000000000000002))
+    assert found.empty
+    assert found.after.steps == found.before.steps
+
+
+@pytest.mark.parametrize(("name", "same"), [("_mkl_reorder_linear_weight", True), ("_frozen_param0", False)])
+def test_the_padding_of_packed_weights_is_no_difference(name, same):
+    def packed(digest: str) -> fe.Trace:
+        trace = empty_trace()
+        held = replace(tensor(name, 2, 2), constant=fe.Constant((2, 2), "float32", "cpu", 16, digest=digest * 16))
+        graph = fe.GraphSnapshot((), (held, node("y", "f::g", name)), ("y",))
+        return replace(trace, steps=(fe.Step(0, "input", "input", "forward", graph, changed=True),))
+
+    assert fe.diff_traces(packed("1"), packed("2")).empty is same
+    assert fe.diff_traces(packed("1"), packed("1")).empty
 
 
 def test_a_name_that_means_something_else_gets_a_number():
@@ -172,8 +198,6 @@ def test_steps_of_one_trace_only_stand_where_they_would_run():
     places = [(step.before, step.after) for step in found.steps if step.method == "forward"]
     assert places == [(0, 0), (2, 2), (4, 4), (6, 6), (7, 7), (8, None), (9, None), (10, 8)]
     assert [step.before for step in found.steps if step.graph is None] == [8, 9]
-    assert found.first_difference is not None
-    assert found.first_difference.before == 8
 
 
 def test_a_difference_that_only_goes_on_is_carried():

@@ -5,22 +5,25 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 import freeze_engine as fe
-from freeze_engine.backends.torchscript.post_mortem import NotedStep, recovered
+from freeze_engine.backends.torchscript.post_mortem import NotedStep, Recovered, recovered
 from freeze_engine.backends.torchscript.watcher import FreezeNotes, MethodNotes
 from freeze_engine.exported_program import is_arithmetic
+from freeze_engine.serde.schema import TABLES
+from freeze_engine.worker import post_mortem_task
 from freeze_engine.worker.death import CRASHED, Death, cause_of, read_death, write_death
 from freeze_engine.worker.estimate import Pace
 from freeze_engine.worker.events import event_line, read_event
 from freeze_engine.worker.freeze_progress import FreezeProgress, pass_under_way
-from freeze_engine.worker.journal import TORCH_LOG, Journal, read_doing, read_remains
+from freeze_engine.worker.journal import TORCH_LOG, Journal, Now, read_now, read_remains
 from freeze_engine.worker.output import remove_unfinished, write_output
 from freeze_engine.worker.request import read_request, request_text
-from tests.builders import empty_trace
+from tests.builders import empty_trace, small_trace
 
 REQUESTS = (
     fe.RecordRequest("example:resnet18", Path("a.fztrace")),
@@ -173,22 +176,22 @@ def written(tmp_path: Path) -> Iterator[Journal]:
     """A journal in the test's folder, of a freeze that has just begun."""
     with closing(Journal(tmp_path)) as journal:
         journal.doing("freezing")
-        journal.head(HEAD)
+        journal.trace(HEAD)
         journal.notes(NOTES)
         yield journal
 
 
 def test_where_nothing_was_written_nothing_remains(tmp_path):
     assert read_remains(tmp_path) is None
-    assert read_doing(tmp_path) == ""
+    assert read_now(tmp_path) == Now()
 
 
 def test_a_journal_is_read_up_to_where_it_was_cut(written, tmp_path):
-    assert read_doing(tmp_path) == "freezing"
+    assert read_now(tmp_path) == Now("freezing")
     remains = read_remains(tmp_path)
-    assert (remains.head, remains.notes, remains.frozen, remains.steps, remains.log) == (HEAD, NOTES, None, (), None)
+    assert (remains.trace, remains.notes, remains.frozen, remains.steps, remains.log) == (HEAD, NOTES, None, (), None)
     written.frozen({"forward": GRAPH})
-    written.begun("optimize_frozen_graph", "RemoveDropout", "forward")
+    written.under_way(("optimize_frozen_graph", "RemoveDropout", "forward"))
     assert read_remains(tmp_path).under_way == ("optimize_frozen_graph", "RemoveDropout", "forward")
     written.ended(STEP)
     remains = read_remains(tmp_path)
@@ -199,10 +202,13 @@ def test_a_journal_is_read_up_to_where_it_was_cut(written, tmp_path):
 
 
 def test_a_long_text_of_what_is_done_is_cut_and_a_shorter_one_leaves_nothing_of_it(written, tmp_path):
-    written.doing("ü" * 1000)
-    assert len(read_doing(tmp_path)) == 250
+    for text in ("ü" * 1000, "\0" * 1000, "\udc80" * 1000):
+        written.doing(text)
+        written.under_way((text, text, text))
+        assert read_now(tmp_path) == Now(text[:200], (text[:200],) * 3)
     written.doing("measuring")
-    assert read_doing(tmp_path) == "measuring"
+    written.under_way(None)
+    assert read_now(tmp_path) == Now("measuring")
 
 
 def test_a_log_that_ends_in_the_middle_of_a_graph(written, tmp_path):
@@ -292,7 +298,82 @@ def test_more_than_arithmetic(text):
     assert not is_arithmetic(text)
 
 
+def test_a_trace_is_noted_as_it_grows(tmp_path):
+    trace = small_trace()
+    with closing(Journal(tmp_path)) as journal:
+        for count in (*range(len(trace.steps) + 1), len(trace.steps)):
+            journal.trace(replace(trace, steps=trace.steps[:count]))
+            remains = read_remains(tmp_path)
+            assert (remains and remains.trace.steps) == (trace.steps[:count] if count else None)
+        last = (tmp_path / "journal.jsonl").read_text().splitlines()[-1]
+        journal.under_way(("freeze_module", "Inline", "forward"))
+    empty: dict[str, list] = {kind.__name__: [] for kind in TABLES}
+    assert json.loads(last) == ["trace", {"tables": empty, "steps": [], "trace": None}]
+    steps: list[fe.Step] = []
+    assert recovered(read_remains(tmp_path), steps.append) == Recovered(trace, ("freeze_module", "Inline", "forward"))
+    assert tuple(steps) == trace.steps
+
+
+@pytest.fixture
+def full_disk(tmp_path: Path) -> Path:
+    """A folder in whose journal there is no space left."""
+    (tmp_path / "journal.jsonl").symlink_to("/dev/full")
+    return tmp_path
+
+
+NO_SPACE = "No space left on device"
+
+
+def test_a_recording_goes_on_without_a_journal(full_disk):
+    with closing(Journal(full_disk)) as journal:
+        journal.doing("compiling")
+        assert journal.lost is None
+        journal.trace(small_trace())
+        assert journal.lost == NO_SPACE
+        journal.trace(small_trace())
+        journal.notes(NOTES)
+        journal.under_way(("post_grad", "pass", "forward"))
+    assert read_now(full_disk) == Now("compiling", ("post_grad", "pass", "forward"), NO_SPACE)
+
+
+def test_where_nothing_can_be_written_nothing_is(tmp_path):
+    with closing(Journal(tmp_path / "nowhere")) as journal:
+        journal.doing("compiling")
+        journal.trace(small_trace())
+        assert journal.lost == "No such file or directory"
+    assert read_now(tmp_path / "nowhere") == Now()
+    assert read_remains(tmp_path / "nowhere") is None
+
+
+def test_what_is_left_of_a_journal_says_where_it_ends(tmp_path):
+    trace, told = small_trace(), []
+    with closing(Journal(tmp_path)) as journal:
+        journal.trace(trace)
+        journal.under_way(("compile", "GraphLowering.run", "forward"))
+    now = json.loads((tmp_path / "now").read_text()) | {"lost": NO_SPACE}
+    (tmp_path / "now").write_text(json.dumps(now))
+    output = tmp_path / "a.fztrace"
+    printed = (
+        *(f"line {number}" for number in range(100)),
+        "Current thread 0x1 (most recent call first):",
+        *(f'  File "{number}.py"' for number in range(90)),
+    )
+    write_death(Death(CRASHED, "SIGKILL", "killed", output, False, 2, printed), tmp_path)
+    post_mortem_task.run(tmp_path, told.append)
+    left = fe.load(output)
+    assert [notice.code for notice in left.notices[len(trace.notices) :]] == ["no_journal", "last_words"]
+    assert NO_SPACE in left.notices[-2].message
+    said = left.notices[-1].message.splitlines()
+    assert (said[1], said[21], said[-2:]) == ("line 80", printed[100], ['  File "38.py"', "  … and 51 more lines"])
+    assert left.failure == fe.Failure(
+        "SIGKILL", "killed", "compile", "GraphLowering.run", "forward", len(trace.steps) - 1
+    )
+    events = [read_event(line) for line in told]
+    assert [event.index for event in events[:-1]] == list(range(2, len(trace.steps)))
+    assert events[-1].message == "killed, in GraphLowering.run of forward"
+
+
 def test_everything_is_written_as_json(written, tmp_path):
-    written.begun("a", "b", "c")
+    written.frozen({"forward": GRAPH})
     for line in (tmp_path / "journal.jsonl").read_text().splitlines():
         json.loads(line)

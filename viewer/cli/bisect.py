@@ -26,9 +26,16 @@ class BisectCommand:
     (timed in turns with the first step, then with the one before the culprit), or a command. That gets each candidate
     as a file, as its last argument and in FREEZER_CANDIDATE: a TorchScript file, or for Inductor a Python file that
     has the graph as `program`, an exported program, and as `module`. FREEZER_INPUTS is a file for torch.load with the
-    args and kwargs to call it with, FREEZER_STEP the step's index. As for git bisect run, 0 means good, 1 to 127 bad,
-    but 125 that it cannot be tested; anything else ends the search. What it prints goes to standard error. What torch
-    cannot save cannot be tested either.
+    args and kwargs to call it with, FREEZER_METHOD the method that the file has as its forward, FREEZER_STEP the step's
+    index. As for git bisect run, 0 means good, 1 to 127 bad, but 125 that it cannot be tested; anything else ends the
+    search, and so do 126 and 127 on the first candidate. It is run as it stands, and by no shell: for one, write
+    "sh -c '…'". What it prints goes to standard error. What torch cannot save cannot be tested either.
+
+    Each candidate runs in a process of its own: one that crashes, or is not done within the limit, is bad. On CUDA they
+    share the process of the freeze, and a crash ends the search.
+
+    A preserved method is searched as forward is where it runs on the inputs; --method NAME searches that one only, and
+    the inputs are for it. With Inductor the graphs before and after a graph break are searched in their order.
 
     For Inductor the steps run as graphs, operator by operator, and only the last candidate is generated code: latency
     finds a pass that makes a graph slower, and not what freezing does to the generated code (see record --ablation).
@@ -37,7 +44,7 @@ class BisectCommand:
     too. It is run once to see whether it does.
 
     Exits with 0 where the check never fails; with 1 where it does, whether there is a culprit, or it failed before
-    anything was frozen, or contradicts itself.
+    anything was frozen, or contradicts itself; with 3 where the freeze itself fails or crashes.
     """
 
     name: ClassVar[str] = "bisect"
@@ -51,7 +58,13 @@ class BisectCommand:
         add("--max-error", type=_positive, metavar="E", help="accuracy: largest absolute difference to accept")
         add("--margin", type=_positive, metavar="M", help="latency: slowdown to accept (default: 0.01, which is 1%%)")
         add("--seconds", type=seconds, metavar="S", help="latency: time for each comparison (default: 3)")
-        add("--limit", type=seconds, metavar="S", help="a command that takes longer has found the candidate bad")
+        add(
+            "--limit",
+            type=seconds,
+            metavar="S",
+            help="a candidate that takes longer to check is bad, such as one that hangs",
+        )
+        add("--method", metavar="NAME", help="search this frozen method only (default: each that runs on the inputs)")
         add("--every-step", action=argparse.BooleanOptionalAction, help="ask about every step (accuracy: the default)")
         add("--script", type=output_file, metavar="FILE", help="the script (default: MODEL_repro.py)")
         add("--no-script", action="store_true", help="write none")
@@ -88,17 +101,26 @@ def _bisected(
                 options=freeze_options(arguments),
                 via=arguments.via,
                 map_location=arguments.device,
+                method=arguments.method,
                 every_step=arguments.every_step,
                 script=script,
+                apart=True,
                 progress=line.show,
                 on_probe=tell,
             )
+        except fe.CrashError as error:
+            kept = f"freezer-ui record {arguments.model} keeps a trace of what torch did until then"
+            text = f"the freeze crashed: {error}\n{kept}"
+            raise CommandError(text, FREEZE_FAILED, details=_details(error)) from error
         except (fe.FreezerError, ModuleNotFoundError):
             raise
         except Exception as error:
-            details = "".join(traceback.format_exception(error))
             text = f"the freeze failed: {type(error).__name__}: {error}"
-            raise CommandError(text, FREEZE_FAILED, details=details) from error
+            raise CommandError(text, FREEZE_FAILED, details=_details(error)) from error
+
+
+def _details(error: Exception) -> str:
+    return "".join(traceback.format_exception(error))
 
 
 def _check(arguments: argparse.Namespace) -> fe.AccuracyCheck | fe.LatencyCheck | fe.CommandCheck:
@@ -107,14 +129,13 @@ def _check(arguments: argparse.Namespace) -> fe.AccuracyCheck | fe.LatencyCheck 
         ("--max-error", arguments.max_error, "accuracy"),
         ("--margin", arguments.margin, "latency"),
         ("--seconds", arguments.seconds, "latency"),
-        ("--limit", arguments.limit, "a command"),
     ):
         if value is not None and kind != belongs:
             raise CommandError(f"{option}: for --check {belongs} only, and this is {kind}")
     if kind == "accuracy":
-        return fe.AccuracyCheck(arguments.max_error)
+        return fe.AccuracyCheck(arguments.max_error, limit_s=arguments.limit)
     if kind == "latency":
-        given = {"seconds": arguments.seconds, "margin": arguments.margin}
+        given = {"seconds": arguments.seconds, "margin": arguments.margin, "limit_s": arguments.limit}
         return fe.LatencyCheck(**{name: value for name, value in given.items() if value is not None})
     try:
         words = tuple(shlex.split(arguments.check))

@@ -32,7 +32,8 @@ class CheckCommand:
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         """Adds the subcommand's arguments."""
         add = parser.add_argument
-        add("trace", metavar="TRACE", help="the trace file")
+        # Not required by argparse, which could not say where it went: --no-preserved takes all that follows.
+        add("trace", nargs="?", metavar="TRACE", help="the trace file")
         add("--max-error", type=float, metavar="X", help="largest absolute error of an output")
         add("--within-tolerance", action="store_true", help="outputs within torch.testing.assert_close's defaults")
         add("--reference", choices=("eager", "float64"), default="eager", help="what errors are against (%(default)s)")
@@ -55,6 +56,8 @@ class CheckCommand:
 
     def run(self, arguments: argparse.Namespace) -> int:
         """Prints a finding per expectation."""
+        if arguments.trace is None:
+            raise CommandError("TRACE is missing: name it first, for --no-preserved takes what follows it as patterns")
         expected = _expectations(arguments)
         if expected.empty:
             raise CommandError("nothing is expected: say what, such as --no-preserved (freezer-ui check --help)")

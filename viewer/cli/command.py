@@ -53,11 +53,13 @@ def output_file(text: str) -> Path:
         The path.
 
     Raises:
-        argparse.ArgumentTypeError: if it is a folder or its folder is missing.
+        argparse.ArgumentTypeError: if it is a folder or a device, or its folder is missing.
     """
     path = Path(text)
     if path.is_dir():
         raise argparse.ArgumentTypeError(f"{text} is a folder; give the name of a file in it")
+    if path.exists() and not path.is_file():  # writing replaces what is there, and /dev/null must stay what it is
+        raise argparse.ArgumentTypeError(f"{text} is a device or a pipe; give the name of an ordinary file")
     if not path.parent.is_dir():
         raise argparse.ArgumentTypeError(f"there is no folder {path.parent}; make it first, or write elsewhere")
     return path

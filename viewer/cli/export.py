@@ -49,7 +49,10 @@ class ExportCommand:
             raise CommandError(f"--step is for --format model-explorer only, and this is --format {arguments.format}")
         suffix, render = _FORMATS[arguments.format]
         output = arguments.output or Path(arguments.trace).with_suffix(suffix)
-        for ending, text in render(fe.load(arguments.trace), arguments.step).items():
+        texts = render(fe.load(arguments.trace), arguments.step)
+        if len(texts) > 1 and output.suffix != suffix:
+            output = output.with_name(output.name + suffix)  # what was given is the beginning of their names
+        for ending, text in texts.items():
             path = output.with_suffix(f".{ending}{output.suffix}") if ending else output
             _write(path, text)
             say(f"{path}\n")

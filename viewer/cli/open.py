@@ -151,13 +151,11 @@ def _kind(target: str) -> str:
     Raises:
         CommandError: it names nothing of the kind.
     """
-    from viewer.dashboard.files import file_kind
-
     path = Path(target)
     if path.is_dir():
         return "folder"
     if path.is_file():
-        kind = file_kind(path)
+        kind = fe.file_kind(path)
         if kind not in ("trace", "torchscript", "exported"):
             raise CommandError(
                 f"{target} is neither a trace, a TorchScript file nor an exported program; {_remedy(kind)}"
@@ -202,12 +200,11 @@ def _hint(target: str) -> str:
 
 def _request(arguments: argparse.Namespace, model: str) -> fe.RecordRequest:
     """Returns the recording that the command line asks for; its output file is made, empty."""
-    from viewer.dashboard.files import file_kind
     from viewer.dashboard.library import new_recording, recordings_folder
     from viewer.dashboard.offers import backend_offer
 
     check_recording(arguments)
-    kind = file_kind(Path(model)) if Path(model).is_file() else None
+    kind = fe.file_kind(Path(model)) if Path(model).is_file() else None
     if refusal := backend_offer(arguments.backend)["refuses"].get(kind):
         raise CommandError(refusal)
     output = new_recording(recordings_folder(), model_name(model), datetime.now())

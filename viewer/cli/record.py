@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import ClassVar, Final
 
 import freeze_engine as fe
+from viewer.cli.advice import advice
 from viewer.cli.command import FINE, FREEZE_FAILED, CommandError, output_file
 from viewer.cli.recording import add_recording_arguments, check_recording, model_name, recording_request
 from viewer.cli.terminal import ProgressLine, progress_line, remark, say
@@ -61,7 +62,7 @@ class RecordCommand:
             raise KeyboardInterrupt
         if ended.is_refusal and ended.trace is not None:
             remark(kept)
-        raise _failure(ended, kept)
+        raise _failure(ended, kept, arguments.via)
 
 
 class _Run:
@@ -105,12 +106,13 @@ class _Run:
             self.was_measured = True
 
 
-def _failure(ended: fe.JobEnded, kept: str) -> CommandError:
+def _failure(ended: fe.JobEnded, kept: str, via: str | None) -> CommandError:
     if ended.is_refusal:
         return CommandError(ended.error or ended.message, details=ended.traceback)
     what = {"crashed": "the recording crashed", "timed_out": "the recording was ended"}
-    text = f"{what.get(ended.outcome, 'the freeze failed')}: {ended.error or ended.message}\n{kept}"
-    return CommandError(text, FREEZE_FAILED, details=ended.traceback)
+    text = f"{what.get(ended.outcome, 'the freeze failed')}: {ended.error or ended.message}"
+    lines = [line for line in (text, advice(ended, via), kept) if line]
+    return CommandError("\n".join(lines), FREEZE_FAILED, details=ended.traceback)
 
 
 def _kept(ended: fe.JobEnded, report: Path | None) -> str:
@@ -118,14 +120,17 @@ def _kept(ended: fe.JobEnded, report: Path | None) -> str:
     if ended.trace is None:
         return "no trace could be kept of it"
     steps = _tell(ended.trace, report)
-    return f"{ended.trace} holds what was recorded until then: {steps} steps"
+    return f"{ended.trace} holds what was recorded until then: {_counted(steps)}"
 
 
 def _tell(path: Path, report: Path | None) -> int:
     """Says what is in the trace that was written, writes the report, and returns the number of steps."""
     trace = fe.load(path)
     changed = sum(step.changed for step in trace.steps)
-    say(f"{path}: {len(trace.steps)} steps, of which {changed} changed something\n")
+    say(f"{path}: {_counted(len(trace.steps))}, of which {changed} changed something\n")
+    for notice in trace.notices:
+        if notice.code == "nothing_ran":
+            remark(notice.message)
     for check in trace.checks:
         say(f"{check.name}: {check.verdict}. {check.message}\n")
         other = path.with_suffix(f".{check.name}.fztrace")
@@ -137,3 +142,7 @@ def _tell(path: Path, report: Path | None) -> int:
         write_report(trace, report)
         say(f"{report}\n")
     return len(trace.steps)
+
+
+def _counted(steps: int) -> str:
+    return "1 step" if steps == 1 else f"{steps} steps"

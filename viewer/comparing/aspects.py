@@ -126,10 +126,15 @@ def differing(diff: fe.TraceDiff) -> tuple[Aspect, ...]:
 
 
 def other_effect(diff: fe.TraceDiff, step: fe.StepDiff) -> bool:
-    """Returns whether a pass ran, or changed something, in only one of two freezes."""
-    if step.before is None or step.after is None:
-        return True
-    return diff.before.steps[step.before].changed != diff.after.steps[step.after].changed
+    """Returns whether a pass changed something in only one of two freezes.
+
+    One that only one of them ran, without effect, is no difference: each version of torch has some of its own.
+    """
+    before, after = (
+        place is not None and trace.steps[place].changed
+        for trace, place in ((diff.before, step.before), (diff.after, step.after))
+    )
+    return before != after
 
 
 def constants(diff: fe.TraceDiff, final: fe.FinalDiff) -> tuple[int, int]:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 import freeze_engine as fe
 from viewer.comparing.aspects import Errors, Times
-from viewer.view_models.wording import duration_text, error_text, interval_text, ratio_text
+from viewer.view_models.wording import error_text, ratio_text, timed_text
 
 
 def latency_lines(rows: Iterable[Times]) -> Iterator[str]:
@@ -20,10 +20,10 @@ def latency_lines(rows: Iterable[Times]) -> Iterator[str]:
 def error_lines(rows: Iterable[Errors]) -> Iterator[str]:
     """Yields each side's largest error."""
     for row in rows:
-        differs = ": only one is within torch's tolerances" if row.differ else ""
-        yield f"{row.method} against {row.reference}{differs}"
-        for side, numerics in (("A", row.before), ("B", row.after)):
-            yield f"  {side}  {_error(numerics)}"
+        before, after = _error(row.before), _error(row.after)
+        both = f"{before} in both" if before == after else f"{before} → {after}"
+        differs = " (only one is within torch's tolerances)" if row.differ else ""
+        yield f"{row.method} against {row.reference}: {both}{differs}"
 
 
 def _verdict(row: Times) -> str:
@@ -41,7 +41,7 @@ def _latency(latency: fe.Latency | None) -> str:
     if latency is None:
         return "not measured"
     first = "" if latency.ratio is None else f", {ratio_text(latency.ratio)} the time of its own first step"
-    return f"{duration_text(latency.median_ns.value)} ({interval_text(latency.median_ns)}){first}"
+    return f"{timed_text(latency.median_ns)}{first}"
 
 
 def _error(numerics: fe.Numerics | None) -> str:

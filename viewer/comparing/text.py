@@ -5,7 +5,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import replace
-from itertools import chain
+from itertools import chain, zip_longest
 from typing import Final, Literal
 
 import freeze_engine as fe
@@ -21,6 +21,7 @@ from viewer.view_models.wording import bytes_delta_text, bytes_text, counts_text
 _WIDTH: Final = 100
 _PASS_WIDTH: Final = 60
 _SHOWN_NODES: Final = 6
+_SHOWN_OPERATORS: Final = 3
 
 
 def diff_text(diff: fe.TraceDiff, counted: Collection[Aspect], everything: bool = False) -> str:
@@ -48,7 +49,7 @@ def diff_text(diff: fe.TraceDiff, counted: Collection[Aspect], everything: bool 
         _section("Latency, each from its own run", latency_lines(aspects.times(diff))),
         _section("Numeric error", error_lines(aspects.errors(diff))),
         _section("Checks", _checks(diff)),
-        list(_conclusion(aspects.differing(diff), counted)),
+        list(_conclusion(diff, counted)),
     )
     return "\n\n".join("\n".join(chain.from_iterable(map(_wrapped, lines))) for lines in sections if lines) + "\n"
 
@@ -78,7 +79,8 @@ def _settings(diff: fe.TraceDiff, subjects: Collection[str]) -> Iterator[str]:
             before, after = (
                 "(none)" if text is None else text or "(empty)" for text in (setting.before, setting.after)
             )
-            yield f"{setting.name}: {before} → {after}"
+            name = f"input {setting.name}" if setting.subject == "inputs" else setting.name
+            yield f"{name}: {before} → {after}"
 
 
 def _failures(diff: fe.TraceDiff) -> Iterator[str]:
@@ -89,8 +91,8 @@ def _failures(diff: fe.TraceDiff) -> Iterator[str]:
 
 
 def _passes_title(diff: fe.TraceDiff) -> str:
-    differ = sum(step.differs or aspects.other_effect(diff, step) for step in diff.steps)
-    return f"Passes: {differ} of {len(diff.steps)} differ"
+    differ = sum(_kind(diff, step) == "new" for step in diff.steps)
+    return f"Passes: {differ} of {len(diff.steps)} differ in what they do"
 
 
 def _passes(diff: fe.TraceDiff, everything: bool) -> Iterator[str]:
@@ -139,12 +141,18 @@ def _pass_differences(diff: fe.TraceDiff, step: fe.StepDiff) -> Iterator[str]:
     if step.carried:
         yield "the graphs differ as before"
     elif not step.graph.empty:
-        yield f"graph {counts_text(step.graph)}"
+        yield f"graph {counts_text(step.graph)}{_operators(step)}"
     yield from (
         f"{pair.reference}: {'A' if pair.after and pair.after.close else 'B'} is past tolerance"
         for pair in step.numerics
         if pair.verdict_differs
     )
+
+
+def _operators(step: fe.StepDiff) -> str:
+    shown = [f"{op} {more:+}" for op, more in step.op_deltas[:_SHOWN_OPERATORS]]
+    rest = len(step.op_deltas) - len(shown)
+    return f" (operators in B: {', '.join(shown)}{f' and {rest} more' if rest else ''})" if shown else ""
 
 
 def _final(diff: fe.TraceDiff, final: fe.FinalDiff, everything: bool) -> Iterator[str]:
@@ -163,16 +171,22 @@ def _final(diff: fe.TraceDiff, final: fe.FinalDiff, everything: bool) -> Iterato
 
 
 def _node_lines(diff: fe.TraceDiff, final: fe.FinalDiff) -> Iterator[str]:
-    """Yields the nodes that differ as torch prints them, those that only one of the graphs has first."""
-    ours, theirs = (
-        {node.id: node for node in trace.steps[place].graph.walk()}
-        for trace, place in ((diff.before, final.before), (diff.after, final.after))
-    )
+    """Yields what differs as torch prints it: inputs, then nodes, those that only one of the graphs has first."""
+    before, after = diff.before.steps[final.before].graph, diff.after.steps[final.after].graph
+    ours, theirs = ({node.id: node for node in graph.walk()} for graph in (before, after))
+    yield from _input_lines(before, after)
     yield from (f"− {fe.node_line(ours[name])}" for name in final.graph.removed)
     yield from (f"+ {fe.node_line(theirs[name])}" for name in final.graph.added)
     for change in final.graph.changed:
         old, new = fe.node_line(replace(ours[change.node], source=None)), fe.node_line(theirs[change.node])
         yield f"~ {old} → {new}"
+
+
+def _input_lines(before: fe.GraphSnapshot, after: fe.GraphSnapshot) -> Iterator[str]:
+    for old, new in zip_longest(before.inputs, after.inputs):
+        if old != new:
+            sides = (f"%{value.name} : {value.type}" if value is not None else "(none)" for value in (old, new))
+            yield f"input {' → '.join(sides)}"
 
 
 def _near_misses(diff: fe.TraceDiff) -> Iterator[str]:
@@ -189,10 +203,11 @@ def _checks(diff: fe.TraceDiff) -> Iterator[str]:
         yield from (f"  {side}: {check.message}" for side, check in zip("AB", pair, strict=True))
 
 
-def _conclusion(found: Collection[Aspect], counted: Collection[Aspect]) -> Iterator[str]:
+def _conclusion(diff: fe.TraceDiff, counted: Collection[Aspect]) -> Iterator[str]:
+    found = aspects.differing(diff)
     counting = [aspect for aspect in found if aspect in counted]
     others = [aspect for aspect in found if aspect not in counted]
-    nothing = "Nothing that counts differs." if others else "Nothing differs."
+    nothing = "Nothing differs." if diff.empty else "Nothing that counts differs."
     yield f"They differ in {', '.join(counting)}." if counting else nothing
     if others:
         yield f"Not counted: {', '.join(others)}."

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import logging
 import signal
 from collections.abc import Callable
 from types import FrameType, TracebackType
@@ -42,3 +44,8 @@ class EndSignals:
         self._asked = True
         if self._tell is not None:
             self._tell()
+
+
+def is_fault(record: logging.LogRecord) -> bool:
+    """Whether a record tells of more than that the server's end cut off what it was sending."""
+    return not (record.exc_info and isinstance(record.exc_info[1], asyncio.CancelledError))

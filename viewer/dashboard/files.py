@@ -1,44 +1,17 @@
-"""Files to choose from: what a folder holds, and what a file is by its content."""
+"""Files to choose from: what a folder holds."""
 
 from __future__ import annotations
 
 import stat
-import zipfile
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import Any, Final
 
 import freeze_engine as fe
-
-FileKind = Literal["torchscript", "exported", "trace", "tensor", "legacy"]
 
 MAX_ENTRIES: Final = 5_000
 """How many entries of a folder are told."""
 
-_LEGACY_SAVE: Final = b"\x80\x02\x8a\nl\xfc\x9cF"  # MAGIC_NUMBER of torch/serialization.py, pickled
 _MODEL_SUFFIXES: Final = (".pt", ".pth", ".ts", ".pt2", ".torchscript", ".zip")
-
-
-def file_kind(path: Path) -> FileKind | None:
-    """Returns what a file is, by looking at it; nothing of it is run or unpickled.
-
-    Args:
-        path: of the file.
-
-    Returns:
-        ``None`` if it is nothing that can be opened or recorded. A ``tensor`` file is one that ``torch.save`` wrote;
-        a ``legacy`` one as well, before torch 1.6, and is not opened here.
-    """
-    if fe.is_trace_file(path):
-        return "trace"
-    with path.open("rb") as stream:
-        if stream.read(len(_LEGACY_SAVE)) == _LEGACY_SAVE:
-            return "legacy"
-    members = _archive_members(path)
-    if {"constants.pkl", "data.pkl"} <= members:
-        return "torchscript"
-    if "archive_format" in members or "serialized_exported_program.json" in members:
-        return "exported"
-    return "tensor" if "data.pkl" in members else None
 
 
 def folder_view(path: Path) -> dict[str, Any]:
@@ -80,13 +53,3 @@ def _entry(path: Path) -> dict[str, Any] | None:
 def _kind_by_name(path: Path) -> str:
     suffix = path.suffix.lower()
     return "trace" if suffix == ".fztrace" else "model" if suffix in _MODEL_SUFFIXES else "other"
-
-
-def _archive_members(path: Path) -> frozenset[str]:
-    """Names in a zip file, with and without the archive's own top folder; empty if it is no zip file."""
-    try:
-        with zipfile.ZipFile(path) as archive:
-            names = archive.namelist()
-    except zipfile.BadZipFile:
-        return frozenset()
-    return frozenset(names) | {name.partition("/")[2] for name in names}

@@ -7,7 +7,7 @@ import secrets
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Final, Protocol
 
@@ -103,7 +103,7 @@ class Job:
         if isinstance(event, fe.JobProgress):
             self.progress = event
         elif isinstance(event, fe.JobStep):
-            self.steps.append(_step_row(event))
+            self.steps.append(asdict(event))
         elif isinstance(event, fe.JobPreview):
             self.preview = event.path
         else:
@@ -229,15 +229,3 @@ def _stage(progress: fe.JobProgress, backend: str) -> str | None:
     """Returns the stage that a compile is in, where its progress ends with one (``compiling: layout``)."""
     last = progress.message.rpartition(": ")[2]
     return last if any(last == stage["id"] for stage in backend_offer(backend)["stages"]) else None
-
-
-def _step_row(step: fe.JobStep) -> dict[str, Any]:
-    return {
-        "index": step.index,
-        "stage": step.stage,
-        "name": step.name,
-        "method": step.method,
-        "round": step.round,
-        "changed": step.changed,
-        "nodes": step.nodes,
-    }

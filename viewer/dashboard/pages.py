@@ -31,6 +31,9 @@ DASHBOARD_SCRIPTS: Final = (
     "form.js",
     "job.js",
     "trace.js",
+    "keyboard.js",
+    "messages.js",
+    "drop.js",
     "app.js",
 )
 """Files of ``static/dashboard/`` that make up the page, in the order to load them, after the viewer's."""

@@ -13,8 +13,6 @@ from typing import Any, Final
 
 import freeze_engine as fe
 from viewer.dashboard.library import RecentTrace, recent_trace
-from viewer.graph_data import graph_data
-from viewer.view_models import view_data
 
 MAX_ENTRIES: Final = 16
 MAX_BYTES: Final = 64 << 20
@@ -66,11 +64,10 @@ def trace_payload(path: Path) -> Payload:
     Raises:
         TraceFileError: it cannot be read.
     """
-    from viewer.charts import chart_items  # brings in Bokeh, which takes most of a second
+    from viewer.page_data import trace_data  # brings in Bokeh, which takes most of a second
 
     trace = fe.load(path)
-    data = {"view": view_data(trace), "graph": graph_data(trace), "charts": chart_items(trace)}
-    return Payload(packed(data), (recent_trace(trace, path),))
+    return Payload(packed(trace_data(trace)), (recent_trace(trace, path),))
 
 
 def comparison_payload(a: Path, b: Path) -> Payload:

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any, Final
 
 import freeze_engine as fe
-from viewer.dashboard.files import file_kind
 from viewer.dashboard.library import new_recording
 from viewer.dashboard.offers import BACKENDS, Option, backend_offer
 
@@ -62,7 +61,7 @@ def model_kind(model: str) -> str | None:
     Args:
         model: as `page_model` returned it.
     """
-    return "example" if model.startswith(_EXAMPLE) else file_kind(Path(model))
+    return "example" if model.startswith(_EXAMPLE) else fe.file_kind(Path(model))
 
 
 def record_request(message: Mapping[str, Any], folder: Path, now: datetime) -> fe.RecordRequest:

@@ -21,7 +21,7 @@ from tornado.ioloop import IOLoop
 
 import freeze_engine as fe
 from viewer.dashboard.component import Dashboard
-from viewer.dashboard.ending import EndSignals
+from viewer.dashboard.ending import EndSignals, is_fault
 from viewer.dashboard.guard import Guard
 from viewer.dashboard.handlers import CompareDataHandler, TraceDataHandler, TraceFileHandler, TraceReportHandler
 from viewer.dashboard.library import Library
@@ -62,6 +62,7 @@ def run(
     """
     # A refused request is told to whoever asked; the terminal is for what is wrong with the server.
     logging.getLogger("tornado.access").setLevel(logging.ERROR)
+    logging.getLogger("tornado.application").addFilter(is_fault)
     # Panel's many objects stay; without going through them again and again, a large trace loads a quarter faster.
     gc.freeze()
     asyncio.run(_serve(options, listening, signals, prepare))

@@ -11,7 +11,7 @@ from typing import BinaryIO, Final
 
 from tornado.web import stream_request_body
 
-from viewer.dashboard.files import file_kind
+import freeze_engine as fe
 from viewer.dashboard.web import JsonHandler
 
 _NOT_IN_NAMES: Final = re.compile(r"[^\w.+-]+")
@@ -62,7 +62,7 @@ class UploadHandler(JsonHandler):
         if self._stream is None or self._target is None:
             return
         self._stream.close()
-        kind = await asyncio.to_thread(file_kind, self._target)
+        kind = await asyncio.to_thread(fe.file_kind, self._target)
         if kind in (None, "legacy"):
             name = self._target.name
             self._drop()

@@ -6,6 +6,7 @@ frames are taken out (an untrusted notebook, an e-mail), the summary that stands
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Final
 
 from jinja2 import Environment, FunctionLoader, StrictUndefined
@@ -13,9 +14,8 @@ from markupsafe import Markup
 
 import freeze_engine as fe
 from viewer.assets import read_asset
-from viewer.report import Embedding, render_comparison, render_report
-from viewer.view_models import view_data
-from viewer.view_models.comparison import comparison_data
+from viewer.page_data import trace_data
+from viewer.report import Embedding, comparison_page, is_measured, trace_page
 
 HEIGHT: Final = 640
 """Height of the view in CSS pixels, unless asked otherwise."""
@@ -35,25 +35,23 @@ def trace_html(trace: fe.Trace, *, embedding: Embedding | None = None, height: i
     Returns:
         Markup with its style inside, every text of the model escaped.
     """
+    data = trace_data(trace, charted=is_measured(trace))
     embedding = embedding or Embedding()
     return _render(
         "output.html",
         id=embedding.id,
         name=trace.name or "unnamed model",
         height=height,
-        page=render_report(trace, embedding),
-        summary=Markup(summary_html(trace)),  # escaped by its own template
+        page=trace_page(data, embedding),
+        summary=Markup(summary_html(data["view"])),  # escaped by its own template
     )
 
 
-def comparison_html(
-    first: fe.Trace, second: fe.Trace, *, embedding: Embedding | None = None, height: int = HEIGHT
-) -> str:
+def comparison_html(data: Mapping[str, Any], *, embedding: Embedding | None = None, height: int = HEIGHT) -> str:
     """Renders two traces side by side as a cell's output.
 
     Args:
-        first: the trace called A.
-        second: the trace called B.
+        data: what `viewer.view_models.comparison.comparison_data` returned for them.
         embedding: what to show first, and the name by which the page can be spoken to.
         height: of the view, in CSS pixels.
 
@@ -61,18 +59,17 @@ def comparison_html(
         Markup with its style inside, every text of the models escaped.
     """
     embedding = embedding or Embedding()
-    data = comparison_data(first, second)
     return _render(
         "output.html",
         id=embedding.id,
         name=data["view"]["name"],
         height=height,
-        page=render_comparison(first, second, embedding),
+        page=comparison_page(data, embedding),
         summary=Markup(_comparison_summary(data)),  # escaped by its own template
     )
 
 
-def _comparison_summary(data: dict[str, Any]) -> str:
+def _comparison_summary(data: Mapping[str, Any]) -> str:
     """Renders what two traces differ in as plain tables."""
     compared = data["comparison"]
     rows = [row for row in compared["rows"] if row["differs"] and not row["carried"]]
@@ -90,9 +87,12 @@ def _comparison_summary(data: dict[str, Any]) -> str:
     )
 
 
-def summary_html(trace: fe.Trace) -> str:
-    """Renders a trace as plain tables: what changed something, and which attributes stayed why."""
-    view = view_data(trace)
+def summary_html(view: Mapping[str, Any]) -> str:
+    """Renders a trace as plain tables: what changed something, and which attributes stayed why.
+
+    Args:
+        view: what `viewer.view_models.view_data` returned for it.
+    """
     shown = [step for step in view["steps"] if step["changed"] or step["stage"] == "input"]
     kept = [row for row in view["attributes"] if row["fate"] == "preserved" and row["kind"] != "submodule"]
     return _render(

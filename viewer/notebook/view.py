@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import re
 import uuid
 from collections.abc import Mapping
-from functools import cache
 from typing import Any
 
 import traitlets
@@ -13,9 +11,9 @@ from IPython.core.display_functions import publish_display_data
 from IPython.core.getipython import get_ipython
 
 import freeze_engine as fe
-from viewer.assets import read_asset
 from viewer.notebook.link import Link
-from viewer.notebook.subject import Subject, no_step
+from viewer.notebook.state import check_values
+from viewer.notebook.subject import Subject
 from viewer.report import Embedding
 
 
@@ -84,15 +82,12 @@ class View(traitlets.HasTraits):
 
     @traitlets.validate("state")
     def _check_state(self, proposal: dict[str, Any]) -> dict[str, Any]:
-        unknown = [key for key in proposal["value"] if key not in state_keys()]
-        if unknown:
-            raise fe.FreezerError(f"a view's state has no {unknown[0]!r}: its keys are {', '.join(state_keys())}")
+        check_values(proposal["value"], self._subject.choices)
         start = {} if "step" in proposal["value"] else self._subject.first
         state = {"node": None, **start, **proposal["value"]}
-        step, count = state["step"], len(self._subject.others) + len(self._subject.steps)
-        is_one = isinstance(step, int) and 0 <= step < count
-        if not is_one and (step is not None or self._subject.always):
-            raise no_step(step, count)
+        self._subject.check_common(state["step"])
+        if state.get("against") is not None:
+            self._subject.check_common(state["against"])
         self._check_selected({"value": state["node"]})
         return state
 
@@ -117,13 +112,6 @@ class View(traitlets.HasTraits):
     @traitlets.observe("state")
     def _restored(self, change: dict[str, Any]) -> None:
         self.step, self.selected = self._subject.from_state(change["new"]["step"]), change["new"]["node"]
-
-
-@cache
-def state_keys() -> tuple[str, ...]:
-    """Returns the keys of a state, as ``static/viewer/state.js`` lists them with their defaults."""
-    defaults = read_asset("viewer/state.js").partition("DEFAULTS = Object.freeze({")[2].partition("});")[0]
-    return tuple(re.findall(r"^ *(\w+):", defaults, re.MULTILINE))
 
 
 def _execution() -> int:

@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import freeze_engine as fe
@@ -21,11 +22,12 @@ from viewer.view_models.wording import STAGES
 __all__ = ["view_data"]
 
 
-def view_data(trace: fe.Trace) -> dict[str, Any]:
+def view_data(trace: fe.Trace, duplicates: Sequence[fe.Duplicate] | None = None) -> dict[str, Any]:
     """Returns everything the views show, except the drawn graph and the charts.
 
     Args:
         trace: the recording; also an empty one, or one whose freeze failed.
+        duplicates: what `freeze_engine.duplicates` returned for it, where that is known.
 
     Returns:
         A JSON-ready dictionary; equal traces give equal dictionaries, in the same order. Steps refer to
@@ -45,7 +47,7 @@ def view_data(trace: fe.Trace) -> dict[str, Any]:
         "failure": failure_view(trace),
         "first_step": first_step(trace),
         "environment": environment_view(trace),
-        "findings": findings_view(trace, metrics),
+        "findings": findings_view(trace, metrics, fe.duplicates(trace) if duplicates is None else duplicates),
         "programs": program_rows(trace),
         "comparisons": comparison_rows(trace),
         "steps": steps,

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 import freeze_engine as fe
 from viewer.view_models.failure import knows_constants
 from viewer.view_models.measures import Errors, errors_by_reference, first_past_tolerance
-from viewer.view_models.wording import bytes_text, duration_text, error_text, interval_text, ratio_text
+from viewer.view_models.wording import bytes_text, duration_text, error_text, ratio_text, timed_text
 
 _Place = tuple[str, str]
 
@@ -51,6 +51,21 @@ class Series:
 
 
 @dataclass(frozen=True, slots=True)
+class Mark:
+    """A step that a chart points out.
+
+    Attributes:
+        step: its index, the x axis.
+        text: what it is, in few words.
+        good: whether that is to be wished for.
+    """
+
+    step: int
+    text: str
+    good: bool
+
+
+@dataclass(frozen=True, slots=True)
 class ChartData:
     """The series of the charts.
 
@@ -63,9 +78,10 @@ class ChartData:
         nodes: counts, one series per method.
         baselines: ``(name, median in ns)`` of eager and scripted on the first device.
         before: largest absolute error of the eager module against float64: what there was before freezing.
+        payoffs: passes that changed the latency measurably, the largest change first.
         duplicated: ``(step, bytes)`` of what is held more than once since a step.
         peak_bytes: the most that was resident during the freeze beyond what was before it, ``None`` where unknown.
-        past_tolerance: index of the first step that eager's tolerances reject.
+        past_tolerance: the first step that eager's tolerances reject.
         not_finite: how many errors were infinite or not a number, and so cannot be drawn.
         steps: number of steps in the trace.
     """
@@ -78,15 +94,21 @@ class ChartData:
     nodes: tuple[Series, ...]
     baselines: tuple[tuple[str, float], ...]
     before: float | None
+    payoffs: tuple[Mark, ...]
     duplicated: tuple[tuple[int, int], ...]
     peak_bytes: int | None
-    past_tolerance: int | None
+    past_tolerance: Mark | None
     not_finite: int
     steps: int
 
 
-def chart_data(trace: fe.Trace) -> ChartData:
-    """Returns the series that a trace has measurements for."""
+def chart_data(trace: fe.Trace, duplicates: Sequence[fe.Duplicate] | None = None) -> ChartData:
+    """Returns the series that a trace has measurements for.
+
+    Args:
+        trace: the recording.
+        duplicates: what `freeze_engine.duplicates` returned for it, where that is known.
+    """
     compared = [numerics for step in trace.steps for numerics in step.numerics if numerics.error is None]
     weighed = knows_constants(trace.failure)
     before = next((split.present for split in fe.error_split(trace)), None)
@@ -103,9 +125,10 @@ def chart_data(trace: fe.Trace) -> ChartData:
             if line.latency and math.isfinite(line.latency[0].median_ns.value)
         ),
         before=before if before is not None and math.isfinite(before) else None,
-        duplicated=_duplicated(trace),
+        payoffs=_payoffs(trace),
+        duplicated=_duplicated(fe.duplicates(trace) if duplicates is None else duplicates),
         peak_bytes=None if trace.memory is None else trace.memory.peak_bytes,
-        past_tolerance=first_past_tolerance(trace),
+        past_tolerance=_past_tolerance(trace),
         not_finite=sum(not math.isfinite(numerics.max_abs) for numerics in compared),
         steps=len(trace.steps),
     )
@@ -113,44 +136,45 @@ def chart_data(trace: fe.Trace) -> ChartData:
 
 def _latency(trace: fe.Trace) -> tuple[Series, ...]:
     found: dict[str, Series] = {}
-    for step in trace.steps:
-        for latency in step.latency:
-            median = latency.median_ns
-            if not _drawable(median):
-                continue
-            name = f"{step.method}, {latency.device}"
-            words = f"{duration_text(median.value)} ({interval_text(median)}), {latency.verdict}"
-            found.setdefault(name, Series(name)).add(step, median.value, words, (median.low, median.high))
+    for step, latency in _latencies(trace):
+        median = latency.median_ns
+        if not _drawable(median):
+            continue
+        name = f"{step.method}, {latency.device}"
+        words = f"{timed_text(median)}, {latency.verdict}"
+        found.setdefault(name, Series(name)).add(step, median.value, words, (median.low, median.high))
     return tuple(found.values())
+
+
+def _latencies(trace: fe.Trace) -> Iterator[tuple[fe.Step, fe.Latency]]:
+    return ((step, latency) for step in trace.steps for latency in step.latency)
 
 
 def _relative(trace: fe.Trace) -> tuple[Series, ...]:
     found: dict[_Place, Series] = {}
-    for step in trace.steps:
-        for latency in step.latency:
-            ratios = (
-                ("the pass before", latency.previous, latency.change),
-                ("the first", latency.ratio, latency.verdict),
-            )
-            for what, ratio, verdict in ratios:
-                if ratio is None or not _drawable(ratio) or verdict is None:
-                    continue
-                series = found.setdefault((_where(step, latency), f"to {what}"), Series(""))
-                series.add(step, ratio.value, f"{ratio_text(ratio)}, {verdict}", (ratio.low, ratio.high))
-                series.hollow.append(verdict not in ("faster", "slower"))
+    for step, latency in _latencies(trace):
+        ratios = (
+            ("the pass before", latency.previous, latency.change),
+            ("the first", latency.ratio, latency.verdict),
+        )
+        for what, ratio, verdict in ratios:
+            if ratio is None or not _drawable(ratio) or verdict is None:
+                continue
+            series = found.setdefault((_where(step, latency), f"to {what}"), Series(""))
+            series.add(step, ratio.value, f"{ratio_text(ratio)}, {verdict}", (ratio.low, ratio.high))
+            series.hollow.append(verdict not in ("faster", "slower"))
     return _named(found)
 
 
 def _cold(trace: fe.Trace) -> tuple[Series, ...]:
     found: dict[_Place, Series] = {}
-    for step in trace.steps:
-        for latency in step.latency:
-            calls = ((latency.first_ns,), "first call"), (latency.warmup_ns, "warm-up after it")
-            for durations, what in calls:
-                if sum(durations) <= 0:
-                    continue
-                words = duration_text(sum(durations)) + (f" in {len(durations)} calls" if len(durations) > 1 else "")
-                found.setdefault((_where(step, latency), what), Series("")).add(step, sum(durations), words)
+    for step, latency in _latencies(trace):
+        calls = ((latency.first_ns,), "first call"), (latency.warmup_ns, "warm-up after it")
+        for durations, what in calls:
+            if sum(durations) <= 0:
+                continue
+            words = duration_text(sum(durations)) + (f" in {len(durations)} calls" if len(durations) > 1 else "")
+            found.setdefault((_where(step, latency), what), Series("")).add(step, sum(durations), words)
     return _named(found)
 
 
@@ -194,9 +218,26 @@ def _per_method(trace: fe.Trace, point: Callable[[fe.Step], tuple[float, str]]) 
     return tuple(found.values())
 
 
-def _duplicated(trace: fe.Trace) -> tuple[tuple[int, int], ...]:
+def _payoffs(trace: fe.Trace) -> tuple[Mark, ...]:
+    changes = [change for change in fe.latency_changes(trace) if _drawable(change.ratio) and change.ratio.value > 0]
+    return tuple(
+        Mark(change.step, f"{_numbered(trace, change.step)} {change.ratio.value:.2f}×", change.ratio.value < 1)
+        for change in sorted(changes, key=lambda change: -abs(math.log(change.ratio.value)))
+    )
+
+
+def _past_tolerance(trace: fe.Trace) -> Mark | None:
+    step = first_past_tolerance(trace)
+    return None if step is None else Mark(step, _numbered(trace, step), good=False)
+
+
+def _numbered(trace: fe.Trace, step: int) -> str:
+    return f"{step} {trace.steps[step].name}"
+
+
+def _duplicated(duplicates: Sequence[fe.Duplicate]) -> tuple[tuple[int, int], ...]:
     nbytes = Counter[int]()
-    for duplicate in fe.duplicates(trace):
+    for duplicate in duplicates:
         nbytes[duplicate.step] += duplicate.nbytes
     return tuple(sorted(nbytes.items()))
 

@@ -15,11 +15,13 @@ from viewer import comparison_charts
 from viewer.graph_data import graph_data
 from viewer.view_models import view_data
 from viewer.view_models.attributes import attribute_rows
+from viewer.view_models.comparison_findings import finding_sections
 from viewer.view_models.comparison_pairs import pair_rows
+from viewer.view_models.comparison_programs import joined_programs, program_pair_rows, without_programs
 from viewer.view_models.comparison_sources import with_own_files
 from viewer.view_models.failure import failure_message, failure_title, knows_constants, notice_parts
 from viewer.view_models.overview import FATE_ORDER
-from viewer.view_models.wording import bytes_text, duration_text, error_text, interval_text
+from viewer.view_models.wording import bytes_text, error_text, timed_text
 
 
 def comparison_data(first: fe.Trace, second: fe.Trace) -> dict[str, Any]:
@@ -34,10 +36,16 @@ def comparison_data(first: fe.Trace, second: fe.Trace) -> dict[str, Any]:
         ``comparison``: what stands for what, and what differs. Equal traces give equal data. Traces of different
         backends have no common passes and no charts, but pairs of what serves one purpose.
     """
-    diff = fe.diff_traces(first, with_own_files(first, second))
+    return diff_data(fe.diff_traces(first, with_own_files(first, second)))
+
+
+def diff_data(diff: fe.TraceDiff) -> dict[str, Any]:
+    """Returns the same as `comparison_data`, given the difference of the two traces."""
+    first, second = diff.before, diff.after
     rows = [] if diff.across_backends else _rows(diff)
+    ours, theirs = view_data(diff.before), view_data(diff.after)
     return {
-        "view": _view(diff),
+        "view": _view(diff, ours, theirs),
         "graph": _graph(diff),
         "charts": None if diff.across_backends else comparison_charts.chart_items(diff, rows),
         "comparison": {
@@ -48,6 +56,9 @@ def comparison_data(first: fe.Trace, second: fe.Trace) -> dict[str, Any]:
             "rows": rows,
             "backends": [trace.backend for trace in (first, second)],
             "pairs": pair_rows(diff),
+            "findings": finding_sections(diff, ours["findings"], theirs["findings"]),
+            "programs": program_pair_rows(diff),
+            "without_programs": [without_programs(trace) for trace in (first, second)],
             "attributes": _attributes(diff),
             "settings": [
                 {"subject": one.subject, "name": one.name, "a": one.before, "b": one.after} for one in diff.settings
@@ -80,8 +91,7 @@ def _names(first: fe.Trace, second: fe.Trace) -> list[str]:
     return names if apart is None else [f"{name}, {what}" for name, what in zip(names, apart, strict=True)]
 
 
-def _view(diff: fe.TraceDiff) -> dict[str, Any]:
-    ours, theirs = view_data(diff.before), view_data(diff.after)
+def _view(diff: fe.TraceDiff, ours: dict[str, Any], theirs: dict[str, Any]) -> dict[str, Any]:
     steps = _shifted_steps(ours, theirs)
     paths = {row["path"] for row in ours["attributes"]}
     attributes = [*ours["attributes"], *(row for row in _shifted_attributes(diff) if row["path"] not in paths)]
@@ -97,7 +107,7 @@ def _view(diff: fe.TraceDiff) -> dict[str, Any]:
         "overview": [],
         "fates": [[fate, count] for fate, count in counts if count],
         "failure": None,
-        "programs": [],
+        "programs": joined_programs(ours["programs"], theirs["programs"], len(diff.before.steps)),
         "comparisons": [],
         "steps": steps,
         "attributes": attributes,
@@ -207,7 +217,7 @@ def _latency(pair: fe.LatencyPair) -> dict[str, Any]:
     def text(latency: fe.Latency | None) -> str | None:
         if latency is None:
             return None
-        return f"{duration_text(latency.median_ns.value)} ({interval_text(latency.median_ns)})"
+        return timed_text(latency.median_ns)
 
     return {"device": pair.device, "a": text(pair.before), "b": text(pair.after)}
 

@@ -23,12 +23,15 @@ _DUPLICATES: Final[Mapping[str, str]] = {
 }
 
 
-def findings_view(trace: fe.Trace, metrics: tuple[fe.StepMetrics, ...]) -> dict[str, Any]:
+def findings_view(
+    trace: fe.Trace, metrics: tuple[fe.StepMetrics, ...], duplicates: Sequence[fe.Duplicate]
+) -> dict[str, Any]:
     """Returns the findings; a part that was not measured is empty or ``None``, and ``absent`` says how to get it.
 
     Args:
         trace: the recording.
         metrics: what `freeze_engine.step_metrics` returned for it.
+        duplicates: what `freeze_engine.duplicates` returned for it.
     """
     return {
         "whole": whole_rows(trace),
@@ -37,7 +40,7 @@ def findings_view(trace: fe.Trace, metrics: tuple[fe.StepMetrics, ...]) -> dict[
         "errors": error_rows(trace),
         "checks": check_rows(trace),
         "memory": memory_rows(trace),
-        "duplicates": duplicate_rows(trace),
+        "duplicates": duplicate_rows(duplicates),
         "ablation": ablation_rows(trace),
         "absent": absent_rows(trace),
     }
@@ -146,16 +149,17 @@ def memory_rows(trace: fe.Trace) -> list[dict[str, Any]]:
     return rows
 
 
-def duplicate_rows(trace: fe.Trace) -> list[dict[str, Any]]:
+def duplicate_rows(duplicates: Sequence[fe.Duplicate]) -> list[dict[str, Any]]:
     """Returns what is held more than once, and since which step, the largest first."""
     return [
         {
             "step": duplicate.step,
+            "nbytes": duplicate.nbytes,
             "bytes": bytes_delta_text(duplicate.nbytes),
             "kind": _DUPLICATES[duplicate.kind],
             "names": list(duplicate.attributes or duplicate.names),
         }
-        for duplicate in sorted(fe.duplicates(trace), key=lambda duplicate: -duplicate.nbytes)
+        for duplicate in sorted(duplicates, key=lambda duplicate: -duplicate.nbytes)
     ]
 
 

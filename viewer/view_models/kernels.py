@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 import freeze_engine as fe
-from viewer.view_models.wording import duration_text, interval_text, ratio_text
+from viewer.view_models.wording import duration_text, ratio_text, timed_text
 
 _SHOWN = 10
 _SHOWN_LOSSES = 5
@@ -104,7 +104,7 @@ def _row(number: int, kernel: fe.Kernel, whole: fe.Interval | None) -> dict[str,
         "source": _source(kernel),
     }
     if time_ns is not None and whole is not None:
-        row[">time"] = f"{duration_text(time_ns.value)} ({interval_text(time_ns)})"
+        row[">time"] = timed_text(time_ns)
         row[">of all"] = f"{time_ns.value / whole.value:.0%}"
     return row
 

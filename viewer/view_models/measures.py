@@ -143,12 +143,14 @@ def _sortable(error: float) -> float:
     return error if error == error else float("inf")
 
 
-def first_past_tolerance(trace: fe.Trace, reference: str = "eager") -> int | None:
-    """Returns the index of the first step whose outputs torch's default tolerances reject, ``None`` if none is.
+def first_past_tolerance(trace: fe.Trace) -> int | None:
+    """Returns the index of the first step whose outputs torch's default tolerances, held against eager, reject.
 
     Args:
         trace: the recording.
-        reference: what the outputs are held against, as in `freeze_engine.Numerics.reference`.
+
+    Returns:
+        ``None`` if there is no such step.
     """
     found = fe.past_tolerance(trace)
-    return min((step for (_, against), step in found.items() if against == reference), default=None)
+    return min((step for (_, against), step in found.items() if against == "eager"), default=None)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 from typing import Any, Final
 
 import freeze_engine as fe
 from viewer.view_models.failure import knows_constants, step_before
 from viewer.view_models.measures import first_past_tolerance
-from viewer.view_models.wording import FATES, bytes_text, duration_text, error_text, interval_text
+from viewer.view_models.wording import FATES, bytes_text, duration_text, error_text, interval_text, ratio_text
 
 FATE_ORDER: Final = tuple(FATES)
 
@@ -24,7 +25,7 @@ def overview(trace: fe.Trace, metrics: tuple[fe.StepMetrics, ...]) -> list[dict[
         return []
     main = trace.method_steps(ordered_methods(trace)[0])
     latency = _end_to_end(trace.baselines) or _latency(main)
-    return [_nodes(main, metrics), _constants(trace, main), latency, _numerics(trace)]
+    return [_nodes(main, metrics), _constants(trace, main), latency, *_payoff(trace, metrics), _numerics(trace)]
 
 
 def ordered_methods(trace: fe.Trace) -> tuple[str, ...]:
@@ -48,7 +49,7 @@ def fate_counts(trace: fe.Trace) -> list[list[str | int]]:
 
 
 def _fact(label: str, value: str, note: str, tone: str = "plain", step: int | None = None) -> dict[str, Any]:
-    return {"label": label, "value": value, "note": note, "tone": tone, "step": step}
+    return {"kind": "plain", "label": label, "value": value, "note": note, "tone": tone, "step": step}
 
 
 def _nodes(steps: tuple[fe.Step, ...], metrics: tuple[fe.StepMetrics, ...]) -> dict[str, Any]:
@@ -94,6 +95,18 @@ def _latency(steps: tuple[fe.Step, ...]) -> dict[str, Any]:
     return _fact(label, f"measurably {last.verdict}", note, "good" if last.verdict == "faster" else "bad")
 
 
+def _payoff(trace: fe.Trace, metrics: tuple[fe.StepMetrics, ...]) -> Iterator[dict[str, Any]]:
+    """Yields the pass that measurably saved most; where none saved anything, the one that cost most."""
+    changes = [change for entry in metrics for change in entry.latency_changes]
+    saved = min(changes, key=lambda change: change.ratio.value, default=None)
+    cost = max(changes, key=lambda change: change.ratio.value, default=None)
+    if saved is None or cost is None:
+        return
+    label, change, tone = ("saved most", saved, "good") if saved.ratio.value < 1 else ("cost most", cost, "bad")
+    fact = _fact(label, trace.steps[change.step].name, ratio_text(change.ratio), tone, change.step)
+    yield fact | {"kind": "payoff"}
+
+
 def _numerics(trace: fe.Trace) -> dict[str, Any]:
     compared = [
         numerics
@@ -105,6 +118,6 @@ def _numerics(trace: fe.Trace) -> dict[str, Any]:
         return _fact("accuracy", "not compared", "recorded without checks", "muted")
     past = first_past_tolerance(trace)
     if past is not None:
-        return _fact("accuracy", "past tolerance", f"from step {past} on", "bad", past)
+        return _fact("accuracy", "past tolerance", f"since {past} {trace.steps[past].name}", "bad", past)
     worst = max(numerics.max_abs for numerics in compared)
     return _fact("accuracy", "within tolerance", f"within {error_text(worst)} of eager", "good")

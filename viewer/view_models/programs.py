@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import freeze_engine as fe
 from viewer.view_models.places import source_row
-from viewer.view_models.wording import duration_text, finite, interval_text
+from viewer.view_models.wording import duration_text, finite, timed_text
 
 _COMPILED: Final = re.compile(r"^(\w+) = async_compile\.")
 _OPERATOR: Final = re.compile(r"aten(?:\.|::)(\w+)(?:\.\w+)?")
@@ -42,8 +42,8 @@ def _comparison_row(trace: fe.Trace, comparison: fe.ProgramComparison) -> dict[s
                 "frozen": list(group.frozen),
                 "unfrozen": list(group.unfrozen),
                 "difference": group.difference,
-                "frozen_time": _time(frozen) if group.frozen else None,
-                "unfrozen_time": _time(unfrozen) if group.unfrozen else None,
+                "frozen_time": timed_text(frozen) if frozen and group.frozen else None,
+                "unfrozen_time": timed_text(unfrozen) if unfrozen and group.unfrozen else None,
                 "lost": group in lost,
             }
         )
@@ -90,16 +90,12 @@ def _kernel_row(
         "ops": list(kernel.ops),
         "computes": ops_text(origins or kernel.ops),
         "sources": [source_row(source) for source in kernel.sources],
-        "time": _time(time),
+        "time": time and timed_text(time),
         "short_time": time and duration_text(time.value),
         "time_ns": time and finite(time.value),
         "call": call,
         "definition": definition and list(definition),
     }
-
-
-def _time(time: fe.Interval | None) -> str | None:
-    return None if time is None else f"{duration_text(time.value)} ({interval_text(time)})"
 
 
 def ops_text(ops: Sequence[str]) -> str:

@@ -89,6 +89,11 @@ def interval_text(interval: fe.Interval) -> str:
     return f"{_three_digits(interval.low / scale)}–{_three_digits(interval.high / scale)} {unit}"
 
 
+def timed_text(interval: fe.Interval) -> str:
+    """Returns a time with its interval (``4.21 ms (4.10–4.40 ms)``)."""
+    return f"{duration_text(interval.value)} ({interval_text(interval)})"
+
+
 def ratio_text(ratio: fe.Interval) -> str:
     """Returns a time ratio with its interval (``0.81× (0.78–0.84)``)."""
     return f"{ratio.value:.2f}× ({ratio.low:.2f}–{ratio.high:.2f})"

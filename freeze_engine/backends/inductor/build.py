@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import linecache
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from freeze_engine.backends.inductor import private
@@ -15,8 +15,9 @@ from freeze_engine.backends.inductor.generated import kernel_lines
 from freeze_engine.backends.inductor.kernels import FROZEN, Lowered, program
 from freeze_engine.backends.inductor.merging import merged_lines
 from freeze_engine.backends.inductor.near_misses import misfolds, near_misses
-from freeze_engine.backends.inductor.observation import COMPILE, FREEZING_PASSES
+from freeze_engine.backends.inductor.observation import COMPILE, FREEZING_PASSES, POST_GRAD
 from freeze_engine.backends.inductor.origins import Folded, Origins
+from freeze_engine.backends.inductor.precision import mixed_precisions
 from freeze_engine.backends.inductor.raw import RawCompile, RawStep
 from freeze_engine.backends.inductor.rewrites import Names, step_rewrites
 from freeze_engine.backends.inductor.rows import RawGraph
@@ -35,7 +36,9 @@ _LOOP = ("constant_fold", "fake_tensor_prop", "binary_folding")
 
 
 class Build:
-    """Fills a recorder with what a capture kept of one compile.
+    """Fills a recorder with what a capture kept of one compile, while that goes on or afterwards.
+
+    `add_passes` and `conclude` tell what is known by then; `end` and `settle` are for when it is over.
 
     Args:
         compiled: what the capture kept.
@@ -55,27 +58,47 @@ class Build:
         #: The graphs that can be run, by step index.
         self.live: dict[int, RawGraph] = {}
 
-    def run(self) -> None:
-        """Adds every step, then what is known of the attributes, and the notices."""
-        compiled = self._compiled
-        self.add_passes()
-        self._recorder.near_misses += near_misses(compiled, self._recorder.steps)
-        self._recorder.notices += misfolds(self._recorder.steps)
-        self._add_wrapper()
-        if compiled.preserved is not None:
-            self._recorder.attributes = fates(self._story())
-        self._recorder.programs = self.programs(FROZEN)
-        self._add_failure()
-        self._recorder.notices += notices(compiled, self._recorder.steps)
-        self._recorder.sources = source_lines(self._recorder.steps)
-
     def add_passes(self) -> None:
-        """Adds a step for every pass."""
-        rounds = _rounds(self._compiled.steps)
-        before: RawStep | None = None
-        for index, raw in enumerate(self._compiled.steps):
-            self._add(raw, before, rounds.get(index))
-            before = raw
+        """Adds a step for every pass that has none yet."""
+        raw = self._compiled.steps
+        for index in range(len(self._recorder.steps), len(raw)):
+            self._add(raw[index], raw[index - 1] if index else None)
+        for index, number in _rounds(raw).items():
+            if self._recorder.steps[index].round != number:  # only its last pass tells that it is a round
+                self._recorder.update(index, round=number)
+
+    def end(self) -> None:
+        """Adds what the function that Inductor returns does with its arguments; the compile is over."""
+        compiled = self._compiled
+        if compiled.preserved is None or compiled.failure is not None:
+            return
+        before = self._recorder.steps[-1]
+        self._recorder.add_step(COMPILE, "wrapper", FORWARD, None, log=tuple(argument_mapping(compiled)))
+        self._recorder.update(before.index + 1, constant_bytes=before.constant_bytes)
+
+    def settle(self) -> None:
+        """Finds out which steps can be run, now that torch has let go of all that it does not keep."""
+        for step, raw in zip(self._recorder.steps, self._compiled.steps, strict=False):
+            if is_executable(raw.graph) and self.constants.available(raw.graph):
+                self.live[step.index] = raw.graph
+        last = len(self._compiled.steps)
+        if last - 1 in self.live and last < len(self._recorder.steps):
+            self.live[last] = self.live[last - 1]
+        for index in self.live:
+            self._recorder.update(index, executable=True)
+
+    def conclude(self) -> None:
+        """Tells what is known of the attributes, the folds that were not made, the programs, and the notices."""
+        compiled, recorder = self._compiled, self._recorder
+        passes = recorder.steps[: len(compiled.steps)]
+        recorder.near_misses = list(near_misses(compiled, passes)) if _is_folded(passes) else []
+        if compiled.preserved is not None:
+            recorder.attributes = fates(self._story())
+        recorder.programs = self.programs(FROZEN)
+        self._add_failure()
+        untold = untold_kernels(compiled, recorder.programs)
+        recorder.notices = [*misfolds(passes), *notices(compiled, recorder.steps), *untold]
+        recorder.sources = source_lines(recorder.steps)
 
     def programs(self, name: str) -> tuple[Program, ...]:
         """Returns what was generated from the graph of the last step, nothing where it did not get there.
@@ -90,42 +113,27 @@ class Build:
         lowered = Lowered(compiled.steps[-1].graph, steps[-1].graph, steps[0].graph, node_origins(steps))
         return (program(name, FORWARD, code, compiled.kernels, lowered),)
 
-    def _add(self, raw: RawStep, before: RawStep | None, number: int | None) -> None:
+    def _add(self, raw: RawStep, before: RawStep | None) -> None:
         recorder = self._recorder
         changed = before is None or raw.graph is not before.graph
         folded = self._origins.step(before.graph, raw.graph) if before is not None and changed else ()
         graph = self._reader.read(raw.graph) if changed else None
         earlier = recorder.steps[-1] if recorder.steps else None
-        log = (*raw.log, *_patterns(raw), *_matched(raw, changed))
+        log = (*raw.log, *_patterns(raw), *_matched(raw, changed), *mixed_precisions(raw.graph))
         if before is None:
             log = (*log, *_begins(self._compiled))
         if raw.code is not None:
             log = (*log, *kernel_lines(raw.code))
         step = recorder.add_step(
-            raw.stage, raw.name, FORWARD, graph, round=number, duration_ns=raw.duration_ns, code=raw.code, log=log
+            raw.stage, raw.name, FORWARD, graph, duration_ns=raw.duration_ns, code=raw.code, log=log
         )
         constants = [node.constant for node in step.graph.walk() if node.constant is not None]
-        runs = is_executable(raw.graph) and self.constants.available(raw.graph)
-        if runs:
-            self.live[step.index] = raw.graph
-        fields: dict[str, Any] = {"executable": runs, "constant_bytes": constant_bytes(constants)}
+        fields: dict[str, Any] = {"constant_bytes": constant_bytes(constants)}
         if earlier is not None and changed:
             self._folds[step.index] = folded
             names = Names(earlier.graph, step.graph)
             fields["rewrites"] = step_rewrites(names, raw.matches, folded, self._paths)
         recorder.update(step.index, **fields)
-
-    def _add_wrapper(self) -> None:
-        """Adds what the function that Inductor returns does with its arguments."""
-        compiled = self._compiled
-        if compiled.preserved is None or compiled.failure is not None:
-            return
-        self._recorder.add_step(COMPILE, "wrapper", FORWARD, None, log=tuple(argument_mapping(compiled)))
-        last = len(self._recorder.steps) - 1
-        before = self._recorder.steps[-2]
-        if before.index in self.live:
-            self.live[last] = self.live[before.index]
-        self._recorder.update(last, executable=before.executable, constant_bytes=before.constant_bytes)
 
     def _story(self) -> Story:
         steps = self._recorder.steps
@@ -176,10 +184,14 @@ def notices(compiled: RawCompile, steps: tuple[Step, ...]) -> Iterator[Notice]:
             "record with caches off (InductorOptions(force_disable_caches=True)) to see them.",
             steps[-1].index,
         )
+    if compiled.uncached:
+        text = f"torch keeps no compiled code of this graph in Inductor's cache: {compiled.uncached}"
+        yield Notice("cache_bypassed", f"{text}. It is compiled anew in every process.", steps[-1].index)
     for stage, unseen in _unobserved().items():
         told = "; ".join(f"{lost} (this torch has no {path})" for lost, path in unseen.items())
         yield Notice("stage_unobserved", f"Stage {stage} is not fully observed, what is missing: {told}.")
-    discards = compiled.settings.get("freezing_discard_parameters") and compiled.preserved is not None
+    is_frozen = any(step.stage in (POST_GRAD, COMPILE) for step in compiled.steps)
+    discards = compiled.settings.get("freezing_discard_parameters") and is_frozen
     if discards and any(each.is_parameter for each in compiled.inputs):
         yield Notice(
             "parameters_discarded",
@@ -194,6 +206,24 @@ def notices(compiled: RawCompile, steps: tuple[Step, ...]) -> Iterator[Notice]:
         )
 
 
+def untold_kernels(compiled: RawCompile, programs: Iterable[Program]) -> Iterator[Notice]:
+    """Yields a notice if Inductor told of no kernel what it computes.
+
+    Torch 2.9.1 does so only where it was asked to (torch/_inductor/codegen/cpp.py), torch 2.13 always.
+
+    Args:
+        compiled: the compile.
+        programs: what was generated in it.
+    """
+    if compiled.cached or compiled.kernels or not any(program.kernels for program in programs):
+        return
+    yield Notice(
+        "stage_unobserved",
+        f"Stage {COMPILE} is not fully observed, what is missing: which nodes a kernel computes. Some versions of "
+        "torch, such as 2.9, tell it only where INDUCTOR_PROVENANCE=1 is in the environment.",
+    )
+
+
 def _begins(compiled: RawCompile) -> Iterator[str]:
     """Yields what is known of a graph when its compile begins."""
     if compiled.compile_id is not None:
@@ -203,6 +233,9 @@ def _begins(compiled: RawCompile) -> Iterator[str]:
     for given in compiled.inputs:
         if given.symbol:
             yield f"{given.symbol} is {given.label}, {given.value()} in the call that compiled it"
+    for given in compiled.inputs:
+        if not given.symbol and given.label != given.name:
+            yield f"%{given.name} is {given.label}"
 
 
 def _unobserved() -> dict[str, dict[str, str]]:
@@ -223,6 +256,13 @@ def _rounds(steps: list[RawStep]) -> dict[int, int]:
             number += 1
             rounds.update((index + offset, number) for offset in range(len(_LOOP)))
     return rounds
+
+
+def _is_folded(steps: Sequence[Step]) -> bool:
+    """Whether the folding loop is over: after its last round comes a pass that is none of it."""
+    names = [step.name for step in steps]
+    last = len(names) - 1 - names[::-1].index(_LOOP[-1]) if _LOOP[-1] in names else len(names)
+    return any(name not in _LOOP for name in names[last + 1 :])
 
 
 def _patterns(raw: RawStep) -> Iterator[str]:

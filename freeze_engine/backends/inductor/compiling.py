@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import sys
 from typing import Any
 
 import torch
@@ -39,6 +40,16 @@ def call_once(compiled: Any, inputs: Inputs, options: InductorOptions, freezing:
     """Calls a compiled module under the settings that it is to be compiled with."""
     with torch.no_grad(), private.inductor_config().patch({**settings(options), "freezing": freezing}):
         compiled(*inputs.args, **inputs.kwargs)
+
+
+def compile_in_this_thread() -> None:
+    """Lets Inductor, if it is loaded, compile without its pools from now on.
+
+    A fork of this process has the pools, but none of their threads, and would wait for these for ever
+    (``AsyncCompile.pool``, torch 2.13).
+    """
+    if "torch._inductor" in sys.modules:
+        private.inductor_config().compile_threads = 1
 
 
 def settings(options: InductorOptions) -> dict[str, Any]:

@@ -10,10 +10,10 @@ The pattern: ``unsupported_overload``: add, sub, mul or div without a rounding m
     batch's own statistics fails here, since it reads the conv for them: ``training_statistics``, or
     ``no_running_stats`` where it has no others.
 ``_check_conv_and_broadcast_op``: ``operand_not_constant``: the weight and the other operand are constants or numbers
-    (the bias need not be); ``shared_weights``: nothing else reads the weight; ``dtype``: both are of floating-point
-    types, a plain integer included, and the operand's is no wider, unless a half-precision conv's result is cast back
-    in the end (``mark_mixed_dtype``, torch PR #106576); ``shape``: the operand is a single number or one for each
-    output channel.
+    (and the bias, in torch 2.15 only); ``shared_weights``: nothing else reads the weight; ``dtype``: both are of
+    floating-point types, a plain integer included, and the operand's is no wider, unless a half-precision conv's result
+    is cast back in the end (``mark_mixed_dtype``, torch PR #106576); ``shape``: the operand is a single number or one
+    for each output channel.
 ``_check_linear_and_broadcast_op``: ``disabled``: ``enable_linear_binary_folding`` is on; then the same, the bias being
     a constant as well.
 The loop in ``freezing_patterns.py``: ``rounds_exhausted``: there are four rounds, and a batch norm takes all of them.
@@ -24,7 +24,7 @@ weight's first dimension counts the input channels. It is ``unsupported_conv`` w
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -98,6 +98,13 @@ class Known:
 
 def obstacles(graph: UseDef, candidate: Candidate, known: Known) -> Iterator[Obstacle]:
     """Yields what keeps an operation from being folded into the conv or linear before it."""
+    found = list(_tested(graph, candidate, known))
+    # Whether a conv's bias is a constant is tested by torch 2.15, and not by 2.13, which folds then.
+    yield from found or _conv_bias(graph, candidate, known)
+
+
+def _tested(graph: UseDef, candidate: Candidate, known: Known) -> Iterator[Obstacle]:
+    """Yields what every version of torch tests that was looked at."""
     yield from _form(candidate)
     if not candidate.is_conv and not known.folds_linears:
         yield Obstacle(
@@ -185,6 +192,12 @@ def _is_written_back(graph: UseDef, node: str) -> bool:
     return False
 
 
+def _conv_bias(graph: UseDef, candidate: Candidate, known: Known) -> Iterator[Obstacle]:
+    conv = candidate.computation
+    if candidate.is_conv and not candidate.is_refolded and len(conv.inputs) > 2:
+        yield from _computed(graph, [(conv, "bias", conv.inputs[2])], known)
+
+
 def _not_constant(graph: UseDef, candidate: Candidate, weight: str, known: Known) -> Iterator[Obstacle]:
     node, computation = candidate.node, candidate.computation
     roles = [] if candidate.is_refolded else [(computation, "weight", weight)]
@@ -192,6 +205,11 @@ def _not_constant(graph: UseDef, candidate: Candidate, weight: str, known: Known
         roles.append((computation, "bias", computation.inputs[0]))
     if candidate.operand is not None:
         roles.append((node, "the other operand", candidate.operand))
+    yield from _computed(graph, roles, known)
+
+
+def _computed(graph: UseDef, roles: Sequence[tuple[Node, str, str]], known: Known) -> Iterator[Obstacle]:
+    """Yields one obstacle for each operand that is no constant: its reader, its role there, and its name."""
     for owner, role, value in roles:
         definer = graph.definers.get(value)
         if definer is not None and definer.op == "get_attr":

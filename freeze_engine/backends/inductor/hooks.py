@@ -97,10 +97,9 @@ def _fake_tensor_prop(original: Callable[..., Any], current: Current) -> Callabl
         watching = current()
         if watching is None or not watching.owns(module):
             return original(module, *args, **kwargs)
-        lowering = watching.compiled.preserved is not None
-        if not lowering:
+        if not watching.is_lowering:
             watching.decide_layout(True)
-        with watching.passing("fake_tensor_prop", POST_GRAD if lowering else FAKE_TENSOR, module):
+        with watching.passing("fake_tensor_prop", POST_GRAD if watching.is_lowering else FAKE_TENSOR, module):
             return original(module, *args, **kwargs)
 
     return call
@@ -117,7 +116,24 @@ def _freeze(original: Callable[..., Any], current: Current) -> Callable[..., Any
             frozen, preserved = original(dynamo_module, module, *args, **kwargs)
             watching.replace_module(frozen)
         watching.compiled.preserved = tuple(preserved)
+        watching.is_lowering = True
         return frozen, preserved
+
+    return call
+
+
+def _inline(original: Callable[..., Any], current: Current) -> Callable[..., Any]:
+    """What it returns is what ``freeze`` does in the end: which inputs the compiled graph still takes."""
+
+    @functools.wraps(original)
+    def call(module: Any, *args: Any, **kwargs: Any) -> Any:
+        watching = current()
+        if watching is None or not watching.owns(module):
+            return original(module, *args, **kwargs)
+        with watching.passing("replace_params_with_constants", INLINE_PARAMETERS, module):
+            preserved = original(module, *args, **kwargs)
+            watching.compiled.preserved = tuple(preserved)
+        return preserved
 
     return call
 
@@ -243,6 +259,20 @@ def _buffers(computed: Any) -> Iterator[tuple[tuple[Any, ...], Any]]:
             yield origins, getattr(buffer, "origin_node", None)
 
 
+def _cache_key(original: Callable[..., Any], current: Current) -> Callable[..., Any]:
+    """It returns no key for a graph that cannot be cached, and beside it the reason."""
+
+    @functools.wraps(original)
+    def prepare_key(module: Any, *args: Any, **kwargs: Any) -> Any:
+        key, known = original(module, *args, **kwargs)
+        watching = current()
+        if watching is not None and watching.owns(module):
+            watching.compiled.uncached = str(known.get("cache_bypass_reason", ""))
+        return key, known
+
+    return prepare_key
+
+
 def _module(graph: Any) -> Any:
     """Returns the graph module of what a pass was given: that itself, or one of its graphs."""
     return getattr(graph, "owning_module", graph)
@@ -254,7 +284,7 @@ _HOOKS: Mapping[str, Hook] = {
     "channels_last": _single("convert_conv_weights_to_channels_last", LAYOUT),
     "freeze": _freeze,
     "view_to_reshape": _single("view_to_reshape", INLINE_PARAMETERS),
-    "replace_params": _single("replace_params_with_constants", INLINE_PARAMETERS),
+    "replace_params": _inline,
     "cse": _common_subexpressions,
     "freezing_passes": _several("freezing_passes", FREEZING_PASSES),
     "constant_fold": _single("constant_fold", FREEZING_PASSES),
@@ -278,4 +308,5 @@ _HOOKS: Mapping[str, Hook] = {
     "kernel_nodes": _kernel_nodes,
     "cpp_kernel_nodes": _kernel_nodes,
     "triton_kernel_nodes": _kernel_nodes,
+    "cache_key": _cache_key,
 }

@@ -13,8 +13,10 @@ from typing import Any
 from freeze_engine.backends._patching import Patch, patched
 from freeze_engine.backends.inductor import private
 from freeze_engine.backends.inductor.capture import replace_inside
+from freeze_engine.backends.inductor.named_passes import names_in_use, unknown
 from freeze_engine.backends.inductor.observation import FREEZING_PASSES, JOINT_GRAPH, POST_GRAD
 from freeze_engine.backends.pass_names import check_can_be_left_out
+from freeze_engine.errors import FreezerError
 
 LAYOUT_DECISION = "decide_layout_opt"
 
@@ -70,6 +72,9 @@ class LeavingOut:
         Raises:
             FreezerError: there is none of a name.
         """
+        for name in self.passes:
+            if name not in (*self.met, *_ALWAYS) and name in names_in_use():
+                raise FreezerError(f"without {name}: compiling this model does not come to that pass; drop the option")
         check_can_be_left_out(self.passes, (*self.met, *_ALWAYS), _NEEDED)
 
 
@@ -83,15 +88,16 @@ def may_be_left_out(stage: str, name: str) -> bool:
 
 
 def check_without(names: tuple[str, ...]) -> None:
-    """Checks, before anything is compiled, that no pass is to be left out which cannot be.
+    """Checks, before anything is compiled, what can be known then: `LeavingOut.check_met` has the last word.
 
     Args:
         names: of the passes.
 
     Raises:
-        FreezerError: one cannot be left out.
+        FreezerError: one cannot be left out, or no pass has its name.
     """
-    check_can_be_left_out([name for name in names if name in _NEEDED], _ALWAYS, _NEEDED)
+    wrong = {*(name for name in names if name in _NEEDED), *unknown(name for name in names if name not in _ALWAYS)}
+    check_can_be_left_out([name for name in names if name in wrong], (*_ALWAYS, *names_in_use()), _NEEDED)
 
 
 @contextlib.contextmanager

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import contextvars
-import copy
 import functools
-import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
@@ -20,13 +18,15 @@ from freeze_engine.backends.inductor.raw import RawCompile
 from freeze_engine.backends.inductor.stand_in import StandIn
 from freeze_engine.backends.inductor.state import InputState, State
 from freeze_engine.backends.inductor.unfrozen import compiled_unfrozen, unfrozen_programs
+from freeze_engine.backends.torchscript.deprecation import undeprecated
 from freeze_engine.backends.torchscript.front_door import scripted
 from freeze_engine.inputs import Inputs
 from freeze_engine.measure.candidate import Candidate, CandidateError, cloned, inference, reported
 from freeze_engine.measure.devices import chosen_devices
 from freeze_engine.measure.distinct import DistinctSteps, distinct_steps
-from freeze_engine.measure.latency import measure_latency
+from freeze_engine.measure.latency import failures_told, measure_latency
 from freeze_engine.measure.numerics import NumericsOptions, measure_numerics, refusals
+from freeze_engine.measure.replica import replica
 from freeze_engine.measure.rounds import LatencyOptions
 from freeze_engine.measure.threads import SETTING, intra_op_threads
 from freeze_engine.options import InductorOptions, Measure, Progress
@@ -213,7 +213,7 @@ class _Measuring:
 
     def _copy(self) -> tuple[torch.nn.Module, Callable[[], None] | None]:
         """Returns a copy of the model, and what puts its state back."""
-        model = copy.deepcopy(self.subject.model)
+        model = replica(self.subject.model)
         written = self.subject.written
         return model, State(model, written).restore if written else None
 
@@ -240,8 +240,7 @@ class _Measuring:
             report = measure_latency(candidates, subject.inputs.args, subject.inputs.kwargs, device, options, told)
             for key, latency in report.latencies.items():
                 found[key] = (*found.get(key, ()), latency)
-            for key, failure in report.failures.items():
-                self._note(f"{_name(key)} could not be timed on {device}: {failure}", key)
+            self.notices += failures_told(report, device)
         return found
 
     def _numerics(self, candidates: Sequence[Candidate]) -> dict[Any, tuple[Numerics, ...]]:
@@ -256,8 +255,8 @@ class _Measuring:
     def _progress(self, phase: str) -> Callable[[float, str], None]:
         return lambda fraction, what: self.progress(f"{phase}: {what}", round(fraction * 1000), 1000)
 
-    def _note(self, message: str, key: object = None) -> None:
-        self.notices.append(Notice("not_measured", message, key if isinstance(key, int) else None))
+    def _note(self, message: str) -> None:
+        self.notices.append(Notice("not_measured", message))
 
 
 def _apart(make: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
@@ -268,14 +267,9 @@ def _apart(make: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
 def _script_frozen(
     model: torch.nn.Module, inputs: Inputs, via: Literal["script", "trace"], for_inference: bool
 ) -> torch.jit.ScriptModule:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)  # nobody asked for TorchScript here
+    with undeprecated():  # nobody asked for TorchScript here
         frozen: torch.jit.ScriptModule = torch.jit.freeze(scripted(model, cloned(inputs), via).module)
         return torch.jit.optimize_for_inference(frozen) if for_inference else frozen
-
-
-def _name(key: object) -> str:
-    return f"step {key}" if isinstance(key, int) else str(key)
 
 
 def _shortened(error: CandidateError) -> str:

@@ -48,6 +48,7 @@ def merged(parts: Sequence[Part]) -> Trace:
             first = steps[starts[number]]
             line = f"goes on after a graph break in {names[number - 1]}: {before.broken}"
             steps[first.index] = replace(first, log=(line, *first.log))
+    durations = [trace.duration_ns for trace in traces]
     return replace(
         traces[0],
         steps=tuple(steps),
@@ -57,7 +58,7 @@ def merged(parts: Sequence[Part]) -> Trace:
         sources=tuple(merged_lines([lines for trace in traces for lines in trace.sources])),
         programs=tuple(program for trace in traces for program in trace.programs),
         failure=next((trace.failure for trace in traces if trace.failure), None),
-        duration_ns=sum(trace.duration_ns or 0 for trace in traces),
+        duration_ns=None if None in durations else sum(filter(None, durations)),
     )
 
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import contextlib
-import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
 from freeze_engine.backends.inductor import private
 from freeze_engine.backends.inductor.layout import layout_reasons
+from freeze_engine.backends.inductor.listener import Telling
 from freeze_engine.backends.inductor.raw import RawCompile, RawFailure, RawMatch, RawStep
 from freeze_engine.backends.inductor.rows import RawGraph, TensorRefs, take
 from freeze_engine.backends.inductor.target_names import operator_name, pattern_name
@@ -54,18 +54,26 @@ class Observation:
     Args:
         compiled: gets the steps.
         module: AOTAutograd's graph module.
-        told: each is told the stage whenever another one begins.
+        function: of torch, that compiles.
+        telling: is told how it goes.
+
+    Attributes:
+        compiled, module: as given.
+        is_lowering: whether freezing is over, so that what comes next is for lowering.
     """
 
-    def __init__(self, compiled: RawCompile, module: Any, told: Sequence[Callable[[str], None]] = ()) -> None:
+    def __init__(self, compiled: RawCompile, module: Any, function: str, telling: Telling) -> None:
         self.compiled = compiled
-        self._told = told
+        self.is_lowering = False
+        self._telling = telling
         self._last_told = self._stage = INPUT
+        self._function = function
         self.module = module
         self._running: list[_Pass] = []
         self._observers: dict[int, _Pass] = {}
         self._pending: _Pass | None = None
         self._pending_ns = 0
+        self._working: list[_Pass] = []
         self._inner_ns: list[int] = []
         self._container = ""
         self._refs = TensorRefs()
@@ -82,8 +90,7 @@ class Observation:
         self._stage = stage
         if stage not in (INPUT, self._last_told):  # it is the input's again between two others
             self._last_told = stage
-            for told in self._told:
-                told(stage)
+            self._telling.stage(stage)
 
     def owns(self, module: Any) -> bool:
         """Whether a graph module is the observed one or a subgraph of it."""
@@ -104,6 +111,7 @@ class Observation:
         before = self.stage, self._container
         self._settle()
         self.stage, self._container = stage, function
+        self._tell_place()
         try:
             yield
         except BaseException as error:
@@ -113,6 +121,7 @@ class Observation:
             self._settle()
         finally:
             self.stage, self._container = before
+        self._tell_place()
 
     @contextlib.contextmanager
     def passing(self, name: str, stage: str | None = None, module: Any = None) -> Iterator[_Pass]:
@@ -129,8 +138,8 @@ class Observation:
         if self._running:
             yield self._running[-1]
             return
-        current = self.begin(name, module)
-        before, self.stage = self.stage, stage or self.stage
+        before = self.stage
+        current = self.begin(name, module, stage)
         try:
             yield current
         except BaseException as error:
@@ -141,18 +150,21 @@ class Observation:
             self.end(current)
         finally:
             self.stage = before
+        self._tell_place()
 
-    def begin(self, name: str, module: Any = None) -> _Pass:
+    def begin(self, name: str, module: Any = None, stage: str | None = None) -> _Pass:
         """Notes that a pass begins, after anything that changed before it."""
         self._settle()
+        self.stage = stage or self.stage
+        self._telling.place(self.stage, name)
         current = _Pass(name, 0, log=self._subgraph(module))
-        current.started_ns = time.perf_counter_ns()
+        current.started_ns = self._telling.clock_ns()
         self._running.append(current)
         return current
 
     def end(self, current: _Pass) -> None:
         """Notes that a pass that was begun has ended."""
-        ended_ns = time.perf_counter_ns()
+        ended_ns = self._telling.clock_ns()
         self._running.remove(current)
         self._graph = take(self.module, self._refs, self._graph)
         self._add(current, ended_ns - current.started_ns)
@@ -160,33 +172,39 @@ class Observation:
     @contextlib.contextmanager
     def working(self, name: str) -> Iterator[_Pass]:
         """Holds for the time of a part of the compile that leaves the graph alone; what is inside it is told apart."""
-        current = _Pass(name, time.perf_counter_ns())
+        current = _Pass(name, self._telling.clock_ns())
         before, self.stage = self.stage, COMPILE
         self._inner_ns.append(0)
+        self._working.append(current)
+        self._tell_place()
         try:
             yield current
         except BaseException as error:
             self._note_failure(error, name)
             raise
         else:
-            took_ns = time.perf_counter_ns() - current.started_ns
+            took_ns = self._telling.clock_ns() - current.started_ns
             self._add(current, took_ns - self._inner_ns[-1])
         finally:
             self._inner_ns.pop()
+            self._working.remove(current)
             self.stage = before
         if self._inner_ns:
             self._inner_ns[-1] += took_ns
+        self._tell_place()
 
     def delayed(self, name: str, run: Callable[[], Any]) -> Any:
         """Runs a pass whose result torch puts in place only after it has returned: its step is added by the next."""
         self._settle()
-        started_ns = time.perf_counter_ns()
+        self._telling.place(self.stage, name)
+        started_ns = self._telling.clock_ns()
         try:
             result = run()
         except BaseException as error:
             self._note_failure(error, name)
             raise
-        self._pending, self._pending_ns = _Pass(name, started_ns), time.perf_counter_ns() - started_ns
+        self._pending, self._pending_ns = _Pass(name, started_ns), self._telling.clock_ns() - started_ns
+        self._tell_place()
         return result
 
     def observer_begins(self, observer: Any) -> None:
@@ -201,6 +219,7 @@ class Observation:
             return
         if error is None:
             self.end(current)
+            self._tell_place()
             return
         self._note_failure(error, current.name)
         self._running.clear()
@@ -271,6 +290,12 @@ class Observation:
             current.group,
         )
         self.compiled.steps.append(step)
+        self._telling.step()
+
+    def _tell_place(self) -> None:
+        """Tells the innermost part of the compile that runs now, of which no pass does."""
+        working = self._working[-1].name if self._working else None
+        self._telling.place(self.stage, working or self._container or self._function)
 
     def _note_failure(self, error: BaseException, name: str) -> None:
         if self.compiled.failure is None:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import copy
-from collections.abc import Mapping
+import contextlib
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import torch
@@ -17,53 +17,49 @@ from freeze_engine.backends.inductor.live import LiveGraph
 from freeze_engine.backends.inductor.recording import trace_of
 from freeze_engine.inputs import Inputs
 from freeze_engine.measure.candidate import cloned
+from freeze_engine.measure.replica import replica
 from freeze_engine.options import InductorOptions
 from freeze_engine.trace import Trace
 
 
-class _EnoughError(Exception):
-    """Ends a compile once its passes are over."""
+class _EnoughError(BaseException):
+    """Ends a compile once its passes are over; no `Exception`, which Dynamo would take for an error of its own."""
 
 
 def graphs_leaving_alone(
-    model: torch.nn.Module, inputs: Inputs, options: InductorOptions, nodes: frozenset[str]
+    model: torch.nn.Module, inputs: Inputs, options: InductorOptions, nodes: frozenset[str], count: int
 ) -> tuple[Trace, Mapping[int, LiveGraph]]:
-    """Runs the passes on the first graph of a model.
+    """Runs the passes on the first graphs of a model.
 
     Args:
         model: in eval mode; a copy of it is compiled.
         inputs: what to compile for.
         options: how.
         nodes: names of nodes; a match of a pattern that holds one is left alone.
+        count: how many graphs; all but the last are compiled, for Dynamo goes on only by running them.
 
     Returns:
-        The trace, which ends where the passes do, and its steps that can be run.
+        The trace, which ends where the passes on the last one do, and its steps that can be run.
 
     Raises:
         Exception: whatever a pass raises, unchanged.
     """
     lowering = private.OPTIONAL["lower"]
-    replica = copy.deepcopy(model)
-    with capturing(replica, True) as seen, leaving_alone(nodes), leaving_out(options.without):
-        try:
-            with patched((Patch(lowering.owner, lowering.attribute, _stop),)):
-                compiled_once(replica, cloned(inputs), options)
-        except Exception:
-            if not seen.compiles or not _has_ended(seen.compiles[0]):
-                raise
-    trace, (live, *_) = trace_of(seen.compiles[:1])
-    return trace, live
+    copied = replica(model)
+    with capturing(copied, True) as seen, leaving_alone(nodes), leaving_out(options.without):
+        stopping = Patch(lowering.owner, lowering.attribute, _stopping(lowering.found, count))
+        with contextlib.suppress(_EnoughError), patched((stopping,)):
+            compiled_once(copied, cloned(inputs), options)
+    trace, live = trace_of(seen.compiles[:count])
+    return trace, {index: graph for each in live for index, graph in each.items()}
 
 
-def _stop(*args: Any, **kwargs: Any) -> Any:
-    raise _EnoughError
+def _stopping(original: Callable[..., Any], count: int) -> Callable[..., Any]:
+    left = iter(range(count - 1))
 
+    def lower(*args: Any, **kwargs: Any) -> Any:
+        if next(left, None) is None:
+            raise _EnoughError
+        return original(*args, **kwargs)
 
-def _has_ended(compiled: Any) -> bool:
-    """Whether a compile was ended here; Dynamo wraps what it raises."""
-    error = compiled.failure.error if compiled.failure is not None else None
-    while error is not None:
-        if isinstance(error, _EnoughError):
-            return True
-        error = error.__cause__ or getattr(error, "inner_exception", None)
-    return False
+    return lower

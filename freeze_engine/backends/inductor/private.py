@@ -1,7 +1,8 @@
 """Every private name of Inductor, Dynamo and fx this backend stands on, looked up in one place.
 
 torch promises nothing about these names. Each is listed with what a trace loses without it; only `REQUIRED` ones keep
-a recording from starting. Checked on torch 2.13.0 (CPU build), and on 2.9.1 and 2.6.0 (CUDA builds, run on a CPU).
+a recording from starting. Checked on torch 2.13.0 (CPU build), and on 2.15.0, 2.9.1 and 2.6.0 (CUDA builds, run on a
+CPU).
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import importlib
 import sys
 from collections.abc import Iterable, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any
 
@@ -178,6 +180,12 @@ OPTIONAL: Mapping[str, PrivateName] = {
     "triton_kernel_nodes": PrivateName(
         "torch._inductor.codegen.triton", _KERNEL_NODES, "compile", "which nodes a Triton kernel computes"
     ),
+    "cache_key": PrivateName(
+        "torch._inductor.codecache",
+        "FxGraphCache.prepare_key",
+        "compile",
+        "why Inductor's cache of compiled graphs could not be used",
+    ),
     "recompilation_reasons": PrivateName(
         "torch._dynamo.convert_frame",
         "get_and_maybe_log_recompilation_reasons",
@@ -202,7 +210,7 @@ def _check(known: PrivateName) -> None:
     if known.found is None:
         raise UnsupportedTorchError(
             f"torch {torch.__version__} has no {known.path}, needed for {known.lost}; "
-            "use a torch between 2.6 and 2.13 (tested: 2.13.0)"
+            "use a torch between 2.6 and 2.15 (tested: 2.13.0)"
         )
 
 
@@ -274,6 +282,13 @@ def current_compile_id() -> str | None:
     return None if found is None else str(found)
 
 
+def without_modes() -> AbstractContextManager[Any]:
+    """Returns what lets operators run as outside of a compile, in which torch takes every tensor for a fake one."""
+    dispatch = importlib.import_module("torch.utils._python_dispatch")
+    modes: AbstractContextManager[Any] = dispatch._disable_current_modes()
+    return modes
+
+
 def cache_counts() -> Mapping[str, int]:
     """Returns how often Inductor's FX graph cache was hit, missed, and could not be used (bypass) until now."""
     counters = importlib.import_module("torch._dynamo.utils").counters["inductor"]
@@ -294,6 +309,11 @@ def pattern_group_name(group: Any) -> str | None:
             if numbers:
                 return f"{ours}[{numbers[0]}]"
     return None
+
+
+def pattern_group_names() -> tuple[str, ...]:
+    """Returns our names of torch's nameless pattern groups, without the numbers of those in a list."""
+    return tuple(ours for _, _, ours in _NAMELESS)
 
 
 def patterns(group: Any) -> tuple[Any, ...]:

@@ -112,6 +112,7 @@ class RawCompile:
         output: a weak reference to what Inductor made of the graph, ``None`` where it was not seen.
         preserved: positions in ``inputs`` that are inputs of the compiled graph still; ``None`` if it never got there.
         cached: whether the code came out of a cache, so that the passes after freezing did not run.
+        uncached: why torch refused to look in the cache, in its words; empty where it did look, or gave no reason.
         failure: what ended it.
         duration_ns: time of the whole compile after AOTAutograd, recording included.
         created: when it began: UTC, ISO 8601.
@@ -133,6 +134,7 @@ class RawCompile:
     output: Callable[[], Any] | None = None
     preserved: tuple[int, ...] | None = None
     cached: bool = False
+    uncached: str = ""
     failure: RawFailure | None = None
     duration_ns: int = 0
     created: str = ""

@@ -2,34 +2,30 @@
 
 from __future__ import annotations
 
-import copy
-from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
 
-from freeze_engine.backends.environment import environment
-from freeze_engine.backends.failures import attach_trace
-from freeze_engine.backends.inductor.build import FORWARD, Build, broken
+from freeze_engine.backends.failures import attach_trace, leaving_trace
+from freeze_engine.backends.inductor.assembly import Assembly, Told
+from freeze_engine.backends.inductor.build import broken
 from freeze_engine.backends.inductor.capture import capturing
 from freeze_engine.backends.inductor.compiling import compiled_once
-from freeze_engine.backends.inductor.inventory import input_spec
+from freeze_engine.backends.inductor.following import Following
 from freeze_engine.backends.inductor.leaving_out import check_without, leaving_out
 from freeze_engine.backends.inductor.live import LiveGraph
 from freeze_engine.backends.inductor.measuring import Subject, measured
-from freeze_engine.backends.inductor.merging import Part, merged
 from freeze_engine.backends.inductor.raw import RawCompile
 from freeze_engine.backends.inductor.state import InputState, State
-from freeze_engine.backends.pass_names import LEFT_OUT, left_out_text
 from freeze_engine.backends.torchscript.watcher import PHASES, Watcher
 from freeze_engine.errors import FreezerError
 from freeze_engine.inputs import Inputs
-from freeze_engine.measure.memory import StorageNames
 from freeze_engine.measure.peak import peak_memory
+from freeze_engine.measure.replica import replica
 from freeze_engine.options import InductorOptions, Measure, RecordOptions
-from freeze_engine.recorder import Recorder
-from freeze_engine.trace import InputSpec, MemoryLedger, Notice, Trace
+from freeze_engine.trace import MemoryLedger, Trace
 
 _UNSAVED = "What torch.compile makes lives in this process only: there is no file of it."
 
@@ -47,23 +43,6 @@ class Compiled:
     module: Any
     trace: Trace
     live: dict[int, LiveGraph]
-
-
-@dataclass(frozen=True, slots=True)
-class Told:
-    """What is known of a recording from who asked for it.
-
-    Attributes:
-        name: the model's name.
-        call: the call or command that made it.
-        options: how to compile.
-        inputs: what the module was called with.
-    """
-
-    name: str
-    call: str
-    options: InductorOptions
-    inputs: Inputs
 
 
 def record_module(
@@ -96,19 +75,18 @@ def record_module(
     told = Told(how.name or type(model).__name__, how.call or "", options, inputs)
     watcher.progress("compiling", 0, PHASES)
     # Where the module gives up its parameters, a copy has to stand for it.
-    reference = copy.deepcopy(model) if measure is not None and options.discard_parameters else model
+    reference = replica(model) if measure is not None and options.discard_parameters else model
     # Putting anything back would undo the giving up.
     state, given = State(model, frozenset() if options.discard_parameters else None), InputState(inputs)
-    with capturing(
-        model, measure is not None, lambda stage: watcher.progress(f"compiling: {stage}", 1, PHASES)
-    ) as seen:
+    following = Following(watcher, told)
+    with capturing(model, measure is not None, following) as seen:
         try:
             weighed = measure is not None and measure.memory
             with leaving_out(options.without) as leaving, peak_memory(weighed) as peak:
                 compiled = compiled_once(model, inputs, options)
         except BaseException as error:
             if seen.compiles:
-                attach_trace(error, trace_of(seen.compiles, told)[0])
+                attach_trace(error, following.broken_off(seen.compiles, error))
             raise
         finally:
             written = state.changed()
@@ -119,22 +97,14 @@ def record_module(
     written |= {path for each in seen.compiles for held in each.inputs if held.mutated for path in held.paths}
     watcher.progress("reading what was recorded", 2, PHASES)
     leaving.check_met()
-    trace, live = trace_of(seen.compiles, told)
-    if options.without:
-        text = left_out_text(options.without, "torch.compile with freezing")
-        trace = replace(trace, notices=(*trace.notices, Notice(LEFT_OUT, text)))
-    for step in trace.steps:
-        watcher.step_added(step)
+    trace, live = following.finished(seen.compiles)
     if measure is not None:
         if measure.memory:
             trace = replace(trace, memory=MemoryLedger(peak.nbytes, message=_UNSAVED))
         watcher.trace_built(trace)
         subject = Subject(reference, model, compiled, inputs, options, how.via, live, written, seen.compiles)
-        try:
+        with leaving_trace(lambda: trace):
             trace = measured(trace, subject, measure, watcher.progress)
-        except BaseException as error:
-            attach_trace(error, trace)
-            raise
     return Compiled(compiled, trace, {index: graph for each in live for index, graph in each.items()})
 
 
@@ -150,17 +120,11 @@ def trace_of(
     Returns:
         The trace, and for each graph its steps that can be run, by their index in the trace.
     """
-    storages = StorageNames()
-    parts, live, start = [], [], 0
+    assembly = Assembly(told)
     for compiled in compiles:
-        recorder = _recorder(compiled, told)
-        build = Build(compiled, recorder, storages)
-        build.run()
-        trace = recorder.finish(compiled.duration_ns, compiled.created)
-        parts.append(Part(trace, _function(compiled), compiled.frame, broken(compiled)))
-        live.append({start + index: graph for index, graph in _live(compiled, build, trace).items()})
-        start += len(trace.steps)
-    return merged(parts), tuple(live)
+        assembly.end(compiled)
+    live = assembly.settle()
+    return assembly.trace(), live
 
 
 def callables(compiles: Sequence[RawCompile]) -> list[list[RawCompile]]:
@@ -212,60 +176,10 @@ def _nothing_frozen(model: torch.nn.Module) -> str:
     if any(isinstance(part, torch.nn.RNNBase) for part in model.modules()):
         return (
             f"Inductor froze no graph of {type(model).__name__}: it has a recurrent layer, and Dynamo leaves code that "
-            "calls one to eager Python; torch._dynamo.config.allow_rnn = True lets it trace them"
+            "calls one to eager Python; set torch._dynamo.config.allow_rnn = True first (a MODEL in its own file), and "
+            "Dynamo traces the layer, weights included"
         )
     return (
         f"Inductor froze no graph of {type(model).__name__}: Dynamo found nothing in it that it can trace, or its "
         "limit of recompilations is reached (torch.compiler.reset() forgets them); TORCH_LOGS=dynamo tells more"
     )
-
-
-def _recorder(compiled: RawCompile, told: Told | None) -> Recorder:
-    options = {"freezing": True} | _discarded(compiled)
-    if told is not None:
-        options = {name: value for name, value in asdict(told.options).items() if value not in (None, ())} | options
-    passed = (each.spec for each in compiled.inputs if not (each.paths or each.is_size))
-    specs = _specs(told.inputs) if told is not None else passed
-    return Recorder(
-        told.name if told else compiled.model,
-        "inductor",
-        (told.call if told else "") or _call_text(compiled),
-        environment((f"inductor.{name}", str(value)) for name, value in compiled.settings.items()),
-        tuple((name, repr(value)) for name, value in sorted(options.items())),
-        tuple(specs),
-    )
-
-
-def _discarded(compiled: RawCompile) -> dict[str, Any]:
-    return {"discard_parameters": True} if compiled.settings.get("freezing_discard_parameters") else {}
-
-
-def _function(compiled: RawCompile) -> str:
-    """Returns the name of the function that was compiled, where no module says that it is ``forward``."""
-    end = compiled.end
-    known = compiled.root is None and compiled.model == "graph" and end is not None and not end.broken
-    return end.function if known and end is not None and end.function else FORWARD
-
-
-def _live(compiled: RawCompile, build: Build, trace: Trace) -> dict[int, LiveGraph]:
-    """Returns the steps of one graph that can be run."""
-    inlining = next((step.index for step in trace.steps if step.name == "replace_params_with_constants"), None)
-    values = tuple(each.value() for each in compiled.inputs)
-    given = None if any(value is None for value in values) else values
-    every = tuple(range(len(values)))
-    found = {}
-    for index, graph in build.live.items():
-        positions = every if inlining is None or index < inlining else compiled.preserved or ()
-        found[index] = LiveGraph(graph, build.constants, positions, given)
-    return found
-
-
-def _call_text(compiled: RawCompile) -> str:
-    on = [key for key in ("freezing", "freezing_discard_parameters") if compiled.settings.get(key)]
-    patch = ", ".join(f"{key}=True" for key in on) or "freezing=True"
-    return f"torch.compile({compiled.model})  # torch._inductor.config.patch({patch})"
-
-
-def _specs(inputs: Inputs) -> Iterator[InputSpec]:
-    for name, value in (*((str(index), value) for index, value in enumerate(inputs.args)), *inputs.kwargs.items()):
-        yield input_spec(name, value)

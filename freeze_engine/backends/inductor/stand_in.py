@@ -22,6 +22,8 @@ from freeze_engine.errors import MeasureError
 from freeze_engine.inputs import Inputs
 from freeze_engine.options import InductorOptions
 
+_Runnable = tuple[torch.fx.GraphModule, tuple[int, ...]]
+"""A graph, and the positions, among what the compiled one would be given, of what it takes."""
 _seating: contextvars.ContextVar[Callable[[], _Seat] | None] = contextvars.ContextVar("inductor_seating", default=None)
 
 
@@ -30,8 +32,8 @@ class _Seat:
 
     _boxed_call = True  # AOTAutograd then passes one list, which is to be emptied
 
-    def __init__(self, graph: LiveGraph) -> None:
-        self.graph = _runnable(graph)
+    def __init__(self, graph: _Runnable) -> None:
+        self.graph = graph
 
     def __call__(self, given: list[Any]) -> Any:
         module, positions = self.graph
@@ -56,7 +58,8 @@ class StandIn:
     def __init__(
         self, model: torch.nn.Module, inputs: Inputs, options: InductorOptions, graphs: Sequence[LiveGraph]
     ) -> None:
-        waiting = [_Seat(graph) for graph in graphs]
+        waiting = [_Seat(_runnable(graph)) for graph in graphs]
+        self._starts = [seat.graph for seat in waiting]
         self._seats: list[_Seat] = []
 
         def take() -> _Seat:
@@ -69,19 +72,20 @@ class StandIn:
         if waiting:
             raise MeasureError(f"a copy of the module was compiled to {len(self._seats)} graphs, not {len(graphs)}")
 
-    def running(self, graph: LiveGraph) -> Callable[..., object]:
-        """Returns what runs the module with another graph in the place of the first."""
-        runnable = _runnable(graph)
+    def running(self, *graphs: LiveGraph) -> Callable[..., object]:
+        """Returns what runs the module with other graphs in the places of the first ones, the rest as at the start."""
+        seated = [*(_runnable(graph) for graph in graphs), *self._starts[len(graphs) :]]
 
         def call(*args: Any, **kwargs: Any) -> object:
-            self._seats[0].graph = runnable
+            for seat, runnable in zip(self._seats, seated, strict=True):
+                seat.graph = runnable
             result: object = self._module(*args, **kwargs)
             return result
 
         return call
 
 
-def _runnable(graph: LiveGraph) -> tuple[torch.fx.GraphModule, tuple[int, ...]]:
+def _runnable(graph: LiveGraph) -> _Runnable:
     return graph.module(), graph.positions
 
 

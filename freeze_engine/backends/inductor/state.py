@@ -11,11 +11,15 @@ from freeze_engine.inputs import Inputs
 from freeze_engine.measure.candidate import map_inputs
 
 _PLAIN = (torch.Tensor, bool, int, float, str, type(None))
+_CONTAINERS = (tuple, list, dict)
+_OWN = frozenset(vars(torch.nn.Module()))
+"""What every module has; the dicts among it hold submodules, hooks, and what is held by itself."""
 
 
 class State:
-    """The buffers of a module, and the tensors and plain values that are its attributes, as they are now.
+    """The buffers of a module, and the tensors, plain values and containers that are its attributes, as they are now.
 
+    A model that keeps a cache with the shape it is for must get both back or neither: they belong together.
     Parameters are held, but their contents only where they are named: hardly anything writes them in inference.
 
     Args:
@@ -26,26 +30,28 @@ class State:
     def __init__(self, module: torch.nn.Module, only: frozenset[str] | None = None) -> None:
         held = [each for each in _held(module) if only is None or each[0] in only]
         self._held = held
-        self._contents = {
-            path: (value, value.detach().clone())
+        self._contents = [
+            (path, tensor, tensor.detach().clone())
             for path, holder, name in held
-            if _has_content(value := holder[name]) and (only is not None or not isinstance(value, torch.nn.Parameter))
-        }
-        self._values = {path: holder[name] for path, holder, name in held}
+            for tensor in _tensors(holder[name])
+            if _has_content(tensor) and (only is not None or not isinstance(tensor, torch.nn.Parameter))
+        ]
+        self._values = {path: (holder[name], _copied(holder[name])) for path, holder, name in held}
 
     def changed(self) -> frozenset[str]:
         """Returns the paths of what is no longer as it was."""
-        rebound = {path for path, holder, name in self._held if not _is_same(holder.get(name), self._values[path])}
-        written = {path for path, (tensor, content) in self._contents.items() if not torch.equal(tensor, content)}
+        rebound = {path for path, holder, name in self._held if not _is_same(holder.get(name), self._values[path][1])}
+        written = {path for path, tensor, content in self._contents if not torch.equal(tensor, content)}
         return frozenset(rebound | written)
 
     def restore(self) -> None:
-        """Puts everything back; a tensor keeps its identity and gets its content back."""
+        """Puts everything back; tensors, lists and dicts keep their identity and get their content back."""
         for path, holder, name in self._held:
-            if not _is_same(holder.get(name), self._values[path]):
-                holder[name] = self._values[path]
+            value, before = self._values[path]
+            if not _is_same(holder.get(name), before):
+                holder[name] = _put_back(value, before)
         with torch.no_grad():
-            for tensor, content in self._contents.values():
+            for _, tensor, content in self._contents:
                 if not torch.equal(tensor, content):
                     tensor.copy_(content)
 
@@ -78,16 +84,50 @@ def _held(module: torch.nn.Module) -> Iterator[tuple[str, dict[str, Any], str]]:
     """Yields the path, the dictionary and the name in it of everything that a module and its parts hold."""
     for prefix, part in module.named_modules():
         for holder in (vars(part), part._buffers, part._parameters):
-            for name, value in holder.items():
-                if isinstance(value, _PLAIN):
-                    yield f"{prefix}.{name}" if prefix else name, holder, name
+            names = [name for name, value in holder.items() if _is_state(name, value)]
+            yield from ((f"{prefix}.{name}" if prefix else name, holder, name) for name in names)
 
 
 def _has_content(value: Any) -> bool:
     return isinstance(value, torch.Tensor) and value.layout is torch.strided and not value.is_quantized
 
 
+def _is_state(name: str, value: Any) -> bool:
+    return isinstance(value, _PLAIN) or (type(value) in _CONTAINERS and name not in _OWN)
+
+
+def _tensors(value: Any) -> Iterator[torch.Tensor]:
+    if isinstance(value, torch.Tensor):
+        yield value
+    elif type(value) in _CONTAINERS:
+        for item in value.values() if isinstance(value, dict) else value:
+            yield from _tensors(item)
+
+
+def _copied(value: Any) -> Any:
+    """Copies containers, and nothing that is in them."""
+    if type(value) is dict:
+        return {key: _copied(item) for key, item in value.items()}
+    return type(value)(map(_copied, value)) if type(value) in (tuple, list) else value
+
+
+def _put_back(value: Any, before: Any) -> Any:
+    """Returns what a container was, with the content of then."""
+    if type(value) is dict:
+        value.clear()
+        value.update(_copied(before))
+    elif type(value) is list:
+        value[:] = _copied(before)
+    return value
+
+
 def _is_same(value: Any, before: Any) -> bool:
-    if isinstance(before, torch.Tensor) or isinstance(value, torch.Tensor):
+    if type(value) is not type(before):
+        return False
+    if type(value) is dict:
+        return value.keys() == before.keys() and all(_is_same(item, before[key]) for key, item in value.items())
+    if type(value) in (tuple, list):
+        return len(value) == len(before) and all(map(_is_same, value, before))
+    if isinstance(value, torch.Tensor) or not isinstance(value, _PLAIN):
         return value is before
-    return type(value) is type(before) and bool(value == before)
+    return bool(value == before)

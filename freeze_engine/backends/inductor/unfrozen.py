@@ -55,7 +55,7 @@ def unfrozen_programs(trace: Trace, compiles: Sequence[RawCompile]) -> tuple[Pro
 
 
 def _programs(compiled: RawCompile, trace: Trace, method: str) -> Iterator[Program]:
-    recorder = Recorder(trace.name, "inductor", "", trace.environment)
+    recorder = Recorder(replace(trace, steps=()))
     build = Build(compiled, recorder, StorageNames())
     build.add_passes()
     shared = _shared(recorder.steps[0].graph, trace.method_steps(method)[0].graph)

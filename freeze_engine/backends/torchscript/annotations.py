@@ -66,7 +66,7 @@ class Annotations:
     def _node(self, node: Node) -> Node:
         blocks = tuple(self._block(block) for block in node.blocks)
         module = node.module or self._module(node)
-        constant = self._constant(node, node.outputs[0]) if node.op in CONSTANT_OPS and node.outputs else None
+        constant = self._constant(node.outputs[0]) if node.op in CONSTANT_OPS and node.outputs else None
         if blocks == node.blocks and module == node.module and constant is None:
             return node
         return replace(node, blocks=blocks, module=module, constant=constant)
@@ -78,7 +78,7 @@ class Annotations:
             names += reversed(node.inputs)
         return next((self.modules[name] for name in names if self.modules.get(name)), "")
 
-    def _constant(self, node: Node, value: Value) -> Constant | None:
+    def _constant(self, value: Value) -> Constant | None:
         known = self.constants.get(value.name)
         by_type = constant_of_type(value.type)
         # A value's name outlives a change of its content only through a new type; then the name proves nothing.

@@ -8,28 +8,30 @@ from typing import Any
 
 from freeze_engine.backends._torch_private import private
 from freeze_engine.backends.torchscript.aliases import WriterSearch, alias_analysis
+from freeze_engine.backends.torchscript.assignments import with_assigned_lines
 from freeze_engine.backends.torchscript.attributes import ModuleAttribute, module_attributes
 from freeze_engine.backends.torchscript.fates import Chain, fates
 from freeze_engine.backends.torchscript.ir_text import parse_graph
 from freeze_engine.backends.torchscript.knowledge import Knowledge
 from freeze_engine.backends.torchscript.live import live_nodes, source_lines
-from freeze_engine.backends.torchscript.logged_steps import (
+from freeze_engine.backends.torchscript.log_methods import MethodGraphs
+from freeze_engine.backends.torchscript.logged_steps import LogReading, read_log
+from freeze_engine.backends.torchscript.near_misses import near_misses
+from freeze_engine.backends.torchscript.notices import notices
+from freeze_engine.backends.torchscript.raw import LiveSnapshot, RawFreeze, graph_text
+from freeze_engine.backends.torchscript.reasons import ReasonFinder
+from freeze_engine.backends.torchscript.rebuild import rebuild
+from freeze_engine.backends.torchscript.stages import (
     CLEAN_UP,
     FREEZE_MODULE,
     INLINE,
     INPUT,
     PROPAGATE_ATTRIBUTES,
     RECORD_MUTABLE_ATTRIBUTES,
-    LogReading,
-    MethodGraphs,
-    read_log,
+    PassRun,
 )
-from freeze_engine.backends.torchscript.near_misses import near_misses
-from freeze_engine.backends.torchscript.notices import notices
-from freeze_engine.backends.torchscript.raw import LiveSnapshot, RawFreeze, graph_text
-from freeze_engine.backends.torchscript.reasons import MethodRecord, ReasonFinder
-from freeze_engine.backends.torchscript.rebuild import rebuild
 from freeze_engine.backends.torchscript.tracking import StepTracker
+from freeze_engine.backends.torchscript.writes import MethodRecord
 from freeze_engine.measure.memory import constant_bytes
 from freeze_engine.recorder import Recorder
 from freeze_engine.trace import Failure, GraphSnapshot, Notice, Step
@@ -82,12 +84,13 @@ class Build:
         reading = self._reading
         if reading is None or not reading.steps:
             for method, snapshot in freeze.inputs.items():
-                self._add_live(INPUT, INPUT, method, snapshot, freeze.source)
+                self._add_live(PassRun(INPUT, INPUT, method), snapshot, freeze.source)
         if reading is not None:
             self._add_logged(reading)
         for step in freeze.steps:
             module = freeze.result if freeze.result is not None else freeze.source
-            self._add_live(step.stage, step.name, step.method, step.after, module, step.round, step.duration_ns)
+            run = PassRun(step.stage, step.name, step.method, step.round, step.duration_ns)
+            self._add_live(run, step.after, module)
         self._revive_logged()
         self._add_alias_sets()
         if freeze.failure is None:
@@ -100,7 +103,8 @@ class Build:
             self._recorder.notices.append(Notice("log_unseen", _LOG_UNSEEN))
         if freeze.log is None and freeze.frozen:
             self._recorder.notices.append(Notice("not_logged", _NOT_LOGGED))
-        self._recorder.sources = source_lines(self._source_graphs())
+        self._recorder.sources = sources = source_lines(self._source_graphs())
+        self._recorder.attributes = tuple(with_assigned_lines(fate, sources) for fate in self._recorder.attributes)
 
     # -- steps
 
@@ -119,13 +123,13 @@ class Build:
         for step in reading.steps:
             # Before inlining every node is the method's own, and its names may be others' afterwards.
             graph = step.graph if step.stage == INPUT else self._knowledge.annotate(step.method, step.graph)
-            place = (step.stage, step.name, step.method)
-            added = self._add(place, graph, duration_ns=step.duration_ns, log=step.log)
+            run = PassRun(step.stage, step.name, step.method, duration_ns=step.duration_ns, log=step.log)
+            added = self._add(run, graph)
             if step.stage == INPUT and step.method in freeze.inputs:
                 self._make_live(added, freeze.inputs[step.method], freeze.source)
         cleaned_ns = self._cleaned_up_ns()
         for method, snapshot in freeze.frozen.items():
-            self._add_live(FREEZE_MODULE, CLEAN_UP, method, snapshot, freeze.result, None, cleaned_ns)
+            self._add_live(PassRun(FREEZE_MODULE, CLEAN_UP, method, None, cleaned_ns), snapshot, freeze.result)
             cleaned_ns = None
 
     def _cleaned_up_ns(self) -> int | None:
@@ -137,20 +141,10 @@ class Build:
         took_ns = self._freeze.freeze_ended_ns - written[-1][1] if written else 0
         return took_ns if took_ns > 0 else None
 
-    def _add_live(
-        self,
-        stage: str,
-        name: str,
-        method: str,
-        snapshot: LiveSnapshot,
-        module: Any,
-        number: int | None = None,
-        duration_ns: int | None = None,
-    ) -> None:
-        graph = self._knowledge.read(method, snapshot)
-        added = self._add((stage, name, method), graph, number, duration_ns)
+    def _add_live(self, run: PassRun, snapshot: LiveSnapshot, module: Any) -> None:
+        added = self._add(run, self._knowledge.read(run.method, snapshot))
         self._make_live(added, snapshot, module)
-        if name == CLEAN_UP and self._removed_slots:
+        if run.name == CLEAN_UP and self._removed_slots:
             self._recorder.update(added.index, changed=True)
 
     def _make_live(self, step: Step, snapshot: LiveSnapshot, module: Any) -> None:
@@ -182,15 +176,8 @@ class Build:
         slot = self._slots.get(path)
         return slot.value if slot is not None and slot.kind == "submodule" else None
 
-    def _add(
-        self,
-        place: tuple[str, str, str],
-        graph: GraphSnapshot,
-        number: int | None = None,
-        duration_ns: int | None = None,
-        log: tuple[str, ...] = (),
-    ) -> Step:
-        step = self._tracker.add(place, graph, number, duration_ns, log)
+    def _add(self, run: PassRun, graph: GraphSnapshot) -> Step:
+        step = self._tracker.add(run, graph)
         constants = [node.constant for node in step.graph.walk() if node.constant is not None]
         return self._recorder.update(step.index, constant_bytes=constant_bytes(constants))
 

@@ -9,11 +9,12 @@ from typing import Any
 import torch
 
 from freeze_engine.backends.torchscript.attributes import ModuleAttribute
-from freeze_engine.backends.torchscript.logged_steps import FOLDING, INLINE
+from freeze_engine.backends.torchscript.log_messages import FOLDING
 from freeze_engine.backends.torchscript.origins import CONSTANT_OPS, Origins
 from freeze_engine.backends.torchscript.passes import OUTSIDE
-from freeze_engine.backends.torchscript.reasons import Verdict
 from freeze_engine.backends.torchscript.slots import slot_accesses
+from freeze_engine.backends.torchscript.stages import INLINE
+from freeze_engine.backends.torchscript.writes import Verdict
 from freeze_engine.measure.memory import tensor_bytes
 from freeze_engine.trace import AttributeFate, Evidence, Fate, Location, Node, Step
 

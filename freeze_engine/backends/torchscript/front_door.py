@@ -5,16 +5,21 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import torch
 
-from freeze_engine.backends._torch_private import scripting_enabled
+from freeze_engine.backends._torch_private import forget_dead_builtins, scripting_enabled
 from freeze_engine.errors import FreezerError
 from freeze_engine.inputs import Inputs
 from freeze_engine.trace import Notice
 
 Via = Literal["script", "trace"]
+
+_NOT_STRICT = (
+    "The model returns a dict or a list, which torch.jit.trace takes with strict=False only: the traced module returns "
+    "the same keys, and as many items, for any inputs."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +59,7 @@ def scripted(
         )
     if isinstance(model, torch.jit.ScriptModule):
         return Scripted(model)
+    forget_dead_builtins(model)
     if via == "script":
         return Scripted(torch.jit.script(model))
     if via != "trace":
@@ -64,32 +70,53 @@ def scripted(
 
 
 def _traced(model: torch.nn.Module, inputs: Inputs, check_inputs: Sequence[tuple[object, ...]]) -> Scripted:
-    def trace(checks: list[tuple[object, ...]]) -> torch.jit.ScriptModule:
-        given: dict[str, object] = {"example_kwarg_inputs": dict(inputs.kwargs)} if inputs.kwargs else {}
-        if not inputs.kwargs:
-            given["example_inputs"] = inputs.args
-        # Checking runs the model again; it is done where there is something to check with.
-        module = torch.jit.trace(  # type: ignore[no-untyped-call]
-            model, check_trace=bool(checks), check_inputs=checks or None, **given
-        )
-        assert isinstance(module, torch.jit.ScriptModule)
-        return module
-
     if inputs.args and inputs.kwargs:
         raise FreezerError("torch.jit.trace takes positional or keyword inputs, not both: give all of one kind")
+    strict = True
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")
         try:
-            module, difference = trace(list(check_inputs)), None
-        except torch.jit.TracingCheckError as error:  # type: ignore[attr-defined]
-            module, difference = trace([]), str(error)
+            module, difference = _checked(model, inputs, check_inputs, strict)
+        except RuntimeError as error:
+            if "strict=False" not in str(error):
+                raise
+            strict = False
+            told.clear()
+            module, difference = _checked(model, inputs, check_inputs, strict)
     notices = [
         Notice("tracer_warning", str(each.message))
         for each in told
         if issubclass(each.category, torch.jit.TracerWarning)  # type: ignore[attr-defined]
     ]
+    seen: dict[Any, Any] = {}  # by this, Python shows one that came several times only once
     for each in told:
-        warnings.warn_explicit(each.message, each.category, each.filename, each.lineno)
+        warnings.warn_explicit(each.message, each.category, each.filename, each.lineno, registry=seen)
     if difference is not None:
         notices.append(Notice("check_inputs_differ", difference))
+    if not strict:
+        notices.append(Notice("traced_not_strict", _NOT_STRICT))
     return Scripted(module, tuple(dict.fromkeys(notices)))
+
+
+def _checked(
+    model: torch.nn.Module, inputs: Inputs, check_inputs: Sequence[tuple[object, ...]], strict: bool
+) -> tuple[torch.jit.ScriptModule, str | None]:
+    """Traces a module, and returns in what the check inputs gave another graph."""
+    try:
+        return _trace(model, inputs, list(check_inputs), strict), None
+    except torch.jit.TracingCheckError as error:  # type: ignore[attr-defined]
+        return _trace(model, inputs, [], strict), str(error)
+
+
+def _trace(
+    model: torch.nn.Module, inputs: Inputs, checks: list[tuple[object, ...]], strict: bool
+) -> torch.jit.ScriptModule:
+    given: dict[str, object] = {"example_kwarg_inputs": dict(inputs.kwargs)} if inputs.kwargs else {}
+    if not inputs.kwargs:
+        given["example_inputs"] = inputs.args
+    # Checking runs the model again; it is done where there is something to check with.
+    module = torch.jit.trace(  # type: ignore[no-untyped-call]
+        model, check_trace=bool(checks), check_inputs=checks or None, strict=strict, **given
+    )
+    assert isinstance(module, torch.jit.ScriptModule)
+    return module

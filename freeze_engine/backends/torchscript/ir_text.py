@@ -28,7 +28,7 @@ _PLAIN_NODE = re.compile(
 _VALUE = re.compile(r"%(?P<name>.+?) : (?P<type>[^%]*?),?\s*(?=%|$)")
 _BLOCK = re.compile(r"block\d+\((?P<inputs>.*)\):$")
 _SUBGRAPH = re.compile(r"with (?P<name>\S+) = graph\(")
-_ADDRESS = re.compile(r" object at 0x[0-9a-f]+>")
+_ADDRESS = re.compile(r"(?<=\bobject)(?: at 0x[0-9a-f]+(?=>)|\(0x[0-9a-f]+\))")
 _TRACED_SCOPE = re.compile(r"(?:.*/)?(?:__module\.?)?")
 _CLOSING = {"[": "]", "(": ")", "{": "}"}
 
@@ -267,7 +267,7 @@ def _attributes(text: str) -> tuple[tuple[str, str], ...]:
     for part in _split(text):
         key, _, value = part.partition("=")
         # An address differs from run to run and says nothing.
-        pairs.append((key.strip(), _ADDRESS.sub(" object>", value)))
+        pairs.append((key.strip(), value if value.startswith('"') else _ADDRESS.sub("", value)))
     return tuple(pairs)
 
 

@@ -80,7 +80,9 @@ class Knowledge:
                     modules.setdefault(value.name, module_path(live))
             for name, value in constant_values(pairs):
                 values.setdefault(name, value)
-            known.update((name, each) for name, each in constants(pairs, self._storages).items() if name not in known)
+            # What holds weights in a layout of its own is unpacked to describe it: once is enough.
+            new = [pair for pair in pairs if pair[0].outputs and pair[0].outputs[0].name not in known]
+            known.update(constants(new, self._storages))
         return Annotations(modules, known)
 
     def _pairings(self, method: str) -> Iterator[list[tuple[Node, Any]]]:

@@ -13,6 +13,7 @@ import torch
 
 from freeze_engine.backends._torch_private import private
 from freeze_engine.backends.torchscript.build import LiveStep
+from freeze_engine.backends.torchscript.deprecation import undeprecated
 from freeze_engine.inputs import Inputs
 from freeze_engine.measure.candidate import CandidateError, cloned, inference, reported
 from freeze_engine.measure.outputs import compare_outputs
@@ -92,7 +93,7 @@ def _room_bytes(module: torch.jit.ScriptModule) -> int:
 def _file_bytes(module: Any, file: Path) -> tuple[int | None, str]:
     """Saves a module, and returns the file's size, or what torch said."""
     try:
-        with reported():
+        with reported(), undeprecated():
             module.save(str(file))
     except CandidateError as error:
         return None, f"torch.jit.save says {_shortened(error)}"
@@ -101,7 +102,7 @@ def _file_bytes(module: Any, file: Path) -> tuple[int | None, str]:
 
 def _survives(saved: Saved, file: Path) -> tuple[bool | None, str]:
     try:
-        with reported():
+        with reported(), undeprecated():
             loaded = torch.jit.load(str(file))  # type: ignore[no-untyped-call]
     except CandidateError as error:
         return False, f"torch.jit.load says {_shortened(error)}"
@@ -151,7 +152,7 @@ def _graph_survives(step: LiveStep, file: Path) -> bool:
         graph.eraseInput(0)  # the module, with which all that it holds would be saved
     function = private("_create_function_from_graph")(METHOD, graph)
     try:
-        with reported():
+        with reported(), undeprecated():
             function.save(str(file))
             torch.jit.load(str(file))  # type: ignore[no-untyped-call]
     except CandidateError:
@@ -161,4 +162,6 @@ def _graph_survives(step: LiveStep, file: Path) -> bool:
 
 def _shortened(error: CandidateError) -> str:
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    if lines[1:] and lines[1].startswith("Traceback of TorchScript"):
+        return error.last_line[:_SHOWN]
     return " ".join(lines[:2])[:_SHOWN]

@@ -6,12 +6,14 @@ side by side; torch renumbers the values of a copied graph, so names always come
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import torch
 
+from freeze_engine.backends._torch_private import object_state
 from freeze_engine.backends.torchscript.attributes import tensors_in
 from freeze_engine.backends.torchscript.origins import CONSTANT_OPS
 from freeze_engine.measure.memory import StorageNames, constant_of
@@ -96,10 +98,11 @@ def _constant_value(live: Any) -> Any:
 
 
 def describe(value: Any, type_text: str, storages: StorageNames) -> Constant | None:
-    """Describes a tensor, or a container of tensors as one: its bytes are those of all of them.
+    """Describes a tensor, or what holds tensors as one: its bytes are those of all of them.
 
     Args:
-        value: a tensor, or lists, tuples and dictionaries of such.
+        value: a tensor, lists, tuples and dictionaries of such, or an object of a class in C++ that can be pickled,
+            as the packed weights of a quantised layer are.
         type_text: torch's type of the value, which names a container's kind.
         storages: names storages across the whole trace.
 
@@ -108,10 +111,30 @@ def describe(value: Any, type_text: str, storages: StorageNames) -> Constant | N
     """
     if isinstance(value, torch.Tensor):
         return constant_of(value, storages)
-    parts = [constant_of(tensor, storages) for tensor in tensors_in(value)]
+    content = object_state(value) if isinstance(value, torch.ScriptObject) else value
+    parts = [constant_of(tensor, storages) for tensor in tensors_in(content)]
     if not parts:
         return None
-    return Constant((), type_text, parts[0].device, sum(part.nbytes for part in parts))
+    return Constant((), type_text, parts[0].device, sum(part.nbytes for part in parts), digest=_digest(content, parts))
+
+
+def _digest(content: Any, parts: Sequence[Constant]) -> str | None:
+    """Returns a digest of the tensors' digests and of what else is held, ``None`` where a tensor's is not known."""
+    if any(part.digest is None for part in parts):
+        return None
+    tensors = [(part.shape, part.dtype, part.digest) for part in parts]
+    spelt = repr((tensors, list(_others_in(content))))
+    return hashlib.sha256(spelt.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+
+
+def _others_in(value: Any) -> Iterator[object]:
+    """Yields what stands beside the tensors in a TorchScript value, and how long each list is."""
+    if isinstance(value, (list, tuple, dict)):
+        yield len(value)
+        for each in value.items() if isinstance(value, dict) else value:
+            yield from _others_in(each)
+    else:
+        yield "tensor" if isinstance(value, torch.Tensor) else value
 
 
 def source_lines(graphs: Iterable[Any]) -> tuple[SourceLines, ...]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -17,8 +16,9 @@ from freeze_engine.inputs import Inputs
 from freeze_engine.measure.candidate import Candidate, put_back
 from freeze_engine.measure.devices import chosen_devices
 from freeze_engine.measure.distinct import distinct_steps
-from freeze_engine.measure.latency import measure_latency
+from freeze_engine.measure.latency import failures_told, measure_latency
 from freeze_engine.measure.numerics import NumericsOptions, measure_numerics, refusals
+from freeze_engine.measure.replica import replica
 from freeze_engine.measure.rounds import LatencyOptions
 from freeze_engine.measure.threads import SETTING, intra_op_threads
 from freeze_engine.options import Measure, Progress
@@ -146,8 +146,7 @@ class _Measuring:
             )
             for key, latency in report.latencies.items():
                 found[key] = (*found.get(key, ()), latency)
-            for key, failure in report.failures.items():
-                self._notice("not_measured", f"{_name(key)} could not be timed on {device}: {failure}", key)
+            self.recorder.notices += failures_told(report, device)
         return found
 
     def _devices(self) -> tuple[str, ...]:
@@ -170,8 +169,8 @@ class _Measuring:
     def _told(self, phase: str) -> Callable[[float, str], None]:
         return lambda fraction, what: self.progress(f"{phase}: {what}", round(fraction * 1000), 1000)
 
-    def _notice(self, code: str, message: str, key: object = None) -> None:
-        self.recorder.notices.append(Notice(code, message, key if isinstance(key, int) else None))
+    def _notice(self, code: str, message: str) -> None:
+        self.recorder.notices.append(Notice(code, message))
 
 
 def _written(subject: Subject) -> Callable[[], None] | None:
@@ -182,10 +181,6 @@ def _written(subject: Subject) -> Callable[[], None] | None:
     has not been called before then, and what torch sets up once in a process is not in any of its first calls.
     """
     scripted_only = isinstance(subject.eager, torch.jit.ScriptModule)
-    paths = written_buffers(subject.scripted if scripted_only else copy.deepcopy(subject.eager), subject.inputs)
+    paths = written_buffers(subject.scripted if scripted_only else replica(subject.eager), subject.inputs)
     known = dict(subject.scripted.named_buffers())
     return restorer(subject.scripted, [path for path in paths if path in known])
-
-
-def _name(key: object) -> str:
-    return f"step {key}" if isinstance(key, int) else str(key)

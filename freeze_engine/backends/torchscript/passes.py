@@ -17,13 +17,8 @@ import torch
 
 from freeze_engine.backends._torch_private import has_all, private
 from freeze_engine.backends.pass_names import check_can_be_left_out
-from freeze_engine.backends.torchscript.logged_steps import (
-    CLEAN_UP,
-    INLINE,
-    PROPAGATE_ATTRIBUTES,
-    RECORD_MUTABLE_ATTRIBUTES,
-)
 from freeze_engine.backends.torchscript.raw import RawFailure, RawFreeze, RawStep, live_snapshot, method_graph
+from freeze_engine.backends.torchscript.stages import CLEAN_UP, INLINE, PROPAGATE_ATTRIBUTES, RECORD_MUTABLE_ATTRIBUTES
 from freeze_engine.errors import FreezerError
 
 OPTIMIZE_FROZEN_GRAPH = "optimize_frozen_graph"

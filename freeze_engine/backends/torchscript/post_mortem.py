@@ -1,26 +1,23 @@
 """Makes a trace of what a recording had written down when its process died.
 
-All it needs are texts: those that the recording noted before the freeze and after each pass, and torch's log. Nothing
-of the model is there any more, so the trace has no attributes' fates, and describes no constants.
+Inductor's compiles are put together as they go, so what was written down of them is a trace already. For a freeze of
+TorchScript all it needs are texts: those that the recording noted before the freeze and after each pass, and torch's
+log. Nothing of the model is there any more, so that trace has no attributes' fates, and describes no constants.
 """
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
 from freeze_engine.backends.torchscript.annotations import Annotations
 from freeze_engine.backends.torchscript.ir_text import GraphTextError, parse_graph
+from freeze_engine.backends.torchscript.log_methods import MethodGraphs
 from freeze_engine.backends.torchscript.log_records import CapturedLog, LogRecord
-from freeze_engine.backends.torchscript.logged_steps import (
-    CLEAN_UP,
-    FREEZE_MODULE,
-    INPUT,
-    LogReading,
-    MethodGraphs,
-    read_log,
-)
+from freeze_engine.backends.torchscript.logged_steps import LogReading, read_log
 from freeze_engine.backends.torchscript.slots import read_paths
+from freeze_engine.backends.torchscript.stages import CLEAN_UP, FREEZE_MODULE, INPUT, PassRun
 from freeze_engine.backends.torchscript.tracking import StepTracker
 from freeze_engine.backends.torchscript.watcher import FreezeNotes, MethodNotes
 from freeze_engine.recorder import Recorder
@@ -52,16 +49,16 @@ class Remains:
     """What is left of a recording.
 
     Attributes:
-        head: the trace without any steps.
-        notes: what was known when ``_freeze_module`` began.
+        trace: as far as it had been put together.
+        notes: what was known when ``_freeze_module`` began, ``None`` where none did.
         log: torch's log of it, ``None`` where it was not captured.
         frozen: texts of the graphs after ``_freeze_module``, by method; ``None`` if that did not end.
         steps: the passes after it.
-        under_way: stage, name and method of the driven pass that did not end, if there is one.
+        under_way: stage, name and method of the pass that did not end, as far as the recording itself told.
     """
 
-    head: Trace
-    notes: FreezeNotes
+    trace: Trace
+    notes: FreezeNotes | None = None
     log: bytes | None = None
     frozen: Mapping[str, str] | None = None
     steps: tuple[NotedStep, ...] = ()
@@ -90,23 +87,24 @@ def recovered(remains: Remains, on_step: Callable[[Step], None] | None = None) -
         remains: what is left.
         on_step: told of every step.
     """
+    if remains.notes is None:
+        if on_step is not None:
+            deque(map(on_step, remains.trace.steps), maxlen=0)
+        return Recovered(remains.trace, remains.under_way)
+    return _rebuilt(remains, remains.notes, on_step)
+
+
+def _rebuilt(remains: Remains, notes: FreezeNotes, on_step: Callable[[Step], None] | None) -> Recovered:
+    head = remains.trace
     records = _whole(CapturedLog(remains.log or b"").records)
-    recorder = Recorder(
-        remains.head.name,
-        remains.head.backend,
-        remains.head.call,
-        remains.head.environment,
-        remains.head.options,
-        remains.head.inputs,
-        read_paths,
-    )
+    recorder = Recorder(head, read_paths)
     recorder.on_step = on_step
-    reading = _reading(remains, records)
-    _Rebuilding(remains, recorder).add_all(reading)
+    reading = _reading(notes, CapturedLog(remains.log or b"", (), records))
+    _Rebuilding(remains, notes, recorder).add_all(reading)
     frozen_in = reading.where if remains.log is not None else (FREEZE_MODULE, FREEZE_MODULE, None)
     died_in = remains.under_way or (frozen_in if remains.frozen is None else None)
     messages = tuple(f"{record.file}: {record.message}" for record in records)
-    return Recovered(recorder.finish(created=remains.head.created), died_in, messages)
+    return Recovered(recorder.finish(created=head.created), died_in, messages)
 
 
 def _whole(records: tuple[LogRecord, ...]) -> tuple[LogRecord, ...]:
@@ -120,9 +118,8 @@ def _whole(records: tuple[LogRecord, ...]) -> tuple[LogRecord, ...]:
     return records
 
 
-def _reading(remains: Remains, records: tuple[LogRecord, ...]) -> LogReading:
-    methods = {notes.method: _graphs(notes) for notes in remains.notes.methods}
-    log = CapturedLog(remains.log or b"", (), records)
+def _reading(notes: FreezeNotes, log: CapturedLog) -> LogReading:
+    methods = {each.method: _graphs(each) for each in notes.methods}
     return read_log(log, methods, 0)
 
 
@@ -139,40 +136,34 @@ def _graphs(notes: MethodNotes) -> MethodGraphs:
 class _Rebuilding:
     """Adds the steps that are known, in order."""
 
-    def __init__(self, remains: Remains, recorder: Recorder) -> None:
+    def __init__(self, remains: Remains, notes: FreezeNotes, recorder: Recorder) -> None:
         self._remains = remains
-        self._tracker = StepTracker(recorder, frozenset(remains.notes.attributes))
+        self._notes = notes
+        self._tracker = StepTracker(recorder, frozenset(notes.attributes))
         self._modules: dict[str, dict[str, str]] = {}
         self._texts: dict[str, GraphSnapshot] = {}
 
     def add_all(self, reading: LogReading) -> None:
         if not reading.steps:
-            for notes in self._remains.notes.methods:
-                self._tracker.add((INPUT, INPUT, notes.method), parse_graph(notes.before))
+            for notes in self._notes.methods:
+                self._tracker.add(PassRun(INPUT, INPUT, notes.method), parse_graph(notes.before))
         for method, graph in reading.inlined.items():
             named = ((node.outputs[0].name, node.module) for node in graph.walk() if node.outputs and node.module)
             self._modules[method] = dict(named)
         for step in reading.steps:
             graph = step.graph if step.stage == INPUT else self._annotated(step.method, step.graph)
-            self._tracker.add((step.stage, step.name, step.method), graph, log=step.log)
+            self._tracker.add(PassRun(step.stage, step.name, step.method, log=step.log), graph)
         for method, text in (self._remains.frozen or {}).items():
-            self._add_text((FREEZE_MODULE, CLEAN_UP, method), text)
+            self._add_text(PassRun(FREEZE_MODULE, CLEAN_UP, method), text)
         for noted in self._remains.steps:
-            place = (noted.stage, noted.name, noted.method)
-            self._add_text(place, noted.text, noted.round, noted.duration_ns)
+            run = PassRun(noted.stage, noted.name, noted.method, noted.round, noted.duration_ns)
+            self._add_text(run, noted.text)
 
-    def _add_text(
-        self,
-        place: tuple[str, str, str],
-        text: str | None,
-        number: int | None = None,
-        duration_ns: int | None = None,
-    ) -> None:
-        method = place[2]
+    def _add_text(self, run: PassRun, text: str | None) -> None:
         if text is not None:
-            self._texts[method] = self._annotated(method, parse_graph(text))
-        if method in self._texts:
-            self._tracker.add(place, self._texts[method], number, duration_ns)
+            self._texts[run.method] = self._annotated(run.method, parse_graph(text))
+        if run.method in self._texts:
+            self._tracker.add(run, self._texts[run.method])
 
     def _annotated(self, method: str, graph: GraphSnapshot) -> GraphSnapshot:
         return Annotations(self._modules.get(method, {}), {}).annotate(graph)

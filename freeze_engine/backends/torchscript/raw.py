@@ -85,7 +85,8 @@ class RawFreeze:
         graphs: the live graph of each method, by dotted method path; kept so that torch hands out the same Python
             object again, which is how a later pass is recognised as working on this freeze.
         log: of ``_freeze_module``.
-        freeze_started_ns: clock (``time.monotonic_ns``) when ``_freeze_module`` began.
+        freeze_started_ns: clock (``time.monotonic_ns``) when ``_freeze_module`` began, 0 if it did not.
+        freeze_ended_ns: the same when it ended.
         inputs: the graphs as they came, by method, for freezes that do not start with ``_freeze_module``.
         frozen: the graphs right after ``_freeze_module``, by method.
         steps: the passes after it.

@@ -9,66 +9,24 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import torch
 
-from freeze_engine.backends.torchscript.aliases import WriterSearch
 from freeze_engine.backends.torchscript.attributes import ModuleAttribute
-from freeze_engine.backends.torchscript.slots import SlotAccess, slot_accesses
-from freeze_engine.trace import Evidence, GraphSnapshot, Node, Reason, SourceRef, Step
+from freeze_engine.backends.torchscript.slots import SlotAccess
+from freeze_engine.backends.torchscript.writes import (
+    RULES,
+    MethodRecord,
+    Verdict,
+    assignments,
+    evidence_of,
+    in_place_writes,
+)
+from freeze_engine.trace import Evidence, GraphSnapshot, Step
 
-_IN_PLACE = re.compile(r"attribute: (?P<name>.+) in %(?P<value>.+?) has inplace writer")
-_SET = re.compile(r"attribute: (?P<name>.+) is set")
 _NOT_CONSTANT = re.compile(r"(?:attribute: )?(?P<name>.+) is not materializable\.")
 _MANGLE = re.compile(r"___torch_mangle_\d+\.")
-_RULES = "torch/csrc/jit/passes/freeze_module.cpp"
-
-
-@dataclass(frozen=True, slots=True)
-class Verdict:
-    """Why one attribute was preserved.
-
-    Attributes:
-        reason: in the words of the trace.
-        evidence: the first is the deciding one.
-        step: index of the step that decided, if one did.
-    """
-
-    reason: Reason
-    evidence: tuple[Evidence, ...] = ()
-    step: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class MethodRecord:
-    """What is known of one frozen method.
-
-    Attributes:
-        method: dotted path of the method.
-        searched: the step whose graph torch searched for writes (the inlined graph).
-        decided: the step that recorded the writes, with torch's log of it.
-        propagated: the step that made constants, if it was reached.
-        final: the last step.
-        search: the alias analysis of the inlined graph, ``None`` where it could not be made again.
-    """
-
-    method: str
-    searched: Step
-    decided: Step
-    propagated: Step | None
-    final: Step
-    search: WriterSearch | None
-
-    @property
-    def self_path(self) -> str:
-        """Dotted path of the module whose method it is."""
-        return self.method.rpartition(".")[0]
-
-    def accesses(self, graph: GraphSnapshot) -> list[SlotAccess]:
-        """Lists the attribute reads and writes in one of the method's graphs."""
-        return list(slot_accesses(graph, self.self_path))
 
 
 class ReasonFinder:
@@ -93,11 +51,8 @@ class ReasonFinder:
         self._requested = tuple(requested)
         self._records = tuple(records)
         self._verdicts: dict[str, Verdict] = {}
-        self._sets: dict[str, Verdict] = {}
-        self._writes: dict[str, Verdict] = {}
-        for record in self._records:
-            self._find_sets(record)
-            self._find_in_place_writes(record)
+        self._sets = assignments(self._records)
+        self._writes = in_place_writes(self._records)
         self._remaining = [
             (record, access)
             for record in self._records
@@ -122,50 +77,11 @@ class ReasonFinder:
         training = self._before.get("training")
         if training is not None and training.value is True and self._after[path].kind != "attribute":
             fact = "the module is in training mode, in which torch keeps parameters and buffers, and what holds them"
-            return Verdict("unknown", (Evidence(f"{fact} ({_RULES})"),))
+            return Verdict("unknown", (Evidence(f"{fact} ({RULES})"),))
         if self._records:
             return Verdict("unknown")
         fact = "no method was frozen: the module has no forward, and preserved_attrs names no method"
         return Verdict("unknown", (Evidence(fact),))
-
-    def _find_sets(self, record: MethodRecord) -> None:
-        """Pairs torch's "is set" lines, which give a name only, with the nodes that set such a name."""
-        logged = {match["name"] for line in record.decided.log if (match := _SET.fullmatch(line))}
-        for access in record.accesses(record.searched.graph):
-            name = access.name
-            if access.node.op != "prim::SetAttr" or access.path is None or name not in logged:
-                continue
-            fact = f"torch's log: attribute: {name} is set ({_RULES})"
-            evidence = self._evidence(fact, record, access)
-            self._sets.setdefault(access.path, Verdict("set_in_method", (evidence,), record.decided.index))
-
-    def _find_in_place_writes(self, record: MethodRecord) -> None:
-        reads = [each for each in record.accesses(record.searched.graph) if each.node.op == "prim::GetAttr"]
-        for line in record.decided.log:
-            match = _IN_PLACE.fullmatch(line)
-            if match is None:
-                continue
-            for access in reads:
-                # A fork's values carry a prefix in the trace that torch's log does not know.
-                if access.value.rpartition("/")[2] == match["value"] and access.path is not None:
-                    verdict = Verdict(
-                        "mutated_in_place", (self._write_evidence(line, record, access),), record.decided.index
-                    )
-                    self._writes.setdefault(access.path, verdict)
-
-    def _write_evidence(self, line: str, record: MethodRecord, access: SlotAccess) -> Evidence:
-        fact = f"torch's log: {line} ({_RULES})"
-        found = record.search.first_write(access.value) if record.search else None
-        if found is None:
-            return self._evidence(fact, record, access)
-        node, chain = found
-        return Evidence(fact, record.method, record.searched.index, node.id, node.op, node.source, chain)
-
-    def _evidence(self, fact: str, record: MethodRecord, access: SlotAccess, step: Step | None = None) -> Evidence:
-        node, step = access.node, step or record.searched
-        # torch gives an assignment no source line of its own, nor always the value that it assigns.
-        source = node.source or _nearest_source(step.graph, node)
-        return Evidence(fact, record.method, step.index, node.id, node.op, source)
 
     def _direct(self, path: str) -> Verdict | None:
         """Judges by what was asked for and by what the methods do with the attribute itself."""
@@ -185,12 +101,12 @@ class ReasonFinder:
     def _preserved_module_around(self, path: str) -> Evidence | None:
         for name in self._requested:
             if path.startswith(f"{name}.") and name in self._before and self._before[name].kind == "submodule":
-                return Evidence(f"preserved_attrs names the submodule {name!r}, which torch keeps whole ({_RULES})")
+                return Evidence(f"preserved_attrs names the submodule {name!r}, which torch keeps whole ({RULES})")
         for record in self._records:
             returned = {_plain(value) for value in _returned_types(record.final.graph)}
             for parent in _ancestors(path):
                 if _plain(self._after[parent].type) in returned:
-                    fact = f"{record.method} returns the submodule {parent!r}, so torch keeps it whole ({_RULES})"
+                    fact = f"{record.method} returns the submodule {parent!r}, so torch keeps it whole ({RULES})"
                     return Evidence(fact, record.method, record.final.index)
         return None
 
@@ -221,7 +137,7 @@ class ReasonFinder:
                 continue
             if access.path is None and self._may_be_read_by(record, access, path):
                 fact = "a read of it stays, and its chain of reads does not lead back to self"
-                evidence = self._evidence(f"{fact} ({_RULES})", record, access, record.final)
+                evidence = evidence_of(f"{fact} ({RULES})", record, access, record.final)
                 return Verdict("unresolved_path", (evidence,), _index(record.propagated))
             if access.path == path:
                 return self._standing_read(record, access, name)
@@ -232,9 +148,9 @@ class ReasonFinder:
         for line in log:
             match = _NOT_CONSTANT.fullmatch(line)
             if match and match["name"] == name:
-                fact = f"torch's log: {line} ({_RULES})"
+                fact = f"torch's log: {line} ({RULES})"
                 return Verdict(
-                    "not_constant", (self._evidence(fact, record, access, record.final),), _index(record.propagated)
+                    "not_constant", (evidence_of(fact, record, access, record.final),), _index(record.propagated)
                 )
         return None
 
@@ -252,7 +168,7 @@ class ReasonFinder:
             if self._after[other].owner == slot.owner:
                 fact = (
                     f"{other!r}, a slot of the same class, is preserved ({verdict.reason}); torch keeps or removes "
-                    f"a slot for all instances of a class ({_RULES})"
+                    f"a slot for all instances of a class ({RULES})"
                 )
                 return Verdict("shared_class", (Evidence(fact), *verdict.evidence), verdict.step)
         return None
@@ -280,16 +196,6 @@ class ReasonFinder:
 
 def _index(step: Step | None) -> int | None:
     return step.index if step else None
-
-
-def _nearest_source(graph: GraphSnapshot, node: Node) -> SourceRef | None:
-    """Returns the line of the closest node before ``node`` that has one."""
-    nearest = None
-    for each in graph.walk():
-        if each.id == node.id:
-            return nearest
-        nearest = each.source or nearest
-    return None
 
 
 def _plain(type_text: str) -> str:

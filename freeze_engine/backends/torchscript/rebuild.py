@@ -10,7 +10,7 @@ from __future__ import annotations
 import ast
 import contextlib
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -43,7 +43,7 @@ def rebuild(
     Returns:
         The graph, which runs and can be analysed; ``None`` where something in it cannot be put back.
     """
-    snapshot = without_dead_reads(snapshot)
+    snapshot = without_leftovers(snapshot)
     if any(block.scope for node in snapshot.walk() for block in node.blocks):
         return None
     try:
@@ -56,19 +56,30 @@ def rebuild(
     return graph
 
 
-def without_dead_reads(snapshot: GraphSnapshot) -> GraphSnapshot:
-    """Leaves out reads that attribute propagation has cut off; they have no input any more and nothing uses them."""
-    return replace(snapshot, nodes=_alive(snapshot.nodes))
+def without_leftovers(snapshot: GraphSnapshot) -> GraphSnapshot:
+    """Leaves out what torch's parser cannot read, and nothing uses.
+
+    These are the reads that attribute propagation has cut off, which have no input any more, and the constant that
+    stands for a function, once its call has been inlined.
+    """
+    used = {name for node in snapshot.walk() for name in node.inputs}
+    return replace(snapshot, nodes=_alive(snapshot.nodes, used))
 
 
-def _alive(nodes: tuple[Node, ...]) -> tuple[Node, ...]:
-    kept = (node for node in nodes if node.op != "prim::GetAttr" or node.inputs)
+def _alive(nodes: tuple[Node, ...], used: Collection[str]) -> tuple[Node, ...]:
+    kept = (node for node in nodes if not _is_leftover(node, used))
     return tuple(
-        replace(node, blocks=tuple(replace(block, nodes=_alive(block.nodes)) for block in node.blocks))
+        replace(node, blocks=tuple(replace(block, nodes=_alive(block.nodes, used)) for block in node.blocks))
         if node.blocks
         else node
         for node in kept
     )
+
+
+def _is_leftover(node: Node, used: Collection[str]) -> bool:
+    if node.op == "prim::GetAttr":
+        return not node.inputs
+    return node.op == "prim::Constant" and node.outputs[0].type == "Function" and node.outputs[0].name not in used
 
 
 def _lines(snapshot: GraphSnapshot) -> Iterator[str]:

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
 
 from freeze_engine.backends._torch_private import class_name
 from freeze_engine.backends.environment import environment
-from freeze_engine.backends.failures import attach_trace
+from freeze_engine.backends.failures import attach_trace, leaving_trace
 from freeze_engine.backends.pass_names import LEFT_OUT, left_out_text
 from freeze_engine.backends.torchscript.attributes import module_attributes
 from freeze_engine.backends.torchscript.build import Build, LiveStep
-from freeze_engine.backends.torchscript.capture import FreezeCapture, capturing
+from freeze_engine.backends.torchscript.capture import capturing
+from freeze_engine.backends.torchscript.freeze_capture import FreezeCapture
 from freeze_engine.backends.torchscript.front_door import scripted
 from freeze_engine.backends.torchscript.measuring import Subject, measure_steps
 from freeze_engine.backends.torchscript.passes import check_without
@@ -73,8 +74,8 @@ def record_module(
     name = how.name or _name_of(model)
     if watcher.watches:
         specs = tuple(_specs(inputs)) if inputs is not None else ()
-        head = Recorder(name, "torchscript", how.call or "", environment(), _asked(options), specs)
-        watcher.recording_begins(head.finish(created=utc_now()))
+        head = Trace(name, "torchscript", how.call or "", _asked(options), specs, environment(), ())
+        watcher.trace_grew(replace(head, created=utc_now()))
     watcher.progress(FREEZING, 1, PHASES)
     with capturing(watcher, options.without) as freezes:
         try:
@@ -93,20 +94,21 @@ def record_module(
     build = Build(freeze, recorder)
     build.run()
     if measure is not None and inputs is not None:
-        watcher.trace_built(recorder.finish(freeze.duration_ns, freeze.created))
+        watcher.trace_built(_finished(recorder, freeze))
         subject = Subject(model, ready.module, module, inputs, _kept(freeze), build.live, peak.nbytes)
-        try:
+        with leaving_trace(lambda: _finished(recorder, freeze)):
             measure_steps(recorder, subject, measure, watcher.progress)
-        except BaseException as error:
-            attach_trace(error, recorder.finish(freeze.duration_ns, freeze.created))
-            raise
-    return Frozen(module, ready.module, recorder.finish(freeze.duration_ns, freeze.created), build.live)
+    return Frozen(module, ready.module, _finished(recorder, freeze), build.live)
 
 
 def trace_of(freeze: RawFreeze) -> Trace:
     """Makes the trace of a freeze that a capture saw."""
     recorder = _recorder(freeze, _model_name(freeze), None, None)
     Build(freeze, recorder).run()
+    return _finished(recorder, freeze)
+
+
+def _finished(recorder: Recorder, freeze: RawFreeze) -> Trace:
     return recorder.finish(freeze.duration_ns, freeze.created)
 
 
@@ -137,13 +139,14 @@ def _attach_freeze(error: BaseException, freezes: FreezeCapture, how: RecordOpti
     freeze = freezes.freezes[0]
     recorder = _recorder(freeze, how.name or _model_name(freeze), how.call, inputs)
     Build(freeze, recorder).run()
-    attach_trace(error, recorder.finish(freeze.duration_ns, freeze.created))
+    attach_trace(error, _finished(recorder, freeze))
 
 
 def _recorder(freeze: RawFreeze, name: str, call: str | None, inputs: Inputs | None) -> Recorder:
     specs = tuple(_specs(inputs)) if inputs is not None else ()
     options = tuple((key, repr(value)) for key, value in sorted(freeze.options.items()))
-    return Recorder(name, "torchscript", call or _call_text(freeze), environment(), options, specs, read_paths)
+    head = Trace(name, "torchscript", call or _call_text(freeze), options, specs, environment(), ())
+    return Recorder(head, read_paths)
 
 
 def _call_text(freeze: RawFreeze) -> str:

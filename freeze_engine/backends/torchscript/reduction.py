@@ -84,9 +84,7 @@ def _isolate(graph: Any, nodes: list[Any]) -> None:
         new = graph.addInput()
         new.setType(value.type())
         for node in nodes:
-            for position, each in enumerate(list(node.inputs())):
-                if each.debugName() == value.debugName():
-                    node.replaceInput(position, new)
+            _read_instead(node, value, new)
     _return(graph, given)
     read = {value.debugName() for node in nodes for value in node.inputs()} | {value.debugName() for value in given}
     mine = {value.debugName() for node in nodes for value in node.outputs()}
@@ -95,6 +93,12 @@ def _isolate(graph: Any, nodes: list[Any]) -> None:
             node.destroy()
     for position in reversed(range(1, inputs)):
         graph.eraseInput(position)
+
+
+def _read_instead(node: Any, value: Any, new: Any) -> None:
+    for position, each in enumerate(list(node.inputs())):
+        if each.debugName() == value.debugName():
+            node.replaceInput(position, new)
 
 
 def _is_read_by(value: Any, nodes: list[Any]) -> bool:

@@ -53,12 +53,13 @@ def joined(*restores: Callable[[], None] | None) -> Callable[[], None] | None:
     return restore_all if given else None
 
 
-def written_buffers(module: torch.nn.Module, inputs: Inputs) -> tuple[str, ...]:
+def written_buffers(module: torch.nn.Module, inputs: Inputs, method: str = "forward") -> tuple[str, ...]:
     """Runs a module once and tells which of its buffers that wrote; they are put back.
 
     Args:
         module: the module.
         inputs: what to run it on, copied for the run.
+        method: which method to run.
 
     Returns:
         The buffers' dotted paths; none where the module does not run on the inputs.
@@ -67,7 +68,7 @@ def written_buffers(module: torch.nn.Module, inputs: Inputs) -> tuple[str, ...]:
     before = {path: tensor.detach().clone() for path, tensor in buffers.items()}
     given = cloned(inputs)
     with inference(), contextlib.suppress(CandidateError), reported():
-        module(*given.args, **given.kwargs)
+        (module if method == "forward" else getattr(module, method))(*given.args, **given.kwargs)
     written = tuple(path for path, tensor in buffers.items() if not _same(tensor, before[path]))
     with torch.no_grad():
         for path in written:

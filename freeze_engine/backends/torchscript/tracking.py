@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from freeze_engine.backends.torchscript.folds import origins_after, rewrites
-from freeze_engine.backends.torchscript.logged_steps import FOLDING, PROPAGATE_ATTRIBUTES
+from freeze_engine.backends.torchscript.log_messages import FOLDING
 from freeze_engine.backends.torchscript.origins import CONSTANT_OPS, Origins, advance
 from freeze_engine.backends.torchscript.slots import fork_paths, scoped_nodes
+from freeze_engine.backends.torchscript.stages import PROPAGATE_ATTRIBUTES, PassRun
 from freeze_engine.recorder import Recorder
 from freeze_engine.trace import GraphSnapshot, Rewrite, Step
 
@@ -28,38 +29,30 @@ class StepTracker:
         self._paths = paths
         self.origins: dict[int, Origins] = {}
 
-    def add(
-        self,
-        place: tuple[str, str, str],
-        graph: GraphSnapshot,
-        number: int | None = None,
-        duration_ns: int | None = None,
-        log: tuple[str, ...] = (),
-    ) -> Step:
+    def add(self, run: PassRun, graph: GraphSnapshot) -> Step:
         """Adds one pass.
 
         Args:
-            place: stage, name and method, as in `Step`.
+            run: the pass.
             graph: the graph after it, node ids provisional.
-            number: of the round.
-            duration_ns, log: as in `Step`.
 
         Returns:
             The step, with its rewrites.
         """
-        stage, name, method = place
-        before = self.latest(method)
-        step = self._recorder.add_step(stage, name, method, graph, round=number, duration_ns=duration_ns, log=log)
+        before = self.latest(run.method)
+        step = self._recorder.add_step(
+            run.stage, run.name, run.method, graph, round=run.round, duration_ns=run.duration_ns, log=run.log
+        )
         held = self.origins[before.index] if before else Origins()
         made: dict[str, tuple[str, ...]] = {}
         found: tuple[Rewrite, ...] = ()
         if before and step.graph is not before.graph:
-            for one in name.split(", "):
+            for one in run.name.split(", "):
                 found += rewrites(one, before.graph, step.graph, held.table())
                 made |= origins_after(one, before.graph, step.graph, held.table()) if found else {}
             made = {name: paths for name, paths in made.items() if name not in held.table()}
             held = advance(held, before.graph, step.graph, made)
-        if name == PROPAGATE_ATTRIBUTES or any(FOLDING.fullmatch(line) for line in log):
+        if run.name == PROPAGATE_ATTRIBUTES or any(FOLDING.fullmatch(line) for line in run.log):
             held = self._propagated(held, step)
         self.origins[step.index] = held
         return self._recorder.update(step.index, rewrites=found)

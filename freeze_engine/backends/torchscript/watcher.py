@@ -69,8 +69,8 @@ class Watcher:
     def __init__(self, progress: Progress = silent) -> None:
         self.progress = progress
 
-    def recording_begins(self, head: Trace) -> None:
-        """Is told, before the freeze, the trace without any steps."""
+    def trace_grew(self, trace: Trace) -> None:
+        """Is told, if it watches, the trace as far as it has been put together; at first it may have no steps."""
 
     def freeze_begins(self, notes: FreezeNotes) -> None:
         """Is told right before ``_freeze_module``, if it watches."""
@@ -83,6 +83,12 @@ class Watcher:
 
     def pass_ended(self, step: RawStep) -> None:
         """Is told right after it."""
+
+    def under_way(self, place: tuple[str, str, str | None] | None) -> None:
+        """Is told, if it watches, stage, name and method of what runs from now on, ``None`` for no pass at all.
+
+        A pass that is driven tells this by `pass_begins` and `pass_ended`.
+        """
 
     def step_added(self, step: Step) -> None:
         """Is told while the trace is put together; what is measured comes later."""

@@ -1,0 +1,18 @@
+"""That torch calls TorchScript deprecated, where it is no news."""
+
+from __future__ import annotations
+
+import contextlib
+import warnings
+from collections.abc import Iterator
+
+
+@contextlib.contextmanager
+def undeprecated() -> Iterator[None]:
+    """Keeps torch from saying inside that TorchScript is deprecated: of calls that are ours and not the user's.
+
+    Up to torch 2.13 that is a ``DeprecationWarning``, which few see; in 2.15 a ``FutureWarning``, which everybody does.
+    """
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", r".*torch\.jit\..* is deprecated")
+        yield

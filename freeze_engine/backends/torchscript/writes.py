@@ -1,0 +1,136 @@
+"""Which attributes the frozen methods write, by torch's log of its search for writes.
+
+The rules are those of ``AttributePropagator`` in ``torch/csrc/jit/passes/freeze_module.cpp`` (torch 2.13.0).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from freeze_engine.backends.torchscript.aliases import WriterSearch
+from freeze_engine.backends.torchscript.slots import SlotAccess, slot_accesses
+from freeze_engine.trace import Evidence, GraphSnapshot, Node, Reason, SourceRef, Step
+
+RULES = "torch/csrc/jit/passes/freeze_module.cpp"
+_IN_PLACE = re.compile(r"attribute: (?P<name>.+) in %(?P<value>.+?) has inplace writer")
+_SET = re.compile(r"attribute: (?P<name>.+) is set")
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """Why one attribute was preserved.
+
+    Attributes:
+        reason: in the words of the trace.
+        evidence: the first is the deciding one.
+        step: index of the step that decided, if one did.
+    """
+
+    reason: Reason
+    evidence: tuple[Evidence, ...] = ()
+    step: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class MethodRecord:
+    """What is known of one frozen method.
+
+    Attributes:
+        method: dotted path of the method.
+        searched: the step whose graph torch searched for writes (the inlined graph).
+        decided: the step that recorded the writes, with torch's log of it.
+        propagated: the step that made constants, if it was reached.
+        final: the last step.
+        search: the alias analysis of the inlined graph, ``None`` where it could not be made again.
+    """
+
+    method: str
+    searched: Step
+    decided: Step
+    propagated: Step | None
+    final: Step
+    search: WriterSearch | None
+
+    @property
+    def self_path(self) -> str:
+        """Dotted path of the module whose method it is."""
+        return self.method.rpartition(".")[0]
+
+    def accesses(self, graph: GraphSnapshot) -> list[SlotAccess]:
+        """Lists the attribute reads and writes in one of the method's graphs."""
+        return list(slot_accesses(graph, self.self_path))
+
+
+def assignments(records: Iterable[MethodRecord]) -> dict[str, Verdict]:
+    """Returns the attributes that a method assigns to, by path, each with the first assignment as its evidence."""
+    found: dict[str, Verdict] = {}
+    for record in records:
+        for path, evidence in _assigned(record):
+            found.setdefault(path, Verdict("set_in_method", (evidence,), record.decided.index))
+    return found
+
+
+def in_place_writes(records: Iterable[MethodRecord]) -> dict[str, Verdict]:
+    """Returns the attributes that a method writes in place, by path, each with the first write as its evidence."""
+    found: dict[str, Verdict] = {}
+    for record in records:
+        for path, evidence in _written_in_place(record):
+            found.setdefault(path, Verdict("mutated_in_place", (evidence,), record.decided.index))
+    return found
+
+
+def evidence_of(fact: str, record: MethodRecord, access: SlotAccess, step: Step | None = None) -> Evidence:
+    """Returns a read or write of an attribute as evidence.
+
+    Args:
+        fact: what it shows.
+        record: of the method.
+        access: the read or write.
+        step: whose graph it stands in; by default the one that torch searched for writes.
+    """
+    node, step = access.node, step or record.searched
+    # torch gives an assignment no source line of its own, nor always the value that it assigns.
+    source = node.source or _nearest_source(step.graph, node)
+    return Evidence(fact, record.method, step.index, node.id, node.op, source)
+
+
+def _assigned(record: MethodRecord) -> Iterator[tuple[str, Evidence]]:
+    """Pairs torch's "is set" lines, which give a name only, with the nodes that set such a name."""
+    logged = {match["name"] for line in record.decided.log if (match := _SET.fullmatch(line))}
+    for access in record.accesses(record.searched.graph):
+        if access.node.op == "prim::SetAttr" and access.path is not None and access.name in logged:
+            fact = f"torch's log: attribute: {access.name} is set ({RULES})"
+            yield access.path, evidence_of(fact, record, access)
+
+
+def _written_in_place(record: MethodRecord) -> Iterator[tuple[str, Evidence]]:
+    reads = [each for each in record.accesses(record.searched.graph) if each.node.op == "prim::GetAttr"]
+    for line in record.decided.log:
+        match = _IN_PLACE.fullmatch(line)
+        if match is None:
+            continue
+        for access in reads:
+            # A fork's values carry a prefix in the trace that torch's log does not know.
+            if access.value.rpartition("/")[2] == match["value"] and access.path is not None:
+                yield access.path, _write_evidence(line, record, access)
+
+
+def _write_evidence(line: str, record: MethodRecord, access: SlotAccess) -> Evidence:
+    fact = f"torch's log: {line} ({RULES})"
+    found = record.search.first_write(access.value) if record.search else None
+    if found is None:
+        return evidence_of(fact, record, access)
+    node, chain = found
+    return Evidence(fact, record.method, record.searched.index, node.id, node.op, node.source, chain)
+
+
+def _nearest_source(graph: GraphSnapshot, node: Node) -> SourceRef | None:
+    """Returns the line of the closest node before ``node`` that has one."""
+    nearest = None
+    for each in graph.walk():
+        if each.id == node.id:
+            return nearest
+        nearest = each.source or nearest
+    return None

@@ -1,0 +1,82 @@
+"""Puts a check's question to one candidate, which may crash or hang without ending the search."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TypeVar
+
+import torch
+
+from freeze_engine.backends.inductor.compiling import compile_in_this_thread
+from freeze_engine.bisection.checks import Answer, Check
+from freeze_engine.bisection.outcome import Probe
+from freeze_engine.bisection.prefix import Prefix
+from freeze_engine.options import Progress
+from freeze_engine.worker.forked import CAN_FORK, Lost, Tell, forked
+
+Result = TypeVar("Result")
+OnProbe = Callable[[Probe], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Asker:
+    """Asks about candidates.
+
+    Attributes:
+        check: what to ask.
+        progress: told which candidate is being asked about.
+        on_probe: told of every answer.
+    """
+
+    check: Check
+    progress: Progress
+    on_probe: OnProbe
+
+    def ask(self, prefix: Prefix, before: Prefix) -> Answer:
+        """Asks, in a fork where there can be one.
+
+        Args:
+            prefix: the candidate.
+            before: an earlier one that is good.
+        """
+        self.progress(f"checking {prefix.name}", 0, 0)
+        answer = in_fork(lambda: self.check.ask(prefix, before), self.check.limit_s)
+        return self.check.lost(answer) if isinstance(answer, Lost) else answer
+
+    def doubt(self) -> str | None:
+        """Returns why the check cannot be believed, if there is a reason."""
+        doubt = in_fork(self.check.doubt, self.check.limit_s)
+        return None if isinstance(doubt, Lost) else doubt
+
+
+def in_fork(task: Callable[[], Result], limit_s: float | None = None) -> Result | Lost:
+    """Does what may crash in a fork, or here where there can be none.
+
+    Args:
+        task: what to do; what it returns must be picklable.
+        limit_s: how long it may take in a fork, ``None`` for as long as it takes.
+
+    Returns:
+        What it returned, or how the fork ended without that.
+
+    Raises:
+        Exception: what the task raised.
+    """
+    if why_not_forked():
+        return task()
+
+    def settled(tell: Tell) -> Result:
+        compile_in_this_thread()
+        return task()
+
+    return forked(settled, limit_s=limit_s)
+
+
+def why_not_forked() -> str:
+    """Returns why candidates have to run in this process, which one that crashes ends; empty where they need not."""
+    if not CAN_FORK:
+        return "forks are used on Linux only"
+    if torch.cuda.is_initialized():  # type: ignore[no-untyped-call]
+        return "a fork cannot use CUDA"
+    return ""

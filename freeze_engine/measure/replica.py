@@ -1,0 +1,40 @@
+"""A copy of a module, also of one that ``copy.deepcopy`` refuses."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TypeVar
+
+import torch
+
+Module = TypeVar("Module", bound=torch.nn.Module)
+
+
+def replica(module: Module) -> Module:
+    """Copies a module, without the history of what it has computed.
+
+    Many models keep a result of their last call, such as a cache or an attention map. Outside ``no_grad`` that has a
+    gradient, and ``torch.Tensor.__deepcopy__`` (torch 2.13) raises for it.
+
+    Args:
+        module: stays as it is.
+
+    Returns:
+        The copy; such results are constants in it.
+    """
+    held = [vars(part) for part in module.modules() if not isinstance(part, torch.jit.ScriptModule)]
+    computed = {id(tensor): tensor.detach().clone() for tensor in _tensors(held) if not tensor.is_leaf}
+    return copy.deepcopy(module, computed)
+
+
+def _tensors(value: object) -> Iterator[torch.Tensor]:
+    if isinstance(value, torch.Tensor):
+        yield value
+    items: Iterable[object] = ()
+    if isinstance(value, Mapping):
+        items = value.values()
+    elif isinstance(value, (tuple, list)):
+        items = value
+    for item in items:
+        yield from _tensors(item)

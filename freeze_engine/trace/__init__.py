@@ -1,0 +1,70 @@
+"""The recording as plain data: what a freeze did, pass by pass.
+
+Nothing here imports torch or touches files. Every type is frozen, compares by value, and holds only
+strings, numbers, booleans, ``None``, tuples and other types of this package, so that a trace can be
+hashed, compared, serialised (`freeze_engine.serde`) and read on a machine without torch.
+
+A trace is taken from here, whichever module has the type: ``from freeze_engine.trace import Step``.
+"""
+
+from freeze_engine.trace.aftermath import (
+    Check as Check,
+    MemoryLedger as MemoryLedger,
+)
+from freeze_engine.trace.aliases import (
+    AliasAnalysis as AliasAnalysis,
+    AliasEntry as AliasEntry,
+    Write as Write,
+)
+from freeze_engine.trace.attributes import (
+    AttributeFate as AttributeFate,
+    AttributeKind as AttributeKind,
+    ChainLink as ChainLink,
+    Evidence as Evidence,
+    Fate as Fate,
+    Location as Location,
+    Reason as Reason,
+)
+from freeze_engine.trace.circumstances import (
+    Environment as Environment,
+    Failure as Failure,
+    InputSpec as InputSpec,
+    Notice as Notice,
+)
+from freeze_engine.trace.graph import (
+    Block as Block,
+    Constant as Constant,
+    GraphSnapshot as GraphSnapshot,
+    Node as Node,
+    Value as Value,
+    graph_lines as graph_lines,
+    node_line as node_line,
+)
+from freeze_engine.trace.measurements import (
+    Baseline as Baseline,
+    Claim as Claim,
+    Contribution as Contribution,
+    Interval as Interval,
+    Latency as Latency,
+    Numerics as Numerics,
+    OutputError as OutputError,
+    Payoff as Payoff,
+)
+from freeze_engine.trace.programs import (
+    Kernel as Kernel,
+    Program as Program,
+    ProgramPass as ProgramPass,
+)
+from freeze_engine.trace.rewrites import (
+    NearMiss as NearMiss,
+    Rewrite as Rewrite,
+)
+from freeze_engine.trace.source import (
+    SourceLines as SourceLines,
+    SourceRef as SourceRef,
+)
+from freeze_engine.trace.steps import (
+    Backend as Backend,
+    Step as Step,
+    Trace as Trace,
+)

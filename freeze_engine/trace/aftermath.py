@@ -1,0 +1,45 @@
+"""What the frozen module was asked after the freeze, and what freezing did to memory."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """A question put to the frozen module after the freeze, and how it was answered.
+
+    Attributes:
+        name: what was checked: ``stale_weights``, ``idempotence``, ``determinism``, ``round_trip``.
+        verdict: ``passed`` or ``failed``; ``unknown`` where it could not be run.
+        message: one sentence: what was found, or why it could not be run.
+        details: what the verdict stands on, one line each.
+    """
+
+    name: str
+    verdict: Literal["passed", "failed", "unknown"]
+    message: str
+    details: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryLedger:
+    """What a freeze did to memory, beside the bytes of constants that each step has.
+
+    Attributes:
+        peak_bytes: the most that was resident in the process during the freeze beyond what was before it, recording
+            included; ``None`` where unknown.
+        file_before_bytes: size of the module saved before the freeze, ``None`` where it does not save.
+        file_after_bytes: size of the frozen module saved.
+        saves: whether the frozen module, saved and loaded, runs and gives the same; ``None`` where it was not tried.
+        message: what saving or loading it said, if it failed, or why it was not tried.
+        step: index of the first step whose graph does not survive saving, as all after it; ``None`` where unknown.
+    """
+
+    peak_bytes: int | None = None
+    file_before_bytes: int | None = None
+    file_after_bytes: int | None = None
+    saves: bool | None = None
+    message: str = ""
+    step: int | None = None

@@ -1,0 +1,105 @@
+"""What became of each attribute of the module, and what that verdict stands on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from freeze_engine.trace.source import SourceRef
+
+Fate = Literal["inlined", "folded", "preserved", "dropped"]
+
+
+AttributeKind = Literal["parameter", "buffer", "attribute", "submodule"]
+
+
+Reason = Literal[
+    "requested",
+    "ancestor_of_requested",
+    "set_in_method",
+    "mutated_in_place",
+    "aliases_preserved",
+    "module_preserved",
+    "not_constant",
+    "shared_class",
+    "unresolved_path",
+    "interface",
+    "mutated_input",
+    "aliases_output",
+    "not_a_parameter",
+    "unknown",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class ChainLink:
+    """One link of an alias chain: a value, and the node that defines it."""
+
+    value: str
+    node: str
+    op: str
+    source: SourceRef | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What a verdict stands on.
+
+    Attributes:
+        fact: the torch fact: a log line of the run, or the rule and the file it is in.
+        method: the method it was seen in.
+        step: index of the step whose snapshot ``node`` is in.
+        node: id of the deciding node.
+        op: its operator.
+        source: the user's source line of that node.
+        chain: from the written value back to the attribute's ``prim::GetAttr``, both ends included.
+    """
+
+    fact: str
+    method: str | None = None
+    step: int | None = None
+    node: str | None = None
+    op: str | None = None
+    source: SourceRef | None = None
+    chain: tuple[ChainLink, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Location:
+    """A constant of a final graph that holds an attribute's value."""
+
+    method: str
+    value: str
+
+
+@dataclass(frozen=True, slots=True)
+class AttributeFate:
+    """What became of one parameter, buffer, attribute or submodule.
+
+    Attributes:
+        path: dotted, from the top module (``layer1.0.bn1.weight``).
+        kind: what it was on the module that came in.
+        type: torch's type text.
+        shape: sizes of a tensor, else ``None``.
+        dtype: of a tensor, else ``None``.
+        nbytes: bytes of the tensors it holds, 0 for anything else.
+        fate: what became of it.
+        reason: why it was preserved; ``None`` for the other fates.
+        evidence: what the verdict stands on; the first is the deciding one.
+        advice: what the user could change; empty if nothing.
+        step: index of the step that decided, ``None`` if it was never used by any step.
+        locations: where its value lives now.
+    """
+
+    path: str
+    kind: AttributeKind
+    type: str
+    shape: tuple[int, ...] | None
+    dtype: str | None
+    nbytes: int
+    fate: Fate
+    reason: Reason | None = None
+    evidence: tuple[Evidence, ...] = ()
+    advice: str = ""
+    step: int | None = None
+    locations: tuple[Location, ...] = ()

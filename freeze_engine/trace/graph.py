@@ -1,0 +1,173 @@
+"""A method's graph at one moment, and its text.
+
+Names follow torch: a *graph* has *nodes*; a node reads *values* and defines values; a value's *name* is torch's debug
+name without the leading ``%``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from freeze_engine.trace.source import SourceRef
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """A value a node defines or a block receives.
+
+    Attributes:
+        name: unique within its graph (forked subgraphs prefix theirs, see `Block.scope`).
+        type: torch's own text, such as ``Float(64, 3, 7, 7, strides=[147, 49, 7, 1], device=cpu)``.
+    """
+
+    name: str
+    type: str
+
+
+@dataclass(frozen=True, slots=True)
+class Constant:
+    """What is kept of a constant tensor instead of its weights.
+
+    Attributes:
+        shape: sizes.
+        dtype: torch's name without the prefix (``float32``, ``quint8``).
+        device: ``cpu``, ``cuda:0``.
+        nbytes: bytes that the tensor's elements take.
+        storage: names the storage within this trace; equal for tensors that share memory, ``None`` if unknown.
+        digest: first 16 hex digits of the SHA-256 of the contiguous bytes, or of all that a container holds; ``None``
+            where only the type is known.
+        minimum, maximum, mean, std: of the finite elements as float64; ``None`` for empty or unknown tensors.
+        nonfinite: count of NaN and infinite elements.
+    """
+
+    shape: tuple[int, ...]
+    dtype: str
+    device: str
+    nbytes: int
+    storage: str | None = None
+    digest: str | None = None
+    minimum: float | None = None
+    maximum: float | None = None
+    mean: float | None = None
+    std: float | None = None
+    nonfinite: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A nested body: a branch, a loop's body, or a forked subgraph.
+
+    Attributes:
+        inputs: values the block receives.
+        nodes: in execution order.
+        outputs: names of the values it yields.
+        scope: empty for a block that sees the enclosing values; for a subgraph with names of its own (a fork)
+            the prefix, ending in ``/``, that all its value names and node ids carry.
+    """
+
+    inputs: tuple[Value, ...]
+    nodes: tuple[Node, ...]
+    outputs: tuple[str, ...]
+    scope: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """One operation.
+
+    Attributes:
+        id: stable across the steps of one method, unique within a snapshot.
+        op: ``aten::conv2d``, ``prim::Constant``, or an FX target.
+        inputs: names of the values it reads, in order.
+        outputs: values it defines.
+        attributes: ``(name, text)`` pairs in torch's order, texts as torch prints them.
+        blocks: nested blocks.
+        module: dotted path of the submodule it comes from; empty for the top module or where unknown.
+        source: the user's source line, if torch knows it.
+        constant: for a tensor constant, what is kept of it.
+    """
+
+    id: str
+    op: str
+    inputs: tuple[str, ...] = ()
+    outputs: tuple[Value, ...] = ()
+    attributes: tuple[tuple[str, str], ...] = ()
+    blocks: tuple[Block, ...] = ()
+    module: str = ""
+    source: SourceRef | None = None
+    constant: Constant | None = None
+
+    def attribute(self, name: str) -> str | None:
+        """Returns the text of the attribute called ``name``, or ``None``."""
+        return next((text for key, text in self.attributes if key == name), None)
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class GraphSnapshot:
+    """A method's graph at one moment.
+
+    Attributes:
+        inputs: the graph's inputs, ``self`` first where there is one.
+        nodes: top-level nodes in order; nested ones are in their `Node.blocks`.
+        outputs: names of the returned values.
+    """
+
+    inputs: tuple[Value, ...]
+    nodes: tuple[Node, ...]
+    outputs: tuple[str, ...]
+
+    def walk(self) -> Iterator[Node]:
+        """Yields every node, nested ones right after the node that holds them."""
+        return _walk(self.nodes)
+
+    def __repr__(self) -> str:
+        return "\n".join(graph_lines(self))
+
+
+def graph_lines(graph: GraphSnapshot) -> Iterator[str]:
+    """Yields the lines of a snapshot's text, in the style of torch's own printer.
+
+    Args:
+        graph: the snapshot.
+
+    Yields:
+        A header line, one line per node and block, and the return line.
+    """
+    yield f"graph({', '.join(f'%{value.name} : {value.type}' for value in graph.inputs)}):"
+    for node in graph.nodes:
+        yield from _node_lines(node, 1)
+    yield f"  return ({', '.join(f'%{name}' for name in graph.outputs)})"
+
+
+def _node_lines(node: Node, depth: int) -> Iterator[str]:
+    indent = "  " * depth
+    yield indent + node_line(node)
+    for number, block in enumerate(node.blocks):
+        yield f"{indent}  block{number}({', '.join(f'%{value.name} : {value.type}' for value in block.inputs)}):"
+        for inner in block.nodes:
+            yield from _node_lines(inner, depth + 2)
+        yield f"{indent}    -> ({', '.join(f'%{name}' for name in block.outputs)})"
+
+
+def node_line(node: Node) -> str:
+    """Returns one node as torch would print it, blocks left out.
+
+    Args:
+        node: the node.
+
+    Returns:
+        A line such as ``%5 : Tensor = aten::mul(%13, %2) # model.py:22:15``.
+    """
+    outputs = ", ".join(f"%{value.name} : {value.type}" for value in node.outputs)
+    attributes = "[" + ", ".join(f"{key}={text}" for key, text in node.attributes) + "]" if node.attributes else ""
+    inputs = ", ".join(f"%{name}" for name in node.inputs)
+    source = f" # {node.source.file}:{node.source.line}:{node.source.column}" if node.source else ""
+    return f"{outputs + ' ' if outputs else ''}= {node.op}{attributes}({inputs}){source}"
+
+
+def _walk(nodes: tuple[Node, ...]) -> Iterator[Node]:
+    for node in nodes:
+        yield node
+        for block in node.blocks:
+            yield from _walk(block.nodes)

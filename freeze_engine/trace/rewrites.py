@@ -1,0 +1,48 @@
+"""What a step folded or fused into what, and folds that did not happen."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Rewrite:
+    """Nodes consumed and produced together in one step.
+
+    Attributes:
+        kind: ``conv_bn``, ``conv_add``, ``conv_mul``, ``linear_bn``, ``concat_linear``, ``dropout``, …
+        consumed: ids, in the snapshot before the step.
+        produced: ids, in the snapshot after it; a node changed in place is in both.
+        attributes: paths of the attributes whose values went into the produced constants.
+        modules: paths of the submodules the consumed nodes come from.
+    """
+
+    kind: str
+    consumed: tuple[str, ...]
+    produced: tuple[str, ...]
+    attributes: tuple[str, ...] = ()
+    modules: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class NearMiss:
+    """A fold that was possible by its shape and did not happen.
+
+    Attributes:
+        step: index of the step that could have done it.
+        kind: the fold, named as in `Rewrite.kind`.
+        node: id of the node left standing (the batch norm, add or mul).
+        neighbour: id of the conv or linear it stands next to; empty where the pass took that away.
+        reason: ``shared_weights``, ``several_uses``, ``operand_not_constant``, ``training_statistics``,
+            ``no_running_stats``, ``dtype``, ``shape``, …; ``unknown`` where torch's conditions do not say.
+        detail: one sentence with the values that decided it.
+        advice: what the user could change; empty if nothing.
+    """
+
+    step: int
+    kind: str
+    node: str
+    neighbour: str
+    reason: str
+    detail: str
+    advice: str = ""

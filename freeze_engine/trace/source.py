@@ -1,0 +1,35 @@
+"""Places in the user's source, and the lines kept of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class SourceRef:
+    """A place in the user's source.
+
+    Attributes:
+        file: path as torch recorded it.
+        line: 1-based.
+        column: 0-based, as in torch's ``# file:line:column`` comments.
+    """
+
+    file: str
+    line: int
+    column: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class SourceLines:
+    """Consecutive source lines kept in the trace, so that they can be shown on another machine.
+
+    Attributes:
+        file: path as in `SourceRef.file`.
+        first_line: 1-based number of ``lines[0]``.
+        lines: text without line ends.
+    """
+
+    file: str
+    first_line: int
+    lines: tuple[str, ...]

@@ -1,0 +1,140 @@
+"""One pass over one method, and the trace: all of them with what they led to."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from freeze_engine.trace.aftermath import Check, MemoryLedger
+from freeze_engine.trace.aliases import AliasAnalysis
+from freeze_engine.trace.attributes import AttributeFate
+from freeze_engine.trace.circumstances import Environment, Failure, InputSpec, Notice
+from freeze_engine.trace.graph import GraphSnapshot
+from freeze_engine.trace.measurements import Baseline, Contribution, Latency, Numerics
+from freeze_engine.trace.programs import Program
+from freeze_engine.trace.rewrites import NearMiss, Rewrite
+from freeze_engine.trace.source import SourceLines
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Step:
+    """One pass over one method.
+
+    Attributes:
+        index: position in `Trace.steps`.
+        stage: ``input``, ``inline``, ``freeze_module``, ``optimize_frozen_graph``, ``optimize_for_inference``, …
+        name: torch's own name of the pass.
+        method: ``forward`` or another preserved method.
+        graph: the method's graph after the pass; the same object as before if nothing changed.
+        changed: whether the pass changed the graph or the module.
+        round: 1-based round of a loop of passes, ``None`` outside one.
+        duration_ns: time the pass took in the recorded run, ``None`` where it could not be told.
+        executable: whether the snapshot could be run on its own (and so measured).
+        rewrites: what was folded or fused into what.
+        aliases: alias sets and writes of ``graph``, where recorded.
+        latency: one per device.
+        numerics: one per reference and inputs, those on the given inputs first.
+        constant_bytes: bytes held by the constants of ``graph``, shared storage counted once.
+        code: TorchScript code of ``graph``, where torch gives it.
+        log: what torch's log said in this step, without its graphs.
+    """
+
+    index: int
+    stage: str
+    name: str
+    method: str
+    graph: GraphSnapshot
+    changed: bool
+    round: int | None = None
+    duration_ns: int | None = None
+    executable: bool = False
+    rewrites: tuple[Rewrite, ...] = ()
+    aliases: AliasAnalysis | None = None
+    latency: tuple[Latency, ...] = ()
+    numerics: tuple[Numerics, ...] = ()
+    constant_bytes: int = 0
+    code: str | None = None
+    log: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        turn = f", round {self.round}" if self.round else ""
+        effect = "changed" if self.changed else "unchanged"
+        return f"<Step {self.index}: {self.stage} / {self.name} of {self.method}{turn}, {effect}>"
+
+
+Backend = Literal["torchscript", "inductor"]
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Trace:
+    """One recorded freeze.
+
+    Attributes:
+        name: the model's name.
+        backend: which freezing was recorded.
+        call: the Python call or command that made it.
+        options: ``(name, text)`` of what was asked for.
+        inputs: the inputs it was measured on.
+        environment: where it ran.
+        steps: in the order torch ran them; the steps of one method form a chain.
+        attributes: sorted by path.
+        near_misses: folds that did not happen.
+        baselines: eager and scripted.
+        notices: what to know.
+        sources: the source lines that nodes refer to, with some around them.
+        failure: the exception that ended the freeze, if one did.
+        duration_ns: time of the whole freeze in the recorded run, recording included.
+        created: UTC, ISO 8601.
+        checks: what was asked of the frozen module afterwards.
+        memory: what the freeze did to memory, ``None`` where it was not measured.
+        programs: what Inductor generated, with freezing and without.
+        ablation: what each pass contributes on its own, where that was asked for.
+    """
+
+    name: str
+    backend: Backend
+    call: str
+    options: tuple[tuple[str, str], ...]
+    inputs: tuple[InputSpec, ...]
+    environment: Environment
+    steps: tuple[Step, ...]
+    attributes: tuple[AttributeFate, ...] = ()
+    near_misses: tuple[NearMiss, ...] = ()
+    baselines: tuple[Baseline, ...] = ()
+    notices: tuple[Notice, ...] = ()
+    sources: tuple[SourceLines, ...] = ()
+    failure: Failure | None = None
+    duration_ns: int | None = None
+    created: str = ""
+    checks: tuple[Check, ...] = ()
+    memory: MemoryLedger | None = None
+    programs: tuple[Program, ...] = ()
+    ablation: tuple[Contribution, ...] = ()
+
+    def __repr__(self) -> str:
+        changed = sum(step.changed for step in self.steps)
+        end = f", failed in {self.failure.name}" if self.failure else ""
+        return f"<Trace of {self.name} ({self.backend}): {len(self.steps)} steps, {changed} changed something{end}>"
+
+    @property
+    def methods(self) -> tuple[str, ...]:
+        """Names of the recorded methods, in the order they first appear."""
+        return tuple(dict.fromkeys(step.method for step in self.steps))
+
+    def method_steps(self, method: str) -> tuple[Step, ...]:
+        """Returns the steps of one method, in order."""
+        return tuple(step for step in self.steps if step.method == method)
+
+    def before(self, step: Step) -> Step | None:
+        """Returns the step of the same method that ran just before ``step``, or ``None`` for its first."""
+        earlier = [other for other in self.steps[: step.index] if other.method == step.method]
+        return earlier[-1] if earlier else None
+
+    def final(self, method: str) -> Step | None:
+        """Returns the last step of ``method``, or ``None`` if it has none."""
+        steps = self.method_steps(method)
+        return steps[-1] if steps else None
+
+    def attribute(self, path: str) -> AttributeFate | None:
+        """Returns the fate of the attribute at ``path``, or ``None``."""
+        return next((fate for fate in self.attributes if fate.path == path), None)

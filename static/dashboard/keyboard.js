@@ -1,0 +1,53 @@
+/* The dashboard's keys: which of them it hears, what each does, and the sheet that names them. */
+"use strict";
+var FreezerDashboard = FreezerDashboard || {};
+
+(() => {
+  const { h } = FreezerViewer;
+  const { dialog } = FreezerDashboard;
+  const KEYS = [
+    ["n", "record a model"],
+    ["o", "open a file"],
+    ["↑ ↓", "from one example, trace or recording to the next"],
+    ["↵", "open it"],
+    ["/", "filter"],
+    ["x", "on a recording's page: cancel it"],
+    ["Space", "in the attribute tree: preserve or not; → and ← open and close"],
+    ["Esc", "close a dialog; else back to the first page"],
+    ["?", "this sheet; a trace has one of its own"],
+  ];
+
+  class Keyboard {
+    constructor(app) {
+      this.app = app;
+      this.acts = {
+        n: () => app.go({ page: "record", model: "" }),
+        o: () => app.openFile(),
+        x: () => app.page.job?.state === "running" && app.cancel(app.page.id),
+        "/": () => app.page.search?.(),
+        "?": () => this.show(),
+      };
+    }
+
+    show() {
+      const names = (key) => key.split(" ").map((name) => [h("kbd", null, name), " "]);
+      dialog(this.app.layer, "Keys", {}, h("dl.fv-pairs", null, KEYS.map(([key, text]) => [h("dt", null, names(key)), h("dd", null, text)])));
+    }
+
+    hear(event) {
+      const { app } = this;
+      if (app.page?.bare || event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
+      const path = event.composedPath();
+      const within = (selector) => path.some((element) => element.matches?.(selector));
+      if (within("dialog") || app.layer.querySelector("dialog")) return;
+      const typing = within("input:not([type=checkbox]), select, textarea");
+      if (event.key === "Escape") return typing ? path[0].blur() : app.shown !== "?" && app.go({ page: "home" });
+      const act = typing ? undefined : this.acts[event.key];
+      if (!act) return;
+      event.preventDefault();
+      act();
+    }
+  }
+
+  Object.assign(FreezerDashboard, { Keyboard });
+})();

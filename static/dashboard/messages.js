@@ -1,0 +1,37 @@
+/* What the dashboard says for a while: to those who see, in a corner; to screen readers, how things go. */
+"use strict";
+var FreezerDashboard = FreezerDashboard || {};
+
+(() => {
+  const { h } = FreezerViewer;
+  const { button, iconButton } = FreezerDashboard;
+  const TOAST_MS = 6000;
+  const ANNOUNCE_MS = 8000;
+
+  class Messages {
+    constructor() {
+      this.toasts = h("div.fd-toasts", { role: "status", "aria-live": "polite" });
+      this.live = h("div.fd-unseen", { role: "status", "aria-live": "polite" });
+      this.announced = -Infinity; // when the last one was, in ms
+    }
+
+    /** Says something, with something to do about it: `action` is `[label, run]`. What is `bad` stays until it is closed. */
+    say(text, { action = null, bad = false } = {}) {
+      const close = () => toast.remove();
+      const act = action && button(action[0], () => (close(), action[1]()));
+      const toast = h("div.fd-toast", { class: bad ? "fd-bad-toast" : "" }, h("span", null, text), act, bad && iconButton("close", "Close this message", close));
+      this.toasts.append(toast);
+      if (!bad) setTimeout(close, TOAST_MS);
+    }
+
+    /** Tells screen readers how things go, now and then, or `soon`. */
+    announce(text, { soon = false } = {}) {
+      const now = Date.now();
+      if (!text || text === this.live.textContent || (!soon && now - this.announced < ANNOUNCE_MS)) return;
+      this.announced = now;
+      this.live.textContent = text;
+    }
+  }
+
+  Object.assign(FreezerDashboard, { Messages });
+})();

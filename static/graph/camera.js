@@ -1,0 +1,194 @@
+/* The graph view's camera: the point of the world in the middle of each pane, how large it is drawn, and where to look. */
+(function (root) {
+  "use strict";
+
+  const { PANE_FOOT, PANE_HEAD } = root.FreezerGraph;
+  const [LEAST_ZOOM, MOST_ZOOM] = [0.004, 4];
+  const TOP_ZOOM = 0.6; // of a first look where nothing changed
+  const GLIDE_MS = 180;
+
+  class Camera {
+    constructor(view) {
+      Object.assign(this, { view, x: 0, y: 0, zoom: 1 });
+      this.gliding = 0;
+      this.unseen = true; // until a first look has been framed, which takes a picture and a size
+    }
+
+    /** Where it is, or where it glides to. */
+    place() {
+      const { x, y, zoom } = this.gliding ? this.target : this;
+      return { x, y, zoom };
+    }
+
+    /** Looks elsewhere at once: `place` has any of x, y and zoom. */
+    jump(place) {
+      this.stop();
+      Object.assign(this, place);
+      this.view.stage.redraw();
+    }
+
+    /** Moves by some of the world, not past the edge of the graph. */
+    pan(dx, dy) {
+      this.x += dx;
+      this.y += dy;
+      this._keepInSight();
+      this.view.stage.redraw();
+    }
+
+    /** Zooms about a point, given as its offset in px from the pane's middle. */
+    zoomBy(factor, at) {
+      this.stop();
+      const zoom = Math.min(MOST_ZOOM, Math.max(LEAST_ZOOM, this.zoom * factor));
+      this.x += at.x / this.zoom - at.x / zoom;
+      this.y += at.y / this.zoom - at.y / zoom;
+      this.zoom = zoom;
+      this._keepInSight();
+      this.view.stage.redraw();
+    }
+
+    _keepInSight() {
+      if (!this.view.picture) return;
+      const whole = this.view.picture.whole;
+      this.x = Math.min(whole.width, Math.max(0, this.x));
+      this.y = Math.min(whole.height, Math.max(0, this.y));
+    }
+
+    /** Centres a rectangle of the world in the panes, glides there unless told to jump. */
+    frame(box, { least = LEAST_ZOOM, most = 1.15, jump = false } = {}) {
+      const { width, height } = this.view.panes.room();
+      const room = { width: Math.max(60, width), height: Math.max(60, height) };
+      const zoom = Math.min(most, Math.max(least, Math.min(room.width / box.width, room.height / box.height)));
+      // What does not fit is shown from its top.
+      const y = box.height * zoom > room.height ? box.y + room.height / 2 / zoom
+        : Math.max(box.y + box.height / 2, Math.min(room.height / 2 / zoom, this.view.picture.whole.height / 2));
+      this._glide({ x: box.x + box.width / 2, y: y + (PANE_FOOT - PANE_HEAD) / 4 / zoom, zoom }, jump);
+    }
+
+    /** Brings a box into the middle; an open group is framed. */
+    centre(item) {
+      const box = this.view.picture.box(item);
+      const zoom = Math.max(this.zoom, 0.7);
+      if (this.view.picture.scene.items[item].open) this.frame(this.view.picture.box(item, 20), { least: 0.3 });
+      else this._glide({ x: box.x + box.width / 2, y: this._withoutGap(box.y + box.height / 2, zoom), zoom });
+    }
+
+    /** The height to look at, such that no room is left above or below the graph that it could fill. */
+    _withoutGap(y, zoom) {
+      const least = (this.view.stage.height / 2 - PANE_HEAD - 12) / zoom;
+      const most = this.view.picture.whole.height - (this.view.stage.height / 2 - PANE_FOOT) / zoom;
+      return least < most ? Math.min(most, Math.max(least, y)) : y;
+    }
+
+    _glide(target, jump) {
+      if (jump || matchMedia("(prefers-reduced-motion: reduce)").matches) return this.jump(target);
+      this.stop();
+      const from = this.place();
+      const start = performance.now();
+      const move = (now) => {
+        const part = Math.min(1, Math.max(0, (now - start) / GLIDE_MS));
+        const eased = 1 - (1 - part) ** 3;
+        this.zoom = from.zoom * (target.zoom / from.zoom) ** eased;
+        this.x = from.x + (target.x - from.x) * eased;
+        this.y = from.y + (target.y - from.y) * eased;
+        this.view.stage.draw();
+        this.gliding = part < 1 ? requestAnimationFrame(move) : 0;
+      };
+      this.target = target;
+      this.gliding = requestAnimationFrame(move);
+    }
+
+    stop() {
+      cancelAnimationFrame(this.gliding);
+      this.gliding = 0;
+    }
+
+    fits(box, zoom) {
+      const { width, height } = this.view.panes.room();
+      return box.width * zoom <= width && box.height * zoom <= height;
+    }
+
+    /** The first look: the changes if they can be read together, else the first of them; without any, the top. */
+    lookFirst() {
+      const { view } = this;
+      if (!this.unseen || !view.stage.width || !view.picture) return;
+      this.unseen = false;
+      const changes = this._changes();
+      const whole = view.picture.whole;
+      if (this.fits(whole, view.picture.replaced ? 0.35 : 0.6)) this.frame(whole, { jump: true });
+      else if (changes && this.fits(changes.all, 0.4)) this.frame(changes.all, { most: 1, jump: true });
+      else if (changes) this.frame(changes.first, { most: 0.85, jump: true });
+      else this.frame(this._top(whole), { least: TOP_ZOOM, most: 1, jump: true });
+    }
+
+    /** Where nothing that changed is in sight, the first of it is brought there. */
+    findChanges() {
+      const changes = this._changes();
+      if (changes && !this.view.picture.changedItems().some((item) => this._sees(this.view.picture.box(item)))) this.frame(changes.first, { most: 0.85, jump: true });
+    }
+
+    _sees(box) {
+      const across = Math.abs(box.x + box.width / 2 - this.x) * this.zoom;
+      const down = Math.abs(box.y + box.height / 2 - this.y) * this.zoom;
+      return across < this.view.panes.width() / 2 && down < this.view.stage.height / 2;
+    }
+
+    /** The whole, or where it is too wide as much as fits around the middlemost box of the first row: the middle may be empty. */
+    _top(whole) {
+      const { picture } = this.view;
+      const { layout } = picture;
+      const width = this.view.panes.room().width / TOP_ZOOM;
+      const middle = (item) => layout.x[item] + layout.width[item] / 2;
+      const off = (item) => Math.abs(middle(item) - whole.width / 2);
+      const [first] = picture.closedItems().sort((one, other) => layout.y[one] - layout.y[other] || off(one) - off(other));
+      if (whole.width <= width || first === undefined) return whole;
+      return { ...whole, x: middle(first) - width / 2, width };
+    }
+
+    frameChanges() {
+      const changes = this._changes();
+      if (changes) this.frame(changes.all);
+    }
+
+    /** The rectangle of all that changed, and of the first of it with what surrounds it; null where nothing did. */
+    _changes() {
+      const items = this.view.picture.changedItems();
+      if (!items.length) return null;
+      const boxes = items.map((item) => this.view.picture.box(item, 24));
+      const [x, y] = [Math.min(...boxes.map((box) => box.x)), Math.min(...boxes.map((box) => box.y))];
+      const right = Math.max(...boxes.map((box) => box.x + box.width));
+      const bottom = Math.max(...boxes.map((box) => box.y + box.height));
+      const [first] = boxes;
+      return {
+        all: { x, y, width: right - x, height: bottom - y },
+        first: { x: first.x - 160, y: first.y - 120, width: first.width + 320, height: first.height + 360 },
+      };
+    }
+
+    /**
+     * Moves along with a new picture, so that what one looks at does not seem to move.
+     * @param {object} old picture, whose items are
+     * @param {object} next looked up in this one
+     * @param {number} [held] the item to hold still; without it, what is nearest to the middle
+     */
+    holdStill(old, next, held) {
+      const place = (picture, item) => ({ x: picture.layout.x[item] + picture.layout.width[item] / 2, y: picture.layout.y[item] });
+      const items = held !== undefined ? [held] : old.closedItems();
+      let nearest = null;
+      let least = Infinity;
+      for (const item of items) {
+        const { key, group } = old.scene.items[item];
+        const other = group ? next.scene.itemOfGroup.get(group.id) : next.scene.itemOfKey[key];
+        if (other === undefined) continue;
+        const from = place(old, item);
+        const distance = Math.hypot(from.x - this.x, from.y - this.y);
+        if (distance < least) [nearest, least] = [[from, place(next, other)], distance];
+      }
+      if (!nearest) return;
+      this.stop();
+      this.x += nearest[1].x - nearest[0].x;
+      this.y += nearest[1].y - nearest[0].y;
+    }
+  }
+
+  root.FreezerGraph = Object.assign(root.FreezerGraph, { Camera });
+})(globalThis);

@@ -1,0 +1,57 @@
+/* The graph view's look-ups: one node in two graphs, and all nodes that a text is found in. */
+(function (root) {
+  "use strict";
+
+  const { words } = root.FreezerGraph;
+
+  /** A node in both graphs of a pair, null where it is in neither. */
+  function nodeIn(model, [before, after], id) {
+    const key = model.keyOfId.get(id);
+    if (key === undefined) return null;
+    const read = (index) => {
+      const row = index === null ? -1 : model.snapshot(index).rowOf[key];
+      return row < 0 ? null : model.node(row);
+    };
+    const [old, now] = [read(before), read(after)];
+    if (!old && !now) return null;
+    return { id, status: model.diff(before, after).get(key) || null, before: old, after: now };
+  }
+
+  class TextIndex {
+    constructor(model) {
+      this.model = model;
+      this.haystacks = new Map(); // row -> its texts
+    }
+
+    /** `{id, label, module}` of the nodes that a text is found in: op, id, value names, module, attribute texts. */
+    find(text, snapshots) {
+      const { model } = this;
+      const wanted = text.trim().toLowerCase();
+      const seen = new Set();
+      const found = [];
+      if (!wanted) return found;
+      for (const snapshot of snapshots.map((index) => model.snapshot(index))) {
+        for (const key of snapshot.order) {
+          const row = snapshot.rowOf[key];
+          if (seen.has(key) || model.isPseudo(key) || !this._haystack(row).includes(wanted)) continue;
+          seen.add(key);
+          const node = model.node(row);
+          found.push({ id: node.id, label: words.opName(node.op), module: node.module });
+        }
+      }
+      return found;
+    }
+
+    _haystack(row) {
+      let text = this.haystacks.get(row);
+      if (text === undefined) {
+        const node = this.model.node(row);
+        const parts = [node.op, node.id, node.module, ...node.outputs.map((value) => value.name), ...node.attributes.map((pair) => pair.text)];
+        this.haystacks.set(row, (text = parts.join("\n").toLowerCase()));
+      }
+      return text;
+    }
+  }
+
+  root.FreezerGraph = Object.assign(root.FreezerGraph, { TextIndex, nodeIn });
+})(globalThis);

@@ -1,0 +1,65 @@
+/* The graph view's contents: what a box says, and how the chips of its constants are set. */
+(function (root) {
+  "use strict";
+
+  const { drawing, words } = root.FreezerGraph;
+  const { FONTS, shorten, textWidth } = drawing;
+  const MOST_CHIPS = 5;
+  const CHIP_PAD = 5; // px on either side of its text
+
+  /** What a box says in one version of its node: `{title, caption, detail, chips: [{key, text, value}], pseudo}`. */
+  function contentOf(outline, row, caption) {
+    const { model } = outline;
+    const node = model.node(row);
+    const key = model.keyOfRow[row];
+    const pseudo = model.isPseudo(key);
+    const chips = chipsOf(outline, row);
+    const [first] = node.outputs;
+    const type = first ? words.shortType(first.type) : "";
+    if (pseudo) {
+      const returns = node.op === "return";
+      return { title: returns ? "return" : first.name, caption: "", detail: returns ? "" : type, chips, pseudo };
+    }
+    const more = node.outputs.length > 1 ? `  \u00d7${node.outputs.length}` : "";
+    const plain = type === "Tensor" && first.name;
+    const literal = outline.isConstant[key] ? words.chipText(node) || constantText(node) : "";
+    return {
+      title: words.opName(node.op), caption: literal || caption, detail: (plain ? `%${first.name}` : type) + more, chips, pseudo,
+    };
+  }
+
+  /** The constants that a row reads and that are no boxes. */
+  function chipsOf({ model, hidden, union }, row) {
+    const chips = [];
+    for (const value of model.inputs(row)) {
+      for (const key of union.producers.get(value) || []) {
+        if (!hidden[key]) continue;
+        const text = words.chipText(model.node(union.row(key)));
+        if (text && !chips.some((chip) => chip.key === key)) chips.push({ key, text, value });
+      }
+    }
+    return chips;
+  }
+
+  function constantText(node) {
+    const value = node.attributes.find((pair) => pair.name === "value" || pair.name === "name");
+    return value ? value.text : "";
+  }
+
+  /** Chips set line by line; the last one says how many there was no room for. */
+  function chipLines(chips, width) {
+    const shown = chips.slice(0, MOST_CHIPS).map((chip) => ({ ...chip, text: shorten(FONTS.chip, chip.text, width - 2 * CHIP_PAD) }));
+    if (chips.length > MOST_CHIPS) shown.push({ key: -1, text: `+${chips.length - MOST_CHIPS}` });
+    const lines = [];
+    for (const chip of shown) {
+      chip.width = textWidth(FONTS.chip, chip.text) + 2 * CHIP_PAD;
+      const line = lines.at(-1);
+      const x = line ? line.at(-1).x + line.at(-1).width + 4 : 0;
+      if (line && x + chip.width <= width) line.push(Object.assign(chip, { x }));
+      else lines.push([Object.assign(chip, { x: 0 })]);
+    }
+    return lines;
+  }
+
+  Object.assign(drawing, { chipLines, contentOf });
+})(globalThis);

@@ -1,0 +1,197 @@
+"""Findings and kernels of two traces in a real browser; `page` fails a test on any error and any request."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+import freeze_engine as fe
+from tests.browser.test_kernels import kernel_trace
+from tests.browser.test_report_page import settle, until
+from tests.browser.test_viewer import serious_findings
+from viewer.notebook.subject import one_trace, two_traces
+from viewer.report import render_comparison, render_report
+
+Opener = Callable[..., Page]
+SLOWER = fe.Interval(9000.0, 8000.0, 9900.0)
+
+
+def other() -> fe.Trace:
+    """Returns a trace of which a check passes, a pass costs time, and a kernel takes longer."""
+    trace = kernel_trace()
+    latency = replace(trace.steps[6].latency[0], previous=fe.Interval(1.2, 1.1, 1.3), change="slower")
+    steps = [replace(step, latency=(latency,)) if step.index == 6 else step for step in trace.steps]
+    # The pace of the runs is not known, or one kernel of six times the time would be the only thing to go by.
+    steps[0] = replace(steps[0], latency=())
+    frozen, unfrozen = trace.programs
+    convolution, relu = frozen.kernels
+    kernels = (replace(convolution, time_ns=SLOWER), replace(relu, name="cpp_fused_relu_add_3"))
+    return replace(
+        trace,
+        name="other",
+        steps=tuple(steps),
+        checks=tuple(replace(check, verdict="passed") for check in trace.checks),
+        programs=(replace(frozen, kernels=kernels), unfrozen),
+    )
+
+
+def without_kernels() -> fe.Trace:
+    return replace(kernel_trace(), name="plain", programs=())
+
+
+def inductor() -> fe.Trace:
+    return replace(kernel_trace(), name="compiled", backend="inductor")
+
+
+TOO_WIDE = """[...document.querySelectorAll('.fv-scroll')]
+    .filter((one) => one.scrollWidth > one.clientWidth + 1).map((one) => one.className)"""
+
+KINDS: dict[str, Callable[[], tuple[fe.Trace, fe.Trace]]] = {
+    "two": lambda: (kernel_trace(), other()),
+    "same": lambda: (kernel_trace(), kernel_trace()),
+    "none": lambda: (without_kernels(), without_kernels()),
+    "across": lambda: (without_kernels(), inductor()),
+}
+
+
+@pytest.fixture(scope="module")
+def pages(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
+    folder = tmp_path_factory.mktemp("tabs")
+
+    def written(kind: str) -> Path:
+        path = folder / f"{kind}.html"
+        if not path.exists():
+            path.write_text(render_comparison(*KINDS[kind]()), encoding="utf-8")
+        return path
+
+    return written
+
+
+@pytest.fixture
+def opened(page: Page, pages: Callable[[str], Path]) -> Opener:
+    def open_page(kind: str, fragment: str) -> Page:
+        page.goto("about:blank")
+        page.goto(f"{pages(kind).as_uri()}#{fragment}")
+        until(page, "globalThis.viewer !== undefined")
+        settle(page)
+        return page
+
+    return open_page
+
+
+def test_what_differs_is_said_first_and_leads_to_the_passes(opened: Opener):
+    page = opened("two", "tab=findings")
+    panel = page.get_by_role("region", name="Findings of both traces")
+    expect(panel).to_contain_text("They differ in: What paid off, Checks of the frozen module.")
+    assert panel.locator("h3").all_inner_texts()[:3] == [
+        "What paid off ≠ differs",
+        "Checks of the frozen module ≠ differs",
+        "What moved the numbers = no difference",
+    ]
+    row = panel.get_by_role("row", name="ConstantPropagation")
+    expect(row.locator("td").nth(0)).to_contain_text("0.88× (0.84–0.92)measurably faster")
+    expect(row.locator("td").nth(1)).to_contain_text("1.20× (1.10–1.30)measurably slower")
+    expect(row.locator(".fv-ratio-faster, .fv-ratio-slower")).to_have_count(2)
+    row.get_by_role("link", name="ConstantPropagation").click()
+    settle(page)
+    assert page.evaluate("[viewer.state().against, viewer.state().step, viewer.state().tab]") == [6, 18, "findings"]
+    expect(row).to_have_class("fv-chosen")
+
+
+def test_without_a_difference_the_findings_say_so(opened: Opener):
+    page = opened("same", "tab=findings")
+    panel = page.get_by_role("region", name="Findings of both traces")
+    expect(panel).to_contain_text("Nothing that was found differs by more than noise.")
+    expect(page.get_by_role("tab", name="Findings")).to_have_text("Findings")
+    expect(panel.locator(".fv-pair-new")).to_have_count(0)
+
+
+def test_kernels_of_both_stand_in_one_row_and_a_ratio_only_beyond_noise(opened: Opener):
+    page = opened("two", "tab=kernels")
+    panel = page.get_by_role("region", name="Kernels of both traces")
+    rows = panel.locator("tbody tr")
+    expect(rows).to_have_count(2)
+    expect(rows.nth(0)).to_contain_text("6.00× (4.71–7.07) the time of A")
+    expect(rows.nth(1)).to_contain_text("≠ other kernels")
+    expect(rows.nth(1)).not_to_contain_text("×")
+    expect(page.get_by_role("status").filter(has_text="1 the same, 1 differ")).to_be_visible()
+    rows.nth(1).get_by_role("link", name="cpp_fused_relu_add_3").click()
+    settle(page)
+    assert page.evaluate("[viewer.state().program, viewer.state().kernel]") == [2, 1]
+    expect(page.get_by_role("complementary", name="Details")).to_contain_text("call 2 of 2, B compiled with freezing")
+    expect(rows.nth(1)).to_have_class("fv-chosen")
+
+
+def test_kernels_can_be_filtered_and_the_same_ones_left_out(opened: Opener):
+    page = opened("same", "tab=kernels")
+    panel = page.get_by_role("region", name="Kernels of both traces")
+    page.keyboard.press("/")
+    page.keyboard.type("relu")
+    expect(panel.locator("tbody tr")).to_have_count(1)
+    page.get_by_role("toolbar", name="Kernels").get_by_label("Only differences").check()
+    expect(panel).to_contain_text("No kernel matches.")
+    page.get_by_label("Filter kernels").fill("")
+    expect(panel).to_contain_text("Every kernel is the same in both.")
+    page.get_by_role("button", name="compiled", exact=True).click()
+    assert page.evaluate("viewer.state().program") == 1
+
+
+def test_a_kernel_of_either_trace_leads_to_nodes_of_its_own_graphs(opened: Opener):
+    page = opened("two", "tab=kernels&program=2&kernel=0")
+    details = page.get_by_role("complementary", name="Details")
+    details.get_by_role("link", name="Show in the graph").click()
+    settle(page)
+    assert page.evaluate("[viewer.state().against, viewer.state().step]") == [10, 22]
+    page.evaluate("viewer.navigate({ node: 'y', kernel: null })")
+    expect(details).to_contain_text("extern_kernels.convolution A compiled with freezing")
+    expect(details).to_contain_text("extern_kernels.convolution B compiled with freezing")
+
+
+def test_two_traces_without_kernels_have_no_tab_for_them(opened: Opener):
+    page = opened("none", "tab=kernels")
+    assert page.evaluate("viewer.state().tab") == "graph"
+    assert page.get_by_role("tab", name="Kernels").count() == 0
+
+
+def test_kernels_of_one_backend_have_no_counterpart(opened: Opener):
+    page = opened("across", "tab=kernels")
+    panel = page.get_by_role("region", name="Kernels of both traces")
+    expect(panel).to_contain_text("TorchScript generates no kernels: its graph is run operator by operator.")
+    expect(panel).to_contain_text("So no kernel of B below has a counterpart.")
+    assert panel.locator("thead th").all_inner_texts() == ["B compiled", "Computes"]
+    expect(panel.locator("tbody tr")).to_have_count(2)
+    page.evaluate("viewer.navigate({ tab: 'findings' })")
+    assert page.evaluate("[viewer.state().tab, viewer.state().step]") == ["findings", None]
+    expect(page.get_by_role("region", name="Findings of both traces")).to_contain_text("no such pass")
+
+
+@pytest.mark.parametrize("kind", list(KINDS))
+def test_python_knows_the_tabs_of_two_traces(opened: Opener, kind: str):
+    page = opened(kind, "")
+    assert set(page.evaluate("[...viewer.panels.keys()]")) == set(two_traces(*KINDS[kind]()).choices.tabs)
+
+
+@pytest.mark.parametrize("make", [kernel_trace, without_kernels, inductor])
+def test_python_knows_the_tabs_of_one_trace(page: Page, tmp_path: Path, make: Callable[[], fe.Trace]):
+    path = tmp_path / "one.html"
+    path.write_text(render_report(make()), encoding="utf-8")
+    page.goto(path.as_uri())
+    until(page, "globalThis.viewer !== undefined")
+    assert page.evaluate("[...viewer.panels.keys()]") == list(one_trace(make()).choices.tabs)
+
+
+@pytest.mark.parametrize("width", [390, 600, 1440])
+def test_nobody_is_kept_out_and_nothing_overflows(opened: Opener, width: int):
+    page = opened("two", "tab=findings")
+    page.set_viewport_size({"width": width, "height": 900})
+    for scheme in ("light", "dark"):
+        page.emulate_media(color_scheme=scheme)
+        for shown in ("tab: 'findings', kernel: null", "tab: 'kernels', program: 2, kernel: 1"):
+            page.evaluate(f"viewer.navigate({{{shown}}})")
+            settle(page)
+            assert serious_findings(page) == [], (scheme, shown)
+            assert page.evaluate(TOO_WIDE) == [], (scheme, shown)

@@ -1,0 +1,183 @@
+"""What is left of a compile whose process dies, and what a watcher is told while it goes on."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from unittest import mock
+
+import pytest
+import torch
+
+import freeze_engine as fe
+from freeze_engine.backends.torchscript.watcher import Watcher
+from freeze_engine.inputs import Inputs
+from freeze_engine.options import RecordOptions
+from freeze_engine.session import record_loaded
+from tests.torch.inductor_recording import fresh
+
+MODELS = "tests.torch.inductor_worker_models"
+SEGFAULT = "the process was ended by SIGSEGV (segmentation fault)"
+Place = tuple[str, str, "str | None"]
+
+
+@pytest.fixture
+def caches(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TORCHINDUCTOR_CACHE_DIR", str(tmp_path / "caches"))
+    monkeypatch.setenv("TORCHINDUCTOR_COMPILE_THREADS", "1")
+
+
+def recorded(model: str, output: Path, look: Callable[[fe.RecordingProcess, fe.JobStep], None] | None = None):
+    """Records in a process of its own; returns how it ended, and the steps it told of."""
+    steps: list[fe.JobStep] = []
+
+    def note(event: fe.JobEvent) -> None:
+        if isinstance(event, fe.JobStep):
+            steps.append(event)
+            if look is not None:
+                look(process, event)
+
+    request = fe.RecordRequest(f"{MODELS}:{model}", output, backend="inductor", measure=None, limit_s=200.0)
+    process = fe.RecordingProcess(request, note)
+    process.start()
+    return process.wait(), steps
+
+
+@pytest.mark.usefixtures("caches")
+@pytest.mark.parametrize(
+    ("model", "place", "last"),
+    [
+        ("fake_segfault", ("freezing_passes", "fake_tensor_prop", "forward"), "fx_graph_cse"),
+        ("cpp_segfault", ("compile", "GraphLowering.compile_to_module", "forward"), "GraphLowering.codegen"),
+    ],
+)
+def test_a_crash_leaves_the_steps_until_then(model: str, place: Place, last: str, tmp_path: Path):
+    output = tmp_path / "net.fztrace"
+    ended, steps = recorded(model, output)
+    assert (ended.outcome, ended.trace, ended.died_in) == ("crashed", output, place[1])
+    assert ended.message == f"{SEGFAULT}, in {place[1]} of forward"
+    trace = fe.load(output)
+    fe.check_trace(trace)
+    assert trace.failure == fe.Failure("SIGSEGV", SEGFAULT, *place, len(trace.steps) - 1)
+    assert [(step.index, step.name) for step in steps] == [(step.index, step.name) for step in trace.steps]
+    assert trace.steps[-1].name == last
+    assert (trace.duration_ns, any(step.executable for step in trace.steps)) == (None, False)
+    assert {fate.fate for fate in trace.attributes} >= {"inlined"}  # known since the parameters were
+    (said,) = (notice.message for notice in trace.notices if notice.code == "last_words")
+    assert "Fatal Python error: Segmentation fault" in said
+    assert "inductor_worker_models.py" in said
+
+
+@pytest.mark.usefixtures("caches")
+def test_what_is_killed_from_outside_leaves_at_least_the_steps_it_told_of(tmp_path: Path):
+    def kill(process: fe.RecordingProcess, step: fe.JobStep) -> None:
+        if step.name == "binary_folding":
+            os.kill(process._process.pid, signal.SIGKILL)
+
+    ended, steps = recorded("sound", tmp_path / "net.fztrace", kill)
+    trace = fe.load(ended.trace)
+    fe.check_trace(trace)
+    assert (ended.outcome, trace.failure.type, trace.failure.method) == ("crashed", "SIGKILL", "forward")
+    assert [step.name for step in trace.steps][: len(steps)] == [step.name for step in steps]
+    assert trace.attribute("conv.weight").fate in ("inlined", "folded")
+
+
+class _Keeping(Watcher):
+    """Keeps what it is told."""
+
+    watches = True
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.traces: list[fe.Trace] = []
+        self.steps: list[fe.Step] = []
+        self.places: list[Place | None] = []
+
+    def trace_grew(self, trace: fe.Trace) -> None:
+        self.traces.append(trace)
+
+    def step_added(self, step: fe.Step) -> None:
+        self.steps.append(step)
+
+    def under_way(self, place: Place | None) -> None:
+        self.places.append(place)
+
+
+class _Scaled(torch.nn.Module):
+    """Folds a batch norm, and cannot fold a scale that is computed."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.conv = torch.nn.Conv2d(3, 4, 1)
+        self.norm = torch.nn.BatchNorm2d(4)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return self.norm(self.conv(x)) * x.mean()
+
+
+@pytest.fixture(scope="module")
+def watched() -> tuple[_Keeping, fe.Trace, fe.Trace]:
+    """A compile that was watched until lowering raised: the watcher, the trace of the error, and that of a capture."""
+    watcher, how = _Keeping(), RecordOptions("script", name="Scaled", call="mine()")
+    lowering = mock.patch.object(torch._inductor.graph.GraphLowering, "run", side_effect=ValueError("enough"))
+    with fresh(), lowering, fe.capture() as captured:
+        with pytest.raises(Exception, match="enough") as raised:
+            record_loaded(_Scaled().eval(), Inputs((torch.ones(1, 3, 8, 8),)), fe.InductorOptions(), how, None, watcher)
+        (trace,) = captured.traces
+    partial = fe.partial_trace(raised.value)
+    assert partial is not None
+    return watcher, partial, trace
+
+
+def test_a_watched_trace_grows_step_by_step(watched: tuple[_Keeping, fe.Trace, fe.Trace]):
+    watcher, partial, _ = watched
+    for trace in watcher.traces:
+        fe.check_trace(trace)
+    counts = [len(trace.steps) for trace in watcher.traces]
+    assert counts == [*range(1, len(partial.steps) + 1), len(partial.steps), len(partial.steps)]
+    assert [step.index for step in watcher.steps] == list(range(len(partial.steps)))
+    assert watcher.traces[-1] == partial
+
+
+def test_a_watched_trace_is_that_of_a_capture(watched: tuple[_Keeping, fe.Trace, fe.Trace]):
+    _, partial, captured = watched
+    told = {"name": captured.name, "call": captured.call, "options": captured.options, "inputs": captured.inputs}
+    assert replace(partial, **told) == captured
+
+
+def test_the_first_step_says_what_the_inputs_are(watched: tuple[_Keeping, fe.Trace, fe.Trace]):
+    _, partial, _ = watched
+    names = [value.name for value in partial.steps[0].graph.inputs]
+    labels = ["conv.weight", "conv.bias", "norm.weight", "norm.bias", "norm.running_mean", "norm.running_var", "x"]
+    said = [line for line in partial.steps[0].log if line.startswith("%")]
+    assert said == [f"%{name} is {label}" for name, label in zip(names, labels, strict=True)]
+
+
+def test_every_pass_is_told_before_its_step(watched: tuple[_Keeping, fe.Trace, fe.Trace]):
+    watcher, partial, _ = watched
+    assert watcher.places[0] == ("joint_graph", "joint_graph_passes", "forward")
+    assert watcher.places[-3:] == [
+        ("compile", "GraphLowering.run", "forward"),
+        ("compile", "the first call", None),
+        None,
+    ]
+    told = {place[:2] for place in watcher.places if place is not None}
+    passes = {(step.stage, step.name) for step in partial.steps if step.duration_ns is not None}
+    assert passes <= told
+    assert (partial.failure.stage, partial.failure.name) == ("compile", "GraphLowering.run")
+
+
+def test_fates_and_near_misses_are_told_as_soon_as_they_are_known(watched: tuple[_Keeping, fe.Trace, fe.Trace]):
+    watcher, partial, _ = watched
+    inlining = next(step.index for step in partial.steps if step.name == "replace_params_with_constants")
+    known = [bool(trace.attributes) for trace in watcher.traces]
+    assert known == [False] * inlining + [True] * (len(known) - inlining)
+    assert watcher.traces[-1].attributes == partial.attributes
+    folding = ("constant_fold", "fake_tensor_prop", "binary_folding")
+    last = max(step.index for step in partial.steps if step.name == "binary_folding")
+    judged = next(trace for trace in watcher.traces[last:] if trace.steps[-1].name not in folding)
+    assert [trace.near_misses for trace in watcher.traces[: len(judged.steps) - 1]] == [()] * (len(judged.steps) - 1)
+    assert judged.near_misses == partial.near_misses != ()

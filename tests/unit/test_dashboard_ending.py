@@ -1,0 +1,19 @@
+"""What the dashboard's server says when it ends."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+
+import pytest
+
+from viewer.dashboard.ending import is_fault
+
+
+@pytest.mark.parametrize(
+    ("error", "told"), [(asyncio.CancelledError(), False), (ConnectionResetError("gone"), True), (None, True)]
+)
+def test_a_message_that_the_end_cuts_off_is_no_fault(error: BaseException | None, told: bool) -> None:
+    information = error and (type(error), error, None)
+    record = logging.LogRecord("tornado.application", logging.ERROR, "", 0, "Uncaught exception", None, information)
+    assert is_fault(record) is told
