@@ -54,7 +54,16 @@ def reports(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     unmeasured = tuple(replace(step, latency=(), numerics=()) for step in bare.steps)
     traces = {
         "kernels": kernel_trace(),
-        "bare": replace(bare, steps=unmeasured, baselines=(), checks=(), memory=None, programs=(), ablation=()),
+        "bare": replace(
+            bare,
+            call="fe.record(model, inputs, measure=None)",
+            steps=unmeasured,
+            baselines=(),
+            checks=(),
+            memory=None,
+            programs=(),
+            ablation=(),
+        ),
     }
     for name, trace in traces.items():
         write_report(trace, folder / f"{name}.html")
