@@ -6,14 +6,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeVar
 
-import torch
-
 from freeze_engine.backends.inductor.compiling import compile_in_this_thread
 from freeze_engine.bisection.checks import Answer, Check
 from freeze_engine.bisection.outcome import Probe
 from freeze_engine.bisection.prefix import Prefix
 from freeze_engine.options import Progress
-from freeze_engine.worker.forked import CAN_FORK, Lost, Tell, forked
+from freeze_engine.trace import Trace
+from freeze_engine.worker.forked import Lost, Tell, forked, has_task_threads, why_not_forked
 
 Result = TypeVar("Result")
 OnProbe = Callable[[Probe], None]
@@ -25,11 +24,13 @@ class Asker:
 
     Attributes:
         check: what to ask.
+        trace: the recording of the freeze.
         progress: told which candidate is being asked about.
         on_probe: told of every answer.
     """
 
     check: Check
+    trace: Trace
     progress: Progress
     on_probe: OnProbe
 
@@ -41,20 +42,21 @@ class Asker:
             before: an earlier one that is good.
         """
         self.progress(f"checking {prefix.name}", 0, 0)
-        answer = in_fork(lambda: self.check.ask(prefix, before), self.check.limit_s)
+        answer = in_fork(lambda: self.check.ask(prefix, before), self.trace, self.check.limit_s)
         return self.check.lost(answer) if isinstance(answer, Lost) else answer
 
     def doubt(self) -> str | None:
         """Returns why the check cannot be believed, if there is a reason."""
-        doubt = in_fork(self.check.doubt, self.check.limit_s)
+        doubt = in_fork(self.check.doubt, self.trace, self.check.limit_s)
         return None if isinstance(doubt, Lost) else doubt
 
 
-def in_fork(task: Callable[[], Result], limit_s: float | None = None) -> Result | Lost:
+def in_fork(task: Callable[[], Result], trace: Trace, limit_s: float | None = None) -> Result | Lost:
     """Does what may crash in a fork, or here where there can be none.
 
     Args:
         task: what to do; what it returns must be picklable.
+        trace: the recording of the freeze.
         limit_s: how long it may take in a fork, ``None`` for as long as it takes.
 
     Returns:
@@ -63,7 +65,7 @@ def in_fork(task: Callable[[], Result], limit_s: float | None = None) -> Result 
     Raises:
         Exception: what the task raised.
     """
-    if why_not_forked():
+    if why_exposed(trace):
         return task()
 
     def settled(tell: Tell) -> Result:
@@ -73,10 +75,13 @@ def in_fork(task: Callable[[], Result], limit_s: float | None = None) -> Result 
     return forked(settled, limit_s=limit_s)
 
 
-def why_not_forked() -> str:
-    """Returns why candidates have to run in this process, which one that crashes ends; empty where they need not."""
-    if not CAN_FORK:
-        return "forks are used on Linux only"
-    if torch.cuda.is_initialized():  # type: ignore[no-untyped-call]
-        return "a fork cannot use CUDA"
-    return ""
+def why_exposed(trace: Trace) -> str:
+    """Returns why what may crash has to run in this process; empty where it does not have to."""
+    if has_task_threads() and starts_tasks(trace):
+        return "the model calls torch.jit.fork, which has run here before and would wait for ever in a fork"
+    return why_not_forked()
+
+
+def starts_tasks(trace: Trace) -> bool:
+    """Returns whether running what was frozen runs ``torch.jit.fork``."""
+    return any(node.op == "prim::fork" for graph in {step.graph for step in trace.steps} for node in graph.walk())

@@ -13,7 +13,7 @@ from freeze_engine.errors import CrashError
 from freeze_engine.inputs import Inputs
 from freeze_engine.options import InductorOptions, Progress, TorchScriptOptions
 from freeze_engine.trace import Backend
-from freeze_engine.worker.forked import CAN_FORK, Lost, Tell, forked
+from freeze_engine.worker.forked import Lost, Tell, forked, has_task_threads, why_not_forked
 
 if TYPE_CHECKING:
     import torch
@@ -37,8 +37,9 @@ def bisect(
 ) -> Bisection:
     """Freezes a model and finds the first step that breaks a check, and in it the fewest rewrites that do.
 
-    Each candidate runs in a fork of this process, so one that crashes is told and ends nothing. On CUDA, which a fork
-    cannot use, and elsewhere than on Linux they run in this process, and the notes say so.
+    Each candidate runs in a fork of this process, so one that crashes is told and ends nothing. On CUDA, elsewhere than
+    on Linux, and for a model that has run ``torch.jit.fork`` here before, there can be none: the candidates run in this
+    process, and the notes say so.
 
     Args:
         model: as for `record`.
@@ -54,8 +55,8 @@ def bisect(
             only those that a binary search needs; by default for ``accuracy`` only.
         script: where to write a script that shows the fault with torch alone, ``None`` for none; what it reads is
             written beside it.
-        apart: whether to freeze in a fork as well, so that a crash of the freeze is raised. Where CUDA is in use
-            already, this has to be ``False``.
+        apart: whether to freeze in a fork as well, so that a crash of the freeze is raised, where a fork can
+            be used.
         progress: told what is being done.
         on_probe: told of each answer of the check.
 
@@ -78,21 +79,24 @@ def bisect(
         every_step,
         None if script is None else Path(script),
     )
-    search = _searched_apart if apart and CAN_FORK else _searched
+    search = _searched_apart if apart and not why_not_forked() else _searched
     return search(asked, progress or _untold, on_probe or _ignored)
 
 
-def _searched(asked: Asked, progress: Progress, on_probe: Callable[[Probe], None]) -> Bisection:
+def _searched(
+    asked: Asked, progress: Progress, on_probe: Callable[[Probe], None], *, can_start_tasks: bool = True
+) -> Bisection:
     from freeze_engine.bisection.searching import searched
 
-    return searched(asked, progress, on_probe)
+    return searched(asked, progress, on_probe, can_start_tasks=can_start_tasks)
 
 
 def _searched_apart(asked: Asked, progress: Progress, on_probe: Callable[[Probe], None]) -> Bisection:
     doing = "importing torch"
+    can_start_tasks = not has_task_threads()
 
     def search(tell: Tell) -> Bisection:
-        return _searched(asked, lambda *now: tell(now), tell)
+        return _searched(asked, lambda *now: tell(now), tell, can_start_tasks=can_start_tasks)
 
     def hear(told: Any) -> None:
         nonlocal doing

@@ -13,7 +13,7 @@ from freeze_engine.backends.torchscript.recording import record_module
 from freeze_engine.backends.torchscript.running import METHOD
 from freeze_engine.backends.torchscript.state import written_buffers
 from freeze_engine.backends.torchscript.watcher import FREEZING, PHASES, Watcher
-from freeze_engine.bisection.asking import in_fork
+from freeze_engine.bisection.asking import in_fork, starts_tasks
 from freeze_engine.bisection.prefix import Prefixes
 from freeze_engine.bisection.torchscript import TorchScriptPrefixes
 from freeze_engine.errors import FreezerError
@@ -84,16 +84,17 @@ def loaded_subject(
     return Subject(model, inputs, options, RecordOptions(via or "script", name=name))
 
 
-def freeze(subject: Subject, method: str | None, progress: Progress) -> Freeze:
+def freeze(subject: Subject, method: str | None, progress: Progress, can_start_tasks: bool) -> Freeze:
     """Freezes and records.
 
     Args:
         subject: what to freeze.
         method: the only one to search, ``None`` for each that runs on the inputs.
         progress: told how far it is.
+        can_start_tasks: whether ``torch.jit.fork`` can run here.
 
     Raises:
-        FreezerError: there is no such method.
+        FreezerError: there is no such method, or the model needs what cannot run here.
         Exception: whatever torch raises while it freezes, unchanged.
     """
     watcher = _PassWatcher(progress)
@@ -105,6 +106,11 @@ def freeze(subject: Subject, method: str | None, progress: Progress) -> Freeze:
         prefixes, trace = compiled_prefixes(subject.model, subject.inputs, subject.options, subject.how, watcher)
         return Freeze(trace, (prefixes,))
     frozen = record_module(subject.model, subject.inputs, subject.options, subject.how, None, watcher)
+    if not can_start_tasks and starts_tasks(frozen.trace):
+        raise FreezerError(
+            "the model calls torch.jit.fork, which has run in this process before and would wait for ever in a fork of "
+            "it: search with apart=False, or in a fresh process"
+        )
     methods, notes = _searched(frozen, subject, method)
     return Freeze(
         frozen.trace,
@@ -133,7 +139,7 @@ def _searched(frozen: Frozen, subject: Subject, method: str | None) -> tuple[tup
             )
         return (method,), ()
     others = (name for name in methods if name != METHOD)
-    refused = {name: why for name in others if (why := _refusal(subject.model, name, subject.inputs))}
+    refused = {name: why for name in others if (why := _refusal(subject, name, frozen.trace))}
     notes = tuple(
         f"Not searched: {name}, which does not run on these inputs ({why}); search it on its own, with inputs for it."
         for name, why in refused.items()
@@ -141,23 +147,23 @@ def _searched(frozen: Frozen, subject: Subject, method: str | None) -> tuple[tup
     return tuple(name for name in methods if name not in refused), notes
 
 
-def _refusal(model: torch.nn.Module, method: str, inputs: Inputs) -> str:
-    """Returns why a method does not run on inputs; empty where it does."""
+def _refusal(subject: Subject, method: str, trace: Trace) -> str:
+    """Returns why a method does not run on the inputs; empty where it does."""
 
     def run() -> str:
-        given = cloned(inputs)
+        given = cloned(subject.inputs)
         try:
             with inference(), reported():
-                getattr(replica(model), method)(*given.args, **given.kwargs)
+                getattr(replica(subject.model), method)(*given.args, **given.kwargs)
         except CandidateError as error:
             return str(error).strip().splitlines()[0]
         return ""
 
-    found = in_fork(run)
+    found = in_fork(run, trace)
     return found.message if isinstance(found, Lost) else found
 
 
 def _written(frozen: Frozen, inputs: Inputs, method: str) -> tuple[str, ...]:
     """Returns what running a method writes; nothing is known of one that ends its process."""
-    found = in_fork(lambda: written_buffers(frozen.source, inputs, method))
+    found = in_fork(lambda: written_buffers(frozen.source, inputs, method), frozen.trace)
     return () if isinstance(found, Lost) else found

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from freeze_engine.bisection.asked import Asked, check_text
-from freeze_engine.bisection.asking import Asker, OnProbe, in_fork, why_not_forked
+from freeze_engine.bisection.asking import Asker, OnProbe, in_fork, why_exposed
 from freeze_engine.bisection.checks import Accuracy, Answer, Check, Latency
 from freeze_engine.bisection.command import Command
 from freeze_engine.bisection.freezes import Freeze, Subject, freeze, loaded_subject
@@ -17,6 +17,7 @@ from freeze_engine.bisection.running import Found, Search
 from freeze_engine.measure.devices import chosen_devices
 from freeze_engine.measure.generated import input_sets
 from freeze_engine.options import AccuracyCheck, CommandCheck, Progress
+from freeze_engine.trace import Trace
 from freeze_engine.worker.forked import Lost
 
 #: More sets of inputs than any check takes.
@@ -47,7 +48,7 @@ class _Searches:
         for prefixes in self.freeze.prefixes:
             check = self._check(prefixes)
             every = check.is_cheap if self.asked.every_step is None else self.asked.every_step
-            search = Search(self.freeze.trace, prefixes, Asker(check, progress, on_probe), every)
+            search = Search(self.freeze.trace, prefixes, Asker(check, self.freeze.trace, progress, on_probe), every)
             ended = found[prefixes.method] = search.run()
             self.probes += search.probes
             self.notes += (_of(prefixes.method, note) for note in search.notes)
@@ -71,7 +72,7 @@ class _Searches:
             message,
             tuple(self.probes),
             worst.culprit,
-            (*self.notes, *self.freeze.notes, *_exposed()),
+            (*self.notes, *self.freeze.notes, *_exposed(self.freeze.trace)),
             shown,
             self.freeze.trace,
         )
@@ -100,7 +101,7 @@ class _Searches:
         inputs = next(each.inputs for each in input_sets(self.subject.inputs, _MANY) if each.name == failing.inputs)
         fault = Fault(check, culprit, self.freeze.trace, failing)
         recipes = prefixes.recipes(culprit, found.guilty, inputs, isinstance(check, CommandCheck))
-        made = in_fork(lambda: reproduction(script, fault, recipes))
+        made = in_fork(lambda: reproduction(script, fault, recipes), self.freeze.trace)
         if isinstance(made, Lost):
             self.notes.append(f"No script could be written: while it was, {made.message}.")
             return None
@@ -111,26 +112,28 @@ class _Searches:
 _SEVERITY = ("found", "broken_before", "inconclusive", "nothing_found")
 
 
-def searched(asked: Asked, progress: Progress, on_probe: OnProbe) -> Bisection:
+def searched(asked: Asked, progress: Progress, on_probe: OnProbe, *, can_start_tasks: bool = True) -> Bisection:
     """Freezes a model, and searches for what breaks a check.
 
     Args:
         asked: what for.
         progress: told what is being done.
         on_probe: told of each answer of the check.
+        can_start_tasks: whether ``torch.jit.fork`` can run here.
 
     Raises:
         FreezerError: as `bisect`.
         Exception: whatever torch raises while it freezes, unchanged.
     """
     subject = loaded_subject(asked.model, asked.inputs, asked.options, asked.via, asked.map_location)
-    return _Searches(asked, subject, freeze(subject, asked.method, progress)).run(progress, on_probe)
+    frozen = freeze(subject, asked.method, progress, can_start_tasks)
+    return _Searches(asked, subject, frozen).run(progress, on_probe)
 
 
 def _of(method: str, text: str) -> str:
     return text if method == FORWARD else f"{method}: {text}"
 
 
-def _exposed() -> Sequence[str]:
-    why = why_not_forked()
+def _exposed(trace: Trace) -> Sequence[str]:
+    why = why_exposed(trace)
     return (f"The candidates ran in the process of the search, which a crash would have ended: {why}.",) if why else ()

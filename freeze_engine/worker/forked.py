@@ -21,6 +21,7 @@ import traceback
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Literal, TypeVar, cast
 
 from freeze_engine.errors import CrashError
@@ -29,6 +30,8 @@ from freeze_engine.worker.death import cause_of
 
 CAN_FORK = sys.platform == "linux"
 """Elsewhere a fork of a process that has used system libraries may not go on using them."""
+#: What torch (2.9 to 2.15) calls the threads that run what torch.jit.fork starts (c10/core/thread_pool.cpp).
+_TASK_THREAD = "PTThreadPool"
 _LENGTH = struct.Struct("!Q")
 _READ_BYTES = 1 << 16
 #: Only the end of the process is noticed so late, where something that it started holds its pipe open.
@@ -52,6 +55,25 @@ class Lost:
     how: Literal["died", "hung"]
     type: str
     message: str
+
+
+def why_not_forked() -> str:
+    """Returns why a fork of this process could not run models; empty where it can."""
+    if not CAN_FORK:
+        return "forks are used on Linux only"
+    torch = sys.modules.get("torch")
+    return "a fork cannot use CUDA" if torch is not None and torch.cuda.is_initialized() else ""
+
+
+def has_task_threads() -> bool:
+    """Returns whether ``torch.jit.fork`` has run here; in a fork of this process it would wait for ever."""
+    if not CAN_FORK:
+        return False
+    for thread in Path("/proc/self/task").iterdir():
+        with contextlib.suppress(FileNotFoundError):  # it has ended meanwhile
+            if (thread / "comm").read_text().strip() == _TASK_THREAD:
+                return True
+    return False
 
 
 def forked(

@@ -19,7 +19,8 @@ from freeze_engine.bisection.command import Command
 from freeze_engine.bisection.prefix import Prefix
 from freeze_engine.measure.candidate import Candidate
 from freeze_engine.worker.forked import CAN_FORK
-from tests.torch import models
+from tests.builders import empty_trace
+from tests.torch import graph_models, models
 
 pytestmark = pytest.mark.skipif(not CAN_FORK, reason="forks are used on Linux only")
 MUL_FOLD = OPTIONAL["FoldFrozenConvMulOrDiv"].binding
@@ -116,7 +117,7 @@ def test_a_candidate_that_hangs_is_bad_at_its_limit(kind):
         else Latency(fe.LatencyCheck(limit_s=0.2), inputs, "cpu")
     )
     asked: list[str] = []
-    asker = Asker(check, lambda now, *_: asked.append(now), print)
+    asker = Asker(check, empty_trace(), lambda now, *_: asked.append(now), print)
     assert asker.ask(prefix(7, torch.ops.freezer_tests.hang), prefix(0, nn.Identity())) == Answer(
         "bad", "not done after 0.2 s", ran="hung"
     )
@@ -125,7 +126,7 @@ def test_a_candidate_that_hangs_is_bad_at_its_limit(kind):
 
 def test_what_crashes_while_it_is_saved_cannot_be_put_to_a_command():
     crashing = Prefix(7, "step 7", unmade, lambda path: ctypes.string_at(0))
-    asker = Asker(Command(fe.CommandCheck(("true",)), ".pt", "forward"), lambda *now: None, print)
+    asker = Asker(Command(fe.CommandCheck(("true",)), ".pt", "forward"), empty_trace(), lambda *now: None, print)
     assert asker.ask(crashing, crashing) == Answer(
         "untestable", "torch cannot save it: the process was ended by SIGSEGV (segmentation fault)"
     )
@@ -236,4 +237,17 @@ def test_a_search_of_several_methods_says_which():
     assert (found.ending, found.message) == (
         "nothing_found",
         "The check does not fail: what comes out of the freeze passes it. Searched: forward, features.",
+    )
+
+
+def test_a_model_whose_forks_would_hang_is_searched_without_any():
+    model = graph_models.ForkedPart().eval()
+    torch.jit.script(model)(torch.ones(2, 2))  # torch's threads for tasks are here from now on, and in no fork
+    with pytest.raises(fe.FreezerError, match=r"calls torch\.jit\.fork.*apart=False"):
+        fe.bisect(model, torch.ones(2, 2), apart=True)
+    found = fe.bisect(model, torch.ones(2, 2))
+    assert found.ending == "nothing_found"
+    assert found.notes == (
+        "The candidates ran in the process of the search, which a crash would have ended: the model calls "
+        "torch.jit.fork, which has run here before and would wait for ever in a fork.",
     )
