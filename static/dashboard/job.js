@@ -191,7 +191,7 @@ var FreezerDashboard = FreezerDashboard || {};
       const { stages, name } = this.app.backend(job.backend);
       if (this.waiting === job.stage) return;
       this.waiting = job.stage;
-      const words = stages.length ? `${name} goes through these stages; its steps appear once it has compiled.` : "Steps appear here as torch runs them.";
+      const words = stages.length ? `${name} goes through these stages; its steps appear here as they run.` : "Steps appear here as torch runs them.";
       const row = ({ id, help }) => h("li", { class: id === job.stage ? "fd-stage-now" : "", "aria-current": id === job.stage ? "step" : null }, h("strong", null, id), h("span.fv-muted", null, help));
       fill(this.nothing, h("p.fv-muted", null, words), stages.length ? h("ol.fd-stages", { "aria-label": "Stages" }, stages.map(row)) : null);
     }

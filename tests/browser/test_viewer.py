@@ -592,14 +592,14 @@ def test_axe_finds_nothing_serious(mounted, scheme):
 def test_passes_far_apart_open_where_they_differ(mounted):
     page = mounted(synthetic_trace(1_500, 8), "{state: {step: 1}}")
     view = "viewer.panels.get('graph').view"
-    page.evaluate(f"{view}.camera.jump({{y: {view}._whole().height, zoom: 1}})")
+    page.evaluate(f"{view}.camera.jump({{y: {view}.picture.whole.height, zoom: 1}})")
     place = page.evaluate(f"{view}.camera.place()")
     page.evaluate("viewer.setStep(3)")
     settle(page)
     assert page.evaluate(f"{view}.camera.place()") == place  # from pass to pass nothing moves
     page.evaluate("viewer.navigate({step: 7, against: 1})")
     settle(page)
-    assert page.evaluate(f"{view}._changedItems().some((item) => {view}.camera._sees({view}._box(item)))")
+    assert page.evaluate(f"{view}.picture.changedItems().some((item) => {view}.camera._sees({view}.picture.box(item)))")
 
 
 def test_a_constant_that_a_pass_folds_has_its_fate_in_the_graph_before(mounted):
