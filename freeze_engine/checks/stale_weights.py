@@ -141,8 +141,9 @@ class _Probing:
         stale = [f"{found} of {probed} {way}" for way, (found, probed) in told.items() if found]
         if stale:
             again = _AGAIN[self._context.trace.backend]
-            text = f"Freezing made constants of weights: it ignores {' and '.join(stale)}. After loading or changing "
-            return Check(NAME, "failed", f"{text}weights, {again}; do not train a frozen module.", details)
+            found = f"Freezing made constants of weights, as it is meant to: it ignores {' and '.join(stale)}."
+            remedy = f"After loading or changing weights, {again}; do not train a frozen module."
+            return Check(NAME, "failed", f"{found} {remedy}", details)
         if not any(probed for _, probed in told.values()):
             return Check(NAME, "unknown", "No weight changes the module's outputs.", details)
         return Check(NAME, "passed", "Its outputs follow every weight that was changed.", details)

@@ -97,7 +97,7 @@ def test_a_compiled_module_ignores_what_became_a_constant(compiled) -> None:
         fe.Check(
             "stale_weights",
             "failed",
-            f"Freezing made constants of weights: it ignores 9 of 10 changed in place. {RECOMPILE}",
+            f"Freezing made constants of weights, as it is meant to: it ignores 9 of 10 changed in place. {RECOMPILE}",
             (
                 "changed in place, noticed: calls",
                 f"changed in place, ignored: {ignored}",
@@ -151,7 +151,7 @@ def test_a_script_module_follows_what_it_shares_and_what_it_preserves() -> None:
     assert check == fe.Check(
         "stale_weights",
         "failed",
-        f"Freezing made constants of weights: it ignores 2 of 8 assigned anew. {REFREEZE}",
+        f"Freezing made constants of weights, as it is meant to: it ignores 2 of 8 assigned anew. {REFREEZE}",
         (
             f"changed in place, noticed: {every}",  # an unfolded constant is the parameter's own memory
             f"assigned anew, noticed: {kept}",
@@ -175,7 +175,8 @@ def test_what_was_folded_is_ignored_however_it_is_changed() -> None:
     [check] = fe.record(filled(Convolutional()), image(), measure=None, checks=("stale_weights",)).trace.checks
     folded = "bn.bias, bn.running_mean, bn.running_var, bn.weight, conv.bias, conv.weight"
     assert check.message == (
-        f"Freezing made constants of weights: it ignores 6 of 8 changed in place and 8 of 8 assigned anew. {REFREEZE}"
+        "Freezing made constants of weights, as it is meant to: it ignores 6 of 8 changed in place and 8 of 8 assigned "
+        f"anew. {REFREEZE}"
     )
     assert check.details[:2] == (
         "changed in place, noticed: head.bias, head.weight",
@@ -320,4 +321,4 @@ def test_a_recording_in_a_process_of_its_own_checks_as_well(tmp_path: Path) -> N
     assert ended.outcome == "finished"
     [check] = fe.load(request.output).checks
     assert (check.name, check.verdict) == ("stale_weights", "failed")
-    assert check.message.startswith("Freezing made constants of weights: it ignores ")
+    assert check.message.startswith("Freezing made constants of weights, as it is meant to: it ignores ")
