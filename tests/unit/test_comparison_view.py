@@ -100,10 +100,8 @@ def test_attributes_that_met_another_fate_come_first():
     [
         ({"name": "other"}, ["Net « naïve » <b>", "other"]),
         ({}, ["Net « naïve » <b>"] * 2),
-        (
-            {"created": "2026-03-04T05:06:07Z"},
-            ["Net « naïve » <b>, 2026-01-02 03:04:05", "Net « naïve » <b>, 2026-03-04 05:06:07"],
-        ),
+        ({"created": "2026-03-04T05:06:07Z"}, ["Net « naïve » <b>, 2026-01-02", "Net « naïve » <b>, 2026-03-04"]),
+        ({"created": "2026-01-02T05:06:07+00:00"}, ["Net « naïve » <b>, 03:04:05", "Net « naïve » <b>, 05:06:07"]),
         ({"backend": "inductor"}, ["Net « naïve » <b>, torchscript", "Net « naïve » <b>, inductor"]),
     ],
 )

@@ -8,7 +8,7 @@ same name (`freeze_engine.diff_traces`).
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, Final
 
 import freeze_engine as fe
 from viewer import comparison_charts
@@ -22,6 +22,10 @@ from viewer.view_models.comparison_sources import with_own_files
 from viewer.view_models.failure import failure_message, failure_title, knows_constants, notice_parts
 from viewer.view_models.overview import FATE_ORDER
 from viewer.view_models.wording import bytes_text, error_text, timed_text
+
+#: Where the day and the second end in a time such as ``2026-01-02T03:04:05Z``.
+_DAY: Final = 10
+_SECOND: Final = 19
 
 
 def comparison_data(first: fe.Trace, second: fe.Trace) -> dict[str, Any]:
@@ -84,7 +88,7 @@ def _names(first: fe.Trace, second: fe.Trace) -> list[str]:
     if names[0] != names[1]:
         return names
     told = [
-        [trace.backend, f"torch {trace.environment.torch}", trace.created.rstrip("Z").replace("T", " ")]
+        [trace.backend, f"torch {trace.environment.torch}", trace.created[:_DAY], trace.created[_DAY + 1 : _SECOND]]
         for trace in (first, second)
     ]
     apart = next(((one, other) for one, other in zip(*told, strict=True) if one != other), None)
