@@ -44,6 +44,7 @@ def paid_off(trace: fe.Trace, metrics: Sequence[fe.StepMetrics]) -> Iterator[str
         method = f" of {row['method']}" if len(trace.methods) > 1 else ""
         said = f"{row['verdict']}, {row['text']} the time of the first step"
         yield f"all passes{method} together on {row['device']}: {said}"
+        yield from (line for note in row["notes"] for line in paragraph(f"  {note}", "    "))
 
 
 def moved_the_numbers(trace: fe.Trace) -> Iterator[str]:

@@ -56,7 +56,7 @@ var FreezerViewer = FreezerViewer || {};
     together(row, several) {
       const of = several ? ` (${row.method}, ${row.device})` : ` on ${row.device}`;
       const words = row.verdict === "faster" || row.verdict === "slower" ? h(`strong.fv-verdict-${row.verdict}`, null, `measurably ${row.verdict}`) : h("strong", null, row.verdict);
-      return h("p", null, `All passes together${of}: `, words, h("span.fv-num", null, `, ${row.text} the time of the first step`));
+      return h("p", null, `All passes together${of}: `, words, h("span.fv-num", null, `, ${row.text} the time of the first step`), row.notes.length ? h("span.fv-muted.fv-small", null, ` (${row.notes.join("; ")})`) : null);
     }
 
     // --- what moved the numbers

@@ -58,7 +58,7 @@ def test_a_difference_that_was_not_claimed_did_not_pay_off():
 def test_all_passes_together_are_the_last_measured_step_against_the_first():
     (whole,) = findings(small_trace())["whole"]
     assert (whole["method"], whole["step"], whole["verdict"]) == ("forward", 10, "no measurable difference")
-    assert whole["text"] == "0.97× (0.93–1.01)"
+    assert (whole["text"], whole["notes"]) == ("0.97× (0.93–1.01)", ["2 outliers left out"])
 
 
 def test_an_unbounded_ratio_is_told_and_has_no_ends_to_draw():

@@ -56,7 +56,10 @@ def payoff_rows(metrics: Sequence[fe.StepMetrics]) -> list[dict[str, Any]]:
 
 
 def whole_rows(trace: fe.Trace) -> list[dict[str, Any]]:
-    """Returns what all passes did together: the last measured step of each method against its first, per device."""
+    """Returns what all passes did together: the last measured step of each method against its first, per device.
+
+    Its ``notes`` say what stands against the figures, such as too short a run.
+    """
     last: dict[tuple[str, str], tuple[int, fe.Latency]] = {}
     for step in trace.steps:
         for latency in step.latency:
@@ -67,6 +70,7 @@ def whole_rows(trace: fe.Trace) -> list[dict[str, Any]]:
             "device": device,
             "step": index,
             "verdict": latency.verdict,
+            "notes": list(latency.notes),
             **ratio_row(latency.ratio),
         }
         for (method, device), (index, latency) in last.items()
