@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import partial
 
@@ -71,11 +71,12 @@ def fates(story: Story) -> tuple[AttributeFate, ...]:
     """
     positions = {path: index for index, each in enumerate(story.compiled.inputs) for path in each.paths}
     known = {attribute.path: attribute for attribute in story.compiled.attributes}
-    found = {path: _fate(story, attribute, positions.get(path)) for path, attribute in known.items()}
+    read = _read_names(story.steps[0].graph)
+    found = {path: _fate(story, attribute, positions.get(path), read) for path, attribute in known.items()}
     return tuple(found[path] for path in sorted(found))
 
 
-def _fate(story: Story, attribute: ModelAttribute, position: int | None) -> AttributeFate:
+def _fate(story: Story, attribute: ModelAttribute, position: int | None, read: Set[str]) -> AttributeFate:
     judge = partial(
         AttributeFate,
         attribute.path,
@@ -95,7 +96,7 @@ def _fate(story: Story, attribute: ModelAttribute, position: int | None) -> Attr
     locations = tuple(Location(first.method, name) for name in holders)
     if any(origin.same for origin in holders.values()):
         return judge("inlined", step=inlining, locations=locations)
-    if not _is_read(first.graph, story.compiled.inputs[position].name):
+    if story.compiled.inputs[position].name not in read:
         evidence = (Evidence("no node of the graph reads it", first.method, first.index),)
         return judge("dropped", evidence=evidence, step=inlining)
     fold = _last_fold(story, position)
@@ -193,5 +194,5 @@ def _last_fold(story: Story, position: int) -> int | None:
     return max(steps, default=None)
 
 
-def _is_read(graph: GraphSnapshot, name: str) -> bool:
-    return name in graph.outputs or any(name in node.inputs for node in graph.walk())
+def _read_names(graph: GraphSnapshot) -> Set[str]:
+    return {*graph.outputs, *(name for node in graph.walk() for name in node.inputs)}
