@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.test_report_page import settle, until
+from tests.browser.test_report_page import open_at, settle
 from tests.browser.test_viewer import serious_findings
 from tests.two_backends import inductor, torchscript
 from viewer.report import render_comparison
@@ -25,14 +25,7 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def opened(page: Page, written: Path) -> Opener:
-    def open_page(fragment: str = "") -> Page:
-        page.goto("about:blank")
-        page.goto(f"{written.as_uri()}#{fragment}")
-        until(page, "globalThis.viewer !== undefined")
-        settle(page)
-        return page
-
-    return open_page
+    return lambda fragment="": open_at(page, written, fragment)
 
 
 def test_the_purposes_are_shown_first(opened: Opener):

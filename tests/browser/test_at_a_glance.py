@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 import freeze_engine as fe
-from tests.browser.test_report_page import settle, until
+from tests.browser.test_report_page import open_at, until
 from tests.builders import small_trace
 from viewer.report import render_report
 
@@ -43,11 +43,7 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def opened(page: Page, report: Path) -> Opener:
     def open_page(fragment: str = "", width: int = 1440, height: int = 900) -> Page:
         page.set_viewport_size({"width": width, "height": height})
-        page.goto("about:blank")
-        page.goto(f"{report.as_uri()}#{fragment}")
-        until(page, "globalThis.viewer !== undefined")
-        settle(page)
-        return page
+        return open_at(page, report, fragment)
 
     return open_page
 

@@ -10,7 +10,7 @@ import torch
 from playwright.sync_api import Page, expect
 
 import freeze_engine as fe
-from tests.browser.test_report_page import settle, until
+from tests.browser.test_report_page import each_once, open_at, settle
 from tests.browser.test_viewer import host_page, serious_findings
 from viewer.report import render_comparison
 from viewer.view_models.comparison import comparison_data
@@ -56,29 +56,17 @@ KINDS: dict[str, Callable[[], tuple[fe.Trace, fe.Trace]]] = {
 @pytest.fixture(scope="module")
 def pages(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
     """Writes each kind of page once."""
-    folder = tmp_path_factory.mktemp("comparisons")
+    return each_once(tmp_path_factory.mktemp("comparisons"), lambda kind, path: write_comparison(KINDS[kind](), path))
 
-    def written(kind: str) -> Path:
-        path = folder / f"{kind}.html"
-        if not path.exists():
-            path.write_text(render_comparison(*KINDS[kind]()), encoding="utf-8")
-        return path
 
-    return written
+def write_comparison(traces: tuple[fe.Trace, fe.Trace], path: Path) -> None:
+    path.write_text(render_comparison(*traces), encoding="utf-8")
 
 
 @pytest.fixture
 def opened(page: Page, pages: Callable[[str], Path]) -> Opener:
-    """Opens a comparison at a fragment and waits until it is shown."""
-
-    def open_page(kind: str, fragment: str = "") -> Page:
-        page.goto("about:blank")
-        page.goto(f"{pages(kind).as_uri()}#{fragment}")
-        until(page, "globalThis.viewer !== undefined")
-        settle(page)
-        return page
-
-    return open_page
+    """Opens a comparison at a fragment."""
+    return lambda kind, fragment="": open_at(page, pages(kind), fragment)
 
 
 def shown(page: Page) -> tuple[int | None, int | None]:

@@ -10,11 +10,12 @@ import pytest
 from playwright.sync_api import Page, expect
 
 import freeze_engine as fe
+from tests.browser.test_comparison import write_comparison
 from tests.browser.test_kernels import kernel_trace
-from tests.browser.test_report_page import settle, until
+from tests.browser.test_report_page import each_once, open_at, settle, until
 from tests.browser.test_viewer import serious_findings
 from viewer.notebook.subject import one_trace, two_traces
-from viewer.report import render_comparison, render_report
+from viewer.report import render_report
 
 Opener = Callable[..., Page]
 SLOWER = fe.Interval(9000.0, 8000.0, 9900.0)
@@ -60,27 +61,12 @@ KINDS: dict[str, Callable[[], tuple[fe.Trace, fe.Trace]]] = {
 
 @pytest.fixture(scope="module")
 def pages(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
-    folder = tmp_path_factory.mktemp("tabs")
-
-    def written(kind: str) -> Path:
-        path = folder / f"{kind}.html"
-        if not path.exists():
-            path.write_text(render_comparison(*KINDS[kind]()), encoding="utf-8")
-        return path
-
-    return written
+    return each_once(tmp_path_factory.mktemp("tabs"), lambda kind, path: write_comparison(KINDS[kind](), path))
 
 
 @pytest.fixture
 def opened(page: Page, pages: Callable[[str], Path]) -> Opener:
-    def open_page(kind: str, fragment: str) -> Page:
-        page.goto("about:blank")
-        page.goto(f"{pages(kind).as_uri()}#{fragment}")
-        until(page, "globalThis.viewer !== undefined")
-        settle(page)
-        return page
-
-    return open_page
+    return lambda kind, fragment: open_at(page, pages(kind), fragment)
 
 
 def test_what_differs_is_said_first_and_leads_to_the_passes(opened: Opener):

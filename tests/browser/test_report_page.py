@@ -23,7 +23,6 @@ Opener = Callable[..., Page]
 @pytest.fixture(scope="module")
 def reports(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
     """Writes each kind of report once."""
-    folder = tmp_path_factory.mktemp("reports")
     kinds: dict[str, Callable[[], fe.Trace]] = {
         "small": small_trace,
         "failed": failed_trace,
@@ -33,35 +32,45 @@ def reports(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
         "hostile_failed": lambda: poisoned(failed_trace()),
     }
 
-    def report(kind: str) -> Path:
-        path = folder / f"{kind}.html"
-        if not path.exists():
-            write_report(kinds[kind](), path)
-        return path
-
-    return report
+    return each_once(tmp_path_factory.mktemp("reports"), lambda kind, path: write_report(kinds[kind](), path))
 
 
 @pytest.fixture
 def opened(page: Page, reports: Callable[[str], Path]) -> Opener:
-    """Opens a report at a fragment and waits until it is shown."""
-
-    def open_report(kind: str = "small", fragment: str = "") -> Page:
-        page.goto("about:blank")
-        page.goto(f"{reports(kind).as_uri()}#{fragment}")
-        until(page, "globalThis.viewer !== undefined")
-        settle(page)
-        return page
-
-    return open_report
+    """Opens a report at a fragment."""
+    return lambda kind="small", fragment="": open_at(page, reports(kind), fragment)
 
 
 def open_trace(page: Page, trace: fe.Trace, folder: Path, fragment: str = "") -> None:
     """Opens the report of a trace of a test's own."""
     write_report(trace, folder / "report.html")
-    page.goto(f"{(folder / 'report.html').as_uri()}#{fragment}")
+    open_at(page, folder / "report.html", fragment)
+
+
+def each_once(folder: Path, write: Callable[[str, Path], object]) -> Callable[[str], Path]:
+    """Returns what gives the page of a kind, written when it is first asked for.
+
+    Args:
+        folder: where the pages are.
+        write: writes the page of a kind to a path.
+    """
+
+    def written(kind: str) -> Path:
+        path = folder / f"{kind}.html"
+        if not path.exists():
+            write(kind, path)
+        return path
+
+    return written
+
+
+def open_at(page: Page, path: Path, fragment: str) -> Page:
+    """Opens a page of a viewer at a fragment, whatever was open before, and waits until it is shown."""
+    page.goto("about:blank")
+    page.goto(f"{path.as_uri()}#{fragment}")
     until(page, "globalThis.viewer !== undefined")
     settle(page)
+    return page
 
 
 def poisoned(value: Any, name: str = "") -> Any:
