@@ -21,6 +21,7 @@ from freeze_engine.trace import Failure, Notice, Step, Trace
 from freeze_engine.worker.child import Send
 from freeze_engine.worker.estimate import Pace
 from freeze_engine.worker.events import JobEnded, JobEvent, JobPreview, JobProgress, JobStep, event_line
+from freeze_engine.worker.interrupts import Interrupts
 from freeze_engine.worker.journal import TORCH_LOG, Journal
 from freeze_engine.worker.output import write_output
 from freeze_engine.worker.request import REQUEST, RecordRequest, read_request
@@ -49,11 +50,12 @@ def run(folder: Path, send: Send) -> None:
     request = read_request((folder / REQUEST).read_text())
     # The process is ours, and what the user asked to see recorded is TorchScript.
     with closing(Journal(folder)) as journal, undeprecated():
-        watcher = _JobWatcher(folder, request.output, journal, lambda event: send(event_line(event)))
+        interrupts = Interrupts()
+        watcher = _JobWatcher(folder, request.output, journal, interrupts, lambda event: send(event_line(event)))
         try:
             ended = _recorded(request, watcher)
         except BaseException as error:  # noqa: BLE001 - whatever ends the recording is its outcome, an exit included
-            ended = _failed(error, watcher)
+            ended = _failed(error, watcher, interrupted=interrupts.came or isinstance(error, KeyboardInterrupt))
     send(event_line(ended))
 
 
@@ -96,13 +98,13 @@ def _loaded(request: RecordRequest) -> LoadedModel:
         return load_model(request.model, map_location=request.device, trusted=request.trusted)
 
 
-def _failed(error: BaseException, watcher: _JobWatcher) -> JobEnded:
+def _failed(error: BaseException, watcher: _JobWatcher, *, interrupted: bool) -> JobEnded:
     from freeze_engine.backends.failures import partial_trace
 
     is_refusal = isinstance(error, FreezerError)
     text = (str(error) if is_refusal else f"{type(error).__name__}: {error}").strip()
     ended = JobEnded(
-        outcome="cancelled" if isinstance(error, KeyboardInterrupt) else "failed",
+        outcome="cancelled" if interrupted else "failed",
         trace=watcher.preview,
         message=_first_line(text),
         died_in=watcher.now,
@@ -139,7 +141,9 @@ class _JobWatcher(Watcher):
 
     watches = True
 
-    def __init__(self, folder: Path, output: Path, journal: Journal, send: Callable[[JobEvent], None]) -> None:
+    def __init__(
+        self, folder: Path, output: Path, journal: Journal, interrupts: Interrupts, send: Callable[[JobEvent], None]
+    ) -> None:
         super().__init__(self._progress)
         self.log_file = folder / TORCH_LOG
         self.now = ""
@@ -148,6 +152,7 @@ class _JobWatcher(Watcher):
         self._journal = journal
         self.output = output
         self._folder = folder
+        self._interrupts = interrupts
         self._send = send
         self._pace = Pace(0, 0, monotonic())
         self._told_s = 0.0
@@ -194,6 +199,7 @@ class _JobWatcher(Watcher):
         write_output(trace, self.output.with_suffix(f".{name}.fztrace"), self._folder)
 
     def _progress(self, message: str, done: int, total: int) -> None:
+        self._interrupts.check()
         self.now = message
         self._journal.doing(message)
         now_s = monotonic()

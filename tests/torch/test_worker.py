@@ -407,6 +407,17 @@ def test_an_interrupt_before_there_is_anything(output):
     assert (ended.outcome, ended.trace) == ("cancelled", None)
 
 
+@pytest.mark.parametrize("model", ["swallows_interrupts", "renames_interrupts"])
+def test_an_interrupt_that_the_model_catches_ends_it_too(model, output):
+    asleep = threading.Event()
+    job = Job(output, model, on_output=lambda stream, data: asleep.set())
+    job.start()
+    assert asleep.wait(LIMIT_S)
+    job.process.interrupt()
+    ended = job.process.wait(60)
+    assert (ended.outcome, ended.trace) == ("cancelled", None)
+
+
 def test_what_torch_does_not_interrupt_is_ended_by_cancelling(output):
     job = Job(output, "deaf_hang")
     job.start()

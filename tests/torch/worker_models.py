@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import os
 import signal
@@ -94,6 +95,19 @@ def printing_and_dying():
 def slow():
     sys.stdout.write("asleep\n")
     time.sleep(1000)
+
+
+def swallows_interrupts():
+    with contextlib.suppress(KeyboardInterrupt):
+        slow()
+    return plain()
+
+
+def renames_interrupts():
+    try:
+        slow()
+    except KeyboardInterrupt:
+        raise RuntimeError("renamed") from None
 
 
 def inside_nothing():

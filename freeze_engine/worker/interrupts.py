@@ -1,0 +1,34 @@
+"""The caller's wish that a recording end, which an exception alone may not bring through."""
+
+from __future__ import annotations
+
+import signal
+from types import FrameType
+
+
+class Interrupts:
+    """Raises `KeyboardInterrupt` when the caller interrupts this process, as Python does, and remembers it.
+
+    The exception can be lost (Python only prints what a callback of a weak reference or a ``__del__`` raises, and
+    a model may catch it) or come out of torch's C++ as another one.
+
+    Attributes:
+        came: whether one did.
+    """
+
+    def __init__(self) -> None:
+        self.came = False
+        signal.signal(signal.SIGINT, self._take)
+
+    def check(self) -> None:
+        """Raises the one that came again, where it was lost.
+
+        Raises:
+            KeyboardInterrupt: one came.
+        """
+        if self.came:
+            raise KeyboardInterrupt
+
+    def _take(self, number: int, frame: FrameType | None) -> None:
+        self.came = True
+        signal.default_int_handler(number, frame)
