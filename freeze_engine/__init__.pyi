@@ -95,6 +95,9 @@ from .models import (
     LoadedModel as LoadedModel,
     load_model as load_model,
 )
+from .notice_codes import (
+    NOTICE_CODES as NOTICE_CODES,
+)
 from .options import (
     CHECKS as CHECKS,
     COMPILE_MODES as COMPILE_MODES,
@@ -135,6 +138,12 @@ from .session import (
     Recording as Recording,
     capture as capture,
     record as record,
+)
+from .spelling import (
+    did_you_mean as did_you_mean,
+)
+from .temporary import (
+    temporary_folder as temporary_folder,
 )
 from .tensor_inputs import (
     make_inputs as make_inputs,
@@ -211,5 +220,4 @@ from .worker import (
     RecordingProcess as RecordingProcess,
     RecordRequest as RecordRequest,
     inspect_model as inspect_model,
-    temporary_folder as temporary_folder,
 )

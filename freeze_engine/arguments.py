@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from freeze_engine.errors import FreezerError
 from freeze_engine.inputs import Inputs
-from freeze_engine.options import CHECKS, CheckName, InductorOptions, TorchScriptOptions
+from freeze_engine.options import CHECKS, CheckName, InductorOptions, Measure, TorchScriptOptions
+from freeze_engine.spelling import did_you_mean
 
 if TYPE_CHECKING:
     import torch
@@ -27,7 +28,11 @@ def options_for(
         "inductor": InductorOptions,
     }
     if backend not in classes:
-        raise FreezerError(f"backend={backend!r} is not known; this version records {' and '.join(map(repr, classes))}")
+        meant = did_you_mean(str(backend), classes)
+        raise FreezerError(
+            f"backend={backend!r} is not known; this version records {' and '.join(map(repr, classes))}"
+            f"{'.' if meant else ''}{meant}"
+        )
     wanted = classes[backend]
     options = wanted() if options is None else options
     if not isinstance(options, wanted):
@@ -35,6 +40,16 @@ def options_for(
             f"backend={backend!r} does not go with options of {type(options).__name__}: pass fe.{wanted.__name__}"
         )
     return options
+
+
+def check_measure(measure: object) -> None:
+    """Checks that what to measure is said by the class for it.
+
+    Raises:
+        FreezerError: it is not.
+    """
+    if measure is not None and not isinstance(measure, Measure):
+        raise FreezerError(f"measure={measure!r}: pass fe.Measure(...), or None to record only")
 
 
 def known_checks(names: Sequence[str]) -> tuple[CheckName, ...]:
@@ -48,7 +63,7 @@ def known_checks(names: Sequence[str]) -> tuple[CheckName, ...]:
     known: dict[str, CheckName] = {name: name for name in CHECKS}
     for name in names:
         if name not in known:
-            raise FreezerError(f"there is no check {name!r}; there are {', '.join(CHECKS)}")
+            raise FreezerError(f"there is no check {name!r}; there are {', '.join(CHECKS)}.{did_you_mean(name, known)}")
     return tuple(known[name] for name in dict.fromkeys(names))
 
 

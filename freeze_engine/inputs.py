@@ -16,14 +16,14 @@ Free of torch: `freeze_engine.tensor_inputs.make_inputs` turns requests into ten
 
 from __future__ import annotations
 
-import difflib
 import keyword
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, NoReturn
 
 from freeze_engine.errors import ModelSpecError
+from freeze_engine.spelling import did_you_mean
 
 INTEGER_RANGES: Mapping[str, range] = {
     "uint8": range(2**8),
@@ -110,12 +110,6 @@ def parse_input(text: str) -> InputRequest:
     if not name.isidentifier() or keyword.iskeyword(name):
         _refuse(text, f"{name!r} is not a name that an argument can have", "mask=1x16:bool")
     return InputRequest(name, _value(text, rest))
-
-
-def did_you_mean(word: str, known: Iterable[str]) -> str:
-    """Returns `` Did you mean …?`` with names close to ``word``, or nothing if none is."""
-    close = difflib.get_close_matches(word, known, n=3)
-    return f" Did you mean {' or '.join(close)}?" if close else ""
 
 
 def _value(text: str, part: str) -> RandomTensor | SavedTensor | bool | int | float:

@@ -29,7 +29,8 @@ from freeze_engine.errors import ModelSpecError
 from freeze_engine.examples import EXAMPLES
 from freeze_engine.exported_program import check_exported_program
 from freeze_engine.file_kinds import file_kind
-from freeze_engine.inputs import Inputs, did_you_mean
+from freeze_engine.inputs import Inputs
+from freeze_engine.spelling import did_you_mean
 from freeze_engine.tensor_inputs import device_named, moved
 
 FORMS = (
@@ -95,6 +96,19 @@ def load_model(spec: str, *, map_location: str | None = None, trusted: bool = Tr
     if path.is_dir():
         raise ModelSpecError(f"MODEL {spec!r} is a folder. Give {FORMS}.")
     raise ModelSpecError(f"MODEL {spec!r} is neither a file here nor of a known form.{_hint(spec)} Give {FORMS}.")
+
+
+def check_module(model: object) -> None:
+    """Checks that a model is a module.
+
+    Raises:
+        ModelSpecError: it is something else.
+    """
+    if isinstance(model, nn.Module):
+        return
+    made = f"an instance of it, {model.__name__}(...)" if isinstance(model, type) else "a torch.nn.Module in eval mode"
+    what = f"the class {model.__name__}" if isinstance(model, type) else f"a {type(model).__name__}"
+    raise ModelSpecError(f"the model is {what}: pass {made}, or {FORMS}")
 
 
 def _hint(spec: str) -> str:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Final, Literal, get_args
 
 from freeze_engine.errors import FreezerError
+from freeze_engine.spelling import did_you_mean
 
 Progress = Callable[[str, int, int], None]
 """Called as ``progress(message, done, total)``; ``done`` and ``total`` count units of one phase."""
@@ -41,6 +42,15 @@ class TorchScriptOptions:
     other_methods: tuple[str, ...] = ()
     without: tuple[str, ...] = ()
 
+    def __post_init__(self) -> None:
+        """Refuses a text where names are due, which would pass for one name per letter.
+
+        Raises:
+            FreezerError: it is one.
+        """
+        for name in ("preserved_attrs", "other_methods", "without"):
+            _check_names(name, getattr(self, name))
+
 
 @dataclass(frozen=True, slots=True)
 class InductorOptions:
@@ -65,6 +75,17 @@ class InductorOptions:
     max_autotune: bool | None = None
     force_disable_caches: bool = False
     without: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Checks the names.
+
+        Raises:
+            FreezerError: there is no such mode, or a text stands where names are due.
+        """
+        if self.mode is not None and self.mode not in COMPILE_MODES:
+            meant = did_you_mean(str(self.mode), COMPILE_MODES)
+            raise FreezerError(f"mode={self.mode!r} is not known; there are {', '.join(COMPILE_MODES)}.{meant}")
+        _check_names("without", self.without)
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,8 +116,11 @@ class Measure:
         """Checks the numbers.
 
         Raises:
-            FreezerError: one is too small.
+            FreezerError: one is too small, or a text stands where devices are due.
         """
+        _check_names("devices", self.devices)
+        if not 0 <= self.seconds < float("inf"):
+            raise FreezerError(f"seconds={self.seconds}: it must be a time, such as 12.0")
         for name, value in (("threads", self.threads), ("input_sets", self.input_sets)):
             if value is not None and value < 1:
                 raise FreezerError(f"{name}={value}: it must be at least 1")
@@ -164,3 +188,19 @@ class RecordOptions:
     call: str | None = None
     checks: tuple[CheckName, ...] = ()
     ablation: bool = False
+
+    def __post_init__(self) -> None:
+        """Refuses a way into TorchScript that there is not.
+
+        Raises:
+            FreezerError: it is none.
+        """
+        if self.via not in ("script", "trace"):
+            raise FreezerError(f"via={self.via!r}: a module gets into TorchScript by 'script' or 'trace'")
+
+
+def _check_names(option: str, names: object) -> None:
+    if isinstance(names, str):
+        raise FreezerError(f"{option}={names!r} is a text: pass a tuple, {option}=({names!r},)")
+    if not isinstance(names, (tuple, list)) or not all(isinstance(name, str) for name in names):
+        raise FreezerError(f"{option}={names!r} is no tuple of names: pass one such as {option}=('a.b',)")

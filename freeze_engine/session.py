@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from freeze_engine.arguments import as_inputs, call_text, known_checks, options_for
+from freeze_engine.arguments import as_inputs, call_text, check_measure, known_checks, options_for
 from freeze_engine.errors import FreezerError
 from freeze_engine.inputs import Inputs
 from freeze_engine.options import (
@@ -84,6 +84,8 @@ class Captured:
         self._freezes = freezes
         self._compiles = compiles
         self._built: dict[tuple[object, ...], Trace] = {}
+        self._kept: tuple[Trace, ...] = ()
+        self._over = False
 
     @property
     def traces(self) -> tuple[Trace, ...]:
@@ -93,15 +95,29 @@ class Captured:
         Graphs of a function without a module belong together where they are of the same code, or follow a graph break.
 
         A trace is put together when it is first asked for, so that the capture itself costs next to nothing; until
-        then the modules are kept alive.
+        that is done after the block, the modules are kept alive.
         """
+        traces = (*self._kept, *self._read())
+        if self._over:
+            # A task that began in the block may still add to it.
+            self._kept = traces
+            self._freezes.freezes.clear()
+            self._compiles.compiles.clear()
+            self._built.clear()
+        return traces
+
+    def end(self) -> None:
+        """Is told that the block is over."""
+        self._over = True
+
+    def _read(self) -> Iterator[Trace]:
         from freeze_engine.backends.inductor.recording import callables
 
         begun: list[tuple[int, RawFreeze | list[RawCompile]]] = [
             (freeze.began_ns, freeze) for freeze in self._freezes.freezes
         ]
         begun += [(graphs[0].began_ns, graphs) for graphs in callables(self._compiles.compiles)]
-        return tuple(self._trace(found) for _, found in sorted(begun, key=lambda pair: pair[0]))
+        return (self._trace(found) for _, found in sorted(begun, key=lambda pair: pair[0]))
 
     def _trace(self, found: RawFreeze | list[RawCompile]) -> Trace:
         from freeze_engine.backends.inductor.recording import trace_of as trace_of_compiles
@@ -140,7 +156,10 @@ def capture() -> Iterator[Captured]:
     with capturing() as freezes, capturing_compiles() as compiles:
         captured = Captured(freezes, compiles)
         freezes.settle = lambda: captured.traces
-        yield captured
+        try:
+            yield captured
+        finally:
+            captured.end()
 
 
 def record(
@@ -189,9 +208,10 @@ def record(
         Exception: whatever torch raises, unchanged; `partial_trace` has the trace up to there.
     """
     from freeze_engine.backends.torchscript.watcher import Watcher, silent
-    from freeze_engine.models import load_model
+    from freeze_engine.models import check_module, load_model
 
     options = options_for(backend, options)
+    check_measure(measure)
     given = as_inputs(inputs)
     spec = repr(str(model)) if isinstance(model, (str, Path)) else name or type(model).__name__
     asked_via = via
@@ -200,6 +220,7 @@ def record(
         model, given, name, via = loaded.module, given or loaded.inputs, name or loaded.name, via or loaded.via
         if isinstance(options, TorchScriptOptions):
             options = replace(options, preserved_attrs=options.preserved_attrs or loaded.preserved_attrs)
+    check_module(model)
     call = call or call_text(spec, options, asked_via, checks, ablation)
     how = RecordOptions(via or "script", tuple(check_inputs), name, call, known_checks(checks), ablation)
     return record_loaded(model, given, options, how, measure, Watcher(progress or silent))

@@ -12,8 +12,11 @@ from hypothesis import HealthCheck, settings
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
-settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.load_profile("untimed")
+# The same examples in every run, so that a run fails only for what was changed.
+# ``--hypothesis-profile=searching`` looks for new ones.
+settings.register_profile("searching", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("steady", settings.get_profile("searching"), derandomize=True)
+settings.load_profile("steady")
 
 # A shell has what it runs in the background ignore Ctrl-C, and all that is started from there: servers, recordings.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
@@ -35,10 +38,11 @@ def update_golden(request: pytest.FixtureRequest) -> bool:
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
     """One headless Chromium for all tests that need one: a thread can run playwright only once at a time."""
-    from playwright.sync_api import sync_playwright
+    from playwright.sync_api import expect, sync_playwright
 
-    from tests.browser.conftest import ARGUMENTS, installed_chromium
+    from tests.browser.conftest import ARGUMENTS, PATIENCE_MS, installed_chromium
 
+    expect.set_options(timeout=PATIENCE_MS)
     with sync_playwright() as playwright:
         chromium = playwright.chromium.launch(executable_path=installed_chromium(), args=list(ARGUMENTS))
         yield chromium

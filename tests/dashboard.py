@@ -100,5 +100,8 @@ def running_server(folder: Path, *words: str) -> Iterator[RunningServer]:
         yield RunningServer(process, link, folder)
     finally:
         if process.poll() is None:
+            process.send_signal(signal.SIGINT)  # killed, it would leave its temporary folder behind
+        try:
+            process.communicate(timeout=60)
+        finally:
             process.kill()
-        process.communicate()

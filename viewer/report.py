@@ -40,6 +40,8 @@ VIEWER_SCRIPTS: Final = (
     "state.js",
     "pass_frame.js",
     "passes.js",
+    "section.js",
+    "attribute_details.js",
     "details.js",
     "attributes.js",
     "ir.js",

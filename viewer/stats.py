@@ -29,6 +29,7 @@ from viewer.view_models.wording import (
 )
 
 _SHOWN_PATHS = 8
+_SHOWN_MISSES = 3
 
 
 def stats_text(trace: fe.Trace) -> str:
@@ -56,7 +57,7 @@ def stats_text(trace: fe.Trace) -> str:
         _section("Folds that did not happen", _near_misses(trace)),
         _section("Notices", (line for notice in trace.notices for line in _notice(trace, notice))),
         _section("Not in this trace", stats_findings.absent(trace)),
-        _section(_ending(trace.failure), _failure(trace.failure)),
+        _section(_ending(trace.failure), _failure(trace)),
     )
     texts = ("\n".join(printable(line) for line in section) for section in map(tuple, sections) if section)
     return "\n\n".join(texts) + "\n"
@@ -98,7 +99,7 @@ def _pass_row(trace: fe.Trace, metrics: fe.StepMetrics) -> dict[str, str]:
         ">nodes": str(metrics.nodes),
         "±": _delta(metrics) if step.changed else "",
         ">time": "" if step.duration_ns is None else duration_text(step.duration_ns),
-        ">constants": bytes_text(step.constant_bytes) if knows_constants(trace.failure) else "unknown",
+        ">constants": bytes_text(step.constant_bytes) if knows_constants(trace) else "unknown",
         ">+/−": bytes_delta_text(metrics.constant_bytes_delta) if metrics.constant_bytes_delta else "",
     }
     return row | _measured(step.latency, step.numerics)
@@ -172,10 +173,17 @@ def _largest(fates: list[fe.AttributeFate]) -> str:
 
 
 def _near_misses(trace: fe.Trace) -> Iterator[str]:
+    """Yields the first ones of each kind and reason: a network repeats itself, and so does what it does not fold."""
+    alike: dict[tuple[int, str, str], list[fe.NearMiss]] = {}
     for miss in trace.near_misses:
-        reason = miss.reason.replace("_", " ")
-        yield f"{miss.kind}: {miss.node} next to {miss.neighbour}, {pass_text(trace.steps[miss.step])}: {reason}"
-        yield from (f"  {line}" for line in (miss.detail, miss.advice) if line)
+        alike.setdefault((miss.step, miss.kind, miss.reason), []).append(miss)
+    for (index, kind, reason), misses in alike.items():
+        where = f"{pass_text(trace.steps[index])}: {reason.replace('_', ' ')}"
+        for miss in misses[:_SHOWN_MISSES]:
+            yield f"{kind}: {miss.node} next to {miss.neighbour}, {where}"
+            yield from (f"  {line}" for line in (miss.detail, miss.advice) if line)
+        if more := misses[_SHOWN_MISSES:]:
+            yield f"{kind}: {', '.join(miss.node for miss in more)}, {where}, {len(more)} more"
 
 
 def _notice(trace: fe.Trace, notice: fe.Notice) -> Iterator[str]:
@@ -195,11 +203,12 @@ def _ending(failure: fe.Failure | None) -> str:
     return failure_title(failure) if failure else ""
 
 
-def _failure(failure: fe.Failure | None) -> Iterator[str]:
+def _failure(trace: fe.Trace) -> Iterator[str]:
+    failure = trace.failure
     if failure is None:
         return
     method = f" of {failure.method}" if failure.method else ""
     last = "no step was recorded before it" if failure.step is None else f"the last step before it is {failure.step}"
     yield f"in {failure.stage}, {failure.name}{method}; {last}"
     yield from (f"  {line}" for line in failure_message(failure).splitlines())
-    yield from filter(None, [left_text(failure)])
+    yield from filter(None, [left_text(trace)])

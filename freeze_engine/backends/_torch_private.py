@@ -2,7 +2,8 @@
 
 torch promises nothing about these names. Each is listed with what is lost without it; a required one that is
 missing raises `UnsupportedTorchError` when a recording starts, an optional one turns its step into a coarser
-one. Checked on torch 2.13.0 (CPU build), and on 2.15.0 and 2.9.1 (CUDA builds, run on a CPU), where none is missing.
+one. Checked on torch 2.13.0 (CPU build), and on 2.15.0, 2.9.1 and 2.6.0 (CUDA builds, run on a CPU), where none is
+missing.
 """
 
 from __future__ import annotations
@@ -13,6 +14,10 @@ from typing import Any
 import torch
 
 from freeze_engine.errors import UnsupportedTorchError
+
+#: The oldest torch that the tests were run with, which pyproject.toml asks for, and the one they are always run with.
+OLDEST = "2.6"
+TESTED = "2.13.0"
 
 #: Without one of these nothing can be recorded.
 REQUIRED = {
@@ -62,12 +67,34 @@ def private(name: str) -> Any:
     """
     found = getattr(torch._C, name, None)
     if found is None:
-        purpose = REQUIRED.get(name) or OPTIONAL[name]
-        raise UnsupportedTorchError(
-            f"torch {torch.__version__} has no torch._C.{name}, needed for {purpose}; "
-            "use a torch between 2.6 and 2.15 (tested: 2.13.0)"
-        )
+        raise lacks(f"torch._C.{name}", REQUIRED.get(name) or OPTIONAL[name])
     return found
+
+
+def lacks(path: str, purpose: str) -> UnsupportedTorchError:
+    """Returns the error of a torch that lacks a name.
+
+    Args:
+        path: the full dotted name.
+        purpose: what it is needed for, in words.
+    """
+    return UnsupportedTorchError(
+        f"torch {torch.__version__} has no {path}, needed for {purpose}; use a torch that has it, such as {TESTED}"
+    )
+
+
+def require_recent() -> None:
+    """Checks that this torch is not older than any that the tests were run with.
+
+    Raises:
+        UnsupportedTorchError: it is older.
+    """
+    # A pre-release of the oldest, as some vendors ship, is recent enough.
+    if torch.__version__ < f"{OLDEST}a0":
+        raise UnsupportedTorchError(
+            f"torch {torch.__version__} is older than {OLDEST}, the oldest that recording was tried with; "
+            f"install {OLDEST} or later (tested: {TESTED})"
+        )
 
 
 def has_all(names: tuple[str, ...]) -> bool:
@@ -76,11 +103,12 @@ def has_all(names: tuple[str, ...]) -> bool:
 
 
 def require() -> None:
-    """Checks that everything in `REQUIRED` is there.
+    """Checks that torch is recent enough, and everything in `REQUIRED` there.
 
     Raises:
-        UnsupportedTorchError: naming the first missing one.
+        UnsupportedTorchError: it is too old, or lacks a name; the first one is named.
     """
+    require_recent()
     for name in REQUIRED:
         private(name)
 

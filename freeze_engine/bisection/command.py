@@ -16,8 +16,8 @@ from freeze_engine.errors import FreezerError
 from freeze_engine.inputs import Inputs
 from freeze_engine.measure.candidate import CandidateError, inference, reported
 from freeze_engine.options import CommandCheck
+from freeze_engine.temporary import temporary_folder
 from freeze_engine.worker.forked import Lost
-from freeze_engine.worker.temporary import temporary_folder
 
 _SKIP, _ABORT = 125, 128
 #: What shells exit with where they cannot run a command.

@@ -13,7 +13,9 @@ from freeze_engine.expectations.finding import Finding
 from freeze_engine.expectations.folding import FoldCount, folded, read_fold
 from freeze_engine.expectations.resources import constants_within, not_slower, ratio_within, survives_saving
 from freeze_engine.expectations.told import checks_passed, freeze_finished, is_finished, notices_absent
+from freeze_engine.notice_codes import NOTICE_CODES
 from freeze_engine.options import Measure
+from freeze_engine.spelling import did_you_mean
 from freeze_engine.trace import Trace
 
 Texts = str | tuple[str, ...]
@@ -38,7 +40,7 @@ class Expectations:
         max_constant_bytes: the most bytes that the constants of a final graph may hold.
         saves: whether the frozen module must survive saving and loading.
         no_failed_checks: whether all that was asked of the frozen module (`Trace.checks`) must have passed.
-        no_notices: codes of notices that must not be there.
+        no_notices: codes of notices that must not be there, of `freeze_engine.NOTICE_CODES`.
     """
 
     max_error: float | None = None
@@ -58,7 +60,8 @@ class Expectations:
         """Refuses what no trace could answer.
 
         Raises:
-            FreezerError: a limit is negative or no number, a reference is not known, or a fold cannot be read.
+            FreezerError: a limit is negative or no number, a reference or the code of a notice is not known, or a fold
+                cannot be read.
         """
         for name in ("max_error", "max_latency_ratio", "max_constant_bytes"):
             limit = getattr(self, name)
@@ -66,6 +69,10 @@ class Expectations:
                 raise FreezerError(f"{name}={limit!r} is no limit: give a number from 0 on")
         if self.reference not in ("eager", "float64"):
             raise FreezerError(f"reference={self.reference!r} is not known: errors are against 'eager' or 'float64'")
+        for code in _several(self.no_notices):
+            if code not in NOTICE_CODES:
+                meant = did_you_mean(code, NOTICE_CODES)
+                raise FreezerError(f"there is no notice {code!r}.{meant} The codes are {', '.join(NOTICE_CODES)}.")
         tuple(self.folds())
 
     @property

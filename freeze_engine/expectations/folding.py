@@ -4,14 +4,33 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final, Literal
 
 from freeze_engine.errors import FreezerError
 from freeze_engine.expectations.finding import Finding, counted, node_source, step_text
+from freeze_engine.spelling import did_you_mean
 from freeze_engine.trace import NearMiss, Trace
 
+#: Kinds of TorchScript, all of them, and the ones of Inductor's that are not named after a pattern of torch's.
+FOLD_KINDS: Final = (
+    "aten_conv",
+    "concat_linear",
+    "constant",
+    "conv_add",
+    "conv_add_relu",
+    "conv_bn",
+    "conv_mul",
+    "conv_relu",
+    "dropout",
+    "functional",
+    "linear_add",
+    "linear_bn",
+    "linear_mul",
+    "linear_transpose",
+    "mkldnn",
+)
 _FORM: Final = re.compile(r"(?P<kind>\w+)(?:=(?P<count>\d+)|(?P<all>:all))?")
 
 
@@ -59,6 +78,9 @@ def folded(trace: Trace, fold: FoldCount) -> Finding:
     failed = (
         happened != fold.count if isinstance(fold.count, int) else happened == 0 or (fold.count == "all" and missed)
     )
+    doubt = _doubt(trace, fold.kind, kinds, missed)
+    if not failed and doubt:
+        return Finding("expect_folded", wanted, "cannot tell", told, (), doubt)
     if not failed:
         return Finding("expect_folded", wanted, "ok", told, tuple(_where(trace, fold.kind)))
     evidence = [line for miss in missed for line in _near_miss(trace, miss)]
@@ -67,11 +89,21 @@ def folded(trace: Trace, fold: FoldCount) -> Finding:
         evidence = [f"nothing was seen that could be folded so; folds of this freeze: {others}"]
     elif isinstance(fold.count, int):
         evidence = [*_where(trace, fold.kind), *evidence]
-    advice = list(dict.fromkeys(miss.advice for miss in missed if miss.advice))
+    advice = list(dict.fromkeys((*([doubt] if doubt else []), *(miss.advice for miss in missed if miss.advice))))
     if trace.backend == "inductor" and fold.kind.endswith("_bn"):
         op = fold.kind.removesuffix("_bn")
         advice.append(f"Inductor takes batch norms apart before it folds them: expect {op}_mul and {op}_add.")
     return Finding("expect_folded", wanted, "failed", told, tuple(evidence), " ".join(advice))
+
+
+def _doubt(trace: Trace, kind: str, kinds: Mapping[str, int], missed: list[NearMiss]) -> str:
+    """Returns what is odd about a kind that nothing is called, empty where there may be one: patterns have any name."""
+    if kind in FOLD_KINDS or kinds.get(kind) or missed:
+        return ""
+    meant = did_you_mean(kind, (*FOLD_KINDS, *kinds))
+    if trace.backend == "inductor" and not meant:
+        return ""
+    return f"No fold is called {kind}.{meant} There are {', '.join(sorted({*FOLD_KINDS, *kinds}))}."
 
 
 def _often(fold: FoldCount) -> str:

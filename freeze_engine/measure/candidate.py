@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import copy
 import dataclasses
+import functools
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -13,6 +14,7 @@ import torch
 
 from freeze_engine.errors import FreezerError, MeasureError
 from freeze_engine.inputs import Inputs
+from freeze_engine.measure.objects import tensor_attributes
 from freeze_engine.trace import Notice
 
 Key = int | str
@@ -73,11 +75,11 @@ def reported() -> Iterator[None]:
     """Turns whatever the model raises inside into `CandidateError`, so that one candidate cannot end all.
 
     Raises:
-        CandidateError: the model raised; ``KeyboardInterrupt`` and its like pass through.
+        CandidateError: the model raised, or left by ``sys.exit``; ``KeyboardInterrupt`` passes through.
     """
     try:
         yield
-    except Exception as error:  # the model's code, an operator's or a backend's: it may raise anything
+    except (Exception, SystemExit) as error:  # the model's code, an operator's or a backend's: it may raise anything
         raise CandidateError(f"{type(error).__name__}: {error}"[:_MESSAGE_LIMIT]) from error
 
 
@@ -120,7 +122,7 @@ def cloned(inputs: Inputs, device: torch.device | None = None) -> Inputs:
     """Copies inputs, so that a run may write them.
 
     Args:
-        inputs: tensors may stand in nested tuples, lists, dicts and dataclasses.
+        inputs: tensors may stand in nested tuples, lists, dicts, dataclasses and attributes of other objects.
         device: where the copies go; each stays on its device without one.
 
     Returns:
@@ -143,8 +145,8 @@ def versions(inputs: Inputs) -> tuple[int, ...]:
 
 
 def map_inputs(inputs: Inputs, function: TensorFunction) -> Inputs:
-    """Returns inputs with ``function`` applied as in `map_tensors`."""
-    args, kwargs = map_tensors((tuple(inputs.args), dict(inputs.kwargs)), function)
+    """Returns inputs with ``function`` applied as in `map_tensors`, and to what other objects hold as well."""
+    args, kwargs = _map_tensors((tuple(inputs.args), dict(inputs.kwargs)), function, {}, True)
     return Inputs(args, kwargs)
 
 
@@ -158,25 +160,31 @@ def map_tensors(value: Any, function: TensorFunction) -> Any:
     Returns:
         The new structure; ``value`` is untouched.
     """
-    return _map_tensors(value, function, {})
+    return _map_tensors(value, function, {}, False)
 
 
-def _map_tensors(value: Any, function: TensorFunction, done: dict[int, torch.Tensor]) -> Any:
+def _map_tensors(value: Any, function: TensorFunction, done: dict[int, Any], within: bool) -> Any:
+    """Does the same; where ``within`` is set, other objects that hold tensors are rebuilt, too."""
+    again = functools.partial(_map_tensors, function=function, done=done, within=within)
     if isinstance(value, torch.Tensor):
         if id(value) not in done:
             done[id(value)] = function(value)
         return done[id(value)]
     if isinstance(value, tuple) and hasattr(value, "_fields"):
-        return type(value)(*(_map_tensors(item, function, done) for item in value))
+        return type(value)(*map(again, value))
     if isinstance(value, (tuple, list)):
-        return type(value)([_map_tensors(item, function, done) for item in value])
+        return type(value)([again(item) for item in value])
     if isinstance(value, dict):
         rebuilt = copy.copy(value)
-        rebuilt.update({key: _map_tensors(item, function, done) for key, item in value.items()})
+        rebuilt.update({key: again(item) for key, item in value.items()})
         return rebuilt
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         replica: Any = copy.copy(value)
         for field in dataclasses.fields(value):
-            object.__setattr__(replica, field.name, _map_tensors(getattr(value, field.name), function, done))
+            object.__setattr__(replica, field.name, again(getattr(value, field.name)))
         return replica
-    return value
+    held = tensor_attributes(value) if within and id(value) not in done else {}
+    if held:
+        done[id(value)] = copy.copy(value)
+        vars(done[id(value)]).update({name: again(item) for name, item in held.items()})
+    return done.get(id(value), value)

@@ -80,7 +80,7 @@ class _Drawing:
 
     def __call__(self, tensor: torch.Tensor) -> torch.Tensor:
         replica = tensor.detach().clone()
-        dense = tensor.layout is torch.strided and not tensor.is_quantized and not tensor.is_meta
+        dense = tensor.layout is torch.strided and not (tensor.is_quantized or tensor.is_meta or tensor.is_nested)
         if not dense or tensor.numel() == 0 or tensor.dtype == torch.uint64:
             return replica
         replica.copy_(self._drawn(tensor.detach().cpu()))

@@ -55,10 +55,10 @@ def constant_of(tensor: torch.Tensor, storages: StorageNames) -> Constant:
     """Describes a constant tensor.
 
     The digest covers the elements in logical order, whatever the strides: the integer representation of a
-    quantised tensor, the dense form of an MKLDNN one, indices and then values of a sparse one. Statistics are of
-    the finite elements as float64: dequantised, the stored values of a sparse tensor, magnitudes of complex
-    numbers; ``std`` is that of the population (divided by n), summed up by T. F. Chan, G. H. Golub and
-    R. J. LeVeque, "Algorithms for computing the sample variance", Am. Stat. 37, 1983.
+    quantised tensor and then its scales and zero points, the dense form of an MKLDNN one, indices and then values of a
+    sparse one. Statistics are of the finite elements as float64: dequantised, the stored values of a sparse tensor,
+    magnitudes of complex numbers; ``std`` is that of the population (divided by n), summed up by T. F. Chan,
+    G. H. Golub and R. J. LeVeque, "Algorithms for computing the sample variance", Am. Stat. 37, 1983.
 
     Args:
         tensor: of any layout, dtype and device; meta tensors have neither digest nor statistics.
@@ -164,7 +164,7 @@ def _described(tensor: torch.Tensor, storage: str | None) -> Constant:
         return Constant(**shown, nbytes=tensor.nbytes)
     parts = _parts(tensor)
     digest = hashlib.sha256()
-    for part in parts:
+    for part in (*parts, *_quantisation(tensor)):
         digest.update(part.contiguous().reshape(-1).view(torch.uint8).numpy().data)
     shown |= {"nbytes": sum(part.nbytes for part in parts), "digest": digest.hexdigest()[:16]}
     statistics = _Statistics()
@@ -181,6 +181,16 @@ def _described(tensor: torch.Tensor, storage: str | None) -> Constant:
         std=math.sqrt(statistics.squares / statistics.count),
         nonfinite=statistics.nonfinite,
     )
+
+
+def _quantisation(tensor: torch.Tensor) -> tuple[torch.Tensor, ...]:
+    """Returns what turns the integers of a quantised tensor into its values; nothing for any other tensor."""
+    if not tensor.is_quantized:
+        return ()
+    if tensor.qscheme() in (torch.per_tensor_affine, torch.per_tensor_symmetric):
+        return torch.tensor(tensor.q_scale(), dtype=torch.float64), torch.tensor(tensor.q_zero_point())
+    per_channel = tensor.q_per_channel_scales(), tensor.q_per_channel_zero_points()
+    return *(part.cpu() for part in per_channel), torch.tensor(tensor.q_per_channel_axis())
 
 
 def _parts(tensor: torch.Tensor) -> tuple[torch.Tensor, ...]:

@@ -10,6 +10,7 @@ from typing import Literal
 
 import torch
 
+from freeze_engine.measure.objects import tensor_attributes
 from freeze_engine.measure.ulp import max_ulp
 from freeze_engine.trace import Numerics, OutputError
 
@@ -38,7 +39,8 @@ def leaves(output: object) -> tuple[Leaf, ...]:
     """Takes an output apart.
 
     Args:
-        output: what a model returned: tuples, named tuples, lists, mappings and dataclasses are entered.
+        output: what a model returned: tuples, named tuples, lists, mappings and dataclasses are entered, and of other
+            objects (a key-value cache) the attributes that hold tensors.
 
     Returns:
         Its leaves in order; a bare value is the only one, at ``0``.
@@ -81,15 +83,17 @@ def compare_outputs(actual: object, expected: object, reference: Reference) -> N
 
 
 def _walk(
-    value: object, path: tuple[str, ...], place: tuple[str, ...]
+    value: object, path: tuple[str, ...], place: tuple[str, ...], above: frozenset[int] = frozenset()
 ) -> Iterator[tuple[tuple[str, ...], tuple[str, ...], object]]:
+    if id(value) in above:  # an object that knows who holds it
+        return
     children = _children(value)
     if children is None:
         yield path, place, value
         return
     for index, (name, child) in enumerate(children):
         position = str(index) if isinstance(value, tuple) else name
-        yield from _walk(child, (*path, name), (*place, position))
+        yield from _walk(child, (*path, name), (*place, position), above | {id(value)})
 
 
 def _children(value: object) -> list[tuple[str, object]] | None:
@@ -101,7 +105,7 @@ def _children(value: object) -> list[tuple[str, object]] | None:
         return [(str(index), child) for index, child in enumerate(value)]
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return [(field.name, getattr(value, field.name)) for field in dataclasses.fields(value)]
-    return None
+    return list(tensor_attributes(value).items()) or None
 
 
 def _tensor(value: object) -> object:
@@ -111,7 +115,9 @@ def _tensor(value: object) -> object:
 def _mismatch(actual: object, expected: object, reference: Reference) -> str | None:
     """Says what is wrong with a pair apart from the numbers in two tensors of one shape."""
     if not isinstance(actual, torch.Tensor) or not isinstance(expected, torch.Tensor):
-        same = type(actual) is type(expected) and actual == expected
+        # Two objects without a comparison of their own are never equal.
+        by_identity = type(actual).__eq__ is object.__eq__
+        same = type(actual) is type(expected) and (by_identity or actual == expected)
         return None if same else f"is {_shown(actual)}, that of {reference} {_shown(expected)}"
     if actual.shape != expected.shape:
         return f"has shape {tuple(actual.shape)}, that of {reference} {tuple(expected.shape)}"

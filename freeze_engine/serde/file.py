@@ -112,11 +112,16 @@ def load(path: str | os.PathLike[str], max_bytes: int = MAX_BYTES) -> Trace:
     Raises:
         TraceFileError: there is no such file, or it is not a whole, sound trace file of a known version.
     """
+    origin = os.fspath(path)
     try:
-        data = Path(path).read_bytes()
+        with Path(path).open("rb") as stream:
+            start = stream.read(_HEADER_BYTES)
+            _version(start, origin)  # so that a large file of another kind is not read
+            packed_bytes, _ = _LENGTHS.unpack_from(start, _START.size)
+            data = start + stream.read(min(packed_bytes, max_bytes) + 1)
     except (OSError, ValueError) as error:
-        raise TraceFileError(f"{os.fspath(path)}: cannot be read: {_cause(error)}") from error
-    return loads(data, os.fspath(path), max_bytes)
+        raise TraceFileError(f"{origin}: cannot be read: {_cause(error)}") from error
+    return loads(data, origin, max_bytes)
 
 
 def is_trace_file(path: str | os.PathLike[str]) -> bool:
@@ -216,8 +221,11 @@ def _version(data: bytes, origin: str) -> int:
 def _payload(data: bytes, origin: str, max_bytes: int) -> Any:
     packed_bytes, unpacked_bytes = _LENGTHS.unpack_from(data, _START.size)
     packed = memoryview(data)[_HEADER_BYTES:]
+    if packed_bytes > max_bytes:
+        raise TooLargeError
     if len(packed) != packed_bytes:
-        wrong = f"has {len(packed)} bytes after its header instead of {packed_bytes}"
+        found = "more bytes" if len(packed) > packed_bytes else f"{len(packed)} bytes"
+        wrong = f"has {found} after its header instead of {packed_bytes}"
         raise TraceFileError(f"{origin}: {wrong}; copy it again from where it came from")
     before = _START.size + _LENGTHS.size
     if _digest(data[:before], packed) != data[before:_HEADER_BYTES]:

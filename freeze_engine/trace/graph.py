@@ -35,8 +35,8 @@ class Constant:
         device: ``cpu``, ``cuda:0``.
         nbytes: bytes that the tensor's elements take.
         storage: names the storage within this trace; equal for tensors that share memory, ``None`` if unknown.
-        digest: first 16 hex digits of the SHA-256 of the contiguous bytes, or of all that a container holds; ``None``
-            where only the type is known.
+        digest: first 16 hex digits of the SHA-256 of the contiguous bytes, of a quantised tensor with its scales and
+            zero points, or of all that a container holds; ``None`` where only the type is known.
         minimum, maximum, mean, std: of the finite elements as float64; ``None`` for empty or unknown tensors.
         nonfinite: count of NaN and infinite elements.
     """

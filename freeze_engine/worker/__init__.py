@@ -12,7 +12,6 @@ from freeze_engine.worker.events import JobEnded, JobEvent, JobPreview, JobProgr
 from freeze_engine.worker.inspecting import inspect_model
 from freeze_engine.worker.recording import RecordingProcess
 from freeze_engine.worker.request import RecordRequest
-from freeze_engine.worker.temporary import temporary_folder
 
 __all__ = [
     "JobEnded",
@@ -25,5 +24,4 @@ __all__ = [
     "RecordRequest",
     "RecordingProcess",
     "inspect_model",
-    "temporary_folder",
 ]

@@ -8,9 +8,14 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Literal
 
+from freeze_engine.backends.torchscript.post_mortem import Place
+
 DEATH = "death.json"
 CRASHED: Literal["crashed"] = "crashed"
 TIMED_OUT: Literal["timed_out"] = "timed_out"
+CANCELLED: Literal["cancelled"] = "cancelled"
+#: Stages of a place that is no pass: before or while the trace is put together, and once that is done.
+BUILD, MEASURE = "build", "measure"
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +24,7 @@ class Death:
 
     Attributes:
         outcome: as in `freeze_engine.worker.events.JobEnded`.
-        type: short: ``SIGSEGV``, ``exit code 1``, ``time limit``.
+        type: short: ``SIGSEGV``, ``exit code 1``, ``time limit``, ``cancelled``.
         message: what happened, as part of a sentence.
         output: the trace file.
         has_preview: whether it was written, before anything was measured.
@@ -27,7 +32,7 @@ class Death:
         printed: the last lines that the process wrote to standard output and error.
     """
 
-    outcome: Literal["crashed", "timed_out"]
+    outcome: Literal["crashed", "timed_out", "cancelled"]
     type: str
     message: str
     output: Path
@@ -50,6 +55,22 @@ def cause_of(exit_code: int) -> tuple[str, str]:
         name, described = f"signal {-exit_code}", "no more is known"
     hint = "; the system does that where memory runs out" if name == "SIGKILL" else ""
     return name, f"the process was ended by {name} ({described.lower()}{hint})"
+
+
+def cancelled_text(place: Place) -> str:
+    """Returns one line that says that a recording was cancelled, and in what.
+
+    Args:
+        place: what was under way; its name is empty where nothing was.
+    """
+    stage, name, method = place
+    if not name:
+        return "cancelled"
+    if stage == BUILD:
+        return f"cancelled while {name}"
+    if stage == MEASURE:
+        return f"cancelled while {'measuring ' if ': ' in name else ''}{name}"
+    return f"cancelled in {name} of {method}" if method else f"cancelled in {name}"
 
 
 def write_death(death: Death, folder: Path) -> None:

@@ -8,10 +8,10 @@ from typing import Any
 
 from freeze_engine.errors import ModelSpecError
 from freeze_engine.model_summary import ModelAttribute, ModelSummary
+from freeze_engine.temporary import temporary_folder
 from freeze_engine.worker.death import cause_of
 from freeze_engine.worker.inspect_task import QUESTION
 from freeze_engine.worker.process import WorkerProcess
-from freeze_engine.worker.temporary import temporary_folder
 
 _PRINTED_LINES = 5
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -144,8 +144,13 @@ def read_now(folder: Path) -> Now:
     return Now(given["doing"], None if place is None else (place[0], place[1], place[2]), given["lost"])
 
 
+def holds_steps(folder: Path) -> bool:
+    """Returns whether a recording noted any step, without reading all that it noted."""
+    return any(kind == _NOTES or (kind == _TRACE and value["steps"]) for kind, value in _entries(folder / _JOURNAL))
+
+
 def read_remains(folder: Path) -> Remains | None:
-    """Returns what a recording left, ``None`` if it died before there was anything to keep."""
+    """Returns what a recording left, ``None`` if it died before the model was there."""
     notes, frozen = None, None
     instalments = []
     steps: list[NotedStep] = []
@@ -159,23 +164,22 @@ def read_remains(folder: Path) -> Remains | None:
         elif kind == _STEP:
             steps.append(NotedStep(**value))
     trace = joined(instalments, SCHEMA_VERSION, MAX_BYTES)
-    if trace is None or (notes is None and not trace.steps):
+    if trace is None:
         return None
     log = folder / TORCH_LOG
     noted = log.read_bytes() if log.exists() else None
     return Remains(trace, notes, noted, frozen, tuple(steps), read_now(folder).place)
 
 
-def _entries(path: Path) -> list[tuple[str, Any]]:
-    """Reads the lines; the last one may have been cut off in the middle."""
+def _entries(path: Path) -> Iterator[tuple[str, Any]]:
+    """Reads the lines, as far as they are asked for; the last one may have been cut off in the middle."""
     if not path.exists():
-        return []
-    entries = []
-    for line in path.read_bytes().splitlines(keepends=True):
-        if line.endswith(b"\n"):
-            kind, value = json.loads(line)
-            entries.append((kind, value))
-    return entries
+        return
+    with path.open("rb") as lines:
+        for line in lines:
+            if line.endswith(b"\n"):
+                kind, value = json.loads(line)
+                yield kind, value
 
 
 def _read_notes(value: dict[str, Any]) -> FreezeNotes:

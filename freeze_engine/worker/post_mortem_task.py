@@ -9,13 +9,12 @@ from freeze_engine.backends.torchscript.post_mortem import Place, recovered
 from freeze_engine.serde import load
 from freeze_engine.trace import Failure, Notice, Step, Trace
 from freeze_engine.worker.child import Send
-from freeze_engine.worker.death import Death, read_death
+from freeze_engine.worker.death import BUILD, CANCELLED, MEASURE, Death, cancelled_text, read_death
 from freeze_engine.worker.events import JobEnded, event_line
 from freeze_engine.worker.journal import read_now, read_remains
 from freeze_engine.worker.output import write_output
-from freeze_engine.worker.record_task import MEASURE, NO_JOURNAL, job_step
+from freeze_engine.worker.record_task import NO_JOURNAL, job_step
 
-BUILD = "build"
 _TORCH_LINES = 20
 _PRINTED_LINES = 60
 _STACK = "(most recent call first)"
@@ -39,7 +38,7 @@ def run(folder: Path, send: Send) -> None:
     if death.has_preview:
         ended = _written(load(death.output), (MEASURE, now.doing, None), (), death, folder)
     elif remains is None:
-        text = f"{death.message}, while {now.doing}"
+        text = _text(death, (BUILD, now.doing, None), f"while {now.doing}")
         ended = JobEnded(death.outcome, None, text, now.doing, _last(death.printed))
     else:
         found = recovered(remains, tell)
@@ -76,5 +75,9 @@ def _written(trace: Trace, place: Place, messages: tuple[str, ...], death: Death
     said = "\n".join((*messages, *printed))
     notices = (*trace.notices, *((Notice("last_words", f"The last that was logged:\n{said}", last),) if said else ()))
     write_output(replace(trace, failure=failure, notices=notices), death.output, folder)
-    where = f"{name} of {method}" if method else name
-    return JobEnded(death.outcome, death.output, f"{death.message}, in {where}", name, (*messages, *printed))
+    where = f"while {name}" if stage == BUILD else f"in {name} of {method}" if method else f"in {name}"
+    return JobEnded(death.outcome, death.output, _text(death, place, where), name, (*messages, *printed))
+
+
+def _text(death: Death, place: Place, where: str) -> str:
+    return cancelled_text(place) if death.outcome == CANCELLED else f"{death.message}, {where}"

@@ -19,6 +19,7 @@ from freeze_engine.inputs import parse_input
 from freeze_engine.options import RecordOptions, TorchScriptOptions
 from freeze_engine.trace import Failure, Notice, Step, Trace
 from freeze_engine.worker.child import Send
+from freeze_engine.worker.death import BUILD, CANCELLED, MEASURE, cancelled_text
 from freeze_engine.worker.estimate import Pace
 from freeze_engine.worker.events import JobEnded, JobEvent, JobPreview, JobProgress, JobStep, event_line
 from freeze_engine.worker.interrupts import Interrupts
@@ -32,7 +33,6 @@ if TYPE_CHECKING:
     from freeze_engine.backends.torchscript.raw import RawStep
     from freeze_engine.models import LoadedModel
 
-MEASURE = "measure"
 NO_JOURNAL = "no_journal"
 #: A phase of this many units is told of only so often.
 _MANY = 100
@@ -84,6 +84,7 @@ def _recorded(request: RecordRequest, watcher: _JobWatcher) -> JobEnded:
     )
     recording = record_loaded(model.module, inputs, options, how, request.measure, watcher)
     trace = recording.trace
+    watcher.built = trace
     watcher.progress("writing the trace", 0, 0)
     watcher.write(trace)
     for name, other in recording.others.items():
@@ -101,10 +102,30 @@ def _loaded(request: RecordRequest) -> LoadedModel:
 def _failed(error: BaseException, watcher: _JobWatcher, *, interrupted: bool) -> JobEnded:
     from freeze_engine.backends.failures import partial_trace
 
+    ended = _end_by(error, watcher, interrupted=interrupted)
+    # An interrupt may come between the parts that hand on what they have.
+    trace = partial_trace(error) or (watcher.built if interrupted else None)
+    if trace is None:
+        return ended
+    for step in trace.steps[watcher.told :]:
+        watcher.step_added(step)
+    failure = trace.failure or _failure_after(trace, error, watcher.now)
+    if interrupted:
+        failure = replace(failure, type=KeyboardInterrupt.__name__, message="")
+        ended = replace(ended, message=cancelled_text((failure.stage, failure.name, failure.method)))
+    try:
+        watcher.write(replace(trace, failure=failure))
+    except FreezerError as refused:
+        told = "\n".join(filter(None, (ended.error, str(refused))))
+        return replace(ended, message=f"{ended.message} ({refused})", error=told)
+    return replace(ended, trace=watcher.output, died_in=failure.name)
+
+
+def _end_by(error: BaseException, watcher: _JobWatcher, *, interrupted: bool) -> JobEnded:
     is_refusal = isinstance(error, FreezerError)
     text = (str(error) if is_refusal else f"{type(error).__name__}: {error}").strip()
     ended = JobEnded(
-        outcome="cancelled" if interrupted else "failed",
+        outcome="failed",
         trace=watcher.preview,
         message=_first_line(text),
         died_in=watcher.now,
@@ -113,21 +134,17 @@ def _failed(error: BaseException, watcher: _JobWatcher, *, interrupted: bool) ->
         traceback="".join(traceback.format_exception(error)),
         is_refusal=is_refusal,
     )
-    trace = partial_trace(error)
-    if trace is None:
+    if not interrupted:
         return ended
-    for step in trace.steps[watcher.told :]:
-        watcher.step_added(step)
-    if trace.failure is None:
-        last = trace.steps[-1].index if trace.steps else None
-        failure = Failure(type(error).__name__, str(error), MEASURE, watcher.now, None, last)
-        trace = replace(trace, failure=failure)
-    assert trace.failure is not None
-    try:
-        watcher.write(trace)
-    except FreezerError as refused:
-        return replace(ended, message=f"{ended.message} ({refused})", error=f"{text}\n{refused}")
-    return replace(ended, trace=watcher.output, died_in=trace.failure.name)
+    # As what the interrupt came out of torch or the model, and what that says, is of no interest.
+    message = cancelled_text((BUILD, watcher.now, None))
+    return replace(ended, outcome=CANCELLED, message=message, error=None, is_refusal=False)
+
+
+def _failure_after(trace: Trace, error: BaseException, now: str) -> Failure:
+    """Returns the failure of what came after the freeze."""
+    last = trace.steps[-1].index if trace.steps else None
+    return Failure(type(error).__name__, str(error), MEASURE, now, None, last)
 
 
 def _first_line(text: str) -> str:
@@ -148,9 +165,11 @@ class _JobWatcher(Watcher):
         self.log_file = folder / TORCH_LOG
         self.now = ""
         self.preview: Path | None = None
+        self.built: Trace | None = None
         self.told = 0
         self._journal = journal
         self.output = output
+        self._target = output.absolute()  # where the caller meant it, also after the model has changed the folder
         self._folder = folder
         self._interrupts = interrupts
         self._send = send
@@ -183,6 +202,7 @@ class _JobWatcher(Watcher):
         self._send(job_step(step))
 
     def trace_built(self, trace: Trace) -> None:
+        self.built = trace
         self.write(trace)
         self.preview = self.output
         self._send(JobPreview(self.output))
@@ -192,11 +212,11 @@ class _JobWatcher(Watcher):
         if self._journal.lost is not None:
             text = f"No journal could be kept ({self._journal.lost}): a crash would have taken the steps along."
             trace = replace(trace, notices=(*trace.notices, Notice(NO_JOURNAL, text)))
-        write_output(trace, self.output, self._folder)
+        write_output(trace, self._target, self._folder)
 
     def write_beside(self, trace: Trace, name: str) -> None:
         """Writes the trace of a further freeze, which a check made, beside the first one's."""
-        write_output(trace, self.output.with_suffix(f".{name}.fztrace"), self._folder)
+        write_output(trace, self._target.with_suffix(f".{name}.fztrace"), self._folder)
 
     def _progress(self, message: str, done: int, total: int) -> None:
         self._interrupts.check()

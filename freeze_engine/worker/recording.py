@@ -8,19 +8,30 @@ from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 from freeze_engine.errors import FreezerError
-from freeze_engine.worker.death import CRASHED, TIMED_OUT, Death, cause_of, write_death
-from freeze_engine.worker.events import JobEnded, JobEvent, JobPreview, JobStep, read_event
+from freeze_engine.temporary import temporary_folder
+from freeze_engine.worker.death import (
+    BUILD,
+    CANCELLED,
+    CRASHED,
+    TIMED_OUT,
+    Death,
+    cancelled_text,
+    cause_of,
+    write_death,
+)
+from freeze_engine.worker.events import JobEnded, JobEvent, JobPreview, JobProgress, JobStep, read_event
 from freeze_engine.worker.freeze_progress import FreezeProgress
-from freeze_engine.worker.journal import TORCH_LOG
+from freeze_engine.worker.journal import TORCH_LOG, holds_steps, read_now
 from freeze_engine.worker.output import remove_unfinished
 from freeze_engine.worker.process import OnOutput, WorkerProcess
 from freeze_engine.worker.request import REQUEST, RecordRequest, request_text
-from freeze_engine.worker.temporary import temporary_folder
 
 _STACK_S = 0.5
 _POST_MORTEM_S = 300.0
+_RECORD, _POST_MORTEM = "record", "post_mortem"
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +70,8 @@ class RecordingProcess:
         self._done = threading.Event()
         self._lock = threading.Lock()
         self._process: WorkerProcess | None = None
-        self._is_cancelled = False
+        self._task = _RECORD
+        self._cancels = 0
         self._is_interrupted = False
         self._ended: JobEnded | None = None
         self._steps = 0
@@ -74,22 +86,25 @@ class RecordingProcess:
         self._thread.start()
 
     def cancel(self) -> None:
-        """Ends the process; returns at once, and `JobEnded` follows. Does nothing to a recording that has ended."""
+        """Ends the recording, whatever it does; returns at once, and `JobEnded` follows, ``cancelled``.
+
+        What it had written down by then is still put together into a trace, as after a crash: with steps, that takes
+        about a second. A second call ends that, too. Does nothing to a recording that has ended.
+        """
         with self._lock:
-            self._is_cancelled = True
-            if self._process is not None:
+            self._cancels += 1
+            if self._process is not None and self._is_unwanted:
                 self._process.kill()
 
     def interrupt(self) -> None:
         """Ends the recording as Ctrl-C would: once its Python runs again, and with the trace until then.
 
         Returns at once, and `JobEnded` follows, ``cancelled``. Code of torch that never returns is ended by `cancel`.
+        After a crash, what it left is put together all the same.
         """
         with self._lock:
-            if self._process is None:
-                self._is_cancelled = True
-            else:
-                self._is_interrupted = True
+            self._is_interrupted = True
+            if self._process is not None and self._task == _RECORD:
                 self._process.interrupt()
 
     def wait(self, timeout_s: float | None = None) -> JobEnded | None:
@@ -133,25 +148,40 @@ class RecordingProcess:
         limit_s = self._request.limit_s
         (folder / REQUEST).write_text(request_text(self._request))
         until_s = None if limit_s is None else time.monotonic() + limit_s
-        told = self._followed("record", folder, until_s)
-        if told.ended is None and not self._is_ended_by_hand:
-            death = self._death(told)
-            write_death(death, folder)
-            told = self._followed("post_mortem", folder, time.monotonic() + _POST_MORTEM_S)
-            if told.ended is None and not self._is_ended_by_hand:
-                unread = f"{death.message}; what it left cannot be read"
-                return JobEnded(death.outcome, self._preview, unread, None, death.printed)
-        return told.ended or JobEnded("cancelled", self._preview, "cancelled")
+        told = self._followed(_RECORD, folder, until_s)
+        return told.ended or self._afterwards(self._death(told), folder)
+
+    def _afterwards(self, death: Death, folder: Path) -> JobEnded:
+        """Has what a process that died had written down put together, and returns how the recording ended."""
+        now = read_now(folder)
+        cancelled = JobEnded(CANCELLED, self._preview, cancelled_text(now.place or (BUILD, now.doing, None)))
+        if death.outcome == CANCELLED and not (death.has_preview or holds_steps(folder)):
+            return cancelled
+        write_death(death, folder)
+        self._tell(JobProgress("keeping what was recorded", 0, 0, None))
+        told = self._followed(_POST_MORTEM, folder, time.monotonic() + _POST_MORTEM_S)
+        if told.ended is not None:
+            return told.ended
+        if death.outcome == CANCELLED or self._is_unwanted:
+            return cancelled
+        return JobEnded(
+            death.outcome, self._preview, f"{death.message}; what it left cannot be read", None, death.printed
+        )
 
     @property
-    def _is_ended_by_hand(self) -> bool:
-        return self._is_cancelled or self._is_interrupted
+    def _is_unwanted(self) -> bool:
+        """Whether the present task is to end at once: the recording is cancelled, and what comes after it again."""
+        return self._cancels > (0 if self._task == _RECORD else 1)
 
     def _death(self, told: _Told) -> Death:
-        outcome = CRASHED if told.exit_code is not None else TIMED_OUT
-        if told.exit_code is None:
-            kind, message = "time limit", f"not done after {self._request.limit_s:g} s, the limit"
+        outcome: Literal["crashed", "timed_out", "cancelled"]
+        if self._cancels or self._is_interrupted:
+            outcome, kind, message = CANCELLED, "cancelled", "it was cancelled, and its process ended"
+        elif told.exit_code is None:
+            outcome, kind = TIMED_OUT, "time limit"
+            message = f"not done after {self._request.limit_s:g} s, the limit"
         else:
+            outcome = CRASHED
             kind, message = cause_of(told.exit_code)
         has_preview = self._preview is not None
         return Death(outcome, kind, message, self._request.output, has_preview, self._steps, told.printed)
@@ -182,9 +212,10 @@ class RecordingProcess:
 
     def _started(self, task: str, folder: Path) -> WorkerProcess:
         with self._lock:
-            on_output = self._on_output if task == "record" else None
+            self._task = task
+            on_output = self._on_output if task == _RECORD else None
             self._process = WorkerProcess(task, folder, trusted=self._request.trusted, on_output=on_output)
-            if self._is_cancelled:
+            if self._is_unwanted or (task == _RECORD and self._is_interrupted):
                 self._process.kill()
             return self._process
 

@@ -22,5 +22,5 @@ def code_of(model: str) -> Iterator[None]:
         yield
     except FreezerError:
         raise
-    except Exception as error:  # code that is not ours may raise anything
+    except (Exception, SystemExit) as error:  # code that is not ours may raise anything
         raise ModelSpecError(f"MODEL {model!r}: its own code raised {type(error).__name__}: {error}") from error

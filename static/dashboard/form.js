@@ -4,12 +4,7 @@ var FreezerDashboard = FreezerDashboard || {};
 
 (() => {
   const { h, fill } = FreezerViewer;
-  const { AttributeTree, button, checkbox, chooseFile, emptyRequest, field, InputRows, isTrace, MEASURES, plural, size, toCommand, unique } = FreezerDashboard;
-  const MEASURE_WORDS = {
-    latency: ["Latency", "of every step that can be run, with intervals"],
-    numerics: ["Numerics", "how far the outputs are from eager's"],
-    memory: ["Memory", "bytes of the constants"],
-  };
+  const { AttributeTree, button, checkbox, chooseFile, emptyRequest, field, InputRows, isTrace, MeasureFields, plural, size, toCommand, unique } = FreezerDashboard;
   const INSPECT_AFTER_MS = 500;
 
   class FormPage {
@@ -45,7 +40,7 @@ var FreezerDashboard = FreezerDashboard || {};
       this.buildModel();
       this.options = h("div.fd-group");
       this.places = h("div.fd-pair");
-      this.measure = h("div.fd-group");
+      this.measure = new MeasureFields(() => this.changed());
       this.afterwards = h("div.fd-group");
       this.wrong = h("p.fd-error", { role: "alert", hidden: true });
       this.submit = button("Record", null, { kind: "primary", icon: "record" });
@@ -59,7 +54,7 @@ var FreezerDashboard = FreezerDashboard || {};
         group("Inputs", this.inputs.element),
         group("Freezing", this.options, this.places),
         (this.preserve = group("Preserve", h("p.fd-note", null, "What is ticked stays an attribute or method of the frozen module, and is not made a constant."), this.tree.element)),
-        group("Measure", this.measure),
+        group("Measure", this.measure.element),
         group("Afterwards", this.afterwards),
       );
       const foot = h("div.fd-foot", null, this.wrong, h("div.fd-command", null, this.command, copy, this.submit));
@@ -86,7 +81,7 @@ var FreezerDashboard = FreezerDashboard || {};
       this.tree.set(request.preserve);
       this.fillOptions();
       this.fillPlaces();
-      this.fillMeasure();
+      this.measure.set(request);
       this.fillAfterwards();
       this.changed();
     }
@@ -142,39 +137,6 @@ var FreezerDashboard = FreezerDashboard || {};
       const via = h("select.fv-input", { onchange: set("via") }, options(["script", "trace"], request.via, "as the model needs it"));
       const isModule = this.takes("via") && (!request.model || request.model.startsWith("example:"));
       fill(this.places, field("Device", device).element, isModule ? field("Into TorchScript by", via).element : null);
-    }
-
-    fillMeasure() {
-      const { request } = this;
-      const { INPUT_SETS, SECONDS } = FreezerDashboard;
-      const measure = request.measure ?? { latency: false, numerics: false, memory: false, seconds: SECONDS, threads: null, input_sets: INPUT_SETS };
-      const boxes = MEASURES.map((name) => ({ name, ...checkbox(MEASURE_WORDS[name][0], measure[name], () => update(), MEASURE_WORDS[name][1]) }));
-      const number = (value, given) => h("input.fv-input.fd-number", { type: "number", value: value ?? "", oninput: () => update(), ...given });
-      const seconds = number(measure.seconds, { min: "0.5", step: "0.5" });
-      const threads = number(measure.threads, { min: "1", step: "1", placeholder: "torch's" });
-      const sets = number(measure.input_sets, { min: "1", step: "1" });
-      const limit = number(request.limit_s, { min: "1", step: "1", placeholder: "none" });
-      this.secondsField = field("Seconds for latencies", seconds, { note: "per device, after warming up" });
-      this.threadsField = field("Threads", threads, { note: "on the CPU" });
-      this.setsField = field("Sets of inputs", sets, { note: "the given one, and generated ones like it" });
-      this.limitField = field("Time limit, seconds", limit, { note: "ends a recording that hangs" });
-      const orNone = (input) => (input.value === "" ? null : input.valueAsNumber);
-      const enable = (on) => {
-        seconds.disabled = threads.disabled = !on.latency;
-        sets.disabled = !on.numerics;
-      };
-      const update = () => {
-        const on = Object.fromEntries(boxes.map(({ name, input }) => [name, input.checked]));
-        const some = boxes.some(({ input }) => input.checked);
-        request.measure = some ? { ...on, seconds: seconds.valueAsNumber, threads: orNone(threads), input_sets: sets.valueAsNumber } : null;
-        request.limit_s = orNone(limit);
-        enable(on);
-        this.checkNumbers();
-        this.changed();
-      };
-      enable(measure);
-      const fields = [this.secondsField, this.threadsField, this.setsField, this.limitField];
-      fill(this.measure, boxes.map(({ element }) => element), h("div.fd-pair", null, fields.map(({ element }) => element)));
     }
 
     /** What is asked of the frozen module once it is there. */
@@ -233,7 +195,7 @@ var FreezerDashboard = FreezerDashboard || {};
       this.judge();
       const parameters = summary.attributes.filter((attribute) => attribute.kind === "parameter");
       const bytes = parameters.reduce((sum, attribute) => sum + (attribute.nbytes ?? 0), 0);
-      fill(this.about, h("strong", null, summary.name), ` ${plural(parameters.length, "parameter")}${bytes ? `, ${size(bytes)}` : ""}, methods ${summary.methods.join(", ")}`);
+      fill(this.about, h("strong", null, summary.name), ` ${plural(parameters.length, "parameter")}${bytes ? `, ${size(bytes)}` : ""}, ${summary.methods.length === 1 ? "method" : "methods"} ${summary.methods.join(", ")}`);
       this.tree.show(summary);
       if (!this.request.preserve.length && summary.preserved.length) this.tree.set(summary.preserved);
       this.inputs.offer(summary.brings_inputs, summary.inputs);
@@ -272,19 +234,6 @@ var FreezerDashboard = FreezerDashboard || {};
       return toCommand(this.request, this.backend);
     }
 
-    checkNumbers() {
-      const { measure, limit_s: limit } = this.request;
-      const whole = (value) => Number.isInteger(value) && value > 0;
-      const checks = [
-        [this.secondsField, !measure?.latency || measure.seconds > 0, "Give a number of seconds above 0."],
-        [this.threadsField, !measure?.latency || measure.threads === null || whole(measure.threads), "Give a whole number above 0, or nothing for torch's own."],
-        [this.setsField, !measure?.numerics || whole(measure.input_sets), "Give a whole number above 0."],
-        [this.limitField, limit === null || limit > 0, "Give a number of seconds above 0, or nothing for no limit."],
-      ];
-      for (const [place, isRight, words] of checks) place.error(isRight ? null : words);
-      return checks.every(([, isRight]) => isRight);
-    }
-
     async start(event) {
       event.preventDefault();
       this.wrong.hidden = true;
@@ -293,7 +242,7 @@ var FreezerDashboard = FreezerDashboard || {};
         this.modelField.control.focus();
         return;
       }
-      if (!this.checkNumbers()) return void this.element.querySelector("[type=number][aria-invalid]").focus();
+      if (!this.measure.check()) return void this.element.querySelector("[type=number][aria-invalid]").focus();
       this.submit.disabled = true;
       try {
         if (await this.inputs.check()) await this.app.record(structuredClone(this.request));

@@ -147,7 +147,7 @@ var FreezerDashboard = FreezerDashboard || {};
       bar.element.hidden = !running;
       bar.element.setAttribute("aria-label", `Recording of ${job.name || job.model}`);
       bar.update(job.done, job.total);
-      said.textContent = running ? job.message : [plural(job.steps.length, "step"), job.state !== "finished" && job.died_in && `ended in ${job.died_in}`].filter(Boolean).join(" · ");
+      said.textContent = running ? job.message : [plural(job.steps.length, "step"), job.state === "cancelled" ? job.message : job.state !== "finished" && job.died_in && `ended in ${job.died_in}`].filter(Boolean).join(" · ");
       time.textContent = running && job.left_s !== null ? `about ${lasting(job.left_s)} left` : `${lasting(job.elapsed_s)}`;
       if (shown === job.state) return;
       shown = job.state;

@@ -55,7 +55,7 @@ var FreezerDashboard = FreezerDashboard || {};
       this.mine = true;
       this.list = h("div.fd-inputs");
       this.choice = h("div.fv-segments", { role: "group", "aria-label": "Whose inputs" });
-      this.add = button("Add an input", () => this.append(this.rows.length ? "" : "1x3x224x224", true), { icon: "up" });
+      this.add = button("Add an input", () => this.append(this.rows.length ? "" : "1x3x224x224", true), { icon: "plus" });
       this.note = h("p.fd-note");
       this.element = h("div", null, this.choice, this.list, h("div.fd-row", null, this.add), this.note);
       this.render();

@@ -12,7 +12,7 @@ var FreezerDashboard = FreezerDashboard || {};
     failed: (job) => [job.died_in ? `The freeze failed in ${job.died_in}` : "The freeze failed", "torch's message"],
     crashed: (job) => [job.died_in ? `The recording crashed in ${job.died_in}` : "The recording crashed", "This server and other recordings go on."],
     timed_out: (job) => [job.died_in ? `Stopped at the time limit, in ${job.died_in}` : "Stopped at the time limit", "Give it more time, or measure less."],
-    cancelled: (job) => ["Cancelled", job.trace || job.preview ? "What was recorded until then is kept." : "It was ended before a trace was written."],
+    cancelled: (job) => [job.message[0].toUpperCase() + job.message.slice(1), job.trace || job.preview ? "What was recorded until then is kept." : "No trace was kept of it."],
   };
 
   /** What a request asks for: [what, words]. */
@@ -20,7 +20,7 @@ var FreezerDashboard = FreezerDashboard || {};
     const chosen = backend.options.flatMap((option) => optionWords(option, options[option.id]));
     const kinds = measure ? MEASURES.filter((name) => measure[name]).join(", ") : "nothing";
     return [
-      ["inputs", inputs.length ? inputs.join(", ") : "the model's own"],
+      ["inputs", inputs.length ? inputs.join(", ") : "the model's own, if it brings any"],
       ["device", device ?? "where the model is"],
       ["options", chosen.join("; ") || "none"],
       ...(backend.takes.includes("preserve") ? [["preserved", preserve.join(", ") || "nothing by name"]] : []),
@@ -144,8 +144,10 @@ var FreezerDashboard = FreezerDashboard || {};
       this.end.classList.toggle("fd-bad-end", bad);
       if (bad) this.end.setAttribute("role", "alert");
       const message = job.error && h("pre", { tabindex: "0" }, job.error);
-      const kept = bad && job.steps.length ? `${plural(job.steps.length, "step")} until then ${job.trace || job.preview ? "are kept" : "were seen, but no trace was written"}.` : null;
-      fill(this.end, h("h2", null, title), note && !(job.state === "failed" && !message) ? h("p.fv-muted", null, note) : null, message, kept && h("p", null, kept));
+      const one = job.steps.length === 1;
+      const became = job.trace || job.preview ? `${one ? "is" : "are"} kept` : `${one ? "was" : "were"} seen, but no trace was written`;
+      const kept = job.steps.length ? `${plural(job.steps.length, "step")} until then ${became}.` : job.trace && "No pass had run; what was asked for, and where, is kept.";
+      fill(this.end, h("h2", null, title), note && !(job.state === "failed" && !message) ? h("p.fv-muted", null, note) : null, message, bad && kept && h("p", null, kept));
       fill(this.log, job.log.join("\n"));
       this.logPart.hidden = !job.log.length;
       requestAnimationFrame(() => (this.log.scrollTop = this.log.scrollHeight)); // the last line tells most
@@ -170,7 +172,8 @@ var FreezerDashboard = FreezerDashboard || {};
       if (!this.nothing.hidden) this.showStage(job);
       this.steps.hidden = !steps.length;
       this.stepsPart.hidden = job.state !== "running" && !steps.length;
-      this.count.textContent = steps.length ? `${steps.length}, ${steps.filter((step) => step.changed).length} changed something` : "";
+      const changed = steps.filter((step) => step.changed).length;
+      this.count.textContent = changed ? `${steps.length}, of which ${changed} changed something` : steps.length || "";
       const follow = this.steps.scrollHeight - this.steps.scrollTop - this.steps.clientHeight < NEAR_END;
       for (; this.drawn < steps.length; this.drawn += 1) this.steps.append(...this.rows(steps, this.drawn));
       if (job.state !== "running" && job.died_in && !this.failed) this.steps.append((this.failed = this.died(job)));

@@ -13,6 +13,7 @@ var FreezerDashboard = FreezerDashboard || {};
     trace: "M2.5 3.5h5M2.5 8h8M2.5 12.5h11",
     model: "M8 1.7 13.5 4.8v6.4L8 14.3l-5.5-3.1V4.8ZM2.5 4.8 8 8l5.5-3.2M8 8v6.3",
     up: "M8 13V3.5M4 7.2l4-4 4 4",
+    plus: "M8 3v10M3 8h10",
     close: "M4 4l8 8M12 4l-8 8",
     theme: "M8 2a6 6 0 1 0 0 12ZM8 2a6 6 0 0 1 0 12",
     keys: "M1.5 4.5h13v7h-13ZM4 7h.01M6.7 7h.01M9.3 7h.01M12 7h.01M5 9.3h6",

@@ -6,6 +6,7 @@
   const [LEAST_ZOOM, MOST_ZOOM] = [0.004, 4];
   const TOP_ZOOM = 0.6; // of a first look where nothing changed
   const GLIDE_MS = 180;
+  const EDGE = 12; // px to leave beside a box at the edge of a pane
 
   class Camera {
     constructor(view) {
@@ -126,10 +127,27 @@
       if (changes && !this.view.picture.changedItems().some((item) => this._sees(this.view.picture.box(item)))) this.frame(changes.first, { most: 0.85, jump: true });
     }
 
-    _sees(box) {
+    /**
+     * After the panes got another size: what is selected, and was in sight, stays so. To choose a node opens a panel that
+     * takes room, and would else cover the very node.
+     * @param {{width: number, height: number}} room of a pane before
+     */
+    keepSelected(room) {
+      const { picture, selection } = this.view;
+      if (this.gliding || !picture || selection.item <= 0 || picture.scene.items[selection.item].open) return;
+      const box = picture.box(selection.item);
+      if (!this._sees(box, room)) return;
+      const reach = (size, shown, edge) => Math.max(0, (shown / 2 - edge) / this.zoom - size / 2);
+      const { panes, stage } = this.view;
+      this.x = nearest(this.x, box.x + box.width / 2, reach(box.width, panes.width(), EDGE));
+      this.y = nearest(this.y, box.y + box.height / 2, reach(box.height, stage.height, PANE_HEAD));
+    }
+
+    /** Whether the middle of a box is in sight, in panes of this size. */
+    _sees(box, { width, height } = { width: this.view.panes.width(), height: this.view.stage.height }) {
       const across = Math.abs(box.x + box.width / 2 - this.x) * this.zoom;
       const down = Math.abs(box.y + box.height / 2 - this.y) * this.zoom;
-      return across < this.view.panes.width() / 2 && down < this.view.stage.height / 2;
+      return across < width / 2 && down < height / 2;
     }
 
     /** The whole, or where it is too wide as much as fits around the middlemost box of the first row: the middle may be empty. */
@@ -188,6 +206,11 @@
       this.x += nearest[1].x - nearest[0].x;
       this.y += nearest[1].y - nearest[0].y;
     }
+  }
+
+  /** What is nearest to `here` and no farther than `reach` from `middle`. */
+  function nearest(here, middle, reach) {
+    return Math.min(middle + reach, Math.max(middle - reach, here));
   }
 
   root.FreezerGraph = Object.assign(root.FreezerGraph, { Camera });

@@ -19,10 +19,12 @@
       const { clientWidth: width, clientHeight: height } = this.view.root;
       const ratio = root.devicePixelRatio || 1;
       if (!width || !height || (width === this.width && height === this.height && ratio === this.ratio)) return;
+      const before = { width: this.view.panes.width(), height: this.height };
       Object.assign(this, { width, height, ratio });
       this.canvas.width = Math.round(width * ratio);
       this.canvas.height = Math.round(height * ratio);
       this.view.camera.lookFirst();
+      this.view.camera.keepSelected(before);
       this.draw();
     }
 

@@ -161,7 +161,7 @@ var FreezerViewer = FreezerViewer || {};
           data: { path: row.path },
           onclick: (event) => event.target.closest("a") || this.app.navigate({ attribute: row.path, node: null }),
         },
-        h("div.fv-mono.fv-clip", { role: "cell", title: row.path }, row.path),
+        h("div.fv-mono.fv-clip.fv-clip-start", { role: "cell", title: row.path }, h("bdi", null, row.path)),
         h("div.fv-muted", { role: "cell" }, row.kind),
         h("div.fv-clip", { role: "cell", title: row.type }, row.shape ? `${row.shape} ${row.dtype ?? ""}` : row.type),
         h("div.fv-num", { role: "cell" }, row.bytes),
@@ -185,7 +185,7 @@ var FreezerViewer = FreezerViewer || {};
 
     /** A link to the constant that holds its value at the end, or to what reads the attribute that it still is. */
     home(row) {
-      const [first, ...others] = this.app.details.homes(row);
+      const [first, ...others] = this.app.model.homes(row);
       if (!first) return h("span.fv-muted", null, row.fate === "folded" ? "computed away" : "nowhere");
       const more = others.length ? h("span.fv-muted", { title: others.map(({ value }) => `%${value}`).join(", ") }, ` +${others.length}`) : null;
       return [h("span.fv-muted", null, row.fate === "preserved" ? "read as " : "constant "), this.app.details.locationLink(first), more];

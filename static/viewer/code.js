@@ -23,7 +23,7 @@ var FreezerViewer = FreezerViewer || {};
         "div.fv-panel-body.fv-split",
         null,
         h("section", null, this.title, this.code.element, this.none),
-        h("section", null, h("h3.fv-pane-title", null, "Source"), this.source),
+        h("section", { hidden: !app.model.view.sources.length }, h("h3.fv-pane-title", null, "Source"), this.source),
       );
     }
 
@@ -53,8 +53,7 @@ var FreezerViewer = FreezerViewer || {};
       this.code.body.style.minWidth = `${longest + 16}ch`;
       this.code.update(this.lines.length);
       this.places = step ? this.nodesByPlace(step) : new Map();
-      const { sources } = this.app.model.view;
-      fill(this.source, sources.length ? this.sourceBlocks(sources) : h("p.fv-empty", null, "The trace holds no source text."));
+      fill(this.source, this.sourceBlocks(this.app.model.view.sources));
     }
 
     /** That a pass has no code, and which of its method has: Inductor generates it at the end. */

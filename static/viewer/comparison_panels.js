@@ -93,7 +93,7 @@ var FreezerViewer = FreezerViewer || {};
           data: { path: row.path },
           onclick: (event) => event.target.closest("a") || this.app.navigate({ attribute: row.path, node: null }),
         },
-        h("div.fv-mono.fv-clip", { role: "cell", title: row.path }, row.path),
+        h("div.fv-mono.fv-clip.fv-clip-start", { role: "cell", title: row.path }, h("bdi", null, row.path)),
         h("div.fv-clip", { role: "cell", title: row.type }, row.shape ? `${row.shape} ${row.dtype ?? ""}` : row.type),
         SIDES.map((side) => h("div.fv-clip", { role: "cell" }, row[side] ? [fateBadge(row[side].fate), row[side].reason ? ` ${row[side].reason}` : null] : h("span.fv-muted", null, "not there"))),
         h("div.fv-clip", { role: "cell" }, this.differs(row)),

@@ -1,9 +1,9 @@
-/* The side panel: everything known about the chosen node or attribute, with links to what it stands on. */
+/* The side panel: everything known about the chosen node, with links to what it stands on; attributes have a file of their own. */
 "use strict";
 var FreezerViewer = FreezerViewer || {};
 
 (() => {
-  const { h, fill, icon, fateBadge, changedFields, isInstalled, nodeText, stepLabel } = FreezerViewer;
+  const { h, fill, icon, section, pairs, AttributeDetails, changedFields, detailsTitle: title, fateBadge, isInstalled, nodeText, stepLabel } = FreezerViewer;
   const SOURCE_REACH = 4;
 
   class Details {
@@ -39,7 +39,7 @@ var FreezerViewer = FreezerViewer || {};
       const before = pair.before && model.graph(pair.before.index).nodes.get(id);
       const after = model.graph(step.index).nodes.get(id);
       const node = after || before;
-      if (!node) return this.absent(id, step);
+      if (!node) return this.end(pair, id) ?? this.absent(id, step);
       const at = after ? step.index : pair.before.index;
       return [
         title(node.op, this.fate(pair, before, after)),
@@ -54,6 +54,16 @@ var FreezerViewer = FreezerViewer || {};
         this.history(step.method, id),
         this.rewrites(step.method, id),
       ];
+    }
+
+    /** An input or a return, which are drawn as nodes and are none. */
+    end(pair, id) {
+      const found = this.app.model.end(pair, id);
+      if (!found) return null;
+      const { node, at } = found;
+      const [output] = node.outputs;
+      const nested = id === `%${output?.name ?? "return"}` ? "" : " of a nested block";
+      return [title(output ? `%${output.name}` : "return", `${output ? "input" : ""}${nested}`), this.origin(at, node), this.values(at, node)];
     }
 
     fate(pair, before, after) {
@@ -175,53 +185,8 @@ var FreezerViewer = FreezerViewer || {};
       return rows.length ? section("Rewrites", h("ul.fv-list", null, rows)) : null;
     }
 
-    // --- an attribute
-
     attribute(path) {
-      const row = this.app.model.attribute(path);
-      if (!row) return [title("Attribute", path), h("p.fv-muted", null, "The trace has no such attribute.")];
-      return [
-        title(path, fateBadge(row.fate)),
-        h("p", null, row.why),
-        row.advice ? h("p.fv-advice", null, h("strong", null, "What you can do "), row.advice) : null,
-        section("What it was", pairs([["kind", row.kind], ["type", row.type], ["shape", row.shape], ["dtype", row.dtype], ["size", row.bytes]].filter((pair) => pair[1]))),
-        this.locations(row),
-        this.inThisPass(row),
-        row.step === null ? null : section("Decided in", this.stepLink(row.step)),
-        row.evidence.map((evidence, index) => this.evidence(evidence, index)),
-        row.evidence.length ? null : section("Evidence", h("p.fv-muted", null, "None recorded.")),
-      ];
-    }
-
-    locations(row) {
-      const items = this.homes(row).map((location) => h("li", null, this.locationLink(location), h("span.fv-muted", null, ` in ${location.method}`)));
-      return items.length ? section(row.fate === "preserved" ? "Where it is read now" : "Its value now stands in", h("ul.fv-list", null, items)) : null;
-    }
-
-    inThisPass({ path }) {
-      const { focused, model, pair } = this.app;
-      if (!pair || !focused.size) return null;
-      const at = model.nodesOf(pair.after.index, path).length ? pair.after.index : pair.before.index;
-      return section(`In the graph of step ${stepLabel(model.step(at))}`, h("ul.fv-list", null, [...focused].map((id) => h("li", null, this.nodeLink(id, at)))));
-    }
-
-    /** Where a value is at the end: the constants that hold it, or what reads an attribute that is still there. */
-    homes(row) {
-      return row.locations.length ? row.locations : this.app.model.readers(row.path);
-    }
-
-    evidence(evidence, index) {
-      const jump = evidence.node === null || evidence.step === null ? null : this.writeLink(evidence);
-      const chain = evidence.chain.map((link) =>
-        h("li", null, this.chainLink(evidence, link), link.source ? h("span.fv-muted", null, ` ${this.app.model.place(link.source)}`) : null),
-      );
-      return section(
-        index ? "More evidence" : "Evidence",
-        h("p.fv-wrap", null, evidence.fact),
-        jump,
-        evidence.source ? this.sourceLines(evidence.source) : null,
-        chain.length ? [h("h4.fv-subtitle", null, "From the write back to the attribute"), h("ol.fv-list.fv-chain", null, chain)] : null,
-      );
+      return new AttributeDetails(this).of(path);
     }
 
     // --- links
@@ -243,9 +208,16 @@ var FreezerViewer = FreezerViewer || {};
     valueLink(at, name) {
       const { model } = this.app;
       const maker = model.graph(at).makers.get(name);
-      if (maker === undefined) return [h("code", null, `%${name}`), h("span.fv-muted", null, " input of its graph or block")];
+      if (maker === undefined) return this.inputLink(at, `%${name}`);
       const { op } = model.graph(at).nodes.get(maker);
       return [this.link(`%${name}`, { node: maker, attribute: null, ...this.visibleIn(at) }), h("span.fv-muted", null, ` ${op}`)];
+    }
+
+    /** To an input of the whole graph; those of a block have no name that they can be found by. */
+    inputLink(at, id) {
+      const isOutermost = this.app.model.graphs.keyOfId.has(id);
+      const name = isOutermost ? this.link(id, { node: id, attribute: null, ...this.visibleIn(at) }) : h("code", null, id);
+      return [name, h("span.fv-muted", null, isOutermost ? " input" : " input of a block")];
     }
 
     attributeLink(path) {
@@ -255,17 +227,6 @@ var FreezerViewer = FreezerViewer || {};
     stepLink(index, patch = {}) {
       const step = this.app.model.step(index);
       return this.link(step ? `${stepLabel(step)} ${step.name}` : `${index} unknown step`, { step: index, ...patch });
-    }
-
-    writeLink(evidence) {
-      const what = evidence.op || "node";
-      const where = evidence.source ? ` at ${this.app.model.place(evidence.source)}` : "";
-      return this.link(`Go to ${what}${where}`, { step: evidence.step, node: evidence.node, attribute: null, tab: "graph" });
-    }
-
-    chainLink(evidence, link) {
-      const text = `%${link.value} = ${link.op}`;
-      return evidence.step === null ? h("code", null, text) : this.link(text, { step: evidence.step, node: link.node, attribute: null, tab: "graph" });
     }
 
     locationLink(location) {
@@ -301,21 +262,9 @@ var FreezerViewer = FreezerViewer || {};
     return parts.length > 4 ? `…/${parts.slice(-3).join("/")}` : file;
   }
 
-  function title(text, mark) {
-    return h("h2.fv-details-title", null, h("span.fv-wrap", null, text), typeof mark === "string" ? h("span.fv-muted.fv-wrap", null, mark) : mark);
-  }
-
-  function section(name, ...children) {
-    return h("section.fv-section", null, h("h3", null, name), children);
-  }
-
-  function pairs(rows) {
-    return h("dl.fv-pairs", null, rows.map(([name, text]) => [h("dt", null, name), h("dd.fv-wrap", null, text)]));
-  }
-
   function spaced(nodes) {
     return nodes.flatMap((node, index) => (index ? [" ", node] : [node]));
   }
 
-  Object.assign(FreezerViewer, { Details, section, pairs, detailsTitle: title });
+  Object.assign(FreezerViewer, { Details });
 })();

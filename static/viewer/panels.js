@@ -4,6 +4,7 @@ var FreezerViewer = FreezerViewer || {};
 
 (() => {
   const { h, fill, section, pairs, VirtualList } = FreezerViewer;
+  const WILDCARD = "torch's alias analysis cannot tell which value of this type it is: it may be any";
 
   class RewritesPanel {
     constructor(app) {
@@ -171,7 +172,7 @@ var FreezerViewer = FreezerViewer || {};
       this.step = step;
       const text = state.alias.toLowerCase();
       this.entries = aliases.entries.filter(([value, , targets]) => !text || `${value} ${targets.join(" ")}`.toLowerCase().includes(text));
-      this.note.textContent = `${this.entries.length} of ${aliases.entries.length} relations, ${aliases.writes.length} writes`;
+      this.note.textContent = `${this.entries.length} of ${aliases.entries.length} relations, ${aliases.writes.length} ${aliases.writes.length === 1 ? "write" : "writes"}`;
       fill(this.writes, this.written(aliases.writes, text));
       this.list.update(this.entries.length, 0);
     }
@@ -208,7 +209,8 @@ var FreezerViewer = FreezerViewer || {};
 
     value(name) {
       const maker = this.app.model.graph(this.step.index).makers.get(name);
-      return maker === undefined ? h("code", null, name.startsWith("WILDCARD") ? name : `%${name}`) : this.app.link(`%${name}`, { node: maker, attribute: null });
+      if (maker !== undefined) return this.app.link(`%${name}`, { node: maker, attribute: null });
+      return name.startsWith("WILDCARD") ? h("code.fv-wildcard", { title: WILDCARD }, name) : h("code", null, `%${name}`);
     }
 
     row(index) {

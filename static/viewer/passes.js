@@ -14,14 +14,14 @@ var FreezerViewer = FreezerViewer || {};
 
   class PassList extends PassFrame {
     constructor(app) {
-      super(app, { label: "Passes", quiet: "Hide passes without effect", heads: heads(app.model) });
+      super(app, { label: "Passes", quiet: "Hide passes without effect", heads: heads(app.model.steps) });
       this.scale = latencyScale(app.model.steps);
-      this.marks = app.model.steps.some((step) => past(step) || step.notices.length);
+      this.marks = hasMarks(app.model.steps);
     }
 
     /** What a wide list also tells, in columns. */
     more(step) {
-      return MORE.filter(([, read]) => this.app.model.steps.some(read)).map(([, read]) => h("span.fv-pass-more.fv-num", null, read(step) ?? ""));
+      return columns(this.app.model.steps).map(([name, read]) => h(`span.fv-pass-more.fv-pass-more-${name}.fv-num`, null, read(step) ?? ""));
     }
 
     /** A click chooses a pass; on its number, or with Shift, it says what to compare with. */
@@ -150,9 +150,20 @@ var FreezerViewer = FreezerViewer || {};
     }
   }
 
-  function heads(model) {
-    const shown = MORE.filter(([, read]) => model.steps.some(read)).map(([name]) => h("span.fv-pass-more", null, name));
-    return h("div.fv-pass.fv-passes-heads", { "aria-hidden": "true" }, h("span.fv-spring"), h("span.fv-counts", null, "change"), shown);
+  /** What a wide list also tells of these steps: where none has it, there is no column. */
+  function columns(steps) {
+    return MORE.filter(([, read]) => steps.some(read));
+  }
+
+  /** The names of the columns; those without a name have their place, too, so that each name stands over its own. */
+  function heads(steps) {
+    const shown = columns(steps).map(([name]) => h(`span.fv-pass-more.fv-pass-more-${name}`, null, name));
+    const nameless = [latencyScale(steps) ? h("span.fv-speed") : null, hasMarks(steps) ? h("span.fv-pass-mark") : null];
+    return h("div.fv-pass.fv-passes-heads", { "aria-hidden": "true" }, h("span.fv-spring"), h("span.fv-counts", null, "change"), shown, nameless);
+  }
+
+  function hasMarks(steps) {
+    return steps.some((step) => past(step) || step.notices.length);
   }
 
   function counts(model, step) {

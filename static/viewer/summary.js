@@ -33,7 +33,7 @@ var FreezerViewer = FreezerViewer || {};
       fill(
         this.element,
         h("div.fv-summary-name", null, this.app.passes.drawerButton(), pair.chosen ? this.names(pair) : name(step, this.app.model), this.comparing(state, pair)),
-        h("dl.fv-summary-facts", { tabindex: "0" }, facts.filter(Boolean).map(([label, ...value]) => h("div", null, h("dt", null, label), h("dd.fv-num", null, value)))),
+        h("dl.fv-summary-facts", { tabindex: "0" }, facts.filter(Boolean).map(([label, ...value]) => h("div", { class: label.startsWith("operators") ? "fv-summary-operators" : "" }, h("dt", null, label), h("dd.fv-num", null, value)))),
         step.notes.length && !pair.chosen ? h("p.fv-summary-notes", null, this.notes(step)) : null,
         step.notices.length ? h("ul.fv-summary-notices", null, step.notices.map((text) => h("li", null, text))) : null,
       );

@@ -74,6 +74,13 @@ var FreezerViewer = FreezerViewer || {};
       return graph.nodes.has(name) ? name : graph.makers.get(name) ?? null;
     }
 
+    /** The input or return of a graph or block in the graphs of a pair, by its id: {node, at}, null where there is none. */
+    end(pair, id) {
+      const snapshots = [pair.before, pair.after].map((step) => step && this.snapshot(step.index));
+      const found = this.graphs.isPseudo(this.graphs.keyOfId.get(id)) ? FreezerGraph.nodeIn(this.graphs, snapshots, id) : null;
+      return found && { node: found.after ?? found.before, at: (found.after ? pair.after : pair.before).index };
+    }
+
     /** Value name → attribute path, for every attribute a step's graph reads from the module it was called on. */
     reads(index) {
       const graph = this.graph(index);
@@ -163,6 +170,11 @@ var FreezerViewer = FreezerViewer || {};
           .filter(([, read]) => read === path)
           .map(([value]) => ({ method, step: index, value, node: this.graph(index).makers.get(value) })),
       );
+    }
+
+    /** Where an attribute's value is at the end: the constants that hold it, or what reads an attribute that is still there. */
+    homes(row) {
+      return row.locations.length ? row.locations : this.readers(row.path);
     }
 
     /** The last step of every method. */

@@ -18,6 +18,8 @@ ARGUMENTS = (
     "--no-first-run",
     "--disable-quic",
 )
+PATIENCE_MS = 120_000
+"""How long to wait for what a page does at once on a quiet machine; only a test that fails waits so long."""
 
 
 def installed_chromium() -> str | None:
@@ -35,6 +37,7 @@ def problems() -> list[str]:
 def context(browser: Browser) -> Iterator[BrowserContext]:
     """Where the pages of one module's tests open: a context each would cost more than most tests do."""
     context = browser.new_context(viewport={"width": 1280, "height": 720}, reduced_motion="reduce")
+    context.set_default_timeout(PATIENCE_MS)
     yield context
     context.close()
 

@@ -10,7 +10,7 @@ import torch
 from playwright.sync_api import Page, expect
 
 import freeze_engine as fe
-from tests.browser.test_report_page import each_once, open_at, settle
+from tests.browser.test_report_page import each_once, open_at, painted, resize, settle
 from tests.browser.test_viewer import host_page, serious_findings
 from viewer.report import render_comparison
 from viewer.view_models.comparison import comparison_data
@@ -42,7 +42,7 @@ def resnet(optimize_numerics: bool) -> fe.Trace:
 
 
 def counter() -> fe.Trace:
-    return fe.record("example:counter").trace
+    return fe.record("example:counter", measure=fe.Measure(seconds=0.5)).trace
 
 
 KINDS: dict[str, Callable[[], tuple[fe.Trace, fe.Trace]]] = {
@@ -223,7 +223,7 @@ def test_the_key_sheet_speaks_of_two_traces(opened: Opener):
 
 def test_a_phone_has_the_passes_in_a_drawer(opened: Opener):
     page = opened("wider")
-    page.set_viewport_size({"width": 390, "height": 844})
+    resize(page, 390, 844)
     rows = page.locator(".fv-pair")
     expect(rows.first).to_be_hidden()
     page.get_by_role("button", name="Passes").click()
@@ -251,7 +251,7 @@ def test_in_a_shadow_root_axe_finds_nothing_serious(page: Page, hosted: Path, sc
     for number in range(1, 10):
         page.keyboard.press(str(number))
         settle(page)
-        page.wait_for_timeout(50)
+        painted(page)
         assert serious_findings(page) == [], number
     page.keyboard.press("ArrowDown")
     page.evaluate(

@@ -12,7 +12,7 @@ from playwright.sync_api import Page, expect
 import freeze_engine as fe
 from tests.browser.test_comparison import write_comparison
 from tests.browser.test_kernels import kernel_trace
-from tests.browser.test_report_page import each_once, open_at, settle, until
+from tests.browser.test_report_page import each_once, open_at, resize, settle, until
 from tests.browser.test_viewer import serious_findings
 from viewer.notebook.subject import one_trace, two_traces
 from viewer.report import render_report
@@ -173,7 +173,7 @@ def test_python_knows_the_tabs_of_one_trace(page: Page, tmp_path: Path, make: Ca
 @pytest.mark.parametrize("width", [390, 600, 1440])
 def test_nobody_is_kept_out_and_nothing_overflows(opened: Opener, width: int):
     page = opened("two", "tab=findings")
-    page.set_viewport_size({"width": width, "height": 900})
+    resize(page, width, 900)
     for scheme in ("light", "dark"):
         page.emulate_media(color_scheme=scheme)
         for shown in ("tab: 'findings', kernel: null", "tab: 'kernels', program: 2, kernel: 1"):

@@ -23,6 +23,21 @@ SLOW_MS = 120_000  # torch is imported by each recording, on a machine that may 
 MAIN = Path(__file__).parents[2]
 MODELS = "tests.torch.worker_models"
 TOKEN = "a-token-that-no-trace-may-hold"
+# The server itself, whose limits are reached once a test says so, and which waits as long as it takes.
+SERVER = """
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.clocks import limit_reached_once
+from viewer.cli import main
+
+with pytest.MonkeyPatch.context() as patched:
+    patched.setattr("viewer.dashboard.jobs.PATIENCE_S", 600.0)
+    limit_reached_once(Path("limit-reached").exists, patched)
+    sys.exit(main())
+"""
 
 Served = Callable[..., Page]
 
@@ -41,7 +56,7 @@ def served(page: Page, data: Path, tmp_path: Path) -> Iterator[Served]:
     def serve(*words: str) -> Page:
         places = {f"XDG_{kind}_HOME": str(data / kind) for kind in ("STATE", "DATA", "CACHE", "CONFIG")}
         environment = os.environ | places | {"PYTHONPATH": str(MAIN), "PYTHONUNBUFFERED": "1"}
-        command = [sys.executable, "-m", "viewer.cli", "--no-browser", "--token", TOKEN, *words]
+        command = [sys.executable, "-c", SERVER, "--no-browser", "--token", TOKEN, *words]
         server = subprocess.Popen(command, cwd=tmp_path, env=environment, stdout=subprocess.PIPE, text=True)
         servers.append(server)
         assert server.stdout is not None
@@ -92,8 +107,8 @@ def test_a_crash_inside_torch(served: Served, data: Path) -> None:
     )
 
 
-def test_a_hang_ends_at_the_limit_and_another_recording_goes_on(served: Served, data: Path) -> None:
-    page = served(f"{MODELS}:inside_hang", "--no-measure", "--limit", "40")
+def test_a_hang_ends_at_the_limit_and_another_recording_goes_on(served: Served, data: Path, tmp_path: Path) -> None:
+    page = served(f"{MODELS}:inside_hang", "--no-measure", "--limit", "900")
     expect(page.get_by_text("freezing: ConstantPropagation")).to_be_visible(timeout=SLOW_MS)
     hanging = page.url
     page.keyboard.press("Escape")
@@ -104,9 +119,11 @@ def test_a_hang_ends_at_the_limit_and_another_recording_goes_on(served: Served, 
     expect(page.get_by_role("tab", name="Graph")).to_be_visible(timeout=SLOW_MS)
     assert [(trace.name, trace.failure) for trace in traces(data) if trace.name == "counter"] == [("counter", None)]
     page.goto(hanging)
+    expect(page.get_by_role("button", name="Cancel")).to_be_visible()
+    (tmp_path / "limit-reached").touch()
     result = page.get_by_role("alert", name="Result")
     expect(result).to_contain_text("Stopped at the time limit, in ConstantPropagation", timeout=SLOW_MS)
-    expect(result).to_contain_text("not done after 40 s, the limit")
+    expect(result).to_contain_text("not done after 900 s, the limit")
     expect(page.get_by_role("region", name="Log")).to_contain_text("worker_models.py")
     opens_what_was_recorded(page, "ConstantPropagation")
 
@@ -130,7 +147,7 @@ def test_an_exception_of_a_pass(served: Served, data: Path) -> None:
 
 
 def test_the_server_answers_while_torch_works(served: Served, data: Path) -> None:
-    page = served("example:resnet18", "--seconds", "20")
+    page = served("example:resnet18", "--seconds", "900")
     running = page.get_by_role("button", name="Cancel")
     expect(page.get_by_text(re.compile("latency"))).to_be_visible(timeout=SLOW_MS)
     origin = "{0.scheme}://{0.netloc}".format(urlsplit(page.url))

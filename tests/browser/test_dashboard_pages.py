@@ -91,6 +91,8 @@ def opened(page: Page, template: Callable[[dict[str, Any]], str], payload: dict[
         page.route(f"{HOME}**", answer)
         page.goto(HOME + route)
         expect(page.locator("h1")).to_be_visible()
+        if "trace=" in route and "broken" not in route:  # until it has come, another heading stands there
+            expect(page.get_by_role("tab", name="Graph")).to_be_visible()
         return page
 
     return open_page
@@ -251,7 +253,7 @@ def test_back_and_forward_and_titles(opened: Opener) -> None:
     page.get_by_role("link", name="small", exact=True).click()
     expect(page).to_have_title(f"{small_trace().name} · freezer-ui")
     page.get_by_role("tab", name="Code").click()
-    assert "tab=code" in page.url
+    expect(page).to_have_url(re.compile("tab=code"))
     link = page.url
     page.go_back()
     page.go_back()
@@ -340,7 +342,7 @@ def test_actions_of_a_trace(opened: Opener) -> None:
     assert f"view.step = {step}" in text
     run("Compare with…")
     page.get_by_role("button", name="broken").click()
-    assert page.url == f"{HOME}?compare={TRACE}&with=/traces/broken.fztrace"
+    expect(page).to_have_url(f"{HOME}?compare={TRACE}&with=/traces/broken.fztrace")
 
 
 def test_a_trace_that_is_still_measured(opened: Opener) -> None:
@@ -406,8 +408,8 @@ def test_cancelling(opened: Opener) -> None:
     set_jobs(page, {}, steps=1)
     page.keyboard.press("x")
     page.wait_for_function("fake.asked.some((message) => message.type === 'cancel')")
-    set_jobs(page, {"state": "cancelled"}, steps=1)
-    expect(page.get_by_role("region", name="Result")).to_contain_text("Cancelled")
+    set_jobs(page, {"state": "cancelled", "message": "cancelled in Inline of forward"}, steps=1)
+    expect(page.get_by_role("region", name="Result")).to_contain_text("Cancelled in Inline of forward")
     expect(page.get_by_role("button", name="Try again with changes…")).to_be_visible()
 
 
@@ -433,6 +435,12 @@ def test_a_bad_end(opened: Opener, state: str, words: str) -> None:
     assert axe_problems(page) == []
     page.get_by_role("button", name="Try again with changes…").click()
     expect(page.get_by_role("combobox", name="File or example")).to_have_value("example:counter")
+
+
+def test_one_step_is_told_as_one(opened: Opener) -> None:
+    page = opened("?job=1")
+    set_jobs(page, {"state": "failed", "error": "torch says no", "log": [], "trace": TRACE}, steps=1)
+    expect(page.get_by_role("alert")).to_contain_text("1 step until then is kept.")
 
 
 # --- the form

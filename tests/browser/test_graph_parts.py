@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -271,6 +272,33 @@ def test_changes_can_be_read_in_both_themes(parts: Page) -> None:
     )
     assert len(worst) == 18
     assert min(worst) >= 4.5
+
+
+def test_letters_of_marks_have_room_between_chips(parts: Page) -> None:
+    [[first, second]] = parts.evaluate(
+        "FreezerGraph.drawing.chipLines([{ key: 1, text: 'weight' }, { key: 2, text: 'bias' }], 208)"
+    )
+    radius = 5.5 + 2  # of a letter's circle, whose middle is 2 px before its chip
+    assert second["x"] - radius >= first["width"]
+
+
+@pytest.mark.parametrize(("ops", "changed", "said"), [(12, 3, True), (1234, 0, True), (1234, 1234, False)])
+def test_badges_of_a_closed_group_cover_no_text(parts: Page, ops: int, changed: int, said: bool) -> None:
+    svg = parts.evaluate(
+        """([ops, changed]) => {
+            const { drawing } = FreezerGraph;
+            const s = new drawing.SvgSurface(200, 60);
+            const box = () => ({ x: 10, y: 0, width: 168, height: 48 });
+            const picture = { box, opsOf: () => ops, scene: { items: [{ group: { label: "layer1" } }] },
+                counts: { removed: [changed], added: [changed], changed: [0] } };
+            drawing.paintClosed({ s, picture, zoom: 1, theme: drawing.THEMES.light, look: { alone: true } }, 0);
+            return s.toString();
+        }""",
+        [ops, changed],
+    )
+    assert ("layer1" in svg, f"{ops} ops" in svg, f"+{changed}" in svg) == (True, said, changed > 0)
+    texts = [float(x) for x in re.findall(r'<text x="([^"]+)" y="34', svg)]
+    assert all(38 <= x < 178 for x in texts)
 
 
 def test_an_svg_is_in_pixels_and_escaped(parts: Page) -> None:

@@ -585,7 +585,9 @@ def test_a_value_called_input_has_its_type_in_the_tooltip(graph: Harness) -> Non
         return [(box.x + box.width / 2 - camera.x) * camera.zoom + 640, (box.y + 10 - camera.y) * camera.zoom + 360];"""
     )
     graph.page.mouse.move(x, y)
-    assert "← %input : f32[2, 3]" in graph.page.locator(".fg-tip").inner_text()
+    tip = graph.page.locator(".fg-tip")
+    tip.wait_for(state="visible")
+    assert "← %input : f32[2, 3]" in tip.inner_text()
 
 
 def test_names_of_open_modules_stay_in_sight_sideways(graph: Harness) -> None:

@@ -12,6 +12,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
 import freeze_engine as fe
+from tests.browser.test_report_page import painted, resize
 from tests.builders import small_trace
 from tests.graphs import FILE
 from viewer.report import write_report
@@ -192,9 +193,9 @@ def test_what_was_not_measured_says_how_to_get_it_and_nothing_empty_is_shown(ope
 def test_nobody_is_kept_out(opened, scheme, width, height):
     page = opened("tab=findings")
     page.emulate_media(color_scheme=scheme)
-    page.set_viewport_size({"width": width, "height": height})
+    resize(page, width, height)
     for shown in ("tab: 'findings'", "tab: 'kernels', kernel: 1", "beside: true"):
         page.evaluate(f"viewer.navigate({{{shown}}})")
-        page.wait_for_timeout(100)
+        painted(page)
         found = Axe().run(page, options={"resultTypes": ["violations"]}).response["violations"]
         assert [(one["id"], one["nodes"][0]["html"]) for one in found if one["impact"] in ("serious", "critical")] == []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from dataclasses import fields, is_dataclass, replace
 from pathlib import Path
@@ -11,6 +12,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 import freeze_engine as fe
+from tests.browser.conftest import PATIENCE_MS
 from tests.builders import empty_trace, failed_trace, small_trace, synthetic_trace
 from viewer.report import write_report
 
@@ -92,16 +94,27 @@ def poisoned(value: Any, name: str = "") -> Any:
 
 def until(page: Page, condition: str) -> None:
     """Waits for a JavaScript condition; playwright's own way needs ``eval``, which the page's policy refuses."""
-    for _ in range(500):
-        if page.evaluate(condition):
-            return
+    end_s = time.monotonic() + PATIENCE_MS / 1000
+    while not page.evaluate(condition):
+        assert time.monotonic() < end_s, f"still not so: {condition}"
         page.wait_for_timeout(20)
-    raise AssertionError(f"still not so: {condition}")
 
 
 def settle(page: Page) -> None:
     """Waits for the graph, which is laid out and drawn step by step."""
     page.evaluate("viewer.panels.get('graph').turn")
+
+
+def painted(page: Page) -> None:
+    """Waits for the charts, which are drawn one by one, and until all that follows the window's size has followed."""
+    page.evaluate("viewer.panels.get('charts')?.turn")
+    page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done))))")
+
+
+def resize(page: Page, width: int, height: int) -> None:
+    page.set_viewport_size({"width": width, "height": height})
+    painted(page)
+    settle(page)
 
 
 def state(page: Page) -> dict[str, Any]:
@@ -355,7 +368,8 @@ def test_rewrites_near_misses_aliases_and_code(opened):
     tab(page, "aliases")
     expect(page.locator("#fv1-pane-aliases")).to_contain_text("No alias analysis was recorded for this pass.")
     page.locator("#fv1-pane-aliases").get_by_role("link", name="2 Inline").click()
-    expect(page.locator("#fv1-pane-aliases")).to_contain_text("3 of 3 relations, 1 writes")
+    expect(page.locator("#fv1-pane-aliases")).to_contain_text("3 of 3 relations, 1 write")
+    expect(page.get_by_title("cannot tell which value")).to_have_text("WILDCARD for type Tensor")
     tab(page, "code")
     expect(page.locator("#fv1-pane-code")).to_contain_text("def forward(self, x: Tensor) -> Tensor:")
     page.locator("#fv1-pane-code").get_by_role("button", name="8 nodes").click()
@@ -399,7 +413,8 @@ def test_nothing_that_a_model_says_is_executed(opened, kind):
         for step in range(page.evaluate("viewer.model.steps.length")):
             page.evaluate(f"viewer.setStep({step})")
             settle(page)
-    until(page, "viewer.panels.get('charts').drawn?.length > 0")
+    painted(page)
+    assert page.evaluate("viewer.panels.get('charts').drawn.length") > 0
     page.evaluate(
         "for (const row of viewer.model.attributes) viewer.navigate({attribute: row.path, tab: 'attributes'})"
     )
@@ -452,7 +467,7 @@ def test_an_empty_trace_says_so_on_every_tab(opened):
 def test_the_page_never_scrolls_sideways(opened, kind, width, height):
     page = opened(kind, "step=4")
     page.evaluate("viewer.select([...viewer.model.graph(4).nodes.keys()].at(-1))")
-    page.set_viewport_size({"width": width, "height": height})
+    resize(page, width, height)
     for name in tabs(page):
         tab(page, name)
         settle(page)

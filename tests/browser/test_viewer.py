@@ -21,6 +21,7 @@ from playwright.sync_api import Browser, Page, expect
 
 import freeze_engine as fe
 from freeze_engine.alignment import increasing
+from tests.browser.test_report_page import painted, resize
 from tests.builders import attribute, small_trace, synthetic_trace, traces
 from viewer.assets import read_asset
 from viewer.charts import chart_items
@@ -189,7 +190,7 @@ def test_every_tab_draws_in_a_shadow_root(mounted):
         settle(page)
     page.keyboard.press("8")
     expect(page.locator(".fv-chart canvas").first).to_be_visible()
-    page.wait_for_timeout(100)
+    painted(page)
     drawn = "viewer.panels.get('charts').drawn"
     page.evaluate(f"{drawn}[0].renderers.at(-1).data_source.selected.indices = [1]")
     assert state(page)["step"] == 6
@@ -287,8 +288,15 @@ def test_a_destroyed_viewer_leaves_nothing_behind(page, pages):
     page.evaluate("viewer.panels.get('graph').view.groups.expandAll()")
     page.evaluate("viewer.setTheme('dark')")
     assert dict(page.evaluate("count()")).keys() >= {"observer", "worker", "keydown", "popstate"}
-    page.evaluate("viewer.destroy()")
-    page.wait_for_timeout(200)
+    assert page.evaluate("viewer.panels.get('charts').shown")  # being drawn, and broken off in the midst of it
+    page.evaluate(
+        """async () => {
+            const turns = [...viewer.panels.values()].map((panel) => panel.turn);
+            viewer.destroy();
+            await Promise.all(turns);
+        }"""
+    )
+    page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done))))")
     assert page.evaluate("count()") == baseline
     assert page.evaluate("root.lastElementChild.outerHTML") == '<div id="viewer" class=""></div>'
     page.keyboard.press("ArrowDown")
@@ -309,7 +317,7 @@ def test_any_two_passes_of_a_method_are_compared(mounted):
     page.evaluate("viewer.navigate({tab: 'ir', node: 'y'})")
     expect(page.locator("#fv1-pane-ir")).to_contain_text("lines differ between 2 and 8")
     expect(page.get_by_role("complementary", name="Details")).to_contain_text("Changed between 2 and 8")
-    assert "against=2" in page.url
+    expect(page).to_have_url(re.compile("against=2"))
     page.keyboard.press("Escape")
     page.keyboard.press("ArrowUp")
     assert (state(page)["against"], state(page)["step"]) == (2, 7)
@@ -531,8 +539,7 @@ def test_the_room_is_used_as_it_comes(mounted, width, size):
 @pytest.mark.parametrize("width", [1400, 1100, 1000, 880, 780, 500])
 def test_the_facts_of_the_header_stand_side_by_side(mounted, width):
     page = mounted()
-    page.set_viewport_size({"width": width, "height": 800})
-    page.wait_for_timeout(100)
+    resize(page, width, 800)
     overlap = """() => {
         const box = (element) => element.getBoundingClientRect();
         const facts = [...viewer.root.querySelectorAll(".fv-fact")].filter((one) => one.offsetWidth);
@@ -545,7 +552,7 @@ def test_the_facts_of_the_header_stand_side_by_side(mounted, width):
 
 def test_a_tab_has_all_the_room_when_it_is_drawn(mounted):
     page = mounted(options="{state: {tab: 'attributes'}}")
-    page.set_viewport_size({"width": 1500, "height": 800})
+    resize(page, 1500, 800)
     page.keyboard.press("1")
     settle(page)
     assert page.get_by_label("Which graphs").input_value() == "split"
@@ -585,7 +592,7 @@ def test_axe_finds_nothing_serious(mounted, scheme):
     for number in range(1, 10):
         page.keyboard.press(str(number))
         settle(page)
-        page.wait_for_timeout(50)
+        painted(page)
         assert serious_findings(page) == [], number
 
 

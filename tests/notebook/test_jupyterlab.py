@@ -103,6 +103,7 @@ def test_the_page_and_python_move_each_other(lab: Lab, open_notebook: Opener, ke
     command(page, "docmanager:save")
     page.reload()
     until(lambda: page.evaluate(OPENED), "the notebook's kernel")
+    until(lambda: page.locator("iframe.freeze-frame").count() == 2, "both outputs")
     first, second = views(page)
     until(lambda: step_of(first) == step_of(second) == 8, "the reloaded page is where Python is")
     second.evaluate("viewer.setStep(2)")

@@ -27,7 +27,7 @@ def execute(notebook: Any, folder: Path, *, allow_errors: bool = False) -> Any:
     """Returns the notebook as it is after all of its cells have run in ``folder``."""
     environment = {**os.environ, "PYDEVD_DISABLE_FILE_VALIDATION": "1", "PYTHONPATH": str(ROOT)}
     resources = {"metadata": {"path": str(folder)}}
-    client = NotebookClient(notebook, timeout=280, resources=resources, allow_errors=allow_errors)
+    client = NotebookClient(notebook, timeout=580, resources=resources, allow_errors=allow_errors)
     return client.execute(env=environment)
 
 

@@ -40,7 +40,7 @@ class Frozen:
 
 
 def frozen_modules(captured: fe.Captured) -> list[Frozen]:
-    freezes = captured._freezes.freezes
+    freezes = tuple(captured._freezes.freezes)  # a capture lets go of them once its traces are read
     return [_frozen(freeze, trace) for freeze, trace in zip(freezes, captured.traces, strict=True)]
 
 

@@ -43,6 +43,14 @@ def pass_hang():
     return sound()
 
 
+def dynamo_segfault():
+    """Dies when Dynamo reads the code."""
+    import torch._dynamo.symbolic_convert
+
+    torch._dynamo.symbolic_convert.InstructionTranslator.run = crash
+    return sound()
+
+
 def fake_segfault():
     """Dies where fake tensors go through the graph in the midst of the folding."""
 

@@ -18,6 +18,7 @@ from freeze_engine.bisection.checks import Answer
 from freeze_engine.bisection.prefix import Prefix
 from freeze_engine.bisection.running import Search
 from freeze_engine.measure.candidate import Candidate
+from tests.clocks import OwnTime
 from tests.torch import graph_models, models
 
 MUL_FOLD = OPTIONAL["FoldFrozenConvMulOrDiv"].binding
@@ -340,6 +341,7 @@ def test_what_torch_cannot_save_and_load_again_is_not_tested():
 
 
 def test_the_step_that_made_it_slower_is_named(monkeypatch):
+    monkeypatch.setattr("freeze_engine.measure.rounds.time", OwnTime)
     original = getattr(torch._C, MUL_FOLD)
 
     def slowing(graph):

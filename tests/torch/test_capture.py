@@ -6,8 +6,10 @@ import concurrent.futures
 import contextlib
 import copy
 import dataclasses
+import gc
 import os
 import threading
+import weakref
 from collections.abc import Iterator
 
 import pytest
@@ -76,6 +78,21 @@ def test_nothing_frozen_is_no_trace():
     with fe.capture() as captured:
         pass
     assert captured.traces == ()
+
+
+def test_modules_are_let_go_of_once_the_traces_are_read_after_the_block():
+    module = torch.jit.script(models.ConvBn().eval())
+    with fe.capture() as captured:
+        torch.jit.freeze(module)
+        assert len(captured.traces) == 1
+    weight = weakref.ref(module.conv.weight)
+    del module
+    gc.collect()
+    assert weight() is not None
+    (trace,) = captured.traces
+    gc.collect()
+    assert weight() is None
+    assert captured.traces == (trace,)
 
 
 def test_traces_can_be_read_inside_the_block_and_are_the_same_objects_later():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 import warnings
@@ -11,6 +12,7 @@ import pytest
 import torch
 
 import freeze_engine as fe
+from freeze_engine.backends.torchscript.tracer_warnings import Warned, tracer_notices
 from freeze_engine.verify import check_trace
 from tests.torch import graph_models, models
 
@@ -66,9 +68,39 @@ def test_tracer_warnings_are_notices_and_still_warnings():
         recording = fe.record(models.filled(graph_models.DataDependent()), (X + 2,), via="trace", measure=None)
     notices = [notice for notice in recording.trace.notices if notice.code == "tracer_warning"]
     assert [notice.message for notice in notices] == [
-        str(each.message) for each in told if each.category is torch.jit.TracerWarning
+        f"{each.filename}:{each.lineno}: {each.message}" for each in told if each.category is torch.jit.TracerWarning
     ]
     assert graph_models.__file__ in [each.filename for each in told]
+
+
+class WarnedOfInTorch(torch.nn.Module):
+    """Its mask is looked at in torch's own code, twice; its input here, twice."""
+
+    def __init__(self):
+        super().__init__()
+        self.encoder = torch.nn.TransformerEncoder(torch.nn.TransformerEncoderLayer(4, 2, 8, batch_first=True), 1)
+
+    def forward(self, x, mask):
+        for _ in range(2):
+            x = x + 1 if x.sum() > 0 else x
+        return self.encoder(x, mask=mask)
+
+
+@pytest.mark.filterwarnings("ignore::torch.jit.TracerWarning")
+def test_a_tracer_warning_names_the_lines_of_the_user():
+    mask = torch.nn.Transformer.generate_square_subsequent_mask(2)
+    trace = fe.record(WarnedOfInTorch().eval(), (torch.ones(1, 2, 4), mask), via="trace", measure=None).trace
+    (message,) = [notice.message for notice in trace.notices if notice.code == "tracer_warning"]
+    first = WarnedOfInTorch.forward.__code__.co_firstlineno
+    places = ", ".join(f"{__file__}:{first + line}" for line in (2, 3))
+    assert message.startswith(f"{places}: Converting a tensor to a Python boolean")
+
+
+def test_many_lines_are_counted():
+    told = [Warned("text", torch.jit.TracerWarning, "model.py", 1, f"model.py:{line}") for line in (*range(7), 3)]
+    assert [notice.message for notice in tracer_notices([*told, Warned("no", UserWarning, "a.py", 1, "a.py:1")])] == [
+        "model.py:0, model.py:1, model.py:2, model.py:3, model.py:4 and 2 more: text"
+    ]
 
 
 def test_a_tracer_warning_that_comes_several_times_is_shown_once():
@@ -240,3 +272,24 @@ def test_a_setting_that_changes_the_freeze_is_told():
         torch.jit.set_fusion_strategy(before)
     assert "fusion_strategy is [('STATIC', 1)]" in message
     assert told() == []
+
+
+@pytest.mark.parametrize(
+    ("model", "given", "said"),
+    [
+        (None, {}, "the model is a NoneType: pass a torch.nn.Module in eval mode, or "),
+        (models.Linears, {}, "the model is the class Linears: pass an instance of it, Linears(...), or "),
+        (torch.relu, {"backend": "inductor"}, "the model is a builtin_function_or_method: pass"),
+        (models.Linears(), {"measure": True}, "measure=True: pass fe.Measure(...), or None to record only"),
+    ],
+)
+def test_what_is_nothing_to_record_is_refused(model, given, said):
+    with pytest.raises(fe.FreezerError, match=re.escape(said)):
+        fe.record(model, (X,), **given)
+
+
+@pytest.mark.filterwarnings("ignore:The PyTorch API of nested tensors")
+def test_a_nested_input_has_no_shape():
+    nested = torch.nested.nested_tensor([torch.ones(2, 4), torch.ones(3, 4)])
+    trace = fe.record(models.filled(models.Linears()), (nested,), measure=fe.Measure(latency=False)).trace
+    assert trace.inputs == (fe.InputSpec("0", "Tensor", None, "float32", "cpu"),)

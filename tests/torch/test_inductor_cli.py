@@ -8,6 +8,7 @@ import pytest
 import torch
 
 import freeze_engine as fe
+from tests.clocks import limit_reached_once
 from viewer.cli import main
 
 _MODELS = """\
@@ -30,8 +31,12 @@ def failing():
     return trained()
 
 def hanging():  # as C++ code does that never lets go of the interpreter lock
+    import pathlib
     import torch._inductor.freezing
-    torch._inductor.freezing.constant_fold = lambda graph: ctypes.PyDLL(None).pause()
+    def hang(graph):
+        pathlib.Path("hangs").touch()
+        ctypes.PyDLL(None).pause()
+    torch._inductor.freezing.constant_fold = hang
     return trained()
 """
 _INPUT = ["--input", "1x3x8x8"]
@@ -114,9 +119,12 @@ def test_options_of_the_other_backend_are_refused(words: list[str], refused: str
     assert refused in capsys.readouterr().err
 
 
-def test_what_does_not_end_in_time_leaves_the_steps_until_then(folder: Path, capsys: pytest.CaptureFixture[str]):
-    assert recorded("hanging", *_INPUT, "--limit", "30") == 3
-    assert "not done after 30 s, the limit" in capsys.readouterr().err
+def test_what_does_not_end_in_time_leaves_the_steps_until_then(
+    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+):
+    limit_reached_once((folder / "hangs").exists, monkeypatch)
+    assert recorded("hanging", *_INPUT, "--limit", "900") == 3
+    assert "not done after 900 s, the limit" in capsys.readouterr().err
     trace = fe.load(folder / "hanging.fztrace")
     fe.check_trace(trace)
     assert trace.failure is not None

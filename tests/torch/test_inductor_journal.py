@@ -72,10 +72,27 @@ def test_a_crash_leaves_the_steps_until_then(model: str, place: Place, last: str
 
 
 @pytest.mark.usefixtures("caches")
+def test_a_crash_before_the_first_graph_leaves_what_was_asked_for(tmp_path: Path):
+    output = tmp_path / "net.fztrace"
+    ended, steps = recorded("dynamo_segfault", output)
+    assert (ended.outcome, ended.trace, ended.died_in, steps) == ("crashed", output, "compiling", [])
+    assert ended.message == f"{SEGFAULT}, while compiling"
+    trace = fe.load(output)
+    fe.check_trace(trace)
+    assert (trace.name, trace.backend, trace.steps, len(trace.inputs)) == ("dynamo_segfault", "inductor", (), 1)
+    assert trace.failure == fe.Failure("SIGSEGV", SEGFAULT, "build", "compiling", None, None)
+    assert "in dynamo_segfault" in trace.notices[-1].message or "inductor_worker_models.py" in trace.notices[-1].message
+
+
+@pytest.mark.usefixtures("caches")
 def test_what_is_killed_from_outside_leaves_at_least_the_steps_it_told_of(tmp_path: Path):
+    killed: list[int] = []
+
     def kill(process: fe.RecordingProcess, step: fe.JobStep) -> None:
-        if step.name == "binary_folding":
-            os.kill(process._process.pid, signal.SIGKILL)
+        # Once only: what tells of further steps then is the process that reads what was left.
+        if step.name == "binary_folding" and not killed:
+            killed.append(process._process.pid)
+            os.kill(killed[0], signal.SIGKILL)
 
     ended, steps = recorded("sound", tmp_path / "net.fztrace", kill)
     trace = fe.load(ended.trace)
@@ -137,7 +154,7 @@ def test_a_watched_trace_grows_step_by_step(watched: tuple[_Keeping, fe.Trace, f
     for trace in watcher.traces:
         fe.check_trace(trace)
     counts = [len(trace.steps) for trace in watcher.traces]
-    assert counts == [*range(1, len(partial.steps) + 1), len(partial.steps), len(partial.steps)]
+    assert counts == [*range(len(partial.steps) + 1), len(partial.steps), len(partial.steps)]
     assert [step.index for step in watcher.steps] == list(range(len(partial.steps)))
     assert watcher.traces[-1] == partial
 
@@ -146,6 +163,15 @@ def test_a_watched_trace_is_that_of_a_capture(watched: tuple[_Keeping, fe.Trace,
     _, partial, captured = watched
     told = {"name": captured.name, "call": captured.call, "options": captured.options, "inputs": captured.inputs}
     assert replace(partial, **told) == captured
+
+
+def test_what_is_asked_for_is_told_before_dynamo_begins(watched: tuple[_Keeping, fe.Trace, fe.Trace]):
+    watcher, partial, _ = watched
+    begun = watcher.traces[0]
+    bare = {"steps": (), "attributes": (), "near_misses": (), "notices": (), "sources": (), "failure": None}
+    later = {"created": begun.created, "environment": begun.environment, "duration_ns": None}
+    assert begun == replace(partial, **bare, **later)
+    assert set(begun.environment.settings) < set(partial.environment.settings)
 
 
 def test_the_first_step_says_what_the_inputs_are(watched: tuple[_Keeping, fe.Trace, fe.Trace]):
@@ -174,10 +200,10 @@ def test_fates_and_near_misses_are_told_as_soon_as_they_are_known(watched: tuple
     watcher, partial, _ = watched
     inlining = next(step.index for step in partial.steps if step.name == "replace_params_with_constants")
     known = [bool(trace.attributes) for trace in watcher.traces]
-    assert known == [False] * inlining + [True] * (len(known) - inlining)
+    assert known == [False] * (inlining + 1) + [True] * (len(known) - inlining - 1)
     assert watcher.traces[-1].attributes == partial.attributes
     folding = ("constant_fold", "fake_tensor_prop", "binary_folding")
     last = max(step.index for step in partial.steps if step.name == "binary_folding")
-    judged = next(trace for trace in watcher.traces[last:] if trace.steps[-1].name not in folding)
-    assert [trace.near_misses for trace in watcher.traces[: len(judged.steps) - 1]] == [()] * (len(judged.steps) - 1)
+    judged = next(trace for trace in watcher.traces[last + 1 :] if trace.steps[-1].name not in folding)
+    assert {trace.near_misses for trace in watcher.traces[: len(judged.steps)]} == {()}
     assert judged.near_misses == partial.near_misses != ()

@@ -123,6 +123,8 @@ def test_after_a_graph_break_the_first_graph_is_measured_inside_the_whole_functi
     check_trace(trace)
     assert {step.method for step in trace.steps if step.numerics} == {"forward"}
     assert all(numerics.close for step in trace.steps for numerics in step.numerics)
+    said = [notice.message for notice in trace.notices if notice.code == "not_measured"]
+    assert said[0].startswith(f"Only the passes of the first of {len(trace.methods)} graphs have figures")
 
 
 def test_what_cannot_be_run_says_so():
@@ -140,7 +142,8 @@ def test_what_cannot_be_run_says_so():
     assert all(numerics.close for step in trace.steps for numerics in step.numerics)
     assert [baseline.name for baseline in trace.baselines] == BASELINES[:3]
     said = [notice.message for notice in trace.notices if notice.code == "not_measured"]
-    assert [message.partition(" could not")[0] for message in said] == BASELINES[3:]
+    assert [message.partition(" could not")[0] for message in said] == [" and ".join(BASELINES[3:])]
+    assert said[0].endswith("tracing may do (via='trace', --via trace)")
 
 
 def test_a_module_that_gives_up_its_parameters_is_compared_with_a_copy():

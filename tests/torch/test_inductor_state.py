@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 import torch
 
-from freeze_engine.backends.inductor.state import State
+from freeze_engine.backends.inductor.state import InputState, State
+from freeze_engine.inputs import Inputs
 
 
 class Keeps(torch.nn.Module):
@@ -53,6 +54,21 @@ def test_only_what_is_named_is_put_back(name: str) -> None:
     state.restore()
     assert model.grid.shape == (2, 2)
     assert state.changed() == frozenset()
+
+
+def test_what_an_object_among_the_inputs_holds_is_put_back() -> None:
+    class Layer:
+        def __init__(self) -> None:
+            self.keys, self.seen = torch.ones(2), 0
+
+    layer = Layer()
+    keys = layer.keys
+    state = InputState(Inputs((), {"caches": [layer]}))
+    layer.keys.add_(1)
+    layer.keys, layer.seen = torch.cat([keys, keys]), 1
+    state.restore()
+    assert layer.keys is keys
+    assert (keys.tolist(), layer.seen) == ([1.0, 1.0], 0)
 
 
 def test_modules_and_hooks_are_no_state() -> None:

@@ -12,6 +12,7 @@ from freeze_engine.errors import MeasureError
 from freeze_engine.measure.candidate import Candidate
 from freeze_engine.measure.latency import measure_latency
 from freeze_engine.measure.rounds import LatencyOptions
+from tests.clocks import OwnTime
 
 QUICK = LatencyOptions(seconds=0.5, min_rounds=6, max_rounds=12, sample_ns=200_000, warmup_calls=6)
 ONCE = LatencyOptions(seconds=0.5, min_rounds=6, max_rounds=8, sample_ns=1, warmup_calls=6, best_of=1)
@@ -57,10 +58,17 @@ class Counter(torch.nn.Module):
         return x + self.count
 
 
+@pytest.fixture
+def own_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Lets samples hold what the candidates compute, and not what else the machine does meanwhile."""
+    monkeypatch.setattr("freeze_engine.measure.rounds.time", OwnTime)
+
+
 def frozen(module: torch.nn.Module) -> Any:
     return torch.jit.freeze(torch.jit.script(module.eval()))
 
 
+@pytest.mark.usefixtures("own_time")
 def test_steps_are_measured_against_the_first() -> None:
     slow, fast = frozen(Repeated(40)), frozen(Repeated(1))
     report = measure_latency([Candidate(0, slow), Candidate("eager", fast)], (torch.ones(2, 16),), {}, options=QUICK)
@@ -149,6 +157,7 @@ def test_a_failing_candidate_does_not_end_the_others() -> None:
     assert "ratios are to 1, since 0 did not run" in report.latencies[2].notes
 
 
+@pytest.mark.usefixtures("own_time")
 def test_a_candidate_is_held_against_the_latest_it_follows_that_ran() -> None:
     def fail(x: torch.Tensor) -> None:
         raise KeyError("no such thing")

@@ -210,3 +210,34 @@ def test_threads_are_chosen_for_the_measurement_put_back_and_recorded():
 def test_too_few_of_anything_is_refused(field):
     with pytest.raises(fe.FreezerError, match=f"{field}=0: it must be at least 1"):
         fe.Measure(**{field: 0})
+
+
+class OddBuffers(torch.nn.Module):
+    """Holds what many operators of torch refuse: eight bits, other layouts, complex numbers, NaN, nothing at all."""
+
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("eighth", torch.ones(4).to(torch.float8_e4m3fn))
+        self.register_buffer("sparse", torch.eye(4).to_sparse())
+        self.register_buffer("wave", torch.ones(4, dtype=torch.complex64).conj())
+        self.register_buffer("missing", torch.tensor([float("nan"), 1.0, 1.0, 1.0]))
+        self.register_buffer("empty", torch.ones(0, 4))
+        self.register_buffer("runs", torch.zeros((), dtype=torch.int64))
+
+    def forward(self, x):
+        self.runs += 1
+        x = torch.sparse.mm(self.sparse, x.t()).t() * self.eighth.to(x.dtype)
+        return torch.cat([x + self.missing, self.empty]), x * self.wave
+
+
+def test_buffers_of_every_kind_are_measured():
+    model = OddBuffers().eval()
+    trace = fe.record(model, (torch.randn(2, 4),), measure=fe.Measure(latency=False, input_sets=1)).trace
+    check_trace(trace)
+    assert model.runs == 0
+    assert {fate.path for fate in trace.attributes if fate.fate == "preserved"} == {"runs", "sparse"}
+    assert not {"nothing_ran", "not_measured"} & {notice.code for notice in trace.notices}
+    assert trace.steps[0].numerics
+    assert all(numerics.close for step in trace.steps for numerics in step.numerics if numerics.reference == "eager")
+    assert trace.memory is not None
+    assert trace.memory.saves

@@ -75,9 +75,34 @@ def test_every_dtype_and_layout(
 @pytest.mark.filterwarnings("ignore:torch.quantize_per_tensor:UserWarning")
 def test_quantised_statistics_are_those_of_the_values() -> None:
     tensor = torch.quantize_per_tensor(torch.tensor([1.0, -2.0]), 0.5, 3, torch.qint8)
-    assert constant_of(tensor, StorageNames()) == Constant(
-        (2,), "qint8", "cpu", 2, "s0", digest(tensor.int_repr()), -2.0, 1.0, -0.5, 1.5
+    found = constant_of(tensor, StorageNames())
+    assert found == Constant((2,), "qint8", "cpu", 2, "s0", found.digest, -2.0, 1.0, -0.5, 1.5)
+
+
+def quantised(scale: float = 0.5, zero: int = 3) -> torch.Tensor:
+    return torch.quantize_per_tensor(scale * (torch.tensor([[5.0, -1.0], [0.0, 2.0]]) - zero), scale, zero, torch.qint8)
+
+
+def quantised_by_channel(scales: tuple[float, ...] = (0.5, 0.25), zero: int = 0, axis: int = 0) -> torch.Tensor:
+    values = torch.ones(2, 2)
+    return torch.quantize_per_channel(values, torch.tensor(scales), torch.tensor([zero, 0]), axis, torch.qint8)
+
+
+@pytest.mark.filterwarnings("ignore:.*quantiz.*:UserWarning")
+def test_what_a_quantised_tensor_is_quantised_with_is_in_its_digest() -> None:
+    equal = [constant_of(make(), StorageNames()) for make in (quantised, quantised)]
+    assert equal[0] == equal[1]
+    others = (
+        quantised(),
+        quantised(0.25),
+        quantised(zero=4),
+        quantised_by_channel(),
+        quantised_by_channel((0.5, 0.5)),
+        quantised_by_channel(zero=1),
+        quantised_by_channel(axis=1),
     )
+    assert torch.equal(others[0].int_repr(), others[1].int_repr())
+    assert len({constant_of(tensor, StorageNames()).digest for tensor in others}) == len(others)
 
 
 def test_an_opaque_tensor_has_the_digest_of_its_dense_form() -> None:

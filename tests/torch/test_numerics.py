@@ -40,6 +40,20 @@ class Result:
     loss: float
 
 
+class Layer:
+    """As transformers keeps a layer's keys: a plain object, with bookkeeping beside the tensors."""
+
+    def __init__(self, keys: torch.Tensor) -> None:
+        self.keys, self.dtype, self.owner = keys, keys.dtype, object()
+
+
+class Cache:
+    """As transformers keeps all layers'; it knows itself, too."""
+
+    def __init__(self, *keys: torch.Tensor) -> None:
+        self.layers, self.offloading, self.itself = [Layer(each) for each in keys], object(), self
+
+
 def frozen(module: torch.nn.Module) -> Any:
     return torch.jit.freeze(torch.jit.script(module.eval()))
 
@@ -160,6 +174,23 @@ def test_an_output_is_taken_apart_by_names() -> None:
     assert leaves(()) == ()
 
 
+def test_of_other_objects_the_tensors_are_compared() -> None:
+    class Empty:
+        pass
+
+    assert against({"cache": Cache(ONE)}, {"cache": Cache(ONE)}) == Numerics("eager", (exact("cache.layers.0.keys"),))
+    assert against(Cache(ONE), Cache(ONE + 1)).outputs[0].max_abs == 1.0
+    assert against(Cache(ONE), Cache(ONE, ONE)).error == (
+        "the outputs differ in structure: it returns layers.0.keys; eager, layers.0.keys, layers.1.keys"
+    )
+    assert compare_outputs(Cache(ONE), Cache(ONE.double()), "float64").close
+    known = Cache(ONE)
+    known.layers[0].owner = known
+    assert leaves(known) == (Leaf("layers.0.keys", "layers.0.keys", ONE),)
+    assert against(Empty(), Empty()) == Numerics("eager", ())
+    assert leaves(torch.relu) == (Leaf("0", "0", torch.relu),)
+
+
 def test_a_named_tuple_is_equal_to_the_plain_one_that_tracing_makes_of_it() -> None:
     assert against((ONE, ONE), Pair(ONE, ONE)) == Numerics("eager", (exact("left"), exact("right")))
 
@@ -203,6 +234,18 @@ def test_each_run_has_its_own_inputs() -> None:
     found = numerics_of(torch.jit.script(WritesInput()), WritesInput(), kept)
     assert found == (Numerics("eager", (exact(),)), Numerics("float64", (exact(),)))
     assert torch.equal(kept, torch.zeros(2))
+
+
+def test_each_run_has_objects_of_its_own() -> None:
+    class Appends(torch.nn.Module):
+        def forward(self, cache: Cache) -> Cache:
+            cache.layers[0].keys = torch.cat([cache.layers[0].keys, ONE])
+            return cache
+
+    kept = Cache(ONE)
+    found = numerics_of(Appends(), Appends(), kept)
+    assert found == tuple(Numerics(reference, (exact("layers.0.keys"),)) for reference in ("eager", "float64"))
+    assert kept.layers[0].keys is ONE
 
 
 def test_state_is_reset_and_the_eager_module_is_left_alone() -> None:

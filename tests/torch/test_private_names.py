@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 import pytest
 import torch
+from torch.torch_version import TorchVersion
 
 import freeze_engine as fe
 from freeze_engine.backends import _torch_private as torch_private
@@ -16,6 +20,30 @@ def test_a_missing_name_is_named_with_what_it_is_for(name, monkeypatch):
     with pytest.raises(fe.UnsupportedTorchError, match=rf"torch\._C\.{name}, needed for "), fe.capture():
         pass
     assert not hasattr(torch._C, name)
+
+
+@pytest.mark.parametrize("version", ["2.5.1+cpu", "1.13.1"])
+@pytest.mark.parametrize("backend", ["torchscript", "inductor"])
+def test_a_torch_too_old_is_told_before_anything_is_recorded(backend, version, monkeypatch):
+    monkeypatch.setattr(torch, "__version__", TorchVersion(version))
+    with pytest.raises(fe.UnsupportedTorchError) as told:
+        fe.record(models.filled(models.ConvBn()), torch.ones(1, 3, 8, 8), backend=backend, measure=None)
+    assert str(told.value) == (
+        f"torch {version} is older than {torch_private.OLDEST}, the oldest that recording was tried with; "
+        f"install {torch_private.OLDEST} or later (tested: {torch_private.TESTED})"
+    )
+
+
+@pytest.mark.parametrize("version", ["{}.0", "{}.0+cu124", "{}.0a0+git", "2.15.0", "3.0"])
+def test_a_torch_that_is_recent_enough(version, monkeypatch):
+    monkeypatch.setattr(torch, "__version__", TorchVersion(version.format(torch_private.OLDEST)))
+    torch_private.require_recent()
+
+
+def test_the_project_asks_for_the_oldest_and_pins_the_tested():
+    root = Path(__file__).parents[2]
+    assert re.findall(r'"torch>=(.*?)"', (root / "pyproject.toml").read_text()) == [torch_private.OLDEST]
+    assert re.findall(r"^torch==(.*)$", (root / "constraints.txt").read_text(), re.M) == [torch_private.TESTED]
 
 
 def test_without_the_single_passes_the_whole_is_one_step(monkeypatch):

@@ -144,13 +144,36 @@ async def frozen_in_tasks() -> list[fe.Captured]:
 
 
 def test_tasks_that_interleave_keep_apart():
-    captures = run(frozen_in_tasks())
-    assert [[trace.attribute("weight").shape for trace in each.traces] for each in captures] == [
+    found = [frozen_modules(each) for each in run(frozen_in_tasks())]
+    assert [[frozen.trace.attribute("weight").shape for frozen in each] for each in found] == [
         [(1, 1)],
         [(2, 2)],
         [(3, 3)],
     ]
-    assert [problem for each in captures for frozen in frozen_modules(each) for problem in problems(frozen)] == []
+    assert [problem for each in found for frozen in each for problem in problems(frozen)] == []
+
+
+async def frozen_by_a_task_that_outlives_the_block() -> tuple[fe.Captured, fe.Trace]:
+    async def freeze(width: int, turn: asyncio.Event) -> None:
+        await turn.wait()
+        torch.jit.freeze(scripted(nn.Linear(width, width)))
+
+    turns = [asyncio.Event(), asyncio.Event()]
+    with fe.capture():  # keeps torch recorded
+        with fe.capture() as captured:
+            tasks = [asyncio.create_task(freeze(width, turn)) for width, turn in enumerate(turns, 1)]
+            turns[0].set()
+            await tasks[0]
+        (first,) = captured.traces
+        turns[1].set()
+        await tasks[1]
+    return captured, first
+
+
+def test_a_task_that_outlives_the_block_still_adds_to_it():
+    captured, first = run(frozen_by_a_task_that_outlives_the_block())
+    assert [trace.attribute("weight").shape for trace in captured.traces] == [(1, 1), (2, 2)]
+    assert captured.traces[0] is first
 
 
 def test_a_pool_that_the_block_starts_is_outside_of_it(recorded):

@@ -19,6 +19,7 @@ import freeze_engine as fe
 from freeze_engine.worker import record_task
 from freeze_engine.worker.events import read_event
 from freeze_engine.worker.request import REQUEST, request_text
+from tests.clocks import limit_reached_once
 
 MODELS = "tests.torch.worker_models"
 QUICK = fe.Measure(latency=False)
@@ -191,6 +192,13 @@ def test_a_missing_folder_is_told_before_anything_is_recorded(tmp_path):
     assert job.of(fe.JobProgress) == []
 
 
+def test_a_model_that_changes_the_folder_does_not_take_the_trace_along(output, monkeypatch):
+    monkeypatch.chdir(output.parent)
+    ended = Job(Path(output.name), "elsewhere", measure=None).run()
+    assert (ended.outcome, ended.trace) == ("finished", Path(output.name))
+    assert fe.load(output).name == "elsewhere"
+
+
 def test_an_exception_of_the_model_s_own_code(output):
     ended = Job(output, "raising").run()
     assert (ended.outcome, ended.trace) == ("failed", None)
@@ -286,11 +294,11 @@ def test_a_death_leaves_the_steps_until_then(model, output):
     outcome, kind, message, place, last = DEATHS[model]
     job = Job(output, model)
     ended = job.run()
-    where = f"{place[1]} of {place[2]}" if place[2] else place[1]
+    where = f"in {place[1]} of {place[2]}" if place[2] else f"while {place[1]}"
     assert (ended.outcome, ended.trace, ended.message, ended.died_in) == (
         outcome,
         output,
-        f"{message}, in {where}",
+        f"{message}, {where}",
         place[1],
     )
     trace = fe.load(output)
@@ -348,32 +356,95 @@ def test_a_death_before_the_freeze_leaves_no_trace(output):
     assert ended.message == f"{SEGFAULT}, while loading the model"
 
 
+def test_a_death_while_the_model_is_traced_leaves_what_was_asked_for(output):
+    job = Job(output, "fatal", via="trace", call="mine()")
+    ended = job.run()
+    assert (ended.outcome, ended.trace, ended.died_in) == ("crashed", output, "scripting")
+    assert ended.message == f"{SEGFAULT}, while scripting"
+    trace = fe.load(output)
+    fe.check_trace(trace)
+    assert (trace.name, trace.call, trace.steps, len(trace.inputs)) == ("fatal", "mine()", (), 1)
+    assert trace.failure == fe.Failure("SIGSEGV", SEGFAULT, "build", "scripting", None, None)
+    assert job.of(fe.JobStep) == []
+
+
 @pytest.mark.parametrize(("model", "place"), [("inside_hang", PROPAGATION), ("pass_hang", FOLD)])
-def test_a_hang_ends_at_the_limit(model, place, output):
-    job = Job(output, model, limit_s=12.0)
+def test_a_hang_ends_at_the_limit(model, place, output, monkeypatch):
+    hangs = threading.Event()
+    limit_reached_once(hangs.is_set, monkeypatch)
+    job = Job(output, model, on_output=lambda stream, data: hangs.set())
     ended = job.run()
     assert (ended.outcome, ended.trace, ended.died_in) == ("timed_out", output, place[1])
-    assert ended.message == f"not done after 12 s, the limit, in {place[1]} of forward"
+    assert ended.message == f"not done after 100 s, the limit, in {place[1]} of forward"
     assert fe.load(output).failure == fe.Failure(
-        "time limit", "not done after 12 s, the limit", *place, len(job.of(fe.JobStep)) - 1
+        "time limit", "not done after 100 s, the limit", *place, len(job.of(fe.JobStep)) - 1
     )
     assert f"freezing: {place[1]}" in [event.message.partition(" of ")[0] for event in job.of(fe.JobProgress)]
     assert any("worker_models.py" in line for line in ended.log)
 
 
-def test_cancelling_ends_everything_at_once(output):
+CANCELLED = "it was cancelled, and its process ended"
+KEEPING = fe.JobProgress("keeping what was recorded", 0, 0, None)
+
+
+def in_the_fold(event: fe.JobEvent) -> bool:
+    return isinstance(event, fe.JobProgress) and "FoldFrozenConvAddOrSub" in event.message
+
+
+def test_cancelling_ends_everything_at_once_and_keeps_the_steps(output):
     job = Job(output, "pass_hang")
     job.start()
-    job.wait_for(lambda event: isinstance(event, fe.JobProgress) and "FoldFrozenConvAddOrSub" in event.message)
+    job.wait_for(in_the_fold)
     pids = workers(os.getpid())
     clocks = commands(set(pids))
     assert len(pids) == 1
     assert ["prctl" in command for command in clocks.values()] == [True]
     job.process.cancel()
-    assert job.process.wait(30) == fe.JobEnded("cancelled", None, "cancelled")
+    ended = job.process.wait(LIMIT_S)
     assert gone([*pids, *clocks])
-    assert not output.exists()
+    assert (ended.outcome, ended.trace, ended.died_in) == ("cancelled", output, FOLD[1])
+    assert (ended.message, ended.error) == (f"cancelled in {FOLD[1]} of forward", None)
+    trace = fe.load(output)
+    fe.check_trace(trace)
+    assert trace.failure == fe.Failure("cancelled", CANCELLED, *FOLD, len(trace.steps) - 1)
+    assert trace.steps[-1].name == "FoldFrozenConvBatchnorm"
+    assert [step.index for step in job.of(fe.JobStep)] == list(range(len(trace.steps)))
     job.process.cancel()
+    assert job.process.wait() == ended
+
+
+def test_cancelling_again_ends_the_keeping_too(output):
+    job = Job(output, "pass_hang")
+    note = job.process._on_event
+
+    def cancel_again(event):
+        if event == KEEPING:
+            job.process.cancel()
+        note(event)
+
+    job.process._on_event = cancel_again
+    job.start()
+    job.wait_for(in_the_fold)
+    job.process.cancel()
+    ended = job.process.wait(LIMIT_S)
+    assert (ended.outcome, ended.trace) == ("cancelled", None)
+    assert ended.message == f"cancelled in {FOLD[1]} of forward"
+    assert not output.exists()
+    assert KEEPING in job.events
+
+
+def test_an_interrupt_after_a_crash_leaves_its_steps(output):
+    job = Job(output, "pass_segfault")
+    note = job.process._on_event
+
+    def interrupt(event):
+        if event == KEEPING or isinstance(event, fe.JobStep):
+            job.process.interrupt()
+        note(event)
+
+    job.process._on_event = interrupt
+    assert job.run().outcome == "crashed"
+    assert fe.load(output).failure.type == "SIGSEGV"
 
 
 def test_cancelling_while_measuring_keeps_the_preview(output):
@@ -381,8 +452,13 @@ def test_cancelling_while_measuring_keeps_the_preview(output):
     job.start()
     job.wait_for(lambda event: isinstance(event, fe.JobPreview))
     job.process.cancel()
-    assert job.process.wait(30) == fe.JobEnded("cancelled", output, "cancelled")
-    assert fe.load(output).failure is None
+    ended = job.process.wait(LIMIT_S)
+    assert (ended.outcome, ended.trace) == ("cancelled", output)
+    assert ended.message == f"cancelled while {'measuring ' if ': ' in ended.died_in else ''}{ended.died_in}"
+    trace = fe.load(output)
+    fe.check_trace(trace)
+    assert trace.failure == fe.Failure("cancelled", CANCELLED, "measure", ended.died_in, None, len(trace.steps) - 1)
+    assert trace.attribute("norm.weight").fate != "preserved"
 
 
 def test_an_interrupt_keeps_what_was_recorded(output):
@@ -391,9 +467,11 @@ def test_an_interrupt_keeps_what_was_recorded(output):
     job.wait_for(lambda event: isinstance(event, fe.JobProgress) and "latency" in event.message)
     job.process.interrupt()
     ended = job.process.wait(60)
-    assert (ended.outcome, ended.trace, ended.error) == ("cancelled", output, "KeyboardInterrupt:")
+    assert (ended.outcome, ended.trace, ended.error) == ("cancelled", output, None)
+    assert ended.message == f"cancelled while measuring {ended.died_in}"
     trace = fe.load(output)
-    assert (trace.failure.type, trace.failure.stage) == ("KeyboardInterrupt", "measure")
+    last = trace.steps[-1].index
+    assert trace.failure == fe.Failure("KeyboardInterrupt", "", "measure", ended.died_in, None, last)
 
 
 def test_an_interrupt_before_there_is_anything(output):
@@ -404,7 +482,8 @@ def test_an_interrupt_before_there_is_anything(output):
     assert asleep.wait(LIMIT_S)
     job.process.interrupt()
     ended = job.process.wait(60)
-    assert (ended.outcome, ended.trace) == ("cancelled", None)
+    assert (ended.outcome, ended.trace, ended.message) == ("cancelled", None, "cancelled while loading the model")
+    assert not output.exists()
 
 
 @pytest.mark.parametrize("model", ["swallows_interrupts", "renames_interrupts"])
@@ -415,7 +494,8 @@ def test_an_interrupt_that_the_model_catches_ends_it_too(model, output):
     assert asleep.wait(LIMIT_S)
     job.process.interrupt()
     ended = job.process.wait(60)
-    assert (ended.outcome, ended.trace) == ("cancelled", None)
+    assert (ended.outcome, ended.trace, ended.error) == ("cancelled", None, None)
+    assert ended.message.startswith("cancelled while ")
 
 
 def test_what_torch_does_not_interrupt_is_ended_by_cancelling(output):
@@ -425,7 +505,9 @@ def test_what_torch_does_not_interrupt_is_ended_by_cancelling(output):
     job.process.interrupt()
     assert job.process.wait(1) is None
     job.process.cancel()
-    assert job.process.wait(30).outcome == "cancelled"
+    ended = job.process.wait(LIMIT_S)
+    assert (ended.outcome, ended.message) == ("cancelled", f"cancelled in {FOLD[1]} of forward")
+    assert fe.load(ended.trace).failure.type == "cancelled"
 
 
 def test_what_is_printed_is_passed_on(output):
@@ -450,7 +532,10 @@ def test_cancelling_at_once(output):
     job = Job(output, "slow")
     job.start()
     job.process.cancel()
-    assert job.process.wait(30).outcome == "cancelled"
+    ended = job.process.wait(30)
+    assert (ended.outcome, ended.trace) == ("cancelled", None)
+    assert KEEPING not in job.events
+    assert not output.exists()
 
 
 def test_what_the_listener_raises_ends_the_recording(output, monkeypatch):
@@ -479,6 +564,26 @@ def test_on_a_full_disk_it_goes_on_without_a_journal(output, tmp_path):
     assert "No space left on device" in told
     whole = fe.record(f"{MODELS}:plain", measure=None).trace
     assert [step.name for step in trace.steps] == [step.name for step in whole.steps]
+
+
+@pytest.mark.parametrize("kind", [fe.JobPreview, fe.JobProgress])
+def test_an_interrupt_between_the_freeze_and_the_rest_is_in_the_trace(kind, output, tmp_path):
+    folder = tmp_path / "job"
+    folder.mkdir()
+    (folder / REQUEST).write_text(request_text(fe.RecordRequest(f"{MODELS}:plain", output, measure=QUICK)))
+    events = []
+
+    def send(line):
+        events.append(read_event(line))
+        is_last = kind is fe.JobPreview or getattr(events[-1], "message", "") == "writing the trace"
+        if isinstance(events[-1], kind) and is_last:
+            raise KeyboardInterrupt
+
+    record_task.run(folder, send)
+    assert (events[-1].outcome, events[-1].trace) == ("cancelled", output)
+    trace = fe.load(output)
+    fe.check_trace(trace)
+    assert (trace.failure.type, trace.failure.stage) == ("KeyboardInterrupt", "measure")
 
 
 def test_the_caller_s_streams_are_left_alone(output, capfd):

@@ -7,7 +7,9 @@ import ctypes
 import os
 import signal
 import sys
+import tempfile
 import time
+from pathlib import Path
 
 import torch
 from torch import nn
@@ -52,6 +54,14 @@ class Counting(Net):
         return super().forward(x)
 
 
+class Fatal(Net):
+    """Ends the process when it is called."""
+
+    def forward(self, x):
+        ctypes.string_at(0)
+        return super().forward(x)
+
+
 class Unscriptable(Net):
     def forward(self, x):
         return super().forward(x) + len(globals())
@@ -73,9 +83,21 @@ def counting():
     return Counting().eval(), INPUTS
 
 
+def fatal():
+    return Fatal().eval(), INPUTS
+
+
 def chatty():
     os.write(1, b"to standard output\n")
     os.write(2, b"to standard error\n" * 10_000)
+    return plain()
+
+
+def elsewhere():
+    """Leaves the folder that the recording was begun in, for one that is gone."""
+    folder = tempfile.mkdtemp()
+    os.chdir(folder)
+    Path(folder).rmdir()
     return plain()
 
 
@@ -131,8 +153,7 @@ def inside_exit():
 
 
 def inside_hang():
-    """Hangs as C++ code does that never lets go of the interpreter lock."""
-    return _calling(lambda: ctypes.PyDLL(None).pause())
+    return _calling(_hang)
 
 
 def pass_segfault():
@@ -140,7 +161,7 @@ def pass_segfault():
 
 
 def pass_hang():
-    return _patched("_jit_pass_fold_frozen_conv_add_or_sub", lambda: ctypes.PyDLL(None).pause())
+    return _patched("_jit_pass_fold_frozen_conv_add_or_sub", _hang)
 
 
 def deaf_hang():
@@ -171,6 +192,12 @@ def measure_error():
 
     measuring.measure_latency = fail
     return plain()
+
+
+def _hang():
+    """Says so, and hangs as C++ code does that never lets go of the interpreter lock."""
+    os.write(1, b"hanging\n")
+    ctypes.PyDLL(None).pause()
 
 
 def _calling(act):

@@ -14,8 +14,8 @@ ROOT = Path(__file__).parents[2]
 
 # Imports go from a later layer to an earlier one, or stay within one.
 LAYERS = (
-    {"errors"},
-    {"trace", "inputs", "options", "arguments", "model_summary", "exported_program"},
+    {"errors", "spelling", "temporary"},
+    {"trace", "inputs", "options", "arguments", "model_summary", "exported_program", "notice_codes"},
     {
         "alignment",
         "lineage",

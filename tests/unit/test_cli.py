@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import io
 import os
+import shlex
 import subprocess
 import sys
 from collections.abc import Callable
@@ -15,6 +16,8 @@ import pytest
 import freeze_engine as fe
 from tests.builders import failed_trace, small_trace
 from viewer.cli import main
+from viewer.cli.command import COMMAND_NAMES
+from viewer.cli.main import COMMANDS
 from viewer.cli.reference import reference
 from viewer.stats import stats_text
 
@@ -64,7 +67,7 @@ class FakeEngine:
         if self.interrupts:
             self.interrupts -= 1
             raise KeyboardInterrupt
-        if timeout_s is not None and "cancel" not in self.calls and self.hangs:
+        if timeout_s is not None and self.hangs:
             return None
         if self.ended.trace is not None:
             self.ended = replace(self.ended, trace=self.asked[-1].output)
@@ -115,8 +118,39 @@ def test_help_is_printed_without_torch_or_panel(words: list[str]) -> None:
     assert _python("-c", code).stdout.startswith(f"usage: {' '.join(['freezer-ui', *words])} ")
 
 
+def test_a_misspelt_command_is_looked_for_among_all() -> None:
+    assert tuple(command.name for command in COMMANDS) == COMMAND_NAMES
+
+
 def test_the_command_can_be_run_as_a_module() -> None:
     assert "record" in _python("-m", "viewer.cli", "--help").stdout
+
+
+@pytest.mark.parametrize(
+    ("to", "code", "said"),
+    [
+        ("> /dev/full", 2, "freezer-ui: the result cannot be written to standard output: No space left on device\n"),
+        (">&-", 0, ""),
+        ("2>&- > /dev/null", 0, ""),
+    ],
+)
+def test_output_that_cannot_be_written(small_file: Path, to: str, code: int, said: str) -> None:
+    command = f"{shlex.quote(sys.executable)} -m viewer.cli stats {shlex.quote(str(small_file))} {to}"
+    ended = subprocess.run(["sh", "-c", command], capture_output=True, text=True, cwd=_ROOT, check=False)
+    assert (ended.returncode, ended.stderr) == (code, said)
+
+
+@pytest.mark.parametrize(
+    "words", [["{}"], ["stats", "{}"], ["report", "x.fztrace", "-o", "{}"], ["record", "{}"], ["run", "--", "{}"]]
+)
+def test_a_path_that_no_system_takes_is_one_line_and_exit_2(
+    words: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    long = "x" * 300
+    assert main([word.format(long) for word in words]) == 2
+    said = capsys.readouterr().err
+    assert "File name too long" in said
+    assert "Traceback" not in said
 
 
 def test_the_version_is_told(capsys: pytest.CaptureFixture[str]) -> None:
@@ -368,19 +402,26 @@ def test_an_interrupted_recording_is_kept(engine: FakeEngine, capsys: pytest.Cap
     assert main(["record", "net.pt", "-o", "net.fztrace"]) == 130
     assert engine.calls == ["interrupt"]
     told = capsys.readouterr().err
-    assert told == "freezer-ui: net.fztrace holds what was recorded until then: 12 steps\nfreezer-ui: interrupted\n"
+    kept = "freezer-ui: cancelled; net.fztrace holds what was recorded until then: 12 steps\n"
+    assert told == f"{kept}freezer-ui: interrupted\n"
 
 
-@pytest.mark.parametrize(("interrupts", "calls"), [(1, ["interrupt"]), (2, ["interrupt", "cancel"])])
+@pytest.mark.parametrize(
+    ("interrupts", "calls", "said"),
+    [
+        (1, ["interrupt"], "it ends once torch lets it; Ctrl-C again ends it now, with the steps until then"),
+        (2, ["interrupt", "cancel"], "it keeps the steps until then; Ctrl-C again ends it without them"),
+        (3, ["interrupt", "cancel", "cancel"], None),
+    ],
+)
 def test_an_interrupt_that_torch_does_not_see_can_be_repeated(
-    interrupts: int, calls: list[str], engine: FakeEngine, capsys: pytest.CaptureFixture[str]
+    interrupts: int, calls: list[str], said: str | None, engine: FakeEngine, capsys: pytest.CaptureFixture[str]
 ) -> None:
     engine.ended, engine.hangs, engine.interrupts = fe.JobEnded("cancelled", None, "cancelled"), True, interrupts
     assert main(["record", "net.pt"]) == 130
     assert engine.calls == calls
-    told = capsys.readouterr().err
-    assert ("Ctrl-C again ends it at once" in told) == (interrupts == 1)
-    assert told.endswith("no trace could be kept of it\nfreezer-ui: interrupted\n")
+    told = ["" if said is None else f"freezer-ui: {said}\n", "freezer-ui: cancelled; no trace could be kept of it\n"]
+    assert capsys.readouterr().err == f"{''.join(told)}freezer-ui: interrupted\n"
 
 
 def test_an_end_before_the_interrupt_is_told_as_it_was(engine: FakeEngine) -> None:

@@ -91,6 +91,7 @@ def test_the_findings_as_json(small_file: str, capsys: pytest.CaptureFixture[str
         (["--reference", "float64"], "nothing is expected"),
         (["--max-error", "-1"], "no limit"),
         (["--expect-folded", "conv bn"], "no expectation of a fold"),
+        (["--no-notices", "grap_break"], "there is no notice 'grap_break'. Did you mean graph_break?"),
     ],
 )
 def test_wrong_use_exits_with_2(

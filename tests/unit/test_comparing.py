@@ -43,6 +43,8 @@ def other_trace() -> fe.Trace:
         "label": {"step": 3},
     }
     miss = replace(trace.near_misses[0], step=8, kind="conv_bn", node="normed", reason="training_statistics")
+    (relu,) = trace.programs[0].kernels
+    copy = fe.Kernel("cpp_fused_copy_1", "cpp", (), ("copy",))
     found = replace(
         trace,
         steps=steps,
@@ -54,6 +56,7 @@ def other_trace() -> fe.Trace:
         near_misses=(*trace.near_misses, miss),
         checks=(fe.Check("round_trip", "passed", "It gives the same."), fe.Check("determinism", "failed", "Differs.")),
         created="2026-02-03T04:05:06Z",
+        programs=(replace(trace.programs[0], kernels=(copy, replace(relu, time_ns=None))), trace.programs[1]),
     )
     close = fe.Numerics("eager", (fe.OutputError("0", 0.0, 0.0, float("inf"), 0, True, 0.0),))
     (latency,) = trace.steps[10].latency
@@ -105,6 +108,48 @@ def test_everything_lists_passes_and_attributes_that_do_not_differ_anew() -> Non
     assert "freeze_module / ConstantPooling of forward" in long
     assert "(--all lists them)" in short
     assert "(--all lists them)" not in long
+
+
+def with_kernels(*kernels: fe.Kernel) -> fe.Trace:
+    return replace(small_trace(), programs=(fe.Program("compiled", "forward", kernels),))
+
+
+def test_kernels_that_do_the_same_work_stand_beside_each_other() -> None:
+    conv, relu = (
+        fe.Kernel(name, "cpp", (), (name,), time_ns=fe.Interval(10.0, 9.0, 11.0)) for name in ("conv", "relu")
+    )
+    fused = fe.Kernel("conv_relu", "cpp", (), ("conv", "relu"), time_ns=fe.Interval(5.0, 4.0, 6.0))
+    diff = fe.diff_traces(with_kernels(conv, relu), with_kernels(fused))
+    text = diff_text(diff, ("fates",))
+    assert text.endswith("\n\nNothing that counts differs.\nNot counted: kernels.\n")
+    assert (
+        "\n\nKernels\n"
+        "  compiled, forward: 1 differ\n"
+        "    all kernels together: A 20.0 ns (18.0–22.0 ns), B 5.00 ns (4.00–6.00 ns), B takes 0.25×\n"
+        "        (0.18–0.33) the time of A\n"
+        "    differ: conv + relu → conv_relu, B takes 0.25× (0.18–0.33) the time of A\n\nNumeric error\n"
+    ) in text
+    (told,) = diff_document(diff, ("fates",))["kernels"]
+    assert told["groups"] == [
+        {
+            "a": ["conv", "relu"],
+            "b": ["conv_relu"],
+            "difference": "different",
+            "time_ns": {"a": [20.0, 18.0, 22.0], "b": [5.0, 4.0, 6.0]},
+            "ratio": [0.25, 4 / 22, 6 / 18],
+        }
+    ]
+    assert told["differs"]
+
+
+def test_a_program_that_one_trace_does_not_tell_of_is_no_difference() -> None:
+    conv = fe.Kernel("conv", "cpp", (), ("conv",))
+    diff = fe.diff_traces(with_kernels(conv), replace(small_trace(), programs=()))
+    assert "kernels" not in differing(diff)
+    assert "    B  TorchScript generates no kernels" in diff_text(diff, ASPECTS)
+    assert "    only in A: conv" in diff_text(diff, ASPECTS)
+    assert "Kernels" not in diff_text(fe.diff_traces(with_kernels(conv), with_kernels(conv)), ASPECTS)
+    assert "    the same: conv\n" in diff_text(fe.diff_traces(with_kernels(conv), with_kernels(conv)), ASPECTS, True)
 
 
 def test_a_pass_without_effect_that_only_one_ran_is_counted_only() -> None:

@@ -22,6 +22,7 @@ from viewer.dashboard.state import PUSH_EVERY_S, State
 
 STEP = fe.JobStep(0, "input", "input", "forward", None, True, 7)
 PROGRESS = fe.JobProgress("measuring latency", 3, 9, 4.5)
+KEEPING = fe.JobProgress("keeping what was recorded", 0, 0, None)
 
 
 @dataclass
@@ -32,7 +33,7 @@ class FakeProcess:
     tell: Callable[[fe.JobEvent], None]
     started: bool = False
     interrupted: bool = False
-    cancelled: bool = False
+    cancels: int = 0
     hangs: bool = False
 
     def start(self) -> None:
@@ -41,15 +42,29 @@ class FakeProcess:
     def interrupt(self) -> None:
         self.interrupted = True
         if not self.hangs:
-            self.tell(fe.JobEnded("cancelled", self.request.output, "cancelled", error="KeyboardInterrupt:"))
+            self.tell(fe.JobEnded("cancelled", self.request.output, "cancelled"))
 
     def cancel(self) -> None:
-        was_over = self.cancelled or (self.interrupted and not self.hangs)
-        self.cancelled = True
-        if was_over:
-            return
-        if not self.hangs:
+        was_over = self.cancels > 0 or (self.interrupted and not self.hangs)
+        self.cancels += 1
+        if not was_over and not self.hangs:
             self.tell(fe.JobEnded("cancelled", None, "cancelled"))
+
+
+@dataclass
+class FakeTimer:
+    """Time that passes when the test says so."""
+
+    interval_s: float
+    call: Callable[[], None]
+    daemon: bool = False
+    is_cancelled: bool = False
+
+    def start(self) -> None:
+        assert self.daemon
+
+    def cancel(self) -> None:
+        self.is_cancelled = True
 
 
 @dataclass
@@ -184,10 +199,19 @@ def test_cancelling_again_waits_no_longer(jobs: Jobs, launcher: Launcher, tmp_pa
     job = jobs.record(_request(tmp_path))
     process = launcher.processes[0]
     process.hangs = True
+    process.tell(PROGRESS)
     jobs.cancel(job)
-    assert (process.interrupted, process.cancelled) == (True, False)
+    assert (process.interrupted, process.cancels) == (True, 0)
+    assert "cancel again to end it now" in jobs.rows()[0]["message"]
     jobs.cancel(job)
-    assert process.cancelled
+    assert process.cancels == 1
+    process.tell(KEEPING)
+    assert jobs.rows()[0]["message"] == KEEPING.message
+    jobs.cancel(job)
+    assert process.cancels == 2
+    process.tell(fe.JobEnded("cancelled", None, "cancelled in Inline of forward"))
+    jobs.cancel(job)
+    assert (process.cancels, jobs.rows()[0]["message"]) == (2, "cancelled in Inline of forward")
 
 
 def test_what_does_not_answer_is_ended(
@@ -200,6 +224,24 @@ def test_what_does_not_answer_is_ended(
     monkeypatch.setattr(launcher.processes[0], "cancel", ended.set)
     jobs.cancel(job)
     assert ended.wait(30)
+
+
+def test_patience_ends_with_what_it_is_for(
+    jobs: Jobs, launcher: Launcher, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    timers: list[FakeTimer] = []
+    monkeypatch.setattr(
+        "viewer.dashboard.jobs.threading.Timer", lambda *args: timers.append(FakeTimer(*args)) or timers[-1]
+    )
+    heeds, hangs = (jobs.record(_request(tmp_path)) for _ in range(2))
+    launcher.processes[1].hangs = True
+    jobs.cancel(heeds)
+    jobs.cancel(hangs)
+    jobs.cancel(hangs)
+    assert [timer.is_cancelled for timer in timers] == [True, True]
+    for timer in timers:
+        timer.call()  # as one that was about to: it is no second cancel
+    assert [process.cancels for process in launcher.processes] == [0, 1]
 
 
 def test_only_what_has_ended_is_dismissed(jobs: Jobs, tmp_path: Path) -> None:
@@ -236,11 +278,15 @@ def test_closing_cancels_and_does_not_wait_for_ever(jobs: Jobs, launcher: Launch
         jobs.record(_request(tmp_path))
     launcher.processes[1].hangs = True
     run(jobs.close(timeout_s=0.05))
-    assert [process.cancelled for process in launcher.processes] == [True, True]
+    assert [process.cancels for process in launcher.processes] == [1, 2]
     assert [row["state"] for row in jobs.rows()] == ["running", "cancelled"]
 
 
-def test_sessions_are_told_at_once_and_then_seldom(launcher: Launcher, tmp_path: Path) -> None:
+def test_sessions_are_told_at_once_and_then_seldom(
+    launcher: Launcher, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("viewer.dashboard.state.TICK_S", 1e6)  # the elapsed time is told as well where this takes long
+
     async def scenario() -> tuple[list[int], list[int]]:
         state = State(Site(1), Library(tmp_path / "recent.json"), lambda call: call(), launcher)
         stays, leaves = FakeSession(), FakeSession()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 from dataclasses import asdict, replace
 from datetime import datetime
@@ -162,4 +163,20 @@ def test_only_an_empty_recording_is_dropped(tmp_path: Path) -> None:
 def test_recordings_go_to_the_user_s_data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
     assert recordings_folder() == tmp_path / "freezer-ui" / "recordings"
-    assert recordings_folder().is_dir()
+    assert new_recording(recordings_folder(), "net", NOW).parent == recordings_folder()
+
+
+def test_a_folder_that_cannot_be_written_is_told(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    for folder in (tmp_path / "file", tmp_path / "file" / "recordings"):
+        with pytest.raises(fe.FreezerError, match=r"a recording cannot be written to .*; make room there, or name"):
+            new_recording(folder, "net", NOW)
+
+
+def test_where_the_list_cannot_be_written_it_is_forgotten(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object) -> Path:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(Path, "replace", full)
+    Library(tmp_path / "recent.json").forget("x")
+    assert not list(tmp_path.iterdir())

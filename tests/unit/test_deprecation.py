@@ -13,7 +13,7 @@ from freeze_engine.backends.torchscript.deprecation import undeprecated
     ("category", "text"),
     [
         (DeprecationWarning, "`torch.jit.load` is deprecated. Please switch to `torch.export`."),  # torch 2.13
-        (FutureWarning, "`torch.jit.freeze` is deprecated. Please use `torch.compile` instead."),  # torch 2.15
+        (FutureWarning, "`torch.jit.freeze` is deprecated. Please use `torch.compile` instead."),  # torch 2.14
     ],
 )
 def test_the_deprecation_of_torchscript_is_kept_back_inside_only(category: type[Warning], text: str) -> None:

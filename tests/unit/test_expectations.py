@@ -308,6 +308,21 @@ def test_notices() -> None:
     assert outcome(small_trace(), no_notices=("graph_break",)) == "ok"
 
 
+def test_a_fold_that_nothing_is_called_is_no_success() -> None:
+    misspelt = one(small_trace(), expect_folded="conv_bm=0")
+    assert (misspelt.outcome, misspelt.message) == (
+        "cannot tell",
+        "conv_bm: 0 folded, 0 could have been and were not.",
+    )
+    assert misspelt.remedy.startswith("No fold is called conv_bm. Did you mean conv_bn")
+    assert one(small_trace(), expect_folded="conv_bm").remedy == misspelt.remedy
+    assert outcome(small_trace(), expect_folded="concat_linear=0") == "ok"
+    assert outcome(small_trace(), expect_folded="anything=0") == "cannot tell"
+    by_pattern = replace(small_trace(), backend="inductor")
+    assert outcome(by_pattern, expect_folded="anything=0") == "ok"
+    assert outcome(by_pattern, expect_folded="conv_bm=0") == "cannot tell"
+
+
 def test_a_freeze_that_failed_decides_nothing() -> None:
     failed, *others = fe.Expectations(no_preserved=(), max_error=1.0, saves=True).evaluate(failed_trace())
     assert (failed.name, failed.outcome) == ("freeze", "failed")
@@ -331,6 +346,8 @@ def test_a_death_while_measuring_leaves_the_fates() -> None:
         ({"reference": "double"}, "reference='double' is not known"),
         ({"expect_folded": "conv_bn=many"}, "'conv_bn=many' is no expectation of a fold"),
         ({"expect_folded": ("conv_bn:none",)}, "'conv_bn:none' is no expectation of a fold"),
+        ({"no_notices": "graph_brake"}, r"no notice 'graph_brake'\. Did you mean graph_break\? The codes are cache_"),
+        ({"no_notices": ("graph_break", "")}, r"no notice ''\. The codes are cache_bypassed, "),
     ],
 )
 def test_expectations_that_nothing_could_meet_are_refused(expected: dict[str, Any], said: str) -> None:

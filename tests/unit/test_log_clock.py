@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -44,10 +45,21 @@ def clock() -> Iterator[LogClock]:
         made._end_child(child)
 
 
-def write(size: int) -> None:
-    """Writes, and leaves the child the time to see it."""
+def write(size: int, clock: LogClock) -> None:
+    """Writes, and waits until the child, if there is one, has seen it."""
     os.write(2, b"x" * size)
-    time.sleep(0.2)
+    if clock._child is None or clock._child.poll() is not None:
+        return
+    # It falls asleep after each look that finds nothing new: the second time at the latest, it has looked since.
+    seen = naps(clock._child.pid) + 3
+    while naps(clock._child.pid) < seen:
+        time.sleep(0.001)
+
+
+def naps(pid: int) -> int:
+    """How often a process has waited for something."""
+    (told,) = re.findall(r"^voluntary_ctxt_switches:\t(\d+)$", Path(f"/proc/{pid}/status").read_text(), re.MULTILINE)
+    return int(told)
 
 
 def test_a_growth_has_its_time(clock, tmp_path, monkeypatch):
@@ -58,7 +70,7 @@ def test_a_growth_has_its_time(clock, tmp_path, monkeypatch):
     with watched(clock, tmp_path / "log"):
         for size in (3, 50, 7):
             moments.append(time.monotonic_ns())
-            write(size)
+            write(size, clock)
     moments.append(time.monotonic_ns())
     assert [offset for offset, _ in seen] == [3, 53, 60]
     assert all(
@@ -71,7 +83,7 @@ def test_watches_follow_one_another_in_one_child(clock, tmp_path):
         pass
     child = clock._child
     with watched(clock, tmp_path / "log") as second:
-        write(4)
+        write(4, clock)
     assert (first, second) == ([], [4])
     assert clock._child is child
 
@@ -90,7 +102,7 @@ def test_stop_without_start_is_empty(clock):
 def test_without_proc_it_is_empty(clock, tmp_path, monkeypatch):
     monkeypatch.setattr(log_clock.Path, "is_dir", lambda self: False)
     with watched(clock, tmp_path / "log") as offsets:
-        write(1)
+        write(1, clock)
     assert offsets == []
     assert clock._child is None
 
@@ -101,7 +113,7 @@ def test_without_the_right_to_start_a_process_it_is_empty(clock, tmp_path, monke
 
     monkeypatch.setattr(subprocess, "Popen", refused)
     with watched(clock, tmp_path / "log") as offsets:
-        write(1)
+        write(1, clock)
     assert offsets == []
 
 
@@ -113,7 +125,7 @@ def end(child: subprocess.Popen[bytes], by: signal.Signals) -> None:
 def test_the_childs_death_in_a_watch_is_survived(clock, tmp_path):
     with watched(clock, tmp_path / "log") as offsets:
         end(clock._child, signal.SIGKILL)
-        write(1)
+        write(1, clock)
     assert offsets == []
 
 
@@ -122,7 +134,7 @@ def test_a_dead_child_is_replaced(clock, tmp_path):
         pass
     end(clock._child, signal.SIGKILL)
     with watched(clock, tmp_path / "log") as offsets:
-        write(2)
+        write(2, clock)
     assert offsets == [2]
 
 
@@ -130,7 +142,7 @@ def test_an_interrupt_at_the_terminal_is_not_for_the_child(clock, tmp_path):
     """The terminal sends it to the whole process group."""
     with watched(clock, tmp_path / "log") as offsets:
         assert os.getpgid(clock._child.pid) != os.getpgid(0)
-        write(2)
+        write(2, clock)
     assert offsets == [2]
 
 
@@ -142,13 +154,13 @@ def test_a_fork_gets_a_child_of_its_own(clock, tmp_path):
     pid = os.fork()
     if pid == 0:
         with watched(clock, tmp_path / "fork") as offsets:
-            write(3)
+            write(3, clock)
         mine = clock._child is not child
         clock._end_child(clock._child)
         os._exit(0 if offsets == [3] and mine else 1)
     assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
     with watched(clock, tmp_path / "log") as offsets:
-        write(1)
+        write(1, clock)
     assert offsets == [1]
     assert clock._child is child
 
@@ -161,9 +173,8 @@ def test_the_child_ends_with_its_parent(tmp_path):
     with (tmp_path / "log").open("wb") as sink:
         done = subprocess.run([sys.executable, "-c", script], stdout=subprocess.PIPE, stderr=sink, check=True)
     pid = int(done.stdout)
-    for _ in range(100):
-        if not Path(f"/proc/{pid}").exists() or "zombie" in Path(f"/proc/{pid}/status").read_text():
-            return
-        time.sleep(0.05)
-    os.kill(pid, signal.SIGKILL)
-    pytest.fail("the child outlived its parent")
+    end_s = time.monotonic() + 60
+    with contextlib.suppress(FileNotFoundError, ProcessLookupError):  # it is gone
+        while "zombie" not in Path(f"/proc/{pid}/status").read_text():
+            assert time.monotonic() < end_s, "the child outlived its parent"
+            time.sleep(0.05)

@@ -264,3 +264,19 @@ def test_a_device_or_pipe_is_not_replaced(tmp_path: Path) -> None:
 def test_blocks_nested_too_deep_are_refused() -> None:
     with pytest.raises(TraceFileError, match=f"nest more than {MAX_NESTING} deep"):
         loads(altered(_deep))
+
+
+@pytest.mark.parametrize(
+    ("start", "said"),
+    [
+        (b"GGUF", "is not a trace file but something else"),
+        (struct.pack(">8sIQQ", b"\x89FZT\r\n\x1a\n", SCHEMA_VERSION, 2**40, 10), "unpacks to more than 1000 bytes"),
+        (SMALL, "has more bytes after its header instead of"),
+    ],
+)
+def test_of_a_file_too_large_no_more_is_read_than_tells_so(start: bytes, said: str, tmp_path: Path) -> None:
+    path = tmp_path / "huge.fztrace"
+    path.write_bytes(start)
+    os.truncate(path, 2**36)  # a hole: it takes no room on disk, and reading it would take all memory
+    with pytest.raises(TraceFileError, match=said):
+        load(path, max_bytes=1000 if start is not SMALL else 10**6)

@@ -52,3 +52,18 @@ def test_a_trace_cannot_take_over_the_terminal() -> None:
     assert text.startswith("\\x1b[2J\\u202e\\ud800\\n</script>")
     assert printable("naïve 標籤 🧊\t") == "naïve 標籤 🧊\\t"
     assert all(char.isprintable() or char == "\n" for char in text)
+
+
+def test_folds_that_did_not_happen_for_one_reason_are_told_three_times() -> None:
+    trace = small_trace()
+    (miss, *_) = trace.near_misses
+    alike = [replace(miss, node=f"sum_{number}") for number in range(5)]
+    other = replace(miss, node="other", reason="several_uses")
+    section = stats_text(replace(trace, near_misses=(*alike, other))).partition("Folds that did not happen\n")[2]
+    told = [line for line in section.partition("\n\n")[0].splitlines() if not line.startswith("    ")]
+    where = "step 9, FoldFrozenConvAddOrSub (forward, round 1)"
+    assert told == [
+        *(f"  conv_add: sum_{number} next to y, {where}: operand not constant" for number in range(3)),
+        f"  conv_add: sum_3, sum_4, {where}: operand not constant, 2 more",
+        f"  conv_add: other next to y, {where}: several uses",
+    ]

@@ -341,13 +341,23 @@ def test_a_failure_before_any_step_of_its_method_points_at_the_last_step():
         (("SIGSEGV", "the process was ended"), "The process died (SIGSEGV) in Fold", "The process was ended", "died"),
         (("exit code 7", "ended"), "The process died (exit code 7) in Fold", "Ended", "died"),
         (("time limit", "not done"), "The time limit was reached in Fold", "Not done", "time limit"),
+        (("cancelled", "it was"), "The recording was cancelled in Fold", "It was", "cancelled"),
+        (
+            ("KeyboardInterrupt", ""),
+            "The recording was cancelled in Fold",
+            "It was interrupted: by Ctrl-C, or from the dashboard.",
+            "cancelled",
+        ),
     ],
 )
 def test_how_a_recording_ended_is_told_in_words(failure, title, message, sign):
     ended = fe.Failure(*failure, stage="optimize_frozen_graph", name="Fold", method="forward", step=3)
     view = view_data(replace(small_trace(), failure=ended))["failure"]
     assert (view["title"], view["message"], view["sign"], view["log"]) == (title, message, sign, None)
-    assert bool(view["left"]) is (sign != "failed")
+    assert bool(view["left"]) is (failure[0] not in ("RuntimeError", "KeyboardInterrupt"))
+    assert "No pass had run" in view_data(replace(empty_trace(), failure=replace(ended, step=None)))["failure"]["left"]
+    compiled = view_data(replace(small_trace(), backend="inductor", failure=ended))["failure"]
+    assert compiled == view | {"left": ""}
 
 
 @pytest.mark.parametrize(
@@ -437,6 +447,10 @@ def test_durations(duration_ns, text):
 
 def test_an_interval_has_the_unit_of_its_value():
     assert interval_text(fe.Interval(1_100_000.0, 950_000.0, 1_250_000.0)) == "0.95–1.25 ms"
+    assert interval_text(fe.Interval(995_000.0, 975_000.0, 9_999_000.0)) == "975–9999 µs"
+    assert interval_text(fe.Interval(352_000.0, 278_000.0, 521_994_000.0)) == "278 µs–522 ms"
+    assert interval_text(fe.Interval(5_000_000.0, 4_000.0, 6_000_000.0)) == "4.00 µs–6.00 ms"
+    assert interval_text(fe.Interval(5_000_000.0, 0.0, 6_000_000.0)) == "0.00–6.00 ms"
 
 
 def test_errors():

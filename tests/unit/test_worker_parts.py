@@ -16,13 +16,14 @@ from freeze_engine.backends.torchscript.watcher import FreezeNotes, MethodNotes
 from freeze_engine.exported_program import is_arithmetic
 from freeze_engine.serde.schema import TABLES
 from freeze_engine.worker import post_mortem_task
-from freeze_engine.worker.death import CRASHED, Death, cause_of, read_death, write_death
+from freeze_engine.worker.death import CANCELLED, CRASHED, Death, cancelled_text, cause_of, read_death, write_death
 from freeze_engine.worker.estimate import Pace
 from freeze_engine.worker.events import event_line, read_event
 from freeze_engine.worker.freeze_progress import FreezeProgress, pass_under_way
-from freeze_engine.worker.journal import TORCH_LOG, Journal, Now, read_now, read_remains
+from freeze_engine.worker.journal import TORCH_LOG, Journal, Now, holds_steps, read_now, read_remains
 from freeze_engine.worker.output import remove_unfinished, write_output
 from freeze_engine.worker.request import read_request, request_text
+from freeze_engine.worker.user_code import code_of
 from tests.builders import empty_trace, small_trace
 
 REQUESTS = (
@@ -117,6 +118,39 @@ def test_a_death_arrives_as_it_was(tmp_path):
     death = Death(CRASHED, "SIGSEGV", "died", Path("/a/b"), True, 3, ("one", "two"))
     write_death(death, tmp_path)
     assert read_death(tmp_path) == death
+
+
+@pytest.mark.parametrize(
+    ("place", "text"),
+    [
+        (("build", "", None), "cancelled"),
+        (("build", "loading the model", None), "cancelled while loading the model"),
+        (("build", "compiling: layout", None), "cancelled while compiling: layout"),
+        (("measure", "latency: round 3 of 80", None), "cancelled while measuring latency: round 3 of 80"),
+        (("measure", "writing the trace", None), "cancelled while writing the trace"),
+        (("freeze_module", "Inline", "forward"), "cancelled in Inline of forward"),
+        (("compile", "the first call", None), "cancelled in the first call"),
+    ],
+)
+def test_where_a_recording_was_cancelled(place, text):
+    assert cancelled_text(place) == text
+
+
+@pytest.mark.parametrize("lines", [[], ['["trace", {"steps": []}]'], ['["notes", {'], ['["trace", {"steps": [[0, 1']])
+def test_a_journal_without_steps_holds_none(lines, tmp_path):
+    (tmp_path / "journal.jsonl").write_text("\n".join(lines))
+    assert not holds_steps(tmp_path)
+
+
+def test_a_journal_holds_steps_once_they_are_noted(tmp_path, written):
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    with closing(Journal(empty)) as journal:
+        journal.trace(empty_trace())
+        assert not holds_steps(empty)
+        journal.trace(small_trace())
+        assert holds_steps(empty)
+    assert holds_steps(tmp_path)
 
 
 LOG = (
@@ -303,8 +337,7 @@ def test_a_trace_is_noted_as_it_grows(tmp_path):
     with closing(Journal(tmp_path)) as journal:
         for count in (*range(len(trace.steps) + 1), len(trace.steps)):
             journal.trace(replace(trace, steps=trace.steps[:count]))
-            remains = read_remains(tmp_path)
-            assert (remains and remains.trace.steps) == (trace.steps[:count] if count else None)
+            assert read_remains(tmp_path).trace.steps == trace.steps[:count]
         last = (tmp_path / "journal.jsonl").read_text().splitlines()[-1]
         journal.under_way(("freeze_module", "Inline", "forward"))
     empty: dict[str, list] = {kind.__name__: [] for kind in TABLES}
@@ -373,7 +406,31 @@ def test_what_is_left_of_a_journal_says_where_it_ends(tmp_path):
     assert events[-1].message == "killed, in GraphLowering.run of forward"
 
 
+def test_what_is_left_of_a_cancelled_recording(tmp_path):
+    trace, told, output = small_trace(), [], tmp_path / "a.fztrace"
+    with closing(Journal(tmp_path)) as journal:
+        journal.trace(trace)
+        journal.under_way(("compile", "GraphLowering.run", "forward"))
+    write_death(Death(CANCELLED, "cancelled", "it was cancelled", output, False, len(trace.steps), ()), tmp_path)
+    post_mortem_task.run(tmp_path, told.append)
+    failure = fe.Failure(
+        "cancelled", "it was cancelled", "compile", "GraphLowering.run", "forward", len(trace.steps) - 1
+    )
+    assert fe.load(output) == replace(trace, failure=failure)
+    text = "cancelled in GraphLowering.run of forward"
+    assert [read_event(line) for line in told] == [fe.JobEnded("cancelled", output, text, "GraphLowering.run")]
+
+
 def test_everything_is_written_as_json(written, tmp_path):
     written.frozen({"forward": GRAPH})
     for line in (tmp_path / "journal.jsonl").read_text().splitlines():
         json.loads(line)
+
+
+@pytest.mark.parametrize("left", [ValueError("3"), SystemExit(3)])
+def test_code_of_the_user_s_that_ends_is_told_from_ours(left: BaseException) -> None:
+    with (
+        pytest.raises(fe.ModelSpecError, match=f"MODEL 'a:b': its own code raised {type(left).__name__}: 3"),
+        code_of("a:b"),
+    ):
+        raise left

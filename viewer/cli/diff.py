@@ -11,19 +11,20 @@ from viewer.cli.command import CHECK_FAILED, FINE, output_file
 from viewer.cli.terminal import remark, say
 from viewer.comparing.aspects import ASPECTS, Aspect, differing
 
-_COUNTED: tuple[Aspect, ...] = tuple(aspect for aspect in ASPECTS if aspect != "environment")
+_COUNTED: tuple[Aspect, ...] = tuple(aspect for aspect in ASPECTS if aspect not in ("environment", "kernels"))
 
 
 class DiffCommand:
     """Compare two traces: two versions of torch, two commits, two devices.
 
     Passes are aligned by name. Told is what differs: what was asked for, the environment, passes, the last graphs,
-    what became of the attributes and why, folds, latency, error, checks, failures. Does not import torch.
+    what became of the attributes and why, folds, latency, generated kernels, error, checks, failures. Does not import
+    torch.
 
     Exits with 0 if nothing differs and with 1 if something does, for CI. Latency counts only where the intervals are
     apart, and not where the first steps are apart likewise: the traces are of two runs, and the machine may have been
     slower in one. The error counts where one freeze is within torch's tolerances and the other is not. The environment
-    counts only with --only.
+    and generated kernels count only with --only.
     """
 
     name: ClassVar[str] = "diff"
@@ -39,7 +40,7 @@ class DiffCommand:
             type=_aspects,
             default=_COUNTED,
             metavar="WHAT,…",
-            help=f"what counts for the exit code: {', '.join(get_args(Aspect))} (default: all but environment)",
+            help=f"what counts for the exit code: {', '.join(get_args(Aspect))} (default: not environment, kernels)",
         )
         add("--json", action="store_true", help="print the difference as JSON")
         add("--html", type=output_file, metavar="FILE", help="write a page with both, too")
@@ -70,5 +71,6 @@ def _aspects(text: str) -> tuple[Aspect, ...]:
     names = text.split(",")
     for name in names:
         if name not in known:
-            raise argparse.ArgumentTypeError(f"{name!r} is nothing to compare; there are {', '.join(ASPECTS)}")
+            meant = fe.did_you_mean(name, known)
+            raise argparse.ArgumentTypeError(f"{name!r} is nothing to compare.{meant} There are {', '.join(ASPECTS)}")
     return tuple(known[name] for name in names)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import os
 import shlex
 import sys
 import textwrap
@@ -22,7 +21,7 @@ from viewer.cli.record import RecordCommand
 from viewer.cli.report import ReportCommand
 from viewer.cli.run import RunCommand
 from viewer.cli.stats import StatsCommand
-from viewer.cli.terminal import remark, say
+from viewer.cli.terminal import leave_output, remark, say
 
 COMMANDS: tuple[type[Command], ...] = (
     RecordCommand,
@@ -55,13 +54,17 @@ def main(argv: Sequence[str] | None = None) -> int:
         The exit code; `SystemExit` is raised for ``--help``, ``--version``, wrong arguments, and by a script of
         ``freezer-ui run`` that exits.
     """
-    arguments = parse_command_line(sys.argv[1:] if argv is None else argv)
+    words = list(sys.argv[1:] if argv is None else argv)
     try:
-        return _run(arguments)
+        return _run(parse_command_line(words))
     except BrokenPipeError:
-        # Whoever read the output has enough, as `head` does; what Python would still flush has nowhere to go.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        leave_output()  # whoever read it has enough, as `head` does
         return FINE
+    except OSError as error:  # of a path: too long, in a folder that is gone, on a disk with an error
+        if {"-v", "--traceback"} & set(words):
+            traceback.print_exception(error)
+        remark(f"{error.filename or 'the system says'}: {error.strerror or error}; check the path and its permissions")
+        return WRONG_USE
     except KeyboardInterrupt:
         remark("interrupted")
         return INTERRUPTED

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, ClassVar, Final
 from urllib.parse import urlencode
 
 import freeze_engine as fe
-from viewer.cli.command import FINE, CommandError
+from viewer.cli.command import COMMAND_NAMES, FINE, CommandError
 from viewer.cli.recording import add_recording_arguments, check_recording, model_name, recording_request
 from viewer.cli.terminal import remark, say
 
@@ -152,6 +152,8 @@ def _kind(target: str) -> str:
         CommandError: it names nothing of the kind.
     """
     path = Path(target)
+    if not target:
+        raise CommandError("'' names nothing to open; is a variable empty? For this folder, give .")
     if path.is_dir():
         return "folder"
     if path.is_file():
@@ -164,7 +166,8 @@ def _kind(target: str) -> str:
     if target.startswith(_EXAMPLE):
         name = target.removeprefix(_EXAMPLE)
         if name not in fe.EXAMPLES:
-            raise CommandError(f"there is no example {name!r}; the examples are {', '.join(fe.EXAMPLES)}")
+            meant = fe.did_you_mean(name, fe.EXAMPLES)
+            raise CommandError(f"there is no example {name!r}.{meant} The examples are {', '.join(fe.EXAMPLES)}.")
         return "model"
     if _FACTORY.fullmatch(target):
         return "model"
@@ -192,7 +195,7 @@ def _near(path: Path) -> str:
 
 
 def _hint(target: str) -> str:
-    close = difflib.get_close_matches(target, ("record", "run", "report", "stats"), n=1)
+    close = difflib.get_close_matches(target, COMMAND_NAMES, n=1)
     if close:
         return f"; did you mean freezer-ui {close[0]}?"
     return f"; did you mean {_EXAMPLE}{target}?" if target in fe.EXAMPLES else ""

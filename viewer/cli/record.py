@@ -30,7 +30,7 @@ class RecordCommand:
     TorchScript file.
 
     The freeze runs in a process of its own. Where torch crashes, or is ended by --limit or Ctrl-C, the trace holds what
-    was recorded until then.
+    was recorded until then. Where torch does not heed Ctrl-C, a second one ends it all the same.
     """
 
     name: ClassVar[str] = "record"
@@ -58,7 +58,7 @@ class RecordCommand:
             return FINE
         kept = _kept(ended, arguments.report)
         if ended.outcome == "cancelled":
-            remark(kept)
+            remark(f"{ended.message}; {kept}")
             raise KeyboardInterrupt
         if ended.is_refusal and ended.trace is not None:
             remark(kept)
@@ -79,23 +79,29 @@ class _Run:
         self.was_measured = False
 
     def ended(self) -> fe.JobEnded:
-        """Records to the end; Ctrl-C ends it with what there is, a second one at once."""
+        """Records to the end; Ctrl-C ends it with what there is, whatever it takes, a third one at once."""
         self._process.start()
         try:
             return self._wait()
         except KeyboardInterrupt:
             self._process.interrupt()
         try:
-            ended = self._process.wait(_PATIENCE_S)
-            if ended is None:
-                remark("it ends once torch lets it; Ctrl-C again ends it at once")
-            return ended or self._wait()
+            return self._wait("it ends once torch lets it; Ctrl-C again ends it now, with the steps until then")
+        except KeyboardInterrupt:
+            self._process.cancel()
+        try:
+            return self._wait("it keeps the steps until then; Ctrl-C again ends it without them")
         except KeyboardInterrupt:
             self._process.cancel()
             return self._wait()
 
-    def _wait(self) -> fe.JobEnded:
-        ended = self._process.wait()
+    def _wait(self, told: str = "") -> fe.JobEnded:
+        """Waits for the end; where that takes long, says so."""
+        ended = self._process.wait(_PATIENCE_S) if told else None
+        if told and ended is None:
+            self._line.clear()
+            remark(told)
+        ended = ended or self._process.wait()
         assert ended is not None
         return ended
 
@@ -120,6 +126,8 @@ def _kept(ended: fe.JobEnded, report: Path | None) -> str:
     if ended.trace is None:
         return "no trace could be kept of it"
     steps = _tell(ended.trace, report)
+    if not steps:
+        return f"{ended.trace} holds what was asked for, and where; no pass had run"
     return f"{ended.trace} holds what was recorded until then: {_counted(steps)}"
 
 

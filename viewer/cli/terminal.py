@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import os
 import shutil
 import sys
 import time
@@ -10,17 +11,36 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import Literal, TextIO
 
+from viewer.cli.command import CommandError
+
 _CLEAR_LINE = "\r\x1b[K"
 
 
 def say(text: str) -> None:
-    """Writes a result to standard output."""
-    _write(sys.stdout, text)
+    """Writes a result to standard output.
+
+    Raises:
+        CommandError: it cannot be written, such as to a full disk.
+        BrokenPipeError: nobody reads it any more.
+    """
+    try:
+        _write(sys.stdout, text)
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        leave_output()
+        raise CommandError(f"the result cannot be written to standard output: {error.strerror}") from error
 
 
 def remark(text: str) -> None:
-    """Writes a remark or an error to standard error."""
-    _write(sys.stderr, f"freezer-ui: {text}\n")
+    """Writes a remark or an error to standard error, where that can still be written."""
+    with suppress(OSError):
+        _write(sys.stderr, f"freezer-ui: {text}\n")
+
+
+def leave_output() -> None:
+    """Lets what Python would still flush to standard output go nowhere, since it cannot be written."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 class ProgressLine:
@@ -35,7 +55,9 @@ class ProgressLine:
         self._started = self._phase_started = time.monotonic()
         self._latest = (0, 0)
         self._decoders = {
-            name: codecs.getincrementaldecoder(getattr(sys, name).encoding or "utf-8")("backslashreplace")
+            name: codecs.getincrementaldecoder(getattr(getattr(sys, name), "encoding", None) or "utf-8")(
+                "backslashreplace"
+            )
             for name in ("stdout", "stderr")
         }
 
@@ -62,10 +84,10 @@ class ProgressLine:
         """
         self.clear()
         stream = sys.stdout if name == "stdout" else sys.stderr
-        # Whoever reads the one stream may have enough, as `head` does; the work goes on.
-        with suppress(BrokenPipeError):
-            stream.write(self._decoders[name].decode(data))
-            stream.flush()
+        text = self._decoders[name].decode(data)
+        # Whoever reads the one stream may have enough, as `head` does, and a disk may be full; the work goes on.
+        with suppress(OSError):
+            _write(stream, text)
 
     def clear(self) -> None:
         """Takes the line away."""
@@ -80,7 +102,7 @@ class ProgressLine:
 @contextmanager
 def progress_line() -> Iterator[ProgressLine]:
     """Shows how far the work is until the block ends, on a terminal only: where standard error is one."""
-    line = ProgressLine(sys.stderr if sys.stderr.isatty() else None)
+    line = ProgressLine(sys.stderr if sys.stderr is not None and sys.stderr.isatty() else None)
     try:
         yield line
     finally:
@@ -105,8 +127,15 @@ def _clock(seconds: float) -> str:
     return f"{minutes}:{rest:02}"
 
 
-def _write(stream: TextIO, text: str) -> None:
-    """Writes text, with escapes for what the stream's encoding lacks (a path may hold undecodable bytes)."""
+def _write(stream: TextIO | None, text: str) -> None:
+    """Writes text, with escapes for what the stream's encoding lacks (a path may hold undecodable bytes).
+
+    Args:
+        stream: to write to, ``None`` where the caller closed it, as Python has it then.
+        text: to write.
+    """
+    if stream is None:
+        return
     encoding = stream.encoding or "utf-8"
     stream.write(text.encode(encoding, "backslashreplace").decode(encoding))
     stream.flush()

@@ -17,6 +17,7 @@ Aspect = Literal[
     "fates",
     "near-misses",
     "latency",
+    "kernels",
     "error",
     "checks",
     "failures",
@@ -96,6 +97,17 @@ def times(diff: fe.TraceDiff) -> tuple[Times, ...]:
     return tuple(Times(*row, comparable) for row in rows)
 
 
+def programs(diff: fe.TraceDiff) -> tuple[fe.ProgramPair, ...]:
+    """Returns what Inductor generated in either freeze, side by side; nothing where the backends are two."""
+    return fe.program_pairs(diff.before, diff.after) if diff.before.backend == diff.after.backend else ()
+
+
+def other_kernels(pair: fe.ProgramPair) -> bool:
+    """Returns whether a program has other kernels in one freeze; one that only one of them tells of has not."""
+    is_told = pair.before is not None and pair.after is not None
+    return is_told and any(match.difference != "same" for match in pair.matches)
+
+
 def errors(diff: fe.TraceDiff) -> tuple[Errors, ...]:
     """Returns how far the results of both freezes are from each reference."""
     rows = _paired(diff, lambda figures: ((f"{one.reference}, {one.inputs} inputs", one) for one in figures.numerics))
@@ -118,6 +130,7 @@ def differing(diff: fe.TraceDiff) -> tuple[Aspect, ...]:
         "fates": bool(diff.attributes),
         "near-misses": any(diff.near_misses),
         "latency": any(one.differ for one in times(diff)),
+        "kernels": any(other_kernels(pair) for pair in programs(diff)),
         "error": any(one.differ for one in errors(diff)),
         "checks": bool(checks(diff)),
         "failures": any(diff.failures),

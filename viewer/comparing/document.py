@@ -8,6 +8,7 @@ from typing import Any
 import freeze_engine as fe
 from viewer.comparing import aspects
 from viewer.comparing.aspects import Aspect, Errors, Times
+from viewer.view_models.comparison_programs import DIFFERENCES
 from viewer.view_models.wording import finite
 
 
@@ -41,6 +42,7 @@ def diff_document(diff: fe.TraceDiff, counted: Collection[Aspect]) -> dict[str, 
         ],
         "near_misses": {side: [_miss(miss) for miss in misses] for side, misses in _sides(diff.near_misses)},
         "latency": [_times(one) for one in aspects.times(diff)],
+        "kernels": [_program(diff, pair) for pair in aspects.programs(diff)],
         "error": [_errors(one) for one in aspects.errors(diff)],
         "checks": {
             name: {side: check.verdict for side, check in _sides(pair)} for name, pair in aspects.checks(diff).items()
@@ -115,6 +117,29 @@ def _times(one: Times) -> dict[str, Any]:
         for side, latency in _sides((one.before, one.after))
     }
     return {"method": one.method, "device": one.device, "apart": one.apart, "differs": one.differ, **sides}
+
+
+def _program(diff: fe.TraceDiff, pair: fe.ProgramPair) -> dict[str, Any]:
+    return {
+        "name": pair.name,
+        "method": pair.method,
+        "differs": aspects.other_kernels(pair),
+        "ratio": _interval(pair.ratio),
+        "groups": [
+            {
+                "a": _kernels(diff.before, pair.before, match.before),
+                "b": _kernels(diff.after, pair.after, match.after),
+                "difference": DIFFERENCES[match.difference],
+                "time_ns": {"a": _interval(match.before_ns), "b": _interval(match.after_ns)},
+                "ratio": _interval(match.ratio),
+            }
+            for match in pair.matches
+        ],
+    }
+
+
+def _kernels(trace: fe.Trace, program: int | None, places: tuple[int, ...]) -> list[str]:
+    return [] if program is None else [trace.programs[program].kernels[place].name for place in places]
 
 
 def _interval(interval: fe.Interval | None) -> list[float | None] | None:

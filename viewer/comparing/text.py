@@ -12,6 +12,7 @@ import freeze_engine as fe
 from viewer.comparing import aspects
 from viewer.comparing.aspects import Aspect
 from viewer.comparing.fates import fate_lines
+from viewer.comparing.kernels import kernel_lines
 from viewer.comparing.measured import error_lines, latency_lines
 from viewer.comparing.purposes import purpose_lines
 from viewer.stats import printable
@@ -47,6 +48,7 @@ def diff_text(diff: fe.TraceDiff, counted: Collection[Aspect], everything: bool 
         _section(f"Attributes: {len(diff.attributes)} differ", fate_lines(diff, everything)),
         _section("Folds that did not happen, told of only one of them", _near_misses(diff)),
         _section("Latency, each from its own run", latency_lines(aspects.times(diff))),
+        _section("Kernels", kernel_lines(diff, aspects.programs(diff), everything)),
         _section("Numeric error", error_lines(aspects.errors(diff))),
         _section("Checks", _checks(diff)),
         list(_conclusion(diff, counted)),
@@ -207,7 +209,7 @@ def _conclusion(diff: fe.TraceDiff, counted: Collection[Aspect]) -> Iterator[str
     found = aspects.differing(diff)
     counting = [aspect for aspect in found if aspect in counted]
     others = [aspect for aspect in found if aspect not in counted]
-    nothing = "Nothing differs." if diff.empty else "Nothing that counts differs."
+    nothing = "Nothing differs." if diff.empty and not found else "Nothing that counts differs."
     yield f"They differ in {', '.join(counting)}." if counting else nothing
     if others:
         yield f"Not counted: {', '.join(others)}."

@@ -19,9 +19,10 @@ MAX_ENDED: Final = 50
 """How many recordings that ended are kept in the list."""
 
 PATIENCE_S: Final = 10.0
-"""How long a cancelled recording has to write down what it has."""
+"""How long a cancelled recording has to end by itself."""
 
 _POLL_S: Final = 0.02
+_ENDING: Final = "ending as soon as torch lets it; cancel again to end it now, with the steps until then"
 _DISMISSED_LATER: Final = "The recording {} still runs. Cancel it first."
 
 
@@ -35,7 +36,7 @@ class Process(Protocol):
         """Asks it to end, with what it has."""
 
     def cancel(self) -> None:
-        """Ends it soon."""
+        """Ends it, and keeps what it had noted; the second time, ends that, too."""
 
 
 Launch = Callable[[fe.RecordRequest, Callable[[fe.JobEvent], None]], Process]
@@ -55,7 +56,8 @@ class Job:
         steps: recorded so far.
         preview: a trace that can be opened before the end.
         ended: how it ended.
-        interrupted: whether it was asked to end.
+        patience: ends it where it does not end by itself; ``None`` as long as it was not asked to.
+        cancelled: whether it was ended.
     """
 
     id: str
@@ -67,7 +69,8 @@ class Job:
     steps: list[dict[str, Any]] = field(default_factory=list)
     preview: Path | None = None
     ended: fe.JobEnded | None = None
-    interrupted: bool = False
+    patience: threading.Timer | None = None
+    cancelled: bool = False
 
     def row(self, now_s: float) -> dict[str, Any]:
         """Returns the job as the page reads it.
@@ -83,7 +86,7 @@ class Job:
             "name": self.request.name or Path(self.request.model).stem,
             "backend": self.request.backend,
             "state": ended.outcome if ended else "running",
-            "message": ended.message if ended else progress.message if progress else "starting",
+            "message": self._message(),
             "done": progress.done if progress else 0,
             "total": progress.total if progress else 0,
             "stage": _stage(progress, self.request.backend) if progress and not ended else None,
@@ -97,6 +100,13 @@ class Job:
             "log": list(ended.log) if ended else [],
             "request": form_values(self.request),
         }
+
+    def _message(self) -> str:
+        if self.ended is not None:
+            return self.ended.message
+        if self.patience is not None and not self.cancelled:
+            return _ENDING
+        return self.progress.message if self.progress else "starting"
 
     def take(self, event: fe.JobEvent) -> None:
         """Takes in what the recording tells."""
@@ -153,24 +163,37 @@ class Jobs:
         return job.id
 
     def cancel(self, id_: str) -> None:
-        """Ends a recording with what it has by then, and the second time at once; one that has ended stays as it is.
+        """Asks a recording to end with what it has by then, and the second time ends it; both keep its steps.
+
+        The third time it is ended without them. One that has ended stays as it is.
 
         Raises:
             FreezerError: there is no such recording.
         """
         job = self._job(id_)
-        process = job.process
-        if process is None:
+        if job.process is None:
             return
-        if job.interrupted:
-            process.cancel()
+        if job.patience is not None:
+            self._end(job)
             return
-        job.interrupted = True
-        process.interrupt()
         # torch may hang where no interrupt reaches it.
-        timer = threading.Timer(PATIENCE_S, process.cancel)
-        timer.daemon = True
-        timer.start()
+        job.patience = threading.Timer(PATIENCE_S, lambda: self._schedule(lambda: self._lose_patience(job)))
+        job.patience.daemon = True
+        job.patience.start()
+        job.process.interrupt()
+        self._on_change()
+
+    def _lose_patience(self, job: Job) -> None:
+        if not job.cancelled:
+            self._end(job)
+
+    def _end(self, job: Job) -> None:
+        job.cancelled = True
+        if job.patience is not None:
+            job.patience.cancel()
+        if job.process is not None:
+            job.process.cancel()
+            self._on_change()
 
     def dismiss(self, id_: str) -> None:
         """Takes a recording that has ended out of the list; its trace stays.
@@ -197,14 +220,14 @@ class Jobs:
         """Ends all recordings, and waits for their ends.
 
         Args:
-            timeout_s: how long to wait for all of them.
+            timeout_s: how long to wait for all of them; half of it is for keeping their steps.
         """
-        for job in self._jobs.values():
-            if job.process is not None:
-                job.process.cancel()
-        deadline_s = time.monotonic() + timeout_s
-        while self.running and time.monotonic() < deadline_s:
-            await asyncio.sleep(_POLL_S)
+        for _ in range(2):
+            for job in self._jobs.values():
+                self._end(job)
+            deadline_s = time.monotonic() + timeout_s / 2
+            while self.running and time.monotonic() < deadline_s:
+                await asyncio.sleep(_POLL_S)
 
     def _job(self, id_: str) -> Job:
         if id_ not in self._jobs:
@@ -215,6 +238,8 @@ class Jobs:
         job.take(event)
         if isinstance(event, fe.JobEnded):
             job.process = None
+            if job.patience is not None:
+                job.patience.cancel()
             self._on_end(job.request, event)
             self._forget_oldest()
         self._on_change()

@@ -6,8 +6,10 @@ import json
 import os
 import re
 import tempfile
+from contextlib import suppress
 from dataclasses import asdict, dataclass, fields
 from datetime import datetime
+from itertools import count
 from pathlib import Path
 from typing import Any, Final
 
@@ -122,19 +124,17 @@ class Library:
         except OSError:
             return
         scratch = Path(name)
-        try:
+        with suppress(OSError):  # such as a full disk
             with os.fdopen(descriptor, "w", encoding="utf-8") as stream:
                 stream.write(text)
             scratch.replace(self._file)
-        finally:
+        with suppress(OSError):
             scratch.unlink(missing_ok=True)
 
 
 def recordings_folder() -> Path:
-    """Returns the folder of the recordings made from the page; it is made if it is missing."""
-    folder = Path(platformdirs.user_data_dir(_APPLICATION)) / "recordings"
-    folder.mkdir(parents=True, exist_ok=True)
-    return folder
+    """Returns the folder of the recordings made from the page, in the user's data folder; it need not be there yet."""
+    return Path(platformdirs.user_data_dir(_APPLICATION)) / "recordings"
 
 
 def new_recording(folder: Path, name: str, now: datetime) -> Path:
@@ -144,17 +144,29 @@ def new_recording(folder: Path, name: str, now: datetime) -> Path:
         folder: where to put it.
         name: of the model.
         now: local time.
+
+    Raises:
+        FreezerError: nothing can be written there.
     """
     stem = f"{_NOT_IN_NAMES.sub('-', name).strip('-.')[:80] or 'model'}-{now:%Y%m%d-%H%M%S}"
-    number = 1
-    while True:
-        path = folder / (f"{stem}.fztrace" if number == 1 else f"{stem}-{number}.fztrace")
-        try:
-            path.touch(exist_ok=False)
-        except FileExistsError:
-            number += 1
-        else:
-            return path
+    names = (f"{stem}.fztrace" if number == 1 else f"{stem}-{number}.fztrace" for number in count(1))
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        return next(path for name in names if _is_new(path := folder / name))
+    except OSError as error:
+        raise fe.FreezerError(
+            f"a recording cannot be written to {folder}: {error.strerror}; make room there, or name another data "
+            "folder in XDG_DATA_HOME"
+        ) from error
+
+
+def _is_new(path: Path) -> bool:
+    """Makes a file, and returns whether there was none of that name."""
+    try:
+        path.touch(exist_ok=False)
+    except FileExistsError:
+        return False
+    return True
 
 
 def drop_if_empty(path: Path) -> None:

@@ -27,6 +27,7 @@ DASHBOARD_SCRIPTS: Final = (
     "files.js",
     "inputs.js",
     "tree.js",
+    "measuring.js",
     "home.js",
     "form.js",
     "job.js",

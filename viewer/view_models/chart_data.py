@@ -110,7 +110,7 @@ def chart_data(trace: fe.Trace, duplicates: Sequence[fe.Duplicate] | None = None
         duplicates: what `freeze_engine.duplicates` returned for it, where that is known.
     """
     compared = [numerics for step in trace.steps for numerics in step.numerics if numerics.error is None]
-    weighed = knows_constants(trace.failure)
+    weighed = knows_constants(trace)
     before = next((split.present for split in fe.error_split(trace)), None)
     return ChartData(
         latency=_latency(trace),

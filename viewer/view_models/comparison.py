@@ -197,7 +197,7 @@ def _rows(diff: fe.TraceDiff) -> list[dict[str, Any]]:
                 "carried": step.carried,
                 "graph": step.graph and _counts(step.graph),
                 "constants": [
-                    None if size is None else bytes_text(size) if knows_constants(trace.failure) else "unknown"
+                    None if size is None else bytes_text(size) if knows_constants(trace) else "unknown"
                     for size, trace in zip(step.constant_bytes, (diff.before, diff.after), strict=True)
                 ],
                 "latency": [_latency(pair) for pair in step.latency],

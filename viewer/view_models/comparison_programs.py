@@ -11,7 +11,7 @@ from viewer.view_models.wording import timed_text
 
 Row: TypeAlias = dict[str, Any]
 
-_DIFFERENCES: Final = {
+DIFFERENCES: Final = {
     "same": "same",
     "different": "different",
     "only in the first": "only in A",
@@ -62,7 +62,7 @@ def _group_row(match: fe.KernelMatch) -> dict[str, Any]:
     return {
         "a": list(match.before),
         "b": list(match.after),
-        "difference": _DIFFERENCES[match.difference],
+        "difference": DIFFERENCES[match.difference],
         "a_time": match.before_ns and timed_text(match.before_ns),
         "b_time": match.after_ns and timed_text(match.after_ns),
         "ratio": match.ratio and ratio_row(match.ratio),

@@ -11,9 +11,13 @@ LAST_WORDS: Final = "last_words"
 """Code of the notice that holds what was last logged before the process died."""
 
 _TIME_LIMIT: Final = "time limit"
+_CANCELLED: Final = "cancelled"
+_INTERRUPT: Final = "KeyboardInterrupt"
 _DEATH: Final = re.compile(r"SIG[A-Z0-9+]+|signal \d+|exit code \d+")
 _AFTER_THE_FREEZE: Final = ("build", "measure")
 _MEASURED: Final = "All of the freeze itself is here; what was still to be measured is not."
+_INTERRUPTED: Final = "It was interrupted: by Ctrl-C, or from the dashboard."
+_NOTHING_YET: Final = "No pass had run. What was asked for, and where, is here."
 _REMAINS: Final = (
     "The passes are told by what torch had logged. What became of attributes and constants went with the process."
 )
@@ -29,8 +33,8 @@ def failure_view(trace: fe.Trace) -> dict[str, Any] | None:
         return None
     return {
         "title": failure_title(failure),
-        "sign": "time limit" if failure.type == _TIME_LIMIT else "died" if has_died(failure) else "failed",
-        "left": left_text(failure),
+        "sign": _sign(failure),
+        "left": left_text(trace),
         "type": failure.type,
         "message": failure_message(failure),
         "stage": failure.stage,
@@ -39,6 +43,12 @@ def failure_view(trace: fe.Trace) -> dict[str, Any] | None:
         "step": step_before(trace, failure),
         "log": next((notice_parts(notice)[1] for notice in trace.notices if notice.code == LAST_WORDS), None),
     }
+
+
+def _sign(failure: fe.Failure) -> str:
+    if failure.type in (_CANCELLED, _INTERRUPT):
+        return _CANCELLED
+    return _TIME_LIMIT if failure.type == _TIME_LIMIT else "died" if has_died(failure) else "failed"
 
 
 def step_before(trace: fe.Trace, failure: fe.Failure) -> int | None:
@@ -50,9 +60,12 @@ def step_before(trace: fe.Trace, failure: fe.Failure) -> int | None:
 def failure_title(failure: fe.Failure) -> str:
     """Returns one sentence (``The process died (SIGSEGV) in ConstantPropagation``), without its full stop."""
     after = failure.stage in _AFTER_THE_FREEZE
-    if failure.type == _TIME_LIMIT:
+    sign = _sign(failure)
+    if sign == _TIME_LIMIT:
         what = "The time limit was reached"
-    elif has_died(failure):
+    elif sign == _CANCELLED:
+        what = "The recording was cancelled"
+    elif sign == "died":
         what = f"The process died ({failure.type})"
     else:
         what = "The recording failed" if after else "The freeze failed"
@@ -63,29 +76,36 @@ def failure_title(failure: fe.Failure) -> str:
 
 def failure_message(failure: fe.Failure) -> str:
     """Returns what was raised, or what ended the process."""
+    if failure.type == _INTERRUPT:
+        return _INTERRUPTED
     if has_died(failure):
         return failure.message[:1].upper() + failure.message[1:]
     return f"{failure.type}: {failure.message}"
 
 
-def left_text(failure: fe.Failure) -> str:
-    """Returns what the trace holds all the same, empty where that goes without saying."""
-    if failure.stage == "measure":
+def left_text(trace: fe.Trace) -> str:
+    """Returns what a trace that did not come to its end holds all the same, empty where that goes without saying."""
+    if trace.failure is not None and trace.failure.stage == "measure":
         return _MEASURED
-    return "" if knows_constants(failure) else _REMAINS
+    if trace.failure is not None and not trace.steps:
+        return _NOTHING_YET
+    return "" if knows_constants(trace) else _REMAINS
 
 
-def knows_constants(failure: fe.Failure | None) -> bool:
-    """Returns whether the trace tells the constants' bytes: those of a process that died in the freeze went with it.
+def knows_constants(trace: fe.Trace) -> bool:
+    """Returns whether the trace tells the constants' bytes.
 
-    Its steps then hold 0 for them, which is no measurement.
+    Those of a process that died while it froze TorchScript went with it. The steps then hold 0 for them, which is no
+    measurement. Of Inductor they are written down as they are made.
     """
-    return failure is None or failure.stage == "measure" or not has_died(failure)
+    failure = trace.failure
+    is_lost = failure is not None and failure.stage != "measure" and has_died(failure)
+    return trace.backend == "inductor" or not is_lost
 
 
 def has_died(failure: fe.Failure) -> bool:
     """Returns whether the process was ended, and no exception was raised in it."""
-    return failure.type == _TIME_LIMIT or _DEATH.fullmatch(failure.type) is not None
+    return failure.type in (_TIME_LIMIT, _CANCELLED) or _DEATH.fullmatch(failure.type) is not None
 
 
 def notice_parts(notice: fe.Notice) -> tuple[str, str | None]:

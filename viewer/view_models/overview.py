@@ -61,7 +61,7 @@ def _nodes(steps: tuple[fe.Step, ...], metrics: tuple[fe.StepMetrics, ...]) -> d
 
 
 def _constants(trace: fe.Trace, steps: tuple[fe.Step, ...]) -> dict[str, Any]:
-    if not knows_constants(trace.failure):
+    if not knows_constants(trace):
         return _fact("constants", "unknown", "they went with the process", "muted")
     last = steps[-1]
     return _fact("constants", bytes_text(last.constant_bytes), f"in {last.method} at the end")

@@ -29,7 +29,7 @@ class StepRows:
         self._alias_places: dict[fe.AliasAnalysis, int] = {}
         self._code_places: dict[str, int] = {}
         self._trace, self._metrics = trace, metrics
-        self._weighed = knows_constants(trace.failure)
+        self._weighed = knows_constants(trace)
         self._notices = defaultdict(list)
         for notice in trace.notices:
             if notice.code != LAST_WORDS:  # they stand with the failure, of whatever step it was

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
-from typing import Any
+from types import MappingProxyType
+from typing import Any, Final
 
 from freeze_engine.backends.environment import environment
 from freeze_engine.backends.inductor.build import FORWARD, Build, broken
@@ -18,6 +19,8 @@ from freeze_engine.measure.memory import StorageNames
 from freeze_engine.options import InductorOptions
 from freeze_engine.recorder import Recorder
 from freeze_engine.trace import InputSpec, Notice, Trace
+
+_NOTHING: Final[Mapping[str, Any]] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,22 +127,39 @@ class _Graph:
         return Part(trace, _function(self._compiled), self._compiled.frame, broken(self._compiled))
 
 
+def head(told: Told) -> Trace:
+    """Returns the trace before there is a graph."""
+    specs = tuple(_specs(told.inputs))
+    # What Inductor is set to is known once it is imported, which may be where it dies.
+    return Trace(told.name, "inductor", told.call, _option_rows(told.options), specs, environment(()), ())
+
+
 def _recorder(compiled: RawCompile, told: Told | None) -> Recorder:
-    options = {"freezing": True} | _discarded(compiled)
-    if told is not None:
-        options = {name: value for name, value in asdict(told.options).items() if value not in (None, ())} | options
     passed = (each.spec for each in compiled.inputs if not (each.paths or each.is_size))
     specs = _specs(told.inputs) if told is not None else passed
-    head = Trace(
+    begun = Trace(
         told.name if told else compiled.model,
         "inductor",
         (told.call if told else "") or _call_text(compiled),
-        tuple((name, repr(value)) for name, value in sorted(options.items())),
+        _option_rows(told.options if told else None, _discarded(compiled)),
         tuple(specs),
         environment((f"inductor.{name}", str(value)) for name, value in compiled.settings.items()),
         (),
     )
-    return Recorder(head)
+    return Recorder(begun)
+
+
+def _option_rows(options: InductorOptions | None, found: Mapping[str, Any] = _NOTHING) -> tuple[tuple[str, str], ...]:
+    """Returns the options as the trace tells them.
+
+    Args:
+        options: as asked for, ``None`` where nobody did.
+        found: what torch was set to, by name.
+    """
+    asked = {} if options is None else asdict(options)
+    given = {name: value for name, value in asked.items() if value not in (None, ())}
+    given |= {"freezing": True, **found}
+    return tuple((name, repr(value)) for name, value in sorted(given.items()))
 
 
 def _discarded(compiled: RawCompile) -> dict[str, Any]:

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import linecache
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from freeze_engine.backends.inductor import private
+from freeze_engine.backends.inductor.conclusions import Conclusions
 from freeze_engine.backends.inductor.constants import Constants
 from freeze_engine.backends.inductor.executable import is_executable
-from freeze_engine.backends.inductor.fates import Story, fates
 from freeze_engine.backends.inductor.generated import kernel_lines
 from freeze_engine.backends.inductor.kernels import FROZEN, Lowered, program
-from freeze_engine.backends.inductor.merging import merged_lines
-from freeze_engine.backends.inductor.near_misses import misfolds, near_misses
+from freeze_engine.backends.inductor.near_misses import LOOP
 from freeze_engine.backends.inductor.observation import COMPILE, FREEZING_PASSES, POST_GRAD
-from freeze_engine.backends.inductor.origins import Folded, Origins
+from freeze_engine.backends.inductor.origins import Origins
 from freeze_engine.backends.inductor.precision import mixed_precisions
 from freeze_engine.backends.inductor.raw import RawCompile, RawStep
 from freeze_engine.backends.inductor.rewrites import Names, step_rewrites
@@ -26,13 +24,10 @@ from freeze_engine.backends.inductor.target_names import pattern_name
 from freeze_engine.measure.memory import StorageNames, constant_bytes
 from freeze_engine.provenance import node_origins
 from freeze_engine.recorder import Recorder
-from freeze_engine.trace import Failure, Notice, Program, SourceLines, Step
+from freeze_engine.trace import Failure, Notice, Program, Step
 
 FORWARD = "forward"
-_INLINING = "replace_params_with_constants"
-_AROUND = 3
 _SHOWN = 6
-_LOOP = ("constant_fold", "fake_tensor_prop", "binary_folding")
 
 
 class Build:
@@ -54,7 +49,8 @@ class Build:
         self._reader = SnapshotReader(self.constants, storages)
         self._origins = Origins(compiled.inputs, self.constants)
         self._paths = {index: each.paths for index, each in enumerate(compiled.inputs)}
-        self._folds: dict[int, tuple[Folded, ...]] = {}
+        self._conclusions = Conclusions(compiled, self._origins)
+        self._precisions: tuple[RawGraph | None, tuple[str, ...]] = (None, ())
         #: The graphs that can be run, by step index.
         self.live: dict[int, RawGraph] = {}
 
@@ -91,14 +87,13 @@ class Build:
         """Tells what is known of the attributes, the folds that were not made, the programs, and the notices."""
         compiled, recorder = self._compiled, self._recorder
         passes = recorder.steps[: len(compiled.steps)]
-        recorder.near_misses = list(near_misses(compiled, passes)) if _is_folded(passes) else []
-        if compiled.preserved is not None:
-            recorder.attributes = fates(self._story())
+        recorder.near_misses = list(self._conclusions.near_misses(passes))
+        recorder.attributes = self._conclusions.fates(recorder.steps)
         recorder.programs = self.programs(FROZEN)
         self._add_failure()
         untold = untold_kernels(compiled, recorder.programs)
-        recorder.notices = [*misfolds(passes), *notices(compiled, recorder.steps), *untold]
-        recorder.sources = source_lines(recorder.steps)
+        recorder.notices = [*self._conclusions.misfolds(passes), *notices(compiled, recorder.steps), *untold]
+        recorder.sources = self._conclusions.sources(recorder.steps)
 
     def programs(self, name: str) -> tuple[Program, ...]:
         """Returns what was generated from the graph of the last step, nothing where it did not get there.
@@ -119,7 +114,7 @@ class Build:
         folded = self._origins.step(before.graph, raw.graph) if before is not None and changed else ()
         graph = self._reader.read(raw.graph) if changed else None
         earlier = recorder.steps[-1] if recorder.steps else None
-        log = (*raw.log, *_patterns(raw), *_matched(raw, changed), *mixed_precisions(raw.graph))
+        log = (*raw.log, *_patterns(raw), *_matched(raw, changed), *self._mixed_precisions(raw.graph))
         if before is None:
             log = (*log, *_begins(self._compiled))
         if raw.code is not None:
@@ -130,16 +125,15 @@ class Build:
         constants = [node.constant for node in step.graph.walk() if node.constant is not None]
         fields: dict[str, Any] = {"constant_bytes": constant_bytes(constants)}
         if earlier is not None and changed:
-            self._folds[step.index] = folded
+            self._conclusions.note_folds(step.index, folded)
             names = Names(earlier.graph, step.graph)
             fields["rewrites"] = step_rewrites(names, raw.matches, folded, self._paths)
         recorder.update(step.index, **fields)
 
-    def _story(self) -> Story:
-        steps = self._recorder.steps
-        inlining = next((step for step in steps if step.name == _INLINING), None)
-        constants = self._origins.constants(self._compiled.steps[-1].graph)
-        return Story(self._compiled, steps, inlining, self._folds, constants)
+    def _mixed_precisions(self, graph: RawGraph) -> tuple[str, ...]:
+        if self._precisions[0] is not graph:  # most steps change nothing
+            self._precisions = graph, tuple(mixed_precisions(graph))
+        return self._precisions[1]
 
     def _add_failure(self) -> None:
         failure = self._compiled.failure
@@ -217,6 +211,9 @@ def untold_kernels(compiled: RawCompile, programs: Iterable[Program]) -> Iterato
     """
     if compiled.cached or compiled.kernels or not any(program.kernels for program in programs):
         return
+    # As 2.6, which is said already: nothing in the environment makes it tell.
+    if private.OPTIONAL["kernel_nodes"].found is None:
+        return
     yield Notice(
         "stage_unobserved",
         f"Stage {COMPILE} is not fully observed, what is missing: which nodes a kernel computes. Some versions of "
@@ -250,19 +247,12 @@ def _rounds(steps: list[RawStep]) -> dict[int, int]:
     """Numbers the rounds of the folding loop: each is a constant fold, a propagation and a binary fold."""
     rounds: dict[int, int] = {}
     number = 0
-    for index in range(len(steps) - len(_LOOP) + 1):
-        turn = steps[index : index + len(_LOOP)]
-        if tuple(step.name for step in turn) == _LOOP and all(step.stage == FREEZING_PASSES for step in turn):
+    for index in range(len(steps) - len(LOOP) + 1):
+        turn = steps[index : index + len(LOOP)]
+        if tuple(step.name for step in turn) == LOOP and all(step.stage == FREEZING_PASSES for step in turn):
             number += 1
-            rounds.update((index + offset, number) for offset in range(len(_LOOP)))
+            rounds.update((index + offset, number) for offset in range(len(LOOP)))
     return rounds
-
-
-def _is_folded(steps: Sequence[Step]) -> bool:
-    """Whether the folding loop is over: after its last round comes a pass that is none of it."""
-    names = [step.name for step in steps]
-    last = len(names) - 1 - names[::-1].index(_LOOP[-1]) if _LOOP[-1] in names else len(names)
-    return any(name not in _LOOP for name in names[last + 1 :])
 
 
 def _patterns(raw: RawStep) -> Iterator[str]:
@@ -287,18 +277,3 @@ def _matched(raw: RawStep, changed: bool) -> Iterator[str]:
 
 def _first_line(text: str) -> str:
     return text.strip().splitlines()[0] if text.strip() else text
-
-
-def source_lines(steps: tuple[Step, ...]) -> tuple[SourceLines, ...]:
-    """Returns the source lines that nodes refer to, with some around them, as far as the files are there."""
-    wanted: dict[str, set[int]] = {}
-    for graph in {id(step.graph): step.graph for step in steps}.values():
-        for node in graph.walk():
-            if node.source is not None:
-                near = range(max(1, node.source.line - _AROUND), node.source.line + _AROUND + 1)
-                wanted.setdefault(node.source.file, set()).update(near)
-    found = []
-    for file, numbers in wanted.items():
-        text = linecache.getlines(file)
-        found += [SourceLines(file, each, (text[each - 1].rstrip("\n"),)) for each in numbers if each <= len(text)]
-    return tuple(merged_lines(found))

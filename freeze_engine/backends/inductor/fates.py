@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from freeze_engine.backends.inductor.inventory import GraphInput, ModelAttribute
-from freeze_engine.backends.inductor.origins import Folded, Origin
+from freeze_engine.backends.inductor.origins import Origin
 from freeze_engine.backends.inductor.raw import RawCompile
 from freeze_engine.backends.inductor.target_names import without_overload
 from freeze_engine.trace import (
@@ -49,14 +49,14 @@ class Story:
         compiled: the compile.
         steps: its steps, as recorded.
         inlining: the step that inlined parameters, ``None`` if it was not reached.
-        folds: what became a constant, by step index.
+        computed: by position of an input, the last step that computed something new from it.
         constants: what the constants of the last graph come from, by value name.
     """
 
     compiled: RawCompile
     steps: Sequence[Step]
     inlining: Step | None
-    folds: Mapping[int, tuple[Folded, ...]]
+    computed: Mapping[int, int]
     constants: Mapping[str, Origin]
 
 
@@ -72,11 +72,38 @@ def fates(story: Story) -> tuple[AttributeFate, ...]:
     positions = {path: index for index, each in enumerate(story.compiled.inputs) for path in each.paths}
     known = {attribute.path: attribute for attribute in story.compiled.attributes}
     read = _read_names(story.steps[0].graph)
-    found = {path: _fate(story, attribute, positions.get(path), read) for path, attribute in known.items()}
+    holders = _holders(story.constants)
+    found = {}
+    for path, attribute in known.items():
+        position = positions.get(path)
+        held = holders.get(position, {}) if position is not None else {}
+        found[path] = _fate(story, attribute, position, _Uses(read, held))
     return tuple(found[path] for path in sorted(found))
 
 
-def _fate(story: Story, attribute: ModelAttribute, position: int | None, read: Set[str]) -> AttributeFate:
+@dataclass(frozen=True, slots=True)
+class _Uses:
+    """Where the graph uses an attribute.
+
+    Attributes:
+        read: the names of all values that the first graph reads.
+        holders: the constants of the last graph that come from it, by value name.
+    """
+
+    read: Set[str]
+    holders: Mapping[str, Origin]
+
+
+def _holders(constants: Mapping[str, Origin]) -> Mapping[int, Mapping[str, Origin]]:
+    """Returns the constants that come from each input, by its position."""
+    found: dict[int, dict[str, Origin]] = {}
+    for name, origin in constants.items():
+        for position in origin.inputs:
+            found.setdefault(position, {})[name] = origin
+    return found
+
+
+def _fate(story: Story, attribute: ModelAttribute, position: int | None, uses: _Uses) -> AttributeFate:
     judge = partial(
         AttributeFate,
         attribute.path,
@@ -92,14 +119,13 @@ def _fate(story: Story, attribute: ModelAttribute, position: int | None, read: S
     if story.compiled.preserved is not None and position in story.compiled.preserved:
         return _preserved(story, judge, position, inlining)
     first = story.steps[0]
-    holders = {name: origin for name, origin in story.constants.items() if position in origin.inputs}
-    locations = tuple(Location(first.method, name) for name in holders)
-    if any(origin.same for origin in holders.values()):
+    locations = tuple(Location(first.method, name) for name in uses.holders)
+    if any(origin.same for origin in uses.holders.values()):
         return judge("inlined", step=inlining, locations=locations)
-    if story.compiled.inputs[position].name not in read:
+    if story.compiled.inputs[position].name not in uses.read:
         evidence = (Evidence("no node of the graph reads it", first.method, first.index),)
         return judge("dropped", evidence=evidence, step=inlining)
-    fold = _last_fold(story, position)
+    fold = story.computed.get(position)
     return judge("folded", step=inlining if fold is None else fold, locations=locations)
 
 
@@ -182,16 +208,6 @@ def _chain(node: Node, aliases: Mapping[str, Node | None]) -> Iterator[ChainLink
     while maker is not None:
         yield ChainLink(maker.outputs[0].name, maker.id, maker.op, maker.source)
         maker = aliases.get(maker.inputs[0])
-
-
-def _last_fold(story: Story, position: int) -> int | None:
-    """Returns the last step that computed something new from an input."""
-    steps = [
-        index
-        for index, folded in story.folds.items()
-        if any(fold.computed and position in fold.origin.inputs for fold in folded)
-    ]
-    return max(steps, default=None)
 
 
 def _read_names(graph: GraphSnapshot) -> Set[str]:

@@ -248,7 +248,8 @@ def _number(candidate: Candidate) -> Iterator[Obstacle]:
         yield Obstacle(
             "dtype",
             f"The other operand is the integer {candidate.number}; torch folds floating-point numbers only.",
-            f"Write {candidate.number}.0.",
+            # torch/_decomp/decompositions.py, torch 2.13
+            f"Write {candidate.number}.0. What torch itself writes so, in hardsigmoid and hardswish, never folds.",
         )
 
 

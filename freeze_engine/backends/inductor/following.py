@@ -6,11 +6,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from freeze_engine.backends.inductor import private
-from freeze_engine.backends.inductor.assembly import Assembly, Told
+from freeze_engine.backends.inductor.assembly import Assembly, Told, head
 from freeze_engine.backends.inductor.listener import Listener
 from freeze_engine.backends.inductor.live import LiveGraph
 from freeze_engine.backends.inductor.observation import COMPILE
 from freeze_engine.backends.inductor.raw import RawCompile
+from freeze_engine.backends.torchscript.raw import utc_now
 from freeze_engine.backends.torchscript.watcher import PHASES, Watcher
 from freeze_engine.trace import Failure, Trace
 
@@ -28,8 +29,14 @@ class Following(Listener):
 
     def __init__(self, watcher: Watcher, told: Told) -> None:
         self._watcher = watcher
+        self._told = told
         self._assembly = Assembly(told)
         self._steps = 0
+
+    def begins(self) -> None:
+        """Tells the trace before Dynamo and Inductor are imported and do anything."""
+        if self._watcher.watches:
+            self._watcher.trace_grew(replace(head(self._told), created=utc_now()))
 
     def stage_begins(self, stage: str) -> None:
         """Tells how far the recording is."""

@@ -8,6 +8,7 @@ nodes are looked for from its results backwards, up to what other kernels comput
 from __future__ import annotations
 
 import operator
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -80,13 +81,15 @@ def kernels(code: str | None, seen: Sequence[RawKernel], lowered: Lowered) -> It
 
 
 def _kernel(name: str, kind: Kind, computed: Sequence[Node], origins: Sequence[Node]) -> Kernel:
+    # The operator that a library's kernel is comes first; what it shows of other results does no work.
+    own = computed[-1:] if kind == "extern" else ()
     return Kernel(
         name,
         kind,
         nodes=tuple(node.id for node in computed),
         origins=tuple(node.id for node in origins),
         ops=tuple(node.op for node in computed),
-        sources=tuple(dict.fromkeys(node.source for node in (*origins, *computed) if node.source is not None)),
+        sources=tuple(dict.fromkeys(node.source for node in (*own, *origins, *computed) if node.source is not None)),
     )
 
 
@@ -132,11 +135,20 @@ class _Cones:
     def __init__(self, graph: RawGraph, seen: Sequence[RawKernel]) -> None:
         self._rows = {id(row.node): row for row in _calls(graph)}
         self._places = {node: index for index, node in enumerate(self._rows)}
-        self._results = {id(kernel): tuple(self._results_of(kernel)) for kernel in seen}
+        told = [tuple(self._results_of(kernel)) for kernel in seen]
+        self._named = {result.node for results in told for result in results}
+        self._results: dict[int, tuple[_Result, ...]] = {}
+        called: set[int] = set()
+        for kernel, results in zip(reversed(seen), reversed(told), strict=True):
+            if _kind_of(kernel.name) == "extern":
+                called.update(result.node for result in results)
+            else:
+                results = tuple(self._made(results, called))
+            self._results[id(kernel)] = results
         self._computed_by: dict[int, set[int]] = {}
-        for kernel, results in self._results.items():
-            for result in results:
-                self._computed_by.setdefault(result.node, set()).add(kernel)
+        for identity, computed in self._results.items():
+            for result in computed:
+                self._computed_by.setdefault(result.node, set()).add(identity)
 
     def of(self, kernel: RawKernel) -> tuple[int, ...]:
         """Returns the identities of the fx nodes that a kernel computes."""
@@ -159,6 +171,39 @@ class _Cones:
                 # Of a buffer that another node writes later, that one is named, though its work is not done yet.
                 named = id(exact) if id(exact) in known else max(known, key=self._places.__getitem__)
                 yield _Result(named, known)
+
+    def _made(self, results: Sequence[_Result], called: Collection[int]) -> Iterator[_Result]:
+        """Yields the results of a generated kernel; for an operator that a library computes later, its arguments.
+
+        What a library's kernel is given (a mask, a copy in another layout) comes about while its operator is lowered,
+        and so has that among its origins.
+
+        Args:
+            results: what the kernel computes, as its origins tell.
+            called: nodes that kernels of a library compute later.
+        """
+        for result, copies in Counter(results).items():
+            arguments = self._arguments(result, copies) if result.node in called else ()
+            if arguments:
+                yield from (_Result(node, result.origins - {result.node}) for node in arguments)
+            else:
+                yield result
+
+    def _arguments(self, result: _Result, copies: int) -> Sequence[int]:
+        """Returns the arguments of an operator that so many buffers are: views only where there are enough for all."""
+        read = dict.fromkeys(id(each) for each in nodes_read(self._rows[result.node]))
+        known = [node for node in read if node in result.origins and node not in self._named]
+        computed = [node for node in known if not self._is_view(node, result.origins)]
+        return known if copies >= len(known) else computed
+
+    def _is_view(self, node: int, origins: Collection[int]) -> bool:
+        """Whether a node only shows what another kernel computes, or the graph is given."""
+        while node in origins and node not in self._named:
+            row = self._rows[node]
+            if not private.returns_view(row.target):
+                return False
+            node = next((id(each) for each in nodes_read(row)), 0)
+        return True
 
 
 def without_kernel(graph: RawGraph, snapshot: GraphSnapshot, computed: Collection[str]) -> Iterator[tuple[str, str]]:

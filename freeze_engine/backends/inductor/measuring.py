@@ -144,6 +144,11 @@ class _Measuring:
             model, reset = self._copy()
             stand_in = _apart(StandIn, model, cloned(self.subject.inputs), self.subject.options, starts)
             graphs = self.subject.live[0]
+            if len(starts) > 1:
+                self._note(
+                    f"Only the passes of the first of {len(starts)} graphs have figures; the other graphs ran as they "
+                    "came. freezer-ui bisect puts the passes of all graphs to a check."
+                )
             return [
                 Candidate(index, stand_in.running(graphs[index]), reset, self.trace.steps[index].name, before)
                 for index, before in follows.items()
@@ -171,12 +176,22 @@ class _Measuring:
             _apart(call_once, subject.compiled, cloned(inputs), subject.options)
             found.append(Candidate(FROZEN, subject.compiled, own.restore if subject.written else None))
         own.restore()  # the next are copies of it
-        for name, for_inference in ((SCRIPTED, False), (FOR_INFERENCE, True)):
-            with self._told_of(name):
+        return [*found, *self._torchscript()]
+
+    def _torchscript(self) -> Iterator[Candidate]:
+        """Yields what TorchScript makes of the model: what it cannot freeze it cannot optimize for inference either."""
+        subject = self.subject
+        both = f"{SCRIPTED} and {FOR_INFERENCE}"
+        remedy = "; tracing may do (via='trace', --via trace)" if subject.via == "script" else ""
+        for name, for_inference, what in ((SCRIPTED, False, both), (FOR_INFERENCE, True, FOR_INFERENCE)):
+            frozen = None
+            with self._told_of(what, remedy):
                 self.progress(f"making it {name}", 0, 1)
                 model, reset = self._copy()
-                found.append(Candidate(name, _apart(_script_frozen, model, inputs, subject.via, for_inference), reset))
-        return found
+                frozen = _apart(_script_frozen, model, subject.inputs, subject.via, for_inference)
+            if frozen is None:
+                return
+            yield Candidate(name, frozen, reset)
 
     def _note_generated(
         self, programs: Iterable[Program], compiles: Sequence[RawCompile], compiled: Any, inputs: Inputs
@@ -218,13 +233,13 @@ class _Measuring:
         return model, State(model, written).restore if written else None
 
     @contextlib.contextmanager
-    def _told_of(self, what: str) -> Iterator[None]:
+    def _told_of(self, what: str, remedy: str = "") -> Iterator[None]:
         """Turns what cannot be made to run into a notice."""
         try:
             with inference(), reported():
                 yield
         except CandidateError as error:
-            self._note(f"{what} could not be made to run: {_shortened(error)}")
+            self._note(f"{what} could not be made to run: {_shortened(error)}{remedy}")
 
     def _latencies(self, candidates: Sequence[Candidate]) -> dict[Any, tuple[Latency, ...]]:
         if not self.measure.latency:

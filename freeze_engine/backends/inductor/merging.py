@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from freeze_engine.trace import AttributeFate, Evidence, Failure, Fate, NearMiss, Notice, SourceLines, Step, Trace
@@ -41,6 +41,8 @@ def merged(parts: Sequence[Part]) -> Trace:
     names = method_names(parts)
     starts = [sum(len(part.trace.steps) for part in parts[:number]) for number in range(len(parts))]
     traces = [_placed(part.trace, name, start) for part, name, start in zip(parts, names, starts, strict=True)]
+    if len(traces) == 1:
+        return replace(traces[0], notices=tuple(_notices(traces)))
     steps = [step for trace in traces for step in trace.steps]
     for number in range(1, len(parts)):
         before = parts[number - 1]
@@ -54,7 +56,7 @@ def merged(parts: Sequence[Part]) -> Trace:
         steps=tuple(steps),
         attributes=tuple(_attributes(names, traces)),
         near_misses=tuple(miss for trace in traces for miss in trace.near_misses),
-        notices=tuple(dict.fromkeys(_notices(traces))),
+        notices=tuple(_notices(traces)),
         sources=tuple(merged_lines([lines for trace in traces for lines in trace.sources])),
         programs=tuple(program for trace in traces for program in trace.programs),
         failure=next((trace.failure for trace in traces if trace.failure), None),
@@ -119,6 +121,8 @@ def _runs(file: str, texts: Mapping[int, str]) -> Iterator[SourceLines]:
 
 def _placed(trace: Trace, method: str, start: int) -> Trace:
     """Returns a trace as it is from step ``start`` on, under another method name."""
+    if start == 0 and all(step.method == method for step in trace.steps):
+        return trace
     return replace(
         trace,
         steps=tuple(replace(step, index=step.index + start, method=method) for step in trace.steps),
@@ -170,7 +174,12 @@ def _merged_fate(found: Sequence[tuple[str, AttributeFate]]) -> AttributeFate:
     return replace(first, evidence=(*first.evidence, *other), locations=locations)
 
 
-def _notices(traces: Sequence[Trace]) -> Iterator[Notice]:
+def _notices(traces: Sequence[Trace]) -> Iterable[Notice]:
+    """Returns the notices of all, each once."""
+    return dict.fromkeys(_all_notices(traces))
+
+
+def _all_notices(traces: Sequence[Trace]) -> Iterator[Notice]:
     for trace in traces:
         yield from trace.notices
     first = traces[0]

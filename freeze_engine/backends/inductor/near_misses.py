@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any, Final
@@ -23,7 +22,10 @@ from freeze_engine.backends.torchscript.obstacles import Obstacle
 from freeze_engine.backends.torchscript.use_def import UseDef, use_def
 from freeze_engine.trace import GraphSnapshot, NearMiss, Node, Notice, Step
 
-_PASS: Final = "binary_folding"
+LOOP: Final = ("constant_fold", "fake_tensor_prop", "binary_folding")
+"""The passes of a round of folding."""
+
+_PASS: Final = LOOP[-1]
 _EVERY_ROUND = Obstacle(
     "rounds_exhausted",
     "torch folds in four rounds, one operation after a conv in each, and all of them were used up.",
@@ -31,27 +33,35 @@ _EVERY_ROUND = Obstacle(
 )
 
 
-def near_misses(compiled: RawCompile, steps: Sequence[Step]) -> tuple[NearMiss, ...]:
+def folding_end(steps: Sequence[Step]) -> int | None:
+    """Returns the index of the last round's binary folding; ``None`` until a pass comes after it that is of no round.
+
+    Args:
+        steps: the steps of the passes so far.
+    """
+    last = next((step.index for step in reversed(steps) if step.name == _PASS), len(steps))
+    return last if any(step.name not in LOOP for step in steps[last + 1 :]) else None
+
+
+def near_misses(compiled: RawCompile, steps: Sequence[Step], last: int) -> tuple[NearMiss, ...]:
     """Returns the folds that binary folding could have made by the shape of the graph, and did not.
 
     Args:
         compiled: what the capture kept.
         steps: the steps of its passes, in the same order.
+        last: index of the last round's step, none of the first.
 
     Returns:
         One for each add, sub, mul or div that the last round leaves right after a conv, or, with a constant, after a
         linear. ``reason`` is the first condition that fails, in the order torch tests them; ``detail`` tells the
         others that fail as well.
     """
-    last = next((step for step in reversed(steps) if step.name == _PASS), None)
-    if last is None or last.index == 0:
-        return ()
     known = Known(
         {each.name: each.paths[0] for each in compiled.inputs if each.paths},
-        frozenset(_batch_norms(compiled.steps[last.index].graph)),
+        frozenset(_batch_norms(compiled.steps[last].graph)),
         bool(compiled.settings.get("enable_linear_binary_folding")),
     )
-    return tuple(fold_near_misses(last.index, steps[last.index - 1].graph, last.graph, known))
+    return tuple(fold_near_misses(last, steps[last - 1].graph, steps[last].graph, known))
 
 
 def fold_near_misses(step: int, before: GraphSnapshot, after: GraphSnapshot, known: Known) -> Iterator[NearMiss]:
@@ -84,20 +94,20 @@ def candidates(snapshot: GraphSnapshot, graph: UseDef, known: Known) -> Iterator
             yield candidate
 
 
-def misfolds(steps: Sequence[Step]) -> Iterator[Notice]:
-    """Yields the folds that change the result, by conditions that torch does not test.
+def misfolds(before: Step, step: Step) -> Iterator[Notice]:
+    """Yields the folds of a step that change the result, by conditions that torch does not test.
 
     Args:
-        steps: the steps of one graph, in order.
+        before: the step before it.
+        step: of any pass.
     """
-    for before, step in itertools.pairwise(steps):
-        if step.name != _PASS or not step.changed:
-            continue
-        consumed = {node for rewrite in step.rewrites for node in rewrite.consumed}
-        graph = use_def(before.graph)
-        for candidate in candidates(before.graph, graph, Known({}, frozenset(), True)):
-            if candidate.node.id in consumed and (problem := _misfold(candidate)):
-                yield Notice("misfold", f"{problem} The numeric errors of the steps tell by how much.", step.index)
+    if step.name != _PASS or not step.changed:
+        return
+    consumed = {node for rewrite in step.rewrites for node in rewrite.consumed}
+    graph = use_def(before.graph)
+    for candidate in candidates(before.graph, graph, Known({}, frozenset(), True)):
+        if candidate.node.id in consumed and (problem := _misfold(candidate)):
+            yield Notice("misfold", f"{problem} The numeric errors of the steps tell by how much.", step.index)
 
 
 def _misfold(candidate: Candidate) -> str:

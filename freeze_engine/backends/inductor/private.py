@@ -16,7 +16,7 @@ from typing import Any
 
 import torch
 
-from freeze_engine.errors import UnsupportedTorchError
+from freeze_engine.backends._torch_private import lacks, require_recent
 
 _COMPILE = "torch._inductor.compile_fx"
 _FREEZING = "torch._inductor.freezing"
@@ -208,10 +208,7 @@ def require() -> None:
 
 def _check(known: PrivateName) -> None:
     if known.found is None:
-        raise UnsupportedTorchError(
-            f"torch {torch.__version__} has no {known.path}, needed for {known.lost}; "
-            "use a torch between 2.6 and 2.15 (tested: 2.13.0)"
-        )
+        raise lacks(known.path, known.lost)
 
 
 def missing() -> tuple[PrivateName, ...]:
@@ -228,8 +225,9 @@ def front_door() -> PrivateName:
     """Returns what ``torch.compile`` gives every graph to, before it imports Inductor.
 
     Raises:
-        UnsupportedTorchError: this torch does not have it.
+        UnsupportedTorchError: this torch is too old, or does not have it.
     """
+    require_recent()
     _check(_DOOR)
     return _DOOR
 

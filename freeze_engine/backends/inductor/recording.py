@@ -79,6 +79,7 @@ def record_module(
     # Putting anything back would undo the giving up.
     state, given = State(model, frozenset() if options.discard_parameters else None), InputState(inputs)
     following = Following(watcher, told)
+    following.begins()
     with capturing(model, measure is not None, following) as seen:
         try:
             weighed = measure is not None and measure.memory

@@ -9,6 +9,7 @@ import torch
 
 from freeze_engine.inputs import Inputs
 from freeze_engine.measure.candidate import map_inputs
+from freeze_engine.measure.objects import holders
 
 _PLAIN = (torch.Tensor, bool, int, float, str, type(None))
 _CONTAINERS = (tuple, list, dict)
@@ -57,7 +58,7 @@ class State:
 
 
 class InputState:
-    """The contents of the tensors in inputs, as they are now.
+    """The contents of the tensors in inputs, and what objects among these hold (a key-value cache), as they are now.
 
     Args:
         inputs: the inputs.
@@ -66,6 +67,7 @@ class InputState:
     def __init__(self, inputs: Inputs) -> None:
         self._contents: list[tuple[torch.Tensor, torch.Tensor]] = []
         map_inputs(inputs, self._note)
+        self._held = [(vars(each), dict(vars(each))) for each in holders((inputs.args, inputs.kwargs))]
 
     def _note(self, tensor: torch.Tensor) -> torch.Tensor:
         if _has_content(tensor):
@@ -74,6 +76,9 @@ class InputState:
 
     def restore(self) -> None:
         """Puts back what was written."""
+        for now, before in self._held:
+            now.clear()
+            now.update(before)
         with torch.no_grad():
             for tensor, content in self._contents:
                 if not torch.equal(tensor, content):

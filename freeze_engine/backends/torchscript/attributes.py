@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import torch
 
 from freeze_engine.backends._torch_private import buffer_names, class_name, concrete_type, submodules
+from freeze_engine.errors import FreezerError
 from freeze_engine.trace import AttributeKind
 
-_Layout = list[tuple[str, AttributeKind, str]]
+_ENDS_A_NAME = re.compile(r"[\r\n]|^\s| [:=#] |, %")
+
+
+@dataclass(frozen=True, slots=True)
+class _Layout:
+    """What all modules of one class have: name, kind and type text of each slot, and whether they hold submodules."""
+
+    slots: tuple[tuple[str, AttributeKind, str], ...]
+    nested: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,30 +58,50 @@ def module_attributes(module: Any) -> dict[str, ModuleAttribute]:
         Slots by path, submodules before what they hold.
     """
     found: dict[str, ModuleAttribute] = {}
-    _collect(module, "", found, {})
+    _collect(module, class_name(module), "", found, {})
     return found
 
 
-def _collect(module: Any, prefix: str, found: dict[str, ModuleAttribute], layouts: dict[str, _Layout]) -> None:
-    owner = class_name(module)
-    if owner not in layouts:
-        layouts[owner] = _layout(module)
-    for name, role, kind in layouts[owner]:
+def check_names(paths: Iterable[str]) -> None:
+    """Checks that values can be told apart in torch's text, which names many of them after attributes, unescaped.
+
+    Args:
+        paths: of the attributes.
+
+    Raises:
+        FreezerError: a name holds what ends a name there.
+    """
+    for path in paths:
+        for name in path.split("."):
+            if found := _ENDS_A_NAME.search(name):
+                raise FreezerError(
+                    f"the attribute {path!r} cannot be followed: torch tells of the freeze in lines of text, in which "
+                    f"{found.group()!r} ends a name, and its name holds that; rename it"
+                )
+
+
+def _collect(
+    module: Any, owner: str, prefix: str, found: dict[str, ModuleAttribute], layouts: dict[str, _Layout]
+) -> None:
+    layout = layouts.get(owner)
+    if layout is None:
+        layout = layouts[owner] = _layout(module)
+    for name, role, kind in layout.slots:
         path = prefix + name
         found[path] = ModuleAttribute(path, role, kind, module.getattr(name), owner)
-    for name, child in submodules(module):
-        path = prefix + name
-        found[path] = ModuleAttribute(path, "submodule", class_name(child), child, owner)
-        _collect(child, f"{path}.", found, layouts)
+    for name, child in submodules(module) if layout.nested else ():
+        path, class_of_child = prefix + name, class_name(child)
+        found[path] = ModuleAttribute(path, "submodule", class_of_child, child, owner)
+        _collect(child, class_of_child, f"{path}.", found, layouts)
 
 
 def _layout(module: Any) -> _Layout:
-    """Returns name, kind and type text of each slot of a module's class, submodules left out."""
     buffers = buffer_names(module)
-    return [
+    slots: list[tuple[str, AttributeKind, str]] = [
         (name, "parameter" if is_parameter else "buffer" if name in buffers else "attribute", str(kind.annotation_str))
         for name, (kind, is_parameter) in concrete_type(module).get_attributes().items()
     ]
+    return _Layout(tuple(slots), bool(submodules(module)))
 
 
 def tensors_in(value: Any) -> Iterator[torch.Tensor]:

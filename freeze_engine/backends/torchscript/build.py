@@ -75,6 +75,7 @@ class Build:
         self._knowledge = Knowledge(freeze, self._slots, self._reading.inlined if self._reading else {})
         self._tracker = StepTracker(recorder, self._slots)
         self._removed_slots = bool(self._slots.keys() - self._result_slots().keys())
+        self._codes: dict[int, str | None] = {}
         #: The steps whose graphs can be run, by index.
         self.live: dict[int, LiveStep] = {}
 
@@ -126,7 +127,7 @@ class Build:
             run = PassRun(step.stage, step.name, step.method, duration_ns=step.duration_ns, log=step.log)
             added = self._add(run, graph)
             if step.stage == INPUT and step.method in freeze.inputs:
-                self._make_live(added, freeze.inputs[step.method], freeze.source)
+                self._make_live(added, freeze.inputs[step.method].graph, freeze.source)
         cleaned_ns = self._cleaned_up_ns()
         for method, snapshot in freeze.frozen.items():
             self._add_live(PassRun(FREEZE_MODULE, CLEAN_UP, method, None, cleaned_ns), snapshot, freeze.result)
@@ -143,13 +144,16 @@ class Build:
 
     def _add_live(self, run: PassRun, snapshot: LiveSnapshot, module: Any) -> None:
         added = self._add(run, self._knowledge.read(run.method, snapshot))
-        self._make_live(added, snapshot, module)
+        self._make_live(added, snapshot.graph, module)
         if run.name == CLEAN_UP and self._removed_slots:
             self._recorder.update(added.index, changed=True)
 
-    def _make_live(self, step: Step, snapshot: LiveSnapshot, module: Any) -> None:
-        self.live[step.index] = LiveStep(snapshot.graph, module)
-        self._recorder.update(step.index, executable=True, code=_code(snapshot.graph))
+    def _make_live(self, step: Step, graph: Any, module: Any) -> None:
+        self.live[step.index] = LiveStep(graph, module)
+        # Steps that changed nothing share one graph, which `live` keeps: its identity stays its own.
+        if id(graph) not in self._codes:
+            self._codes[id(graph)] = _code(graph)
+        self._recorder.update(step.index, executable=True, code=self._codes[id(graph)])
 
     def _revive_logged(self) -> None:
         """Makes the graphs that only torch's log showed runnable again."""
@@ -161,8 +165,7 @@ class Build:
                 revived[id(step.graph)] = self._rebuilt(step)
             graph = revived[id(step.graph)]
             if graph is not None:
-                self.live[step.index] = LiveStep(graph, self._freeze.source)
-                self._recorder.update(step.index, executable=True, code=_code(graph))
+                self._make_live(step, graph, self._freeze.source)
 
     def _rebuilt(self, step: Step) -> Any:
         def constant(name: str) -> Any:
@@ -262,7 +265,8 @@ class Build:
 
     def _source_graphs(self) -> Sequence[Any]:
         graphs = [self._searched_graph(step.method) for step in self._finals()]
-        return [graph for graph in (*graphs, *(step.graph for step in self.live.values())) if graph is not None]
+        graphs += [step.graph for step in self.live.values()]
+        return list({id(graph): graph for graph in graphs if graph is not None}.values())
 
 
 def same_nodes(snapshot: GraphSnapshot, graph: Any) -> bool:

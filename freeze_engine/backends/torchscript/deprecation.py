@@ -11,7 +11,7 @@ from collections.abc import Iterator
 def undeprecated() -> Iterator[None]:
     """Keeps torch from saying inside that TorchScript is deprecated: of calls that are ours and not the user's.
 
-    Up to torch 2.13 that is a ``DeprecationWarning``, which few see; in 2.15 a ``FutureWarning``, which everybody does.
+    Up to torch 2.13 that is a ``DeprecationWarning``, which few see; from 2.14 on a ``FutureWarning``, which all do.
     """
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", r".*torch\.jit\..* is deprecated")

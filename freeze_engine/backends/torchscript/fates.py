@@ -10,10 +10,11 @@ import torch
 
 from freeze_engine.backends.torchscript.attributes import ModuleAttribute
 from freeze_engine.backends.torchscript.log_messages import FOLDING
-from freeze_engine.backends.torchscript.origins import CONSTANT_OPS, Origins
+from freeze_engine.backends.torchscript.origins import CONSTANT_OPS, Origins, by_path
 from freeze_engine.backends.torchscript.passes import OUTSIDE
 from freeze_engine.backends.torchscript.slots import slot_accesses
 from freeze_engine.backends.torchscript.stages import INLINE
+from freeze_engine.backends.torchscript.subgraphs import unscoped
 from freeze_engine.backends.torchscript.writes import Verdict
 from freeze_engine.measure.memory import tensor_bytes
 from freeze_engine.trace import AttributeFate, Evidence, Fate, Location, Node, Step
@@ -80,8 +81,11 @@ class _ChainFacts:
 
     def __init__(self, chain: Chain) -> None:
         self.chain = chain
-        self.held = {path for origins in chain.origins for paths in origins.held.values() for path in paths}
+        last = chain.origins[-1] if chain.origins else Origins()
+        self.holders, self.descendants = by_path(last.held), by_path(last.derived)
+        self.last_held = _last_held(chain)
         self.folding = chain.folding
+        self.folded = _folded(chain, self.folding)
         self.reads: dict[str, Node] = {}
         self.removed_by: dict[str, Step] = {}
         previous: set[str] = set()
@@ -114,7 +118,7 @@ class _Judge:
             return self._preserved(slot)
         if slot.kind == "submodule":
             return self._submodule(slot)
-        holder = next((facts for facts in self._facts if slot.path in facts.held), None)
+        holder = next((facts for facts in self._facts if slot.path in facts.last_held), None)
         if holder:
             return self._constant(slot, holder)
         return self._dropped(slot) if self._named is None else self._unlogged(slot, self._named)
@@ -129,18 +133,18 @@ class _Judge:
     def _submodule(self, slot: ModuleAttribute) -> AttributeFate:
         """A submodule is no constant itself: it is inlined with what is read from it."""
         for facts in self._facts:
-            if slot.path in facts.reads or any(path.startswith(f"{slot.path}.") for path in facts.held):
+            if slot.path in facts.reads or any(path.startswith(f"{slot.path}.") for path in facts.last_held):
                 fact = "its methods were inlined, and what they read from it became constants or went with them"
                 return _fate(slot, "inlined", (Evidence(fact),), facts.folding.index if facts.folding else None)
         return self._dropped(slot) if self._named is None else self._unlogged(slot, self._named)
 
     def _constant(self, slot: ModuleAttribute, holder: _ChainFacts) -> AttributeFate:
         standing = self._locations(slot.path, held=True)
-        evidence = _folding_evidence(slot.path, holder)
+        evidence = holder.folded.get(slot.path, ())
         if standing:
             step = holder.folding.index if holder.folding else None
             return _fate(slot, "inlined", evidence, step, locations=standing)
-        step_ended = _last_held(slot.path, holder.chain)
+        step_ended = holder.chain.steps[holder.last_held[slot.path] + 1]
         merged = self._locations(slot.path, held=False)
         first = Evidence(_end_of_constant(step_ended, merged), holder.chain.method, step_ended.index)
         return _fate(slot, "folded", (first, *evidence), step_ended.index, locations=merged)
@@ -149,7 +153,7 @@ class _Judge:
         return tuple(
             Location(facts.chain.method, name)
             for facts in self._facts
-            for name in (facts.chain.origins[-1].holders(path) if held else facts.chain.origins[-1].descendants(path))
+            for name in (facts.holders if held else facts.descendants).get(path, ())
         )
 
     def _unlogged(self, slot: ModuleAttribute, named: Sequence[tuple[Chain, Mapping[str, Step]]]) -> AttributeFate:
@@ -197,23 +201,28 @@ def _named_constants(chain: Chain) -> dict[str, Step]:
     return last
 
 
-def _last_held(path: str, chain: Chain) -> Step:
-    """Returns the step after which no constant was the attribute's value any more."""
-    held = [bool(origins.holders(path)) for origins in chain.origins]
-    return chain.steps[len(held) - held[::-1].index(True)]
+def _last_held(chain: Chain) -> dict[str, int]:
+    """Returns, by an attribute's path, the last place in the chain at which a constant was its value."""
+    return {
+        path: place for place, origins in enumerate(chain.origins) for paths in origins.held.values() for path in paths
+    }
 
 
-def _folding_evidence(path: str, facts: _ChainFacts) -> tuple[Evidence, ...]:
-    step, chain = facts.folding, facts.chain
+def _folded(chain: Chain, step: Step | None) -> dict[str, tuple[Evidence, ...]]:
+    """Returns, by an attribute's path, the first line of torch's log that names a constant made of it."""
     if step is None:
-        return ()
-    made = {name.rpartition("/")[2]: name for name in chain.origins[chain.steps.index(step)].holders(path)}
+        return {}
+    made: dict[str, list[tuple[str, str]]] = {}
+    for path, names in by_path(chain.origins[chain.steps.index(step)].held).items():
+        for own, name in {unscoped(name): name for name in names}.items():
+            made.setdefault(own, []).append((path, name))
+    found: dict[str, tuple[Evidence, ...]] = {}
     for line in step.log:
         match = FOLDING.fullmatch(line)
-        if match and match["constant"] in made:
-            name = made[match["constant"]]
-            return (Evidence(f"torch's log: {line}", chain.method, step.index, name, "prim::Constant"),)
-    return ()
+        for path, name in made.get(match["constant"], ()) if match else ():
+            fact = f"torch's log: {line}"
+            found.setdefault(path, (Evidence(fact, chain.method, step.index, name, "prim::Constant"),))
+    return found
 
 
 def _fate(

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 import torch
 
 from freeze_engine.backends._torch_private import forget_dead_builtins, scripting_enabled
+from freeze_engine.backends.torchscript.tracer_warnings import listening, show_again, tracer_notices
 from freeze_engine.errors import FreezerError
 from freeze_engine.inputs import Inputs
 from freeze_engine.trace import Notice
@@ -62,8 +62,6 @@ def scripted(
     forget_dead_builtins(model)
     if via == "script":
         return Scripted(torch.jit.script(model))
-    if via != "trace":
-        raise FreezerError(f"via={via!r}: a module gets into TorchScript by 'script' or 'trace'")
     if inputs is None:
         raise FreezerError("via='trace' needs inputs to trace the module with: pass inputs=(...)")
     return _traced(model, inputs, check_inputs)
@@ -73,8 +71,7 @@ def _traced(model: torch.nn.Module, inputs: Inputs, check_inputs: Sequence[tuple
     if inputs.args and inputs.kwargs:
         raise FreezerError("torch.jit.trace takes positional or keyword inputs, not both: give all of one kind")
     strict = True
-    with warnings.catch_warnings(record=True) as told:
-        warnings.simplefilter("always")
+    with listening() as told:
         try:
             module, difference = _checked(model, inputs, check_inputs, strict)
         except RuntimeError as error:
@@ -83,19 +80,13 @@ def _traced(model: torch.nn.Module, inputs: Inputs, check_inputs: Sequence[tuple
             strict = False
             told.clear()
             module, difference = _checked(model, inputs, check_inputs, strict)
-    notices = [
-        Notice("tracer_warning", str(each.message))
-        for each in told
-        if issubclass(each.category, torch.jit.TracerWarning)  # type: ignore[attr-defined]
-    ]
-    seen: dict[Any, Any] = {}  # by this, Python shows one that came several times only once
-    for each in told:
-        warnings.warn_explicit(each.message, each.category, each.filename, each.lineno, registry=seen)
+    notices = list(tracer_notices(told))
+    show_again(told)
     if difference is not None:
         notices.append(Notice("check_inputs_differ", difference))
     if not strict:
         notices.append(Notice("traced_not_strict", _NOT_STRICT))
-    return Scripted(module, tuple(dict.fromkeys(notices)))
+    return Scripted(module, tuple(notices))
 
 
 def _checked(

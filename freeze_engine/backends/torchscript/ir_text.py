@@ -17,19 +17,20 @@ from dataclasses import dataclass, field, replace
 from freeze_engine.errors import FreezerError
 from freeze_engine.trace import Block, GraphSnapshot, Node, SourceRef, Value
 
+_TAIL = r"(?:, scope: (?P<scope>.*?))?(?: # (?P<file>.*):(?P<line>\d+):(?P<column>\d+))?\s*"
 _PLAIN_NODE = re.compile(
     r"(?:%(?P<name>[^\s:]+) : (?P<type>[^%]+?) = |= )"
     r"(?P<op>[\w:.]+)"
     r"(?:\[(?P<attr>\w+)=(?P<text>\"(?:[^\"\\]|\\.)*\"|[-\w.]+|<Tensors?>|\[[-\w., ]*\])\])?"
-    r"\((?P<inputs>[^()\"]*)\)"
-    r"(?:, scope: (?P<scope>[^#]*?))?"
-    r"(?: # (?P<file>.+):(?P<line>\d+):(?P<column>\d+))?\s*"
+    r"\((?P<inputs>[^()\"]*)\)" + _TAIL
 )
+# A value that is named after an attribute may have brackets and quotes in its name: only what follows ends the list.
+_INPUTS = re.compile(r"\((?P<inputs>.*?)\)" + _TAIL)
 _VALUE = re.compile(r"%(?P<name>.+?) : (?P<type>[^%]*?),?\s*(?=%|$)")
 _BLOCK = re.compile(r"block\d+\((?P<inputs>.*)\):$")
 _SUBGRAPH = re.compile(r"with (?P<name>\S+) = graph\(")
 _ADDRESS = re.compile(r"(?<=\bobject)(?: at 0x[0-9a-f]+(?=>)|\(0x[0-9a-f]+\))")
-_TRACED_SCOPE = re.compile(r"(?:.*/)?(?:__module\.?)?")
+_TRACED_SCOPE = re.compile(r"(?:.*/)?__module\.?|.*/")
 _CLOSING = {"[": "]", "(": ")", "{": "}"}
 
 
@@ -185,13 +186,9 @@ def _plain_node(reader: _Reader, line: str) -> Node | None:
     match = _PLAIN_NODE.fullmatch(line)
     if match is None:
         return None
-    scope, name = reader.scope, match["name"]
-    outputs = (Value(scope + name, match["type"]),) if name else ()
+    outputs = (Value(reader.scope + match["name"], match["type"]),) if match["name"] else ()
     attributes = ((match["attr"], match["text"]),) if match["attr"] else ()
-    source = SourceRef(match["file"], int(match["line"]), int(match["column"])) if match["file"] else None
-    module = _TRACED_SCOPE.sub("", match["scope"] or "", count=1)
-    node_id = outputs[0].name if outputs else _anonymous_id(reader, match["op"])
-    return Node(node_id, match["op"], _names(match["inputs"], scope), outputs, attributes, (), module, source)
+    return _made(reader, match, match["op"], outputs, attributes)
 
 
 def _node(reader: _Reader, line: str) -> Node:
@@ -212,19 +209,19 @@ def _node(reader: _Reader, line: str) -> Node:
         # A Python function prints its plain arguments in parentheses of their own.
         close = _closing(rest, 0)
         attributes, rest = (*attributes, ("args", rest[1:close])), rest[close + 1 :]
-    close = _closing(rest, 0)
-    inputs, tail = _names(rest[1:close], reader.scope), rest[close + 1 :]
-    located = re.fullmatch(
-        r"(?:, scope: (?P<scope>[^#]*?))?(?: # (?P<file>.+):(?P<line>\d+):(?P<column>\d+))?\s*", tail
-    )
-    source = (
-        SourceRef(located["file"], int(located["line"]), int(located["column"]))
-        if located and located["file"]
-        else None
-    )
-    module = _TRACED_SCOPE.sub("", (located and located["scope"]) or "", count=1)
+    match = _INPUTS.fullmatch(rest)
+    if match is None:
+        raise GraphTextError(f"cannot read the operands of a node in torch's graph text: {line[:120]!r}")
+    return _made(reader, match, op, outputs, attributes)
+
+
+def _made(
+    reader: _Reader, match: re.Match[str], op: str, outputs: tuple[Value, ...], attributes: tuple[tuple[str, str], ...]
+) -> Node:
+    source = SourceRef(match["file"], int(match["line"]), int(match["column"])) if match["file"] else None
+    module = _TRACED_SCOPE.sub("", match["scope"] or "", count=1)
     node_id = outputs[0].name if outputs else _anonymous_id(reader, op)
-    return Node(node_id, op, inputs, outputs, attributes, (), module, source)
+    return Node(node_id, op, _names(match["inputs"], reader.scope), outputs, attributes, (), module, source)
 
 
 def _anonymous_id(reader: _Reader, op: str) -> str:
@@ -295,4 +292,4 @@ def _values(text: str, scope: str) -> tuple[Value, ...]:
 def _names(text: str, scope: str) -> tuple[str, ...]:
     if not text:
         return ()
-    return tuple(scope + name.strip()[1:] for name in text.split(","))
+    return tuple(scope + name for name in text[1:].split(", %"))

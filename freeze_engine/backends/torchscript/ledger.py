@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,7 +15,9 @@ from freeze_engine.backends.torchscript.build import LiveStep
 from freeze_engine.backends.torchscript.deprecation import undeprecated
 from freeze_engine.inputs import Inputs
 from freeze_engine.measure.candidate import CandidateError, cloned, inference, reported
+from freeze_engine.measure.memory import tensor_bytes
 from freeze_engine.measure.outputs import compare_outputs
+from freeze_engine.temporary import temporary_folder
 from freeze_engine.trace import MemoryLedger, Notice
 
 METHOD = "forward"
@@ -56,10 +57,10 @@ def memory_ledger(saved: Saved, peak_bytes: int | None) -> MemoryLedger:
     Returns:
         What came of it; files are gone afterwards.
     """
-    with tempfile.TemporaryDirectory(prefix="freezer-") as folder, inference():
+    with temporary_folder("freezer-saving-") as folder, inference():
         if shutil.disk_usage(folder).free < _room_bytes(saved.scripted):
             return MemoryLedger(peak_bytes, message="Saving was not tried: the disk of temporary files has no room.")
-        file = Path(folder, "module.pt")
+        file = folder / "module.pt"
         before, _ = _file_bytes(saved.scripted, file)
         after, problem = _file_bytes(saved.frozen, file)
         survives: bool | None = False
@@ -86,7 +87,7 @@ def serialization_notice(ledger: MemoryLedger, name: str) -> Notice | None:
 
 def _room_bytes(module: torch.jit.ScriptModule) -> int:
     """Returns what the files may take: freezing may write shared weights apart."""
-    held = sum(int(tensor.nbytes) for tensor in module.state_dict().values())
+    held = sum(tensor_bytes(tensor) for tensor in module.state_dict().values())
     return _ROOM * held + _SPARE_BYTES
 
 

@@ -19,7 +19,8 @@ from freeze_engine.backends.torchscript.origins import CONSTANT_OPS
 from freeze_engine.measure.memory import StorageNames, constant_of
 from freeze_engine.trace import Constant, GraphSnapshot, Node, SourceLines
 
-_SEGMENT = re.compile(r"([^.()]+)\(([^()]*)\)")
+#: A name, which may hold brackets and no dot, and its class, which may hold dots.
+_SEGMENT = re.compile(r"([^.]+)\(([^()]*)\)(?:\.|$)")
 #: torch's placeholders for calls that are not on a submodule (``torch/csrc/jit/ir/scope.h``).
 _PLACEHOLDERS = ("SELF", "UNKNOWN_INSTANCE", "top")
 _RANGE_HEADER = re.compile(r'^\s*File "(?P<file>.*)", line (?P<line>\d+)(?:, in .*)?$')

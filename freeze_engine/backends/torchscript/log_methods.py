@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from freeze_engine.backends.torchscript.ir_text import parse_graph
 from freeze_engine.backends.torchscript.log_messages import ANALYZING, FOLDING, PROPAGATING
 from freeze_engine.backends.torchscript.log_records import CapturedLog, LogRecord
-from freeze_engine.backends.torchscript.subgraphs import with_names
+from freeze_engine.backends.torchscript.subgraphs import unscoped, with_names
 from freeze_engine.trace import Block, GraphSnapshot, Node
 
 
@@ -73,15 +73,11 @@ def _first_graphs(records: Sequence[LogRecord]) -> list[tuple[GraphSnapshot | No
 def _paired(inlined: GraphSnapshot, shown: GraphSnapshot, constants: frozenset[str]) -> list[tuple[Node, Node]]:
     """Pairs the nodes of an inlined graph with those of the graph propagation made of it; empty if they do not fit."""
     ours = list(inlined.walk())
-    theirs = [node for node in shown.walk() if not (node.outputs and _plain(node.outputs[0].name) in constants)]
+    theirs = [node for node in shown.walk() if not (node.outputs and unscoped(node.outputs[0].name) in constants)]
     same = [(node.op, node.attributes, node.source) for node in ours] == [
         (node.op, node.attributes, node.source) for node in theirs
     ]
     return list(zip(ours, theirs, strict=True)) if same else []
-
-
-def _plain(name: str) -> str:
-    return name.rpartition("/")[2]
 
 
 def _renamed(graph: GraphSnapshot, pairs: Sequence[tuple[Node, Node]]) -> GraphSnapshot:

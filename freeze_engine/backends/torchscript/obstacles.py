@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from freeze_engine.backends.torchscript.slots import attribute_name
 from freeze_engine.backends.torchscript.use_def import BATCH_NORM, BATCH_NORM_ARGUMENTS, CONVS, LINEAR, UseDef
 from freeze_engine.trace import Node
 
@@ -97,7 +98,7 @@ def _attribute_path(graph: UseDef, value: str) -> str:
     if definer is None or definer.op != "prim::GetAttr":
         return ""
     owner = _attribute_path(graph, definer.inputs[0])
-    name = (definer.attribute("name") or "").strip('"')
+    name = attribute_name(definer)
     return f"{owner}.{name}" if owner else name
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Set
 from dataclasses import dataclass, field
 
+from freeze_engine.backends.torchscript.subgraphs import unscoped
 from freeze_engine.trace import GraphSnapshot, Node
 
 CONSTANT_OPS = ("prim::Constant", "prim::ConstantMKLDNNTensor")
@@ -35,13 +36,14 @@ class Origins:
         """Returns all of it as attribute paths by value name."""
         return {name: self.attributes(name) for name in sorted({*self.held, *self.derived})}
 
-    def holders(self, path: str) -> tuple[str, ...]:
-        """Returns the constants that are the value of the attribute at ``path``."""
-        return tuple(sorted(name for name, paths in self.held.items() if path in paths))
 
-    def descendants(self, path: str) -> tuple[str, ...]:
-        """Returns the constants that were computed from the value of the attribute at ``path``."""
-        return tuple(sorted(name for name, paths in self.derived.items() if path in paths))
+def by_path(constants: Mapping[str, Set[str]]) -> dict[str, tuple[str, ...]]:
+    """Turns a mapping of `Origins` round: returns, by an attribute's path, the names of its constants, sorted."""
+    found: dict[str, list[str]] = {}
+    for name in sorted(constants):
+        for path in constants[name]:
+            found.setdefault(path, []).append(name)
+    return {path: tuple(names) for path, names in found.items()}
 
 
 def advance(
@@ -84,9 +86,10 @@ def _follow_copies(
     origins: Origins, constants: Mapping[str, Node], makers: Mapping[str, Node], held: dict[str, set[str]]
 ) -> None:
     """An unrolled loop copies the forks in it, constants and all; a copy has its original's name in another scope."""
-    originals = {name.rpartition("/")[2]: name for name in origins.held if "/" in name}
+    originals = {own: name for name in origins.held if (own := unscoped(name)) != name}
     for name in constants.keys() - makers.keys():
-        original = originals.get(name.rpartition("/")[2]) if "/" in name else None
+        own = unscoped(name)
+        original = originals.get(own) if own != name else None
         if original is not None and _same_content(makers[original], constants[name]):
             held.setdefault(name, set()).update(origins.held[original])
 

@@ -8,11 +8,11 @@ from typing import Any
 
 import torch
 
-from freeze_engine.backends._torch_private import class_name
+from freeze_engine.backends._torch_private import class_name, cpp_module
 from freeze_engine.backends.environment import environment
 from freeze_engine.backends.failures import attach_trace, leaving_trace
 from freeze_engine.backends.pass_names import LEFT_OUT, left_out_text
-from freeze_engine.backends.torchscript.attributes import module_attributes
+from freeze_engine.backends.torchscript.attributes import check_names, module_attributes
 from freeze_engine.backends.torchscript.build import Build, LiveStep
 from freeze_engine.backends.torchscript.capture import capturing
 from freeze_engine.backends.torchscript.freeze_capture import FreezeCapture
@@ -22,11 +22,14 @@ from freeze_engine.backends.torchscript.passes import check_without
 from freeze_engine.backends.torchscript.raw import RawFreeze, utc_now
 from freeze_engine.backends.torchscript.slots import read_paths
 from freeze_engine.backends.torchscript.watcher import FREEZING, PHASES, Watcher
+from freeze_engine.errors import FreezerError
 from freeze_engine.inputs import Inputs
 from freeze_engine.measure.peak import peak_memory
 from freeze_engine.options import Measure, RecordOptions, TorchScriptOptions
 from freeze_engine.recorder import Recorder
 from freeze_engine.trace import InputSpec, Notice, Trace
+
+UNREADABLE_NAME = "unreadable_name"
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,12 +73,13 @@ def record_module(
     """
     check_without(options.without)
     watcher.progress("scripting", 0, PHASES)
-    ready = scripted(model, inputs, how.via, how.check_inputs)
     name = how.name or _name_of(model)
     if watcher.watches:
         specs = tuple(_specs(inputs)) if inputs is not None else ()
         head = Trace(name, "torchscript", how.call or "", _asked(options), specs, environment(), ())
         watcher.trace_grew(replace(head, created=utc_now()))
+    ready = scripted(model, inputs, how.via, how.check_inputs)
+    check_names(module_attributes(cpp_module(ready.module)))
     watcher.progress(FREEZING, 1, PHASES)
     with capturing(watcher, options.without) as freezes:
         try:
@@ -102,9 +106,14 @@ def record_module(
 
 
 def trace_of(freeze: RawFreeze) -> Trace:
-    """Makes the trace of a freeze that a capture saw."""
+    """Makes the trace of a freeze that a capture saw; one that cannot be read has no steps, and says why."""
     recorder = _recorder(freeze, _model_name(freeze), None, None)
-    Build(freeze, recorder).run()
+    try:
+        check_names(freeze.slots)
+    except FreezerError as refused:
+        recorder.notices.append(Notice(UNREADABLE_NAME, str(refused)))
+    else:
+        Build(freeze, recorder).run()
     return _finished(recorder, freeze)
 
 
@@ -164,7 +173,8 @@ def _specs(inputs: Inputs) -> Iterator[InputSpec]:
     for name, value in (*named, *inputs.kwargs.items()):
         if isinstance(value, torch.Tensor):
             dtype = str(value.dtype).removeprefix("torch.")
-            yield InputSpec(name, "Tensor", tuple(value.shape), dtype, str(value.device))
+            shape = None if value.is_nested else tuple(value.shape)  # of which the parts have one each
+            yield InputSpec(name, "Tensor", shape, dtype, str(value.device))
         else:
             yield InputSpec(name, type(value).__name__)
 

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 from freeze_engine.trace import Block, GraphSnapshot, Node
+
+# How torch writes a text (``c10/util/StringUtil.h``, ``printQuotedString``; torch 2.13.0). What is not ASCII it writes
+# byte by byte in octal digits; of a byte above 127, a negative number there, each "digit" is that far below ``0``.
+_ESCAPE = re.compile(rb"\\([)-7]{3}|.)", re.DOTALL)
+_ESCAPES = {b"a": b"\a", b"b": b"\b", b"f": b"\f", b"n": b"\n", b"r": b"\r", b"t": b"\t", b"v": b"\v"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +39,16 @@ class SlotAccess:
 
 def attribute_name(node: Node) -> str:
     """Returns the name that a ``prim::GetAttr`` or ``prim::SetAttr`` is about."""
-    return (node.attribute("name") or "").strip('"')
+    quoted = (node.attribute("name") or "").encode("utf-8", "surrogatepass")[1:-1]
+    return _ESCAPE.sub(_escaped, quoted).decode("utf-8", "backslashreplace")
+
+
+def _escaped(match: re.Match[bytes]) -> bytes:
+    code = match[1]
+    if len(code) == 1:
+        return _ESCAPES.get(code, code)
+    high, middle, low = (digit - ord("0") for digit in code)
+    return bytes([(64 * high + 8 * middle + low) % 256])
 
 
 def slot_accesses(graph: GraphSnapshot, self_path: str = "") -> Iterator[SlotAccess]:
@@ -91,16 +106,15 @@ def _find_forks(nodes: tuple[Node, ...], around: str, read: dict[str, str | None
 
 def _accesses(nodes: tuple[Node, ...], modules: dict[str, str]) -> Iterator[SlotAccess]:
     for node in nodes:
-        name = attribute_name(node)
         if node.op == "prim::GetAttr":
             prefix = modules.get(node.inputs[0]) if node.inputs else None
-            path = None if prefix is None else prefix + name
+            path = None if prefix is None else prefix + attribute_name(node)
             if path is not None:
                 modules[node.outputs[0].name] = path + "."
             yield SlotAccess(node, path)
         elif node.op == "prim::SetAttr":
             prefix = modules.get(node.inputs[0])
-            yield SlotAccess(node, None if prefix is None else prefix + name)
+            yield SlotAccess(node, None if prefix is None else prefix + attribute_name(node))
         for block in node.blocks:
             _enter(node, block, modules)
             yield from _accesses(block.nodes, modules)

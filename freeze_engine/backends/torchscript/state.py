@@ -77,9 +77,14 @@ def written_buffers(module: torch.nn.Module, inputs: Inputs, method: str = "forw
 
 
 def _same(one: torch.Tensor, other: torch.Tensor) -> bool:
-    if one.layout is not torch.strided or one.is_quantized:
+    if one.layout is not torch.strided or one.is_quantized or one.is_nested or one.is_meta:
         return True
-    return torch.equal(torch.nan_to_num(one), torch.nan_to_num(other)) if one.is_floating_point() else one.equal(other)
+    # Bit by bit: a NaN equals itself so, and not every operator knows every dtype (float8, torch 2.13).
+    return torch.equal(*(_bits(each) for each in (one, other)))
+
+
+def _bits(tensor: torch.Tensor) -> torch.Tensor:
+    return tensor.detach().resolve_conj().resolve_neg().reshape(-1).contiguous().view(torch.uint8)
 
 
 def _copied(value: Any) -> Any:

@@ -2,10 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from freeze_engine.trace import Block, GraphSnapshot, Node
+
+#: ``fork_0/``, and so on inwards; an attribute's name, and with it a value's, may hold a slash as well.
+_SCOPES = re.compile(r"(?:[A-Za-z]\w*_\d+/)+")
+
+
+def unscoped(name: str) -> str:
+    """Returns a value's name as torch has it, without the prefixes of the subgraphs it stands in."""
+    found = _SCOPES.match(name)
+    return name[found.end() :] if found else name
 
 
 def with_subgraph(graph: GraphSnapshot, subgraph: GraphSnapshot, scope: str | None = None) -> GraphSnapshot:

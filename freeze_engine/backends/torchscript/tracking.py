@@ -47,10 +47,11 @@ class StepTracker:
         made: dict[str, tuple[str, ...]] = {}
         found: tuple[Rewrite, ...] = ()
         if before and step.graph is not before.graph:
+            known = held.table()
             for one in run.name.split(", "):
-                found += rewrites(one, before.graph, step.graph, held.table())
-                made |= origins_after(one, before.graph, step.graph, held.table()) if found else {}
-            made = {name: paths for name, paths in made.items() if name not in held.table()}
+                found += rewrites(one, before.graph, step.graph, known)
+                made |= origins_after(one, before.graph, step.graph, known) if found else {}
+            made = {name: paths for name, paths in made.items() if name not in known}
             held = advance(held, before.graph, step.graph, made)
         if run.name == PROPAGATE_ATTRIBUTES or any(FOLDING.fullmatch(line) for line in run.log):
             held = self._propagated(held, step)

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from freeze_engine.backends.torchscript.aliases import WriterSearch
 from freeze_engine.backends.torchscript.slots import SlotAccess, slot_accesses
+from freeze_engine.backends.torchscript.subgraphs import unscoped
 from freeze_engine.trace import Evidence, GraphSnapshot, Node, Reason, SourceRef, Step
 
 RULES = "torch/csrc/jit/passes/freeze_module.cpp"
@@ -106,15 +107,15 @@ def _assigned(record: MethodRecord) -> Iterator[tuple[str, Evidence]]:
 
 
 def _written_in_place(record: MethodRecord) -> Iterator[tuple[str, Evidence]]:
-    reads = [each for each in record.accesses(record.searched.graph) if each.node.op == "prim::GetAttr"]
+    reads: dict[str, list[tuple[str, SlotAccess]]] = {}
+    for access in record.accesses(record.searched.graph):
+        if access.node.op == "prim::GetAttr" and access.path is not None:
+            # A fork's values carry a prefix in the trace that torch's log does not know.
+            reads.setdefault(unscoped(access.value), []).append((access.path, access))
     for line in record.decided.log:
         match = _IN_PLACE.fullmatch(line)
-        if match is None:
-            continue
-        for access in reads:
-            # A fork's values carry a prefix in the trace that torch's log does not know.
-            if access.value.rpartition("/")[2] == match["value"] and access.path is not None:
-                yield access.path, _write_evidence(line, record, access)
+        for path, access in reads.get(match["value"], ()) if match else ():
+            yield path, _write_evidence(line, record, access)
 
 
 def _write_evidence(line: str, record: MethodRecord, access: SlotAccess) -> Evidence:

@@ -29,7 +29,7 @@
       const title = textWidth(FONTS.title, content.title) + (content.caption ? textWidth(FONTS.caption, content.caption) + 8 : 0);
       const lines = chipLines(content.chips, 208);
       const widest = Math.max(0, ...lines.map((line) => line.at(-1).x + line.at(-1).width));
-      const wide = Math.max(title + 30, textWidth(FONTS.detail, content.detail) + 24, widest + 16);
+      const wide = Math.max(title + 30, textWidth(FONTS.detail, content.detail) + 24, widest + 28);
       size.width = Math.max(size.width, Math.min(WIDEST, wide));
       const text = content.detail ? 42 : 28;
       size.height = Math.max(size.height, text + (lines.length ? lines.length * CHIP_STEP + 2 : 0));

@@ -21,9 +21,12 @@
     paintToggle(job, x + 15, y + 16, true);
     write(job, shorten(FONTS.header, group.label, width - 38), x + 28, y + 16, { font: FONTS.header, colour: theme.text });
     const ops = words.count(picture.opsOf(item, job.look.side), "op");
-    write(job, ops, x + 28, y + 34, { font: FONTS.count, colour: theme.soft });
-    const left = Math.min(x + 36 + textWidth(FONTS.count, ops), x + width - 4 - badgesWidth(badges));
-    paintBadges(job, badges, left, y + 34);
+    const last = x + width - 4 - badgesWidth(badges); // where the badges start at the latest
+    const after = x + 36 + textWidth(FONTS.count, ops);
+    // How much changed counts for more than how much there is: where both have no room, that is left out.
+    const fits = !badges.length || after <= last;
+    if (fits) write(job, ops, x + 28, y + 34, { font: FONTS.count, colour: theme.soft });
+    paintBadges(job, badges, Math.min(fits ? after : x + 28, last), y + 34);
   }
 
   /** From afar the badges are a band of the first change's colour, never thinner than can be seen. */

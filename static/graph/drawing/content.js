@@ -6,6 +6,7 @@
   const { FONTS, shorten, textWidth } = drawing;
   const MOST_CHIPS = 5;
   const CHIP_PAD = 5; // px on either side of its text
+  const CHIP_GAP = 12; // px between two, so that the letter of a mark at the start of one does not cover the end of the other
 
   /** What a box says in one version of its node: `{title, caption, detail, chips: [{key, text, value}], pseudo}`. */
   function contentOf(outline, row, caption) {
@@ -54,7 +55,7 @@
     for (const chip of shown) {
       chip.width = textWidth(FONTS.chip, chip.text) + 2 * CHIP_PAD;
       const line = lines.at(-1);
-      const x = line ? line.at(-1).x + line.at(-1).width + 4 : 0;
+      const x = line ? line.at(-1).x + line.at(-1).width + CHIP_GAP : 0;
       if (line && x + chip.width <= width) line.push(Object.assign(chip, { x }));
       else lines.push([Object.assign(chip, { x: 0 })]);
     }

@@ -1,0 +1,37 @@
+"""What a trace can have a notice of."""
+
+from __future__ import annotations
+
+from typing import Final
+
+NOTICE_CODES: Final = (
+    "cache_bypassed",
+    "cache_hit",
+    "check_inputs_differ",
+    "constants_baked_in",
+    "device_baked_in",
+    "device_not_measured",
+    "graph_break",
+    "inputs_refused",
+    "last_words",
+    "left_out",
+    "log_unseen",
+    "misfold",
+    "no_journal",
+    "not_logged",
+    "not_measured",
+    "not_serializable",
+    "nothing_frozen",
+    "nothing_ran",
+    "nothing_to_ablate",
+    "parameters_discarded",
+    "recompilation",
+    "reference_is_scripted",
+    "settings_differ",
+    "stage_unobserved",
+    "traced_not_strict",
+    "tracer_warning",
+    "unreadable_name",
+    "unusual_setting",
+)
+"""All codes that a `freeze_engine.trace.Notice` can have."""

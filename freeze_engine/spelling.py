@@ -1,0 +1,18 @@
+"""What a misspelt name may have meant."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+
+def did_you_mean(word: str, known: Iterable[str]) -> str:
+    """Returns `` Did you mean …?`` with names close to ``word``, or nothing if none is.
+
+    Args:
+        word: as it was written; upper and lower case count as the same.
+        known: what there is.
+    """
+    spelt = {name.lower(): name for name in known}
+    close = difflib.get_close_matches(word.lower(), spelt, n=3)
+    return f" Did you mean {' or '.join(spelt[name] for name in close)}?" if close else ""
