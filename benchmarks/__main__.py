@@ -6,7 +6,7 @@ import platform
 
 import torch
 
-from benchmarks import capture, command_line, dashboard, report, trace_file
+from benchmarks import capture, command_line, dashboard, memory, report, trace_file
 from freeze_engine.backends.environment import environment
 
 
@@ -14,7 +14,7 @@ def main() -> None:
     """Runs the benchmarks one after another."""
     here = environment()
     print(f"torch {torch.__version__}, Python {platform.python_version()}, {here.cpu}, {here.threads} threads")
-    for benchmark in (capture.main, trace_file.main, report.main, command_line.main, dashboard.main):
+    for benchmark in (capture.main, memory.main, trace_file.main, report.main, command_line.main, dashboard.main):
         print()
         benchmark()
 

@@ -62,6 +62,9 @@ from .final_figures import (
     FinalFigures as FinalFigures,
     final_figures as final_figures,
 )
+from .input_attributes import (
+    input_attributes as input_attributes,
+)
 from .inputs import (
     DTYPES as DTYPES,
     InputRequest as InputRequest,

@@ -182,5 +182,14 @@ def _renamed(nodes: tuple[Node, ...], ids: dict[str, str], earlier: dict[str, No
         elif ids[node.id] != node.id:
             final = replace(node, id=ids[node.id])
         before = earlier.get(final.id)
-        renamed.append(before if before is not None and before == final else final)
+        renamed.append(final if before is None else _shared(final, before))
     return tuple(renamed)
+
+
+def _shared(node: Node, before: Node) -> Node:
+    """Returns a node as the one it was before, or with what is as it was, so that a trace holds that once."""
+    if node == before:
+        return before
+    inputs = before.inputs if before.inputs == node.inputs else node.inputs
+    outputs = before.outputs if before.outputs == node.outputs else node.outputs
+    return replace(node, inputs=inputs, outputs=outputs)

@@ -15,7 +15,8 @@ The object (indices are 0-based, *string* means an index into ``strings``; index
       "nodes": [row, …],                 one per node version, see below
       "lists": [[base, code…], …],       bodies: lists of node rows
       "snapshots": [[values, list, outputs], …],
-      "steps": [{"index", "stage", "name", "method", "changed", "before", "after"}, …]
+      "names": [[[value string, path string, …], …], …],
+      "steps": [{"index", "stage", "name", "method", "changed", "before", "after", "names"}, …]
     }
 
 - A *row* is ``[id, op, inputs, outputs, module, attributes, source, constant, blocks]`` with empty entries at its end
@@ -27,18 +28,20 @@ The object (indices are 0-based, *string* means an index into ``strings``; index
   rounded away.
 - A *list* names an earlier list (``base``, or -1) and then how to write it: a number n ≥ 0 and the next number k say
   "copy k rows of the base from position n", a number -k says "here are k row indices".
-- A *step* gives the snapshot before it (``null`` for the first of its method) and after it.
+- A *step* gives the snapshot before it (``null`` for the first of its method) and after it, and the place of its
+  *names*: attributes that inputs and constants called so are or hold (`viewer.attribute_names`).
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TypeVar
 
 import freeze_engine as fe
+from viewer.attribute_names import attribute_names
 
-FORMAT = 1
+FORMAT = 2
 """Version of the message; `static/graph/data/model.js` refuses any other."""
 
 SCRIPTS = (
@@ -105,19 +108,22 @@ _Item = TypeVar("_Item")
 _Row = tuple[object, ...]
 
 
-def graph_data(trace: fe.Trace) -> dict[str, object]:
+def graph_data(trace: fe.Trace, names: Sequence[Mapping[str, tuple[str, ...]]] | None = None) -> dict[str, object]:
     """Returns every graph of a trace in the format of this module's docstring.
 
     Args:
         trace: the recording.
+        names: for each step the attributes that values are or hold; what the trace itself tells if left out.
 
     Returns:
         Only dicts, lists, strings, finite numbers, booleans and ``None``: ready for ``json.dumps``.
     """
+    if names is None:
+        names = attribute_names(trace)
     encoder = _Encoder()
     steps: list[dict[str, object]] = []
     latest: dict[str, int] = {}
-    for step in trace.steps:
+    for step, named in zip(trace.steps, names, strict=True):
         before = latest.get(step.method)
         after = encoder.snapshot(step.graph, step.method)
         latest[step.method] = after
@@ -130,6 +136,7 @@ def graph_data(trace: fe.Trace) -> dict[str, object]:
                 "changed": step.changed,
                 "before": before,
                 "after": after,
+                "names": encoder.names(named),
             }
         )
     return {"format": FORMAT, "name": trace.name, **encoder.tables(), "steps": steps}
@@ -159,6 +166,7 @@ class _Encoder:
         self._nodes = _Table()
         self._lists = _Table()
         self._snapshots = _Table()
+        self._names = _Table()
         self._members: list[tuple[int, ...]] = []
         # Nodes and graphs are mostly the very same objects from step to step: recognising them by identity saves
         # hashing their whole content. The objects themselves are kept, so that an id() is never reused.
@@ -172,7 +180,12 @@ class _Encoder:
             "nodes": self._nodes.rows,
             "lists": self._lists.rows,
             "snapshots": self._snapshots.rows,
+            "names": self._names.rows,
         }
+
+    def names(self, named: Mapping[str, tuple[str, ...]]) -> int:
+        row = tuple(self._texts((value, *paths)) for value, paths in named.items())
+        return self._names.add(row, _plain(row))
 
     def snapshot(self, graph: fe.GraphSnapshot, method: str) -> int:
         if (seen := self._seen.get(id(graph))) is not None:

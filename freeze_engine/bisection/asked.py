@@ -46,7 +46,9 @@ def check_options(check: CheckOptions | str) -> CheckOptions:
         check = _by_name(check)
     if isinstance(check, CommandCheck) and shutil.which(check.words[0]) is None:
         why = "it is no file that may be executed" if Path(check.words[0]).exists() else "there is no such program"
-        raise FreezerError(f"check {check.words[0]}: {why}; a command is run without a shell")
+        raise FreezerError(
+            f"check {check.words[0]}: {why}; a check is accuracy, latency, or a command, which is run without a shell"
+        )
     return check
 
 

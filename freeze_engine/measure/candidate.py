@@ -3,27 +3,24 @@
 from __future__ import annotations
 
 import contextlib
-import copy
-import dataclasses
-import functools
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import torch
 
 from freeze_engine.errors import FreezerError, MeasureError
 from freeze_engine.inputs import Inputs
-from freeze_engine.measure.objects import tensor_attributes
+from freeze_engine.measure.mapping import map_inputs
 from freeze_engine.trace import Notice
 
 Key = int | str
 Progress = Callable[[float, str], None]
 """Called with the fraction done, 0 to 1, and what is being measured."""
 
-TensorFunction = Callable[[torch.Tensor], torch.Tensor]
-
 _MESSAGE_LIMIT = 2000
+_ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+(?=>)")
+"""Stands in Python's ``repr`` of functions and objects, says nothing, and differs from run to run."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,12 +72,14 @@ def reported() -> Iterator[None]:
     """Turns whatever the model raises inside into `CandidateError`, so that one candidate cannot end all.
 
     Raises:
-        CandidateError: the model raised, or left by ``sys.exit``; ``KeyboardInterrupt`` passes through.
+        CandidateError: the model raised, or left by ``sys.exit``; ``KeyboardInterrupt`` passes through. Its message
+            has no addresses.
     """
     try:
         yield
     except (Exception, SystemExit) as error:  # the model's code, an operator's or a backend's: it may raise anything
-        raise CandidateError(f"{type(error).__name__}: {error}"[:_MESSAGE_LIMIT]) from error
+        message = _ADDRESS.sub("", f"{type(error).__name__}: {error}")
+        raise CandidateError(message[:_MESSAGE_LIMIT]) from error
 
 
 @contextlib.contextmanager
@@ -122,12 +121,12 @@ def cloned(inputs: Inputs, device: torch.device | None = None) -> Inputs:
     """Copies inputs, so that a run may write them.
 
     Args:
-        inputs: tensors may stand in nested tuples, lists, dicts, dataclasses and attributes of other objects.
+        inputs: tensors may stand in nested tuples, lists, dicts, dataclasses and other objects.
         device: where the copies go; each stays on its device without one.
 
     Returns:
-        Inputs with tensors of their own. A tensor that stands in several places stays one tensor; memory that
-        different tensors share is not shared afterwards.
+        Inputs with tensors, containers and objects of their own. What stands in several places stays one tensor or
+        object; memory that different tensors share is not shared afterwards.
     """
     return map_inputs(inputs, lambda tensor: tensor.detach().clone().to(device or tensor.device))
 
@@ -142,49 +141,3 @@ def versions(inputs: Inputs) -> tuple[int, ...]:
 
     map_inputs(inputs, note)
     return tuple(found)
-
-
-def map_inputs(inputs: Inputs, function: TensorFunction) -> Inputs:
-    """Returns inputs with ``function`` applied as in `map_tensors`, and to what other objects hold as well."""
-    args, kwargs = _map_tensors((tuple(inputs.args), dict(inputs.kwargs)), function, {}, True)
-    return Inputs(args, kwargs)
-
-
-def map_tensors(value: Any, function: TensorFunction) -> Any:
-    """Rebuilds a structure with ``function`` applied to its tensors.
-
-    Args:
-        value: a tensor, or a tuple, named tuple, list, dict or dataclass of such; anything else stays as it is.
-        function: called once per distinct tensor.
-
-    Returns:
-        The new structure; ``value`` is untouched.
-    """
-    return _map_tensors(value, function, {}, False)
-
-
-def _map_tensors(value: Any, function: TensorFunction, done: dict[int, Any], within: bool) -> Any:
-    """Does the same; where ``within`` is set, other objects that hold tensors are rebuilt, too."""
-    again = functools.partial(_map_tensors, function=function, done=done, within=within)
-    if isinstance(value, torch.Tensor):
-        if id(value) not in done:
-            done[id(value)] = function(value)
-        return done[id(value)]
-    if isinstance(value, tuple) and hasattr(value, "_fields"):
-        return type(value)(*map(again, value))
-    if isinstance(value, (tuple, list)):
-        return type(value)([again(item) for item in value])
-    if isinstance(value, dict):
-        rebuilt = copy.copy(value)
-        rebuilt.update({key: again(item) for key, item in value.items()})
-        return rebuilt
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        replica: Any = copy.copy(value)
-        for field in dataclasses.fields(value):
-            object.__setattr__(replica, field.name, again(getattr(value, field.name)))
-        return replica
-    held = tensor_attributes(value) if within and id(value) not in done else {}
-    if held:
-        done[id(value)] = copy.copy(value)
-        vars(done[id(value)]).update({name: again(item) for name, item in held.items()})
-    return done.get(id(value), value)

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import torch
 
 from freeze_engine.inputs import Inputs
-from freeze_engine.measure.candidate import map_inputs
+from freeze_engine.measure.mapping import map_inputs
 
 GIVEN = "given"
 

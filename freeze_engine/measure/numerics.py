@@ -18,13 +18,12 @@ from freeze_engine.measure.candidate import (
     check_keys,
     cloned,
     inference,
-    map_inputs,
-    map_tensors,
     nothing_ran,
     reported,
     silent,
 )
 from freeze_engine.measure.generated import GIVEN, InputSet, input_sets
+from freeze_engine.measure.mapping import map_inputs, map_tensors
 from freeze_engine.measure.outputs import Reference, compare_outputs
 from freeze_engine.measure.replica import replica
 from freeze_engine.trace import Notice, Numerics

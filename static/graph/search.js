@@ -20,7 +20,7 @@
     run(text) {
       const { model, steps } = this.view;
       this.texts ??= model && new TextIndex(model);
-      const shown = steps ? this.view.snapshots().filter((index) => index !== null).reverse() : [];
+      const shown = steps ? [steps.after, steps.before].filter((index) => index !== null) : [];
       this.matches = this.texts ? this.texts.find(text, shown) : [];
       this.resolve();
       this.view.stage.redraw();
@@ -30,7 +30,7 @@
     /** Finds the boxes anew: the picture or the matches are others. */
     resolve() {
       const { picture } = this.view;
-      const items = picture ? this.matches.map((match) => picture.scene.itemOf(match.id)) : [];
+      const items = picture ? this.matches.map((match) => picture.scene.itemOf(picture.shownAs(match.id))) : [];
       this.items = new Set(items.filter((item) => item > 0));
     }
   }

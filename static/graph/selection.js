@@ -27,7 +27,7 @@
     /** Finds the box anew: the picture or the selection is another one. */
     resolve() {
       const { picture } = this.view;
-      this.item = this.id === null || !picture ? -1 : picture.scene.itemOf(this.id);
+      this.item = this.id === null || !picture ? -1 : picture.scene.itemOf(picture.shownAs(this.id));
     }
 
     announce() {

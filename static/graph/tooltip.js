@@ -58,9 +58,11 @@
     const snapshot = model.snapshot(picture.snapshotOf(side));
     const node = model.node(snapshot.rowOf[key]);
     const status = model.isPseudo(key) ? undefined : picture.statusOf(item);
+    const names = picture.namesOn(side);
     const lines = [node.op + (status ? `   ${drawing.SIGNS[status]} ${status}` : "")];
     for (const value of node.outputs) lines.push(cut(`%${value.name} : ${value.type}`));
-    for (const name of node.inputs.slice(0, MOST_INPUTS)) lines.push(cut(`\u2190 ${valueText(model, snapshot, name)}`));
+    lines.push(...(model.pathsOf(snapshot.rowOf[key], names) ?? []));
+    for (const name of node.inputs.slice(0, MOST_INPUTS)) lines.push(cut(`\u2190 ${valueText(model, snapshot, names, name)}`));
     if (node.inputs.length > MOST_INPUTS) lines.push(`\u2190 ${node.inputs.length - MOST_INPUTS} more`);
     for (const pair of node.attributes.slice(0, MOST_ATTRIBUTES)) lines.push(cut(`${pair.name} = ${pair.text}`));
     if (node.module) lines.push(`in ${node.module}`);
@@ -71,7 +73,7 @@
   }
 
   /** A value as a reader of code wants it: a constant by what it is, anything else by name and type. */
-  function valueText(model, snapshot, name) {
+  function valueText(model, snapshot, names, name) {
     const producer = snapshot.producer[model.stringIndex(name)];
     if (producer === undefined || producer < 0) return `%${name}`;
     const node = model.node(snapshot.rowOf[producer]);
@@ -81,7 +83,8 @@
       if (!node.attributes.length) return "None";
     }
     const output = node.outputs.find((one) => one.name === name);
-    return `%${name}${output ? ` : ${words.shortType(output.type)}` : ""}`;
+    const paths = model.pathsOf(snapshot.rowOf[producer], names);
+    return `%${name}${output ? ` : ${words.shortType(output.type)}` : ""}${paths ? `   ${paths.join(", ")}` : ""}`;
   }
 
   function cut(text) {

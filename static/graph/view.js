@@ -24,7 +24,7 @@
  *   view.revealChanges()                opens what hides changes, then fitChanges()
  *   view.zoomBy(factor), view.nextChange(+1 | -1)
  *   view.select(id | null, {center})    a node or a group; with `center` it is brought to light and into the middle
- *   view.search(text)                   [{id, label, module}]: op, id, value names, module, attribute texts
+ *   view.search(text)                   [{id, label, module}]: op, id, value names, module, attribute texts, paths
  *   view.focusMatch(i)                  selects and centres a result of the last search
  *   view.node(id)                       {id, status, before, after}: the node in both graphs, or null
  *   view.setMarks({id or value: {fill, label, sign}}), view.setLegend([{fill, label, sign}], title); `sign` is one letter
@@ -218,7 +218,7 @@
         throw new Error(`graph view: there is no node or group ${JSON.stringify(id)}`);
       }
       this.selection.id = id;
-      if (center && id !== null) await this.groups.expandTo(id);
+      if (center && id !== null) await this.groups.expandTo(this.picture?.shownAs(id) ?? id);
       this.selection.resolve();
       if (center && this.selection.item > 0) this.camera.centre(this.selection.item);
       this.selection.announce();

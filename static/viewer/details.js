@@ -88,7 +88,8 @@ var FreezerViewer = FreezerViewer || {};
     origin(at, node) {
       const rows = node.outputs.flatMap(({ name }) => this.app.model.attributesOf(at, name));
       const links = rows.map((row) => h("li", null, this.attributeLink(row.path), " ", fateBadge(row.fate)));
-      return links.length ? section(node.op === "prim::GetAttr" ? "Reads attribute" : "Holds attribute", h("ul.fv-list", null, links)) : null;
+      const how = { "prim::GetAttr": "Reads attribute", input: "Is attribute" }[node.op] ?? "Holds attribute";
+      return links.length ? section(how, h("ul.fv-list", null, links)) : null;
     }
 
     changes(before, after) {
@@ -210,14 +211,16 @@ var FreezerViewer = FreezerViewer || {};
       const maker = model.graph(at).makers.get(name);
       if (maker === undefined) return this.inputLink(at, `%${name}`);
       const { op } = model.graph(at).nodes.get(maker);
-      return [this.link(`%${name}`, { node: maker, attribute: null, ...this.visibleIn(at) }), h("span.fv-muted", null, ` ${op}`)];
+      const [path] = op === "get_attr" ? model.named(at).get(name) ?? [] : [];
+      return [this.link(`%${name}`, { node: maker, attribute: null, ...this.visibleIn(at) }), h("span.fv-muted.fv-wrap", null, ` ${path ?? op}`)];
     }
 
     /** To an input of the whole graph; those of a block have no name that they can be found by. */
     inputLink(at, id) {
       const isOutermost = this.app.model.graphs.keyOfId.has(id);
       const name = isOutermost ? this.link(id, { node: id, attribute: null, ...this.visibleIn(at) }) : h("code", null, id);
-      return [name, h("span.fv-muted", null, isOutermost ? " input" : " input of a block")];
+      const [path] = isOutermost ? this.app.model.named(at).get(id.slice(1)) ?? [] : [];
+      return [name, h("span.fv-muted.fv-wrap", null, isOutermost ? ` ${path ?? "input"}` : " input of a block")];
     }
 
     attributeLink(path) {

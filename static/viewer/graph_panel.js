@@ -158,8 +158,12 @@ var FreezerViewer = FreezerViewer || {};
         const row = model.attribute(path);
         if (row && row.kind !== "submodule") add(value, row);
       }
-      const { makers } = model.graph(at);
-      for (const [value, rows] of model.held(model.step(at).method)) if (makers.has(value)) add(value, rows[0]);
+      const holding = [...model.held(model.step(at).method).keys(), ...model.named(at).keys()];
+      for (const value of new Set(holding)) {
+        const [row] = model.attributesOf(at, value);
+        const id = model.holder(at, value);
+        if (row && id !== undefined) add(id, row);
+      }
     }
 
     focusSearch() {

@@ -116,22 +116,39 @@ var FreezerViewer = FreezerViewer || {};
       return this.holders.get(method);
     }
 
-    /** Attributes that a value of a step reads or holds. */
+    /** Value name → paths of the attributes that an input or constant called so is or holds, in a step of Inductor. */
+    named(index) {
+      const names = this.graphs.namesOf(index);
+      return new Map([...names].map(([value, paths]) => [this.graphs.strings[value], paths]));
+    }
+
+    /** Attributes that a value of a step is, reads or holds. */
     attributesOf(index, value) {
       const path = this.reads(index).get(value);
       const read = path === undefined ? null : this.attribute(path);
-      return read ? [read] : this.held(this.steps[index].method).get(value) || [];
+      if (read) return [read];
+      const named = (this.named(index).get(value) ?? []).map((one) => this.attribute(one)).filter(Boolean);
+      return named.length ? named : this.held(this.steps[index].method).get(value) ?? [];
     }
 
-    /** Ids of the nodes of a step that read an attribute or hold its value. */
+    /** The id of what an input or constant of a step is drawn as, by the name of its value; undefined where there is none. */
+    holder(index, value) {
+      const maker = this.graph(index).makers.get(value);
+      if (maker !== undefined) return maker;
+      const key = this.graphs.keyOfId.get(`%${value}`);
+      return this.graphs.snapshot(this.snapshot(index)).rowOf[key] >= 0 ? `%${value}` : undefined;
+    }
+
+    /** Ids of the nodes and inputs of a step that are or read an attribute or hold its value. */
     nodesOf(index, path) {
       const row = this.attribute(path);
       if (row === null) return [];
-      const { makers } = this.graph(index);
       const reading = [...this.reads(index)].filter(([, read]) => read === path).map(([value]) => value);
-      const holding = row.locations.filter(({ method }) => method === this.steps[index].method).map(({ value }) => value);
+      const holding = row.locations.filter(({ method }) => method === this.steps[index].method).map(({ value }) => value)
+        .filter((value) => this.attributesOf(index, value).some((one) => one.path === path)); // the name may be another's here
       const folded = row.fate === "folded" ? [`self.${path}`] : [];
-      return [...new Set([...reading, ...holding, ...folded].flatMap((value) => makers.get(value) ?? []))];
+      const named = [...this.named(index)].filter(([, paths]) => paths.includes(path)).map(([value]) => value);
+      return [...new Set([...reading, ...holding, ...folded, ...named].flatMap((value) => this.holder(index, value) ?? []))];
     }
 
     /** Ids of the nodes in either graph of a pair that the chosen kernel computes, or else comes from. */

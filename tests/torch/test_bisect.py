@@ -223,7 +223,10 @@ def test_exit_codes_mean_what_they_mean_to_git_bisect(command, ending, verdict):
     [
         ("sh -c 'exit 130'", r"sh exited with 130 on step 0 \(input\), which ends the search"),
         ("sh -c 'kill -9 $$'", r"sh was ended by signal 9"),
-        ("no-such-program-at-all", "there is no such program"),
+        (
+            "all",
+            "check all: there is no such program; a check is accuracy, latency, or a command",
+        ),
         (f"{__file__} -x", "it is no file that may be executed"),
         ("sh -c nothing-of-that-name", "shells do so for a command that is not found"),
         ("sh 'it", "the command cannot be read: No closing quotation"),

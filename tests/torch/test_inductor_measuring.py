@@ -117,6 +117,36 @@ def test_a_stateful_module_and_its_inputs_are_left_as_they_were():
     assert len(steps[0].numerics[0].outputs) == 3
 
 
+class Keys:
+    """As a key-value cache before its first run."""
+
+    def __init__(self) -> None:
+        self.kept: list[torch.Tensor] = []
+
+
+class Keeping(torch.nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.linear = torch.nn.Linear(4, 4)
+
+    def forward(self, x: torch.Tensor, keys: Keys) -> torch.Tensor:
+        keys.kept.append(self.linear(x))
+        return torch.cat(keys.kept)
+
+
+def test_an_empty_cache_among_the_inputs_is_empty_in_every_run():
+    keys = Keys()
+    with fresh():
+        trace = record(filled(Keeping()), rows(2, 4), keys, measure=QUICK).trace
+    assert keys.kept == []
+    compared = [(step.name, numerics) for step in trace.steps for numerics in step.numerics]
+    compared += [(line.name, numerics) for line in trace.baselines[:3] for numerics in line.numerics]
+    assert {name for name, _ in compared} >= {"input", *BASELINES[:3]}
+    assert [name for name, numerics in compared if not numerics.close] == []
+    assert {program.name for program in trace.programs} == set(BASELINES[1:3])
+    assert all(kernel.time_ns is not None for program in trace.programs for kernel in program.kernels)
+
+
 def test_after_a_graph_break_the_first_graph_is_measured_inside_the_whole_function():
     with fresh():
         trace = record(filled(BreaksInside()), rows(2, 8), measure=NUMBERS).trace

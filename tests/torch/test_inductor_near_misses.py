@@ -192,6 +192,18 @@ class Activation(Situation):
         return F.gelu(self.conv(x))
 
 
+class Product(Situation):
+    """As CLIP computes its logits: two activations and a number, of which no fold could be made."""
+
+    def __init__(self, freed: bool) -> None:
+        super().__init__(freed)
+        self.register_buffer("scale", torch.tensor(2.0))
+
+    def forward(self, x: Tensor) -> Tensor:
+        rows = x.flatten(1)
+        return rows @ rows.exp().t() * self.scale
+
+
 SITUATIONS = {
     "in_training": (Training, "conv_bn", "training_statistics"),
     "without_statistics": (WithoutStatistics, "conv_bn", "no_running_stats"),
@@ -219,6 +231,7 @@ class All(nn.Module):
         for name, (situation, _, _) in SITUATIONS.items():
             self.add_module(name, situation(freed))
         self.activation = Activation(freed)
+        self.product = Product(freed)
 
     def forward(self, x: Tensor, weight: Tensor) -> list[object]:
         return [module(x, weight) if module is self.not_a_parameter else module(x) for module in self.children()]

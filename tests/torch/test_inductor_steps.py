@@ -71,6 +71,13 @@ def test_a_trace_is_valid_and_survives_a_file(trace: Trace):
     assert fe.loads(fe.dumps(trace)) == trace
 
 
+def test_inputs_that_are_attributes_are_told(trace: Trace):
+    (told,) = fe.input_attributes(trace).values()
+    inputs = [value.name for value in trace.steps[0].graph.inputs]
+    assert list(told) == inputs[: len(told)]
+    assert sorted(told.values()) == [fate.path for fate in trace.attributes if fate.fate != "dropped"]
+
+
 def test_stages_follow_each_other_as_torch_runs_them(trace: Trace):
     stages = list(dict.fromkeys(step.stage for step in trace.steps))
     assert stages == [

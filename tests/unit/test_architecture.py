@@ -23,6 +23,7 @@ LAYERS = (
         "metrics",
         "error_sources",
         "duplication",
+        "input_attributes",
         "verify",
         "serde",
         "file_kinds",

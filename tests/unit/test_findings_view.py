@@ -145,6 +145,42 @@ def test_the_memory_ledger_tells_the_peak_the_files_and_whether_it_saves():
     assert findings(replace(small_trace(), memory=fe.MemoryLedger()))["memory"] == []
 
 
+def test_packed_weights_are_told_where_they_hold_far_more_than_before():
+    def weight(op: str, inputs: tuple[str, ...], name: str, nbytes: int | None) -> fe.Node:
+        constant = fe.Constant((1,), "float32", "cpu", nbytes) if nbytes is not None else None
+        return fe.Node(name, op, inputs, (fe.Value(name, "Tensor"),), (), constant=constant)
+
+    def packed(*nbytes: int, own: int = 16_384) -> fe.Trace:
+        names = [f"_mkl_reorder_linear_weight_{index}" for index in range(len(nbytes))]
+        before = [
+            weight("get_attr", (), "kept", own),
+            weight("aten.permute.default", ("kept",), "turned", None),
+            *(weight("mkl._mkl_reorder_linear_weight", ("turned",), name, None) for name in names),
+        ]
+        after = [weight("get_attr", (), name, size) for name, size in zip(names, nbytes, strict=True)]
+        steps = [
+            fe.Step(index, "freezing_passes", "constant_fold", "forward", fe.GraphSnapshot((), tuple(nodes), ()), True)
+            for index, nodes in enumerate((before, after, after))
+        ]
+        return replace(empty_trace(), steps=tuple(steps))
+
+    size = 5_836_932
+    assert findings(packed(size, size + 1))["memory"] == [
+        {
+            **fact(
+                "packed by MKL",
+                "11.1 MiB",
+                "2 linears' weights, 32.0 KiB before: MKL reserves 5.57 MiB or more for each, however small it is; "
+                "what it never writes takes no memory",
+            ),
+            "step": 1,
+        }
+    ]
+    assert findings(packed(size))["memory"][0]["note"].startswith("one linear's weight, 16.0 KiB before: ")
+    assert findings(packed(size, own=size - 1000))["memory"] == []
+    assert findings(replace(packed(size), backend="torchscript"))["memory"] == []
+
+
 def fact(label: str, value: str, note: str) -> dict:
     return {"label": label, "value": value, "note": note, "tone": "plain", "step": None}
 

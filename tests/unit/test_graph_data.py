@@ -129,6 +129,7 @@ def assert_reads_back(trace: Trace) -> None:
             "changed": step.changed,
             "before": latest.get(step.method),
             "after": row["after"],
+            "names": row["names"],
         }
         latest[step.method] = row["after"]
 
@@ -153,6 +154,7 @@ def test_a_trace_without_steps_is_empty_tables() -> None:
         "nodes": [],
         "lists": [],
         "snapshots": [],
+        "names": [],
         "steps": [],
     }
 

@@ -261,3 +261,14 @@ def test_what_is_not_a_graph_is_quoted(text, message):
     with pytest.raises(GraphTextError) as caught:
         parse_graph(text)
     assert message in str(caught.value)
+
+
+def test_what_graphs_repeat_is_one_object():
+    def parts() -> tuple[object, ...]:
+        loop = parse_graph(CONTROL).nodes[2]
+        branch = loop.blocks[0].nodes[0]
+        constant = parse_graph(CONTROL).nodes[0]
+        named = (loop.outputs[0].name, branch.blocks[0].outputs[0])
+        return (*named, loop.op, loop.inputs[2], loop.outputs[0].type, loop.source, constant.attributes)
+
+    assert all(one is other for one, other in zip(parts(), parts(), strict=True))

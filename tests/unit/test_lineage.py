@@ -43,6 +43,15 @@ def test_an_unchanged_snapshot_is_the_same_object() -> None:
     assert assign_ids(first, first) is first
 
 
+def test_a_node_that_changes_keeps_the_parts_that_do_not() -> None:
+    before = assign_ids(None, _graph(node("a", "aten::relu", "x"), node("b", "aten::neg", "a")))
+    moved = replace(node("a", "aten::relu", "x"), module="layer")
+    after = assign_ids(before, _graph(moved, node("b", "aten::neg", "x")))
+    assert after == _graph(moved, node("b", "aten::neg", "x"))
+    assert after.nodes[0].inputs is before.nodes[0].inputs
+    assert [one.outputs is other.outputs for one, other in zip(after.nodes, before.nodes, strict=True)] == [True, True]
+
+
 def test_nodes_that_stay_equal_are_the_same_objects_also_inside_blocks() -> None:
     kept, nested = node("a", "aten::relu", "x"), node("b", "aten::neg", "a")
     before = assign_ids(None, _graph(kept, node("c", "prim::If", "t", blocks=(Block((), (nested,), ("b",)),))))

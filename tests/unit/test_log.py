@@ -87,6 +87,26 @@ def test_an_empty_log():
     assert records() == ()
 
 
+def test_a_log_is_held_in_a_fraction_of_its_bytes():
+    data = b"".join(LOG) * 1_000
+    log = CapturedLog(data)
+    held = [getattr(log, name) for name in CapturedLog.__slots__]
+    assert sum(map(sys.getsizeof, held)) < len(data) / 10
+    assert log.records == records(data)
+    assert len(log.records) == 1_000 * len(records(*LOG))
+
+
+@pytest.mark.parametrize(
+    "others",
+    [b"", b"[DEBUG freeze_module.cpp] no line\n", b"[INFO freeze_module.cpp:1] no level\n", b"\n", b"no line's end"],
+)
+@pytest.mark.parametrize("before", [True, False], ids=["before", "after"])
+def test_only_what_is_not_torchs_is_passed_on(tmp_path, others, before):
+    with stderr_at(tmp_path / "stderr"), captured_log():
+        os.write(2, others + b"".join(LOG) if before else b"".join(LOG) + others)
+    assert (tmp_path / "stderr").read_bytes() == others
+
+
 def test_what_others_write_is_passed_on_byte_for_byte(tmp_path):
     with stderr_at(tmp_path / "stderr"), captured_log() as log:
         for part in LOG:

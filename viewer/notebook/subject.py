@@ -102,7 +102,7 @@ def two_traces(first: fe.Trace, second: fe.Trace) -> Subject:
     Traces of different backends have no passes in common: it opens at none.
     """
     diff = fe.diff_traces(first, with_own_files(first, second))
-    data = diff_data(diff)
+    data = diff_data(diff, second)
     rows = data["comparison"]["rows"]
     different = next((row for row in rows if row["graph"] is None or not row["graph"]["empty"]), next(iter(rows), None))
     a, b = different["shown"] if different else (None, None)

@@ -7,11 +7,13 @@ same name (`freeze_engine.diff_traces`).
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
 import freeze_engine as fe
 from viewer import comparison_charts
+from viewer.attribute_names import attribute_names, renamed_names
 from viewer.graph_data import graph_data
 from viewer.view_models import view_data
 from viewer.view_models.attributes import attribute_rows
@@ -40,17 +42,23 @@ def comparison_data(first: fe.Trace, second: fe.Trace) -> dict[str, Any]:
         ``comparison``: what stands for what, and what differs. Equal traces give equal data. Traces of different
         backends have no common passes and no charts, but pairs of what serves one purpose.
     """
-    return diff_data(fe.diff_traces(first, with_own_files(first, second)))
+    return diff_data(fe.diff_traces(first, with_own_files(first, second)), second)
 
 
-def diff_data(diff: fe.TraceDiff) -> dict[str, Any]:
-    """Returns the same as `comparison_data`, given the difference of the two traces."""
+def diff_data(diff: fe.TraceDiff, second: fe.Trace) -> dict[str, Any]:
+    """Returns the same as `comparison_data`, given the difference of the two traces.
+
+    Args:
+        diff: of both.
+        second: the trace called B as it came, with names of its own.
+    """
+    names = [*attribute_names(diff.before), *renamed_names(second, diff.after)]
     first, second = diff.before, diff.after
     rows = [] if diff.across_backends else _rows(diff)
     ours, theirs = view_data(diff.before), view_data(diff.after)
     return {
         "view": _view(diff, ours, theirs),
-        "graph": _graph(diff),
+        "graph": _graph(diff, names),
         "charts": None if diff.across_backends else comparison_charts.chart_items(diff, rows),
         "comparison": {
             "names": _names(first, second),
@@ -157,10 +165,10 @@ def _shifted_attributes(diff: fe.TraceDiff) -> list[dict[str, Any]]:
     return rows
 
 
-def _graph(diff: fe.TraceDiff) -> dict[str, Any]:
+def _graph(diff: fe.TraceDiff, names: Sequence[Mapping[str, tuple[str, ...]]]) -> dict[str, Any]:
     shift = len(diff.before.steps)
     shifted = (replace(step, index=step.index + shift) for step in diff.after.steps)
-    data: dict[str, Any] = graph_data(replace(diff.before, steps=(*diff.before.steps, *shifted)))
+    data: dict[str, Any] = graph_data(replace(diff.before, steps=(*diff.before.steps, *shifted)), names)
     begun: set[str] = set()
     for step in data["steps"]:
         index = step["index"]

@@ -8,6 +8,7 @@ from typing import Any, Final
 import freeze_engine as fe
 from viewer.view_models.absent import absent_rows
 from viewer.view_models.measures import errors_by_reference
+from viewer.view_models.packing import Packing, packing
 from viewer.view_models.wording import (
     bytes_delta_text,
     bytes_text,
@@ -137,11 +138,11 @@ def check_rows(trace: fe.Trace) -> list[dict[str, Any]]:
 
 
 def memory_rows(trace: fe.Trace) -> list[dict[str, Any]]:
-    """Returns what a freeze did to memory, one fact each; nothing where it was not measured."""
+    """Returns what a freeze did to memory, one fact each: what was measured, and why packed weights are large."""
+    rows = [_packed(found) for found in [packing(trace)] if found is not None and found.swells]
     memory = trace.memory
     if memory is None:
-        return []
-    rows = []
+        return rows
     if memory.peak_bytes is not None:
         rows.append(_fact("peak", bytes_text(memory.peak_bytes), "resident beyond what was before the freeze"))
     sizes = (memory.file_before_bytes, memory.file_after_bytes)
@@ -165,6 +166,16 @@ def duplicate_rows(duplicates: Sequence[fe.Duplicate]) -> list[dict[str, Any]]:
         }
         for duplicate in sorted(duplicates, key=lambda duplicate: -duplicate.nbytes)
     ]
+
+
+def _packed(found: Packing) -> dict[str, Any]:
+    what = "one linear's weight" if found.count == 1 else f"{found.count} linears' weights"
+    before = "" if found.own_bytes is None else f", {bytes_text(found.own_bytes)} before"
+    note = (
+        f"{what}{before}: MKL reserves {bytes_text(found.least_bytes)} or more for each, however small it is; what "
+        "it never writes takes no memory"
+    )
+    return _fact("packed by MKL", bytes_text(found.held_bytes), note) | {"step": found.step}
 
 
 def _saving(memory: fe.MemoryLedger) -> dict[str, Any]:

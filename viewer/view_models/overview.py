@@ -9,6 +9,7 @@ from typing import Any, Final
 import freeze_engine as fe
 from viewer.view_models.failure import knows_constants, step_before
 from viewer.view_models.measures import first_past_tolerance
+from viewer.view_models.sides import apart
 from viewer.view_models.wording import FATES, bytes_text, duration_text, error_text, interval_text, ratio_text
 
 FATE_ORDER: Final = tuple(FATES)
@@ -70,15 +71,31 @@ def _constants(trace: fe.Trace, steps: tuple[fe.Step, ...]) -> dict[str, Any]:
 def _end_to_end(baselines: tuple[fe.Baseline, ...]) -> dict[str, Any] | None:
     """Returns the times of the model as it was and as Inductor leaves it: its last steps run only compiled.
 
-    Both were taken in the same rounds, but no verdict was drawn on the two, so none is told.
+    What is told of the two leads, and the times only where they measurably differ: else they are a note.
     """
     known = {baseline.name: baseline.latency[0] for baseline in baselines if baseline.latency}
     before, after = known.get("eager"), known.get("compiled with freezing")
     if before is None or after is None:
         return None
-    value = f"{duration_text(before.median_ns.value)} → {duration_text(after.median_ns.value)}"
+    label, claim = f"latency, {after.device}", _claim(before, after)
+    times = f"{duration_text(before.median_ns.value)} → {duration_text(after.median_ns.value)}"
     intervals = " → ".join(interval_text(one.median_ns) for one in (before, after))
-    return _fact(f"latency, {after.device}", value, f"eager → compiled with freezing ({intervals})")
+    both = f"eager → compiled with freezing ({intervals})"
+    if claim not in ("faster", "slower"):
+        return _fact(label, "no measurable difference", f"{times}, {both}")
+    return _fact(label, times, f"measurably {claim}, {both}", "good" if claim == "faster" else "bad")
+
+
+def _claim(before: fe.Latency, after: fe.Latency) -> str:
+    """Returns what two times say, as `freeze_engine.freezing_losses` does it: both are known against the first step.
+
+    They were taken in the same rounds, so a change of the machine's pace is in neither.
+    """
+    if before.verdict == "baseline":
+        return after.verdict
+    if before.ratio is None or after.ratio is None or not apart(before.ratio, after.ratio):
+        return "no measurable difference"
+    return "faster" if after.ratio.value < before.ratio.value else "slower"
 
 
 def _latency(steps: tuple[fe.Step, ...]) -> dict[str, Any]:

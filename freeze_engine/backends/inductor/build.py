@@ -21,6 +21,7 @@ from freeze_engine.backends.inductor.rewrites import Names, step_rewrites
 from freeze_engine.backends.inductor.rows import RawGraph
 from freeze_engine.backends.inductor.snapshot import SnapshotReader
 from freeze_engine.backends.inductor.target_names import pattern_name
+from freeze_engine.input_attributes import input_line
 from freeze_engine.measure.memory import StorageNames, constant_bytes
 from freeze_engine.provenance import node_origins
 from freeze_engine.recorder import Recorder
@@ -232,7 +233,7 @@ def _begins(compiled: RawCompile) -> Iterator[str]:
             yield f"{given.symbol} is {given.label}, {given.value()} in the call that compiled it"
     for given in compiled.inputs:
         if not given.symbol and given.label != given.name:
-            yield f"%{given.name} is {given.label}"
+            yield input_line(given.name, given.label, is_attribute=bool(given.paths))
 
 
 def _unobserved() -> dict[str, dict[str, str]]:

@@ -80,6 +80,11 @@ class Candidate:
         """Whether the computation is a convolution."""
         return self.computation.op == CONV
 
+    @property
+    def weight(self) -> str:
+        """Name of the value that the computation multiplies by."""
+        return self.computation.inputs[2 if self.computation.op == ADDMM else 1]
+
 
 @dataclass(frozen=True, slots=True)
 class Known:
@@ -114,7 +119,7 @@ def _tested(graph: UseDef, candidate: Candidate, known: Known) -> Iterator[Obsta
             "bias before freezing.",
         )
     yield from _readers(graph, candidate)
-    weight = candidate.computation.inputs[2 if candidate.computation.op == ADDMM else 1]
+    weight = candidate.weight
     yield from _not_constant(graph, candidate, weight, known)
     yield from _shared(graph, weight, candidate)
     yield from _number(candidate)

@@ -19,7 +19,8 @@ from freeze_engine.backends._patching import Patch, patched
 from freeze_engine.backends.inductor import private
 from freeze_engine.backends.inductor.generated import calls, dotted
 from freeze_engine.backends.inductor.raw import RawCompile
-from freeze_engine.measure.candidate import inference, map_tensors
+from freeze_engine.measure.candidate import inference
+from freeze_engine.measure.mapping import map_tensors
 from freeze_engine.measure.statistics import MIN_ROUNDS, median_interval
 from freeze_engine.trace import Interval, Program
 

@@ -90,7 +90,7 @@ def candidates(snapshot: GraphSnapshot, graph: UseDef, known: Known) -> Iterator
         if node.op not in BINARIES and node.op not in OVERLOADS:
             continue
         candidate = next(_beside(node, graph, known), None)
-        if candidate is not None and not _is_no_fold(candidate, graph):
+        if candidate is not None and not _is_no_fold(candidate, graph, known):
             yield candidate
 
 
@@ -148,15 +148,31 @@ def _computation(graph: UseDef, value: str) -> tuple[Node, tuple[str, ...]] | No
     return definer, (value,)
 
 
-def _is_no_fold(candidate: Candidate, graph: UseDef) -> bool:
-    """Whether it is a step in computing an activation, or, for a linear, meets nothing constant."""
+def _is_no_fold(candidate: Candidate, graph: UseDef, known: Known) -> bool:
+    """Whether it is a step in computing an activation, or, for a linear, meets nothing constant or has no weight."""
     node = candidate.node
+    if not candidate.is_conv and _depends_on_inputs(candidate.weight, graph, known):
+        return True  # the product of two activations, such as the logits of CLIP
     if candidate.operand is None:
         others = (graph.nodes[each.node] for value in candidate.path for each in graph.readers[value] if each.node)
         apart = [each for each in others if each.id != node.id and each.op != RESHAPE]
         return any((each.module, each.source) == (node.module, node.source) for each in apart)
     definer = graph.definers.get(candidate.operand)
     return not candidate.is_conv and (definer is None or definer.op != "get_attr")
+
+
+def _depends_on_inputs(value: str, graph: UseDef, known: Known) -> bool:
+    """Whether a value comes from an input of the graph that is no attribute of the model."""
+    waiting, seen = [value], {value}
+    while waiting:
+        each = waiting.pop()
+        definer = graph.definers.get(each)
+        if definer is None and each not in known.attributes:
+            return True
+        found = set(definer.inputs if definer is not None else ()) - seen
+        waiting += found
+        seen |= found
+    return False
 
 
 def _near_miss(step: int, candidate: Candidate, found: Sequence[Obstacle]) -> NearMiss:

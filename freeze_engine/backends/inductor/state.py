@@ -8,8 +8,8 @@ from typing import Any
 import torch
 
 from freeze_engine.inputs import Inputs
-from freeze_engine.measure.candidate import map_inputs
-from freeze_engine.measure.objects import holders
+from freeze_engine.measure.mapping import map_inputs
+from freeze_engine.measure.objects import containers
 
 _PLAIN = (torch.Tensor, bool, int, float, str, type(None))
 _CONTAINERS = (tuple, list, dict)
@@ -58,7 +58,7 @@ class State:
 
 
 class InputState:
-    """The contents of the tensors in inputs, and what objects among these hold (a key-value cache), as they are now.
+    """What tensors, lists, dicts and objects among inputs hold (a key-value cache, an empty one too), as it is now.
 
     Args:
         inputs: the inputs.
@@ -67,7 +67,7 @@ class InputState:
     def __init__(self, inputs: Inputs) -> None:
         self._contents: list[tuple[torch.Tensor, torch.Tensor]] = []
         map_inputs(inputs, self._note)
-        self._held = [(vars(each), dict(vars(each))) for each in holders((inputs.args, inputs.kwargs))]
+        self._held = [(each, each.copy()) for each in containers((inputs.args, inputs.kwargs))]
 
     def _note(self, tensor: torch.Tensor) -> torch.Tensor:
         if _has_content(tensor):
@@ -77,8 +77,7 @@ class InputState:
     def restore(self) -> None:
         """Puts back what was written."""
         for now, before in self._held:
-            now.clear()
-            now.update(before)
+            _refill(now, before)
         with torch.no_grad():
             for tensor, content in self._contents:
                 if not torch.equal(tensor, content):
@@ -118,12 +117,17 @@ def _copied(value: Any) -> Any:
 
 def _put_back(value: Any, before: Any) -> Any:
     """Returns what a container was, with the content of then."""
-    if type(value) is dict:
-        value.clear()
-        value.update(_copied(before))
-    elif type(value) is list:
-        value[:] = _copied(before)
+    if type(value) in (dict, list):
+        _refill(value, _copied(before))
     return value
+
+
+def _refill(container: Any, content: Any) -> None:
+    container.clear()
+    if isinstance(container, dict):
+        container.update(content)
+    else:
+        container.extend(content)
 
 
 def _is_same(value: Any, before: Any) -> bool:

@@ -18,10 +18,10 @@ _ENDS_A_NAME = re.compile(r"[\r\n]|^\s| [:=#] |, %")
 
 @dataclass(frozen=True, slots=True)
 class _Layout:
-    """What all modules of one class have: name, kind and type text of each slot, and whether they hold submodules."""
+    """What all modules of one class have: name, kind and type text of each slot, and by name the submodules' types."""
 
     slots: tuple[tuple[str, AttributeKind, str], ...]
-    nested: bool
+    submodules: dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +58,8 @@ def module_attributes(module: Any) -> dict[str, ModuleAttribute]:
         Slots by path, submodules before what they hold.
     """
     found: dict[str, ModuleAttribute] = {}
-    _collect(module, class_name(module), "", found, {})
+    owner = class_name(module)
+    _collect(module, owner, "", found, {owner: _layout(module, concrete_type(module))})
     return found
 
 
@@ -83,25 +84,33 @@ def check_names(paths: Iterable[str]) -> None:
 def _collect(
     module: Any, owner: str, prefix: str, found: dict[str, ModuleAttribute], layouts: dict[str, _Layout]
 ) -> None:
-    layout = layouts.get(owner)
-    if layout is None:
-        layout = layouts[owner] = _layout(module)
+    layout = layouts[owner]
     for name, role, kind in layout.slots:
         path = prefix + name
         found[path] = ModuleAttribute(path, role, kind, module.getattr(name), owner)
-    for name, child in submodules(module) if layout.nested else ():
+    for name, child in submodules(module) if layout.submodules else ():
         path, class_of_child = prefix + name, class_name(child)
         found[path] = ModuleAttribute(path, "submodule", class_of_child, child, owner)
+        if class_of_child not in layouts:
+            layouts[class_of_child] = _layout(child, _concrete(child, layout.submodules[name]))
         _collect(child, class_of_child, f"{path}.", found, layouts)
 
 
-def _layout(module: Any) -> _Layout:
+def _concrete(module: Any, declared: Any) -> Any:
+    """Returns the type of a submodule: the one its attribute was declared with, unless that is an interface.
+
+    torch makes the types of all submodules with that of a module, so asking for each would make most of them again.
+    """
+    return concrete_type(module) if declared.jit_type.is_interface_type() else declared
+
+
+def _layout(module: Any, concrete: Any) -> _Layout:
     buffers = buffer_names(module)
     slots: list[tuple[str, AttributeKind, str]] = [
         (name, "parameter" if is_parameter else "buffer" if name in buffers else "attribute", str(kind.annotation_str))
-        for name, (kind, is_parameter) in concrete_type(module).get_attributes().items()
+        for name, (kind, is_parameter) in concrete.get_attributes().items()
     ]
-    return _Layout(tuple(slots), bool(submodules(module)))
+    return _Layout(tuple(slots), dict(concrete.get_modules()))
 
 
 def tensors_in(value: Any) -> Iterator[torch.Tensor]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from sys import intern
 from typing import Any
 
 import torch
@@ -60,7 +61,7 @@ def _kind(node: Any) -> str:
 def module_path(node: Any) -> str:
     """Returns the dotted path of the submodule a live node comes from; empty for the top module."""
     names = [name for name, _ in _SEGMENT.findall(node.getModuleHierarchy())]
-    return ".".join(name for name in names if name not in _PLACEHOLDERS)
+    return intern(".".join(name for name in names if name not in _PLACEHOLDERS))
 
 
 def constants(pairs: Sequence[tuple[Node, Any]], storages: StorageNames) -> dict[str, Constant]:

@@ -23,7 +23,9 @@ from freeze_engine.backends.torchscript.log_records import FILES, PREFIX, Captur
 
 #: ``>>`` is the DEBUG level, ``>`` UPDATE, a bare name DUMP; see ``jit_log.h``.
 LOGGING_OPTION = ">>freeze_module:>>graph_executor"
-_OURS = re.compile(rb"\[(?:DEBUG|UPDATE|DUMP) (?:" + "|".join(FILES).encode() + rb")\.cpp:\d+\][^\n]*\n?")
+_OUR_PREFIX = rb"\[(?:DEBUG|UPDATE|DUMP) (?:" + "|".join(FILES).encode() + rb")\.cpp:\d+\]"
+_OURS = re.compile(_OUR_PREFIX + rb"[^\n]*\n?")
+_BEFORE_ANOTHERS = re.compile(rb"\n(?!" + _OUR_PREFIX + rb"|\Z)")
 _LEVELS = {b"DUMP": 0, b"UPDATE": 1, b"DEBUG": 2}
 
 
@@ -63,17 +65,19 @@ def _sink(path: Path | None) -> IO[bytes]:
 def _stderr_into(sink: IO[bytes], own_option: str, log: CapturedLog) -> Iterator[None]:
     """Points file descriptor 2 at ``sink``; passes on what is not ours before others get the real one back."""
     real = os.dup(2)
+    data = b""
     try:
         os.dup2(sink.fileno(), 2)
         try:
             yield
         finally:
-            log.data = _content(sink, 0)
-            _write_all(real, _foreign(log.data, own_option))
+            data = _content(sink, 0)
+            _write_all(real, _foreign(data, own_option))
     finally:
         os.dup2(real, 2)
-        _write_all(real, _content(sink, len(log.data)))
+        _write_all(real, _content(sink, len(data)))
         os.close(real)
+        log.keep(data)
 
 
 @contextlib.contextmanager
@@ -107,7 +111,9 @@ def _write_all(descriptor: int, data: bytes) -> None:
 def _foreign(data: bytes, own_option: str) -> bytes:
     """Returns what was not asked for by us: other writers' bytes, and what the user's own option logs."""
     if not own_option:
-        return _OURS.sub(b"", data)
+        # As a rule nobody else writes, which is told sooner than every line is taken away.
+        alone = _OURS.match(data) and not _BEFORE_ANOTHERS.search(data)
+        return b"" if alone else _OURS.sub(b"", data)
     wanted = _levels(own_option)
     kept = bytearray()
     for line in data.splitlines(keepends=True):

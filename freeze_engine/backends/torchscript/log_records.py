@@ -6,12 +6,15 @@ The form of a message is that of ``torch/csrc/jit/jit_log.h``; checked on torch 
 from __future__ import annotations
 
 import re
+import zlib
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 FILES = ("freeze_module", "graph_executor")
 PREFIX = re.compile(rb"\[(DEBUG|UPDATE|DUMP) (\w+)\.cpp:(\d+)\] ?")
 _GRAPH_LINE = ("graph(", " ", "with ")
+#: The quickest of zlib; it leaves a twelfth of what torch writes, which is one graph after another.
+_QUICKEST = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,24 +34,39 @@ class LogRecord:
     end: int
 
 
-@dataclass(slots=True)
 class CapturedLog:
     """The log of one freeze; complete once the capturing block has ended.
 
-    Attributes:
+    Args:
         data: the bytes that reached file descriptor 2.
+        written: see below.
+        records: what is to be read from the log, where that is not all of it.
+
+    Attributes:
         written: ``(offset, clock)`` pairs: when the log had grown to an offset, in ns of ``time.monotonic_ns``.
     """
 
-    data: bytes = b""
-    written: tuple[tuple[int, int], ...] = ()
-    _records: tuple[LogRecord, ...] | None = field(default=None, repr=False)
+    __slots__ = ("_packed", "_records", "written")
+
+    def __init__(
+        self,
+        data: bytes = b"",
+        written: tuple[tuple[int, int], ...] = (),
+        records: tuple[LogRecord, ...] | None = None,
+    ) -> None:
+        self.written = written
+        self._records = records
+        self.keep(data)
+
+    def keep(self, data: bytes) -> None:
+        """Takes the bytes that reached file descriptor 2, and compresses them: it may be long until they are read."""
+        self._packed = zlib.compress(data, _QUICKEST)
 
     @property
     def records(self) -> tuple[LogRecord, ...]:
         """torch's messages in order, read when first asked for."""
         if self._records is None:
-            self._records = tuple(_records(self.data))
+            self._records = tuple(_records(zlib.decompress(self._packed)))
         return self._records
 
 

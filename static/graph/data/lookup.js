@@ -23,23 +23,40 @@
       this.haystacks = new Map(); // row -> its texts
     }
 
-    /** `{id, label, module}` of the nodes that a text is found in: op, id, value names, module, attribute texts. */
-    find(text, snapshots) {
+    /**
+     * `{id, label, module}` of the nodes and inputs that a text is found in: op, id, value names, module, attribute texts,
+     * paths of attributes.
+     * @param {string} text
+     * @param {number[]} steps whose graphs to look in, by index
+     */
+    find(text, steps) {
       const { model } = this;
       const wanted = text.trim().toLowerCase();
       const seen = new Set();
       const found = [];
       if (!wanted) return found;
-      for (const snapshot of snapshots.map((index) => model.snapshot(index))) {
+      for (const step of steps) {
+        const snapshot = model.snapshot(model.steps[step].after);
+        const names = model.namesOf(step);
         for (const key of snapshot.order) {
           const row = snapshot.rowOf[key];
-          if (seen.has(key) || model.isPseudo(key) || !this._haystack(row).includes(wanted)) continue;
+          if (seen.has(key) || !this._isTold(row) || !this._has(row, names, wanted)) continue;
           seen.add(key);
           const node = model.node(row);
           found.push({ id: node.id, label: words.opName(node.op), module: node.module });
         }
       }
       return found;
+    }
+
+    /** Whether a row is one to be found: a module that a graph is handed is no box, and a return has no name. */
+    _isTold(row) {
+      const kind = this.model.kinds.get(this.model.keyOfRow[row]);
+      return kind === undefined || (kind === "input" && !this.model.node(row).outputs[0].type.startsWith("__torch__"));
+    }
+
+    _has(row, names, wanted) {
+      return this._haystack(row).includes(wanted) || Boolean(this.model.pathsOf(row, names)?.some((path) => path.toLowerCase().includes(wanted)));
     }
 
     _haystack(row) {

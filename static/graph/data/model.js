@@ -8,7 +8,7 @@
   "use strict";
 
   const { findEpochs } = root.FreezerGraph;
-  const FORMAT = 1;
+  const FORMAT = 2;
   const REPLACED = { share: 0.5, least: 30 }; // part of the graph after a step that is new, from this many nodes on
   const NONE = -1;
 
@@ -24,6 +24,8 @@
       this.strings = data.strings.slice();
       this.sources = data.sources;
       this.rows = data.nodes.slice();
+      // place -> (value's string index -> paths of the attributes that an input or constant called so is or holds)
+      this.names = data.names.map((rows) => new Map(rows.map(([value, ...paths]) => [value, paths.map((path) => this.strings[path])])));
       this.bodies = decodeLists(data.lists);
       this.ids = [];
       this.keyOfId = new Map();
@@ -106,6 +108,17 @@
 
     snapshot(index) {
       return (this.snapshots[index] ??= new Snapshot(this, this.graphs[index]));
+    }
+
+    /** Paths of the attributes that a row's node is or holds, as some `names` tell; null for anything but inputs and constants. */
+    pathsOf(row, names) {
+      const isHolder = this.op(row) === "get_attr" || this.kinds.get(this.keyOfRow[row]) === "input";
+      return (isHolder && names.get(this.rows[row][3]?.[0])) || null;
+    }
+
+    /** The names of a step's values. */
+    namesOf(step) {
+      return this.names[this.steps[step].names];
     }
 
     methods() {

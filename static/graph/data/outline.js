@@ -17,6 +17,7 @@
       this.model = model;
       this.constants = constants;
       this.snapshots = [...new Set(snapshots)].sort((a, b) => a - b);
+      this.names = [...new Set(model.steps.filter(({ after }) => this.snapshots.includes(after)).map(({ index }) => model.namesOf(index)))];
       this.union = new Union(model, this.snapshots);
       const { isConstant, home } = findConstants(this.union);
       this.isConstant = isConstant;
@@ -33,6 +34,11 @@
       const key = this.model.keyOfId.get(id);
       const chain = key === undefined ? chainTo(this.groups.get(id)) : this.ancestors(key);
       return chain.filter((one) => one.id !== id && !(one.node >= 0 && one.node === key)).map((one) => one.id);
+    }
+
+    /** Path of the module in whose frame a box stands; empty at the top. */
+    frameOf(key) {
+      return (this.parentOf[key]?.id ?? "").replace(/#\d+/g, "");
     }
 
     /** The chain of groups from just below the root to the one `key` stands in (or is). */

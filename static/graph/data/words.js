@@ -38,9 +38,20 @@
     return pair ? pair.text.replace(/^"(.*)"$/, "$1") : "";
   }
 
-  /** What a constant's chip says; empty for plain numbers, flags and lists, which would drown the rest. */
-  function chipText(node) {
-    if (node.constant) return `${shortName(node.outputs[0].name)} [${node.constant.shape.join(", ")}]`;
+  /** Attributes by as much of the first one's path as tells it apart in a module, and how many more there are. */
+  function pathText([path, ...more], frame = "") {
+    const parts = (frame && path.startsWith(`${frame}.`) ? path.slice(frame.length + 1) : path).split(".");
+    const words = [...parts.keys()].filter((at) => !/^\d+$/.test(parts[at]));
+    return `${parts.slice(words.at(-2) ?? 0).join(".")}${more.length ? ` +${more.length}` : ""}`;
+  }
+
+  /**
+   * What a constant's chip says; empty for plain numbers, flags and lists, which would drown the rest.
+   * @param {string} [known] what to call it, where more is known than its name
+   */
+  function chipText(node, known) {
+    if (node.constant) return `${known || shortName(node.outputs[0].name)} [${node.constant.shape.join(", ")}]`;
+    if (known) return known;
     const type = node.outputs.length ? node.outputs[0].type : "";
     if (node.op === "prim::GetAttr") {
       const name = attributeName(node);
@@ -52,6 +63,6 @@
     return /Tensor/.test(type) ? shortName(node.outputs[0].name) : "";
   }
 
-  const words = { attributeName, count, opName, shortType, shortName, chipText };
+  const words = { attributeName, count, opName, pathText, shortType, shortName, chipText };
   root.FreezerGraph = Object.assign(root.FreezerGraph || {}, { words });
 })(globalThis);

@@ -6,7 +6,7 @@
   const { FONTS, chipLines, contentOf, textWidth } = drawing;
   const HEADER = 28; // what the name of an open group takes
   const CHIP_STEP = 18; // from one line of chips to the next
-  const WIDEST = 250;
+  const WIDEST = { box: 250, input: 320 }; // an input's path is told apart by its end
 
   /** Size of item `index` of a scene: the largest that any of its node's versions needs, so that boxes never resize. */
   function boxSize(scene, index) {
@@ -24,17 +24,20 @@
 
   function nodeSize(outline, { key, caption }) {
     const size = { width: 84, height: 28 };
-    for (const row of outline.union.rowsOf[key]) {
-      const content = contentOf(outline, row, caption);
+    for (const content of contentsOf(outline, key, caption)) {
       const title = textWidth(FONTS.title, content.title) + (content.caption ? textWidth(FONTS.caption, content.caption) + 8 : 0);
       const lines = chipLines(content.chips, 208);
       const widest = Math.max(0, ...lines.map((line) => line.at(-1).x + line.at(-1).width));
       const wide = Math.max(title + 30, textWidth(FONTS.detail, content.detail) + 24, widest + 28);
-      size.width = Math.max(size.width, Math.min(WIDEST, wide));
+      size.width = Math.max(size.width, Math.min(content.pseudo ? WIDEST.input : WIDEST.box, wide));
       const text = content.detail ? 42 : 28;
       size.height = Math.max(size.height, text + (lines.length ? lines.length * CHIP_STEP + 2 : 0));
     }
     return size;
+  }
+
+  function contentsOf(outline, key, caption) {
+    return outline.union.rowsOf[key].flatMap((row) => outline.names.map((names) => contentOf(outline, row, caption, names)));
   }
 
   Object.assign(drawing, { CHIP_STEP, HEADER, boxSize });

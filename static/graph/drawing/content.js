@@ -8,34 +8,42 @@
   const CHIP_PAD = 5; // px on either side of its text
   const CHIP_GAP = 12; // px between two, so that the letter of a mark at the start of one does not cover the end of the other
 
-  /** What a box says in one version of its node: `{title, caption, detail, chips: [{key, text, value}], pseudo}`. */
-  function contentOf(outline, row, caption) {
+  /**
+   * What a box says in one version of its node: `{title, caption, detail, chips: [{key, text, value}], pseudo}`.
+   * @param {Map} names see `Model.pathsOf`
+   */
+  function contentOf(outline, row, caption, names) {
     const { model } = outline;
     const node = model.node(row);
     const key = model.keyOfRow[row];
     const pseudo = model.isPseudo(key);
-    const chips = chipsOf(outline, row);
+    const chips = chipsOf(outline, row, names);
+    const paths = model.pathsOf(row, names);
+    const known = paths && words.pathText(paths, outline.frameOf(key));
     const [first] = node.outputs;
     const type = first ? words.shortType(first.type) : "";
     if (pseudo) {
       const returns = node.op === "return";
-      return { title: returns ? "return" : first.name, caption: "", detail: returns ? "" : type, chips, pseudo };
+      return { title: returns ? "return" : known || first.name, caption: "", detail: returns ? "" : type, chips, pseudo };
     }
     const more = node.outputs.length > 1 ? `  \u00d7${node.outputs.length}` : "";
     const plain = type === "Tensor" && first.name;
-    const literal = outline.isConstant[key] ? words.chipText(node) || constantText(node) : "";
+    const literal = outline.isConstant[key] ? words.chipText(node, known) || constantText(node) : "";
     return {
       title: words.opName(node.op), caption: literal || caption, detail: (plain ? `%${first.name}` : type) + more, chips, pseudo,
     };
   }
 
   /** The constants that a row reads and that are no boxes. */
-  function chipsOf({ model, hidden, union }, row) {
+  function chipsOf(outline, row, names) {
+    const { model, hidden, union } = outline;
+    const frame = outline.frameOf(model.keyOfRow[row]);
     const chips = [];
     for (const value of model.inputs(row)) {
       for (const key of union.producers.get(value) || []) {
         if (!hidden[key]) continue;
-        const text = words.chipText(model.node(union.row(key)));
+        const paths = model.pathsOf(union.row(key), names);
+        const text = words.chipText(model.node(union.row(key)), paths && words.pathText(paths, frame));
         if (text && !chips.some((chip) => chip.key === key)) chips.push({ key, text, value });
       }
     }

@@ -39,6 +39,11 @@
       return side === BEFORE ? this.before : this.after;
     }
 
+    /** What values are called on one side: see `Model.namesOf`. */
+    namesOn(side) {
+      return this.scene.model.namesOf(side === BEFORE ? this.steps.before : this.steps.after);
+    }
+
     /** How many operations a closed group holds on one side. */
     opsOf(item, side) {
       return this.ops[side][item];
@@ -55,11 +60,35 @@
       if (!cache.has(item)) {
         const { key, caption } = this.scene.items[item];
         const snapshot = this.scene.model.snapshot(this.snapshotOf(side));
-        const content = contentOf(this.scene.outline, snapshot.rowOf[key], caption);
+        const content = contentOf(this.scene.outline, snapshot.rowOf[key], caption, this.namesOn(side));
         const chips = content.chips.filter((chip) => snapshot.producer[chip.value] === chip.key);
         cache.set(item, { ...content, lines: chipLines(chips, this.layout.width[item] - 16) });
       }
       return cache.get(item);
+    }
+
+    /**
+     * Id of the node whose box shows a node here: for a constant that is no box, one that reads it in either graph. The one
+     * that it belongs to in the layout may be of another pass.
+     */
+    shownAs(id) {
+      const { model, outline } = this.scene;
+      const key = model.keyOfId.get(id);
+      if (key === undefined || !outline.hidden[key]) return id;
+      const readers = [this.after, this.before].filter((index) => index !== null).map((index) => this._boxReading(model.snapshot(index), key));
+      return model.ids[readers.find((one) => one !== undefined)] ?? id;
+    }
+
+    /** Key of a box that reads a constant in a graph, if need be through lists; undefined where none does. */
+    _boxReading(snapshot, key) {
+      const { model, outline: { hidden, union } } = this.scene;
+      for (const reader of union.readers[key]) {
+        const row = snapshot.rowOf[reader];
+        if (row < 0 || !model.inputs(row).some((value) => snapshot.producer[value] === key)) continue;
+        const box = hidden[reader] ? this._boxReading(snapshot, reader) : reader;
+        if (box !== undefined) return box;
+      }
+      return undefined;
     }
 
     /** The rectangle of the world that an item takes, and some more around it. */

@@ -1,0 +1,44 @@
+"""A hand-built trace of Inductor: its graph has numbered inputs, and its log says what they are."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import freeze_engine as fe
+from tests.builders import empty_trace
+from tests.graphs import node
+
+WEIGHT, BIAS, UNREAD = "embeddings.projection.weight", "embeddings.projection.bias", "embeddings.steps"
+MODULE = "embeddings.projection"
+X = fe.Value("arg2_1", "Float(1, 3, 8, 8)")
+INPUTS = (fe.Value("arg0_1", "Float(4, 3, 1, 1)"), fe.Value("arg1_1", "Float(4)"), X)
+LOG = ("Dynamo's compile 0/0", f"%arg0_1 is {WEIGHT}", f"%arg1_1 is {BIAS}", "%arg2_1 is the argument image")
+
+
+def constant(name: str, *shape: int) -> fe.Node:
+    held = fe.Constant(shape, "float32", "cpu", 16)
+    return node(name, "get_attr", attributes=(("target", f"_frozen_{name}"),), constant=held)
+
+
+def fate(path: str, what: fe.trace.Fate, value: str | None, nbytes: int = 16) -> fe.AttributeFate:
+    places = () if value is None else (fe.trace.Location("forward", value),)
+    return fe.AttributeFate(path, "parameter", "Tensor", (4,), "float32", nbytes, what, locations=places)
+
+
+def projection(log: tuple[str, ...] = LOG) -> fe.Trace:
+    """Returns a trace whose last step reads the bias with a node that no graph before it has."""
+    conv = node("convolution", "aten.convolution.default", "arg2_1 arg0_1 arg1_1", module=MODULE)
+    relu = node("relu", "aten.relu.default", "convolution", module="embeddings")
+    first = fe.GraphSnapshot(INPUTS, (conv, relu), ("relu",))
+    held = (constant("arg0_1", 4, 3, 1, 1), constant("arg1_1", 4))
+    second = fe.GraphSnapshot((X,), (*held, conv, relu), ("relu",))
+    packed = node("packed", "mkldnn._convolution_pointwise.default", "arg2_1 reordered arg1_1", module=MODULE)
+    body = (held[1], constant("reordered", 4, 3, 1, 1), packed, replace(relu, inputs=("packed",)))
+    third = fe.GraphSnapshot((X,), body, ("relu",))
+    graphs = (("input", first), ("inline", second), ("pack", third))
+    steps = (
+        fe.Step(index, "stage", name, "forward", graph, index > 0, log=log if index == 0 else ())
+        for index, (name, graph) in enumerate(graphs)
+    )
+    fates = (fate(BIAS, "inlined", "arg1_1"), fate(UNREAD, "dropped", None), fate(WEIGHT, "folded", "reordered", 48))
+    return replace(empty_trace(), name="net", steps=tuple(steps), attributes=fates)

@@ -1,0 +1,124 @@
+"""What the inputs and constants of an Inductor graph are called by the user."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+import freeze_engine as fe
+from freeze_engine.input_attributes import input_attributes, input_line
+from freeze_engine.trace import Trace
+from tests.builders import small_trace
+from tests.inductor_names import BIAS, LOG, UNREAD, WEIGHT, fate, projection
+from viewer.attribute_names import attribute_names, renamed_names
+from viewer.graph_data import graph_data
+from viewer.view_models.comparison import comparison_data
+
+INPUTS = {"arg0_1": WEIGHT, "arg1_1": BIAS}
+NAMES = {"reordered": (WEIGHT,), "arg0_1": (WEIGHT,), "arg1_1": (BIAS,)}
+
+
+def told_names(data: dict[str, object], step: int) -> dict[str, tuple[str, ...]]:
+    """Returns the names that the graph view is given for a step."""
+    strings = data["strings"]
+    rows = data["names"][data["steps"][step]["names"]]
+    return {strings[value]: tuple(strings[path] for path in paths) for value, *paths in rows}
+
+
+def test_what_is_written_is_read_back():
+    lines = tuple(input_line(name, path, is_attribute=True) for name, path in INPUTS.items())
+    assert lines == LOG[1:3]
+    assert input_line("arg2_1", "image", is_attribute=False) == LOG[3]
+    assert input_attributes(projection(lines)) == input_attributes(projection()) == {"forward": INPUTS}
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        f"%arg2_1 is the argument {BIAS}",
+        f"%arg2_1 is {UNREAD}",
+        "%arg2_1 is nothing.known",
+        f"arg2_1 is {BIAS}",
+        "%arg2_1 is ",
+        "",
+    ],
+    ids=["an argument", "never read", "unknown", "a symbol", "no path", "empty"],
+)
+def test_a_line_that_names_no_attribute_says_nothing(line: str):
+    assert input_attributes(projection((line,))) == {"forward": {}}
+
+
+def test_of_two_inputs_that_go_by_one_path_the_parameter_counts():
+    assert input_attributes(projection((*LOG[:3], f"%arg2_1 is {BIAS}"))) == {"forward": INPUTS}
+
+
+def test_each_graph_of_a_compile_has_its_own():
+    first, after = projection(), "forward, graph 2 (after a graph break)"
+    second = projection(("goes on after a graph break in forward: print", f"%arg0_1 is {BIAS}"))
+    shifted = (replace(step, index=step.index + 3, method=after) for step in second.steps)
+    assert input_attributes(replace(first, steps=(*first.steps, *shifted))) == {
+        "forward": INPUTS,
+        after: {"arg0_1": BIAS},
+    }
+
+
+def test_torchscript_has_names_of_its_own():
+    trace = replace(projection(), backend="torchscript")
+    assert input_attributes(trace) == {}
+    assert attribute_names(trace) == ({}, {}, {})
+    assert {step["names"] for step in graph_data(small_trace())["steps"]} == {0}
+    assert graph_data(small_trace())["names"] == [[]]
+
+
+def test_constants_are_what_their_attributes_fates_say():
+    assert attribute_names(projection()) == (NAMES, NAMES, NAMES)
+    assert [told_names(graph_data(projection()), step) for step in range(3)] == [NAMES, NAMES, NAMES]
+
+
+def test_a_constant_of_several_attributes_names_the_largest_first():
+    trace = projection()
+    small = fate("embeddings.norm.bias", "folded", "reordered", 4)
+    names = attribute_names(replace(trace, attributes=(small, *trace.attributes)))
+    assert names[0]["reordered"] == (WEIGHT, "embeddings.norm.bias")
+
+
+def one_input_more(trace: Trace) -> Trace:
+    """Returns a trace whose graph has another input in front, so that all others have the next number."""
+
+    def later(name: str) -> str:
+        return f"arg{int(name[3]) + 1}_1" if name.startswith("arg") else name
+
+    def moved(graph: fe.GraphSnapshot) -> fe.GraphSnapshot:
+        nodes = (
+            replace(
+                node,
+                id=later(node.id),
+                inputs=tuple(map(later, node.inputs)),
+                outputs=tuple(replace(value, name=later(value.name)) for value in node.outputs),
+            )
+            for node in graph.nodes
+        )
+        inputs = (replace(value, name=later(value.name)) for value in graph.inputs)
+        return fe.GraphSnapshot((fe.Value("arg0_1", "Float(9)"), *inputs), tuple(nodes), graph.outputs)
+
+    log = ("%arg0_1 is the argument scale", *(line.replace("arg", "ARG") for line in LOG))
+    for number in (2, 1, 0):
+        log = tuple(line.replace(f"ARG{number}", f"arg{number + 1}") for line in log)
+    first, *rest = (replace(step, graph=moved(step.graph)) for step in trace.steps)
+    fates = tuple(
+        replace(one, locations=tuple(replace(place, value=later(place.value)) for place in one.locations))
+        for one in trace.attributes
+    )
+    return replace(trace, steps=(replace(first, log=log), *rest), attributes=fates)
+
+
+def test_two_traces_are_told_in_the_names_they_are_compared_in():
+    second = one_input_more(projection())
+    diff = fe.diff_traces(projection(), second)
+    names = renamed_names(second, diff.after)
+    for named, step, reader in zip(names, diff.after.steps, ("convolution", "convolution", "packed"), strict=True):
+        (read,) = (node.inputs for node in step.graph.nodes if node.id == reader)
+        assert [named.get(name) for name in read] == [None, (WEIGHT,), (BIAS,)]
+    data = comparison_data(projection(), second)["graph"]
+    assert [told_names(data, step) for step in range(6)] == [NAMES, NAMES, NAMES, *names]

@@ -1,0 +1,56 @@
+"""What the values of an Inductor graph are called by the user: the attributes that inputs and constants are or hold."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+import freeze_engine as fe
+
+Names = tuple[Mapping[str, tuple[str, ...]], ...]
+"""For each step the paths of the attributes that a value is or holds, by the value's name."""
+
+
+def attribute_names(trace: fe.Trace) -> Names:
+    """Returns for each step which attributes a value is, or holds.
+
+    Where the log of the first step tells what an input is, that counts for the constant of the same name as well. Any
+    other constant holds the attributes whose fate says so, the largest first. TorchScript's own names are paths.
+
+    Args:
+        trace: the recording.
+
+    Returns:
+        One for each step, from the name of a value to paths; steps of one method share theirs. Only inputs and
+        constants may be called so: the node whose result was folded into a constant has the same name before.
+    """
+    if trace.backend != "inductor":
+        return ({},) * len(trace.steps)
+    inputs = fe.input_attributes(trace)
+    found: dict[str, dict[str, tuple[str, ...]]] = {method: {} for method in trace.methods}
+    for fate in sorted(trace.attributes, key=lambda fate: (-(fate.nbytes or 0), fate.path)):
+        for place in fate.locations:
+            if place.method in found:
+                names = found[place.method]
+                names[place.value] = (*names.get(place.value, ()), fate.path)
+    for method, told in inputs.items():
+        found[method].update((name, (path,)) for name, path in told.items())
+    return tuple(found[step.method] for step in trace.steps)
+
+
+def renamed_names(trace: fe.Trace, renamed: fe.Trace) -> Names:
+    """Returns the same for a trace that got the names of another one.
+
+    Args:
+        trace: with its own names, which tell what its values are.
+        renamed: the same steps and nodes in the same order, as `freeze_engine.diff_traces` returns them.
+    """
+    found: list[Mapping[str, tuple[str, ...]]] = []
+    for names, own, step in zip(attribute_names(trace), trace.steps, renamed.steps, strict=True):
+        pairs = zip(_defined(own.graph), _defined(step.graph), strict=True) if names else ()
+        found.append({new: names[old] for old, new in pairs if old in names})
+    return tuple(found)
+
+
+def _defined(graph: fe.GraphSnapshot) -> Iterator[str]:
+    yield from (value.name for value in graph.inputs)
+    yield from (value.name for node in graph.walk() for value in node.outputs)

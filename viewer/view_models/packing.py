@@ -1,0 +1,87 @@
+"""The linear weights that Inductor has MKL pack: what they hold jumps, and not by what they weigh."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+import freeze_engine as fe
+
+# torch 2.13: torch/_inductor/fx_passes/mkldnn_fusion.py has linears packed so where they are float32, and sizes known.
+_PACKING: Final = "mkl_reorder_linear_weight"
+_FAR: Final = 2.0
+
+
+@dataclass(frozen=True, slots=True)
+class Packing:
+    """The packed weights at the end of all methods.
+
+    Attributes:
+        step: index of the first step that has one.
+        count: how many there are.
+        held_bytes: what all hold.
+        least_bytes: what the smallest holds.
+        own_bytes: what all held before they were packed; ``None`` where that is not known.
+    """
+
+    step: int
+    count: int
+    held_bytes: int
+    least_bytes: int
+    own_bytes: int | None
+
+    @property
+    def swells(self) -> bool:
+        """Whether they hold so much more than before that it has to be told."""
+        return self.own_bytes is None or self.held_bytes > _FAR * self.own_bytes
+
+
+def packing(trace: fe.Trace) -> Packing | None:
+    """Returns what the weights hold that MKL packed, ``None`` where there are none.
+
+    Args:
+        trace: the recording.
+    """
+    if trace.backend != "inductor":
+        return None
+    packed: list[int] = []
+    own: list[int | None] = []
+    first = []
+    for method in trace.methods:
+        steps = trace.method_steps(method)
+        found = list(_packed(steps[-1].graph))
+        if not found:
+            continue
+        place = next(at for at, step in enumerate(steps) if any(_packed(step.graph)))
+        first.append(steps[place].index)
+        packed += found
+        own += _unpacked(steps[place - 1].graph)
+    if not packed:
+        return None
+    known = [each for each in own if each is not None]
+    whole = sum(known) if len(known) == len(own) == len(packed) else None
+    return Packing(min(first), len(packed), sum(packed), min(packed), whole)
+
+
+def _packed(graph: fe.GraphSnapshot) -> Iterator[int]:
+    """Yields how many bytes each packed weight of a graph holds."""
+    for node in graph.nodes:
+        if node.constant is not None and _PACKING in node.id:
+            yield node.constant.nbytes
+
+
+def _unpacked(graph: fe.GraphSnapshot) -> Iterator[int | None]:
+    """Yields how many bytes each weight of a graph holds that is about to be packed."""
+    definers = {value.name: node for node in graph.nodes for value in node.outputs}
+    yield from (_origin_bytes(node, definers) for node in graph.nodes if _PACKING in node.op)
+
+
+def _origin_bytes(node: fe.Node, definers: Mapping[str, fe.Node]) -> int | None:
+    """Returns the bytes of the constant that a node views, through transposes and the like."""
+    while node.constant is None:
+        defined = [definers[value] for value in node.inputs if value in definers]
+        if len(defined) != 1:
+            return None
+        node = defined[0]
+    return node.constant.nbytes
