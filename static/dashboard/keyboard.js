@@ -39,7 +39,7 @@ var FreezerDashboard = FreezerDashboard || {};
       if (app.page?.bare || event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
       const path = event.composedPath();
       const within = (selector) => path.some((element) => element.matches?.(selector));
-      if (within("dialog") || app.layer.querySelector("dialog")) return;
+      if (within("dialog") || app.layer.querySelector("dialog[open]")) return;
       const typing = within("input:not([type=checkbox]), select, textarea");
       if (event.key === "Escape") return typing ? path[0].blur() : app.shown !== "?" && app.go({ page: "home" });
       const act = typing ? undefined : this.acts[event.key];

@@ -273,7 +273,7 @@ def test_keys_and_their_sheet(opened: Opener) -> None:
     page.keyboard.press("n")
     expect(page).to_have_url(HOME)
     page.keyboard.press("Escape")
-    expect(page.get_by_role("dialog")).to_have_count(0)
+    expect(page.locator("dialog")).to_have_count(0)
     page.keyboard.press("n")
     expect(page).to_have_url(f"{HOME}?record=")
     page.get_by_role("combobox", name="File or example").fill("no?")
