@@ -4,7 +4,7 @@ var FreezerDashboard = FreezerDashboard || {};
 
 (() => {
   const { h, fill } = FreezerViewer;
-  const { button, chooseFile, dialog, Drop, emptyRequest, errorText, formatRoute, iconButton, isTrace, Keyboard, Messages, parseRoute, sign, STATES, Theme, toCommand } = FreezerDashboard;
+  const { button, chooseFile, dialog, Drop, emptyRequest, errorText, formatRoute, iconButton, isLive, isTrace, Keyboard, Messages, parseRoute, plural, sign, STATES, Theme, toCommand } = FreezerDashboard;
 
   class Dashboard {
     /**
@@ -254,7 +254,7 @@ var FreezerDashboard = FreezerDashboard || {};
     /** Tells of recordings that ended while another page was open. */
     ended() {
       for (const job of this.channel.jobs) {
-        const ended = this.states.get(job.id) === "running" && job.state !== "running";
+        const ended = isLive({ state: this.states.get(job.id) }) && !isLive(job);
         this.states.set(job.id, job.state);
         const here = (this.page?.id ?? this.page?.early) === job.id;
         if (!ended || here) continue;
@@ -264,12 +264,15 @@ var FreezerDashboard = FreezerDashboard || {};
     }
 
     showRunning() {
-      const running = this.channel.jobs.filter((job) => job.state === "running");
-      const text = running.length === 1 ? `${running[0].name || running[0].model} ${running[0].total ? `${Math.floor((100 * running[0].done) / running[0].total)}%` : ""}` : `${running.length} recordings`;
+      const live = this.channel.jobs.filter(isLive);
+      const running = live.filter((job) => job.state === "running");
+      const waiting = live.length - running.length;
+      const one = running.length === 1 ? `${running[0].name || running[0].model} ${running[0].total ? `${Math.floor((100 * running[0].done) / running[0].total)}%` : ""}`.trim() : null;
+      const text = [one ?? (running.length ? plural(running.length, "recording") : null), waiting ? `${waiting} waiting` : null].filter(Boolean).join(" · ");
       if (text === this.runningText) return;
       this.runningText = text;
-      const route = running.length === 1 ? { page: "job", id: running[0].id } : { page: "home" };
-      fill(this.running, running.length ? this.link([h("span.fv-dot.fd-beat"), text], route, { class: "fv-badge fd-badge fd-tone-running", title: "Recording goes on" }) : null);
+      const route = live.length === 1 ? { page: "job", id: live[0].id } : { page: "home" };
+      fill(this.running, live.length ? this.link([h("span.fv-dot.fd-beat"), text], route, { class: "fv-badge fd-badge fd-tone-running", title: "Recording goes on" }) : null);
     }
 
     disconnected() {

@@ -4,7 +4,7 @@ var FreezerDashboard = FreezerDashboard || {};
 
 (() => {
   const { h, fill } = FreezerViewer;
-  const { ago, badge, base, button, empty, FolderList, iconButton, KeyedList, lasting, plural, progress, sign, svg } = FreezerDashboard;
+  const { ago, badge, base, button, empty, FolderList, iconButton, isLive, KeyedList, lasting, placeWords, plural, progress, startWords, sign, svg } = FreezerDashboard;
   const RECENT_SHOWN = 8;
 
   class HomePage {
@@ -147,12 +147,12 @@ var FreezerDashboard = FreezerDashboard || {};
       bar.element.hidden = !running;
       bar.element.setAttribute("aria-label", `Recording of ${job.name || job.model}`);
       bar.update(job.done, job.total);
-      said.textContent = running ? job.message : [plural(job.steps.length, "step"), job.state === "cancelled" ? job.message : job.state !== "finished" && job.died_in && `ended in ${job.died_in}`].filter(Boolean).join(" · ");
-      time.textContent = running && job.left_s !== null ? `about ${lasting(job.left_s)} left` : `${lasting(job.elapsed_s)}`;
+      said.textContent = job.state === "waiting" ? `${placeWords(job)} · ${startWords(job)}` : running ? job.message : [plural(job.steps.length, "step"), job.state === "cancelled" ? job.message : job.state !== "finished" && job.died_in && `ended in ${job.died_in}`].filter(Boolean).join(" · ");
+      time.textContent = job.state === "waiting" ? `waits for ${lasting(job.waited_s)}` : running && job.left_s !== null ? `about ${lasting(job.left_s)} left` : `${lasting(job.elapsed_s)}`;
       if (shown === job.state) return;
       shown = job.state;
       fill(state, badge(job.state));
-      fill(actions, running ? button("Cancel", () => app.cancel(id), { "aria-label": `Cancel ${job.name}` }) : [job.trace && app.link("Open", { page: "trace", path: job.trace }, { "aria-label": `Open ${job.name}` }), iconButton("close", `Take ${job.name} off this list`, () => app.attempt(() => app.ask({ type: "dismiss", job: id })))]);
+      fill(actions, isLive(job) ? button("Cancel", () => app.cancel(id), { "aria-label": `Cancel ${job.name}` }) : [job.trace && app.link("Open", { page: "trace", path: job.trace }, { "aria-label": `Open ${job.name}` }), iconButton("close", `Take ${job.name} off this list`, () => app.attempt(() => app.ask({ type: "dismiss", job: id })))]);
     };
     return { element, update };
   }

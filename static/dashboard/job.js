@@ -4,7 +4,7 @@ var FreezerDashboard = FreezerDashboard || {};
 
 (() => {
   const { h, fill, pairs } = FreezerViewer;
-  const { badge, button, lasting, MEASURES, plural, progress, toCommand } = FreezerDashboard;
+  const { badge, button, isLive, lasting, MEASURES, placeWords, plural, progress, startWords, toCommand } = FreezerDashboard;
   const NEAR_END = 40; // px from the end at which the list follows new steps
 
   const ENDS = {
@@ -36,6 +36,19 @@ var FreezerDashboard = FreezerDashboard || {};
     if (kind === "flag") return value ? [label] : [];
     if (kind === "names") return value?.length ? [`${label}: ${value.join(", ")}`] : [];
     return value === null ? [] : [`${label}: ${choices.find((one) => one.value === value).label}`];
+  }
+
+  /** Why a recording waits, and where in the line it stands. */
+  function waitingWords(job, { at_once: most }) {
+    const few = most === 1 ? "one recording at a time, as several" : `${plural(most, "recording")} at a time, as more`;
+    return `Waiting, ${placeWords(job)}. This server runs ${few} would disturb each other's figures.`;
+  }
+
+  /** How long it waited and ran; what was no wait is not told. */
+  function timeWords({ state, waited_s: waited, elapsed_s: elapsed }) {
+    if (state === "waiting") return `waits for ${lasting(waited)}`;
+    const wait = waited >= 1 ? `waited ${lasting(waited)}, ` : "";
+    return `${wait}${lasting(elapsed)}${state === "running" ? "" : " in all"}`;
   }
 
   class JobPage {
@@ -84,19 +97,21 @@ var FreezerDashboard = FreezerDashboard || {};
       if (!job) return this.absent();
       if (!this.name.contains(this.heading)) this.name.prepend(this.heading);
       if (this.page.firstElementChild !== this.content) fill(this.page, this.content);
-      const running = job.state === "running";
+      const live = isLive(job);
+      const waits = job.state === "waiting";
       this.heading.textContent = job.name || job.model;
-      this.facts.textContent = [job.model, job.backend, `${lasting(job.elapsed_s)}${running ? "" : " in all"}`].join(" · ");
-      this.work.hidden = !running;
-      this.message.textContent = job.message || "Starting a process of its own for it …";
-      this.time.textContent = job.left_s === null ? "" : `about ${lasting(job.left_s)} left`;
+      this.facts.textContent = [job.model, job.backend, timeWords(job)].join(" · ");
+      this.work.hidden = !live;
+      this.message.textContent = waits ? waitingWords(job, this.app.channel.site) : job.message || "Starting a process of its own for it …";
+      this.time.textContent = waits ? startWords(job) : job.left_s === null ? "" : `about ${lasting(job.left_s)} left`;
+      this.bar.element.hidden = waits;
       this.bar.update(job.done, job.total);
       this.showSteps(job);
       const phase = `${job.state} ${job.preview} ${job.trace}`;
       if (phase !== this.phase) this.changed(job);
       this.phase = phase;
-      this.seenRunning ||= running;
-      if (running) this.app.announce(job.message);
+      this.seenLive ||= live;
+      if (live) this.app.announce(waits ? `waiting, ${placeWords(job)}` : job.message);
     }
 
     absent() {
@@ -108,18 +123,18 @@ var FreezerDashboard = FreezerDashboard || {};
 
     /** The state of things changed, not only the progress. */
     changed(job) {
-      const running = job.state === "running";
+      const live = isLive(job);
       fill(this.state, badge(job.state));
-      fill(this.actions, running ? this.whileRunning(job) : this.afterwards(job));
-      this.end.hidden = running;
-      if (!running) this.showEnd(job);
+      fill(this.actions, live ? this.meanwhile(job) : this.afterwards(job));
+      this.end.hidden = live;
+      if (!live) this.showEnd(job);
       this.showRequest(job);
-      if (running) return;
+      if (live) return;
       this.app.announce(`${job.name}: ${FreezerDashboard.STATES[job.state].word}`, { soon: true });
-      if (job.state === "finished" && job.trace && this.seenRunning) this.app.go({ page: "trace", path: job.trace }, { replace: true });
+      if (job.state === "finished" && job.trace && this.seenLive) this.app.go({ page: "trace", path: job.trace }, { replace: true });
     }
 
-    whileRunning(job) {
+    meanwhile(job) {
       const look = job.preview && this.app.link("Look at the graphs meanwhile", { page: "trace", path: job.preview }, { class: "fv-button fd-button", data: { look: "" } });
       return [button("Cancel", () => this.app.cancel(this.id), { icon: "close" }), look];
     }
@@ -155,7 +170,7 @@ var FreezerDashboard = FreezerDashboard || {};
 
     showRequest(job) {
       const line = toCommand(this.request(job), this.app.backend(job.backend));
-      this.logPart.hidden ||= job.state === "running";
+      this.logPart.hidden ||= isLive(job);
       const known = job.request ?? this.app.requests.get(job.id);
       const words = known ? [h("div.fd-part-title", null, h("h2", null, "What is recorded")), pairs(askedWords(known, this.app.backend(job.backend), this.app.channel.site))] : null;
       fill(this.asked, words, h("div.fd-part-title", null, h("h2", null, "As a command")), h("div.fd-command", null, h("pre", { tabindex: "0" }, line), button("Copy", () => this.app.copy(line))));
@@ -176,7 +191,7 @@ var FreezerDashboard = FreezerDashboard || {};
       this.count.textContent = changed ? `${steps.length}, of which ${changed} changed something` : steps.length || "";
       const follow = this.steps.scrollHeight - this.steps.scrollTop - this.steps.clientHeight < NEAR_END;
       for (; this.drawn < steps.length; this.drawn += 1) this.steps.append(...this.rows(steps, this.drawn));
-      if (job.state !== "running" && job.died_in && !this.failed) this.steps.append((this.failed = this.died(job)));
+      if (!isLive(job) && job.died_in && !this.failed) this.steps.append((this.failed = this.died(job)));
       if (follow && this.drawn) this.toEnd();
     }
 

@@ -23,7 +23,7 @@ var FreezerDashboard = FreezerDashboard || {};
       this.acts = {
         n: () => app.go({ page: "record", model: "" }),
         o: () => app.openFile(),
-        x: () => app.page.job?.state === "running" && app.cancel(app.page.id),
+        x: () => app.page.job && FreezerDashboard.isLive(app.page.job) && app.cancel(app.page.id),
         "/": () => app.page.search?.(),
         "?": () => this.show(),
       };

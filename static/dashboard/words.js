@@ -48,6 +48,7 @@ var FreezerDashboard = FreezerDashboard || {};
   }
 
   const STATES = {
+    waiting: { word: "waiting", tone: "quiet" },
     running: { word: "recording", tone: "running" },
     finished: { word: "finished", tone: "good" },
     failed: { word: "freeze failed", tone: "bad" },
@@ -55,6 +56,21 @@ var FreezerDashboard = FreezerDashboard || {};
     timed_out: { word: "out of time", tone: "bad" },
     cancelled: { word: "cancelled", tone: "quiet" },
   };
+
+  /** Whether a recording has not ended: it runs, or waits for its turn. */
+  function isLive(job) {
+    return job.state === "running" || job.state === "waiting";
+  }
+
+  /** The place of a waiting recording in the line: "next in line". */
+  function placeWords({ place }) {
+    return place === 1 ? "next in line" : `number ${place} in line`;
+  }
+
+  /** When a waiting recording starts. Known is only how long the present phase of the running ones still takes. */
+  function startWords({ starts_s: least }) {
+    return least === null ? "when it starts is not known yet" : `starts in ${lasting(least)} at the earliest`;
+  }
 
   // --- addresses: the query says which page, the fragment what the viewer shows
 
@@ -89,5 +105,5 @@ var FreezerDashboard = FreezerDashboard || {};
     return encodeURIComponent(text).replaceAll("%2F", "/").replaceAll("%3A", ":");
   }
 
-  Object.assign(FreezerDashboard, { ago, lasting, size, plural, base, STATES, parseRoute, formatRoute });
+  Object.assign(FreezerDashboard, { ago, lasting, size, plural, base, STATES, isLive, placeWords, startWords, parseRoute, formatRoute });
 })();

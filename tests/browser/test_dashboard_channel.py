@@ -48,7 +48,7 @@ RECORD = {
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
-    with running_server(tmp_path_factory.mktemp("channel")) as running:
+    with running_server(tmp_path_factory.mktemp("channel"), "--jobs", "2") as running:
         yield running
 
 

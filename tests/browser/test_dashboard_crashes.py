@@ -108,7 +108,7 @@ def test_a_crash_inside_torch(served: Served, data: Path) -> None:
 
 
 def test_a_hang_ends_at_the_limit_and_another_recording_goes_on(served: Served, data: Path, tmp_path: Path) -> None:
-    page = served(f"{MODELS}:inside_hang", "--no-measure", "--limit", "900")
+    page = served(f"{MODELS}:inside_hang", "--no-measure", "--limit", "900", "--jobs", "2")
     expect(page.get_by_text("freezing: ConstantPropagation")).to_be_visible(timeout=SLOW_MS)
     hanging = page.url
     page.keyboard.press("Escape")

@@ -413,6 +413,45 @@ def test_cancelling(opened: Opener) -> None:
     expect(page.get_by_role("button", name="Try again with changes…")).to_be_visible()
 
 
+@pytest.mark.parametrize("width", [390, 1024, 1440])
+def test_a_recording_that_waits_says_its_place_and_when_it_starts(opened: Opener, width: int) -> None:
+    page = opened("?job=1")
+    page.set_viewport_size({"width": width, "height": 800})
+    waiting = {"state": "waiting", "message": "waiting", "place": 2, "starts_s": None, "waited_s": 3.2, "elapsed_s": 0}
+    set_jobs(page, waiting)
+    work = page.get_by_role("region", name="Progress")
+    expect(work).to_contain_text("Waiting, number 2 in line. This server runs one recording at a time")
+    expect(work).to_contain_text("when it starts is not known yet")
+    expect(page.get_by_role("progressbar")).to_have_count(0)
+    expect(page.get_by_text("example:counter · torchscript · waits for 3 s")).to_be_visible()
+    expect(page).to_have_title("counter: waiting · freezer-ui")
+    set_jobs(page, waiting | {"place": 1, "starts_s": 41.6})
+    expect(work).to_contain_text("Waiting, next in line.")
+    expect(work).to_contain_text("starts in 42 s at the earliest")
+    assert (too_wide(page), axe_problems(page)) == ([], [])
+    page.keyboard.press("Escape")
+    row = page.get_by_role("region", name="Recordings").get_by_role("listitem")
+    expect(row).to_contain_text("next in line · starts in 42 s at the earliest")
+    expect(page.get_by_title("Recording goes on")).to_have_text("1 waiting")
+    assert (too_wide(page), axe_problems(page)) == ([], [])
+    row.get_by_role("button", name="Cancel counter").click()
+    page.wait_for_function("fake.asked.some((message) => message.type === 'cancel')")
+    row.get_by_role("link", name="counter").click()
+    set_jobs(page, {"message": "freezing: Inline of forward", "waited_s": 45.0, "elapsed_s": 2.0}, steps=2)
+    expect(work).to_contain_text("freezing: Inline of forward")
+    expect(page.get_by_role("progressbar")).to_be_visible()
+    expect(page.get_by_text("waited 45 s, 2 s")).to_be_visible()
+
+
+def test_the_badge_tells_what_runs_and_how_many_wait(opened: Opener) -> None:
+    page = opened()
+    waiting = {"state": "waiting", "place": 1}
+    set_jobs(page, {"id": "3", **waiting, "place": 2}, {"id": "2", **waiting}, {"done": 3, "total": 12})
+    expect(page.get_by_title("Recording goes on")).to_have_text("counter 25% · 2 waiting")
+    set_jobs(page, {"id": "3", **waiting}, {"id": "2"}, {})
+    expect(page.get_by_title("Recording goes on")).to_have_text("2 recordings · 1 waiting")
+
+
 @pytest.mark.parametrize(
     ("state", "words"),
     [

@@ -81,7 +81,7 @@ def test_without_arguments_it_opens_the_first_page(server: FakeServer, capsys: p
     told = capsys.readouterr()
     assert told.out == f"http://127.0.0.1:{server.port}/?token={TOKEN}\n"
     assert "Ctrl-C ends the server" in told.err
-    assert server.options == ("127.0.0.1", TOKEN, 4 << 30)
+    assert server.options == ("127.0.0.1", TOKEN, 4 << 30, 1)
 
 
 def test_each_start_makes_a_new_token(server: FakeServer, capsys: pytest.CaptureFixture[str]) -> None:
@@ -248,6 +248,9 @@ def test_what_cannot_be_opened_is_one_line_and_exit_2(
         (["--token", "with spaces and more"], "a token has 16 to 200"),
         (["--upload-limit", "much"], "much is no size"),
         (["--upload-limit", "0M"], "0M is no size"),
+        (["--jobs", "0"], "0 is no number of recordings; give one from 1 to 64"),
+        (["--jobs", "many"], "many is no number of recordings"),
+        (["--jobs", "²"], "² is no number of recordings"),
         (["--limit", "-1", "x"], "-1 is no time"),
         (["--seconds=inf"], "inf is no time"),
         (["--threads", "0"], "0 is no count"),
@@ -263,6 +266,11 @@ def test_wrong_options_exit_with_2(words: list[str], message: str, capsys: pytes
 def test_the_limit_of_uploads_is_read(server: FakeServer, capsys: pytest.CaptureFixture[str]) -> None:
     _opened(capsys, "--upload-limit", "500M")
     assert server.options[2] == 500 << 20
+
+
+def test_the_number_of_recordings_at_once_is_read(server: FakeServer, capsys: pytest.CaptureFixture[str]) -> None:
+    _opened(capsys, "--jobs", "3")
+    assert server.options[3] == 3
 
 
 def test_a_taken_port_is_an_error_if_it_was_asked_for(server: FakeServer, capsys: pytest.CaptureFixture[str]) -> None:

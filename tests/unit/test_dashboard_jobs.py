@@ -14,7 +14,7 @@ import pytest
 import freeze_engine as fe
 from tests.builders import small_trace
 from tests.loops import run
-from viewer.dashboard.jobs import MAX_ENDED, Jobs
+from viewer.dashboard.jobs import MAX_ENDED, MAX_WAITING, Jobs
 from viewer.dashboard.library import Library
 from viewer.dashboard.requests import form_values
 from viewer.dashboard.site import Site
@@ -91,7 +91,35 @@ def launcher() -> Launcher:
 
 @pytest.fixture
 def jobs(launcher: Launcher) -> Jobs:
-    return Jobs(lambda call: call(), launch=launcher)
+    """A list in which two recordings may run at the same time."""
+    return Jobs(lambda call: call(), launch=launcher, at_once=2)
+
+
+@dataclass
+class FakeClock:
+    now_s: float = 0.0
+
+    def __call__(self) -> float:
+        return self.now_s
+
+
+@pytest.fixture
+def clock() -> FakeClock:
+    return FakeClock()
+
+
+@pytest.fixture
+def line(launcher: Launcher, clock: FakeClock) -> Jobs:
+    """A list in which one recording runs at a time, as by default."""
+    return Jobs(lambda call: call(), launch=launcher, clock=clock)
+
+
+def _states(jobs: Jobs) -> dict[str, str]:
+    return {row["id"]: row["state"] for row in jobs.rows()}
+
+
+def _finish(process: FakeProcess, outcome: Any = "finished") -> None:
+    process.tell(fe.JobEnded(outcome, None, outcome))
 
 
 def _request(tmp_path: Path) -> fe.RecordRequest:
@@ -105,6 +133,8 @@ def _row(**changes: Any) -> dict[str, Any]:
         "backend": "torchscript",
         "state": "running",
         "message": "starting",
+        "place": None,
+        "starts_s": None,
         "done": 0,
         "total": 0,
         "stage": None,
@@ -122,7 +152,8 @@ def _row(**changes: Any) -> dict[str, Any]:
 
 def _seen(jobs: Jobs) -> list[dict[str, Any]]:
     """The rows without what is new each time."""
-    return [{name: value for name, value in row.items() if name not in ("id", "elapsed_s")} for row in jobs.rows()]
+    new = ("id", "elapsed_s", "waited_s")
+    return [{name: value for name, value in row.items() if name not in new} for row in jobs.rows()]
 
 
 def test_a_compile_tells_its_stage(jobs: Jobs, launcher: Launcher, tmp_path: Path) -> None:
@@ -336,3 +367,146 @@ def test_a_recording_without_a_trace_leaves_no_file(launcher: Launcher, tmp_path
 
     run(scenario())
     assert not request.output.exists()
+
+
+# --- the line
+
+
+def test_one_runs_at_a_time_and_the_others_follow_in_their_order(
+    line: Jobs, launcher: Launcher, clock: FakeClock, tmp_path: Path
+) -> None:
+    for id_ in "abc":
+        line.record(_request(tmp_path), id_)
+    assert _states(line) == {"a": "running", "b": "waiting", "c": "waiting"}
+    assert len(launcher.processes) == 1
+    clock.now_s = 5.0
+    _finish(launcher.processes[0])
+    clock.now_s = 7.0
+    line.record(_request(tmp_path), "d")  # comes later than c, which still waits
+    assert _states(line) == {"a": "finished", "b": "running", "c": "waiting", "d": "waiting"}
+    _finish(launcher.processes[1])
+    assert _states(line) == {"a": "finished", "b": "finished", "c": "running", "d": "waiting"}
+    clock.now_s = 9.0
+    times = {row["id"]: (row["waited_s"], row["elapsed_s"]) for row in line.rows()}
+    assert times == {"a": (0.0, 5.0), "b": (5.0, 2.0), "c": (7.0, 2.0), "d": (2.0, 0.0)}
+    _finish(launcher.processes[2])
+    _finish(launcher.processes[3])
+    assert set(_states(line).values()) == {"finished"}
+    assert not line.running
+
+
+def test_a_waiting_row_has_its_place_and_the_least_time_until_it_starts(
+    line: Jobs, launcher: Launcher, clock: FakeClock, tmp_path: Path
+) -> None:
+    for _ in range(3):
+        line.record(_request(tmp_path))
+    clock.now_s = 2.0
+    waiting = {"state": "waiting", "message": "waiting"}
+    assert _seen(line) == [_row(**waiting, place=2), _row(**waiting, place=1), _row()]
+    launcher.processes[0].tell(PROGRESS)
+    third, second, _ = line.rows()
+    assert (second["place"], second["starts_s"], second["waited_s"], second["elapsed_s"]) == (1, 4.5, 2.0, 0.0)
+    assert (third["place"], third["starts_s"]) == (2, 4.5)
+    launcher.processes[0].tell(fe.JobProgress("checking", 0, 0, None))
+    assert [row["starts_s"] for row in line.rows()] == [None, None, None]
+    _finish(launcher.processes[0])
+    assert [row["place"] for row in line.rows()] == [1, None, None]
+
+
+def test_the_wait_is_unknown_where_one_of_those_that_run_tells_nothing(
+    jobs: Jobs, launcher: Launcher, tmp_path: Path
+) -> None:
+    for _ in range(3):
+        jobs.record(_request(tmp_path))
+    launcher.processes[0].tell(PROGRESS)
+    assert jobs.rows()[0]["starts_s"] is None
+    launcher.processes[1].tell(fe.JobProgress("measuring latency", 8, 9, 1.5))
+    assert jobs.rows()[0]["starts_s"] == 1.5
+
+
+@pytest.mark.parametrize("outcome", ["failed", "crashed", "cancelled", "timed_out"])
+def test_whatever_the_end_the_next_starts(line: Jobs, launcher: Launcher, tmp_path: Path, outcome: str) -> None:
+    for id_ in "ab":
+        line.record(_request(tmp_path), id_)
+    _finish(launcher.processes[0], outcome)
+    assert _states(line) == {"a": outcome, "b": "running"}
+    assert launcher.processes[1].started
+
+
+def test_as_many_run_as_may(jobs: Jobs, launcher: Launcher, tmp_path: Path) -> None:
+    for id_ in "abcd":
+        jobs.record(_request(tmp_path), id_)
+    assert list(_states(jobs).values()) == ["waiting", "waiting", "running", "running"]
+    _finish(launcher.processes[1])
+    assert _states(jobs) == {"a": "running", "b": "finished", "c": "running", "d": "waiting"}
+
+
+def test_one_that_waits_is_cancelled_at_once_and_dismissed(line: Jobs, launcher: Launcher, tmp_path: Path) -> None:
+    for id_ in "abc":
+        line.record(_request(tmp_path), id_)
+    with pytest.raises(fe.FreezerError, match=r"b still waits\. Cancel it first"):
+        line.dismiss("b")
+    line.cancel("b")
+    assert _states(line) == {"a": "running", "b": "cancelled", "c": "waiting"}
+    assert [row["place"] for row in line.rows()] == [1, None, None]
+    cancelled = line.rows()[1]
+    assert (cancelled["message"], cancelled["trace"]) == ("cancelled before it started", None)
+    line.cancel("b")  # has ended: nothing more happens
+    line.dismiss("b")
+    _finish(launcher.processes[0])
+    assert _states(line) == {"a": "finished", "c": "running"}
+    assert len(launcher.processes) == 2
+
+
+def test_one_that_cannot_start_lets_the_next(tmp_path: Path) -> None:
+    processes: list[FakeProcess] = []
+
+    def launch(request: fe.RecordRequest, tell: Callable[[fe.JobEvent], None]) -> FakeProcess:
+        if len(processes) == 1 and not processes[0].cancels:
+            processes[0].cancels = 1
+            raise OSError("no more processes")
+        processes.append(FakeProcess(request, tell))
+        return processes[-1]
+
+    line = Jobs(lambda call: call(), launch=launch)
+    for id_ in "abc":
+        line.record(_request(tmp_path), id_)
+    _finish(processes[0])
+    assert _states(line) == {"a": "finished", "b": "failed", "c": "running"}
+    assert line.rows()[1]["error"] == "the recording cannot start: no more processes"
+
+
+def test_the_line_is_bounded(line: Jobs, tmp_path: Path) -> None:
+    for _ in range(MAX_WAITING + 1):
+        line.record(_request(tmp_path))
+    with pytest.raises(fe.FreezerError, match=f"{MAX_WAITING} recordings wait already"):
+        line.record(_request(tmp_path))
+    assert len(line.rows()) == MAX_WAITING + 1
+
+
+def test_closing_ends_those_that_wait_and_starts_none(line: Jobs, launcher: Launcher, tmp_path: Path) -> None:
+    for _ in range(3):
+        line.record(_request(tmp_path))
+    run(line.close(timeout_s=30))
+    assert [row["state"] for row in line.rows()] == ["cancelled"] * 3
+    assert len(launcher.processes) == 1
+    with pytest.raises(fe.FreezerError, match="The server is ending"):
+        line.record(_request(tmp_path))
+
+
+def test_one_that_is_cancelled_while_it_waits_leaves_no_file(launcher: Launcher, tmp_path: Path) -> None:
+    requests = [fe.RecordRequest("/models/net.pt", tmp_path / f"{name}.fztrace") for name in "abc"]
+    for request in requests:
+        request.output.touch()
+
+    async def scenario() -> list[bool]:
+        state = State(Site(1), Library(tmp_path / "recent.json"), lambda call: call(), launcher)
+        for request in requests:
+            state.jobs.record(request, request.output.stem)
+        state.jobs.cancel("b")
+        there = [request.output.exists() for request in requests]
+        await state.close()
+        return there
+
+    assert run(scenario()) == [True, False, True]
+    assert not [request for request in requests if request.output.exists()]

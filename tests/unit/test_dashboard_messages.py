@@ -46,7 +46,7 @@ SUMMARY = fe.ModelSummary("counter", (), ("forward",), ("1x3",), True, "script",
 
 @dataclass
 class Server:
-    """The messages of a server whose recordings do nothing."""
+    """The messages of a server whose recordings do nothing, and end after each message."""
 
     state: State
     requests: list[fe.RecordRequest] = field(default_factory=list)
@@ -54,7 +54,8 @@ class Server:
     def ask(self, message: Any) -> dict[str, Any]:
         async def scenario() -> dict[str, Any]:
             reply = await Messages(self.state).answer(message)
-            await self.state.close()
+            for row in self.state.jobs.rows():
+                self.state.jobs.cancel(row["id"])
             return reply
 
         return run(scenario())
@@ -79,7 +80,7 @@ def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Server:
 
     def launch(request: fe.RecordRequest, tell: Callable[[fe.JobEvent], None]) -> Any:
         requests.append(request)
-        return SimpleNamespace(start=lambda: None, cancel=lambda: tell(fe.JobEnded("cancelled", None, "cancelled")))
+        return SimpleNamespace(start=lambda: None, interrupt=lambda: tell(fe.JobEnded("cancelled", None, "cancelled")))
 
     return Server(State(Site(1), Library(tmp_path / "recent.json"), lambda call: call(), launch), requests)
 
@@ -335,6 +336,22 @@ def test_folders_are_listed(server: Server, tmp_path: Path) -> None:
     assert [entry["name"] for entry in server.reply(type="list", path=str(tmp_path))["entries"]] == ["net.pt"]
     assert server.reply(type="list", path=None)["path"] == str(tmp_path)
     assert "cannot list" in server.refused(type="list", path="/no/such/folder")
+
+
+def test_a_recording_that_finds_the_line_full_leaves_no_file(
+    server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("viewer.dashboard.jobs.MAX_WAITING", 0)
+
+    async def scenario() -> list[dict[str, Any]]:
+        messages = Messages(server.state)
+        return [await messages.answer({"id": 1, **RECORD}) for _ in range(2)]
+
+    first, second = run(scenario())
+    assert "reply" in first
+    assert "recordings wait already. Cancel one of them" in second["error"]
+    [request] = server.requests
+    assert list(request.output.parent.iterdir()) == [request.output]
 
 
 def test_jobs_are_cancelled_and_dismissed(server: Server) -> None:

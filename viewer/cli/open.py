@@ -29,6 +29,7 @@ _SIZE: Final = re.compile(r"(\d{1,6})([MGT])(iB)?")
 _UNITS: Final = {"M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 _FACTORY: Final = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*(\.[^\W\d]\w*)*")
 _EXAMPLE: Final = "example:"
+_MAX_JOBS: Final = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +53,8 @@ class OpenCommand:
     Without a COMMAND this opens the dashboard in the browser: on its first page (examples, recent traces, a form to
     record a model), on a TRACE, on two TRACEs side by side, on the files of a FOLDER, or on a MODEL, which it starts
     to record. MODEL and INPUT are as in freezer-ui record; the traces of the dashboard are kept in the user's data
-    folder.
+    folder. One recording runs at a time unless --jobs says otherwise: recordings that measure at the same time disturb
+    each other's figures. The others wait in line.
 
     The server listens on this machine only, and answers only to a browser that has its token, which the printed link
     carries. With --host others can reach it who have the link; what they see and upload is not encrypted on its way.
@@ -80,6 +82,14 @@ class OpenCommand:
             default=4 << 30,
             metavar="SIZE",
             help="how large an uploaded file may be, such as 500M or 4G (default: 4G)",
+        )
+        add(
+            "--jobs",
+            type=_count,
+            default=1,
+            metavar="N",
+            help="how many recordings run at the same time; the others wait, as recordings that measure disturb each "
+            "other's figures (default: 1)",
         )
         recording = parser.add_argument_group("recording a MODEL", "as in freezer-ui record")
         self._recording = add_recording_arguments(recording)
@@ -114,7 +124,8 @@ class OpenCommand:
                 if start.traces:
                     state.prepare(start.traces, early.payload)
 
-            run(ServerOptions(arguments.host, token, arguments.upload_limit), listening, signals, begin)
+            options = ServerOptions(arguments.host, token, arguments.upload_limit, arguments.jobs)
+            run(options, listening, signals, begin)
         return FINE
 
     def _refuse_unused(self, arguments: argparse.Namespace, start: Start) -> None:
@@ -249,6 +260,12 @@ def _token(text: str) -> str:
 def _port(text: str) -> int:
     if not text.isdecimal() or not 0 < int(text) < 2**16:
         raise argparse.ArgumentTypeError(f"{text} is no port; give a number from 1 to 65535")
+    return int(text)
+
+
+def _count(text: str) -> int:
+    if not (text.isascii() and text.isdecimal()) or not 0 < int(text) <= _MAX_JOBS:
+        raise argparse.ArgumentTypeError(f"{text} is no number of recordings; give one from 1 to {_MAX_JOBS}")
     return int(text)
 
 

@@ -1,4 +1,8 @@
-"""The recordings that run, and those that ended lately: one list for all sessions."""
+"""The recordings that wait, run, or ended lately: one list for all sessions.
+
+Recordings that measure at the same time disturb each other's figures, so only some run at once, by default one. The
+others wait, and start in the order in which they were asked for.
+"""
 
 from __future__ import annotations
 
@@ -7,117 +11,25 @@ import secrets
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, field
-from pathlib import Path
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 import freeze_engine as fe
-from viewer.dashboard.offers import backend_offer
-from viewer.dashboard.requests import form_values
+from viewer.dashboard.job import Job, Launch, Place
 
 MAX_ENDED: Final = 50
 """How many recordings that ended are kept in the list."""
+
+MAX_WAITING: Final = 50
+"""How many recordings may wait."""
 
 PATIENCE_S: Final = 10.0
 """How long a cancelled recording has to end by itself."""
 
 _POLL_S: Final = 0.02
-_ENDING: Final = "ending as soon as torch lets it; cancel again to end it now, with the steps until then"
-_DISMISSED_LATER: Final = "The recording {} still runs. Cancel it first."
-
-
-class Process(Protocol):
-    """What is used of `freeze_engine.RecordingProcess`."""
-
-    def start(self) -> None:
-        """Starts it."""
-
-    def interrupt(self) -> None:
-        """Asks it to end, with what it has."""
-
-    def cancel(self) -> None:
-        """Ends it, and keeps what it had noted; the second time, ends that, too."""
-
-
-Launch = Callable[[fe.RecordRequest, Callable[[fe.JobEvent], None]], Process]
-
-
-@dataclass(slots=True)
-class Job:
-    """One recording, as its events have told it so far.
-
-    Attributes:
-        id: in this server's list.
-        request: what is recorded.
-        process: where it runs.
-        started_s: clock at its start, in s.
-        ended_s: clock at its end, in s.
-        progress: the latest.
-        steps: recorded so far.
-        preview: a trace that can be opened before the end.
-        ended: how it ended.
-        patience: ends it where it does not end by itself; ``None`` as long as it was not asked to.
-        cancelled: whether it was ended.
-    """
-
-    id: str
-    request: fe.RecordRequest
-    process: Process | None
-    started_s: float
-    ended_s: float | None = None
-    progress: fe.JobProgress | None = None
-    steps: list[dict[str, Any]] = field(default_factory=list)
-    preview: Path | None = None
-    ended: fe.JobEnded | None = None
-    patience: threading.Timer | None = None
-    cancelled: bool = False
-
-    def row(self, now_s: float) -> dict[str, Any]:
-        """Returns the job as the page reads it.
-
-        Args:
-            now_s: clock, in s.
-        """
-        progress, ended = self.progress, self.ended
-        failed = ended is not None and ended.outcome not in ("finished", "cancelled")
-        return {
-            "id": self.id,
-            "model": self.request.model,
-            "name": self.request.name or Path(self.request.model).stem,
-            "backend": self.request.backend,
-            "state": ended.outcome if ended else "running",
-            "message": self._message(),
-            "done": progress.done if progress else 0,
-            "total": progress.total if progress else 0,
-            "stage": _stage(progress, self.request.backend) if progress and not ended else None,
-            "left_s": progress.left_s if progress and not ended else None,
-            "elapsed_s": round((self.ended_s or now_s) - self.started_s, 1),
-            "steps": list(self.steps),
-            "trace": str(ended.trace) if ended and ended.trace else None,
-            "preview": str(self.preview) if self.preview else None,
-            "error": (ended.error or ended.message) if ended and failed else None,
-            "died_in": ended.died_in if ended else None,
-            "log": list(ended.log) if ended else [],
-            "request": form_values(self.request),
-        }
-
-    def _message(self) -> str:
-        if self.ended is not None:
-            return self.ended.message
-        if self.patience is not None and not self.cancelled:
-            return _ENDING
-        return self.progress.message if self.progress else "starting"
-
-    def take(self, event: fe.JobEvent) -> None:
-        """Takes in what the recording tells."""
-        if isinstance(event, fe.JobProgress):
-            self.progress = event
-        elif isinstance(event, fe.JobStep):
-            self.steps.append(asdict(event))
-        elif isinstance(event, fe.JobPreview):
-            self.preview = event.path
-        else:
-            self.ended, self.ended_s = event, time.monotonic()
+_DISMISSED_LATER: Final = "The recording {} still {}. Cancel it first."
+_FULL: Final = f"{MAX_WAITING} recordings wait already. Cancel one of them, or record again when some have ended."
+_CLOSED: Final = "The server is ending, so it starts no recording. Start freezer-ui again."
+_NEVER_STARTED: Final = fe.JobEnded("cancelled", None, "cancelled before it started")
 
 
 class Jobs:
@@ -126,8 +38,10 @@ class Jobs:
     Args:
         schedule: brings a call from any thread onto the server's.
         launch: makes the process of a recording.
+        at_once: how many may run at the same time.
         on_change: called after every change, on the server's thread.
         on_end: called with the request and the end of every recording, on the server's thread.
+        clock: in s.
     """
 
     def __init__(
@@ -135,17 +49,22 @@ class Jobs:
         schedule: Callable[[Callable[[], None]], None],
         *,
         launch: Launch | None = None,
+        at_once: int = 1,
         on_change: Callable[[], None] = lambda: None,
         on_end: Callable[[fe.RecordRequest, fe.JobEnded], None] = lambda request, ended: None,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._schedule = schedule
         self._launch: Launch = launch or fe.RecordingProcess
+        self._at_once = at_once
         self._on_change = on_change
         self._on_end = on_end
+        self._clock = clock
+        self._closed = False
         self._jobs: dict[str, Job] = {}
 
     def record(self, request: fe.RecordRequest, id_: str | None = None) -> str:
-        """Starts a recording.
+        """Starts a recording, or puts it last in the line where as many run as may.
 
         Args:
             request: what to record.
@@ -153,24 +72,55 @@ class Jobs:
 
         Returns:
             The job's id.
+
+        Raises:
+            FreezerError: too many wait already, or the server ends.
         """
-        job = Job(id_ or secrets.token_hex(4), request, None, time.monotonic())
-        # Events come on a thread of the process.
-        job.process = self._launch(request, lambda event: self._schedule(lambda: self._take(job, event)))
-        job.process.start()
+        if self._closed:
+            raise fe.FreezerError(_CLOSED)
+        job = Job(id_ or secrets.token_hex(4), request, self._clock())
+        if self._has_room:
+            self._start(job)
+        elif len(self._line) >= MAX_WAITING:
+            raise fe.FreezerError(_FULL)
         self._jobs[job.id] = job
         self._on_change()
         return job.id
 
+    @property
+    def _line(self) -> list[Job]:
+        """Those that wait, in the order in which they start: that of the list."""
+        return [job for job in self._jobs.values() if job.waits]
+
+    @property
+    def _has_room(self) -> bool:
+        return sum(job.runs for job in self._jobs.values()) < self._at_once
+
+    def _start(self, job: Job) -> None:
+        job.started_s = self._clock()
+        # Events come on a thread of the process.
+        job.process = self._launch(job.request, lambda event: self._schedule(lambda: self._take(job, event)))
+        job.process.start()
+
+    def _start_next(self) -> None:
+        while self._has_room and (line := self._line):
+            try:
+                self._start(line[0])
+            except (OSError, RuntimeError) as error:  # no more processes, or no more threads
+                self._take(line[0], fe.JobEnded("failed", None, f"the recording cannot start: {error}"))
+
     def cancel(self, id_: str) -> None:
         """Asks a recording to end with what it has by then, and the second time ends it; both keep its steps.
 
-        The third time it is ended without them. One that has ended stays as it is.
+        The third time it is ended without them. One that waits ends at once, and one that has ended stays as it is.
 
         Raises:
             FreezerError: there is no such recording.
         """
         job = self._job(id_)
+        if job.waits:
+            self._take(job, _NEVER_STARTED)
+            return
         if job.process is None:
             return
         if job.patience is not None:
@@ -199,29 +149,45 @@ class Jobs:
         """Takes a recording that has ended out of the list; its trace stays.
 
         Raises:
-            FreezerError: there is no such recording, or it still runs.
+            FreezerError: there is no such recording, or it still waits or runs.
         """
-        if self._job(id_).ended is None:
-            raise fe.FreezerError(_DISMISSED_LATER.format(id_))
+        job = self._job(id_)
+        if job.ended is None:
+            raise fe.FreezerError(_DISMISSED_LATER.format(id_, "waits" if job.waits else "runs"))
         del self._jobs[id_]
         self._on_change()
 
     def rows(self) -> list[dict[str, Any]]:
         """Returns the jobs as the page reads them, newest first."""
-        now_s = time.monotonic()
-        return [job.row(now_s) for job in reversed(self._jobs.values())]
+        now_s = self._clock()
+        places = self._places()
+        return [job.row(now_s, places.get(job.id)) for job in reversed(self._jobs.values())]
+
+    def _places(self) -> dict[str, Place]:
+        """Returns the place of each job that waits.
+
+        A running recording tells how long its present phase still takes. That is the least time until one that waits
+        can start; it is unknown where one of those that run tells nothing, for that one may be the first to end.
+        """
+        left_s = [job.progress.left_s if job.progress else None for job in self._jobs.values() if job.runs]
+        known_s = [each_s for each_s in left_s if each_s is not None]
+        least_s = min(known_s, default=None) if len(known_s) == len(left_s) else None
+        return {job.id: Place(number, least_s) for number, job in enumerate(self._line, 1)}
 
     @property
     def running(self) -> bool:
-        """Whether any recording still runs."""
+        """Whether any recording still waits or runs."""
         return any(job.ended is None for job in self._jobs.values())
 
     async def close(self, timeout_s: float = 5.0) -> None:
-        """Ends all recordings, and waits for their ends.
+        """Ends all recordings, those that wait first, and waits for their ends.
 
         Args:
             timeout_s: how long to wait for all of them; half of it is for keeping their steps.
         """
+        self._closed = True
+        for job in self._line:
+            self._take(job, _NEVER_STARTED)
         for _ in range(2):
             for job in self._jobs.values():
                 self._end(job)
@@ -235,22 +201,17 @@ class Jobs:
         return self._jobs[id_]
 
     def _take(self, job: Job, event: fe.JobEvent) -> None:
-        job.take(event)
+        job.take(event, self._clock())
         if isinstance(event, fe.JobEnded):
             job.process = None
             if job.patience is not None:
                 job.patience.cancel()
             self._on_end(job.request, event)
             self._forget_oldest()
+            self._start_next()
         self._on_change()
 
     def _forget_oldest(self) -> None:
         ended = [job.id for job in self._jobs.values() if job.ended is not None]
         for id_ in ended[: max(0, len(ended) - MAX_ENDED)]:
             del self._jobs[id_]
-
-
-def _stage(progress: fe.JobProgress, backend: str) -> str | None:
-    """Returns the stage that a compile is in, where its progress ends with one (``compiling: layout``)."""
-    last = progress.message.rpartition(": ")[2]
-    return last if any(last == stage["id"] for stage in backend_offer(backend)["stages"]) else None

@@ -72,7 +72,7 @@ class Messages:
         request = record_request(message, recordings_folder(), datetime.now())
         try:
             return {"job": self._state.jobs.record(request)}
-        except OSError:
+        except (fe.FreezerError, OSError, RuntimeError):  # too many wait, or no more processes, or no more threads
             drop_if_empty(request.output)
             raise
 

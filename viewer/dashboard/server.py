@@ -42,11 +42,13 @@ class ServerOptions:
         host: address that is listened on, as the user gave it.
         token: what a browser has to show; ``None`` makes a new one.
         upload_limit_bytes: how large an uploaded file may be.
+        at_once: how many recordings may run at the same time.
     """
 
     host: str
     token: str
     upload_limit_bytes: int
+    at_once: int = 1
 
 
 def run(
@@ -93,7 +95,8 @@ class DashboardServer:
 
     def __init__(self, options: ServerOptions, listening: socket.socket, uploads: Path) -> None:
         loop = asyncio.get_running_loop()
-        self.state = State(Site(options.upload_limit_bytes), Library(), lambda call: _schedule(loop, call))
+        site = Site(options.upload_limit_bytes, at_once=options.at_once)
+        self.state = State(site, Library(), lambda call: _schedule(loop, call))
         guard = Guard(options.token, options.host, port_of(listening))
         tornado = GuardedTornado(
             guard,

@@ -18,10 +18,12 @@ class Site:
     Attributes:
         upload_limit_bytes: how large an uploaded file may be.
         devices: of this machine, once a look at a model has told them.
+        at_once: how many recordings may run at the same time.
     """
 
     upload_limit_bytes: int
     devices: tuple[str, ...] | None = None
+    at_once: int = 1
 
     def view(self) -> dict[str, Any]:
         """Returns what the page reads."""
@@ -33,6 +35,7 @@ class Site:
             "backends": BACKENDS,
             "checks": check_offers(),
             "devices": None if self.devices is None else list(self.devices),
+            "at_once": self.at_once,
             "dtypes": list(fe.DTYPES),
             "home": str(Path.cwd()),
         }

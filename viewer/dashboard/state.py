@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any, Final, Literal, Protocol
 
 import freeze_engine as fe
-from viewer.dashboard.jobs import Jobs, Launch
+from viewer.dashboard.job import Launch
+from viewer.dashboard.jobs import Jobs
 from viewer.dashboard.library import Library, RecentTrace, drop_if_empty, recent_trace
 from viewer.dashboard.payloads import Payload, Payloads, make_payload, payload_key
 from viewer.dashboard.site import Site
@@ -51,7 +52,9 @@ class State:
     ) -> None:
         self.site = site
         self.library = library
-        self.jobs = Jobs(schedule, launch=launch, on_change=self._jobs_changed, on_end=self._job_ended)
+        self.jobs = Jobs(
+            schedule, launch=launch, at_once=site.at_once, on_change=self._jobs_changed, on_end=self._job_ended
+        )
         self._sessions: set[Session] = set()
         self._push: asyncio.TimerHandle | None = None
         self._pushed_s = 0.0

@@ -1,0 +1,153 @@
+"""One recording: what its events told so far, and how the page reads it."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, Final, Protocol
+
+import freeze_engine as fe
+from viewer.dashboard.offers import backend_offer
+from viewer.dashboard.requests import form_values
+
+_ENDING: Final = "ending as soon as torch lets it; cancel again to end it now, with the steps until then"
+
+
+class Process(Protocol):
+    """The part of `freeze_engine.RecordingProcess` that the list of recordings uses."""
+
+    def start(self) -> None:
+        """Starts it."""
+
+    def interrupt(self) -> None:
+        """Asks it to end, with what it has."""
+
+    def cancel(self) -> None:
+        """Ends it, and keeps what it had noted; the second time, ends that, too."""
+
+
+Launch = Callable[[fe.RecordRequest, Callable[[fe.JobEvent], None]], Process]
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a recording stands in the line of those that wait.
+
+    Attributes:
+        number: 1 for the one that starts next.
+        least_s: seconds until it starts, at the least; ``None`` where nothing is known.
+    """
+
+    number: int
+    least_s: float | None
+
+
+@dataclass(slots=True)
+class Job:
+    """One recording, as its events have told it so far.
+
+    Attributes:
+        id: in this server's list.
+        request: what is recorded.
+        asked_s: clock when it was asked for, in s.
+        process: where it runs.
+        started_s: clock at its start, in s; ``None`` as long as it waits, and where it ended before it started.
+        ended_s: clock at its end, in s.
+        progress: the latest.
+        steps: recorded so far.
+        preview: a trace that can be opened before the end.
+        ended: how it ended.
+        patience: ends it where it does not end by itself; ``None`` as long as it was not asked to.
+        cancelled: whether it was ended.
+    """
+
+    id: str
+    request: fe.RecordRequest
+    asked_s: float
+    process: Process | None = None
+    started_s: float | None = None
+    ended_s: float | None = None
+    progress: fe.JobProgress | None = None
+    steps: list[dict[str, Any]] = field(default_factory=list)
+    preview: Path | None = None
+    ended: fe.JobEnded | None = None
+    patience: threading.Timer | None = None
+    cancelled: bool = False
+
+    @property
+    def waits(self) -> bool:
+        """Whether it has not started, and will."""
+        return self.started_s is None and self.ended is None
+
+    @property
+    def runs(self) -> bool:
+        """Whether it has started, and not ended."""
+        return self.started_s is not None and self.ended is None
+
+    def row(self, now_s: float, place: Place | None = None) -> dict[str, Any]:
+        """Returns the job as the page reads it.
+
+        Args:
+            now_s: clock, in s.
+            place: in the line, of a job that waits.
+        """
+        progress, ended = self.progress, self.ended
+        failed = ended is not None and ended.outcome not in ("finished", "cancelled")
+        until_s = now_s if self.ended_s is None else self.ended_s
+        started_s = until_s if self.started_s is None else self.started_s
+        return {
+            "id": self.id,
+            "model": self.request.model,
+            "name": self.request.name or Path(self.request.model).stem,
+            "backend": self.request.backend,
+            "state": ended.outcome if ended else "waiting" if self.waits else "running",
+            "message": self._message(),
+            "place": place.number if place else None,
+            "starts_s": place.least_s if place else None,
+            "waited_s": round(started_s - self.asked_s, 1),
+            "done": progress.done if progress else 0,
+            "total": progress.total if progress else 0,
+            "stage": _stage(progress, self.request.backend) if progress and not ended else None,
+            "left_s": progress.left_s if progress and not ended else None,
+            "elapsed_s": round(until_s - started_s, 1),
+            "steps": list(self.steps),
+            "trace": str(ended.trace) if ended and ended.trace else None,
+            "preview": str(self.preview) if self.preview else None,
+            "error": (ended.error or ended.message) if ended and failed else None,
+            "died_in": ended.died_in if ended else None,
+            "log": list(ended.log) if ended else [],
+            "request": form_values(self.request),
+        }
+
+    def _message(self) -> str:
+        if self.ended is not None:
+            return self.ended.message
+        if self.waits:
+            return "waiting"
+        if self.patience is not None and not self.cancelled:
+            return _ENDING
+        return self.progress.message if self.progress else "starting"
+
+    def take(self, event: fe.JobEvent, now_s: float) -> None:
+        """Adds what an event tells.
+
+        Args:
+            event: of its process.
+            now_s: clock, in s.
+        """
+        if isinstance(event, fe.JobProgress):
+            self.progress = event
+        elif isinstance(event, fe.JobStep):
+            self.steps.append(asdict(event))
+        elif isinstance(event, fe.JobPreview):
+            self.preview = event.path
+        else:
+            self.ended, self.ended_s = event, now_s
+
+
+def _stage(progress: fe.JobProgress, backend: str) -> str | None:
+    """Returns the stage that a compile is in, where its progress ends with one (``compiling: layout``)."""
+    last = progress.message.rpartition(": ")[2]
+    return last if any(last == stage["id"] for stage in backend_offer(backend)["stages"]) else None
