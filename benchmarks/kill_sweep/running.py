@@ -1,0 +1,243 @@
+"""Runs one case: starts what is struck, strikes it, waits for its end, and has the rest checked."""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import signal
+import subprocess
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final, Literal
+
+import freeze_engine as fe
+from benchmarks.kill_sweep.place import PRECIOUS, Place, cpu_s
+from benchmarks.kill_sweep.stopping import POINTS, REACHED, STOP_AT
+from benchmarks.kill_sweep.subjects import SUBJECTS, Subject
+
+Steps = tuple[tuple[str, str], ...]
+Victim = Literal["child", "owner"]
+_POLL_S: Final = 0.02
+_LONGEST_S: Final = 300.0
+_NO_POINT: Final = 1 << 30
+
+
+@dataclass(frozen=True, slots=True)
+class Strike:
+    """A strike to be made.
+
+    Attributes:
+        subject: a key of `SUBJECTS`.
+        victim: the process that records, or the one that started it.
+        number: the signal.
+        when: the number of a point, from 1; or a share of the processor time that an undisturbed run takes.
+        with_older: whether an older recording has the name of the new one.
+    """
+
+    subject: str
+    victim: Victim
+    number: signal.Signals
+    when: int | float
+    with_older: bool = False
+
+    @property
+    def name(self) -> str:
+        """By which it can be repeated."""
+        when = f"point-{self.when}" if isinstance(self.when, int) else f"moment-{self.when:.4f}"
+        return f"{self.subject}/{self.victim}/{self.number.name}/{when}" + ("/older" if self.with_older else "")
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """An undisturbed run.
+
+    Attributes:
+        points: those that it passes, with what the journal holds then.
+        steps: the names of the steps of each of its traces, in the order of their files.
+        total_s, child_s: processor time of all its processes, and of the one that records.
+    """
+
+    points: tuple[tuple[str, dict[str, Any]], ...]
+    steps: tuple[Steps, ...]
+    total_s: float
+    child_s: float
+
+
+@dataclass(slots=True)
+class Ended:
+    """How what was struck ended.
+
+    Attributes:
+        code: its exit code, ``None`` where it had to be ended.
+        out, err: what it printed.
+        struck: whether the strike came before its end.
+        reached: the point that it was held at, and what the journal held then.
+        before: the size of each trace file when the strike came.
+        total_s, child_s: as in `Reference`.
+    """
+
+    code: int | None = None
+    out: str = ""
+    err: str = ""
+    struck: bool = False
+    reached: dict[str, Any] | None = None
+    before: dict[str, bytes] = field(default_factory=dict)
+    total_s: float = 0.0
+    child_s: float = 0.0
+
+
+class Run:
+    """What is struck, running.
+
+    Args:
+        place: where.
+        subject: what.
+        stop_at: the point to stop at, 0 to list them.
+        words: a command that gets the subject's as its arguments.
+        limits: of the system's resources.
+    """
+
+    def __init__(
+        self,
+        place: Place,
+        subject: Subject,
+        stop_at: int,
+        words: tuple[str, ...] = (),
+        limits: tuple[tuple[int, int], ...] = (),
+    ) -> None:
+        self.place = place
+        self.subject = subject
+        self.ended = Ended()
+        self._until_s = time.monotonic() + _LONGEST_S
+        (place.base / STOP_AT).write_text(str(stop_at))
+        self._files = {name: (place.base / name).open("w+b") for name in ("stdout", "stderr")}
+        self.process = subprocess.Popen(
+            [*words, *subject.command(place)],
+            cwd=place.base,
+            env=place.environment(),
+            stdin=subprocess.DEVNULL,
+            stdout=self._files["stdout"],
+            stderr=self._files["stderr"],
+            start_new_session=True,
+            preexec_fn=(lambda: _set_limits(limits)) if limits else None,
+        )
+
+    def until(self, holds: Callable[[], bool]) -> bool:
+        """Waits for something, and returns whether it came before the process ended."""
+        while not holds():
+            if self.process.poll() is not None or time.monotonic() > self._until_s:
+                return False
+            self._watch()
+            time.sleep(_POLL_S)
+        return self.process.poll() is None
+
+    def finish(self) -> Ended:
+        """Waits for the end."""
+        self.until(lambda: False)
+        self.ended.code = self.process.poll()
+        for stream in self._files.values():
+            stream.close()
+        self.ended.out, self.ended.err = (
+            (self.place.base / name).read_text(errors="replace") for name in ("stdout", "stderr")
+        )
+        return self.ended
+
+    def close(self) -> None:
+        """Ends it, if it has not."""
+        if self.process.poll() is None:
+            self.process.kill()
+            self.process.wait()
+
+    def _watch(self) -> None:
+        workers = self.place.workers()
+        self.ended.child_s = max(self.ended.child_s, cpu_s(workers))
+        self.ended.total_s = max(self.ended.total_s, cpu_s([self.process.pid, *workers]))
+
+    def reaches_point(self) -> bool:
+        """Waits until it is held at its point."""
+        file = self.place.base / REACHED
+        if not self.until(file.exists):
+            return False
+        self.ended.reached = json.loads(file.read_text())
+        return True
+
+    def reaches_moment(self, seconds: float, victim: Victim) -> bool:
+        """Waits until the victim has taken some processor time."""
+        ended = self.ended
+        if victim == "owner":
+            return self.until(lambda: ended.total_s >= seconds)
+        return self.until(lambda: ended.child_s >= seconds and bool(self.place.workers()))
+
+    def strike(self, victim: Victim, number: int) -> int | None:
+        """Sends a signal, and returns to which process; ``None`` where there was none any more."""
+        folder = self.subject.traces(self.place)
+        self.ended.before = {path.name: path.read_bytes() for path in folder.glob("*.fztrace")}
+        pids = [self.process.pid] if victim == "owner" else self._recording()
+        if not pids or self.process.poll() is not None:
+            return None
+        os.kill(pids[0], number)
+        self.ended.struck = True
+        return pids[0]
+
+    def _recording(self) -> list[int]:
+        if self.ended.reached is not None:
+            return [self.ended.reached["pid"]]
+        return self.place.workers()
+
+
+def struck(strike: Strike, place: Place, reference: Reference) -> Ended:
+    """Makes a strike, and returns how it ended."""
+    subject = SUBJECTS[strike.subject]
+    is_point = isinstance(strike.when, int)
+    run = Run(place, subject, int(strike.when) if is_point else _NO_POINT)
+    try:
+        whole_s = reference.child_s if strike.victim == "child" else reference.total_s
+        if run.reaches_point() if is_point else run.reaches_moment(strike.when * whole_s, strike.victim):
+            pid = run.strike(strike.victim, strike.number)
+            if subject.kind == "dashboard" and strike.victim == "child" and pid is not None:
+                _end_server(run, pid)
+        elif subject.kind == "dashboard" and strike.victim == "child":
+            run.process.send_signal(signal.SIGTERM)
+        return run.finish()
+    finally:
+        run.close()
+
+
+def _end_server(run: Run, pid: int) -> None:
+    """Ends the server once the struck recording is over: only the one that sleeps runs still."""
+    run.until(lambda: not Path(f"/proc/{pid}").exists() and all(map(_size, run.place.recordings.glob("stopping*"))))
+    run.process.send_signal(signal.SIGTERM)
+
+
+def _size(path: Path) -> int:
+    return path.stat().st_size if path.exists() else 1
+
+
+def undisturbed(subject: Subject, place: Place) -> tuple[Reference, Ended]:
+    """Runs a subject to its end."""
+    run = Run(place, subject, 0)
+    try:
+        if subject.kind == "dashboard":
+            run.until(lambda: any(map(_size, place.recordings.glob("stopping*"))))
+            run.process.send_signal(signal.SIGTERM)
+        ended = run.finish()
+    finally:
+        run.close()
+    lines = (place.base / POINTS).read_text().splitlines()
+    points = tuple((what, noted) for what, noted in map(json.loads, lines))
+    steps = step_names(subject.traces(place))
+    return Reference(points, steps, ended.total_s, ended.child_s), ended
+
+
+def step_names(folder: Path) -> tuple[Steps, ...]:
+    """Returns stage and name of the steps of each new trace in a folder."""
+    traces = (fe.load(path) for path in sorted(folder.glob("*.fztrace")) if path.name != PRECIOUS)
+    return tuple(tuple((step.stage, step.name) for step in trace.steps) for trace in traces)
+
+
+def _set_limits(limits: tuple[tuple[int, int], ...]) -> None:
+    for what, most in limits:
+        resource.setrlimit(what, (most, most))

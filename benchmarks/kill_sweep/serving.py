@@ -1,0 +1,28 @@
+"""The dashboard with two recordings: what `freezer-ui MODEL` starts, and another one of the same."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import replace
+
+import freeze_engine as fe
+from viewer.cli import main
+from viewer.dashboard.jobs import Jobs
+
+
+def _record_two() -> None:
+    record = Jobs.record
+
+    def twice(self: Jobs, request: fe.RecordRequest, *rest: str, **named: str) -> str:
+        output = request.output.with_name("second.fztrace")
+        output.touch()
+        id_ = record(self, request, *rest, **named)
+        record(self, replace(request, model="benchmarks.kill_sweep.models:sleeping", output=output))
+        return id_
+
+    Jobs.record = twice  # type: ignore[method-assign, assignment]
+
+
+if __name__ == "__main__":
+    _record_two()
+    sys.exit(main())
