@@ -6,7 +6,9 @@ import zipfile
 from pathlib import Path
 from typing import Final, Literal
 
+from freeze_engine.exported_program import is_exported_program
 from freeze_engine.serde import is_trace_file
+from freeze_engine.strict_zip import ZipRefusedError, zip_members
 
 FileKind = Literal["torchscript", "exported", "trace", "tensor", "legacy"]
 
@@ -31,20 +33,28 @@ def file_kind(path: Path) -> FileKind | None:
     with path.open("rb") as stream:
         if stream.read(len(_LEGACY_SAVE)) == _LEGACY_SAVE:
             return "legacy"
-    members = _archive_members(path)
-    if {"constants.pkl", "data.pkl"} <= members:
-        return "torchscript"
-    if "archive_format" in members or "serialized_exported_program.json" in members:
+    names = _archive_names(path)
+    if is_exported_program(names):
         return "exported"
-    return "tensor" if "data.pkl" in members else None
+    roots = {name.partition("/")[0] for name in names if name.endswith("/data.pkl")}
+    if any(f"{root}/data.pkl" in names and f"{root}/constants.pkl" in names for root in roots):
+        return "torchscript"
+    return "tensor" if any(f"{root}/data.pkl" in names for root in roots) else None
 
 
-def _archive_members(path: Path) -> frozenset[str]:
-    """Names in a zip file, with and without the archive's own top folder; empty if it is no zip file."""
+def _archive_names(path: Path) -> frozenset[str]:
+    """Names in a zip file; empty if it is no zip file.
+
+    They are those that torch will find where the file has one meaning only. Of any other, what comes from somebody
+    else is refused when it is opened, with the reason; so it is enough to know what it looks like.
+    """
+    try:
+        with path.open("rb") as stream:
+            return frozenset(member.name for member in zip_members(stream))
+    except ZipRefusedError:
+        pass
     try:
         with zipfile.ZipFile(path) as archive:
-            names = archive.namelist()
-    except zipfile.BadZipFile:
+            return frozenset(archive.namelist())
+    except (zipfile.BadZipFile, ValueError, NotImplementedError):
         return frozenset()
-    # An older exported program has no top folder (torch 2.13 still reads it, torch/export/__init__.py).
-    return frozenset(names) | {name.partition("/")[2] for name in names}

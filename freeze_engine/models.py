@@ -27,11 +27,12 @@ from torch import nn
 
 from freeze_engine.errors import ModelSpecError
 from freeze_engine.examples import EXAMPLES
-from freeze_engine.exported_program import check_exported_program
+from freeze_engine.exported_program import ProgramOrigin
 from freeze_engine.file_kinds import file_kind
 from freeze_engine.inputs import Inputs
 from freeze_engine.spelling import did_you_mean
 from freeze_engine.tensor_inputs import device_named, moved
+from freeze_engine.untrusted_program import canonical_copy, check_archive
 
 FORMS = (
     "a TorchScript file (model.pt), an exported program (model.pt2), package.module:factory, or example:NAME "
@@ -135,11 +136,11 @@ def _file(path: Path, map_location: str | None, trusted: bool) -> LoadedModel:
     if kind == "trace":
         raise ModelSpecError(f"{path} is a recorded trace, not a model. Look at it with `freezer-ui {path}`.")
     if kind == "torchscript":
+        if not trusted:
+            check_archive(path)
         return _torchscript(path, map_location)
     if kind == "exported":
-        if not trusted:
-            check_exported_program(path)
-        return _moved(_exported(path), map_location)
+        return _moved(_exported(path, path.stem) if trusted else _untrusted(path), map_location)
     if kind == "tensor" or _is_pickle(path):
         raise ModelSpecError(
             f"{path} is a pickle (torch.save of a module, a state dict or a tensor), which is not opened: it holds no "
@@ -169,7 +170,26 @@ def _torchscript(path: Path, map_location: str | None) -> LoadedModel:
     return LoadedModel(module, None, path.stem)
 
 
-def _exported(path: Path) -> LoadedModel:
+def _untrusted(path: Path) -> LoadedModel:
+    """Loads an exported program from somebody else, from a copy with only what was understood."""
+    with canonical_copy(path) as (copy, origin):
+        try:
+            return _exported(copy, path.stem)
+        except ModelSpecError as error:
+            raise ModelSpecError(_unreadable(path, origin, error.__cause__)) from error
+        # Parts of a program may not fit together in more ways than torch checks.
+        except (TypeError, AttributeError, IndexError, SyntaxError, NameError, RecursionError) as error:
+            raise ModelSpecError(_unreadable(path, origin, error)) from error
+
+
+def _unreadable(path: Path, origin: ProgramOrigin, error: BaseException | None) -> str:
+    return (
+        f"{path} looks like an exported program, written by torch {origin.torch_version} with schema "
+        f"{origin.schema_version}, but torch {torch.__version__} cannot load it: {error}"
+    )
+
+
+def _exported(path: Path, name: str) -> LoadedModel:
     try:
         program = torch.export.load(path)
     except pickle.UnpicklingError as error:
@@ -188,7 +208,7 @@ def _exported(path: Path) -> LoadedModel:
         submodule.training = False
     example = program.example_inputs
     inputs = None if example is None else Inputs(tuple(example[0]), dict(example[1]))
-    return LoadedModel(module, inputs, path.stem, via="trace")
+    return LoadedModel(module, inputs, name, via="trace")
 
 
 def _factory(spec: str, module_name: str, path: str) -> LoadedModel:

@@ -263,3 +263,22 @@ def _read_by_setting(name: str, value: Any) -> Any:
     before = setter(value)
     setter(before)
     return before
+
+
+def operator_types(name: str) -> tuple[tuple[str, str], ...] | None:
+    """Returns names and types of what an operator gets and gives; results have no name.
+
+    Args:
+        name: such as ``torch.ops.aten.add.Tensor``.
+
+    Returns:
+        ``None`` if there is no such operator. ``torch._ops.OpOverload`` and its schema: torch 2.6 to 2.13.
+    """
+    found: Any = torch.ops
+    for part in name.removeprefix("torch.ops.").split("."):
+        found = getattr(found, part, None)
+    if not isinstance(found, torch._ops.OpOverload):
+        return None
+    schema = found._schema
+    arguments = tuple((argument.name, str(argument.type)) for argument in schema.arguments)
+    return (*arguments, *(("", str(result.type)) for result in schema.returns))

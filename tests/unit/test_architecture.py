@@ -14,8 +14,8 @@ ROOT = Path(__file__).parents[2]
 
 # Imports go from a later layer to an earlier one, or stay within one.
 LAYERS = (
-    {"errors", "spelling", "temporary"},
-    {"trace", "inputs", "options", "arguments", "model_summary", "exported_program", "notice_codes"},
+    {"errors", "spelling", "temporary", "strict_zip"},
+    {"trace", "inputs", "options", "arguments", "model_summary", "exported_program", "plain_pickles", "notice_codes"},
     {
         "alignment",
         "lineage",
@@ -33,14 +33,24 @@ LAYERS = (
     {"final_figures", "trace_diff"},
     {"expectations", "interchange"},
     {"recorder"},
-    {"backends", "measure", "models", "tensor_inputs", "examples"},
+    {"backends", "measure", "models", "plain_tensors", "untrusted_program", "tensor_inputs", "examples"},
     {"checks"},
     {"ablation"},
     {"session"},
     {"worker", "display", "magic", "testing"},
     {"bisection"},
 )
-USES_TORCH = {"backends", "measure", "models", "tensor_inputs", "examples", "checks", "bisection"}
+USES_TORCH = {
+    "backends",
+    "measure",
+    "models",
+    "plain_tensors",
+    "untrusted_program",
+    "tensor_inputs",
+    "examples",
+    "checks",
+    "bisection",
+}
 PRIVATE_NAMES = Path("freeze_engine/backends/_torch_private.py")
 PATCHING = Path("freeze_engine/backends/_patching.py")
 # In pieces, for this file is looked through as well.
