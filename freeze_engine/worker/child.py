@@ -12,6 +12,8 @@ import threading
 from collections.abc import Callable
 from pathlib import Path
 
+from freeze_engine.worker.limits import limit_this_process
+
 #: The module of each task; its ``run`` is called with the folder and with what sends a line to the caller.
 _TASKS = {
     "record": "freeze_engine.worker.record_task",
@@ -23,7 +25,7 @@ _PR_SET_PDEATHSIG = 1
 Send = Callable[[str], None]
 
 
-def main(task: str, folder: str, lines: int, lifeline: int) -> None:
+def main(task: str, folder: str, lines: int, lifeline: int, memory_bytes: int) -> None:
     """Does a task and ends the process.
 
     Args:
@@ -31,7 +33,10 @@ def main(task: str, folder: str, lines: int, lifeline: int) -> None:
         folder: what the task reads and writes.
         lines: descriptor to send lines to.
         lifeline: descriptor that is at its end once the caller is gone.
+        memory_bytes: how much it and all that it starts may take, 0 for no limit.
     """
+    if memory_bytes:
+        limit_this_process(memory_bytes)
     for descriptor in (lines, lifeline):
         os.set_inheritable(descriptor, False)
     _end_with_caller(lifeline)

@@ -13,7 +13,9 @@ from freeze_engine.backends.torchscript.post_mortem import Place
 DEATH = "death.json"
 CRASHED: Literal["crashed"] = "crashed"
 TIMED_OUT: Literal["timed_out"] = "timed_out"
+OVER_LIMIT: Literal["over_limit"] = "over_limit"
 CANCELLED: Literal["cancelled"] = "cancelled"
+DeathOutcome = Literal["crashed", "timed_out", "over_limit", "cancelled"]
 #: Stages of a place that is no pass: before or while the trace is put together, and once that is done.
 BUILD, MEASURE = "build", "measure"
 
@@ -24,7 +26,7 @@ class Death:
 
     Attributes:
         outcome: as in `freeze_engine.worker.events.JobEnded`.
-        type: short: ``SIGSEGV``, ``exit code 1``, ``time limit``, ``cancelled``.
+        type: short: ``SIGSEGV``, ``exit code 1``, ``time limit``, ``memory limit``, ``cancelled``.
         message: what happened, as part of a sentence.
         output: the trace file.
         has_preview: whether it was written, before anything was measured.
@@ -32,7 +34,7 @@ class Death:
         printed: the last lines that the process wrote to standard output and error.
     """
 
-    outcome: Literal["crashed", "timed_out", "cancelled"]
+    outcome: DeathOutcome
     type: str
     message: str
     output: Path

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-Outcome = Literal["finished", "failed", "crashed", "cancelled", "timed_out"]
+Outcome = Literal["finished", "failed", "crashed", "cancelled", "timed_out", "over_limit"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +61,7 @@ class JobEnded:
 
     Attributes:
         outcome: ``finished``; ``failed`` with an exception; ``crashed`` where the process died; ``cancelled``;
-            ``timed_out`` at the limit.
+            ``timed_out`` at the time limit; ``over_limit`` where it took more memory than it may.
         trace: the trace file, if there is one; unless the outcome is ``finished`` it ends where the recording did.
         message: one line: what happened.
         died_in: the pass, or what else, that was under way when it failed, crashed or ran out of time.

@@ -18,10 +18,14 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Literal
 
-#: Arguments: what to do, the folder, descriptors of the lines and of the lifeline, then the search path.
+from freeze_engine.worker.limits import Excess, Limits, LimitWatch, require_limits
+from freeze_engine.worker.process_tree import ProcessTree
+
+#: Arguments: what to do, the folder, descriptors of the lines and of the lifeline, bytes of memory (0 for no limit),
+#: then the search path.
 _BOOT = (
-    "import sys; task, folder, lines, lifeline, *sys.path[:] = sys.argv[1:]; sys.argv[1:] = []; "
-    "from freeze_engine.worker.child import main; main(task, folder, int(lines), int(lifeline))"
+    "import sys; task, folder, lines, lifeline, memory, *sys.path[:] = sys.argv[1:]; sys.argv[1:] = []; "
+    "from freeze_engine.worker.child import main; main(task, folder, int(lines), int(lifeline), int(memory))"
 )
 _READ_BYTES = 1 << 16
 _LINE_BYTES = 1 << 22
@@ -29,6 +33,9 @@ _OUTPUT_BYTES = 1 << 16
 _LOOK_S = 0.1
 _AFTERWARDS_S = 1.0
 _DEATH_S = 10.0
+#: A process that is ended for what it takes prints first where it is.
+_STACK_S = 0.05
+_NO_LIMITS = Limits()
 Stream = Literal["stdout", "stderr"]
 OnOutput = Callable[[Stream, bytes], None]
 
@@ -42,15 +49,29 @@ class WorkerProcess:
         task: what to do, see `freeze_engine.worker.child`.
         folder: what the task reads and writes.
         trusted: whether anything may be unpickled there.
-        on_output: takes what it prints, as `lines` reads it. Who gives this answers its questions, too: the process
-            then shares standard input.
+        on_output: takes what it prints, as `lines` reads it. The process then shares standard input.
+        limits: what it and all that it starts may take together; it is ended where that is more.
+
+    Raises:
+        FreezerError: the limits cannot be held here.
     """
 
-    def __init__(self, task: str, folder: Path, *, trusted: bool = True, on_output: OnOutput | None = None) -> None:
+    def __init__(
+        self,
+        task: str,
+        folder: Path,
+        *,
+        trusted: bool = True,
+        on_output: OnOutput | None = None,
+        limits: Limits = _NO_LIMITS,
+    ) -> None:
+        require_limits(limits)
         self._on_output = on_output
         self._lock = threading.Lock()
         self._output = bytearray()
         self._unfinished = b""
+        self._tree = ProcessTree()
+        self._watch = LimitWatch(self._tree, limits, self._end_for_limit)
         with contextlib.ExitStack() as stack:
             # The child writes lines to the first pipe, and ends when nobody holds the other end of the second.
             self._lines, lines = _pipe(stack)
@@ -60,15 +81,20 @@ class WorkerProcess:
             self._printed: dict[int, Stream] = {out: "stdout", error: "stderr"}
             self._process = subprocess.Popen(
                 # -u: what is printed right before a crash is not to be lost with Python's buffers.
-                [sys.executable, "-u", "-c", _BOOT, task, str(folder), str(lines), str(lifeline), *_search_path()],
+                [
+                    *(sys.executable, "-u", "-c", _BOOT, task, str(folder), str(lines), str(lifeline)),
+                    *(str(limits.memory_bytes or 0), *_search_path()),
+                ],
                 stdin=subprocess.DEVNULL if on_output is None else None,
                 stdout=out_end,
                 stderr=error_end,
                 pass_fds=(lines, lifeline),
-                env=_environment(trusted),
+                env=self._tree.marked(_environment(trusted)),
                 start_new_session=True,  # an interrupt at the terminal is for the caller
             )
             stack.pop_all()
+        self._tree.begins_with(self._process.pid)
+        self._watch.start()
         for descriptor in (lines, lifeline, out_end, error_end):
             os.close(descriptor)
 
@@ -81,6 +107,11 @@ class WorkerProcess:
     def exit_code(self) -> int | None:
         """What it exited with, negative for a signal; ``None`` before it was found to have ended."""
         return self._process.returncode
+
+    @property
+    def excess(self) -> Excess | None:
+        """The limit that it went past, for which it was ended; ``None`` if it was not."""
+        return self._watch.excess
 
     @property
     def printed(self) -> tuple[str, ...]:
@@ -122,30 +153,32 @@ class WorkerProcess:
                 self._process.send_signal(signal.SIGINT)
 
     def kill(self) -> None:
-        """Ends the process and whatever it started in its session; returns at once."""
+        """Ends the process and whatever it started; returns at once."""
         with self._lock:
             if self._process.returncode is None:
-                self._kill_group()
+                self._tree.kill()
 
     def close(self) -> None:
         """Ends the process, waits for that, and lets go of everything."""
+        self._watch.stop()
         self.kill()
         # A process that hangs inside the kernel cannot be ended; it is left to itself.
         with self._lock, contextlib.suppress(subprocess.TimeoutExpired):
             self._process.wait(_DEATH_S)
+            self._tree.kill()
         for descriptor in (self._lines, self._lifeline, *self._printed):
             os.close(descriptor)
 
     def _has_ended(self) -> bool:
         with self._lock:
             if self._process.returncode is None and self._process.poll() is not None:
-                self._kill_group()
+                self._tree.kill()
             return self._process.returncode is not None
 
-    def _kill_group(self) -> None:
-        # Once the process is gone its group may be as well.
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(self._process.pid, signal.SIGKILL)
+    def _end_for_limit(self) -> None:
+        self.dump_stack()
+        time.sleep(_STACK_S)
+        self.kill()
 
     def _whole_lines(self, data: bytes) -> tuple[bytes | None, ...]:
         *whole, self._unfinished = (self._unfinished + data).split(b"\n")

@@ -19,11 +19,12 @@ from freeze_engine.inputs import parse_input
 from freeze_engine.options import RecordOptions, TorchScriptOptions
 from freeze_engine.trace import Failure, Notice, Step, Trace
 from freeze_engine.worker.child import Send
-from freeze_engine.worker.death import BUILD, CANCELLED, MEASURE, cancelled_text
+from freeze_engine.worker.death import BUILD, CANCELLED, MEASURE, OVER_LIMIT, cancelled_text
 from freeze_engine.worker.estimate import Pace
 from freeze_engine.worker.events import JobEnded, JobEvent, JobPreview, JobProgress, JobStep, event_line
 from freeze_engine.worker.interrupts import Interrupts
 from freeze_engine.worker.journal import TORCH_LOG, Journal
+from freeze_engine.worker.limits import refused_text, was_refused
 from freeze_engine.worker.output import write_output
 from freeze_engine.worker.request import REQUEST, RecordRequest, read_request
 from freeze_engine.worker.user_code import code_of
@@ -55,7 +56,12 @@ def run(folder: Path, send: Send) -> None:
         try:
             ended = _recorded(request, watcher)
         except BaseException as error:  # noqa: BLE001 - whatever ends the recording is its outcome, an exit included
-            ended = _failed(error, watcher, interrupted=interrupts.came or isinstance(error, KeyboardInterrupt))
+            ended = _failed(
+                error,
+                watcher,
+                request.memory_bytes,
+                interrupted=interrupts.came or isinstance(error, KeyboardInterrupt),
+            )
     send(event_line(ended))
 
 
@@ -99,10 +105,13 @@ def _loaded(request: RecordRequest) -> LoadedModel:
         return load_model(request.model, map_location=request.device, trusted=request.trusted)
 
 
-def _failed(error: BaseException, watcher: _JobWatcher, *, interrupted: bool) -> JobEnded:
+def _failed(error: BaseException, watcher: _JobWatcher, memory_bytes: int | None, *, interrupted: bool) -> JobEnded:
     from freeze_engine.backends.failures import partial_trace
 
     ended = _end_by(error, watcher, interrupted=interrupted)
+    if memory_bytes is not None and ended.outcome == "failed" and was_refused(ended.error or ""):
+        text = f"{refused_text(memory_bytes)}, and torch or the model raised {ended.error}"
+        ended = replace(ended, outcome=OVER_LIMIT, message=_first_line(text), error=text, is_refusal=False)
     # An interrupt may come between the parts that hand on what they have.
     trace = partial_trace(error) or (watcher.built if interrupted else None)
     if trace is None:

@@ -8,7 +8,6 @@ from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
 
 from freeze_engine.errors import FreezerError
 from freeze_engine.temporary import temporary_folder
@@ -16,8 +15,10 @@ from freeze_engine.worker.death import (
     BUILD,
     CANCELLED,
     CRASHED,
+    OVER_LIMIT,
     TIMED_OUT,
     Death,
+    DeathOutcome,
     cancelled_text,
     cause_of,
     write_death,
@@ -25,6 +26,7 @@ from freeze_engine.worker.death import (
 from freeze_engine.worker.events import JobEnded, JobEvent, JobPreview, JobProgress, JobStep, read_event
 from freeze_engine.worker.freeze_progress import FreezeProgress
 from freeze_engine.worker.journal import TORCH_LOG, holds_steps, read_now
+from freeze_engine.worker.limits import MEMORY_LIMIT, Excess, Limits, refused_text, was_refused
 from freeze_engine.worker.output import remove_unfinished
 from freeze_engine.worker.process import OnOutput, WorkerProcess
 from freeze_engine.worker.request import REQUEST, RecordRequest, request_text
@@ -42,11 +44,13 @@ class _Told:
         ended: its end, if it told that.
         exit_code: ``None`` where the time ran out.
         printed: the last lines that it wrote to standard output and error.
+        excess: the limit for which it was ended, if it was.
     """
 
     ended: JobEnded | None
     exit_code: int | None
     printed: tuple[str, ...]
+    excess: Excess | None
 
 
 class RecordingProcess:
@@ -174,12 +178,18 @@ class RecordingProcess:
         return self._cancels > (0 if self._task == _RECORD else 1)
 
     def _death(self, told: _Told) -> Death:
-        outcome: Literal["crashed", "timed_out", "cancelled"]
+        outcome: DeathOutcome
+        memory_bytes = self._request.memory_bytes
         if self._cancels or self._is_interrupted:
             outcome, kind, message = CANCELLED, "cancelled", "it was cancelled, and its process ended"
+        elif told.excess is not None:
+            outcome, kind, message = OVER_LIMIT, told.excess.limit, told.excess.message
         elif told.exit_code is None:
             outcome, kind = TIMED_OUT, "time limit"
             message = f"not done after {self._request.limit_s:g} s, the limit"
+        elif memory_bytes is not None and was_refused("\n".join(told.printed)):
+            outcome, kind = OVER_LIMIT, MEMORY_LIMIT
+            message = f"{refused_text(memory_bytes)}, and {cause_of(told.exit_code)[1]}"
         else:
             outcome = CRASHED
             kind, message = cause_of(told.exit_code)
@@ -203,7 +213,7 @@ class RecordingProcess:
             if exit_code is None:
                 process.dump_stack()
                 deque(process.lines(time.monotonic() + _STACK_S), maxlen=0)
-            return _Told(ended, exit_code, process.printed)
+            return _Told(ended, exit_code, process.printed, process.excess)
         finally:
             with self._lock:
                 self._process = None
@@ -214,7 +224,11 @@ class RecordingProcess:
         with self._lock:
             self._task = task
             on_output = self._on_output if task == _RECORD else None
-            self._process = WorkerProcess(task, folder, trusted=self._request.trusted, on_output=on_output)
+            # What is left has to be read, whatever the limit was.
+            limits = Limits(self._request.memory_bytes if task == _RECORD else None)
+            self._process = WorkerProcess(
+                task, folder, trusted=self._request.trusted, on_output=on_output, limits=limits
+            )
             if self._is_unwanted or (task == _RECORD and self._is_interrupted):
                 self._process.kill()
             return self._process

@@ -34,6 +34,8 @@ class RecordRequest:
         trusted: whether code of the caller's machine may run: ``False`` refuses ``package.module:factory`` and
             whatever would be unpickled.
         limit_s: seconds after which the recording is ended, ``None`` for no limit.
+        memory_bytes: how much memory the recording may take, all its processes together, ``None`` for no limit. Needs
+            ``/proc``, as on Linux.
         checks: what to ask of the frozen module afterwards.
         ablation: whether to find out what each pass contributes on its own.
     """
@@ -50,6 +52,7 @@ class RecordRequest:
     name: str | None = None
     trusted: bool = True
     limit_s: float | None = None
+    memory_bytes: int | None = None
     checks: tuple[CheckName, ...] = ()
     ablation: bool = False
 

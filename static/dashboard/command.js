@@ -7,13 +7,15 @@ var FreezerDashboard = FreezerDashboard || {};
   const SECONDS = 12; // freeze_engine.Measure's default
   const INPUT_SETS = 3; // the same
 
+  const UNITS = { M: 2 ** 20, G: 2 ** 30, T: 2 ** 40 };
+
   const OTHER_COMMANDS = ["run", "report", "stats"];
   const PASSED_OVER = ["--backend", "-o", "--output", "--report", "--host", "--port", "--token", "--upload-limit"]; // with a value each
 
   /** What a record form starts with; the same as the message that starts a recording. */
   function emptyRequest(backend, model = "") {
     const options = Object.fromEntries(backend.options.map((option) => [option.id, option.default]));
-    return { model, inputs: [], backend: backend.id, via: null, options, device: null, measure: { latency: true, numerics: true, memory: true, seconds: SECONDS, threads: null, input_sets: INPUT_SETS }, checks: [], ablation: false, limit_s: null, preserve: [] };
+    return { model, inputs: [], backend: backend.id, via: null, options, device: null, measure: { latency: true, numerics: true, memory: true, seconds: SECONDS, threads: null, input_sets: INPUT_SETS }, checks: [], ablation: false, limit_s: null, memory_bytes: null, preserve: [] };
   }
 
   /** Puts a word so that a POSIX shell reads it as one. */
@@ -38,7 +40,13 @@ var FreezerDashboard = FreezerDashboard || {};
     for (const check of request.checks) words.push("--check", check);
     if (request.ablation) words.push("--ablation");
     if (request.limit_s) words.push("--limit", String(request.limit_s));
+    if (request.memory_bytes) words.push("--memory", toSize(request.memory_bytes));
     return words;
+  }
+
+  /** A size as --memory takes it, such as 500M or 4G. */
+  function toSize(bytes) {
+    return bytes % UNITS.G ? `${Math.ceil(bytes / UNITS.M)}M` : `${bytes / UNITS.G}G`;
   }
 
   function optionWords(option, value) {
@@ -102,6 +110,7 @@ var FreezerDashboard = FreezerDashboard || {};
     else if (flag === "--device") request.device = value;
     else if (flag === "--check") request.checks.push(value);
     else if (flag === "--limit") request.limit_s = Number(value);
+    else if (flag === "--memory") request.memory_bytes = parseInt(value, 10) * (UNITS[value.replace(/^\d+|iB$/g, "")] ?? NaN) || null;
     else if (flag === "--seconds") request.measure = { ...request.measure, seconds: Number(value) };
     else if (flag === "--threads") request.measure = { ...request.measure, threads: Number(value) };
     else if (flag === "--input-sets") request.measure = { ...request.measure, input_sets: Number(value) };
@@ -145,5 +154,5 @@ var FreezerDashboard = FreezerDashboard || {};
     return toWords(request, backend).map(quote).join(" ");
   }
 
-  Object.assign(FreezerDashboard, { INPUT_SETS, SECONDS, MEASURES, emptyRequest, quote, toWords, toCommand, fromCommand });
+  Object.assign(FreezerDashboard, { INPUT_SETS, SECONDS, MEASURES, emptyRequest, quote, toSize, toWords, toCommand, fromCommand });
 })();

@@ -4,7 +4,7 @@ var FreezerDashboard = FreezerDashboard || {};
 
 (() => {
   const { h, fill, pairs } = FreezerViewer;
-  const { badge, button, isLive, lasting, MEASURES, placeWords, plural, progress, startWords, toCommand } = FreezerDashboard;
+  const { badge, button, isLive, lasting, MEASURES, placeWords, plural, progress, startWords, toCommand, toSize } = FreezerDashboard;
   const NEAR_END = 40; // px from the end at which the list follows new steps
 
   const ENDS = {
@@ -12,11 +12,12 @@ var FreezerDashboard = FreezerDashboard || {};
     failed: (job) => [job.died_in ? `The freeze failed in ${job.died_in}` : "The freeze failed", "torch's message"],
     crashed: (job) => [job.died_in ? `The recording crashed in ${job.died_in}` : "The recording crashed", "This server and other recordings go on."],
     timed_out: (job) => [job.died_in ? `Stopped at the time limit, in ${job.died_in}` : "Stopped at the time limit", "Give it more time, or measure less."],
+    over_limit: (job) => [job.died_in ? `Stopped at the memory limit, in ${job.died_in}` : "Stopped at the memory limit", "Give it more memory, smaller inputs, or measure less."],
     cancelled: (job) => [job.message[0].toUpperCase() + job.message.slice(1), job.trace || job.preview ? "What was recorded until then is kept." : "No trace was kept of it."],
   };
 
   /** What a request asks for: [what, words]. */
-  function askedWords({ inputs, device, measure, options, preserve, checks, ablation, limit_s: limit }, backend, site) {
+  function askedWords({ inputs, device, measure, options, preserve, checks, ablation, limit_s: limit, memory_bytes: memory }, backend, site) {
     const chosen = backend.options.flatMap((option) => optionWords(option, options[option.id]));
     const kinds = measure ? MEASURES.filter((name) => measure[name]).join(", ") : "nothing";
     return [
@@ -28,6 +29,7 @@ var FreezerDashboard = FreezerDashboard || {};
       ...(checks.length ? [["checked", site.checks.filter(({ id }) => checks.includes(id)).map(({ label }) => label).join(", ")]] : []),
       ...(ablation ? [["afterwards", "frozen again without each pass"]] : []),
       ["time limit", limit ? lasting(limit) : "none"],
+      ["memory limit", memory ? toSize(memory) : "none"],
     ];
   }
 
@@ -155,7 +157,7 @@ var FreezerDashboard = FreezerDashboard || {};
 
     showEnd(job) {
       const [title, note] = ENDS[job.state](job);
-      const bad = ["failed", "crashed", "timed_out"].includes(job.state);
+      const bad = ["failed", "crashed", "timed_out", "over_limit"].includes(job.state);
       this.end.classList.toggle("fd-bad-end", bad);
       if (bad) this.end.setAttribute("role", "alert");
       const message = job.error && h("pre", { tabindex: "0" }, job.error);

@@ -6,6 +6,8 @@ var FreezerDashboard = FreezerDashboard || {};
   const { h, fill } = FreezerViewer;
   const { checkbox, field, INPUT_SETS, MEASURES, SECONDS } = FreezerDashboard;
   const NOTHING = { latency: false, numerics: false, memory: false, seconds: SECONDS, threads: null, input_sets: INPUT_SETS };
+  const MIB = 2 ** 20;
+  const GIB = 2 ** 30;
   const WORDS = {
     latency: ["Latency", "of every step that can be run, with intervals"],
     numerics: ["Numerics", "how far the outputs are from eager's"],
@@ -28,8 +30,9 @@ var FreezerDashboard = FreezerDashboard || {};
       this.threads = this.number("Threads", measure.threads, "on the CPU", { min: "1", step: "1", placeholder: "torch's" });
       this.sets = this.number("Sets of inputs", measure.input_sets, "the given one, and generated ones like it", { min: "1", step: "1" });
       this.limit = this.number("Time limit, seconds", request.limit_s, "ends a recording that hangs", { min: "1", step: "1", placeholder: "none" });
+      this.memory = this.number("Memory limit, GiB", request.memory_bytes && request.memory_bytes / GIB, "ends a recording that takes more", { min: "0.5", step: "0.5", placeholder: "none" });
       this.enable(measure);
-      const fields = [this.seconds, this.threads, this.sets, this.limit];
+      const fields = [this.seconds, this.threads, this.sets, this.limit, this.memory];
       fill(this.element, this.boxes.map(({ element }) => element), h("div.fd-pair", null, fields.map(({ element }) => element)));
     }
 
@@ -43,12 +46,13 @@ var FreezerDashboard = FreezerDashboard || {};
     }
 
     update() {
-      const { seconds, threads, sets, limit } = this;
+      const { seconds, threads, sets, limit, memory } = this;
       const orNone = ({ control }) => (control.value === "" ? null : control.valueAsNumber);
       const asked = Object.fromEntries(this.boxes.map(({ name, input }) => [name, input.checked]));
       const some = MEASURES.some((name) => asked[name]);
       this.request.measure = some ? { ...asked, seconds: seconds.control.valueAsNumber, threads: orNone(threads), input_sets: sets.control.valueAsNumber } : null;
       this.request.limit_s = orNone(limit);
+      this.request.memory_bytes = orNone(memory) && Math.ceil((orNone(memory) * GIB) / MIB) * MIB;
       this.enable(asked);
       this.check();
       this.onchange();
@@ -56,13 +60,14 @@ var FreezerDashboard = FreezerDashboard || {};
 
     /** Says beside each number what is wrong with it; returns whether nothing is. */
     check() {
-      const { measure, limit_s: limit } = this.request;
+      const { measure, limit_s: limit, memory_bytes: memory } = this.request;
       const whole = (value) => Number.isInteger(value) && value > 0;
       const checks = [
         [this.seconds, !measure?.latency || measure.seconds > 0, "Give a number of seconds above 0."],
         [this.threads, !measure?.latency || measure.threads === null || whole(measure.threads), "Give a whole number above 0, or nothing for torch's own."],
         [this.sets, !measure?.numerics || whole(measure.input_sets), "Give a whole number above 0."],
         [this.limit, limit === null || limit > 0, "Give a number of seconds above 0, or nothing for no limit."],
+        [this.memory, memory === null || memory > 0, "Give a number of GiB above 0, or nothing for no limit."],
       ];
       for (const [place, isRight, words] of checks) place.error(isRight ? null : words);
       return checks.every(([, isRight]) => isRight);

@@ -54,6 +54,7 @@ var FreezerDashboard = FreezerDashboard || {};
     failed: { word: "freeze failed", tone: "bad" },
     crashed: { word: "crashed", tone: "bad" },
     timed_out: { word: "out of time", tone: "bad" },
+    over_limit: { word: "over its limit", tone: "bad" },
     cancelled: { word: "cancelled", tone: "quiet" },
   };
 

@@ -196,6 +196,7 @@ def test_one_click_records_an_example(opened: Opener) -> None:
         "checks": [],
         "ablation": False,
         "limit_s": None,
+        "memory_bytes": None,
         "preserve": [],
     }
     expect(page.locator("h1")).to_have_text("Starting the recording …")
@@ -458,6 +459,7 @@ def test_the_badge_tells_what_runs_and_how_many_wait(opened: Opener) -> None:
         ("failed", "The freeze failed in FoldConvBatchnorm"),
         ("crashed", "The recording crashed in FoldConvBatchnorm"),
         ("timed_out", "Stopped at the time limit, in FoldConvBatchnorm"),
+        ("over_limit", "Stopped at the memory limit, in FoldConvBatchnorm"),
     ],
 )
 def test_a_bad_end(opened: Opener, state: str, words: str) -> None:
@@ -617,6 +619,8 @@ def test_an_example_is_recorded_with_the_backend_chosen(opened: Opener) -> None:
         "freezer-ui record model.pt --input 1x3 --input mask=1x3:bool --via trace --device cuda:0 --no-latency",
         "freezer-ui record model.pt --preserve a.b c --no-optimize-numerics --other-method encode --no-measure",
         "freezer-ui record 'a model.pt' --optimize-for-inference --no-numerics --seconds 2.5 --threads 1 --limit 90",
+        "freezer-ui record example:counter --memory 4G",
+        "freezer-ui record example:counter --limit 90 --memory 1500M",
         "freezer-ui record example:counter --backend inductor",
         "freezer-ui record m.pt2 --input 1x3 --backend inductor --mode max-autotune --no-dynamic --fresh-caches",
         "freezer-ui record m.pt2 --without constant_fold --check stale_weights --ablation",

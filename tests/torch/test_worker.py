@@ -383,6 +383,34 @@ def test_a_hang_ends_at_the_limit(model, place, output, monkeypatch):
     assert any("worker_models.py" in line for line in ended.log)
 
 
+MEMORY = 1 << 30
+
+
+@pytest.mark.parametrize(
+    ("model", "place"), [("inside_growth", PROPAGATION), ("outside_growth", ("build", "loading the model", None))]
+)
+def test_what_takes_more_memory_than_it_may_is_ended_with_its_steps(model, place, output):
+    job = Job(output, model, memory_bytes=MEMORY)
+    ended = job.run()
+    kept = None if place[2] is None else output
+    assert (ended.outcome, ended.trace, ended.died_in) == ("over_limit", kept, place[1])
+    where = f"in {place[1]} of {place[2]}" if place[2] else f"while {place[1]}"
+    taken = re.fullmatch(rf"(it took [\d.]+ GiB of memory, more than its limit of 1 GiB), {where}", ended.message)
+    assert taken, ended.message
+    assert any("worker_models.py" in line for line in ended.log)
+    if kept:
+        assert fe.load(output).failure == fe.Failure("memory limit", taken[1], *place, len(job.of(fe.JobStep)) - 1)
+
+
+@pytest.mark.parametrize("backend", ["torchscript", "inductor"])
+def test_an_allocation_far_past_the_limit_is_refused_before_the_machine_swaps(backend, output):
+    ended = Job(output, "too_large", memory_bytes=MEMORY, backend=backend).run()
+    assert (ended.outcome, ended.trace, ended.died_in) == ("over_limit", None, "loading the model")
+    said = "it asked for more memory than its limit of 1 GiB leaves, and torch or the model raised MODEL"
+    assert ended.message.startswith(said)
+    assert "can't allocate memory" in (ended.error or "")
+
+
 CANCELLED = "it was cancelled, and its process ended"
 KEEPING = fe.JobProgress("keeping what was recorded", 0, 0, None)
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import itertools
 import os
 import signal
+import subprocess
 import sys
 import tempfile
 import time
@@ -150,6 +152,22 @@ def inside_kill():
 
 def inside_exit():
     return _calling(lambda: os._exit(7))
+
+
+def inside_growth():
+    return _calling(lambda: _KEPT.extend(bytearray(1 << 22) for _ in itertools.count()))
+
+
+def outside_growth():
+    """Starts processes that leave its session and take the memory."""
+    code = "import time; data = bytearray(300 << 20); time.sleep(1000)"
+    for _ in range(4):
+        subprocess.Popen([sys.executable, "-c", code], start_new_session=True)
+    time.sleep(1000)
+
+
+def too_large():
+    return Net().eval(), (torch.ones(1 << 14, 3, 1 << 9, 1 << 9).expand(1, -1, -1, -1, -1),)
 
 
 def inside_hang():

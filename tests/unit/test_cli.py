@@ -215,7 +215,7 @@ def test_record_asks_for_what_the_options_say(engine: FakeEngine, capsys: pytest
     inputs = ["--input", "1x3", "--input", "flag=bool:true"]
     names = ["--preserve", "a.b", "c", "--preserve", "d", "--other-method", "extra"]
     switches = ["--no-optimize-numerics", "--optimize-for-inference", "--no-latency", "--no-memory", "--via", "trace"]
-    places = ["--device", "cuda:0", "-o", "out.fztrace", "--limit", "90", "--check", "stale_weights"]
+    places = ["--device", "cuda:0", "-o", "out.fztrace", "--limit", "90", "--memory", "4G", "--check", "stale_weights"]
     passes = ["--without", "RemoveDropout", "--without", "FrozenConcatLinear", "--ablation"]
     words = ["record", "pkg:make", *inputs, *names, *switches, *places, *passes]
     assert main(words) == 0
@@ -233,6 +233,7 @@ def test_record_asks_for_what_the_options_say(engine: FakeEngine, capsys: pytest
             call="freezer-ui " + " ".join(words),
             name="make",
             limit_s=90.0,
+            memory_bytes=4 << 30,
             checks=("stale_weights",),
             ablation=True,
         )
@@ -366,6 +367,11 @@ def test_a_refusal_after_the_freeze_keeps_the_trace(engine: FakeEngine, capsys: 
         (
             fe.JobEnded("timed_out", Path("a"), "not done after 9 s, the limit, in Inline", "Inline"),
             "the recording was ended: not done after 9 s, the limit, in Inline",
+        ),
+        (
+            fe.JobEnded("over_limit", Path("a"), "it took 2 GiB of memory, in Inline", "Inline"),
+            "the recording was ended: it took 2 GiB of memory, in Inline\n"
+            "Give it more with --memory, or let it do less: smaller inputs, --no-measure, --no-memory, fewer checks.",
         ),
     ],
 )

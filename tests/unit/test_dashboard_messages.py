@@ -38,6 +38,7 @@ RECORD = {
         "input_sets": 2,
     },
     "limit_s": 90,
+    "memory_bytes": 1 << 32,
     "preserve": ["a.b"],
 }
 INDUCTOR: dict[str, Any] = {"backend": "inductor", "options": {}, "preserve": []}
@@ -99,6 +100,7 @@ def test_a_recording_is_asked_for(server: Server, tmp_path: Path) -> None:
         name="counter",
         trusted=False,
         limit_s=90.0,
+        memory_bytes=1 << 32,
     )
     assert request.output.parent == tmp_path / "data" / "freezer-ui" / "recordings"
 
@@ -140,6 +142,7 @@ def test_a_form_can_be_filled_for_a_recording_of_the_command_line(tmp_path: Path
         "checks": [],
         "ablation": False,
         "limit_s": None,
+        "memory_bytes": None,
         "preserve": [],
     }
 
@@ -233,6 +236,9 @@ def test_what_is_left_out_has_a_default(server: Server) -> None:
         ({"measure": {"input_sets": True}}, "input_sets is True; it has to be a whole number from 1 to"),
         ({"limit_s": float("nan")}, "limit_s is nan; it has to be a number of seconds"),
         ({"limit_s": True}, "limit_s is True"),
+        ({"memory_bytes": 1.5}, "memory_bytes is 1.5; it has to be a whole number of bytes"),
+        ({"memory_bytes": 0}, "memory_bytes is 0"),
+        ({"memory_bytes": True}, "memory_bytes is True"),
         ({"checks": ["stale"]}, "checks is 'stale'; it has to be one of stale_weights"),
         ({"ablation": 1}, "ablation is 1; it has to be true or false"),
     ],

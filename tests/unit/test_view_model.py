@@ -341,6 +341,7 @@ def test_a_failure_before_any_step_of_its_method_points_at_the_last_step():
         (("SIGSEGV", "the process was ended"), "The process died (SIGSEGV) in Fold", "The process was ended", "died"),
         (("exit code 7", "ended"), "The process died (exit code 7) in Fold", "Ended", "died"),
         (("time limit", "not done"), "The time limit was reached in Fold", "Not done", "time limit"),
+        (("memory limit", "it took"), "The memory limit was reached in Fold", "It took", "memory limit"),
         (("cancelled", "it was"), "The recording was cancelled in Fold", "It was", "cancelled"),
         (
             ("KeyboardInterrupt", ""),

@@ -40,6 +40,7 @@ REQUESTS = (
         name="net",
         trusted=False,
         limit_s=2.5,
+        memory_bytes=1 << 32,
         checks=("stale_weights",),
     ),
     fe.RecordRequest("m:f", Path("c"), measure=None),

@@ -32,6 +32,8 @@ def advice(ended: fe.JobEnded, via: str | None) -> str | None:
         ended: how the recording ended.
         via: how the module was to get into TorchScript, as the user said it.
     """
+    if ended.outcome == "over_limit":
+        return "Give it more with --memory, or let it do less: smaller inputs, --no-measure, --no-memory, fewer checks."
     error = ended.error or ""
     for text, remedy in _KNOWN:
         if text in error:

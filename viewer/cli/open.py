@@ -17,7 +17,7 @@ from urllib.parse import urlencode
 
 import freeze_engine as fe
 from viewer.cli.command import COMMAND_NAMES, FINE, CommandError
-from viewer.cli.recording import add_recording_arguments, check_recording, model_name, recording_request
+from viewer.cli.recording import add_recording_arguments, check_recording, model_name, recording_request, size_bytes
 from viewer.cli.terminal import remark, say
 
 if TYPE_CHECKING:
@@ -25,8 +25,6 @@ if TYPE_CHECKING:
 
 _TOKEN_VARIABLE: Final = "FREEZER_UI_TOKEN"
 _TOKEN: Final = re.compile(r"[\w.~-]{16,200}", re.ASCII)
-_SIZE: Final = re.compile(r"(\d{1,6})([MGT])(iB)?")
-_UNITS: Final = {"M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 _FACTORY: Final = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*(\.[^\W\d]\w*)*")
 _EXAMPLE: Final = "example:"
 _MAX_JOBS: Final = 64
@@ -78,7 +76,7 @@ class OpenCommand:
         )
         add(
             "--upload-limit",
-            type=_size,
+            type=size_bytes,
             default=4 << 30,
             metavar="SIZE",
             help="how large an uploaded file may be, such as 500M or 4G (default: 4G)",
@@ -267,10 +265,3 @@ def _count(text: str) -> int:
     if not (text.isascii() and text.isdecimal()) or not 0 < int(text) <= _MAX_JOBS:
         raise argparse.ArgumentTypeError(f"{text} is no number of recordings; give one from 1 to {_MAX_JOBS}")
     return int(text)
-
-
-def _size(text: str) -> int:
-    match = _SIZE.fullmatch(text)
-    if match is None or int(match[1]) == 0:
-        raise argparse.ArgumentTypeError(f"{text} is no size; give one such as 500M or 4G")
-    return int(match[1]) * _UNITS[match[2]]

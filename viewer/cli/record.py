@@ -29,8 +29,8 @@ class RecordCommand:
     With --backend inductor the model is compiled for its inputs, by torch.compile with freezing, and MODEL cannot be a
     TorchScript file.
 
-    The freeze runs in a process of its own. Where torch crashes, or is ended by --limit or Ctrl-C, the trace holds what
-    was recorded until then. Where torch does not heed Ctrl-C, a second one ends it all the same.
+    The freeze runs in a process of its own. Where torch crashes, or is ended by --limit, --memory or Ctrl-C, the trace
+    holds what was recorded until then. Where torch does not heed Ctrl-C, a second one ends it all the same.
     """
 
     name: ClassVar[str] = "record"
@@ -115,7 +115,8 @@ class _Run:
 def _failure(ended: fe.JobEnded, kept: str, via: str | None) -> CommandError:
     if ended.is_refusal:
         return CommandError(ended.error or ended.message, details=ended.traceback)
-    what = {"crashed": "the recording crashed", "timed_out": "the recording was ended"}
+    ended_by_limit = dict.fromkeys(("timed_out", "over_limit"), "the recording was ended")
+    what = {"crashed": "the recording crashed"} | ended_by_limit
     text = f"{what.get(ended.outcome, 'the freeze failed')}: {ended.error or ended.message}"
     lines = [line for line in (text, advice(ended, via), kept) if line]
     return CommandError("\n".join(lines), FREEZE_FAILED, details=ended.traceback)

@@ -16,6 +16,8 @@ _OPTIONS: Final = {
     "torchscript": ("via", "preserve", "no_optimize_numerics", "optimize_for_inference", "other_method"),
     "inductor": ("mode", "dynamic", "fullgraph", "max_autotune", "discard_parameters", "fresh_caches"),
 }
+_SIZE: Final = re.compile(r"(\d{1,6})([MGT])(iB)?", re.ASCII)
+_UNITS: Final = {"M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 
 
 def add_freeze_arguments(parser: argparse._ActionsContainer) -> list[argparse.Action]:
@@ -61,6 +63,7 @@ def add_recording_arguments(parser: argparse._ActionsContainer) -> list[argparse
     add = parser.add_argument
     check = f"ask this of the frozen module afterwards: {', '.join(fe.CHECKS)}, or all; may be given several times"
     limit = "end the recording after so many seconds, such as one that hangs"
+    memory = "end the recording if all its processes together take more than this much memory, such as 500M or 4G"
     sets = "inputs to take numeric errors on: the given ones and generated ones like them (default: 3)"
     return [
         *add_freeze_arguments(parser),
@@ -74,6 +77,7 @@ def add_recording_arguments(parser: argparse._ActionsContainer) -> list[argparse
         add("--check", action="append", default=[], choices=(*fe.CHECKS, "all"), metavar="NAME", help=check),
         add("--ablation", action="store_true", help="freeze again without each pass, to tell what it contributes"),
         add("--limit", type=seconds, metavar="S", help=limit),
+        add("--memory", type=size_bytes, metavar="SIZE", help=memory),
     ]
 
 
@@ -128,6 +132,7 @@ def recording_request(arguments: argparse.Namespace, model: str, output: Path) -
         call=arguments.command_line,
         name=model_name(model),
         limit_s=arguments.limit,
+        memory_bytes=arguments.memory,
         checks=checks(arguments),
         ablation=arguments.ablation,
     )
@@ -198,6 +203,24 @@ def count(text: str) -> int:
     if not text.isdecimal() or int(text) < 1:
         raise argparse.ArgumentTypeError(f"{text} is no count; give 1 or more")
     return int(text)
+
+
+def size_bytes(text: str) -> int:
+    """Reads a size with a unit.
+
+    Args:
+        text: the argument.
+
+    Returns:
+        The size in bytes.
+
+    Raises:
+        argparse.ArgumentTypeError: if it is none.
+    """
+    match = _SIZE.fullmatch(text)
+    if match is None or int(match[1]) == 0:
+        raise argparse.ArgumentTypeError(f"{text} is no size; give one such as 500M or 4G")
+    return int(match[1]) * _UNITS[match[2]]
 
 
 def seconds(text: str) -> float:

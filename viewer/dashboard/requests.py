@@ -17,6 +17,7 @@ _EXAMPLE: Final = "example:"
 _VIA: Final = (None, "script", "trace")
 _MAX_SECONDS: Final = 3_600.0
 _MAX_COUNT: Final = 1_024
+_MAX_BYTES: Final = 1 << 50
 _MAX_CALL: Final = 1 << 16
 _OPTIONS: Final[Mapping[str, type[fe.TorchScriptOptions] | type[fe.InductorOptions]]] = {
     "torchscript": fe.TorchScriptOptions,
@@ -92,6 +93,7 @@ def record_request(message: Mapping[str, Any], folder: Path, now: datetime) -> f
     options = _options(message.get("options"), offer)
     measure = _measure(message.get("measure"))
     limit_s = _seconds(message.get("limit_s"), "limit_s")
+    memory_bytes = _bytes(message.get("memory_bytes"), "memory_bytes")
     checks = tuple(_one_of(each, fe.CHECKS, "checks") for each in _texts(message.get("checks"), "checks"))
     ablation = _flag(message.get("ablation", False), "ablation")
     call = _call(message.get("call"))
@@ -109,6 +111,7 @@ def record_request(message: Mapping[str, Any], folder: Path, now: datetime) -> f
         name=name,
         trusted=False,
         limit_s=limit_s,
+        memory_bytes=memory_bytes,
         checks=checks,
         ablation=ablation,
     )
@@ -137,6 +140,7 @@ def form_values(request: fe.RecordRequest) -> dict[str, Any]:
         "checks": list(request.checks),
         "ablation": request.ablation,
         "limit_s": request.limit_s,
+        "memory_bytes": request.memory_bytes,
         "preserve": list(getattr(options, "preserved_attrs", ())),
     }
 
@@ -228,6 +232,14 @@ def _seconds(value: object, name: str) -> float | None:
     if not 0 < value <= _MAX_SECONDS:
         raise fe.FreezerError(f"{name} is {value} s; give more than 0 and at most {_MAX_SECONDS:.0f}.")
     return float(value)
+
+
+def _bytes(value: object, name: str) -> int | None:
+    if value is None:
+        return None
+    if type(value) is not int or not 0 < value <= _MAX_BYTES:
+        raise _wrong(name, f"a whole number of bytes from 1 to {_MAX_BYTES}", value)
+    return value
 
 
 def _one_of(value: Any, allowed: tuple[Any, ...], name: str) -> Any:

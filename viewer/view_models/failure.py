@@ -10,7 +10,8 @@ import freeze_engine as fe
 LAST_WORDS: Final = "last_words"
 """Code of the notice that holds what was last logged before the process died."""
 
-_TIME_LIMIT: Final = "time limit"
+#: What a recording that was ended for it can have reached, by the type of its failure.
+_LIMITS: Final = ("time limit", "memory limit", "process limit")
 _CANCELLED: Final = "cancelled"
 _INTERRUPT: Final = "KeyboardInterrupt"
 _DEATH: Final = re.compile(r"SIG[A-Z0-9+]+|signal \d+|exit code \d+")
@@ -48,7 +49,7 @@ def failure_view(trace: fe.Trace) -> dict[str, Any] | None:
 def _sign(failure: fe.Failure) -> str:
     if failure.type in (_CANCELLED, _INTERRUPT):
         return _CANCELLED
-    return _TIME_LIMIT if failure.type == _TIME_LIMIT else "died" if has_died(failure) else "failed"
+    return failure.type if failure.type in _LIMITS else "died" if has_died(failure) else "failed"
 
 
 def step_before(trace: fe.Trace, failure: fe.Failure) -> int | None:
@@ -61,8 +62,8 @@ def failure_title(failure: fe.Failure) -> str:
     """Returns one sentence (``The process died (SIGSEGV) in ConstantPropagation``), without its full stop."""
     after = failure.stage in _AFTER_THE_FREEZE
     sign = _sign(failure)
-    if sign == _TIME_LIMIT:
-        what = "The time limit was reached"
+    if sign in _LIMITS:
+        what = f"The {sign} was reached"
     elif sign == _CANCELLED:
         what = "The recording was cancelled"
     elif sign == "died":
@@ -105,7 +106,7 @@ def knows_constants(trace: fe.Trace) -> bool:
 
 def has_died(failure: fe.Failure) -> bool:
     """Returns whether the process was ended, and no exception was raised in it."""
-    return failure.type in (_TIME_LIMIT, _CANCELLED) or _DEATH.fullmatch(failure.type) is not None
+    return failure.type in (*_LIMITS, _CANCELLED) or _DEATH.fullmatch(failure.type) is not None
 
 
 def notice_parts(notice: fe.Notice) -> tuple[str, str | None]:

@@ -1,0 +1,150 @@
+"""How much a worker may take, all its processes together, and what ends it where it takes more."""
+
+from __future__ import annotations
+
+import os
+import resource
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from freeze_engine.errors import FreezerError
+from freeze_engine.worker.process_tree import HAS_PROC, ProcessTree
+
+MEMORY_LIMIT: Final = "memory limit"
+PROCESS_LIMIT: Final = "process limit"
+LimitName = Literal["memory limit", "process limit"]
+
+_LOOK_S: Final = 0.05
+#: Looking takes at most one part in so many of a processor, whatever else runs on the machine.
+_SHARE: Final = 50
+_MIB: Final = 1 << 20
+#: What Python, torch and its libraries reserve without using it (torch 2.13 on the CPU: 110 MiB, stacks apart).
+_RESERVED_BYTES: Final = 256 * _MIB
+_STACK_BYTES: Final = 8 * _MIB
+#: What Python, torch's allocator (c10/core/impl/alloc_cpu.cpp, torch 2.13) and C++ say of memory that they did not get.
+_REFUSALS: Final = ("MemoryError", "not enough memory", "Cannot allocate memory", "can't allocate memory", "bad_alloc")
+_UNITS: Final = ("bytes", "KiB", "MiB", "GiB", "TiB")
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What all processes of a worker may take together.
+
+    Attributes:
+        memory_bytes: anonymous and shared memory, swapped out or not; ``None`` for no limit.
+        processes: how many may run at a time; ``None`` for no limit.
+    """
+
+    memory_bytes: int | None = None
+    processes: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Excess:
+    """A limit that a worker went past.
+
+    Attributes:
+        limit: which one.
+        message: how much it took, and what it may take, as part of a sentence.
+    """
+
+    limit: LimitName
+    message: str
+
+
+class LimitWatch:
+    """Looks at what the processes of a worker take, on a thread of its own, and has it ended where that is too much.
+
+    Args:
+        tree: the processes.
+        limits: what they may take.
+        end: ends them; called once, on the thread.
+
+    Attributes:
+        excess: the limit that was passed, ``None`` if none was.
+    """
+
+    def __init__(self, tree: ProcessTree, limits: Limits, end: Callable[[], None]) -> None:
+        self.excess: Excess | None = None
+        self._tree = tree
+        self._limits = limits
+        self._end = end
+        self._stopped = threading.Event()
+        self._thread = threading.Thread(target=self._look, name="limits of a worker", daemon=True)
+
+    def start(self) -> None:
+        """Begins to look, if there is a limit."""
+        if self._limits != Limits():
+            self._thread.start()
+
+    def stop(self) -> None:
+        """Ends it and waits for that."""
+        self._stopped.set()
+        if self._thread.ident is not None and self._thread is not threading.current_thread():
+            self._thread.join()
+
+    def _look(self) -> None:
+        pause_s = 0.0
+        while not self._stopped.wait(pause_s):
+            began_s = time.thread_time()
+            self.excess = self._found()
+            if self.excess is not None:
+                self._end()
+                return
+            pause_s = max(_LOOK_S, (time.thread_time() - began_s) * _SHARE)
+
+    def _found(self) -> Excess | None:
+        most, limit_bytes = self._limits.processes, self._limits.memory_bytes
+        if most is not None and len(self._tree.pids()) > most:
+            return Excess(PROCESS_LIMIT, f"it started more than {most} processes, its limit")
+        taken = None if limit_bytes is None else self._tree.takes_more_than(limit_bytes)
+        if taken is None or limit_bytes is None:
+            return None
+        text = f"it took {size_text(taken)} of memory, more than its limit of {size_text(limit_bytes)}"
+        return Excess(MEMORY_LIMIT, text)
+
+
+def require_limits(limits: Limits) -> None:
+    """Checks that limits can be held here.
+
+    Raises:
+        FreezerError: they cannot.
+    """
+    if limits != Limits() and not HAS_PROC:
+        raise FreezerError("a memory limit needs /proc, as on Linux: what processes take cannot be seen here; leave it")
+
+
+def limit_this_process(memory_bytes: int) -> None:
+    """Makes the system refuse this process, and each that it starts, memory that no limit would leave it.
+
+    So an allocation that is far too large fails at once, and the process can tell where, before the machine swaps.
+    What is reserved and not used counts here, other than in `LimitWatch`; so there is room for it.
+
+    Args:
+        memory_bytes: the limit of the worker.
+    """
+    threads = max(os.cpu_count() or 1, 16)
+    wanted = memory_bytes + _RESERVED_BYTES + 2 * threads * _STACK_BYTES
+    _, hard = resource.getrlimit(resource.RLIMIT_DATA)
+    resource.setrlimit(resource.RLIMIT_DATA, (wanted if hard == resource.RLIM_INFINITY else min(wanted, hard), hard))
+
+
+def was_refused(text: str) -> bool:
+    """Returns whether an error's text, or what a process printed last, says that memory was refused."""
+    return any(refusal in text for refusal in _REFUSALS)
+
+
+def refused_text(memory_bytes: int) -> str:
+    """Returns what to say where a process with a limit was refused memory, as part of a sentence."""
+    return f"it asked for more memory than its limit of {size_text(memory_bytes)} leaves"
+
+
+def size_text(size_bytes: int) -> str:
+    """Returns a size with a unit, such as ``1.5 GiB``."""
+    size, unit = float(size_bytes), 0
+    while size >= 1024 and unit < len(_UNITS) - 1:
+        size, unit = size / 1024, unit + 1
+    return f"{size:.4g} {_UNITS[unit]}"

@@ -1,0 +1,151 @@
+"""What processes of a worker take, all together, and how they are ended: with real processes."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+
+import pytest
+
+from freeze_engine.errors import FreezerError
+from freeze_engine.worker import limits
+from freeze_engine.worker.limits import MEMORY_LIMIT, PROCESS_LIMIT, Limits, LimitWatch, size_text, was_refused
+from freeze_engine.worker.process_tree import HAS_PROC, ProcessTree
+
+pytestmark = pytest.mark.skipif(not HAS_PROC, reason="needs /proc")
+
+MIB = 1 << 20
+WAIT = "import sys; print('ready', flush=True); sys.stdin.read()"
+#: Starts a process that leaves the session and whose parent ends at once.
+LEAVING = f"""
+import os, subprocess, sys
+middle = "import subprocess, sys; subprocess.Popen([sys.executable, '-c', sys.argv[1]], start_new_session=True)"
+subprocess.run([sys.executable, "-c", middle, "print('ready', flush=True); import time; time.sleep(600)"])
+{WAIT}
+"""
+FORKING = f"""
+import os
+data = b"x" * ({MIB} * 64)
+for _ in range(3):
+    if os.fork() == 0:
+        import signal
+        signal.pause()
+{WAIT}
+"""
+
+
+@contextlib.contextmanager
+def tree_of(code: str, environment: dict[str, str] | None = None) -> Iterator[ProcessTree]:
+    """Starts Python with some code as the first process of a tree, and waits until each that prints is ready."""
+    tree = ProcessTree()
+    process = subprocess.Popen(
+        [sys.executable, "-c", code],
+        env=tree.marked(dict(os.environ) | (environment or {})),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        start_new_session=True,
+    )
+    tree.begins_with(process.pid)
+    try:
+        for _ in range(code.count("'ready'")):
+            assert process.stdout.readline() == b"ready\n"
+        yield tree
+    finally:
+        tree.kill()
+        process.communicate()
+        assert tree.pids() == []
+
+
+def test_a_process_that_left_its_session_and_lost_its_parent_still_belongs():
+    with tree_of(LEAVING) as tree:
+        first, other = tree.pids()
+        assert os.getsid(other) == other != first
+
+
+def test_a_tree_in_a_tree_belongs_to_both():
+    outer = ProcessTree()
+    outer.begins_with(os.getpid())
+    with tree_of(LEAVING, outer.marked({})) as inner:
+        assert set(inner.pids()) < set(outer.pids())
+    assert os.getpid() in outer.pids()
+
+
+def test_memory_that_processes_share_since_a_fork_counts_once():
+    with tree_of(FORKING) as tree:
+        assert len(tree.pids()) == 4
+        assert 64 * MIB < tree.memory_bytes() < 2 * 64 * MIB
+        assert tree.takes_more_than(2 * 64 * MIB) is None
+        assert (tree.takes_more_than(32 * MIB) or 0) > 64 * MIB
+
+
+@pytest.mark.parametrize(
+    ("allowed", "limit", "said"),
+    [
+        (Limits(memory_bytes=32 * MIB), MEMORY_LIMIT, " of memory, more than its limit of 32 MiB"),
+        (Limits(processes=3), PROCESS_LIMIT, "it started more than 3 processes, its limit"),
+    ],
+)
+def test_what_takes_too_much_is_ended(allowed, limit, said):
+    with tree_of(FORKING) as tree:
+        ended = threading.Event()
+        watch = LimitWatch(tree, allowed, ended.set)
+        watch.start()
+        assert ended.wait(60)
+        watch.stop()
+    assert watch.excess is not None
+    assert (watch.excess.limit, watch.excess.message[-len(said) :]) == (limit, said)
+
+
+def test_what_takes_no_more_than_it_may_goes_on():
+    with tree_of(WAIT) as tree:
+        watch = LimitWatch(tree, Limits(memory_bytes=1 << 40, processes=1), tree.kill)
+        watch.start()
+        watch.stop()
+        assert watch.excess is None
+        assert len(tree.pids()) == 1
+
+
+def test_an_allocation_that_no_limit_leaves_room_for_fails_in_the_process():
+    code = """
+from freeze_engine.worker.limits import limit_this_process
+limit_this_process(64 << 20)
+small = bytes(32 << 20)
+try:
+    bytes(1 << 40)
+except MemoryError as error:
+    print("refused")
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "refused\n"
+
+
+def test_a_limit_that_cannot_be_held_is_refused(monkeypatch):
+    monkeypatch.setattr(limits, "HAS_PROC", False)
+    limits.require_limits(Limits())
+    with pytest.raises(FreezerError, match="needs /proc"):
+        limits.require_limits(Limits(memory_bytes=1))
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("MemoryError", True),
+        ("DefaultCPUAllocator: can't allocate memory: you tried to allocate 8 bytes", True),
+        ("terminate called after throwing an instance of 'std::bad_alloc'", True),
+        ("OSError: [Errno 12] Cannot allocate memory", True),
+        ("RuntimeError: mat1 and mat2 shapes cannot be multiplied", False),
+    ],
+)
+def test_what_says_that_memory_was_refused(text, expected):
+    assert was_refused(text) is expected
+
+
+@pytest.mark.parametrize(
+    ("size", "text"), [(0, "0 bytes"), (1536, "1.5 KiB"), (4 << 30, "4 GiB"), (5 << 50, "5120 TiB")]
+)
+def test_sizes_have_units(size, text):
+    assert size_text(size) == text
