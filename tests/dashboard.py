@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import http.client
+import json
 import os
 import signal
 import subprocess
@@ -10,6 +11,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
@@ -41,10 +43,15 @@ class RunningServer:
     def token(self) -> str:
         return parse_qs(urlsplit(self.link).query)["token"][0]
 
-    @property
+    @cached_property
     def cookie(self) -> dict[str, str]:
         """The headers of a browser that was let in."""
-        return {"Cookie": f"freezer-ui-{self.port}={self.token}"}
+        return {"Cookie": self.ask(f"/?token={self.token}").headers["Set-Cookie"].partition(";")[0]}
+
+    def page_id(self) -> str:
+        """The id of a page that is opened for it; without a websocket it is kept for some 15 s."""
+        text = self.ask("/", self.cookie).body.decode()
+        return str(json.loads(text.partition('id="session">')[2].partition("</script>")[0])["page"])
 
     @property
     def origin(self) -> dict[str, str]:

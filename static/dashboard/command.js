@@ -10,7 +10,7 @@ var FreezerDashboard = FreezerDashboard || {};
   const UNITS = { M: 2 ** 20, G: 2 ** 30, T: 2 ** 40 };
 
   const OTHER_COMMANDS = ["run", "report", "stats"];
-  const PASSED_OVER = ["--backend", "-o", "--output", "--report", "--host", "--port", "--token", "--upload-limit"]; // with a value each
+  const PASSED_OVER = ["--backend", "-o", "--output", "--report", "--host", "--port", "--token", "--upload-limit", "--upload-total"]; // with a value each
 
   /** What a record form starts with; the same as the message that starts a recording. */
   function emptyRequest(backend, model = "") {

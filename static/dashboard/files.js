@@ -165,7 +165,7 @@ var FreezerDashboard = FreezerDashboard || {};
     }
     const request = new XMLHttpRequest();
     const promise = new Promise((resolve, reject) => {
-      request.open("PUT", app.channel.url("upload", { name: file.name }));
+      request.open("PUT", app.channel.url("upload", { name: file.name, page: app.channel.page }));
       request.responseType = "text";
       request.upload.addEventListener("progress", (event) => onprogress(event.loaded));
       request.addEventListener("load", () => (request.status < 300 ? resolve(JSON.parse(request.response).path) : reject(new Error(errorText(request.response, request.status)))));

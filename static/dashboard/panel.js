@@ -1,11 +1,12 @@
 /*
  * The Panel component's module: gives the page (FreezerDashboard) its root and its channel to the server.
  *
- * The channel has the values `site`, `library` and `jobs`; `on(name, callback)` tells their changes and returns what
+ * The channel has `page`, which names this page's uploads, and the values `site`, `library` and `jobs`; `on(name, callback)` tells their changes and returns what
  * ends that; `ask(message)` sends a message and promises the reply; `url(path, params)` is an address on the server;
  * `closed` is a promise that is kept, with a sentence, when the connection is lost.
  */
 
+const PAGE = "freezer-ui page"; // in this tab's storage
 const VALUES = ["site", "library", "jobs"];
 
 class Channel {
@@ -13,11 +14,20 @@ class Channel {
     this.model = model;
     this.asked = new Map();
     this.count = 0;
+    this.page = JSON.parse(document.getElementById("session").textContent).page;
     model.on("msg:custom", (message) => this.receive(message)); // Panel hands over the data, without an event
     this.closed = new Promise((resolve) => {
       model.document.on_event("connection_lost", () => resolve("The connection to the server is lost."));
     });
     this.closed.then((text) => this.giveUp(text));
+    this.keepUploads();
+  }
+
+  /** A tab that is loaded again keeps what it has uploaded. */
+  keepUploads() {
+    const before = sessionStorage.getItem(PAGE);
+    sessionStorage.setItem(PAGE, this.page);
+    if (before) this.ask({ type: "take_over", page: before }).catch((error) => console.warn(error.message));
   }
 
   on(name, callback) {

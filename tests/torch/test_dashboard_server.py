@@ -29,8 +29,6 @@ WEBSOCKET = {
 ROUTES = [
     ("GET", "/"),
     ("GET", "/ws"),
-    ("GET", "/metadata"),
-    ("GET", "/autoload.js?bokeh-autoload-element=x"),
     ("GET", "/favicon.ico"),
     ("GET", "/static/js/bokeh.min.js"),
     ("GET", "/static/extensions/panel/panel.min.js"),
@@ -96,7 +94,7 @@ def test_no_route_answers_strangers(server: RunningServer, method: str, path: st
 @pytest.mark.parametrize(("method", "path"), ROUTES)
 def test_every_route_answers_the_server_s_own_page(server: RunningServer, method: str, path: str) -> None:
     answer = server.ask(path, _headers(server, method, path), method, b"x" if method == "PUT" else None)
-    assert answer.status == {"/ws": 101, "/no/such/page": 404, "/upload?name=x.fztrace": 415}.get(path, 200)
+    assert answer.status == {"/ws": 400, "/no/such/page": 404, "/upload?name=x.fztrace": 409}.get(path, 200)
 
 
 @pytest.mark.parametrize("path", ["/ws", "/ws?trace=small.fztrace"])
@@ -112,8 +110,9 @@ def test_a_page_of_another_port_is_refused(server: RunningServer) -> None:
 def test_the_link_sets_a_cookie_and_takes_the_token_out_of_the_address(server: RunningServer) -> None:
     answer = server.ask(f"/?trace=%2Fa%20b&token={server.token}&with=c")
     assert (answer.status, answer.headers["Location"]) == (303, "/?trace=%2Fa+b&with=c")
-    cookie = f"freezer-ui-{server.port}={server.token}"
-    assert answer.headers["Set-Cookie"] == f"{cookie}; HttpOnly; Path=/; SameSite=Strict"
+    cookie, _, attributes = answer.headers["Set-Cookie"].partition(";")
+    assert (cookie.partition("=")[0], attributes) == (f"freezer-ui-{server.port}", " HttpOnly; Path=/; SameSite=Strict")
+    assert server.token not in cookie
     assert server.ask("/?trace=%2Fa+b", {"Cookie": cookie}).status == 200
 
 
@@ -150,6 +149,7 @@ def test_the_page_keeps_the_token_from_scripts_and_names_no_other_machine(server
     answer = server.ask("/", server.cookie)
     page = answer.body.decode()
     assert server.token not in page
+    assert server.cookie["Cookie"].partition("=")[2] not in page
     assert "http" not in page.replace("http-equiv", "")
     policy = answer.headers["Content-Security-Policy"]
     assert "default-src 'none'; script-src 'self' blob:; " in policy
@@ -200,7 +200,8 @@ def test_the_report_can_be_kept(server: RunningServer) -> None:
 
 @pytest.mark.parametrize("route", ["trace/data", "trace/file", "trace/report"])
 @pytest.mark.parametrize(
-    ("path", "text"), [("gone", "There is no trace"), (".", "There is no trace"), ("%00", "no trace"), ("text", "text")]
+    ("path", "text"),
+    [("gone", "There is no trace"), (".", "There is no trace"), ("%00", "has a NUL byte"), ("text", "text")],
 )
 def test_what_is_no_trace_is_told_and_not_served(server: RunningServer, route: str, path: str, text: str) -> None:
     (server.folder / "text").write_text("secret")
@@ -228,7 +229,8 @@ def test_assets_are_kept_by_the_browser(server: RunningServer) -> None:
 
 
 def _upload(server: RunningServer, name: str, body: bytes) -> tuple[int, dict[str, object]]:
-    answer = server.ask(f"/upload?name={name}", {**server.cookie, **server.origin}, "PUT", body)
+    page = server.page_id()
+    answer = server.ask(f"/upload?name={name}&page={page}", {**server.cookie, **server.origin}, "PUT", body)
     return answer.status, json.loads(answer.body)
 
 
@@ -296,7 +298,12 @@ def test_what_is_too_large_is_refused_before_it_is_read(server: RunningServer) -
 def test_an_upload_that_is_broken_off_leaves_nothing(server: RunningServer) -> None:
     before = _uploaded(server)
     head = {**server.cookie, **server.origin, "Host": f"127.0.0.1:{server.port}", "Content-Length": "1000"}
-    lines = ["PUT /upload?name=x.pt HTTP/1.1", *(f"{name}: {value}" for name, value in head.items()), "", "half"]
+    lines = [
+        f"PUT /upload?name=x.pt&page={server.page_id()} HTTP/1.1",
+        *(f"{name}: {value}" for name, value in head.items()),
+        "",
+        "half",
+    ]
     with socket.create_connection(("127.0.0.1", server.port)) as connection:
         connection.sendall("\r\n".join(lines).encode())
         _until(lambda: len(_uploaded(server)) == len(before) + 1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import pickle
 import socket
 import sys
@@ -20,6 +21,7 @@ import freeze_engine as fe
 from tests.builders import small_trace
 from viewer.cli import main
 from viewer.dashboard.listen import DEFAULT_PORT, listen, port_of
+from viewer.dashboard.upload_store import UploadLimits
 
 TOKEN = "a-token-of-enough-letters"
 
@@ -81,7 +83,7 @@ def test_without_arguments_it_opens_the_first_page(server: FakeServer, capsys: p
     told = capsys.readouterr()
     assert told.out == f"http://127.0.0.1:{server.port}/?token={TOKEN}\n"
     assert "Ctrl-C ends the server" in told.err
-    assert server.options == ("127.0.0.1", TOKEN, 4 << 30, 1)
+    assert server.options[:5] == ("127.0.0.1", TOKEN, UploadLimits(4 << 30, 16 << 30), 1, None)
 
 
 def test_each_start_makes_a_new_token(server: FakeServer, capsys: pytest.CaptureFixture[str]) -> None:
@@ -95,6 +97,7 @@ def test_the_token_can_come_from_the_environment(
 ) -> None:
     monkeypatch.setenv("FREEZER_UI_TOKEN", TOKEN)
     assert _opened(capsys) == {"token": [TOKEN]}
+    assert "FREEZER_UI_TOKEN" not in os.environ
     monkeypatch.setenv("FREEZER_UI_TOKEN", "short")
     assert main(["--no-browser"]) == 2
     assert "FREEZER_UI_TOKEN: a token has 16 to 200" in capsys.readouterr().err
@@ -109,7 +112,10 @@ def test_the_link_is_opened_in_the_browser(
         "threading.Thread", lambda target, args, daemon: SimpleNamespace(start=lambda: target(*args)), raising=True
     )
     assert main(["--token", TOKEN]) == 0
-    assert opened == [capsys.readouterr().out.strip()]
+    [link], printed = opened, capsys.readouterr().out.strip()
+    launch = server.options[4]
+    assert link == printed.replace(f"token={TOKEN}", f"launch={launch}")
+    assert len(launch) >= 40
 
 
 def test_a_trace_is_opened_and_made_ready(server: FakeServer, trace: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -251,6 +257,7 @@ def test_what_cannot_be_opened_is_one_line_and_exit_2(
         (["--jobs", "0"], "0 is no number of recordings; give one from 1 to 64"),
         (["--jobs", "many"], "many is no number of recordings"),
         (["--jobs", "²"], "² is no number of recordings"),
+        (["--upload-total", "all"], "all is no size"),
         (["--limit", "-1", "x"], "-1 is no time"),
         (["--seconds=inf"], "inf is no time"),
         (["--threads", "0"], "0 is no count"),
@@ -264,8 +271,8 @@ def test_wrong_options_exit_with_2(words: list[str], message: str, capsys: pytes
 
 
 def test_the_limit_of_uploads_is_read(server: FakeServer, capsys: pytest.CaptureFixture[str]) -> None:
-    _opened(capsys, "--upload-limit", "500M")
-    assert server.options[2] == 500 << 20
+    _opened(capsys, "--upload-limit", "500M", "--upload-total", "2G")
+    assert server.options[2] == UploadLimits(500 << 20, 2 << 30)
 
 
 def test_the_number_of_recordings_at_once_is_read(server: FakeServer, capsys: pytest.CaptureFixture[str]) -> None:
@@ -292,7 +299,8 @@ def test_the_next_free_port_is_taken_and_told(server: FakeServer, capsys: pytest
 def test_serving_other_machines_is_told(server: FakeServer, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--no-browser", "--host", "0.0.0.0"]) == 0
     told = capsys.readouterr()
-    assert "whoever has this link can record models on this machine" in told.err
+    assert "whoever has this link can list your folders, open traces, upload files and start recordings" in told.err
+    assert "nothing of it is encrypted" in told.err
     assert told.out.startswith(f"http://{socket.gethostname()}:")
 
 

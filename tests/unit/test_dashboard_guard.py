@@ -7,11 +7,14 @@ import socket
 import pytest
 from tornado.httputil import HTTPHeaders, HTTPServerRequest, RequestStartLine
 
+from viewer.dashboard.entrances import Entrances
 from viewer.dashboard.guard import Guard, Refusal, is_local, link_host
 
 TOKEN = "a-token-of-enough-letters"
-GUARD = Guard(TOKEN, "127.0.0.1", 7007)
-COOKIE = {"Cookie": f"freezer-ui-7007={TOKEN}"}
+ENTRANCES = Entrances(TOKEN)
+COOKIE_VALUE = ENTRANCES.by_token(TOKEN).cookie
+GUARD = Guard(ENTRANCES, "127.0.0.1", 7007)
+COOKIE = {"Cookie": f"freezer-ui-7007={COOKIE_VALUE}"}
 HERE = {"Host": "127.0.0.1:7007"}
 
 
@@ -26,7 +29,17 @@ def test_a_browser_that_has_the_token_is_let_in() -> None:
     assert _refusal({**HERE, **COOKIE, "Origin": "http://127.0.0.1:7007", "Upgrade": "websocket"}) is None
 
 
-@pytest.mark.parametrize("cookie", [{}, {"Cookie": "freezer-ui-7007=x"}, {"Cookie": f"freezer-ui-7008={TOKEN}"}])
+@pytest.mark.parametrize(
+    "cookie",
+    [
+        {},
+        {"Cookie": "freezer-ui-7007=x"},
+        {"Cookie": f"freezer-ui-7008={COOKIE_VALUE}"},
+        {"Cookie": f"freezer-ui-7007={TOKEN}"},
+        {"Cookie": "freezer-ui-7007=é"},
+    ],
+    ids=str,
+)
 def test_without_the_token_only_the_token_is_missing(cookie: dict[str, str]) -> None:
     refusal = _refusal({**HERE, **cookie})
     assert refusal is not None
@@ -35,7 +48,8 @@ def test_without_the_token_only_the_token_is_missing(cookie: dict[str, str]) -> 
 
 @pytest.mark.parametrize("token", ["", "é", "\udcff".encode("utf-8", "surrogateescape").decode("latin-1"), TOKEN[:-1]])
 def test_wrong_tokens_are_wrong(token: str) -> None:
-    assert not GUARD.knows_token(token)
+    assert ENTRANCES.by_token(token).cookie is None
+    assert not ENTRANCES.admits(token)
 
 
 @pytest.mark.parametrize(
@@ -114,15 +128,15 @@ def test_a_link_may_be_anywhere() -> None:
 
 
 def test_a_given_host_is_answered() -> None:
-    guard = Guard(TOKEN, "Machine.example", 80)
-    cookie = {"Cookie": f"freezer-ui-80={TOKEN}"}
+    guard = Guard(ENTRANCES, "Machine.example", 80)
+    cookie = {"Cookie": f"freezer-ui-80={COOKIE_VALUE}"}
     assert _refusal({"Host": "machine.example", **cookie}, guard=guard) is None
     assert _refusal({"Host": "other.example", **cookie}, guard=guard) is not None
 
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "::"])
 def test_on_every_address_any_address_but_no_foreign_name_is_answered(host: str) -> None:
-    guard = Guard(TOKEN, host, 7007)
+    guard = Guard(ENTRANCES, host, 7007)
     for name in ("192.0.2.7", "[2001:db8::7]", socket.gethostname(), "localhost"):
         assert guard.is_own(f"{name}:7007"), name
     assert not guard.is_own("evil.example:7007")

@@ -54,8 +54,11 @@ class OpenCommand:
     folder. One recording runs at a time unless --jobs says otherwise: recordings that measure at the same time disturb
     each other's figures. The others wait in line.
 
-    The server listens on this machine only, and answers only to a browser that has its token, which the printed link
-    carries. With --host others can reach it who have the link; what they see and upload is not encrypted on its way.
+    The server listens on this machine only, and answers only to a browser that has shown a token of this server. The
+    printed link carries one that holds until the server ends; the browser that this command starts gets one that works
+    once, for other users of the machine can read what programs are started with. With --host the server listens on a
+    network: whoever has the link can then list your folders, open traces, upload files and start recordings, that is
+    programs, as you, and nothing of it is encrypted on its way.
     """
 
     name: ClassVar[str] = "open"
@@ -65,14 +68,19 @@ class OpenCommand:
         parser.usage = "freezer-ui [options] [TRACE | TRACE TRACE | MODEL | FOLDER]\n       freezer-ui COMMAND ..."
         parser.add_argument("targets", nargs="*", metavar="TRACE | MODEL | FOLDER", help="what to open")
         add = parser.add_argument_group("the server").add_argument
-        add("--host", default="127.0.0.1", help="address to listen on (default: %(default)s)")
+        add(
+            "--host",
+            default="127.0.0.1",
+            help="address to listen on (default: %(default)s); on one that others reach, whoever has the link can list "
+            "your folders, upload files and start programs as you, unencrypted",
+        )
         add("--port", type=_port, help="port to listen on (default: 7007, or the next that is free)")
         add("--no-browser", action="store_true", help="print the link, but do not open it")
         add(
             "--token",
             type=_token,
-            help=f"what a browser has to show, 16 characters or more; also read from {_TOKEN_VARIABLE} (default: "
-            "a new random one)",
+            help="what a browser has to show, 16 characters or more (default: a new random one). Other users of this "
+            f"machine can read it in the list of processes, so better set {_TOKEN_VARIABLE}",
         )
         add(
             "--upload-limit",
@@ -80,6 +88,13 @@ class OpenCommand:
             default=4 << 30,
             metavar="SIZE",
             help="how large an uploaded file may be, such as 500M or 4G (default: 4G)",
+        )
+        add(
+            "--upload-total",
+            type=size_bytes,
+            default=16 << 30,
+            metavar="SIZE",
+            help="how much all uploads together may take that open pages and unfinished recordings use (default: 16G)",
         )
         add(
             "--jobs",
@@ -96,8 +111,10 @@ class OpenCommand:
         """Serves the dashboard until it is ended."""
         start = _start(arguments.targets)
         self._refuse_unused(arguments, start)
+        own_token = _own_token()
         request = None if start.model is None else _request(arguments, start.model)
-        token = arguments.token or _own_token() or secrets.token_urlsafe(32)
+        token = arguments.token or own_token or secrets.token_urlsafe(32)
+        launch = None if arguments.no_browser else secrets.token_urlsafe(32)
         from viewer.dashboard.early import EarlyPayload
         from viewer.dashboard.ending import EndSignals
         from viewer.dashboard.listen import DEFAULT_PORT, listen, port_of
@@ -111,10 +128,14 @@ class OpenCommand:
             if arguments.port is None and port != DEFAULT_PORT:
                 remark(f"port {DEFAULT_PORT} is taken, so this is port {port}")
             job = secrets.token_hex(4)
-            query = (start.query if request is None else {"job": job}) | {"token": token}
-            _announce(arguments, f"http://{_link_host(arguments.host)}:{port}/?{urlencode(query)}")
+            query = start.query if request is None else {"job": job}
+            address = f"http://{_link_host(arguments.host)}:{port}/?"
+            _announce(arguments.host, address + urlencode(query | {"token": token}))
+            if launch is not None:
+                _start_browser(address + urlencode(query | {"launch": launch}))
             # Takes about a second, in which the browser starts as well; its requests wait meanwhile.
             from viewer.dashboard.server import ServerOptions, run
+            from viewer.dashboard.upload_store import UploadLimits
 
             def begin(state: State) -> None:
                 if request is not None:
@@ -122,7 +143,8 @@ class OpenCommand:
                 if start.traces:
                     state.prepare(start.traces, early.payload)
 
-            options = ServerOptions(arguments.host, token, arguments.upload_limit, arguments.jobs)
+            uploads = UploadLimits(arguments.upload_limit, arguments.upload_total)
+            options = ServerOptions(arguments.host, token, uploads, arguments.jobs, launch, remark)
             run(options, listening, signals, begin)
         return FINE
 
@@ -223,16 +245,21 @@ def _request(arguments: argparse.Namespace, model: str) -> fe.RecordRequest:
     return recording_request(arguments, str(Path(model).absolute()) if Path(model).is_file() else model, output)
 
 
-def _announce(arguments: argparse.Namespace, link: str) -> None:
+def _announce(host: str, link: str) -> None:
     from viewer.dashboard.guard import is_local
 
-    if not is_local(arguments.host):
-        remark("whoever has this link can record models on this machine; what they send is not encrypted on its way")
+    if not is_local(host):
+        remark(
+            f"--host {host} opens this server to others: whoever has this link can list your folders, open traces, "
+            "upload files and start recordings, that is programs, as you; nothing of it is encrypted, nor is the link"
+        )
     say(f"{link}\n")
     remark("open this link in a browser; Ctrl-C ends the server")
-    if not arguments.no_browser:
-        # Some browsers, those in a terminal above all, return only when they are closed.
-        threading.Thread(target=webbrowser.open, args=(link,), daemon=True).start()
+
+
+def _start_browser(link: str) -> None:
+    # Some browsers, those in a terminal above all, return only when they are closed.
+    threading.Thread(target=webbrowser.open, args=(link,), daemon=True).start()
 
 
 def _link_host(host: str) -> str:
@@ -242,7 +269,8 @@ def _link_host(host: str) -> str:
 
 
 def _own_token() -> str | None:
-    text = os.environ.get(_TOKEN_VARIABLE)
+    """Returns the token that the user has set, and takes it out of what child processes are given."""
+    text = os.environ.pop(_TOKEN_VARIABLE, None)
     try:
         return _token(text) if text else None
     except argparse.ArgumentTypeError as error:

@@ -11,7 +11,30 @@ import freeze_engine as fe
 MAX_ENTRIES: Final = 5_000
 """How many entries of a folder are told."""
 
+_SHOWN: Final = 200
 _MODEL_SUFFIXES: Final = (".pt", ".pth", ".ts", ".pt2", ".torchscript", ".zip")
+
+
+def page_path(text: str) -> Path:
+    """Returns the absolute path that a page names; whether there is anything, the caller finds out.
+
+    Args:
+        text: as typed into the page, or from an address; ``~`` is the user's home.
+
+    Raises:
+        FreezerError: no file can have such a name.
+    """
+    try:
+        path = Path(text).expanduser().absolute()
+        path.is_file()
+    except RuntimeError as error:  # of expanduser
+        raise fe.FreezerError(f"{text[:_SHOWN]!r} names the home of a user that this machine does not have.") from error
+    except (OSError, ValueError) as error:
+        cause = getattr(error, "strerror", None) or error
+        raise fe.FreezerError(f"{text[:_SHOWN]!r} cannot be the path of a file here: {cause}.") from error
+    if "\0" in text:
+        raise fe.FreezerError(f"{text[:_SHOWN]!r} cannot be the path of a file here: it has a NUL byte.")
+    return path
 
 
 def folder_view(path: Path) -> dict[str, Any]:
@@ -23,7 +46,10 @@ def folder_view(path: Path) -> dict[str, Any]:
     Raises:
         FreezerError: it is missing, no folder, or not ours to read.
     """
-    folder = path.expanduser().resolve()
+    try:
+        folder = path.expanduser().resolve()
+    except (OSError, RuntimeError) as error:  # a loop of links
+        raise fe.FreezerError(f"cannot list {path}: {error}; choose another folder") from error
     try:
         found = [_entry(child) for child in folder.iterdir() if not child.name.startswith(".")]
     except OSError as error:

@@ -1,22 +1,22 @@
-"""Who may ask: every request, the websocket's included, has to name this server and to know its token.
+"""Who may ask: every request, the websocket's included, has to name this server and to show a cookie of its own.
 
 Three dangers come from pages of other sites that are open in the user's browser: such a page can send requests here
 (its ``Origin`` and ``Sec-Fetch-Site`` tell), it can reach this server under a name of its own that it points at
-127.0.0.1 (DNS rebinding; ``Host`` tells), and it can guess the port. The token, kept in a cookie that neither scripts
-nor requests from other sites get to use, keeps out everything else that runs on or reaches the machine.
+127.0.0.1 (DNS rebinding; ``Host`` tells), and it can guess the port. A cookie that neither scripts nor requests from
+other sites get to use, given in exchange for a token, keeps out everything else that runs on or reaches the machine.
 """
 
 from __future__ import annotations
 
-import hmac
 import ipaddress
 import socket
 from dataclasses import dataclass
-from http.cookies import Morsel
 from typing import Final
 from urllib.parse import urlsplit
 
 from tornado.httputil import HTTPServerRequest
+
+from viewer.dashboard.entrances import Entrances
 
 _WILDCARDS: Final = ("0.0.0.0", "::", "")
 _LOCAL: Final = ("127.0.0.1", "localhost", "::1")
@@ -41,17 +41,17 @@ class Guard:
     """The rules of one server.
 
     Attributes:
-        token: what a browser has to know.
+        entrances: the tokens and cookies in force.
         host: the address the server listens on, as the user gave it.
         port: the port it listens on.
     """
 
-    token: str
+    entrances: Entrances
     host: str
     port: int
 
     @property
-    def cookie(self) -> str:
+    def cookie_name(self) -> str:
         """Name of the cookie; it carries the port, for browsers keep one set of cookies for all ports of a host."""
         return f"freezer-ui-{self.port}"
 
@@ -69,13 +69,18 @@ class Guard:
             )
         if not _is_same_origin(request, host):
             return Refusal("This request comes from another site's page, and is not answered.")
-        if not self.knows_token(_cookie(request.cookies.get(self.cookie))):
-            return Refusal("This browser has not shown the server's token yet.", needs_token=True)
+        if not self.admits(request):
+            reason = self.entrances.refusal(self._cookie(request))
+            return Refusal(reason or "This browser has not shown the server's token yet.", needs_token=True)
         return None
 
-    def knows_token(self, text: str) -> bool:
-        """Returns whether a text is the token, in a time that does not depend on how much of it is right."""
-        return hmac.compare_digest(text.encode(), self.token.encode())
+    def admits(self, request: HTTPServerRequest) -> bool:
+        """Returns whether a request shows a cookie that is in force."""
+        return self.entrances.admits(self._cookie(request))
+
+    def _cookie(self, request: HTTPServerRequest) -> str:
+        morsel = request.cookies.get(self.cookie_name)
+        return "" if morsel is None else morsel.value
 
     def is_own(self, host: str) -> bool:
         """Returns whether a ``Host`` header names this server.
@@ -118,10 +123,6 @@ def _is_same_origin(request: HTTPServerRequest, host: str) -> bool:
     # Browsers that tell whose page asks; opening a link is fine from anywhere.
     site = request.headers.get("Sec-Fetch-Site", "none")
     return site in ("same-origin", "none") or request.headers.get("Sec-Fetch-Mode") == "navigate"
-
-
-def _cookie(morsel: Morsel[str] | None) -> str:
-    return "" if morsel is None else morsel.value
 
 
 def _is_address(name: str) -> bool:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Final
 
 import freeze_engine as fe
+from viewer.dashboard.files import page_path
 from viewer.dashboard.payloads import Payload
 from viewer.dashboard.state import State
 from viewer.dashboard.web import JsonHandler
@@ -29,8 +30,8 @@ class TraceHandler(JsonHandler):
         Raises:
             FreezerError: it names no file.
         """
-        path = Path(self.get_query_argument(argument)).expanduser().absolute()
-        if "\0" in str(path) or not path.is_file():
+        path = page_path(self.get_query_argument(argument))
+        if not path.is_file():
             raise fe.FreezerError(f"There is no trace {path}. It may have been moved or removed.")
         return path
 

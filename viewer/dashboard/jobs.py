@@ -179,6 +179,10 @@ class Jobs:
         """Whether any recording still waits or runs."""
         return any(job.ended is None for job in self._jobs.values())
 
+    def unfinished(self) -> tuple[fe.RecordRequest, ...]:
+        """Returns what the recordings that have not ended were asked for."""
+        return tuple(job.request for job in self._jobs.values() if job.ended is None)
+
     async def close(self, timeout_s: float = 5.0) -> None:
         """Ends all recordings, those that wait first, and waits for their ends.
 

@@ -13,10 +13,11 @@ from pathlib import Path
 from typing import Any, Final, TypeVar
 
 import freeze_engine as fe
-from viewer.dashboard.files import folder_view
+from viewer.dashboard.files import folder_view, page_path
 from viewer.dashboard.library import drop_if_empty, recordings_folder
 from viewer.dashboard.requests import model_kind, page_model, record_request
 from viewer.dashboard.state import State
+from viewer.dashboard.upload_store import PageUploads
 
 log: Final = logging.getLogger(__name__)
 
@@ -30,10 +31,12 @@ class Messages:
 
     Args:
         state: what the sessions share.
+        uploads: those of the page, ``None`` where pages upload nothing.
     """
 
-    def __init__(self, state: State) -> None:
+    def __init__(self, state: State, uploads: PageUploads | None = None) -> None:
         self._state = state
+        self._uploads = uploads
         self._answers: dict[str, Callable[[Message], Awaitable[Reply]]] = {
             "record": self._record,
             "cancel": self._cancel,
@@ -43,6 +46,7 @@ class Messages:
             "parse_input": self._parse_input,
             "list": self._list,
             "open": self._open,
+            "take_over": self._take_over,
         }
 
     async def answer(self, message: object) -> Reply:
@@ -69,6 +73,7 @@ class Messages:
             return {"id": id_, "error": f"The server failed: {type(error).__name__}: {error}"}
 
     async def _record(self, message: Message) -> Reply:
+        self._use(message.get("model"), *_list_of(message.get("inputs")))
         request = record_request(message, recordings_folder(), datetime.now())
         try:
             return {"job": self._state.jobs.record(request)}
@@ -90,6 +95,7 @@ class Messages:
         return {}
 
     async def _inspect(self, message: Message) -> Reply:
+        self._use(message.get("model"))
         model = page_model(_field(message, "model"))
         summary = await _in_daemon_thread(lambda: fe.inspect_model(model, trusted=False))
         if self._state.site.devices != summary.devices:
@@ -101,13 +107,26 @@ class Messages:
         return {"ok": True, "says": input_text(fe.parse_input(_field(message, "text")))}
 
     async def _list(self, message: Message) -> Reply:
-        path = Path(message.get("path") or Path.cwd())
+        path = page_path(_field(message, "path")) if message.get("path") else Path.cwd()
         return await asyncio.to_thread(folder_view, path)
 
     async def _open(self, message: Message) -> Reply:
-        path = Path(_field(message, "path")).expanduser().absolute()
+        self._use(_field(message, "path"))
+        path = page_path(_field(message, "path"))
         entry = await self._state.remember(path)
         return {"trace": entry.path, "name": entry.name}
+
+    async def _take_over(self, message: Message) -> Reply:
+        """Keeps the uploads of the page that this one was loaded in the place of."""
+        if self._uploads is not None:
+            self._uploads.take_over(_field(message, "page"))
+        return {}
+
+    def _use(self, *texts: object) -> None:
+        """Notes which uploads the page uses."""
+        for text in texts:
+            if self._uploads is not None and isinstance(text, str):
+                self._uploads.use(text)
 
 
 async def _in_daemon_thread(call: Callable[[], Result]) -> Result:
@@ -143,6 +162,10 @@ def input_text(request: fe.InputRequest) -> str:
     else:
         says = f"{type(value).__name__} {value}"
     return says if request.keyword is None else f"{request.keyword} = {says}"
+
+
+def _list_of(value: object) -> list[object]:
+    return value if isinstance(value, list) else []
 
 
 def _field(message: Message, name: str) -> str:

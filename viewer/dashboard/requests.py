@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import freeze_engine as fe
+from viewer.dashboard.files import page_path
 from viewer.dashboard.library import new_recording
 from viewer.dashboard.offers import BACKENDS, Option, backend_offer
 
@@ -43,7 +44,7 @@ def page_model(text: str) -> str:
         if spec.removeprefix(_EXAMPLE) not in fe.EXAMPLES:
             raise fe.FreezerError(f"There is no {spec}. The examples are {', '.join(fe.EXAMPLES)}.")
         return spec
-    path = Path(spec).expanduser()
+    path = page_path(spec)
     if spec and path.is_file():
         return str(path.absolute())
     if ":" in spec and not path.exists():

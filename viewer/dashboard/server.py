@@ -9,19 +9,21 @@ import secrets
 import socket
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import panel as pn
 from bokeh.server.server import BaseServer
 from panel.io.application import build_applications
-from tornado.httpserver import HTTPServer
 from tornado.ioloop import IOLoop
 
 import freeze_engine as fe
 from viewer.dashboard.component import Dashboard
+from viewer.dashboard.connections import Patience, PatientServer, raise_descriptor_limit
+from viewer.dashboard.discretion import hide_tokens, quieten
 from viewer.dashboard.ending import EndSignals, is_fault
+from viewer.dashboard.entrances import Entrances
 from viewer.dashboard.guard import Guard
 from viewer.dashboard.handlers import CompareDataHandler, TraceDataHandler, TraceFileHandler, TraceReportHandler
 from viewer.dashboard.library import Library
@@ -30,6 +32,7 @@ from viewer.dashboard.messages import Messages
 from viewer.dashboard.pages import AssetHandler, page_template, page_variables
 from viewer.dashboard.site import Site
 from viewer.dashboard.state import State
+from viewer.dashboard.upload_store import PageUploads, UploadLimits, UploadStore
 from viewer.dashboard.uploads import UploadHandler
 from viewer.dashboard.web import GuardedTornado
 
@@ -40,15 +43,21 @@ class ServerOptions:
 
     Attributes:
         host: address that is listened on, as the user gave it.
-        token: what a browser has to show; ``None`` makes a new one.
-        upload_limit_bytes: how large an uploaded file may be.
+        token: of the printed link.
+        uploads: how much may be uploaded.
         at_once: how many recordings may run at the same time.
+        launch: token for the browser that the command starts, ``None`` where it starts none.
+        remark: takes what the user at the terminal has to know.
+        patience: how long connections may keep the server waiting.
     """
 
     host: str
     token: str
-    upload_limit_bytes: int
+    uploads: UploadLimits
     at_once: int = 1
+    launch: str | None = None
+    remark: Callable[[str], object] = print
+    patience: Patience = field(default_factory=Patience)
 
 
 def run(
@@ -62,9 +71,10 @@ def run(
         signals: tell of the end.
         prepare: called before the first request is answered.
     """
-    # A refused request is told to whoever asked; the terminal is for what is wrong with the server.
-    logging.getLogger("tornado.access").setLevel(logging.ERROR)
+    quieten()
     logging.getLogger("tornado.application").addFilter(is_fault)
+    hide_tokens(tuple(filter(None, (options.token, options.launch))))
+    raise_descriptor_limit()
     # Panel's many objects stay; without going through them again and again, a large trace loads a quarter faster.
     gc.freeze()
     asyncio.run(_serve(options, listening, signals, prepare))
@@ -95,13 +105,16 @@ class DashboardServer:
 
     def __init__(self, options: ServerOptions, listening: socket.socket, uploads: Path) -> None:
         loop = asyncio.get_running_loop()
-        site = Site(options.upload_limit_bytes, at_once=options.at_once)
+        site = Site(options.uploads.file_bytes, at_once=options.at_once)
         self.state = State(site, Library(), lambda call: _schedule(loop, call))
-        guard = Guard(options.token, options.host, port_of(listening))
-        tornado = GuardedTornado(
+        self.uploads = UploadStore(uploads, options.uploads, self.state.jobs.unfinished, self._forget)
+        self.state.on_job_end = self.uploads.sweep
+        guard = Guard(Entrances(options.token, options.launch), options.host, port_of(listening))
+        self._tornado = GuardedTornado(
             guard,
+            options.remark,
             build_applications(self._page, title="Freezer", location=False),
-            extra_patterns=self._routes(uploads, options.upload_limit_bytes),
+            extra_patterns=self._routes(),
             use_index=False,
             extra_websocket_origins=["*"],  # the guard has looked at the Origin already
             secret_key=secrets.token_bytes(32),
@@ -110,9 +123,9 @@ class DashboardServer:
             include_headers=[],
             include_cookies=[],
         )
-        http = HTTPServer(tornado)
-        http.add_socket(listening)
-        self._server = BaseServer(IOLoop.current(), tornado, http)
+        self._http = PatientServer(self._tornado, options.patience, options.remark)
+        self._http.add_socket(listening)
+        self._server = BaseServer(IOLoop.current(), self._tornado, self._http)
 
     def start(self) -> None:
         """Lets requests in."""
@@ -123,7 +136,22 @@ class DashboardServer:
         await self.state.close()
         self._server.stop()
 
-    def _routes(self, uploads: Path, upload_limit_bytes: int) -> list[Any]:
+    @property
+    def patterns(self) -> tuple[str, ...]:
+        """The regular expressions of all routes."""
+        patterns: tuple[str, ...] = self._tornado.patterns
+        return patterns
+
+    async def hang_up(self) -> None:
+        """Closes what is still open, for a process that goes on without the server."""
+        await self._http.close_all_connections()
+
+    def _forget(self, upload: Path) -> None:
+        """Takes an upload that was removed out of the recent traces."""
+        self.state.library.forget(str(upload))
+        self.state.tell("library")
+
+    def _routes(self) -> list[Any]:
         state = {"state": self.state}
         return [
             (r"/assets/([\w.]+)", AssetHandler),
@@ -131,20 +159,26 @@ class DashboardServer:
             (r"/trace/file", TraceFileHandler, state),
             (r"/trace/report", TraceReportHandler, state),
             (r"/compare/data", CompareDataHandler, state),
-            (r"/upload", UploadHandler, {"folder": uploads, "limit_bytes": upload_limit_bytes}),
+            (r"/upload", UploadHandler, {"store": self.uploads}),
         ]
 
     def _page(self) -> Dashboard:
         """Makes one session's page; Panel calls it for every tab."""
         document = pn.state.curdoc
+        id_ = secrets.token_urlsafe(16)
         document.template = page_template()
-        document.template_variables.update(page_variables())
+        document.template_variables.update(page_variables() | {"page": id_})
         document.config.reconnect_session = False  # what a lost session knew is in the page's address
         document.config.notify_connection_status = False
-        dashboard = Dashboard(Messages(self.state).answer, **self.state.view())
+        dashboard = Dashboard(Messages(self.state, PageUploads(self.uploads, id_)).answer, **self.state.view())
         self.state.join(dashboard)
-        document.on_session_destroyed(lambda context: self.state.leave(dashboard))
+        self.uploads.join(id_)
+        document.on_session_destroyed(lambda context: self._left(dashboard, id_))
         return dashboard
+
+    def _left(self, dashboard: Dashboard, id_: str) -> None:
+        self.state.leave(dashboard)
+        self.uploads.leave(id_)
 
 
 def _schedule(loop: asyncio.AbstractEventLoop, call: Callable[[], None]) -> None:

@@ -41,7 +41,12 @@ class State:
         library: the recent traces.
         schedule: brings a call from any thread onto the server's.
         launch: makes the process of a recording.
+
+    Attributes:
+        on_job_end: called after the end of every recording.
     """
+
+    on_job_end: Callable[[], object] = staticmethod(lambda: None)
 
     def __init__(
         self,
@@ -165,6 +170,7 @@ class State:
             self._push.cancel()
 
     def _job_ended(self, request: fe.RecordRequest, ended: fe.JobEnded) -> None:
+        self.on_job_end()
         if ended.trace is None:
             drop_if_empty(request.output)
             return

@@ -1,10 +1,9 @@
-"""Files that the page brings: streamed to a folder of the server's own, which goes when the server ends."""
+"""Files that the page brings: streamed to a folder of the server's own, and kept as long as `upload_store` says."""
 
 from __future__ import annotations
 
 import asyncio
 import re
-import tempfile
 from http import HTTPStatus
 from pathlib import Path
 from typing import BinaryIO, Final
@@ -12,68 +11,113 @@ from typing import BinaryIO, Final
 from tornado.web import stream_request_body
 
 import freeze_engine as fe
+from viewer.dashboard.upload_store import Upload, UploadStore
 from viewer.dashboard.web import JsonHandler
 
 _NOT_IN_NAMES: Final = re.compile(r"[^\w.+-]+")
 _MAX_NAME: Final = 120
+_MAX_BYTES: Final = 240
+_LENGTH: Final = re.compile(r"[0-9]{1,18}", re.ASCII)
+
+_CLOSED: Final = "{} comes from a page that is not open. Load the page again."
+_READ_PAST: Final = 1 << 30
+"""How much of a refused body is read, in bytes: a browser that still sends sees no answer."""
 
 
 def safe_name(text: str) -> str:
     """Returns a file's name without folders and without anything that is special to a file system or a shell."""
     last = re.split(r"[\\/]", text)[-1]
-    return _NOT_IN_NAMES.sub("_", last).lstrip(".-")[-_MAX_NAME:] or "upload"
+    name = _NOT_IN_NAMES.sub("_", last).lstrip(".-")[-_MAX_NAME:]
+    return name.encode()[-_MAX_BYTES:].decode("utf-8", "ignore") or "upload"
 
 
 @stream_request_body
 class UploadHandler(JsonHandler):
-    """``PUT upload?name=``: keeps the body as a file, if it is one that can be opened or recorded."""
+    """``PUT upload?name=&page=``: keeps the body as a file, if it is one that can be opened or recorded."""
 
-    def initialize(self, folder: Path, limit_bytes: int) -> None:
-        """Takes where files are kept, and how large one may be."""
-        self._folder = folder
-        self._limit_bytes = limit_bytes
-        self._target: Path | None = None
+    def initialize(self, store: UploadStore) -> None:
+        """Takes where files are kept."""
+        self._store = store
+        self._upload: Upload | None = None
         self._stream: BinaryIO | None = None
+        self._refusal: tuple[HTTPStatus, str] | None = None
 
     def prepare(self) -> None:
         """Looks at the headers, before the body is read."""
         if self.request.method != "PUT":
             return
         length = self.request.headers.get("Content-Length", "")
-        if not length.isdecimal():
+        if not _LENGTH.fullmatch(length) or "Transfer-Encoding" in self.request.headers:
             self.refuse(HTTPStatus.LENGTH_REQUIRED, "An upload has to say how long it is (Content-Length).")
             return
-        # What is too long is refused here; the rest of it is read past, so that the browser gets to see the answer.
-        self.request.connection.set_max_body_size(max(int(length), self._limit_bytes))  # type: ignore[union-attr]
-        name = safe_name(self.get_query_argument("name", ""))
-        if int(length) > self._limit_bytes:
-            self.refuse(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, _too_large(name, int(length), self._limit_bytes))
+        self.request.connection.set_max_body_size(int(length))  # type: ignore[union-attr]
+        self._begin(self.get_query_argument("page", ""), safe_name(self.get_query_argument("name", "")), int(length))
+        if self._refusal is not None and int(length) > _READ_PAST:
+            self.refuse(*self._refusal)
+
+    def _begin(self, page: str, name: str, size_bytes: int) -> None:
+        if not self._store.knows(page):
+            self._refusal = HTTPStatus.CONFLICT, _CLOSED.format(name)
             return
-        self._target = Path(tempfile.mkdtemp(dir=self._folder)) / name
-        self._stream = self._target.open("xb")
+        try:
+            self._upload = self._store.promise(page, name, size_bytes)
+            self._stream = self._upload.path.open("xb", buffering=0)
+        except fe.FreezerError as error:
+            self._refusal = HTTPStatus.REQUEST_ENTITY_TOO_LARGE, str(error)
+        except OSError as error:
+            self._fail(name, error)
 
     def data_received(self, chunk: bytes) -> None:
         """Writes a piece of the body."""
-        if self._stream is not None:
-            self._stream.write(chunk)
+        if self._stream is None or self._upload is None:
+            return
+        if not self._store.holds(self._upload):
+            self._refusal = HTTPStatus.CONFLICT, _CLOSED.format(self._upload.path.name)
+            self._drop()
+            return
+        try:
+            self._write(self._stream, memoryview(chunk))
+        except OSError as error:
+            self._fail(self._upload.path.name, error)
+        else:
+            self._upload.written_bytes += len(chunk)
+
+    @staticmethod
+    def _write(stream: BinaryIO, left: memoryview) -> None:
+        while left:
+            left = left[stream.write(left) :]
+
+    def _fail(self, name: str, error: OSError) -> None:
+        """Gives the upload up, such as on a full disk; the rest of it is read past."""
+        self._drop()
+        reason = (
+            f"{name} could not be written: {error.strerror}. Make room on this machine, or open the file by its path."
+        )
+        self._refusal = HTTPStatus.REQUEST_ENTITY_TOO_LARGE, reason
 
     async def put(self) -> None:
         """Keeps the file, and tells where and what it is."""
-        if self._stream is None or self._target is None:
+        if self._refusal is not None:
+            self.refuse(*self._refusal)
+            return
+        if self._stream is None or self._upload is None:
             return
         self._stream.close()
-        kind = await asyncio.to_thread(fe.file_kind, self._target)
+        upload = self._upload
+        kind = await asyncio.to_thread(_kind, upload.path)
+        if not self._store.holds(upload):
+            self.refuse(HTTPStatus.CONFLICT, _CLOSED.format(upload.path.name))
+            return
         if kind in (None, "legacy"):
-            name = self._target.name
             self._drop()
             self.refuse(
                 HTTPStatus.UNSUPPORTED_MEDIA_TYPE,
-                f"{name} is neither a trace, a TorchScript file, an exported program nor a saved tensor; it may be "
-                "truncated. What torch.save wrote of a module is not opened: it would have to be unpickled.",
+                f"{upload.path.name} is neither a trace, a TorchScript file, an exported program nor a saved tensor; "
+                "it may be truncated. What torch.save wrote of a module is not opened: it would have to be unpickled.",
             )
             return
-        path, self._target = self._target, None
-        self.finish({"path": str(path), "name": path.name, "kind": kind, "size_bytes": path.stat().st_size})
+        self._upload = None
+        self.finish({"path": str(upload.path), "name": upload.path.name, "kind": kind, "size_bytes": upload.size_bytes})
 
     def on_connection_close(self) -> None:
         """Removes what has come of an upload that was broken off."""
@@ -86,14 +130,11 @@ class UploadHandler(JsonHandler):
     def _drop(self) -> None:
         if self._stream is not None:
             self._stream.close()
-        if self._target is not None:
-            self._target.unlink(missing_ok=True)
-            self._target.parent.rmdir()
-            self._target = None
+            self._stream = None
+        if self._upload is not None:
+            self._store.drop(self._upload)
+            self._upload = None
 
 
-def _too_large(name: str, size_bytes: int, limit_bytes: int) -> str:
-    return (
-        f"{name} has {size_bytes / 2**20:,.0f} MiB; uploads may have {limit_bytes / 2**20:,.0f} MiB. Open the file by "
-        "its path on this machine, or start the server with a larger --upload-limit."
-    )
+def _kind(path: Path) -> str | None:
+    return fe.file_kind(path) if path.is_file() else None  # its page may be gone meanwhile, and the file with it

@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from http import HTTPStatus
 from typing import Any, Final
 from urllib.parse import quote
 
 from bokeh.server.tornado import BokehTornado
+from bokeh.server.views.metadata_handler import MetadataHandler
 from jinja2 import Environment, FunctionLoader, StrictUndefined
+from panel.io.server import AutoloadJsHandler, WSHandler
 from tornado.httputil import HTTPHeaders, HTTPServerRequest, url_concat
-from tornado.web import HTTPError, OutputTransform, RequestHandler
+from tornado.web import HTTPError, OutputTransform, RequestHandler, stream_request_body
 
 from viewer.assets import read_asset
+from viewer.dashboard.channel import MAX_MESSAGE_BYTES, POLICY_VIOLATION, ChannelHandler
+from viewer.dashboard.entrances import Admission
+from viewer.dashboard.front import fault
 from viewer.dashboard.guard import Guard, Refusal
 
 _POLICY: Final = (
@@ -32,6 +38,9 @@ _HEADERS: Final = {
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cross-Origin-Resource-Policy": "same-origin",
 }
+
+
+_TOKENS: Final = frozenset(("token", "launch"))
 
 
 def page(name: str, **values: Any) -> str:
@@ -59,62 +68,115 @@ class GuardedTornado(BokehTornado):  # type: ignore[misc]  # bokeh is not typed 
 
     Args:
         guard: who may ask; looked at before any handler of any route is made, so before a body is read.
+        remark: takes what the user at the terminal has to know.
         applications, options: see `BokehTornado`.
     """
 
-    def __init__(self, guard: Guard, applications: Any, **options: Any) -> None:
-        super().__init__(applications, **options)
+    def __init__(self, guard: Guard, remark: Callable[[str], object], applications: Any, **options: Any) -> None:
+        super().__init__(applications, websocket_max_message_size_bytes=MAX_MESSAGE_BYTES, **options)
         self._guard = guard
+        self._remark = remark
+        self.channels: set[Any] = set()
+        rules = self.wildcard_router.rules
+        # What the page does not use is not served: Bokeh's script for pages of other sites, and its list of models.
+        rules[:] = [rule for rule in rules if not issubclass(rule.target, (AutoloadJsHandler, MetadataHandler))]
+        for rule in rules:
+            if issubclass(rule.target, WSHandler):
+                rule.target = ChannelHandler
         self.add_transform(SecurityHeaders)
 
     def find_handler(self, request: HTTPServerRequest, **options: Any) -> Any:
         """Returns what answers a request: the route's handler, or a refusal."""
         refusal = self._guard.refusal(request)
-        wants_in = request.method == "GET" and request.path == "/" and "token" in request.query_arguments
-        if wants_in and (refusal is None or refusal.needs_token):
-            return self.get_handler_delegate(request, EntryHandler, {"guard": self._guard})
+        wants_in = request.method == "GET" and request.path == "/" and not _TOKENS.isdisjoint(request.query_arguments)
+        if wants_in and (refusal is None or refusal.needs_token) and fault(request) is None:
+            return self.get_handler_delegate(request, EntryHandler, {"guard": self._guard, "on_reuse": self._shut_out})
         if refusal is not None:
-            return self.get_handler_delegate(request, RefusingHandler, {"refusal": refusal})
+            return self._refused(request, refusal, HTTPStatus.FORBIDDEN)
+        if text := fault(request):
+            return self._refused(request, Refusal(text), HTTPStatus.BAD_REQUEST)
         return super().find_handler(request, **options)
 
+    @property
+    def patterns(self) -> tuple[str, ...]:
+        """The regular expressions of all routes."""
+        return tuple(rule.matcher.regex.pattern for rule in self.wildcard_router.rules)
 
+    def _refused(self, request: HTTPServerRequest, refusal: Refusal, status: HTTPStatus) -> Any:
+        return self.get_handler_delegate(request, RefusingHandler, {"refusal": refusal, "status": status})
+
+    def _shut_out(self) -> None:
+        """Closes the websockets of browsers whose cookie was withdrawn, and tells the user."""
+        self._remark(
+            "the one-time link that started the browser was used a second time, so the browser that used it first is "
+            "shut out; open the printed link, and look for who can read this machine's list of programs"
+        )
+        for channel in tuple(self.channels):
+            if not self._guard.admits(channel.request):
+                channel.close(POLICY_VIOLATION, "This browser is shut out.")
+
+
+class _AnyMethod:
+    def __contains__(self, method: object) -> bool:
+        return True
+
+
+@stream_request_body
 class RefusingHandler(RequestHandler):
-    """Says why a request is not answered: as a page to people, as JSON to the page's own scripts."""
+    """Says why a request is not answered, before its body is read: as a page to people, as JSON to scripts."""
 
-    def initialize(self, refusal: Refusal) -> None:
+    SUPPORTED_METHODS = _AnyMethod()  # type: ignore[assignment]
+
+    def initialize(self, refusal: Refusal, status: HTTPStatus) -> None:
         """Takes the reason."""
         self._refusal = refusal
+        self._status = status
 
     def prepare(self) -> None:
         """Answers, whatever the method."""
-        self.set_status(HTTPStatus.FORBIDDEN)
+        self.set_status(self._status)
         if "text/html" in self.request.headers.get("Accept", ""):
             self.finish(_refusing_page(self.request, self._refusal))
         else:
             self.finish({"error": self._refusal.reason})
 
+    def data_received(self, chunk: bytes) -> None:
+        """Takes no notice of a body that came along."""
+
 
 class EntryHandler(RequestHandler):
-    """Takes the token out of the address, and puts it into a cookie if it is right."""
+    """Takes a token out of the address, and gives a cookie for it if it is right."""
 
-    def initialize(self, guard: Guard) -> None:
-        """Takes the guard that knows the token."""
+    def initialize(self, guard: Guard, on_reuse: Callable[[], object]) -> None:
+        """Takes the guard that knows the tokens, and what to call when a launch token is used again."""
         self._guard = guard
+        self._on_reuse = on_reuse
 
     def get(self) -> None:
         """Sends the browser to the same address without the token."""
-        if not self._guard.knows_token(self.get_query_argument("token")):
+        admission = self._admission()
+        if admission.withdrawn:
+            self._on_reuse()
+        if admission.reason:
             self.set_status(HTTPStatus.FORBIDDEN)
-            reason = "That is not this server's token. Each start of the server makes a new one."
-            self.finish(_refusing_page(self.request, Refusal(reason, needs_token=True)))
+            self.finish(_refusing_page(self.request, Refusal(admission.reason, needs_token=True)))
             return
-        self.set_cookie(self._guard.cookie, self._guard.token, path="/", httponly=True, samesite="Strict")
+        if admission.cookie is not None:
+            self.set_cookie(self._guard.cookie_name, admission.cookie, path="/", httponly=True, samesite="Strict")
         address = url_concat("/", _other_arguments(self.request))
         if self.request.headers.get("Sec-Fetch-Site", "none") == "none":
             self.redirect(address, status=HTTPStatus.SEE_OTHER)
         else:
             # A redirect goes on as the request of the page that had the link, without a strict cookie.
             self.finish(page("entry.html", address=address))
+
+    def _admission(self) -> Admission:
+        token = self.get_query_argument("token", None)
+        if token is not None:
+            return self._guard.entrances.by_token(token)
+        if self._guard.admits(self.request):  # the same browser again, such as by its history
+            return Admission()
+        return self._guard.entrances.by_launch(self.get_query_argument("launch"))
 
 
 class JsonHandler(RequestHandler):
@@ -156,10 +218,10 @@ def _refusing_page(request: HTTPServerRequest, refusal: Refusal) -> str:
 
 
 def _other_arguments(request: HTTPServerRequest) -> list[tuple[str, str]]:
-    """The address's arguments except the token."""
+    """The address's arguments except the tokens."""
     return [
         (name, value.decode("utf-8", "replace"))
         for name, values in request.query_arguments.items()
-        if name != "token"
+        if name not in _TOKENS
         for value in values
     ]

@@ -1,0 +1,53 @@
+"""Keeps tokens out of what the server logs, and what others ask out of the log."""
+
+from __future__ import annotations
+
+import logging
+import re
+import sys
+from collections.abc import Sequence
+from typing import Final
+
+_IN_ADDRESSES: Final = re.compile(r"((?:token|launch)=)[^&\s'\"]+", re.IGNORECASE)
+_IN_COOKIES: Final = re.compile(r"(freezer-ui-\d+=)[^;\s'\"]+")
+QUIET: Final = ("tornado.access", "tornado.general")
+"""Loggers that say what is wrong with requests."""
+
+_HIDDEN: Final = "…"
+
+
+class DiscreetFormatter(logging.Formatter):
+    """Writes a record as another formatter does, without tokens.
+
+    Args:
+        inner: the other formatter.
+        tokens: to leave out, wherever they stand.
+    """
+
+    def __init__(self, inner: logging.Formatter, tokens: Sequence[str]) -> None:
+        super().__init__()
+        self._inner = inner
+        self._tokens = tuple(tokens)
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Returns the record's text, with its traceback."""
+        text = self._inner.format(record)
+        for token in self._tokens:
+            text = text.replace(token, _HIDDEN)
+        return _IN_COOKIES.sub(rf"\1{_HIDDEN}", _IN_ADDRESSES.sub(rf"\1{_HIDDEN}", text))
+
+
+def quieten() -> None:
+    """Leaves out of the log what was wrong with requests: the browser is told, and the terminal is for the server."""
+    for name in QUIET:
+        logging.getLogger(name).setLevel(logging.ERROR)
+
+
+def hide_tokens(tokens: Sequence[str]) -> None:
+    """Makes everything that is logged go without tokens, what libraries log by handlers of their own included."""
+    root = logging.getLogger()
+    if not root.handlers:
+        root.addHandler(logging.StreamHandler(sys.stderr))
+    loggers = [root, *(each for each in logging.root.manager.loggerDict.values() if isinstance(each, logging.Logger))]
+    for handler in {handler for logger in loggers for handler in logger.handlers}:
+        handler.setFormatter(DiscreetFormatter(handler.formatter or logging.Formatter(), tokens))
