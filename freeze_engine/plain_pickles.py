@@ -19,7 +19,7 @@ from typing import Any, Final, NoReturn
 from freeze_engine.strict_zip import ZipMember, member_bytes, zip_members
 
 _LONGEST_PICKLE_BYTES: Final = 64 << 20
-_MOST_VALUES: Final = 1_000_000
+_MOST_VALUES: Final = 200_000
 _FILES: Final = re.compile(
     r"data\.pkl|data/\d{1,9}|byteorder|version|\.format_version|\.storage_alignment|\.data/(version|serialization_id)",
     re.ASCII,

@@ -94,7 +94,7 @@ def zip_members(stream: IO[bytes]) -> tuple[ZipMember, ...]:
     start, end, count = _directory(stream)
     entries = sorted(_entries(_read(stream, start, end - start), count), key=lambda entry: entry.header)
     _check_names(entry.name for entry in entries)
-    ends = [entry.header for entry in entries[1:]] + [start]
+    ends = [entry.header for entry in entries[1:]] + [start][: len(entries)]
     if (entries[0].header if entries else start) != 0:
         raise ZipRefusedError("something stands before its first member")
     return tuple(_member(stream, entry, end) for entry, end in zip(entries, ends, strict=True))

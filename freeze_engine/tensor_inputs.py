@@ -12,15 +12,22 @@ import torch
 from freeze_engine.errors import ModelSpecError
 from freeze_engine.file_kinds import file_kind
 from freeze_engine.inputs import InputRequest, Inputs, RandomTensor, SavedTensor
+from freeze_engine.plain_pickles import PickleRefusedError
+from freeze_engine.plain_tensors import plain_tensors
+from freeze_engine.strict_zip import ZipRefusedError
 
 
-def make_inputs(requests: Iterable[InputRequest], *, seed: int = 0, device: str = "cpu") -> Inputs:
+def make_inputs(
+    requests: Iterable[InputRequest], *, seed: int = 0, device: str = "cpu", trusted: bool = True
+) -> Inputs:
     """Makes what ``--input`` asks for.
 
     Args:
         requests: in the order of the arguments.
         seed: of a generator of its own on the CPU: the same requests and seed give the same tensors on each device.
         device: where the tensors go.
+        trusted: whether torch may open the files that are named. ``False`` makes the tensors from their bytes, without
+            torch's unpickler.
 
     Returns:
         The arguments to call the model with.
@@ -34,7 +41,7 @@ def make_inputs(requests: Iterable[InputRequest], *, seed: int = 0, device: str 
     args: list[Any] = []
     kwargs: dict[str, Any] = {}
     for request in requests:
-        value = moved(_made(request, generator), target)
+        value = moved(_made(request, generator, trusted), target)
         if request.keyword is None:
             args.append(value)
         elif request.keyword in kwargs:
@@ -44,11 +51,11 @@ def make_inputs(requests: Iterable[InputRequest], *, seed: int = 0, device: str 
     return Inputs(tuple(args), kwargs)
 
 
-def _made(request: InputRequest, generator: torch.Generator) -> Any:
+def _made(request: InputRequest, generator: torch.Generator, trusted: bool) -> Any:
     if isinstance(request.value, RandomTensor):
         return _drawn(request.value, generator)
     if isinstance(request.value, SavedTensor):
-        return _saved(Path(request.value.path))
+        return _saved(Path(request.value.path), trusted)
     return request.value
 
 
@@ -66,7 +73,7 @@ def _drawn(wanted: RandomTensor, generator: torch.Generator) -> torch.Tensor:
         raise ModelSpecError(f"--input {shape}:{wanted.dtype} cannot be made: {error}") from error
 
 
-def _saved(path: Path) -> torch.Tensor:
+def _saved(path: Path, trusted: bool) -> torch.Tensor:
     wrong = f"--input @{path}: the file"
     if not path.is_file():
         raise ModelSpecError(f"{wrong} is not there. Write one with torch.save(tensor, {path.name!r}).")
@@ -75,14 +82,20 @@ def _saved(path: Path) -> torch.Tensor:
         # own (KeyError, EOFError, ...), so that what it did not write is refused here.
         if file_kind(path) != "tensor":
             raise ModelSpecError(f"{wrong} holds no tensor. Write one with torch.save(tensor, {path.name!r}).")
-        tensor = torch.load(path, map_location="cpu", weights_only=True)
-    except (OSError, RuntimeError, pickle.UnpicklingError) as error:
+        tensor = _loaded(path, trusted)
+    except (OSError, RuntimeError, pickle.UnpicklingError, PickleRefusedError, ZipRefusedError) as error:
         raise ModelSpecError(f"{wrong} cannot be read as a tensor: {error}") from error
     if not isinstance(tensor, torch.Tensor):
         raise ModelSpecError(
             f"{wrong} holds {type(tensor).__name__}. Save one tensor, with torch.save(tensor, {path.name!r})."
         )
     return tensor
+
+
+def _loaded(path: Path, trusted: bool) -> Any:
+    if trusted:
+        return torch.load(path, map_location="cpu", weights_only=True)
+    return plain_tensors(path.read_bytes())
 
 
 def device_named(name: str) -> torch.device:

@@ -77,7 +77,7 @@ def _recorded(request: RecordRequest, watcher: _JobWatcher) -> JobEnded:
 
     watcher.progress("loading the model", 0, 0)
     model = _loaded(request)
-    inputs = make_inputs(wanted, device=request.device or "cpu") if wanted else model.inputs
+    inputs = make_inputs(wanted, device=request.device or "cpu", trusted=request.trusted) if wanted else model.inputs
     if isinstance(options, TorchScriptOptions):
         options = replace(options, preserved_attrs=options.preserved_attrs or model.preserved_attrs)
     call = request.call or call_text(repr(request.model), options, request.via, request.checks, request.ablation)
