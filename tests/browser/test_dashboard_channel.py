@@ -186,7 +186,8 @@ def test_a_file_is_uploaded_and_recorded(listener: Page, server: RunningServer) 
     torch.jit.save(torch.jit.script(torch.nn.Linear(3, 2).eval()), buffer)
     upload = """async (bytes) => {
       const body = new Blob([new Uint8Array(bytes)]);
-      const response = await fetch(channel.url("upload", { name: "my net.pt", page: channel.page }), { method: "PUT", body });
+      const address = channel.url("upload", { name: "my net.pt", page: channel.page });
+      const response = await fetch(address, { method: "PUT", body });
       return { status: response.status, ...(await response.json()) };
     }"""
     reply = listener.evaluate(upload, list(buffer.getvalue()))
