@@ -16,7 +16,7 @@ help:
 	@echo "make check      linter, formatter and type checker"
 	@echo "make format     let the formatter and the linter change what they can"
 	@echo "make bench      print the benchmark"
-	@echo "make system     install Chromium and Graphviz, where they are missing"
+	@echo "make system     install Chromium, Graphviz and bubblewrap, where they are missing"
 	@echo "make clean      remove all that was made here, except .venv"
 
 demo: $(RUN_TIME)
@@ -50,6 +50,7 @@ system:
 	@missing=""; \
 	command -v chromium > /dev/null || missing="$$missing chromium"; \
 	command -v dot > /dev/null || missing="$$missing graphviz"; \
+	command -v bwrap > /dev/null || missing="$$missing bubblewrap"; \
 	if [ -z "$$missing" ]; then exit 0; fi; \
 	if [ "$$(id -u)" = 0 ] && command -v apt-get > /dev/null; then \
 		apt-get update -q && DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends $$missing; \

@@ -41,6 +41,7 @@ from .errors import (
     InvalidTraceError as InvalidTraceError,
     MeasureError as MeasureError,
     ModelSpecError as ModelSpecError,
+    SandboxError as SandboxError,
     TraceFileError as TraceFileError,
     UnsupportedTorchError as UnsupportedTorchError,
 )
@@ -222,5 +223,7 @@ from .worker import (
     JobStep as JobStep,
     RecordingProcess as RecordingProcess,
     RecordRequest as RecordRequest,
+    SandboxStatus as SandboxStatus,
     inspect_model as inspect_model,
+    sandbox_status as sandbox_status,
 )

@@ -23,6 +23,10 @@ class UnsupportedTorchError(FreezerError):
     """The installed torch lacks a private name that a recording stands on."""
 
 
+class SandboxError(FreezerError):
+    """A model of somebody else was to be opened in a sandbox, and there is none."""
+
+
 class CrashError(FreezerError):
     """A process that was started to survive the end of what it does has died, or its error cannot be told otherwise."""
 

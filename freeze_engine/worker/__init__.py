@@ -12,6 +12,7 @@ from freeze_engine.worker.events import JobEnded, JobEvent, JobPreview, JobProgr
 from freeze_engine.worker.inspecting import inspect_model
 from freeze_engine.worker.recording import RecordingProcess
 from freeze_engine.worker.request import RecordRequest
+from freeze_engine.worker.sandbox import SandboxStatus, sandbox_status
 
 __all__ = [
     "JobEnded",
@@ -23,5 +24,7 @@ __all__ = [
     "ModelSummary",
     "RecordRequest",
     "RecordingProcess",
+    "SandboxStatus",
     "inspect_model",
+    "sandbox_status",
 ]

@@ -6,6 +6,7 @@ import ctypes
 import faulthandler
 import importlib
 import os
+import resource
 import signal
 import sys
 import threading
@@ -19,7 +20,13 @@ _TASKS = {
     "record": "freeze_engine.worker.record_task",
     "inspect": "freeze_engine.worker.inspect_task",
     "post_mortem": "freeze_engine.worker.post_mortem_task",
+    "check_trace": "freeze_engine.worker.check_task",
 }
+CONFINED = "FREEZER_CONFINED"
+"""Name of the variable that is set in a sandbox."""
+#: In a sandbox: the largest file, and the most files that a process has open at once.
+_FILE_BYTES = 2 << 30
+_OPEN_FILES = 1024
 #: Of ``linux/prctl.h``.
 _PR_SET_PDEATHSIG = 1
 Send = Callable[[str], None]
@@ -37,6 +44,8 @@ def main(task: str, folder: str, lines: int, lifeline: int, memory_bytes: int) -
     """
     if memory_bytes:
         limit_this_process(memory_bytes)
+    if CONFINED in os.environ:
+        _limit_files()
     for descriptor in (lines, lifeline):
         os.set_inheritable(descriptor, False)
     _end_with_caller(lifeline)
@@ -51,6 +60,18 @@ def main(task: str, folder: str, lines: int, lifeline: int, memory_bytes: int) -
         stream.flush()
     # What torch takes down at the end takes time, and may crash, when all has been done.
     os._exit(0)
+
+
+def _limit_files() -> None:
+    """Limits this process and all that it starts; none of them can take that back."""
+    for limit, most in (
+        (resource.RLIMIT_FSIZE, _FILE_BYTES),
+        (resource.RLIMIT_NOFILE, _OPEN_FILES),
+        (resource.RLIMIT_CORE, 0),
+    ):
+        _, hard = resource.getrlimit(limit)
+        value = most if hard == resource.RLIM_INFINITY else min(most, hard)
+        resource.setrlimit(limit, (value, value))
 
 
 def _send(descriptor: int, line: str) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Literal
 
 from freeze_engine.backends.torchscript.post_mortem import Place
+from freeze_engine.worker.left_files import write_for
 
 DEATH = "death.json"
 CRASHED: Literal["crashed"] = "crashed"
@@ -77,7 +78,7 @@ def cancelled_text(place: Place) -> str:
 
 def write_death(death: Death, folder: Path) -> None:
     """Writes it down for `read_death`."""
-    (folder / DEATH).write_text(json.dumps(asdict(death) | {"output": str(death.output)}))
+    write_for(folder / DEATH, json.dumps(asdict(death) | {"output": str(death.output)}))
 
 
 def read_death(folder: Path) -> Death:

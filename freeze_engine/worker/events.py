@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
+
+from freeze_engine.worker.strict import read_fields, read_object
 
 Outcome = Literal["finished", "failed", "crashed", "cancelled", "timed_out", "over_limit"]
 
@@ -102,16 +104,10 @@ def read_event(line: str | bytes) -> JobEvent:
     """Returns the event that `event_line` wrote.
 
     Raises:
-        ValueError: the line is no event.
+        ValueError: the line is no event, or one with a field of a wrong type or size.
     """
-    try:
-        fields: dict[str, Any] = json.loads(line)
-        kind = _KINDS[fields.pop("event")]
-        for name in ("path", "trace"):
-            if fields.get(name) is not None:
-                fields[name] = Path(fields[name])
-        if "log" in fields:
-            fields["log"] = tuple(fields["log"])
-        return kind(**fields)
-    except (KeyError, TypeError, AttributeError) as error:
-        raise ValueError(f"no event: {line!r}") from error
+    fields = read_object(line)
+    kind = fields.pop("event", None)
+    if not isinstance(kind, str) or kind not in _KINDS:
+        raise ValueError(f"no event: {line!r:.200}")
+    return read_fields(_KINDS[kind], fields)

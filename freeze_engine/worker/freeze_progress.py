@@ -9,6 +9,7 @@ from pathlib import Path
 from freeze_engine.backends.torchscript.stages import PROPAGATE_ATTRIBUTES, RECORD_MUTABLE_ATTRIBUTES
 from freeze_engine.backends.torchscript.watcher import FREEZING
 from freeze_engine.worker.events import JobEvent, JobProgress
+from freeze_engine.worker.left_files import open_left
 
 _TAIL_BYTES = 1 << 18
 #: As `freeze_engine.backends.torchscript.logged_steps` tells the passes apart.
@@ -66,8 +67,8 @@ def pass_under_way(log: bytes) -> str | None:
 
 def _tail(path: Path) -> bytes:
     try:
-        with path.open("rb") as stream:
+        with open_left(path) as stream:
             stream.seek(max(0, os.fstat(stream.fileno()).st_size - _TAIL_BYTES))
             return stream.read()
-    except FileNotFoundError:
+    except OSError:  # not there yet, or put there by a model
         return b""

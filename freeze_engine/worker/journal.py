@@ -19,11 +19,14 @@ from freeze_engine.backends.torchscript.post_mortem import NotedStep, Place, Rem
 from freeze_engine.backends.torchscript.watcher import FreezeNotes, MethodNotes
 from freeze_engine.serde import MAX_BYTES, SCHEMA_VERSION, Instalments, joined
 from freeze_engine.trace import Trace
+from freeze_engine.worker.left_files import read_left
+from freeze_engine.worker.strict import read_fields, read_object
 
 TORCH_LOG = "torch.log"
 _JOURNAL = "journal.jsonl"
 _NOW = "now"
 _NOW_BYTES = 8192
+_PLACE_PARTS = 3
 _TEXT_CHARACTERS = 200
 _TRACE, _NOTES, _FROZEN, _STEP = "trace", "notes", "frozen", "step"
 
@@ -134,14 +137,23 @@ class Now:
     lost: str | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class _NotedNow:
+    doing: str
+    place: tuple[str | None, ...] | None
+    lost: str | None
+
+
 def read_now(folder: Path) -> Now:
     """Returns what was being done last."""
     try:
-        given = json.loads((folder / _NOW).read_bytes())
-    except (FileNotFoundError, ValueError):
+        given = read_fields(_NotedNow, read_object(read_left(folder / _NOW, _NOW_BYTES)))
+    except (OSError, ValueError):
         return Now()
-    place = given["place"]
-    return Now(given["doing"], None if place is None else (place[0], place[1], place[2]), given["lost"])
+    if given.place is not None and len(given.place) != _PLACE_PARTS:
+        return Now()
+    stage, name, method = given.place or ("", "", None)
+    return Now(given.doing, None if given.place is None else (stage or "", name or "", method), given.lost)
 
 
 def holds_steps(folder: Path) -> bool:

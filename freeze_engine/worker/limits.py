@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import resource
 import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Final, Literal
 
 from freeze_engine.errors import FreezerError
@@ -15,12 +17,18 @@ from freeze_engine.worker.process_tree import HAS_PROC, ProcessTree
 
 MEMORY_LIMIT: Final = "memory limit"
 PROCESS_LIMIT: Final = "process limit"
-LimitName = Literal["memory limit", "process limit"]
+DISK_LIMIT: Final = "disk limit"
+LimitName = Literal["memory limit", "process limit", "disk limit"]
 
 _LOOK_S: Final = 0.05
 #: Looking takes at most one part in so many of a processor, whatever else runs on the machine.
 _SHARE: Final = 50
 _MIB: Final = 1 << 20
+#: Of a sandboxed worker. Inductor compiles with a process for each core, and each runs a compiler.
+_PROCESSES: Final = 512
+_MOST_OF_MEMORY: Final = 0.8
+_FOLDER_BYTES: Final = 8 << 30
+_BLOCK_BYTES: Final = 16 << 10
 #: What Python, torch and its libraries reserve without using it (torch 2.13 on the CPU: 110 MiB, stacks apart).
 _RESERVED_BYTES: Final = 256 * _MIB
 _STACK_BYTES: Final = 8 * _MIB
@@ -36,10 +44,12 @@ class Limits:
     Attributes:
         memory_bytes: anonymous and shared memory, swapped out or not; ``None`` for no limit.
         processes: how many may run at a time; ``None`` for no limit.
+        folder_bytes: how much the files in the job's folder may take on the disk; ``None`` for no limit.
     """
 
     memory_bytes: int | None = None
     processes: int | None = None
+    folder_bytes: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,12 +72,14 @@ class LimitWatch:
         tree: the processes.
         limits: what they may take.
         end: ends them; called once, on the thread.
+        folder: of the job.
 
     Attributes:
         excess: the limit that was passed, ``None`` if none was.
     """
 
-    def __init__(self, tree: ProcessTree, limits: Limits, end: Callable[[], None]) -> None:
+    def __init__(self, tree: ProcessTree, limits: Limits, end: Callable[[], None], folder: Path | None = None) -> None:
+        self._folder = folder
         self.excess: Excess | None = None
         self._tree = tree
         self._limits = limits
@@ -100,11 +112,58 @@ class LimitWatch:
         most, limit_bytes = self._limits.processes, self._limits.memory_bytes
         if most is not None and len(self._tree.pids()) > most:
             return Excess(PROCESS_LIMIT, f"it started more than {most} processes, its limit")
+        if self._limits.folder_bytes is not None and self._folder is not None:
+            kept = disk_bytes(self._folder)
+            if kept > self._limits.folder_bytes:
+                text = (
+                    f"its files took {size_text(kept)}, more than their limit of {size_text(self._limits.folder_bytes)}"
+                )
+                return Excess(DISK_LIMIT, text)
         taken = None if limit_bytes is None else self._tree.takes_more_than(limit_bytes)
         if taken is None or limit_bytes is None:
             return None
         text = f"it took {size_text(taken)} of memory, more than its limit of {size_text(limit_bytes)}"
         return Excess(MEMORY_LIMIT, text)
+
+
+def confined_limits(limits: Limits) -> Limits:
+    """Returns the limits of a sandboxed worker: those that were asked for, and some where none was.
+
+    Args:
+        limits: as asked for.
+    """
+    memory_bytes = limits.memory_bytes or int(_MOST_OF_MEMORY * _machine_bytes())
+    return Limits(memory_bytes, limits.processes or _PROCESSES, limits.folder_bytes or _FOLDER_BYTES)
+
+
+def _machine_bytes() -> int:
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+
+
+def disk_bytes(folder: Path) -> int:
+    """Returns what the files of a folder take on the disk; links in it are not followed.
+
+    Args:
+        folder: of a job. Each file counts for a block at least, so that many empty ones do not go on for ever.
+    """
+    taken = 0
+    waiting = [str(folder)]
+    while waiting and taken <= _FOLDER_BYTES:
+        with contextlib.suppress(OSError), os.scandir(waiting.pop()) as entries:
+            for entry in entries:
+                taken += _taken_bytes(entry, waiting)
+                if taken > _FOLDER_BYTES:
+                    break
+    return taken
+
+
+def _taken_bytes(entry: os.DirEntry[str], folders: list[str]) -> int:
+    """Returns what one entry takes, and adds it to the folders if it is one."""
+    with contextlib.suppress(OSError):  # removed meanwhile
+        if entry.is_dir(follow_symlinks=False):
+            folders.append(entry.path)
+        return max(entry.stat(follow_symlinks=False).st_blocks * 512, _BLOCK_BYTES)
+    return 0
 
 
 def require_limits(limits: Limits) -> None:

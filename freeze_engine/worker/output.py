@@ -21,7 +21,7 @@ def write_output(trace: Trace, output: Path, folder: Path) -> None:
     Raises:
         TraceFileError: it cannot be written there.
     """
-    unfinished = _unfinished(output, folder)
+    unfinished = unfinished_file(output, folder)
     try:
         unfinished.write_bytes(dumps(trace))
         unfinished.replace(output)
@@ -34,8 +34,9 @@ def remove_unfinished(output: Path, folder: Path) -> None:
     """Removes what a process that died in `write_output` left."""
     # Gone where all went well; elsewhere the folder may not be writable, and then there is nothing.
     with contextlib.suppress(OSError, ValueError):
-        _unfinished(output, folder).unlink()
+        unfinished_file(output, folder).unlink()
 
 
-def _unfinished(output: Path, folder: Path) -> Path:
+def unfinished_file(output: Path, folder: Path) -> Path:
+    """Returns where a trace file is written before it takes the place of another."""
     return output.with_name(f".{folder.name}.unfinished")

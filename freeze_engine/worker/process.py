@@ -18,8 +18,11 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Literal
 
-from freeze_engine.worker.limits import Excess, Limits, LimitWatch, require_limits
+from freeze_engine.worker.child import CONFINED
+from freeze_engine.worker.limits import Excess, Limits, LimitWatch, confined_limits, require_limits
 from freeze_engine.worker.process_tree import ProcessTree
+from freeze_engine.worker.sandbox import Confinement, sandboxed_process
+from freeze_engine.worker.sandbox_view import environment as sandbox_environment, visible_search_path
 
 #: Arguments: what to do, the folder, descriptors of the lines and of the lifeline, bytes of memory (0 for no limit),
 #: then the search path.
@@ -36,6 +39,7 @@ _DEATH_S = 10.0
 #: A process that is ended for what it takes prints first where it is.
 _STACK_S = 0.05
 _NO_LIMITS = Limits()
+_LAST_LINES = 5
 Stream = Literal["stdout", "stderr"]
 OnOutput = Callable[[Stream, bytes], None]
 
@@ -51,6 +55,7 @@ class WorkerProcess:
         trusted: whether anything may be unpickled there.
         on_output: takes what it prints, as `lines` reads it. The process then shares standard input.
         limits: what it and all that it starts may take together; it is ended where that is more.
+        confinement: the sandbox that it runs in, with limits of its own; ``None`` for none.
 
     Raises:
         FreezerError: the limits cannot be held here.
@@ -64,14 +69,18 @@ class WorkerProcess:
         trusted: bool = True,
         on_output: OnOutput | None = None,
         limits: Limits = _NO_LIMITS,
+        confinement: Confinement | None = None,
     ) -> None:
         require_limits(limits)
         self._on_output = on_output
+        self._confinement = confinement
         self._lock = threading.Lock()
         self._output = bytearray()
         self._unfinished = b""
         self._tree = ProcessTree()
-        self._watch = LimitWatch(self._tree, limits, self._end_for_limit)
+        if confinement is not None:
+            limits = confined_limits(limits)
+        self._watch = LimitWatch(self._tree, limits, self._end_for_limit, folder)
         with contextlib.ExitStack() as stack:
             # The child writes lines to the first pipe, and ends when nobody holds the other end of the second.
             self._lines, lines = _pipe(stack)
@@ -80,16 +89,12 @@ class WorkerProcess:
             error, error_end = _pipe(stack)
             self._printed: dict[int, Stream] = {out: "stdout", error: "stderr"}
             self._process = subprocess.Popen(
-                # -u: what is printed right before a crash is not to be lost with Python's buffers.
-                [
-                    *(sys.executable, "-u", "-c", _BOOT, task, str(folder), str(lines), str(lifeline)),
-                    *(str(limits.memory_bytes or 0), *_search_path()),
-                ],
+                self._command(task, folder, (lines, lifeline, limits.memory_bytes or 0)),
                 stdin=subprocess.DEVNULL if on_output is None else None,
                 stdout=out_end,
                 stderr=error_end,
                 pass_fds=(lines, lifeline),
-                env=self._tree.marked(_environment(trusted)),
+                env=self._tree.marked(_environment(trusted, confined=confinement is not None)),
                 start_new_session=True,  # an interrupt at the terminal is for the caller
             )
             stack.pop_all()
@@ -106,7 +111,8 @@ class WorkerProcess:
     @property
     def exit_code(self) -> int | None:
         """What it exited with, negative for a signal; ``None`` before it was found to have ended."""
-        return self._process.returncode
+        code = self._process.returncode
+        return code if code is None or self._confinement is None else self._confinement.sandbox.exit_code(code)
 
     @property
     def excess(self) -> Excess | None:
@@ -117,6 +123,19 @@ class WorkerProcess:
     def printed(self) -> tuple[str, ...]:
         """The last lines that it wrote to standard output and error."""
         return tuple(self._output.decode(errors="replace").splitlines())
+
+    @property
+    def last_words(self) -> str:
+        """The last lines that it wrote, on one line."""
+        return "; ".join(self.printed[-_LAST_LINES:]) or "it said nothing"
+
+    @property
+    def sandbox_problem(self) -> str | None:
+        """Why the sandbox could not be made, ``None`` if it was."""
+        said = self.printed[-1:]
+        if self._confinement is None or self.exit_code != 1 or not said or not said[0].startswith("bwrap: "):
+            return None
+        return f"the sandbox cannot be made: {said[0]}"
 
     def lines(self, until_s: float | None = None) -> Iterator[bytes | None]:
         """Yields the lines it sends, without their ends, and ``None`` now and then while there are none.
@@ -144,13 +163,13 @@ class WorkerProcess:
         """Lets the process print where its Python is, if it can."""
         with self._lock:
             if self._process.returncode is None:
-                self._process.send_signal(signal.SIGUSR1)
+                self._signal(signal.SIGUSR1)
 
     def interrupt(self) -> None:
         """Raises `KeyboardInterrupt` in the process, as soon as its Python runs."""
         with self._lock:
             if self._process.returncode is None:
-                self._process.send_signal(signal.SIGINT)
+                self._signal(signal.SIGINT)
 
     def kill(self) -> None:
         """Ends the process and whatever it started; returns at once."""
@@ -168,6 +187,24 @@ class WorkerProcess:
             self._tree.kill()
         for descriptor in (self._lines, self._lifeline, *self._printed):
             os.close(descriptor)
+
+    def _command(self, task: str, folder: Path, numbers: tuple[int, ...]) -> list[str]:
+        entries = [entry for entry in sys.path if isinstance(entry, str)]
+        confinement = self._confinement
+        if confinement is not None:
+            entries = visible_search_path(entries)
+        # -u: what is printed right before a crash is not to be lost with Python's buffers.
+        command = [sys.executable, "-u", "-c", _BOOT, task, str(folder), *map(str, numbers), *entries]
+        return command if confinement is None else confinement.command(folder, command)
+
+    def _signal(self, number: signal.Signals) -> None:
+        """Sends a signal to the process itself; where it runs in a sandbox that has only begun, ends the sandbox."""
+        pid = self._process.pid if self._confinement is None else sandboxed_process(self._process.pid)
+        if pid is None:
+            self._tree.kill()
+            return
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, number)
 
     def _has_ended(self) -> bool:
         with self._lock:
@@ -213,12 +250,8 @@ def _pipe(stack: contextlib.ExitStack) -> tuple[int, int]:
     return ends
 
 
-def _search_path() -> list[str]:
-    return [entry for entry in sys.path if isinstance(entry, str)]
-
-
-def _environment(trusted: bool) -> dict[str, str]:
-    environment = dict(os.environ)
+def _environment(trusted: bool, confined: bool) -> dict[str, str]:
+    environment = sandbox_environment([(CONFINED, "1")]) if confined else dict(os.environ)
     if not trusted:
         # torch.export.load falls back to unpickling unless this forbids it (torch/serialization.py, torch 2.13.0).
         environment["TORCH_FORCE_WEIGHTS_ONLY_LOAD"] = "1"

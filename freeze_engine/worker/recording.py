@@ -6,10 +6,10 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from freeze_engine.errors import FreezerError
+from freeze_engine.errors import FreezerError, SandboxError
 from freeze_engine.temporary import temporary_folder
 from freeze_engine.worker.death import (
     BUILD,
@@ -25,14 +25,18 @@ from freeze_engine.worker.death import (
 )
 from freeze_engine.worker.events import JobEnded, JobEvent, JobPreview, JobProgress, JobStep, read_event
 from freeze_engine.worker.freeze_progress import FreezeProgress
+from freeze_engine.worker.intake import Intake
 from freeze_engine.worker.journal import TORCH_LOG, holds_steps, read_now
 from freeze_engine.worker.limits import MEMORY_LIMIT, Excess, Limits, refused_text, was_refused
 from freeze_engine.worker.output import remove_unfinished
 from freeze_engine.worker.process import OnOutput, WorkerProcess
 from freeze_engine.worker.request import REQUEST, RecordRequest, request_text
+from freeze_engine.worker.sandbox import Confinement, confinement_of
 
 _STACK_S = 0.5
 _POST_MORTEM_S = 300.0
+#: A recording of 10,000 nodes sends a few for each step.
+_MOST_EVENTS = 500_000
 _RECORD, _POST_MORTEM = "record", "post_mortem"
 
 
@@ -80,6 +84,9 @@ class RecordingProcess:
         self._ended: JobEnded | None = None
         self._steps = 0
         self._preview: Path | None = None
+        self._confinement: Confinement | None = None
+        self._intake: Intake | None = None
+        self._events = 0
 
     def start(self) -> None:
         """Starts the process and returns.
@@ -144,22 +151,36 @@ class RecordingProcess:
         try:
             with temporary_folder("freezer-recording-") as folder:
                 self._ended = self._recorded(folder)
+        except FreezerError as error:
+            self._ended = JobEnded("failed", self._preview, str(error), error=str(error), is_refusal=True)
         except OSError as error:
             self._ended = JobEnded("failed", self._preview, f"the recording cannot be made here: {error}")
         self._on_event(self._ended)
 
     def _recorded(self, folder: Path) -> JobEnded:
         limit_s = self._request.limit_s
-        (folder / REQUEST).write_text(request_text(self._request))
+        (folder / REQUEST).write_text(request_text(self._confined(folder)))
         until_s = None if limit_s is None else time.monotonic() + limit_s
         told = self._followed(_RECORD, folder, until_s)
         return told.ended or self._afterwards(self._death(told), folder)
+
+    def _confined(self, folder: Path) -> RecordRequest:
+        """Returns the request as the process gets it: in a sandbox it writes to its own folder."""
+        request = self._request
+        self._confinement = confinement_of(
+            request.model, request.inputs, trusted=request.trusted, sandbox=request.sandbox
+        )
+        if self._confinement is None:
+            return request
+        self._intake = Intake(self._confinement.sandbox, folder, request.output, request.checks)
+        return replace(request, output=self._intake.left)
 
     def _afterwards(self, death: Death, folder: Path) -> JobEnded:
         """Has what a process that died had written down put together, and returns how the recording ended."""
         now = read_now(folder)
         cancelled = JobEnded(CANCELLED, self._preview, cancelled_text(now.place or (BUILD, now.doing, None)))
-        if death.outcome == CANCELLED and not (death.has_preview or holds_steps(folder)):
+        # What a sandboxed process noted is read in a sandbox only.
+        if death.outcome == CANCELLED and not (death.has_preview or self._intake or holds_steps(folder)):
             return cancelled
         write_death(death, folder)
         self._tell(JobProgress("keeping what was recorded", 0, 0, None))
@@ -194,7 +215,8 @@ class RecordingProcess:
             outcome = CRASHED
             kind, message = cause_of(told.exit_code)
         has_preview = self._preview is not None
-        return Death(outcome, kind, message, self._request.output, has_preview, self._steps, told.printed)
+        output = self._request.output if self._intake is None else self._intake.left
+        return Death(outcome, kind, message, output, has_preview, self._steps, told.printed)
 
     def _followed(self, task: str, folder: Path, until_s: float | None) -> _Told:
         """Does a task in a process, tells of its events, and ends it when it is done, or when it is time."""
@@ -203,13 +225,15 @@ class RecordingProcess:
         try:
             progress = FreezeProgress(folder / TORCH_LOG)
             for line in process.lines(until_s):
-                event = _event(line) if line is not None else progress.event()
+                event = self._event(line) if line is not None else progress.event()
                 if isinstance(event, JobEnded):
                     ended = event
                 elif event is not None:
                     progress.note(event)
                     self._tell(event)
             exit_code = process.exit_code
+            if process.sandbox_problem is not None and not self._events:
+                raise SandboxError(process.sandbox_problem)
             if exit_code is None:
                 process.dump_stack()
                 deque(process.lines(time.monotonic() + _STACK_S), maxlen=0)
@@ -227,11 +251,35 @@ class RecordingProcess:
             # What is left has to be read, whatever the limit was.
             limits = Limits(self._request.memory_bytes if task == _RECORD else None)
             self._process = WorkerProcess(
-                task, folder, trusted=self._request.trusted, on_output=on_output, limits=limits
+                task,
+                folder,
+                trusted=self._request.trusted,
+                on_output=on_output,
+                limits=limits,
+                confinement=self._confinement,
             )
             if self._is_unwanted or (task == _RECORD and self._is_interrupted):
                 self._process.kill()
             return self._process
+
+    def _event(self, line: bytes) -> JobEvent | None:
+        """Reads a line; what is no event was written by code that should not have.
+
+        Raises:
+            FreezerError: a sandboxed process wrote it, or too many of them.
+        """
+        try:
+            event = read_event(line)
+        except ValueError as error:
+            if self._intake is None:
+                return None
+            raise FreezerError(f"the recording was ended: what it sent is no event: {error}") from error
+        if self._intake is None:
+            return event
+        self._events += 1
+        if self._events > _MOST_EVENTS:
+            raise FreezerError(f"the recording was ended: it sent more than {_MOST_EVENTS} events")
+        return _taken(event, self._intake)
 
     def _tell(self, event: JobEvent) -> None:
         if isinstance(event, JobStep):
@@ -241,9 +289,17 @@ class RecordingProcess:
         self._on_event(event)
 
 
-def _event(line: bytes) -> JobEvent | None:
-    """Reads a line; what is no event was written by code that should not have."""
-    try:
-        return read_event(line)
-    except ValueError:
-        return None
+def _taken(event: JobEvent, intake: Intake) -> JobEvent:
+    """Takes in the trace that an event of a sandboxed process tells of; the path in the event is not heeded.
+
+    Raises:
+        TraceFileError: what was left is no trace.
+    """
+    if isinstance(event, JobPreview):
+        intake.take()
+        return JobPreview(intake.output)
+    if isinstance(event, JobEnded) and event.trace is not None:
+        intake.take()
+        intake.take_others()
+        return replace(event, trace=intake.output)
+    return event

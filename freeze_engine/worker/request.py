@@ -33,6 +33,8 @@ class RecordRequest:
         name: the model's name in the trace, by default the MODEL's.
         trusted: whether code of the caller's machine may run: ``False`` refuses ``package.module:factory`` and
             whatever would be unpickled.
+        sandbox: whether it is recorded in a sandbox, and refused where there is none; by default where it is not
+            trusted. The built-in examples never are.
         limit_s: seconds after which the recording is ended, ``None`` for no limit.
         memory_bytes: how much memory the recording may take, all its processes together, ``None`` for no limit. Needs
             ``/proc``, as on Linux.
@@ -55,6 +57,7 @@ class RecordRequest:
     memory_bytes: int | None = None
     checks: tuple[CheckName, ...] = ()
     ablation: bool = False
+    sandbox: bool | None = None
 
 
 def request_text(request: RecordRequest) -> str:

@@ -17,6 +17,7 @@ var FreezerDashboard = FreezerDashboard || {};
       this.channel = channel;
       this.requests = new Map(); // what each recording that was started from here was asked, by its id
       this.summaries = new Map();
+      this.agreed = new Map(); // models that the user opens without a sandbox, and the file that each of them names
       this.states = new Map(channel.jobs.map((job) => [job.id, job.state]));
       this.scrolls = new Map();
       this.stops = [];
@@ -156,7 +157,7 @@ var FreezerDashboard = FreezerDashboard || {};
 
     async record(request) {
       const call = toCommand(request, this.backend(request.backend));
-      const { job } = await this.ask({ type: "record", call, ...request });
+      const { job } = await this.ask({ type: "record", call, ...this.consent(request.model), ...request });
       this.requests.set(job, request);
       this.go({ page: "job", id: job });
     }
@@ -214,10 +215,15 @@ var FreezerDashboard = FreezerDashboard || {};
       return backends.find((one) => one.id === id) ?? backends[0];
     }
 
+    /** What a message carries where the user agreed to open its model without a sandbox. */
+    consent(model) {
+      return this.agreed.has(model) ? { consent: this.agreed.get(model) } : {};
+    }
+
     /** What a model holds; asked once, as it takes a process of its own. */
     inspect(model) {
       if (!this.summaries.has(model)) {
-        const asked = this.ask({ type: "inspect", model });
+        const asked = this.ask({ type: "inspect", model, ...this.consent(model) });
         this.summaries.set(model, asked);
         asked.catch(() => this.summaries.delete(model));
       }

@@ -68,7 +68,7 @@ var FreezerDashboard = FreezerDashboard || {};
       const input = h("input.fv-input.fd-grow", { autocomplete: "off", spellcheck: "false", placeholder: "/path/to/model.pt, or example:resnet18", oninput: () => this.typed(), onchange: () => this.inspect() });
       input.setAttribute("list", list.id);
       const browse = button("Browse…", () => this.browse(), { icon: "folder" });
-      const note = "A TorchScript file (torch.jit.save), an exported program (.pt2), or a built-in example. A model is a program: record only what you trust.";
+      const note = "A TorchScript file (torch.jit.save), an exported program (.pt2), or a built-in example. A file is opened in a sandbox, where there is one.";
       this.modelField = field("File or example", input, { note, wrap: h("div.fd-row", null, input, browse, list) });
       this.about = h("div.fd-about", { role: "status" });
     }
@@ -177,10 +177,32 @@ var FreezerDashboard = FreezerDashboard || {};
       this.inspected = model;
       this.tree.say("Reading the model …");
       fill(this.about, h("span.fd-spinner", { "aria-hidden": "true" }), "Reading the model in a process of its own; this takes some seconds.");
+      if (!(await this.mayOpen(model))) return;
       const result = await this.app.inspect(model).then((summary) => ({ summary }), (error) => ({ error }));
       if (this.request.model !== model || this.gone) return;
       if (result.error) this.refused(result.error);
       else this.known(result.summary);
+    }
+
+    /** Resolves to whether a model may be opened; where there is no sandbox for it, asks the user first. */
+    async mayOpen(model) {
+      if (model.startsWith("example:") || this.app.agreed.has(model)) return true;
+      const found = await this.app.ask({ type: "sandbox", model }).catch((error) => ({ error }));
+      if (this.request.model !== model || this.gone) return false;
+      if (found.error) this.refused(found.error);
+      else if (found.problem) this.askConsent(model, found);
+      return !found.error && !found.problem;
+    }
+
+    askConsent(model, { model: file, problem, danger }) {
+      this.inspected = null;
+      this.tree.say("The model was not opened.");
+      const agree = () => {
+        this.app.agreed.set(model, file);
+        this.inspect();
+      };
+      const words = [h("strong", null, "This file was not opened yet."), ` ${danger}. freezer-ui opens files in a sandbox, but ${problem}.`];
+      fill(this.about, h("div.fd-consent", { role: "alertdialog", "aria-label": "No sandbox" }, h("p", null, words), button("Open this file without a sandbox", agree)));
     }
 
     refused(error) {

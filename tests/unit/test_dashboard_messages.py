@@ -276,7 +276,8 @@ def test_a_process_that_cannot_start_is_told_and_leaves_no_file(server: Server, 
 def test_a_model_is_looked_at_without_trust(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[tuple[str, bool]] = []
 
-    def inspect_model(spec: str, *, trusted: bool) -> fe.ModelSummary:
+    def inspect_model(spec: str, *, trusted: bool, sandbox: bool | None) -> fe.ModelSummary:
+        assert sandbox is None
         asked.append((spec, trusted))
         return replace(SUMMARY, attributes=(fe.ModelAttribute("w", "parameter", "Tensor", (2, 3), "float32", 24),))
 
@@ -292,7 +293,7 @@ def test_a_model_is_looked_at_without_trust(server: Server, monkeypatch: pytest.
 
 
 def test_what_is_wrong_with_a_model_is_told(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
-    def inspect_model(spec: str, *, trusted: bool) -> fe.ModelSummary:
+    def inspect_model(spec: str, *, trusted: bool, sandbox: bool | None) -> fe.ModelSummary:
         raise fe.ModelSpecError("it is a pickle")
 
     monkeypatch.setattr(fe, "inspect_model", inspect_model, raising=False)

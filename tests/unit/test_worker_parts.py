@@ -240,7 +240,8 @@ def test_a_long_text_of_what_is_done_is_cut_and_a_shorter_one_leaves_nothing_of_
     for text in ("ü" * 1000, "\0" * 1000, "\udc80" * 1000):
         written.doing(text)
         written.under_way((text, text, text))
-        assert read_now(tmp_path) == Now(text[:200], (text[:200],) * 3)
+        told = text[:200].replace("\udc80", "?")  # no page can be sent a lone surrogate
+        assert read_now(tmp_path) == Now(told, (told,) * 3)
     written.doing("measuring")
     written.under_way(None)
     assert read_now(tmp_path) == Now("measuring")

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import re
 import threading
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import asdict, replace
 from datetime import datetime
 from pathlib import Path
-from typing import Any, Final, TypeVar
+from typing import Any, Final, Literal, TypeVar
 
 import freeze_engine as fe
+from viewer.dashboard.consent import DANGER, sandbox_of
 from viewer.dashboard.files import folder_view, page_path
 from viewer.dashboard.library import drop_if_empty, recordings_folder
 from viewer.dashboard.requests import model_kind, page_model, record_request
@@ -20,6 +22,7 @@ from viewer.dashboard.state import State
 from viewer.dashboard.upload_store import PageUploads
 
 log: Final = logging.getLogger(__name__)
+_DEVICE: Final = re.compile(r"cpu|mps|(cuda|xpu):\d{1,3}")
 
 Reply = dict[str, Any]
 Message = dict[str, Any]
@@ -43,6 +46,7 @@ class Messages:
             "dismiss": self._dismiss,
             "forget": self._forget,
             "inspect": self._inspect,
+            "sandbox": self._sandbox,
             "parse_input": self._parse_input,
             "list": self._list,
             "open": self._open,
@@ -73,8 +77,10 @@ class Messages:
             return {"id": id_, "error": f"The server failed: {type(error).__name__}: {error}"}
 
     async def _record(self, message: Message) -> Reply:
-        self._use(message.get("model"), *_list_of(message.get("inputs")))
-        request = record_request(message, recordings_folder(), datetime.now())
+        named = message.get("model")
+        self._use(named, *_list_of(message.get("inputs")))
+        sandbox = await self._sandbox_of(message, page_model(named)) if isinstance(named, str) else None
+        request = replace(record_request(message, recordings_folder(), datetime.now()), sandbox=sandbox)
         try:
             return {"job": self._state.jobs.record(request)}
         except (fe.FreezerError, OSError, RuntimeError):  # too many wait, or no more processes, or no more threads
@@ -97,11 +103,23 @@ class Messages:
     async def _inspect(self, message: Message) -> Reply:
         self._use(message.get("model"))
         model = page_model(_field(message, "model"))
-        summary = await _in_daemon_thread(lambda: fe.inspect_model(model, trusted=False))
-        if self._state.site.devices != summary.devices:
+        sandbox = await self._sandbox_of(message, model)
+        summary = await _in_daemon_thread(lambda: fe.inspect_model(model, trusted=False, sandbox=sandbox))
+        # All pages see it, and a model of somebody else may have made it up.
+        is_likely = all(_DEVICE.fullmatch(device) for device in summary.devices)
+        if is_likely and self._state.site.devices != summary.devices:
             self._state.site = replace(self._state.site, devices=summary.devices)
             self._state.tell("site")
         return asdict(summary) | {"kind": model_kind(model)}
+
+    async def _sandbox(self, message: Message) -> Reply:
+        model = page_model(_field(message, "model"))
+        status = await _in_daemon_thread(fe.sandbox_status)
+        problem = None if model_kind(model) == "example" else status.problem
+        return {"model": model, "problem": problem, "danger": DANGER}
+
+    async def _sandbox_of(self, message: Message, model: str) -> Literal[False] | None:
+        return sandbox_of(message, model, await _in_daemon_thread(fe.sandbox_status))
 
     async def _parse_input(self, message: Message) -> Reply:
         return {"ok": True, "says": input_text(fe.parse_input(_field(message, "text")))}

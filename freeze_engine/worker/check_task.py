@@ -1,0 +1,28 @@
+"""Reads a trace file that a sandboxed recording left, in a process of its own: the file may hold anything."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from freeze_engine.errors import FreezerError
+from freeze_engine.serde import load
+from freeze_engine.worker.child import Send
+
+QUESTION = "check.json"
+
+
+def run(folder: Path, send: Send) -> None:
+    """Reads the file that the folder's question names.
+
+    Args:
+        folder: holds the question.
+        send: takes the answer: the text of the error, ``None`` if it is a trace.
+    """
+    path = json.loads((folder / QUESTION).read_text())["path"]
+    error = None
+    try:
+        load(path)
+    except FreezerError as refused:
+        error = str(refused)
+    send(json.dumps({"error": error}))

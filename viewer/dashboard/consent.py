@@ -1,0 +1,35 @@
+"""The user's consent to open a model of somebody else where there is no sandbox."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final, Literal
+
+import freeze_engine as fe
+from viewer.dashboard.requests import model_kind
+
+DANGER: Final = (
+    "A model file is a program: opening it, or recording it, can run code that reads and writes your files and uses "
+    "your network"
+)
+
+
+def sandbox_of(message: Mapping[str, Any], model: str, status: fe.SandboxStatus) -> Literal[False] | None:
+    """Returns `freeze_engine.RecordRequest.sandbox` of a model that the page names.
+
+    Args:
+        message: as the page sent it; its ``consent`` names the one file that the user agreed to open.
+        model: as `freeze_engine.RecordRequest` has it.
+        status: of this machine's sandbox.
+
+    Returns:
+        ``None`` for the default, a sandbox for what is not trusted, and ``False`` for none.
+
+    Raises:
+        SandboxError: there is no sandbox, and the user did not agree to open this file without one.
+    """
+    if status.problem is None or model_kind(model) == "example":
+        return None
+    if message.get("consent") == model:
+        return False
+    raise fe.SandboxError(f"{model} was not opened: {status.problem}. {DANGER}. Agree to that first, in the form.")
