@@ -55,6 +55,8 @@ def inspect_model(
                 raise ModelSpecError(f"MODEL {spec!r}: looking at it takes more than {limit_s:g} s; record it unseen")
         finally:
             process.close()
+    if process.excess is not None:
+        raise ModelSpecError(f"MODEL {spec!r}: looking at it was ended: {process.excess.message}; record it unseen")
     if not answers and process.sandbox_problem is not None:
         raise SandboxError(process.sandbox_problem)
     if not answers:

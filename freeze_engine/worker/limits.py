@@ -112,13 +112,9 @@ class LimitWatch:
         most, limit_bytes = self._limits.processes, self._limits.memory_bytes
         if most is not None and len(self._tree.pids()) > most:
             return Excess(PROCESS_LIMIT, f"it started more than {most} processes, its limit")
-        if self._limits.folder_bytes is not None and self._folder is not None:
-            kept = disk_bytes(self._folder)
-            if kept > self._limits.folder_bytes:
-                text = (
-                    f"its files took {size_text(kept)}, more than their limit of {size_text(self._limits.folder_bytes)}"
-                )
-                return Excess(DISK_LIMIT, text)
+        most_bytes = self._limits.folder_bytes
+        if most_bytes is not None and self._folder is not None and disk_bytes(self._folder) > most_bytes:
+            return Excess(DISK_LIMIT, f"its files took more than {size_text(most_bytes)} of the disk, their limit")
         taken = None if limit_bytes is None else self._tree.takes_more_than(limit_bytes)
         if taken is None or limit_bytes is None:
             return None
