@@ -10,8 +10,8 @@ from typing import Final
 
 _IN_ADDRESSES: Final = re.compile(r"((?:token|launch)=)[^&\s'\"]+", re.IGNORECASE)
 _IN_COOKIES: Final = re.compile(r"(freezer-ui-\d+=)[^;\s'\"]+")
-QUIET: Final = ("tornado.access", "tornado.general")
-"""Loggers that say what is wrong with requests."""
+QUIET: Final = {"tornado.access": logging.ERROR, "tornado.general": logging.ERROR, "bokeh.protocol": logging.CRITICAL}
+"""Loggers that say what is wrong with requests and messages, each with what it may still say."""
 
 _HIDDEN: Final = "…"
 
@@ -39,8 +39,8 @@ class DiscreetFormatter(logging.Formatter):
 
 def quieten() -> None:
     """Leaves out of the log what was wrong with requests: the browser is told, and the terminal is for the server."""
-    for name in QUIET:
-        logging.getLogger(name).setLevel(logging.ERROR)
+    for name, level in QUIET.items():
+        logging.getLogger(name).setLevel(level)
 
 
 def hide_tokens(tokens: Sequence[str]) -> None:
