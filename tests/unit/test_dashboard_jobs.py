@@ -13,6 +13,7 @@ import pytest
 
 import freeze_engine as fe
 from tests.builders import small_trace
+from tests.in_process import InProcess
 from tests.loops import run
 from viewer.dashboard.jobs import MAX_ENDED, MAX_WAITING, Jobs
 from viewer.dashboard.library import Library
@@ -319,7 +320,7 @@ def test_sessions_are_told_at_once_and_then_seldom(
     monkeypatch.setattr("viewer.dashboard.state.TICK_S", 1e6)  # the elapsed time is told as well where this takes long
 
     async def scenario() -> tuple[list[int], list[int]]:
-        state = State(Site(1), Library(tmp_path / "recent.json"), lambda call: call(), launcher)
+        state = State(Site(1), Library(tmp_path / "recent.json"), lambda call: call(), launcher, InProcess())
         stays, leaves = FakeSession(), FakeSession()
         state.join(stays)
         state.join(leaves)
@@ -343,7 +344,7 @@ def test_a_finished_recording_becomes_a_recent_trace(launcher: Launcher, tmp_pat
     fe.save(small_trace(), request.output)
 
     async def scenario() -> FakeSession:
-        state = State(Site(1), Library(tmp_path / "recent.json"), lambda call: call(), launcher)
+        state = State(Site(1), Library(tmp_path / "recent.json"), lambda call: call(), launcher, InProcess())
         session = FakeSession()
         state.join(session)
         state.jobs.record(request)
@@ -360,7 +361,7 @@ def test_a_recording_without_a_trace_leaves_no_file(launcher: Launcher, tmp_path
     request.output.touch()
 
     async def scenario() -> None:
-        state = State(Site(1), Library(tmp_path / "recent.json"), lambda call: call(), launcher)
+        state = State(Site(1), Library(tmp_path / "recent.json"), lambda call: call(), launcher, InProcess())
         state.jobs.record(request)
         launcher.processes[0].tell(fe.JobEnded("crashed", None, "died of SIGSEGV"))
         await state.close()
@@ -500,7 +501,7 @@ def test_one_that_is_cancelled_while_it_waits_leaves_no_file(launcher: Launcher,
         request.output.touch()
 
     async def scenario() -> list[bool]:
-        state = State(Site(1), Library(tmp_path / "recent.json"), lambda call: call(), launcher)
+        state = State(Site(1), Library(tmp_path / "recent.json"), lambda call: call(), launcher, InProcess())
         for request in requests:
             state.jobs.record(request, request.output.stem)
         state.jobs.cancel("b")

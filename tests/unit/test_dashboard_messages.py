@@ -13,6 +13,7 @@ import pytest
 
 import freeze_engine as fe
 from tests.builders import small_trace
+from tests.in_process import InProcess
 from tests.loops import run
 from viewer.dashboard.library import Library
 from viewer.dashboard.messages import Messages
@@ -83,7 +84,7 @@ def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Server:
         requests.append(request)
         return SimpleNamespace(start=lambda: None, interrupt=lambda: tell(fe.JobEnded("cancelled", None, "cancelled")))
 
-    return Server(State(Site(1), Library(tmp_path / "recent.json"), lambda call: call(), launch), requests)
+    return Server(State(Site(1), Library(tmp_path / "recent.json"), lambda call: call(), launch, InProcess()), requests)
 
 
 def test_a_recording_is_asked_for(server: Server, tmp_path: Path) -> None:
@@ -268,7 +269,7 @@ def test_a_process_that_cannot_start_is_told_and_leaves_no_file(server: Server, 
     def launch(request: fe.RecordRequest, tell: Callable[[fe.JobEvent], None]) -> Any:
         raise OSError("no more processes")
 
-    server.state = State(Site(1), Library(tmp_path / "recent.json"), lambda call: call(), launch)
+    server.state = State(Site(1), Library(tmp_path / "recent.json"), lambda call: call(), launch, InProcess())
     assert server.refused(**RECORD) == "The server failed: OSError: no more processes"
     assert not list((tmp_path / "data").rglob("*.fztrace"))
 

@@ -1,12 +1,10 @@
-"""What the page loads of a trace: made once, off the loop, and not kept for ever."""
+"""What the page loads of a trace: made once, and not kept for ever."""
 
 from __future__ import annotations
 
 import asyncio
 import gzip
 import json
-import threading
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,11 +12,11 @@ import pytest
 
 import freeze_engine as fe
 from tests.builders import failed_trace, small_trace
+from tests.in_process import InProcess
 from tests.loops import run
 from viewer.charts import chart_items
-from viewer.dashboard.early import EarlyPayload
 from viewer.dashboard.library import Library, recent_trace
-from viewer.dashboard.payloads import Payload, Payloads, file_key, make_payload, packed, trace_payload
+from viewer.dashboard.payloads import Payload, Payloads, file_key, packed, trace_payload
 from viewer.dashboard.site import Site
 from viewer.dashboard.state import State
 from viewer.graph_data import graph_data
@@ -27,6 +25,10 @@ from viewer.view_models import view_data
 
 def _payload(size: int = 1) -> Payload:
     return Payload(b"x" * size, ())
+
+
+async def _made() -> Payload:
+    return _payload()
 
 
 def _saved(path: Path) -> Path:
@@ -48,11 +50,12 @@ def test_packing_is_deterministic() -> None:
     assert packed({"a": "é"}) == packed({"a": "é"})
 
 
-def test_a_payload_is_made_once_and_off_the_loop() -> None:
-    threads: list[int] = []
+def test_a_payload_is_made_once() -> None:
+    made: list[int] = []
 
-    def make() -> Payload:
-        threads.append(threading.get_ident())
+    async def make() -> Payload:
+        made.append(1)
+        await asyncio.sleep(0)
         return _payload()
 
     async def scenario() -> list[Payload]:
@@ -61,29 +64,31 @@ def test_a_payload_is_made_once_and_off_the_loop() -> None:
         return [*both, await payloads.get(("a",), make)]
 
     assert run(scenario()) == [_payload()] * 3
-    assert len(threads) == 1
-    assert threads[0] != threading.get_ident()
+    assert made == [1]
 
 
 def test_what_failed_is_tried_again() -> None:
+    async def fail() -> Payload:
+        raise ZeroDivisionError
+
     async def scenario() -> Payload:
         payloads = Payloads()
         for _ in range(2):
             with pytest.raises(ZeroDivisionError):
-                await payloads.get(("a",), lambda: 1 / 0)  # type: ignore[arg-type,return-value]
-        return await payloads.get(("a",), _payload)
+                await payloads.get(("a",), fail)
+        return await payloads.get(("a",), _made)
 
     assert run(scenario()) == _payload()
 
 
 def test_who_goes_away_takes_nothing_from_the_others() -> None:
-    go_on = threading.Event()
-
-    def make() -> Payload:
-        go_on.wait(10)
-        return _payload()
-
     async def scenario() -> Payload:
+        go_on = asyncio.Event()
+
+        async def make() -> Payload:
+            await go_on.wait()
+            return _payload()
+
         payloads = Payloads()
         first = asyncio.create_task(payloads.get(("a",), make))
         await asyncio.sleep(0)
@@ -100,10 +105,14 @@ def test_who_goes_away_takes_nothing_from_the_others() -> None:
 def test_only_the_latest_are_kept(bounds: dict[str, Any], size: int) -> None:
     made: list[str] = []
 
+    async def make(name: str) -> Payload:
+        made.append(name)
+        return _payload(size)
+
     async def scenario() -> None:
         payloads = Payloads(**bounds)
         for name in ("a", "b", "a", "c", "a", "b"):
-            await payloads.get((name,), lambda name=name: made.append(name) or _payload(size))  # type: ignore[misc,func-returns-value]
+            await payloads.get((name,), lambda name=name: make(name))  # type: ignore[misc]
 
     run(scenario())
     assert made == ["a", "b", "c", "b"]
@@ -112,10 +121,14 @@ def test_only_the_latest_are_kept(bounds: dict[str, Any], size: int) -> None:
 def test_one_that_is_larger_than_all_is_kept_while_it_is_the_latest() -> None:
     made: list[int] = []
 
+    async def make() -> Payload:
+        made.append(1)
+        return _payload(9)
+
     async def scenario() -> None:
         payloads = Payloads(max_bytes=1)
         for _ in range(2):
-            await payloads.get(("a",), lambda: made.append(1) or _payload(9))  # type: ignore[func-returns-value]
+            await payloads.get(("a",), make)
 
     run(scenario())
     assert made == [1]
@@ -125,7 +138,7 @@ def test_a_file_that_changed_is_another(tmp_path: Path) -> None:
     path = tmp_path / "a.fztrace"
 
     async def scenario() -> list[str]:
-        state = State(Site(1), Library(tmp_path / "recent.json"), lambda call: call(), lambda *given: None)  # type: ignore[arg-type]
+        state = State(Site(1), Library(tmp_path / "recent.json"), lambda call: call(), renderers=InProcess())
         names = []
         for trace in (small_trace(), failed_trace()):
             fe.save(trace, path)
@@ -142,39 +155,9 @@ def test_a_missing_file_is_told(tmp_path: Path) -> None:
 
 def test_preparing_tells_nobody_what_is_wrong(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     async def scenario() -> None:
-        state = State(Site(1), Library(tmp_path / "recent.json"), lambda call: call(), lambda *given: None)  # type: ignore[arg-type]
+        state = State(Site(1), Library(tmp_path / "recent.json"), lambda call: call(), renderers=InProcess())
         state.prepare((tmp_path / "gone",))
         await state.close()
 
     run(scenario())
     assert caplog.text == ""
-
-
-def test_what_is_made_early_is_what_the_server_would_make(tmp_path: Path) -> None:
-    first, second = _saved(tmp_path / "a.fztrace"), _saved(tmp_path / "b.fztrace")
-    for paths in ((first,), (first, second)):
-        with EarlyPayload(paths) as early:
-            assert early.payload() == make_payload(paths)
-
-
-def test_a_file_that_changes_meanwhile_is_read_again(tmp_path: Path) -> None:
-    path = _saved(tmp_path / "a.fztrace")
-    with EarlyPayload((path,)) as early:
-        fe.save(replace(small_trace(), name="Later"), path)
-        assert early.payload().shown[0].name == "Later"
-
-
-@pytest.mark.parametrize("content", [None, b"no trace"])
-def test_what_cannot_be_made_early_says_why_when_it_is_asked_for(content: bytes | None, tmp_path: Path) -> None:
-    path = tmp_path / "a.fztrace"
-    if content is not None:
-        path.write_bytes(content)
-    with EarlyPayload((path,)) as early, pytest.raises(fe.FreezerError, match=r"a\.fztrace"):
-        early.payload()
-
-
-def test_leaving_early_ends_what_is_being_made(tmp_path: Path) -> None:
-    with EarlyPayload((_saved(tmp_path / "a.fztrace"),)) as early:
-        process = early._process
-    assert process is not None
-    assert process.returncode is not None

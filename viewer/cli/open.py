@@ -141,7 +141,7 @@ class OpenCommand:
                 if request is not None:
                     state.jobs.record(request, job)
                 if start.traces:
-                    state.prepare(start.traces, early.payload)
+                    state.prepare(start.traces, early.take())
 
             uploads = UploadLimits(arguments.upload_limit, arguments.upload_total)
             options = ServerOptions(arguments.host, token, uploads, arguments.jobs, launch, remark)

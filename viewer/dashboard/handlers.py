@@ -12,7 +12,6 @@ from viewer.dashboard.files import page_path
 from viewer.dashboard.payloads import Payload
 from viewer.dashboard.state import State
 from viewer.dashboard.web import JsonHandler
-from viewer.report import render_report
 
 _CHUNK_BYTES: Final = 1 << 20
 
@@ -77,7 +76,7 @@ class TraceFileHandler(TraceHandler):
     async def get(self) -> None:
         """Writes the file; nothing but traces is given away."""
         path = self.trace_path("path")
-        await asyncio.to_thread(fe.load, path)
+        await self._state.rendered("entry", (path,))
         self.write_download(path.name, "application/octet-stream")
         with path.open("rb") as stream:
             while chunk := await asyncio.to_thread(stream.read, _CHUNK_BYTES):
@@ -91,6 +90,6 @@ class TraceReportHandler(TraceHandler):
     async def get(self) -> None:
         """Writes the report."""
         path = self.trace_path("path")
-        text = await asyncio.to_thread(lambda: render_report(fe.load(path)))
+        report = await self._state.rendered("report", (path,))
         self.write_download(f"{path.stem}.html", "text/html; charset=UTF-8")
-        self.finish(text)
+        self.finish(report.data)

@@ -1,4 +1,4 @@
-"""What the page loads of a trace, packed: made once for each version of a file, and off the server's thread."""
+"""What the page loads of a trace, packed: made once for each version of a file, in a renderer process."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ import asyncio
 import gzip
 import json
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 import freeze_engine as fe
 from viewer.dashboard.library import RecentTrace, recent_trace
@@ -19,15 +19,17 @@ MAX_BYTES: Final = 64 << 20
 """How much is kept: the latest payloads, as long as they fit."""
 
 Key = tuple[object, ...]
+Kind = Literal["payload", "report", "entry"]
+"""What is made of traces: what the viewer shows, the HTML report, or only the entry of the list of recent traces."""
 
 
 @dataclass(frozen=True, slots=True)
 class Payload:
-    """What the page loads to show one trace, or two.
+    """Something made of one trace, or of two.
 
     Attributes:
-        data: gzip'd JSON.
-        shown: the traces it shows.
+        data: gzip'd JSON for the viewer, or a report's HTML.
+        shown: the traces it is made of.
     """
 
     data: bytes
@@ -85,6 +87,41 @@ def comparison_payload(a: Path, b: Path) -> Payload:
     return Payload(packed(comparison_data(first, second)), (recent_trace(first, a), recent_trace(second, b)))
 
 
+def report_payload(path: Path) -> Payload:
+    """Returns the HTML report of a trace.
+
+    Args:
+        path: absolute, of the trace file.
+
+    Raises:
+        TraceFileError: it cannot be read.
+    """
+    from viewer.report import render_report
+
+    trace = fe.load(path)
+    return Payload(render_report(trace).encode(), (recent_trace(trace, path),))
+
+
+def entry_payload(path: Path) -> Payload:
+    """Returns only what the list of recent traces tells of a trace, once all of its file could be read.
+
+    Args:
+        path: absolute, of the trace file.
+
+    Raises:
+        TraceFileError: it cannot be read.
+    """
+    return Payload(b"", (recent_trace(fe.load(path), path),))
+
+
+MAKERS: Final[Mapping[Kind, Callable[[Sequence[Path]], Payload]]] = {
+    "payload": make_payload,
+    "report": lambda paths: report_payload(*paths),
+    "entry": lambda paths: entry_payload(*paths),
+}
+"""What makes each kind; the renderer process calls it."""
+
+
 def packed(data: dict[str, Any]) -> bytes:
     """Returns JSON, gzip'd, with the same bytes for the same data."""
     text = json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
@@ -105,6 +142,10 @@ def file_key(path: Path) -> Key:
     return (str(path), status.st_mtime_ns, status.st_size, status.st_ino)
 
 
+async def _awaited(make: Callable[[], Awaitable[Payload]]) -> Payload:
+    return await make()
+
+
 class Payloads:
     """Keeps the payloads that were used last; asked twice at once, it makes one only once."""
 
@@ -113,16 +154,16 @@ class Payloads:
         self._max_bytes = max_bytes
         self._tasks: OrderedDict[Key, asyncio.Task[Payload]] = OrderedDict()
 
-    async def get(self, key: Key, make: Callable[[], Payload]) -> Payload:
+    async def get(self, key: Key, make: Callable[[], Awaitable[Payload]]) -> Payload:
         """Returns the payload of a key.
 
         Args:
             key: names the content.
-            make: makes it, on another thread; what it raises is raised here, and not kept.
+            make: makes it; what it raises is raised here, and not kept.
         """
         task = self._tasks.get(key)
         if task is None:
-            task = self._tasks[key] = asyncio.create_task(asyncio.to_thread(make))
+            task = self._tasks[key] = asyncio.ensure_future(_awaited(make))
             task.add_done_callback(lambda task: self._done(key, task))
         self._tasks.move_to_end(key)
         return await asyncio.shield(task)  # whoever asked may go; others may wait for it as well

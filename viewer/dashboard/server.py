@@ -130,6 +130,7 @@ class DashboardServer:
     def start(self) -> None:
         """Lets requests in."""
         self._server.start()
+        self.state.warm()
 
     async def stop(self) -> None:
         """Ends recordings and connections."""

@@ -11,8 +11,10 @@ from typing import Any, Final, Literal, Protocol
 import freeze_engine as fe
 from viewer.dashboard.job import Launch
 from viewer.dashboard.jobs import Jobs
-from viewer.dashboard.library import Library, RecentTrace, drop_if_empty, recent_trace
-from viewer.dashboard.payloads import Payload, Payloads, make_payload, payload_key
+from viewer.dashboard.library import Library, RecentTrace, drop_if_empty
+from viewer.dashboard.payloads import MAKERS, Kind, Payload, Payloads, payload_key
+from viewer.dashboard.render_process import RenderProcess
+from viewer.dashboard.renderers import Renderers, Renders
 from viewer.dashboard.site import Site
 
 log: Final = logging.getLogger(__name__)
@@ -24,6 +26,9 @@ PUSH_EVERY_S: Final = 0.2
 
 TICK_S: Final = 1.0
 """How often the elapsed time of a running recording is told when nothing else happens."""
+
+PATIENCE_S: Final = 10.0
+"""How long the end of the server waits until what was recorded last is in the list of recent traces."""
 
 
 class Session(Protocol):
@@ -41,6 +46,7 @@ class State:
         library: the recent traces.
         schedule: brings a call from any thread onto the server's.
         launch: makes the process of a recording.
+        renderers: make what pages load of trace files, by default in processes of their own.
 
     Attributes:
         on_job_end: called after the end of every recording.
@@ -54,6 +60,7 @@ class State:
         library: Library,
         schedule: Callable[[Callable[[], None]], None],
         launch: Launch | None = None,
+        renderers: Renders | None = None,
     ) -> None:
         self.site = site
         self.library = library
@@ -63,7 +70,8 @@ class State:
         self._sessions: set[Session] = set()
         self._push: asyncio.TimerHandle | None = None
         self._pushed_s = 0.0
-        self._payloads = Payloads()
+        self._renderers = renderers or Renderers()
+        self._made: dict[Kind, Payloads] = {kind: Payloads() for kind in MAKERS}
         self._work: set[asyncio.Task[Any]] = set()
 
     def view(self) -> dict[str, Any]:
@@ -108,28 +116,45 @@ class State:
         if self.jobs.running:
             self._push_at(loop, loop.time() + TICK_S)
 
-    async def payload(self, paths: tuple[Path, ...], make: Callable[[], Payload] | None = None) -> Payload:
+    async def rendered(self, kind: Kind, paths: tuple[Path, ...]) -> Payload:
+        """Returns what is made of one trace, or of two; made once for each version of the files.
+
+        Args:
+            kind: what to make.
+            paths: absolute, of the trace files.
+
+        Raises:
+            FreezerError: a file is not there, cannot be read, or is too large.
+        """
+        return await self._made[kind].get((kind, *payload_key(paths)), lambda: self._renderers.render(kind, paths))
+
+    async def payload(self, paths: tuple[Path, ...]) -> Payload:
         """Returns what the page loads of one trace, or of two, and puts them first among the recent ones.
 
         Args:
             paths: absolute, of the trace files.
-            make: makes it, by default from the files.
 
         Raises:
-            FreezerError: a file is not there or cannot be read.
+            FreezerError: a file is not there, cannot be read, or is too large.
         """
-        payload = await self._payloads.get(payload_key(paths), make or (lambda: make_payload(paths)))
+        payload = await self.rendered("payload", paths)
         self._add(*payload.shown)
         return payload
 
-    def prepare(self, paths: tuple[Path, ...], make: Callable[[], Payload] | None = None) -> None:
+    def prepare(self, paths: tuple[Path, ...], process: RenderProcess | None = None) -> None:
         """Begins to make what the page will load of one trace, or of two; what is wrong with them the page will tell.
 
         Args:
             paths: absolute, of the trace files.
-            make: makes it, by default from the files.
+            process: makes it already.
         """
-        self._keep(self.payload(paths, make))
+        if process is not None:
+            self._renderers.adopt("payload", paths, process)
+        self._keep(self.payload(paths))
+
+    def warm(self) -> None:
+        """Gets ready for the first trace that is opened."""
+        self._renderers.warm()
 
     async def remember(self, path: Path) -> RecentTrace:
         """Puts a trace first among the recent ones.
@@ -141,9 +166,9 @@ class State:
             What the list tells of it.
 
         Raises:
-            TraceFileError: it cannot be read.
+            FreezerError: it is not there, cannot be read, or is too large.
         """
-        entry = await asyncio.to_thread(lambda: recent_trace(fe.load(path), path))
+        (entry,) = (await self.rendered("entry", (path,))).shown
         self._add(entry)
         return entry
 
@@ -163,8 +188,11 @@ class State:
             log.error("work in the background failed", exc_info=error)
 
     async def close(self) -> None:
-        """Ends the recordings, and waits until they are told and remembered."""
+        """Ends the recordings, waits until they are told and remembered, and ends the renderers."""
         await self.jobs.close()
+        if self._work:
+            await asyncio.wait(self._work, timeout=PATIENCE_S)
+        await self._renderers.close()
         await asyncio.gather(*self._work, return_exceptions=True)
         if self._push is not None:
             self._push.cancel()
