@@ -4,7 +4,7 @@ var FreezerDashboard = FreezerDashboard || {};
 
 (() => {
   const { h, fill } = FreezerViewer;
-  const { button, chooseFile, dialog, Drop, emptyRequest, errorText, formatRoute, iconButton, isLive, isTrace, Keyboard, Messages, parseRoute, plural, sign, STATES, Theme, toCommand } = FreezerDashboard;
+  const { button, chooseFile, dialog, Drop, emptyRequest, errorText, formatRoute, iconButton, isLive, isTrace, Keyboard, nameText, Messages, parseRoute, plural, sign, STATES, Theme, toCommand } = FreezerDashboard;
 
   class Dashboard {
     /**
@@ -265,7 +265,7 @@ var FreezerDashboard = FreezerDashboard || {};
         const here = (this.page?.id ?? this.page?.early) === job.id;
         if (!ended || here) continue;
         const open = job.state === "finished" && job.trace ? { page: "trace", path: job.trace } : { page: "job", id: job.id };
-        this.say(`${job.name || job.model}: ${STATES[job.state].word}`, { action: ["Open", () => this.go(open)] });
+        this.say(`${nameText(job.name || job.model)}: ${STATES[job.state].word}`, { action: ["Open", () => this.go(open)] });
       }
     }
 
@@ -273,7 +273,7 @@ var FreezerDashboard = FreezerDashboard || {};
       const live = this.channel.jobs.filter(isLive);
       const running = live.filter((job) => job.state === "running");
       const waiting = live.length - running.length;
-      const one = running.length === 1 ? `${running[0].name || running[0].model} ${running[0].total ? `${Math.floor((100 * running[0].done) / running[0].total)}%` : ""}`.trim() : null;
+      const one = running.length === 1 ? `${nameText(running[0].name || running[0].model)} ${running[0].total ? `${Math.floor((100 * running[0].done) / running[0].total)}%` : ""}`.trim() : null;
       const text = [one ?? (running.length ? plural(running.length, "recording") : null), waiting ? `${waiting} waiting` : null].filter(Boolean).join(" · ");
       if (text === this.runningText) return;
       this.runningText = text;

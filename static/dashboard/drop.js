@@ -32,7 +32,7 @@ var FreezerDashboard = FreezerDashboard || {};
       if (!file) return;
       event.preventDefault();
       const place = h("div.fd-upload");
-      const sheet = dialog(this.app.layer, `Upload ${file.name}`, {}, place);
+      const sheet = dialog(this.app.layer, `Upload ${FreezerDashboard.nameText(file.name)}`, {}, place);
       uploadInto(this.app, place, file, (path) => {
         sheet.close();
         this.app.attempt(() => this.app.openPath(path));

@@ -4,7 +4,7 @@ var FreezerDashboard = FreezerDashboard || {};
 
 (() => {
   const { h, fill } = FreezerViewer;
-  const { ago, base, button, dialog, progress, sign, size, unique } = FreezerDashboard;
+  const { ago, base, button, dialog, nameText, progress, sign, size, unique } = FreezerDashboard;
   const SHOWN = 400;
   const ICONS = { folder: "folder", trace: "trace", model: "model", other: "file" };
   const EXTENSIONS = ".fztrace,.pt,.pth,.ts,.pt2,.torchscript";
@@ -62,7 +62,7 @@ var FreezerDashboard = FreezerDashboard || {};
       const steps = [["/", "/"], ...parts.map((name, index) => [name, `/${parts.slice(0, index + 1).join("/")}`])];
       return steps.map(([name, target], index) => [
         index > 1 ? h("span.fv-muted", { "aria-hidden": "true" }, "/") : null,
-        h("button.fv-linklike", { type: "button", "aria-current": index === steps.length - 1 ? "true" : null, "aria-label": name === "/" ? "root folder" : null, onclick: () => this.show(target) }, name),
+        h("button.fv-linklike", { type: "button", "aria-current": index === steps.length - 1 ? "true" : null, "aria-label": name === "/" ? "root folder" : null, onclick: () => this.show(target) }, nameText(name)),
       ]);
     }
 
@@ -74,7 +74,7 @@ var FreezerDashboard = FreezerDashboard || {};
       return h(
         "li",
         null,
-        h("button.fd-file", { type: "button", disabled: !usable, "aria-label": label, onclick: choose, title: usable ? entry.path : `${entry.path}: not to be opened here` }, sign(ICONS[entry.kind]), h("span.fd-file-name", null, entry.name), h("span.fv-muted.fv-small.fv-num", null, about), h("span.fv-muted.fv-small.fd-file-when", null, modified(entry))),
+        h("button.fd-file", { type: "button", disabled: !usable, "aria-label": label, onclick: choose, title: usable ? entry.path : `${entry.path}: not to be opened here` }, sign(ICONS[entry.kind]), h("span.fd-file-name", null, nameText(entry.name)), h("span.fv-muted.fv-small.fv-num", null, about), h("span.fv-muted.fv-small.fd-file-when", null, modified(entry))),
       );
     }
 
@@ -137,13 +137,13 @@ var FreezerDashboard = FreezerDashboard || {};
 
   /** Sends a file, shows how far it is in `place`, and hands its path to `done`. */
   async function uploadInto(app, place, file, done) {
-    const bar = progress(`Upload of ${file.name}`);
+    const bar = progress(`Upload of ${nameText(file.name)}`);
     const said = h("span.fv-num.fv-small", { role: "status" });
     const { promise, cancel } = upload(app, file, (sent) => {
       bar.update(sent, file.size);
       said.textContent = `${size(sent)} of ${size(file.size)}`;
     });
-    fill(place, h("div.fd-row", null, h("strong.fv-clip", null, file.name), bar.element, said, button("Cancel", cancel)));
+    fill(place, h("div.fd-row", null, h("strong.fv-clip", null, nameText(file.name)), bar.element, said, button("Cancel", cancel)));
     try {
       const path = await promise;
       fill(place);

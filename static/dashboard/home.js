@@ -4,7 +4,7 @@ var FreezerDashboard = FreezerDashboard || {};
 
 (() => {
   const { h, fill } = FreezerViewer;
-  const { ago, badge, base, button, empty, FolderList, iconButton, isLive, KeyedList, lasting, placeWords, plural, progress, startWords, sign, svg } = FreezerDashboard;
+  const { ago, badge, base, button, empty, FolderList, iconButton, isLive, KeyedList, lasting, lineText, nameText, placeWords, plural, progress, startWords, sign, svg } = FreezerDashboard;
   const RECENT_SHOWN = 8;
 
   class HomePage {
@@ -76,16 +76,17 @@ var FreezerDashboard = FreezerDashboard || {};
     trace(trace) {
       const { app } = this;
       const route = { page: "trace", path: trace.path };
-      const name = trace.missing ? h("span.fd-name", null, trace.name) : app.link(trace.name, route, { class: "fd-name fd-cover", data: { item: "" } });
+      const shown = nameText(trace.name);
+      const name = trace.missing ? h("span.fd-name", null, shown) : app.link(shown, route, { class: "fd-name fd-cover", data: { item: "" } });
       const gone = trace.missing && h("span.fv-badge.fv-warn", { title: "The file was moved or deleted" }, sign("warn"), "file is gone");
       const failed = trace.failed && h("span.fv-badge.fv-bad", null, "freeze failed");
-      const facts = [plural(trace.steps, "step"), trace.backend, trace.torch && `torch ${trace.torch}`, ago(trace.created)].filter(Boolean).join(" · ");
-      const forget = iconButton("close", `Take ${trace.name} off this list; the file stays`, () => this.forget(trace));
-      const compare = trace.missing ? null : iconButton("compare", `Compare ${trace.name} with …`, () => FreezerDashboard.chooseOther(app, trace.path));
+      const facts = nameText([plural(trace.steps, "step"), trace.backend, trace.torch && `torch ${trace.torch}`, ago(trace.created)].filter(Boolean).join(" · "));
+      const forget = iconButton("close", `Take ${shown} off this list; the file stays`, () => this.forget(trace));
+      const compare = trace.missing ? null : iconButton("compare", `Compare ${shown} with …`, () => FreezerDashboard.chooseOther(app, trace.path));
       return h(
         "li.fd-item",
         { class: trace.missing ? "fd-missing" : "", data: { path: trace.path } },
-        h("div.fd-item-main", null, h("div.fd-row", null, name, failed, gone), h("div.fv-muted.fv-small.fd-path", { title: trace.path }, h("bdi", null, trace.path))),
+        h("div.fd-item-main", null, h("div.fd-row", null, name, failed, gone), h("div.fv-muted.fv-small.fd-path", { title: trace.path }, h("bdi", null, lineText(trace.path)))),
         h("div.fd-item-facts.fv-muted.fv-small.fv-num", { title: trace.created ? new Date(trace.created).toLocaleString() : null }, facts),
         h("div.fd-item-actions", null, compare, forget),
       );
@@ -96,7 +97,7 @@ var FreezerDashboard = FreezerDashboard || {};
       const at = rows.findIndex((row) => row.dataset.path === trace.path);
       const done = await this.app.attempt(() => this.app.ask({ type: "forget", path: trace.path }));
       if (!done) return;
-      this.app.say(`${trace.name} is off the list; ${base(trace.path)} stays where it is`);
+      this.app.say(`${nameText(trace.name)} is off the list; ${nameText(base(trace.path))} stays where it is`);
       const left = this.recent.querySelectorAll("button");
       (left[Math.min(at, left.length - 1)] ?? this.heading).focus();
     }
@@ -142,17 +143,18 @@ var FreezerDashboard = FreezerDashboard || {};
     const element = h("li.fd-item", { data: { job: id } }, h("div.fd-item-main", null, h("div.fd-row", null, link, state), said, bar.element), time, actions);
     let shown = null;
     const update = (job) => {
-      link.textContent = job.name || job.model;
+      const name = nameText(job.name || job.model);
+      link.textContent = name;
       const running = job.state === "running";
       bar.element.hidden = !running;
-      bar.element.setAttribute("aria-label", `Recording of ${job.name || job.model}`);
+      bar.element.setAttribute("aria-label", `Recording of ${name}`);
       bar.update(job.done, job.total);
-      said.textContent = job.state === "waiting" ? `${placeWords(job)} · ${startWords(job)}` : running ? job.message : [plural(job.steps.length, "step"), job.state === "cancelled" ? job.message : job.state !== "finished" && job.died_in && `ended in ${job.died_in}`].filter(Boolean).join(" · ");
+      said.textContent = lineText(job.state === "waiting" ? `${placeWords(job)} · ${startWords(job)}` : running ? job.message : [plural(job.steps.length, "step"), job.state === "cancelled" ? job.message : job.state !== "finished" && job.died_in && `ended in ${job.died_in}`].filter(Boolean).join(" · "));
       time.textContent = job.state === "waiting" ? `waits for ${lasting(job.waited_s)}` : running && job.left_s !== null ? `about ${lasting(job.left_s)} left` : `${lasting(job.elapsed_s)}`;
       if (shown === job.state) return;
       shown = job.state;
       fill(state, badge(job.state));
-      fill(actions, isLive(job) ? button("Cancel", () => app.cancel(id), { "aria-label": `Cancel ${job.name}` }) : [job.trace && app.link("Open", { page: "trace", path: job.trace }, { "aria-label": `Open ${job.name}` }), iconButton("close", `Take ${job.name} off this list`, () => app.attempt(() => app.ask({ type: "dismiss", job: id })))]);
+      fill(actions, isLive(job) ? button("Cancel", () => app.cancel(id), { "aria-label": `Cancel ${name}` }) : [job.trace && app.link("Open", { page: "trace", path: job.trace }, { "aria-label": `Open ${name}` }), iconButton("close", `Take ${name} off this list`, () => app.attempt(() => app.ask({ type: "dismiss", job: id })))]);
     };
     return { element, update };
   }

@@ -4,7 +4,7 @@ var FreezerDashboard = FreezerDashboard || {};
 
 (() => {
   const { h, fill, pairs } = FreezerViewer;
-  const { badge, button, isLive, lasting, MEASURES, placeWords, plural, progress, startWords, toCommand, toSize } = FreezerDashboard;
+  const { badge, button, isLive, lasting, lineText, MEASURES, nameText, placeWords, plural, progress, startWords, toCommand, toSize } = FreezerDashboard;
   const NEAR_END = 40; // px from the end at which the list follows new steps
 
   const ENDS = {
@@ -89,7 +89,7 @@ var FreezerDashboard = FreezerDashboard || {};
     get title() {
       const { job } = this;
       if (!job) return "Recording";
-      const name = job.name || job.model;
+      const name = nameText(job.name || job.model);
       if (job.state !== "running") return `${name}: ${FreezerDashboard.STATES[job.state].word}`;
       return job.total ? `${Math.floor((100 * job.done) / job.total)}% ${name}` : `Recording ${name}`;
     }
@@ -101,8 +101,8 @@ var FreezerDashboard = FreezerDashboard || {};
       if (this.page.firstElementChild !== this.content) fill(this.page, this.content);
       const live = isLive(job);
       const waits = job.state === "waiting";
-      this.heading.textContent = job.name || job.model;
-      this.facts.textContent = [job.model, job.backend, timeWords(job)].join(" · ");
+      this.heading.textContent = nameText(job.name || job.model);
+      this.facts.textContent = lineText([job.model, job.backend, timeWords(job)].join(" · "));
       this.work.hidden = !live;
       this.message.textContent = waits ? waitingWords(job, this.app.channel.site) : job.message || "Starting a process of its own for it …";
       this.time.textContent = waits ? startWords(job) : job.left_s === null ? "" : `about ${lasting(job.left_s)} left`;
@@ -132,7 +132,7 @@ var FreezerDashboard = FreezerDashboard || {};
       if (!live) this.showEnd(job);
       this.showRequest(job);
       if (live) return;
-      this.app.announce(`${job.name}: ${FreezerDashboard.STATES[job.state].word}`, { soon: true });
+      this.app.announce(`${nameText(job.name)}: ${FreezerDashboard.STATES[job.state].word}`, { soon: true });
       if (job.state === "finished" && job.trace && this.seenLive) this.app.go({ page: "trace", path: job.trace }, { replace: true });
     }
 

@@ -142,7 +142,7 @@ var FreezerDashboard = FreezerDashboard || {};
       const show = job && (running || this.early === job.id);
       this.notice.hidden = !show;
       if (!show) return;
-      const state = running ? h("span", null, sign("record"), " The graphs are here, measuring goes on: ", job.message) : h("span", null, `The recording of ${job.name}: ${FreezerDashboard.STATES[job.state].word}.`);
+      const state = running ? h("span", null, sign("record"), " The graphs are here, measuring goes on: ", job.message) : h("span", null, `The recording of ${FreezerDashboard.nameText(job.name)}: ${FreezerDashboard.STATES[job.state].word}.`);
       const phase = `${job.state}`;
       if (running && this.phase === phase) return void this.noticeText.replaceChildren(...state.childNodes);
       this.phase = phase;
@@ -208,7 +208,7 @@ var FreezerDashboard = FreezerDashboard || {};
       const other = await chooseFile(app, { title: "Compare with", kinds: ["trace"] });
       if (other !== null) app.go({ page: "compare", path, other });
     };
-    const rows = others.map((trace) => h("li", null, h("button.fd-file", { type: "button", title: trace.path, onclick: () => go(trace.path) }, sign("trace"), h("span.fd-file-name", null, trace.name), h("span.fv-muted.fv-small.fv-num", null, `${plural(trace.steps, "step")} · torch ${trace.torch}`), h("span.fv-muted.fv-small.fd-file-when", null, ago(trace.created)))));
+    const rows = others.map((trace) => h("li", null, h("button.fd-file", { type: "button", title: trace.path, onclick: () => go(trace.path) }, sign("trace"), h("span.fd-file-name", null, FreezerDashboard.nameText(trace.name)), h("span.fv-muted.fv-small.fv-num", null, FreezerDashboard.nameText(`${plural(trace.steps, "step")} · torch ${trace.torch}`)), h("span.fv-muted.fv-small.fd-file-when", null, ago(trace.created)))));
     const list = others.length ? h("ul.fd-files", null, rows) : h("p.fv-muted", null, "There is no other recent trace; choose a file.");
     const sheet = dialog(app.layer, `Compare ${base(path)} with`, {}, list, h("div.fd-row", null, button("Choose a file…", browse, { icon: "folder" })));
   }

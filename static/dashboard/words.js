@@ -47,6 +47,24 @@ var FreezerDashboard = FreezerDashboard || {};
     return path.split(/[\\/]/).filter(Boolean).at(-1) ?? path;
   }
 
+  const NAME_LETTERS = 80;
+
+  /**
+   * A text that somebody else chose, for one line: signs that break or turn a line are shown, not obeyed.
+   * Stacks of accents, which would cover the lines above, are cut.
+   */
+  function lineText(text) {
+    const sign = (one) => `\\u${one.codePointAt(0).toString(16).padStart(4, "0")}`;
+    return String(text).replace(/(\p{M}{3})\p{M}+/gu, "$1").replace(/[\p{Cc}\p{Bidi_Control}\u2028\u2029]/gu, sign);
+  }
+
+  /** A name as a list shows it: never empty, and not longer than a few lines. */
+  function nameText(text) {
+    const letters = [...lineText(text ?? "")];
+    if (/^[\s\p{Cf}]*$/u.test(letters.join(""))) return "unnamed";
+    return letters.length > NAME_LETTERS ? `${letters.slice(0, NAME_LETTERS).join("")}…` : letters.join("");
+  }
+
   const STATES = {
     waiting: { word: "waiting", tone: "quiet" },
     running: { word: "recording", tone: "running" },
@@ -106,5 +124,5 @@ var FreezerDashboard = FreezerDashboard || {};
     return encodeURIComponent(text).replaceAll("%2F", "/").replaceAll("%3A", ":");
   }
 
-  Object.assign(FreezerDashboard, { ago, lasting, size, plural, base, STATES, isLive, placeWords, startWords, parseRoute, formatRoute });
+  Object.assign(FreezerDashboard, { ago, lasting, size, plural, base, STATES, lineText, nameText, isLive, placeWords, startWords, parseRoute, formatRoute });
 })();

@@ -801,3 +801,105 @@ def test_the_way_home_stands_beside_the_viewers_title(opened: Opener, page: Page
     assert title is not None
     assert home["x"] + home["width"] <= title["x"]
     assert page.evaluate("document.documentElement.scrollWidth") <= size[0]
+
+
+# --- names that somebody else chose
+
+
+HOSTILE = {
+    "long": "a" * 3_000,
+    "lines": "first\nsecond\r\nthird\u2028fourth\x0bfifth",
+    "bidi": "model\u202egpj.ecartzf\u2066\u202b",
+    "combining": "e" + "\u0301" * 400,
+    "wide": "漢字" * 300,
+    "blank": " \u00a0\u200b",
+    "markup": ATTACK,
+    "tabs": "\t".join("abc" * 50),
+}
+# Texts of the lists of which a line holds but a few letters, and elements that lie over each other's places.
+SQUEEZED = """() => {
+  const texts = [...dashboard.root.querySelectorAll("main li *, dialog li *, .fd-toast *, .fd-upload *")]
+    .filter((element) => !element.childElementCount && element.checkVisibility())
+    .filter((element) => element.textContent.trim().length >= 6);
+  const lines = (element) => {
+    const range = document.createRange();
+    range.selectNodeContents(element);
+    return new Set([...range.getClientRects()].map((rect) => Math.round(rect.top))).size;
+  };
+  return texts.map((element) => [element, lines(element)])
+    .filter(([element, count]) => count > 2 && element.textContent.length / count < 8)
+    .map(([element, count]) => `${element.className}: ${count} lines, ${element.textContent.slice(0, 30)}`);
+}"""
+TALLEST = """() => Math.max(0, ...[...dashboard.stage.querySelectorAll("main li")].map((row) => row.offsetHeight))"""
+
+
+def _hostile_values(start: dict[str, Any]) -> None:
+    known = start["library"]["recent"][0]
+    recent = []
+    for kind, text in HOSTILE.items():
+        recent.append(known | {"path": f"/traces/{kind}/{text[:200]}.fztrace", "name": text})
+        recent.append(known | {"path": f"/traces/{kind}", "backend": text, "torch": text, "created": text})
+        recent.append(
+            known | {"path": f"/traces/{kind}2", "name": text, "backend": text, "failed": text, "missing": True}
+        )
+        recent.append(known | {"path": f"/traces/{kind}3", "steps": 10**300, "nodes": 10**300})
+    start["library"]["recent"] = recent
+
+
+@pytest.mark.parametrize("width", [390, 1024, 1440])
+def test_no_name_squeezes_what_stands_beside_it(opened: Opener, page: Page, width: int) -> None:
+    page.set_viewport_size({"width": width, "height": 900})
+    opened(change=_hostile_values)
+    page.get_by_role("button", name=re.compile("Show .* more")).click()
+    states = ["running", "waiting", "finished", "failed", "crashed", "cancelled"]
+    jobs = [
+        {
+            "id": f"{kind}-{state}",
+            "name": text,
+            "model": text,
+            "message": text,
+            "died_in": text,
+            "state": state,
+            "place": 1,
+        }
+        for kind, text in HOSTILE.items()
+        for state in states
+    ]
+    set_jobs(page, *jobs, steps=1)
+    expect(page.get_by_role("region", name="Recordings").get_by_role("listitem")).to_have_count(len(jobs))
+    assert page.evaluate(SQUEEZED) == []
+    assert too_wide(page) == []
+    assert page.evaluate(TALLEST) <= 200
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+@pytest.mark.parametrize("width", [390, 1024, 1440])
+def test_no_file_name_squeezes_what_stands_beside_it(opened: Opener, page: Page, width: int) -> None:
+    page.set_viewport_size({"width": width, "height": 900})
+    opened()
+    entries = [
+        {"name": text, "path": f"/models/{text}", "kind": kind, "size_bytes": 10**15, "modified": 10**9}
+        for text in HOSTILE.values()
+        for kind in ("folder", "trace", "model", "other")
+    ]
+    listing = {"path": "/" + "/".join(text[:200] for text in HOSTILE.values()), "parent": "/", "entries": entries}
+    page.evaluate("(listing) => { fake.answers.list = () => listing; }", listing)
+    page.evaluate("dashboard.go({ page: 'folder', path: '/x' })")
+    expect(page.get_by_role("list", name="Files").get_by_role("listitem")).to_have_count(len(entries) + 1)
+    for _ in range(2):
+        assert page.evaluate(SQUEEZED) == []
+        assert too_wide(page) == []
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        page.evaluate("dashboard.go({ page: 'home' })")
+        page.get_by_role("button", name="Open a file…").click()
+        expect(page.get_by_role("list", name="Files").get_by_role("listitem")).to_have_count(len(entries) + 1)
+
+
+def test_signs_that_turn_or_break_a_line_are_shown(opened: Opener) -> None:
+    page = opened(change=_hostile_values)
+    page.get_by_role("button", name=re.compile("Show .* more")).click()
+    recent = page.get_by_role("region", name="Recent traces")
+    expect(recent.get_by_role("link", name="model\\u202egpj.ecartzf\\u2066\\u202b", exact=True)).to_be_visible()
+    expect(recent.get_by_role("link", name="first\\u000asecond", exact=False).first).to_be_visible()
+    found = recent.evaluate("(part) => part.textContent")
+    assert not re.search("[\u202a-\u202e\u2066-\u2069\u2028\x00-\x1f]", found)
