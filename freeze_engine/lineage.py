@@ -38,7 +38,8 @@ def assign_ids(
     in the whole graph, since a pass that resolves a branch moves its body out.
 
     A new node that defines values is named after the first, followed by ``'2``, ``'3``, … if that id has been
-    used. A new node that defines none is named ``operator#0``, ``operator#1``, … in order.
+    used. A new node that defines none is named ``operator#0``, ``operator#1``, … in order, with the scope of the
+    subgraph it stands in (`freeze_engine.trace.Block.scope`) before that.
 
     Args:
         previous: the same method's snapshot one step earlier, with final ids, or ``None`` for the first.
@@ -54,7 +55,8 @@ def assign_ids(
         return previous
     matches = _match(previous, current, identify) if previous else {}
     earlier = {node.id: node for node in previous.walk()} if previous else {}
-    fresh = _fresh_ids({*earlier, *retired}, (node for node in current.walk() if node.id not in matches))
+    new = [(scope, node) for scope, node in _scoped(current.nodes) if node.id not in matches]
+    fresh = _fresh_ids({*earlier, *retired}, new)
     ids = fresh | {provisional: node.id for provisional, node in matches.items()}
     nodes = _renamed(current.nodes, ids, earlier)
     result = replace(current, nodes=nodes)
@@ -138,12 +140,20 @@ def _match_displaced(previous: GraphSnapshot, current: GraphSnapshot, matches: d
     """Adds to ``matches`` nodes without outputs that stood in another block, or defined values, before."""
     claimed = {node.id for node in matches.values()}
     waiting: defaultdict[object, deque[Node]] = defaultdict(deque)
-    for node in previous.walk():
+    for scope, node in _scoped(previous.nodes):
         if node.id not in claimed and (node.blocks or not node.outputs):
-            waiting[_loose_key(node)].append(node)
-    for node in current.walk():
-        if not node.outputs and node.id not in matches and (candidates := waiting[_loose_key(node)]):
+            waiting[scope, _loose_key(node)].append(node)
+    for scope, node in _scoped(current.nodes):
+        if not node.outputs and node.id not in matches and (candidates := waiting[scope, _loose_key(node)]):
             matches[node.id] = candidates.popleft()
+
+
+def _scoped(nodes: Iterable[Node], scope: str = "") -> Iterator[tuple[str, Node]]:
+    """Yields every node, nested ones right after the node that holds them, with the scope it stands in."""
+    for node in nodes:
+        yield scope, node
+        for block in node.blocks:
+            yield from _scoped(block.nodes, block.scope or scope)
 
 
 def _loose_key(node: Node) -> tuple[object, ...]:
@@ -156,16 +166,17 @@ def _exact_key(node: Node) -> tuple[object, ...]:
     return *_loose_key(node), held or node.inputs
 
 
-def _fresh_ids(used: set[str], nodes: Iterable[Node]) -> dict[str, str]:
-    """Returns ids that are not in ``used`` for new nodes, by their provisional ids."""
+def _fresh_ids(used: set[str], nodes: Iterable[tuple[str, Node]]) -> dict[str, str]:
+    """Returns ids that are not in ``used`` for new nodes, given with their scopes, by their provisional ids."""
     ids = {}
     numbers: defaultdict[str, Iterator[int]] = defaultdict(count)
-    for node in nodes:
+    for scope, node in nodes:
         if node.outputs:
             name = node.outputs[0].name
             candidates = (f"{name}'{number}" if number > 1 else name for number in count(1))
         else:
-            candidates = (f"{node.op}#{number}" for number in numbers[node.op])
+            stem = f"{scope}{node.op}"
+            candidates = (f"{stem}#{number}" for number in numbers[stem])
         ids[node.id] = next(candidate for candidate in candidates if candidate not in used)
         used.add(ids[node.id])
     return ids

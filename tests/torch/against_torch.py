@@ -267,8 +267,16 @@ def same(one: Any, other: Any) -> bool:
     return type(one) is type(other) and (one == other or repr(one) == repr(other))  # a NaN is not equal to itself
 
 
+def holds(one: Any, other: Any) -> bool:
+    """Whether a value is another one, or a list, tuple or dictionary with a tensor that is."""
+    if same(one, other):
+        return True
+    parts = one.values() if isinstance(one, dict) else one if isinstance(one, (list, tuple)) else ()
+    return isinstance(other, torch.Tensor) and any(holds(part, other) for part in parts)
+
+
 def inlined_problems(frozen: Frozen) -> Iterator[str]:
-    """``inlined`` means a constant that is the attribute's value; every location is a constant."""
+    """``inlined`` means a constant that is the attribute's value or holds it; every location is a constant."""
     before, found = slots(frozen.source), constants(frozen)
     for fate in frozen.trace.attributes:
         where = f"{fate.path}, {fate.fate}"
@@ -278,7 +286,7 @@ def inlined_problems(frozen: Frozen) -> Iterator[str]:
         if not fate.locations:
             yield f"{where}: lives nowhere"
         for place in fate.locations:
-            if place in found and not same(found[place].value, before[fate.path]):
+            if place in found and not holds(found[place].value, before[fate.path]):
                 yield f"{where}: {place} has another value"
 
 

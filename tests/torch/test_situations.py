@@ -163,7 +163,7 @@ class CountsOnTwoWays(nn.Module):
 def test_a_shared_submodule_that_is_written(recorded):
     frozen(CountsOnTwoWays())
     assert fates(recorded, "a.seen", "b.0.seen", "a.factor") == {
-        "a.seen": "preserved: aliases_preserved",
+        "a.seen": "preserved: mutated_in_place",
         "b.0.seen": "preserved: mutated_in_place",
         "a.factor": "inlined",
     }

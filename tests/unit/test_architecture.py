@@ -25,7 +25,6 @@ LAYERS = (
         "duplication",
         "input_attributes",
         "verify",
-        "rules",
         "serde",
         "file_kinds",
         "provenance",

@@ -149,42 +149,42 @@ class WriterSearch:
             given = [carried[position - 1], block.outputs[position]] if 0 < position <= len(carried) else []
             self._sources[value.name] = given
 
-    def first_write(self, name: str) -> tuple[Node, tuple[ChainLink, ...]] | None:
-        """Finds the first operator that writes memory of the value called ``name``.
+    def writes(self, name: str) -> list[tuple[Node, tuple[ChainLink, ...]]]:
+        """Finds the operators that write memory of the value called ``name``.
 
         Args:
             name: a value of the snapshot, also one inside a fork.
 
         Returns:
-            The writing node, and the chain of aliases from the value it writes back to ``name``; the chain is
-            empty where torch only knows that the two may share memory. ``None`` if nothing writes it.
+            The writing nodes in order, each with the chain of aliases from the value it writes back to ``name``. Where
+            no chain leads from any of them, the first one with an empty chain: torch only knows that the two may share
+            memory.
         """
         inside = next((search for _, block, search in self._forks if name.startswith(block.scope)), None)
         if inside is not None:
-            return inside.first_write(name)
-        unlinked = None
+            return inside.writes(name)
+        linked: dict[str, tuple[Node, tuple[ChainLink, ...]]] = {}
+        unlinked = []
         for node, positions in self._writers:
             for position in positions:
                 if not self._may_alias(node.inputs[position], name):
                     continue
                 chain = self._chain(node.inputs[position], name)
                 if chain:
-                    return node, chain
-                unlinked = unlinked or (node, ())
-        return self._write_in_fork(name) or unlinked
+                    linked.setdefault(node.id, (node, chain))
+                else:
+                    unlinked.append((node, chain))
+        return [*linked.values(), *self._writes_in_forks(name)] or unlinked[:1]
 
-    def _write_in_fork(self, name: str) -> tuple[Node, tuple[ChainLink, ...]] | None:
+    def _writes_in_forks(self, name: str) -> Iterator[tuple[Node, tuple[ChainLink, ...]]]:
         """Follows a value into the forks that it, or what shares its memory, is passed to."""
         for fork, block, search in self._forks:
             for given, received in zip(fork.inputs, block.inputs, strict=False):
                 if not self._may_alias(given, name):
                     continue
-                found = search.first_write(received.name)
-                if found is not None:
-                    node, chain = found
+                for node, chain in search.writes(received.name):
                     inner = tuple(link if link.node else _passed(link, fork) for link in chain)
-                    return node, (*inner, *self._chain(given, name))
-        return None
+                    yield node, (*inner, *self._chain(given, name))
 
     def _may_alias(self, one: str, other: str) -> bool:
         if one == other:

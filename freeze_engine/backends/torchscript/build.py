@@ -8,7 +8,7 @@ from typing import Any
 
 from freeze_engine.backends._torch_private import private
 from freeze_engine.backends.torchscript.aliases import WriterSearch, alias_analysis
-from freeze_engine.backends.torchscript.assignments import with_assigned_lines
+from freeze_engine.backends.torchscript.assignments import AssignmentFinder
 from freeze_engine.backends.torchscript.attributes import ModuleAttribute, module_attributes
 from freeze_engine.backends.torchscript.fates import Chain, fates
 from freeze_engine.backends.torchscript.ir_text import parse_graph
@@ -104,8 +104,9 @@ class Build:
             self._recorder.notices.append(Notice("log_unseen", _LOG_UNSEEN))
         if freeze.log is None and freeze.frozen:
             self._recorder.notices.append(Notice("not_logged", _NOT_LOGGED))
-        self._recorder.sources = sources = source_lines(self._source_graphs())
-        self._recorder.attributes = tuple(with_assigned_lines(fate, sources) for fate in self._recorder.attributes)
+        self._recorder.sources = source_lines(self._source_graphs())
+        assignments = AssignmentFinder(self._recorder.sources, self._recorder.steps)
+        self._recorder.attributes = tuple(map(assignments.with_lines, self._recorder.attributes))
 
     # -- steps
 

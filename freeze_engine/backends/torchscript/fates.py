@@ -12,6 +12,7 @@ from freeze_engine.backends.torchscript.attributes import ModuleAttribute
 from freeze_engine.backends.torchscript.log_messages import FOLDING
 from freeze_engine.backends.torchscript.origins import CONSTANT_OPS, Origins, by_path
 from freeze_engine.backends.torchscript.passes import OUTSIDE
+from freeze_engine.backends.torchscript.same_tensors import with_other_names
 from freeze_engine.backends.torchscript.slots import slot_accesses
 from freeze_engine.backends.torchscript.stages import INLINE
 from freeze_engine.backends.torchscript.subgraphs import unscoped
@@ -73,7 +74,7 @@ def fates(
         One fate per slot of ``before``, sorted by path.
     """
     judge = _Judge(after, verdicts, chains)
-    return tuple(judge.fate(before[path]) for path in sorted(before))
+    return tuple(with_other_names((judge.fate(before[path]) for path in sorted(before)), before))
 
 
 class _ChainFacts:

@@ -21,8 +21,9 @@ Conv + add, sub, mul or div, the same file, ``checkConvAndBroadcastingOpPreCondi
     the number of output channels (``opDoesNotBroadCastWithConv``); ``dtype``: the operand is not complex.
     Mixed floating-point types are folded, in the weight's type, even where eager would promote.
 
-Linear + batch norm, frozen_linear_folding.cpp: ``operand_not_constant``, then ``no_running_stats``. Other readers
-    of the linear's output do not stop it, nor does the ``training`` flag.
+Linear + batch norm, frozen_linear_folding.cpp: ``operand_not_constant``, then ``no_running_stats``, then ``shape``: the
+    batch norm has as many channels as the linear has outputs, or one. Other readers of the linear's output do not
+    stop it, nor does the ``training`` flag.
 
 Parallel linears, frozen_concat_linear.cpp: in one block and of one input; ``no_bias``: each has a bias;
     ``operand_not_constant``; ``device``: the weights are on CUDA; ``dtype`` and ``device`` agree; ``shape``: all
@@ -72,6 +73,7 @@ def linear_batch_norm_obstacles(graph: UseDef, candidate: Candidate) -> Iterator
     yield from not_constant(graph, candidate.neighbour, 0)
     yield from not_constant(graph, norm, 0)
     yield from _no_running_stats(graph, norm)
+    yield from _other_width(graph, candidate)
 
 
 def pointwise_obstacles(graph: UseDef, candidate: Candidate) -> Iterator[Obstacle]:
@@ -176,6 +178,20 @@ def _no_running_stats(graph: UseDef, norm: Node) -> Iterator[Obstacle]:
             "running_mean and running_var are None, so that every batch is normalised by its own statistics.",
             "Create the batch norm with track_running_stats=True and let it see data before freezing.",
         )
+
+
+def _other_width(graph: UseDef, candidate: Candidate) -> Iterator[Obstacle]:
+    weight, mean = candidate.neighbour.inputs[1], candidate.node.inputs[3]
+    if not graph.is_constant(weight) or not graph.is_constant(mean):
+        return
+    ours, theirs = graph.definers[mean].constant, graph.definers[weight].constant
+    if not ours or not theirs or ours.shape[0] in (theirs.shape[0], 1):
+        return
+    yield Obstacle(
+        "shape",
+        f"The batch norm has {ours.shape[0]} channels and the linear {theirs.shape[0]} outputs: it normalises another "
+        "dimension than the one that the linear computes.",
+    )
 
 
 def _batch_statistics(graph: UseDef, norm: Node) -> Iterator[Obstacle]:

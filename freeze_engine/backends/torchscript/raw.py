@@ -215,8 +215,40 @@ def inlined_graph(module: Any, method: str) -> Any:
     if found is None:
         return None
     graph = found.inlined_graph
+    owner = _submodule(module, method.rpartition(".")[0])
+    while _resolve_interfaces(graph, owner):
+        torch_private.private("_jit_pass_inline")(graph)
     _inline_forks(graph)
     return graph
+
+
+def _resolve_interfaces(graph: Any, module: Any) -> bool:
+    """Gives the values that methods are called on, and that have an interface for a type, the class they have.
+
+    torch does so after inlining, but not in forks (``inlineInterfaceCalls``, ``freeze_module.cpp``, torch 2.13.0).
+
+    Returns:
+        Whether any was found, so that there is more to inline.
+    """
+    found = False
+    for node in graph.findAllNodes("prim::CallMethod"):
+        receiver = next(iter(node.inputs()))
+        called = _read_module(receiver, module) if receiver.type().kind() == "InterfaceType" else None
+        if called is not None:
+            receiver.setType(called._type())
+            found = True
+    return found
+
+
+def _read_module(value: Any, module: Any) -> Any:
+    """Returns the submodule that a chain of reads leads to from a method's own module, ``None`` if to none."""
+    node = value.node()
+    if node.kind() == "prim::Param":
+        return module if value.debugName() == next(iter(value.node().outputs())).debugName() else None
+    if node.kind() != "prim::GetAttr":
+        return None
+    owner = _read_module(next(iter(node.inputs())), module)
+    return None if owner is None else dict(torch_private.submodules(owner)).get(node.s("name"))
 
 
 def _inline_forks(graph: Any) -> None:
@@ -228,9 +260,15 @@ def _inline_forks(graph: Any) -> None:
 
 
 def _method(module: Any, method: str) -> Any:
-    *path, name = method.split(".")
-    for part in path:
+    path, _, name = method.rpartition(".")
+    owner = _submodule(module, path)
+    return None if owner is None else torch_private.method(owner, name)
+
+
+def _submodule(module: Any, path: str) -> Any:
+    """Returns a submodule of a C++ module, the module itself for an empty path, ``None`` if there is none."""
+    for part in filter(None, path.split(".")):
         module = dict(torch_private.submodules(module)).get(part)
         if module is None:
             return None
-    return torch_private.method(module, name)
+    return module

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import torch
@@ -23,7 +24,7 @@ from freeze_engine.backends.torchscript.writes import (
     evidence_of,
     in_place_writes,
 )
-from freeze_engine.trace import Evidence, GraphSnapshot, Step
+from freeze_engine.trace import Evidence, GraphSnapshot, Reason, Step
 
 _NOT_CONSTANT = re.compile(r"(?:attribute: )?(?P<name>.+) is not materializable\.")
 _MANGLE = re.compile(r"___torch_mangle_\d+\.")
@@ -52,7 +53,7 @@ class ReasonFinder:
         self._records = tuple(records)
         self._verdicts: dict[str, Verdict] = {}
         self._sets = assignments(self._records)
-        self._writes = in_place_writes(self._records)
+        self._writes = in_place_writes(self._records, after)
         self._remaining = [
             (record, access)
             for record in self._records
@@ -63,11 +64,12 @@ class ReasonFinder:
     def find(self) -> dict[str, Verdict]:
         """Returns the verdict on every slot of the frozen module, by path."""
         slots = [path for path in self._after if self._after[path].kind != "submodule"]
+        alone = {path: verdict for path in slots if (verdict := self._direct(path))}
+        held = {path: self._with(alone.get(path), self._aliased(path, alone)) for path in slots}
+        kept = {path: verdict for path in slots if (verdict := held[path] or self._unread(path))}
         for path in slots:
-            self._verdicts[path] = self._direct(path) or Verdict("unknown")
-        for path in slots:
-            if self._verdicts[path].reason == "unknown":
-                self._verdicts[path] = self._indirect(path) or self._unexplained(path)
+            verdict = self._with(kept.get(path), self._shared_class(path, kept))
+            self._verdicts[path] = verdict or self._unexplained(path)
         # A submodule is judged after everything it holds, so the deepest come first.
         for path in sorted(self._after.keys() - set(slots), key=lambda each: -each.count(".")):
             self._verdicts[path] = self._submodule(path)
@@ -110,24 +112,24 @@ class ReasonFinder:
                     return Evidence(fact, record.method, record.final.index)
         return None
 
-    def _indirect(self, path: str) -> Verdict | None:
-        """Judges by the attribute's neighbours: shared memory, a remaining read, an instance of the same class."""
-        return self._aliased(path) or self._unread(path) or self._shared_class(path)
+    def _with(self, verdict: Verdict | None, other: Verdict | None) -> Verdict | None:
+        """Adds what would keep the attribute by itself, where that names anything that the verdict does not name."""
+        if verdict is None or other is None:
+            return verdict or other
+        named = {_place(evidence) for evidence in verdict.evidence}
+        if {_place(evidence) for evidence in other.evidence if evidence.node} <= named:
+            return verdict
+        return replace(verdict, evidence=tuple(dict.fromkeys((*verdict.evidence, *other.evidence))))
 
-    def _aliased(self, path: str) -> Verdict | None:
+    def _aliased(self, path: str, kept: Mapping[str, Verdict]) -> Verdict | None:
+        """Judges by the memory that an attribute shares with others, which are kept by themselves."""
         storages = _storages(self._before.get(path))
-        for other, verdict in self._verdicts.items():
-            if other == path or verdict.reason not in (
-                "requested",
-                "set_in_method",
-                "mutated_in_place",
-                "module_preserved",
-            ):
-                continue
-            if storages & _storages(self._before.get(other)):
-                fact = f"it shares memory with {other!r}, which is preserved ({verdict.reason})"
-                return Verdict("aliases_preserved", (Evidence(fact), *verdict.evidence), verdict.step)
-        return None
+        found = [
+            (f"it shares memory with {other!r}, which is preserved ({verdict.reason})", verdict)
+            for other, verdict in kept.items()
+            if other != path and storages & _storages(self._before.get(other))
+        ]
+        return _joined("aliases_preserved", found)
 
     def _unread(self, path: str) -> Verdict | None:
         """Judges by a ``prim::GetAttr`` that still stands in a final graph."""
@@ -160,18 +162,22 @@ class ReasonFinder:
         read_from = types.get(access.node.inputs[0], "") if access.node.inputs else ""
         return _plain(read_from) == _plain(self._after[path].owner)
 
-    def _shared_class(self, path: str) -> Verdict | None:
+    def _shared_class(self, path: str, kept: Mapping[str, Verdict]) -> Verdict | None:
+        """Judges by the same slot of other instances of the class."""
         slot, name = self._after[path], path.rpartition(".")[2]
-        for other, verdict in self._verdicts.items():
-            if other == path or other.rpartition(".")[2] != name or verdict.reason in ("unknown", "shared_class"):
-                continue
-            if self._after[other].owner == slot.owner:
-                fact = (
-                    f"{other!r}, a slot of the same class, is preserved ({verdict.reason}); torch keeps or removes "
-                    f"a slot for all instances of a class ({RULES})"
-                )
-                return Verdict("shared_class", (Evidence(fact), *verdict.evidence), verdict.step)
-        return None
+        found = [
+            (
+                f"{other!r}, a slot of the same class, is preserved ({verdict.reason}); torch keeps or removes "
+                f"a slot for all instances of a class ({RULES})",
+                verdict,
+            )
+            for other, verdict in kept.items()
+            if other != path and other.rpartition(".")[2] == name and self._after[other].owner == slot.owner
+        ]
+        return _joined("shared_class", found)
+
+    def _verdicts_known(self) -> dict[str, Verdict]:
+        return {path: each for path, each in self._verdicts.items() if each.reason not in ("unknown", "shared_class")}
 
     def _submodule(self, path: str) -> Verdict:
         if path in self._requested:
@@ -191,7 +197,32 @@ class ReasonFinder:
             verdict = self._verdicts[held[0]]
             fact = f"it holds {held[0]!r}, which is preserved ({verdict.reason})"
             return Verdict(verdict.reason, (Evidence(fact), *verdict.evidence), verdict.step)
-        return self._unread(path) or self._shared_class(path) or self._unexplained(path)
+        shared = self._shared_class(path, self._verdicts_known())
+        return self._unread(path) or shared or self._lost_in_fork(path) or self._unexplained(path)
+
+    def _lost_in_fork(self, path: str) -> Verdict | None:
+        """Judges a submodule by an attribute that a forked method writes, and that torch removes all the same."""
+        for name, verdict in {**self._writes, **self._sets}.items():
+            if name.startswith(f"{path}.") and name not in self._after:
+                fact = (
+                    f"it holds {name!r}, which is written in a fork: torch keeps the submodule and loses the attribute"
+                )
+                return Verdict(verdict.reason, (Evidence(fact), *verdict.evidence), verdict.step)
+        return None
+
+
+def _joined(reason: Reason, found: Sequence[tuple[str, Verdict]]) -> Verdict | None:
+    """Returns the verdict that rests on other attributes' verdicts, ``None`` without any."""
+    if not found:
+        return None
+    evidence = (each for fact, verdict in found for each in (Evidence(fact), *verdict.evidence))
+    return Verdict(reason, tuple(dict.fromkeys(evidence)), found[0][1].step)
+
+
+def _place(evidence: Evidence) -> tuple[object, ...]:
+    """Returns what two mentions of one write have in common: its line, or its node where that has none."""
+    source = evidence.source
+    return (source.file, source.line) if source else (evidence.method, evidence.step, evidence.node)
 
 
 def _index(step: Step | None) -> int | None:

@@ -6,13 +6,13 @@ The rules are those of ``AttributePropagator`` in ``torch/csrc/jit/passes/freeze
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Container, Iterable, Iterator
+from dataclasses import dataclass, replace
 
 from freeze_engine.backends.torchscript.aliases import WriterSearch
 from freeze_engine.backends.torchscript.slots import SlotAccess, slot_accesses
 from freeze_engine.backends.torchscript.subgraphs import unscoped
-from freeze_engine.trace import Evidence, GraphSnapshot, Node, Reason, SourceRef, Step
+from freeze_engine.trace import Evidence, GraphSnapshot, Reason, Step
 
 RULES = "torch/csrc/jit/passes/freeze_module.cpp"
 _IN_PLACE = re.compile(r"attribute: (?P<name>.+) in %(?P<value>.+?) has inplace writer")
@@ -65,20 +65,28 @@ class MethodRecord:
 
 
 def assignments(records: Iterable[MethodRecord]) -> dict[str, Verdict]:
-    """Returns the attributes that a method assigns to, by path, each with the first assignment as its evidence."""
+    """Returns the attributes that a method assigns to, by path, with each assignment as evidence."""
     found: dict[str, Verdict] = {}
     for record in records:
         for path, evidence in _assigned(record):
-            found.setdefault(path, Verdict("set_in_method", (evidence,), record.decided.index))
+            known = found.get(path, Verdict("set_in_method", (), record.decided.index))
+            found[path] = replace(known, evidence=(*known.evidence, evidence))
     return found
 
 
-def in_place_writes(records: Iterable[MethodRecord]) -> dict[str, Verdict]:
-    """Returns the attributes that a method writes in place, by path, each with the first write as its evidence."""
+def in_place_writes(records: Iterable[MethodRecord], kept: Container[str]) -> dict[str, Verdict]:
+    """Returns the attributes that a method writes in place, by path, with each write as evidence.
+
+    Args:
+        records: the frozen methods.
+        kept: paths of the attributes that are still on the frozen module.
+    """
     found: dict[str, Verdict] = {}
     for record in records:
-        for path, evidence in _written_in_place(record):
-            found.setdefault(path, Verdict("mutated_in_place", (evidence,), record.decided.index))
+        for path, evidence in _written_in_place(record, kept):
+            known = found.get(path, Verdict("mutated_in_place", (), record.decided.index))
+            if all((each.node, each.method) != (evidence.node, evidence.method) for each in known.evidence):
+                found[path] = replace(known, evidence=(*known.evidence, evidence))
     return found
 
 
@@ -92,9 +100,7 @@ def evidence_of(fact: str, record: MethodRecord, access: SlotAccess, step: Step 
         step: whose graph it stands in; by default the one that torch searched for writes.
     """
     node, step = access.node, step or record.searched
-    # torch gives an assignment no source line of its own, nor always the value that it assigns.
-    source = node.source or _nearest_source(step.graph, node)
-    return Evidence(fact, record.method, step.index, node.id, node.op, source)
+    return Evidence(fact, record.method, step.index, node.id, node.op, node.source)
 
 
 def _assigned(record: MethodRecord) -> Iterator[tuple[str, Evidence]]:
@@ -106,7 +112,7 @@ def _assigned(record: MethodRecord) -> Iterator[tuple[str, Evidence]]:
             yield access.path, evidence_of(fact, record, access)
 
 
-def _written_in_place(record: MethodRecord) -> Iterator[tuple[str, Evidence]]:
+def _written_in_place(record: MethodRecord, kept: Container[str]) -> Iterator[tuple[str, Evidence]]:
     reads: dict[str, list[tuple[str, SlotAccess]]] = {}
     for access in record.accesses(record.searched.graph):
         if access.node.op == "prim::GetAttr" and access.path is not None:
@@ -114,24 +120,20 @@ def _written_in_place(record: MethodRecord) -> Iterator[tuple[str, Evidence]]:
             reads.setdefault(unscoped(access.value), []).append((access.path, access))
     for line in record.decided.log:
         match = _IN_PLACE.fullmatch(line)
-        for path, access in reads.get(match["value"], ()) if match else ():
-            yield path, _write_evidence(line, record, access)
+        for path, access in reads.pop(match["value"], ()) if match else ():
+            yield from ((path, evidence) for evidence in _write_evidence(f"torch's log: {line}", record, access))
+    # torch logs no writer of what it knows to be mutable already (``recordMutableAttrs``).
+    for path, access in (each for found in reads.values() for each in found):
+        if path in kept:
+            fact = f"torch's alias analysis: %{access.value} is written in place"
+            found = _write_evidence(fact, record, access)
+            yield from ((path, evidence) for evidence in found if evidence.chain)
 
 
-def _write_evidence(line: str, record: MethodRecord, access: SlotAccess) -> Evidence:
-    fact = f"torch's log: {line} ({RULES})"
-    found = record.search.first_write(access.value) if record.search else None
-    if found is None:
-        return evidence_of(fact, record, access)
-    node, chain = found
-    return Evidence(fact, record.method, record.searched.index, node.id, node.op, node.source, chain)
-
-
-def _nearest_source(graph: GraphSnapshot, node: Node) -> SourceRef | None:
-    """Returns the line of the closest node before ``node`` that has one."""
-    nearest = None
-    for each in graph.walk():
-        if each.id == node.id:
-            return nearest
-        nearest = each.source or nearest
-    return None
+def _write_evidence(fact: str, record: MethodRecord, access: SlotAccess) -> Iterator[Evidence]:
+    fact = f"{fact} ({RULES})"
+    found = record.search.writes(access.value) if record.search else []
+    if not found:
+        yield replace(evidence_of(fact, record, access), source=None)  # its line is that of a read
+    for node, chain in found:
+        yield Evidence(fact, record.method, record.searched.index, node.id, node.op, node.source, chain)

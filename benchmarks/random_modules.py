@@ -1,0 +1,80 @@
+"""Records random modules and holds each recording against torch: ``python -m benchmarks.random_modules [COUNT]``.
+
+The oracle (`tests/random_modules/oracle.py`) changes a module's source and values, freezes it again with torch alone,
+and looks whether what the trace says comes true. Exits with 1 if anything does not.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import tempfile
+import time
+from collections import Counter
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from pathlib import Path
+
+from tests.random_modules.oracle import Examined, examine
+from tests.random_modules.source import Writer
+
+_CHUNK = 25
+
+
+def main() -> int:
+    """Prints what was recorded, and every problem with its seed."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("count", nargs="?", type=int, default=2_000, help="how many modules (default: 2000)")
+    parser.add_argument("--seed", type=int, default=0, help="seed of the first module (default: 0)")
+    parser.add_argument("--show", action="store_true", help="print the source of the first module, and record nothing")
+    arguments = parser.parse_args()
+    if arguments.show:
+        print(Writer(arguments.seed).program().source)
+        return 0
+    started_s = time.monotonic()
+    totals, is_sound = Counter[str](), True
+    seeds = range(arguments.seed, arguments.seed + arguments.count)
+    for first in range(0, len(seeds), _CHUNK):
+        chunk = seeds[first : first + _CHUNK]
+        for seed, examined in zip(chunk, _examined(chunk), strict=True):
+            totals.update(_counted(examined))
+            for problem in examined.problems:
+                is_sound = False
+                print(f"seed {seed}: {problem}")
+    print(f"{len(seeds)} modules from seed {arguments.seed} on, {time.monotonic() - started_s:.0f} s")
+    print("\n".join(f"  {count:7,} {what}" for what, count in sorted(totals.items())))
+    if not is_sound:
+        print("to see a module: python -m benchmarks.random_modules --show --seed SEED")
+    return 0 if is_sound else 1
+
+
+def _examined(seeds: range) -> list[Examined]:
+    """Examines some modules in a process of their own; where that dies, each alone."""
+    with ProcessPoolExecutor(1) as pool:
+        try:
+            return pool.submit(_chunk, seeds).result()
+        except BrokenProcessPool:
+            if len(seeds) == 1:
+                return [Examined(("the process that recorded it died",))]
+    return [examined for seed in seeds for examined in _examined(range(seed, seed + 1))]
+
+
+def _chunk(seeds: range) -> list[Examined]:
+    import torch
+
+    torch.set_num_threads(1)
+    with tempfile.TemporaryDirectory() as folder:
+        return [examine(Writer(seed).program(), Path(folder)) for seed in seeds]
+
+
+def _counted(examined: Examined) -> Counter[str]:
+    if examined.refused:
+        return Counter({"modules that torch does not freeze": 1})
+    fates = examined.trace.attributes if examined.trace else ()
+    return Counter({f"attributes {fate.fate}": 0 for fate in fates}) + Counter(
+        f"attributes {fate.fate}" + (f": {fate.reason}" if fate.reason else "") for fate in fates
+    )
+
+
+if __name__ == "__main__":
+    sys.exit(main())

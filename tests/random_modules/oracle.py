@@ -1,0 +1,235 @@
+"""Holds the recording of a random module against torch: freezes changed modules and looks what moves.
+
+Nothing here asks the recorder how it came to what it says. A line that evidence names is taken out of the source, and
+the attribute must freeze; an attribute's values are changed, and the constants that the trace names must change, and no
+others.
+"""
+
+from __future__ import annotations
+
+import sys
+import types
+import warnings
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+import torch
+
+import freeze_engine as fe
+from tests.random_modules.source import SHAPE, Program
+from tests.torch.against_torch import frozen_modules, problems
+
+#: Reasons that a change of the source takes away, where all that their evidence names are lines.
+_WRITTEN = ("set_in_method", "mutated_in_place", "aliases_preserved", "shared_class")
+_CONSTANT = "prim::Constant"
+_Constants = dict[tuple[int, str, int], tuple[str, torch.Tensor]]
+
+
+@dataclass(frozen=True)
+class Examined:
+    """What the oracle found.
+
+    Attributes:
+        problems: in words; empty where all that the trace says holds.
+        refused: what torch says where it does not freeze the module; empty where it does.
+        trace: the recording.
+    """
+
+    problems: tuple[str, ...]
+    refused: str = ""
+    trace: fe.Trace | None = None
+
+
+def examine(program: Program, folder: Path, *, changed: int = 1_000_000) -> Examined:
+    """Records a program's freeze and holds the trace against torch.
+
+    Args:
+        program: the module.
+        folder: where its source goes.
+        changed: how many attributes to change, one after the other.
+    """
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return _Oracle(program, folder).examined(changed)
+
+
+class _Oracle:
+    def __init__(self, program: Program, folder: Path) -> None:
+        self._program = program
+        self._folder = folder
+        self._inputs = torch.rand(SHAPE, generator=torch.Generator().manual_seed(program.seed))
+        self._files = 0
+
+    def examined(self, changed: int) -> Examined:
+        program = self._program
+        try:
+            plain = self._frozen(program.source)
+        except RuntimeError as error:
+            return Examined((), str(error).strip().splitlines()[-1])
+        file, module = self._built(program.source)
+        scripted = torch.jit.script(module)
+        with fe.capture() as captured:
+            frozen = torch.jit.freeze(scripted, list(program.preserved))
+        (recorded,) = frozen_modules(captured)
+        trace, constants = recorded.trace, _constants(frozen)  # before a run, which may write into them
+        found = problems(recorded)
+        found += self._output_problems(plain, frozen)
+        found += _unknown(trace)
+        found += self._line_problems(trace, file)
+        if not found:
+            found += self._write_problems(trace, file)
+            found += self._value_problems(trace, constants, changed)
+        return Examined(tuple(found), "", trace)
+
+    # -- making modules
+
+    def _built(self, source: str) -> tuple[Path, torch.nn.Module]:
+        """Returns the file of a source, and the module that it builds."""
+        self._files += 1
+        name = f"random_module_{self._program.seed}_{self._files}"
+        file = self._folder / f"{name}.py"
+        file.write_text(source)
+        module = sys.modules[name] = types.ModuleType(name)
+        module.__file__ = str(file)
+        exec(compile(source, file, "exec", dont_inherit=True), module.__dict__)
+        return file, module.build()
+
+    def _frozen(self, source: str) -> Any:
+        return torch.jit.freeze(torch.jit.script(self._built(source)[1]), list(self._program.preserved))
+
+    # -- questions
+
+    def _output_problems(self, plain: Any, frozen: Any) -> Iterator[str]:
+        if not self._program.runs:
+            return
+        try:
+            expected = plain(self._inputs)
+        except RuntimeError:
+            return  # torch made what it cannot run
+        if not torch.allclose(expected, frozen(self._inputs), rtol=0, atol=0, equal_nan=True):
+            yield "the outputs are others than without a recording"
+
+    def _line_problems(self, trace: fe.Trace, file: Path) -> Iterator[str]:
+        """A line is named only where it writes."""
+        lines = file.read_text().splitlines()
+        for fate in trace.attributes:
+            for evidence in fate.evidence if fate.reason in _WRITTEN else ():
+                source = evidence.source
+                if source is None or Path(source.file) != file or not _is_write(evidence):
+                    continue
+                text = lines[source.line - 1].strip()
+                if text not in self._program.writes:
+                    yield f"{fate.path}: line {source.line} is no write: {text}"
+
+    def _write_problems(self, trace: fe.Trace, file: Path) -> Iterator[str]:
+        """Without the lines that are named an attribute freezes; with any of them it does not."""
+        for fate in trace.attributes:
+            if fate.reason not in _WRITTEN or fate.kind == "submodule" or _is_requested(fate):
+                continue
+            named = {each.source.line for each in fate.evidence if each.source and Path(each.source.file) == file}
+            if not named:
+                yield f"{fate.path}: {fate.reason} names no line"
+                continue
+            if self._keeps(fate.path, named):
+                yield f"{fate.path}: stays without the lines {sorted(named)}, {fate.reason}"
+            for line in sorted(named) if len(named) > 1 else ():
+                if not self._keeps(fate.path, named - {line}):
+                    yield f"{fate.path}: line {line} alone does not keep it, {fate.reason}"
+
+    def _keeps(self, path: str, lines: set[int]) -> bool:
+        """Whether an attribute stays where lines of the source do nothing."""
+        source = self._program.source.splitlines()
+        for line in lines:
+            text = source[line - 1]
+            source[line - 1] = text[: len(text) - len(text.lstrip())] + "pass"
+        return _has(self._frozen("\n".join(source)), path)
+
+    def _value_problems(self, trace: fe.Trace, before: _Constants, changed: int) -> Iterator[str]:
+        """A changed attribute changes the constants that are said to hold it, and no others."""
+        read = {name for name, _ in before.values()}
+        paths = [fate for fate in trace.attributes if fate.dtype == "float32" and fate.fate != "preserved"]
+        for fate in paths[:changed]:
+            _, module = self._built(self._program.source)
+            with torch.no_grad():
+                _tensor(module, fate.path).add_(0.375)
+            after = _constants(torch.jit.freeze(torch.jit.script(module), list(self._program.preserved)))
+            if before.keys() != after.keys():
+                continue  # what torch pools has changed, and with it the graph
+            moved = {name for key, (name, value) in before.items() if not torch.equal(value, after[key][1])}
+            held = {place.value for place in fate.locations}
+            shared = _sharing(module, fate.path)
+            others = {place.value for each in trace.attributes if each.path in shared for place in each.locations}
+            if wrong := (held - moved) & read:  # what the graph only returns, or a fork reads, is not compared
+                yield f"{fate.path}: {fate.fate}, is said to be in {sorted(wrong)}, which does not move with it"
+            if wrong := moved - held - others:
+                yield f"{fate.path}: {fate.fate}, moves {sorted(wrong)}, which is not said"
+
+
+def _unknown(trace: fe.Trace) -> Iterator[str]:
+    yield from (f"{fate.path}: unknown" for fate in trace.attributes if fate.reason == "unknown")
+    yield from (f"near miss {miss.kind}: unknown" for miss in trace.near_misses if miss.reason == "unknown")
+
+
+def _is_write(evidence: fe.Evidence) -> bool:
+    return evidence.op != "prim::GetAttr"
+
+
+def _is_requested(fate: fe.AttributeFate) -> bool:
+    return any("preserved_attrs" in evidence.fact or "requested" in evidence.fact for evidence in fate.evidence)
+
+
+def _has(module: Any, path: str) -> bool:
+    found = module._c
+    for name in path.split("."):
+        if not found.hasattr(name):
+            return False
+        found = found.getattr(name)
+    return True
+
+
+def _tensor(module: torch.nn.Module, path: str) -> torch.Tensor:
+    owner, _, name = path.rpartition(".")
+    found = getattr(module.get_submodule(owner), name)
+    assert isinstance(found, torch.Tensor)
+    return found
+
+
+def _sharing(module: torch.nn.Module, path: str) -> set[str]:
+    """Paths of the tensors that have memory in common with one."""
+    storage = _tensor(module, path).untyped_storage().data_ptr()
+    tensors = chain(module.named_parameters(remove_duplicate=False), module.named_buffers(remove_duplicate=False))
+    return {name for name, tensor in tensors if tensor.untyped_storage().data_ptr() == storage}
+
+
+def _constants(frozen: Any) -> _Constants:
+    """The constant tensors that nodes read, by the node's place and operator and the place among its inputs."""
+    found = {}
+    for place, node in enumerate(each for each in _nodes(frozen.graph) if each.kind() != _CONSTANT):
+        for position, value in enumerate(node.inputs()):
+            maker = value.node()
+            if maker.kind() != _CONSTANT or not maker.hasAttribute("value"):
+                continue
+            for part, tensor in enumerate(_tensors(value.toIValue())):
+                found[place, node.kind(), position * 1000 + part] = (value.debugName(), tensor.clone())
+    return found
+
+
+def _tensors(value: object) -> list[torch.Tensor]:
+    if isinstance(value, torch.Tensor):
+        return [value]
+    parts: Sequence[object] = ()
+    if isinstance(value, (list, tuple)):
+        parts = value
+    elif isinstance(value, dict):
+        parts = list(value.values())
+    return [tensor for part in parts for tensor in _tensors(part)]
+
+
+def _nodes(graph: Any) -> Iterator[Any]:
+    for node in graph.nodes():
+        yield node
+        for block in node.blocks():
+            yield from _nodes(block)
