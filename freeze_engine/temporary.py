@@ -14,6 +14,14 @@ from pathlib import Path
 #: A folder is made first and locked next; what is younger may be between the two.
 _YOUNG_S = 60.0
 
+_within: Path | None = None
+
+
+def keep_within(folder: Path) -> None:
+    """Makes all temporary folders of this process in one that its caller removes, also where this process is killed."""
+    global _within
+    _within = folder
+
 
 @contextlib.contextmanager
 def temporary_folder(prefix: str) -> Iterator[Path]:
@@ -29,7 +37,7 @@ def temporary_folder(prefix: str) -> Iterator[Path]:
         The folder.
     """
     _remove_stale(prefix)
-    with tempfile.TemporaryDirectory(prefix=prefix, ignore_cleanup_errors=True) as folder:
+    with tempfile.TemporaryDirectory(prefix=prefix, dir=_within, ignore_cleanup_errors=True) as folder:
         descriptor = os.open(folder, os.O_RDONLY)
         try:
             # Where a file system has no locks, nobody can take it for a stale one either.

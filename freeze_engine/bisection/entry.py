@@ -12,6 +12,7 @@ from freeze_engine.bisection.outcome import Bisection, Probe
 from freeze_engine.errors import CrashError
 from freeze_engine.inputs import Inputs
 from freeze_engine.options import InductorOptions, Progress, TorchScriptOptions
+from freeze_engine.temporary import keep_within, temporary_folder
 from freeze_engine.trace import Backend
 from freeze_engine.worker.forked import Lost, Tell, forked, has_task_threads, why_not_forked
 
@@ -96,6 +97,7 @@ def _searched_apart(asked: Asked, progress: Progress, on_probe: Callable[[Probe]
     can_start_tasks = not has_task_threads()
 
     def search(tell: Tell) -> Bisection:
+        keep_within(folder)
         return _searched(asked, lambda *now: tell(now), tell, can_start_tasks=can_start_tasks)
 
     def hear(told: Any) -> None:
@@ -106,7 +108,8 @@ def _searched_apart(asked: Asked, progress: Progress, on_probe: Callable[[Probe]
         doing = told[0]
         progress(*told)
 
-    found = forked(search, on_told=hear, leads=True)
+    with temporary_folder("freezer-search-") as folder:
+        found = forked(search, on_told=hear, leads=True)
     if isinstance(found, Lost):
         raise CrashError(f"{found.message}, while {doing}")
     return found

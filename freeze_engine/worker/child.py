@@ -13,6 +13,7 @@ import threading
 from collections.abc import Callable
 from pathlib import Path
 
+from freeze_engine.temporary import keep_within
 from freeze_engine.worker.limits import limit_this_process
 
 #: The module of each task; its ``run`` is called with the folder and with what sends a line to the caller.
@@ -49,6 +50,7 @@ def main(task: str, folder: str, lines: int, lifeline: int, memory_bytes: int) -
     for descriptor in (lines, lifeline):
         os.set_inheritable(descriptor, False)
     _end_with_caller(lifeline)
+    keep_within(Path(folder))
     # While a module is frozen, descriptor 2 is torch's log.
     output = os.dup(2)
     faulthandler.enable(output, all_threads=False)

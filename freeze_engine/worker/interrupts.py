@@ -12,6 +12,8 @@ class Interrupts:
     The exception can be lost (Python only prints what a callback of a weak reference or a ``__del__`` raises, and
     a model may catch it) or come out of torch's C++ as another one.
 
+    The caller starts this process with the signal blocked, so that none comes before there is somebody to take it.
+
     Attributes:
         came: whether one did.
     """
@@ -19,6 +21,14 @@ class Interrupts:
     def __init__(self) -> None:
         self.came = False
         signal.signal(signal.SIGINT, self._take)
+
+    def listen(self) -> None:
+        """Takes interrupts from now on, also one that came before.
+
+        Raises:
+            KeyboardInterrupt: one did.
+        """
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
 
     def check(self) -> None:
         """Raises the one that came again, where it was lost.

@@ -81,7 +81,7 @@ class WorkerProcess:
         if confinement is not None:
             limits = confined_limits(limits)
         self._watch = LimitWatch(self._tree, limits, self._end_for_limit, folder)
-        with contextlib.ExitStack() as stack:
+        with contextlib.ExitStack() as stack, _without_interrupts():
             # The child writes lines to the first pipe, and ends when nobody holds the other end of the second.
             self._lines, lines = _pipe(stack)
             lifeline, self._lifeline = _pipe(stack)
@@ -240,6 +240,16 @@ class WorkerProcess:
         if not data:
             selector.unregister(descriptor)
         return data
+
+
+@contextlib.contextmanager
+def _without_interrupts() -> Iterator[None]:
+    """Blocks SIGINT for this thread, and for a process that it starts during the block: see `Interrupts`."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _pipe(stack: contextlib.ExitStack) -> tuple[int, int]:

@@ -54,6 +54,7 @@ def run(folder: Path, send: Send) -> None:
         interrupts = Interrupts()
         watcher = _JobWatcher(folder, request.output, journal, interrupts, lambda event: send(event_line(event)))
         try:
+            interrupts.listen()
             ended = _recorded(request, watcher)
         except BaseException as error:  # noqa: BLE001 - whatever ends the recording is its outcome, an exit included
             ended = _failed(

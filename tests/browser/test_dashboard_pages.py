@@ -20,7 +20,7 @@ from tests.builders import small_trace
 from viewer import graph_data
 from viewer.assets import read_asset
 from viewer.charts import chart_items
-from viewer.cli.main import parse_command_line
+from viewer.cli.command_line import parse_command_line
 from viewer.dashboard.pages import DASHBOARD_SCRIPTS
 from viewer.dashboard.site import Site
 from viewer.report import VIEWER_SCRIPTS

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import freeze_engine as fe
-from viewer.cli.main import COMMANDS, parse_command_line
+from viewer.cli.command_line import COMMANDS, parse_command_line
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")

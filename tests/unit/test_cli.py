@@ -3,6 +3,7 @@ from __future__ import annotations
 import io
 import os
 import shlex
+import signal
 import subprocess
 import sys
 from collections.abc import Callable
@@ -17,7 +18,7 @@ import freeze_engine as fe
 from tests.builders import failed_trace, small_trace
 from viewer.cli import main
 from viewer.cli.command import COMMAND_NAMES
-from viewer.cli.main import COMMANDS
+from viewer.cli.command_line import COMMANDS
 from viewer.cli.reference import reference
 from viewer.stats import stats_text
 
@@ -33,19 +34,19 @@ class FakeEngine:
         trace: what is written.
         events: what is told before the end.
         printed: what the recording prints.
-        interrupts: how often Ctrl-C is pressed while it is waited for.
+        signals: what comes while it is waited for, one each time.
         calls: what was done with it meanwhile.
-        hangs: whether it does not end soon after Ctrl-C.
+        hangs: how often it is waited for in vain after that.
     """
 
     ended: fe.JobEnded = field(default_factory=lambda: fe.JobEnded("finished", Path("net.fztrace"), "done"))
     trace: fe.Trace = field(default_factory=small_trace)
     events: tuple[fe.JobEvent, ...] = (fe.JobPreview(Path("net.fztrace")),)
     printed: tuple[tuple[str, bytes], ...] = ()
-    interrupts: int = 0
+    signals: list[signal.Signals] = field(default_factory=list)
     asked: list[fe.RecordRequest] = field(default_factory=list)
     calls: list[str] = field(default_factory=list)
-    hangs: bool = False
+    hangs: int = 0
 
     def __call__(
         self,
@@ -64,10 +65,11 @@ class FakeEngine:
             self._on_event(event)
 
     def wait(self, timeout_s: float | None = None) -> fe.JobEnded | None:
-        if self.interrupts:
-            self.interrupts -= 1
-            raise KeyboardInterrupt
+        if self.signals:
+            signal.raise_signal(self.signals.pop(0))
+            return None
         if timeout_s is not None and self.hangs:
+            self.hangs -= 1
             return None
         if self.ended.trace is not None:
             self.ended = replace(self.ended, trace=self.asked[-1].output)
@@ -403,13 +405,25 @@ def test_the_traceback_of_torch_s_own_error_can_be_seen(engine: FakeEngine, caps
     assert "Traceback" not in capsys.readouterr().err
 
 
-def test_an_interrupted_recording_is_kept(engine: FakeEngine, capsys: pytest.CaptureFixture[str]) -> None:
-    engine.ended, engine.interrupts = fe.JobEnded("cancelled", Path("a"), "cancelled"), 1
-    assert main(["record", "net.pt", "-o", "net.fztrace"]) == 130
+ENDS = [
+    (signal.SIGINT, 130, "interrupted"),
+    (signal.SIGTERM, 143, "ended by SIGTERM"),
+    (signal.SIGHUP, 129, "ended by SIGHUP"),
+]
+
+
+@pytest.mark.parametrize(("number", "code", "words"), ENDS)
+def test_an_interrupted_recording_is_kept(
+    number: signal.Signals, code: int, words: str, engine: FakeEngine, capsys: pytest.CaptureFixture[str]
+) -> None:
+    engine.ended, engine.signals = fe.JobEnded("cancelled", Path("a"), "cancelled"), [number]
+    before = [signal.getsignal(each) for each, _, _ in ENDS]
+    assert main(["record", "net.pt", "-o", "net.fztrace"]) == code
+    assert [signal.getsignal(each) for each, _, _ in ENDS] == before
     assert engine.calls == ["interrupt"]
     told = capsys.readouterr().err
     kept = "freezer-ui: cancelled; net.fztrace holds what was recorded until then: 12 steps\n"
-    assert told == f"{kept}freezer-ui: interrupted\n"
+    assert told == f"{kept}freezer-ui: {words}\n"
 
 
 @pytest.mark.parametrize(
@@ -421,9 +435,16 @@ def test_an_interrupted_recording_is_kept(engine: FakeEngine, capsys: pytest.Cap
     ],
 )
 def test_an_interrupt_that_torch_does_not_see_can_be_repeated(
-    interrupts: int, calls: list[str], said: str | None, engine: FakeEngine, capsys: pytest.CaptureFixture[str]
+    interrupts: int,
+    calls: list[str],
+    said: str | None,
+    engine: FakeEngine,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    engine.ended, engine.hangs, engine.interrupts = fe.JobEnded("cancelled", None, "cancelled"), True, interrupts
+    monkeypatch.setattr("viewer.cli.record._PATIENCE_S", 0.0)
+    engine.ended, engine.hangs = fe.JobEnded("cancelled", None, "cancelled"), 3
+    engine.signals = [signal.SIGINT] * interrupts
     assert main(["record", "net.pt"]) == 130
     assert engine.calls == calls
     told = ["" if said is None else f"freezer-ui: {said}\n", "freezer-ui: cancelled; no trace could be kept of it\n"]
@@ -431,8 +452,19 @@ def test_an_interrupt_that_torch_does_not_see_can_be_repeated(
 
 
 def test_an_end_before_the_interrupt_is_told_as_it_was(engine: FakeEngine) -> None:
-    engine.interrupts = 1
+    engine.signals = [signal.SIGINT]
     assert main(["record", "net.pt", "-o", "net.fztrace"]) == 0
+
+
+def test_a_signal_that_nobody_repeats_ends_what_torch_does_not_heed(
+    engine: FakeEngine, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("viewer.cli.record._PATIENCE_OF_SYSTEMS_S", 0.0)
+    engine.ended, engine.hangs = fe.JobEnded("cancelled", None, "cancelled in Inline"), 3
+    engine.signals = [signal.SIGTERM]
+    assert main(["record", "net.pt"]) == 143
+    assert engine.calls == ["interrupt", "cancel"]
+    assert capsys.readouterr().err.splitlines()[-1] == "freezer-ui: ended by SIGTERM"
 
 
 def test_a_reader_that_has_enough_is_no_error(small_file: Path) -> None:

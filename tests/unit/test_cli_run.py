@@ -100,6 +100,34 @@ def test_an_interrupted_script_leaves_its_traces() -> None:
     assert Path("job-1.fztrace").is_file()
 
 
+_SIGTERM = "import os, signal\nos.kill(os.getpid(), signal.SIGTERM)\n"
+
+
+@pytest.mark.usefixtures("freeze_in_script")
+def test_a_script_that_is_ended_by_sigterm_leaves_its_traces(capsys: pytest.CaptureFixture[str]) -> None:
+    ending = f"try:\n  exec({_SIGTERM!r})\nexcept (Exception, KeyboardInterrupt):\n  pass\n"
+    Path("job.py").write_text(_FREEZING + ending)
+    with pytest.raises(SystemExit) as end:
+        main(["run", "--", "job.py"])
+    assert end.value.code == 143
+    assert fe.load("job-1.fztrace") == small_trace()
+    assert capsys.readouterr().err.startswith("freezer-ui: ended by SIGTERM\nfreezer-ui: job-1.fztrace: ")
+
+
+@pytest.mark.usefixtures("freeze_in_script")
+def test_a_script_s_own_handler_takes_the_signal(capsys: pytest.CaptureFixture[str]) -> None:
+    own = "import signal\nsignal.signal(signal.SIGTERM, lambda *_: print('mine'))\n"
+    Path("job.py").write_text(_FREEZING + own + _SIGTERM)
+    assert main(["run", "--", "job.py"]) == 0
+    assert capsys.readouterr().out == "mine\n"
+
+
+@pytest.mark.usefixtures("freeze_in_script")
+def test_ctrl_c_is_python_s_own_in_a_script() -> None:
+    Path("job.py").write_text("import signal\nassert signal.getsignal(signal.SIGINT) is signal.default_int_handler\n")
+    assert main(["run", "--", "job.py"]) == 0
+
+
 @pytest.mark.usefixtures("freeze_in_script")
 @pytest.mark.parametrize(
     ("words", "message"),

@@ -12,6 +12,7 @@ from typing import ClassVar
 import freeze_engine as fe
 from viewer.cli.command import CHECK_FAILED, FINE, FREEZE_FAILED, CommandError, output_file
 from viewer.cli.recording import add_freeze_arguments, check_recording, freeze_options, model_name, seconds
+from viewer.cli.signals import SIGNALS
 from viewer.cli.terminal import progress_line, say
 
 
@@ -87,6 +88,10 @@ def _bisected(
     inputs = fe.make_inputs(wanted, device=arguments.device or "cpu") if wanted else None
     with progress_line() as line:
 
+        def show(message: str, done: int, total: int) -> None:
+            SIGNALS.check()
+            line.show(message, done, total)
+
         def tell(probe: fe.Probe) -> None:
             line.clear()
             if not arguments.json:
@@ -105,7 +110,7 @@ def _bisected(
                 every_step=arguments.every_step,
                 script=script,
                 apart=True,
-                progress=line.show,
+                progress=show,
                 on_probe=tell,
             )
         except fe.CrashError as error:

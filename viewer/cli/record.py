@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import time
 from pathlib import Path
 from typing import ClassVar, Final
 
@@ -10,9 +11,18 @@ import freeze_engine as fe
 from viewer.cli.advice import advice
 from viewer.cli.command import FINE, FREEZE_FAILED, CommandError, output_file
 from viewer.cli.recording import add_recording_arguments, check_recording, model_name, recording_request
+from viewer.cli.signals import SIGNALS
 from viewer.cli.terminal import ProgressLine, progress_line, remark, say
 
+_LOOK_S: Final = 0.1
 _PATIENCE_S: Final = 1.0
+#: After SIGTERM, containers and schedulers wait 10 s or more before they kill (docker stop: 10 s, Kubernetes: 30 s).
+_PATIENCE_OF_SYSTEMS_S: Final = 3.0
+#: What to say where a signal, or the next one, takes long to be answered.
+_AGAIN: Final = (
+    "it ends once torch lets it; Ctrl-C again ends it now, with the steps until then",
+    "it keeps the steps until then; Ctrl-C again ends it without them",
+)
 
 
 class RecordCommand:
@@ -29,8 +39,9 @@ class RecordCommand:
     With --backend inductor the model is compiled for its inputs, by torch.compile with freezing, and MODEL cannot be a
     TorchScript file.
 
-    The freeze runs in a process of its own. Where torch crashes, or is ended by --limit, --memory or Ctrl-C, the trace
-    holds what was recorded until then. Where torch does not heed Ctrl-C, a second one ends it all the same.
+    The freeze runs in a process of its own. Where torch crashes, or is ended by --limit, --memory, Ctrl-C, SIGTERM or
+    SIGHUP, the trace holds what was recorded until then. Where torch does not heed Ctrl-C, a second one ends it all the
+    same.
     """
 
     name: ClassVar[str] = "record"
@@ -77,33 +88,37 @@ class _Run:
         self._line = line
         self._process = fe.RecordingProcess(request, self._take, line.pass_on)
         self.was_measured = False
+        self._answered, self._answered_s, self._is_told = 0, 0.0, False
 
     def ended(self) -> fe.JobEnded:
-        """Records to the end; Ctrl-C ends it with what there is, whatever it takes, a third one at once."""
-        self._process.start()
-        try:
-            return self._wait()
-        except KeyboardInterrupt:
-            self._process.interrupt()
-        try:
-            return self._wait("it ends once torch lets it; Ctrl-C again ends it now, with the steps until then")
-        except KeyboardInterrupt:
-            self._process.cancel()
-        try:
-            return self._wait("it keeps the steps until then; Ctrl-C again ends it without them")
-        except KeyboardInterrupt:
-            self._process.cancel()
-            return self._wait()
-
-    def _wait(self, told: str = "") -> fe.JobEnded:
-        """Waits for the end; where that takes long, says so."""
-        ended = self._process.wait(_PATIENCE_S) if told else None
-        if told and ended is None:
-            self._line.clear()
-            remark(told)
-        ended = ended or self._process.wait()
-        assert ended is not None
+        """Records to the end; a signal ends it with what there is, whatever it takes, a third one at once."""
+        with SIGNALS.counted():
+            self._process.start()
+            while (ended := self._process.wait(_LOOK_S)) is None:
+                if SIGNALS.count > self._answered:
+                    self._answer()
+                elif self._answered:
+                    self._grow_impatient(time.monotonic() - self._answered_s)
         return ended
+
+    def _answer(self) -> None:
+        """Does what one more signal asks for."""
+        self._answered += 1
+        self._answered_s, self._is_told = time.monotonic(), False
+        if self._answered == 1:
+            self._process.interrupt()
+        elif self._answered <= len(_AGAIN) + 1:
+            self._process.cancel()
+
+    def _grow_impatient(self, waited_s: float) -> None:
+        """Says why it takes long; whoever sends SIGTERM sends SIGKILL next, so that one is not waited for."""
+        if not SIGNALS.is_from_terminal:
+            if self._answered == 1 and waited_s >= _PATIENCE_OF_SYSTEMS_S:
+                self._answer()
+        elif not self._is_told and waited_s >= _PATIENCE_S and self._answered <= len(_AGAIN):
+            self._is_told = True
+            self._line.clear()
+            remark(_AGAIN[self._answered - 1])
 
     def _take(self, event: fe.JobEvent) -> None:
         if isinstance(event, fe.JobProgress):

@@ -8,7 +8,7 @@ from __future__ import annotations
 import argparse
 import functools
 
-from viewer.cli.main import COMMANDS, build_parser
+from viewer.cli.command_line import COMMANDS, build_parser
 from viewer.cli.terminal import say
 
 _INTRODUCTION = """\

@@ -12,6 +12,7 @@ from typing import ClassVar
 
 import freeze_engine as fe
 from viewer.cli.command import FINE, CommandError, output_folder
+from viewer.cli.signals import SIGNALS, EndingScript
 from viewer.cli.terminal import remark
 
 _USAGE = "freezer-ui run [-h] [-o DIR] [-v] -- script.py [args ...]"
@@ -21,7 +22,8 @@ class RunCommand:
     """Run a script unchanged, and record every freeze that it does.
 
     Writes one trace for each freeze, SCRIPT-1.fztrace and so on, also of a freeze that failed. The script runs as
-    python would run it; its output, its errors and its exit code are its own.
+    python would run it; its output, its errors and its exit code are its own. SIGTERM and SIGHUP end it
+    with the traces until then, unless the script takes them itself.
     """
 
     name: ClassVar[str] = "run"
@@ -50,9 +52,12 @@ class RunCommand:
         if not script.is_file():
             raise CommandError(f"{script} is no file; give the script after --, as in {_USAGE}")
         _make_folder(arguments.output)
-        with fe.capture() as captured:
+        with SIGNALS.of_script(), fe.capture() as captured:
             try:
                 return _run_script(words)
+            except EndingScript:
+                remark(SIGNALS.ends())
+                raise
             finally:
                 _write_traces(captured.traces, arguments.output, script.stem)
 

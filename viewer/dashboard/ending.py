@@ -1,4 +1,4 @@
-"""Ctrl-C and SIGTERM end the server, also while it is still being loaded."""
+"""Ctrl-C, SIGTERM and SIGHUP end the server, also while it is still being loaded."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from collections.abc import Callable
 from types import FrameType, TracebackType
 from typing import Any, Final
 
-_END_SIGNALS: Final = (signal.SIGINT, signal.SIGTERM)
+_END_SIGNALS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 class EndSignals:
@@ -21,7 +21,8 @@ class EndSignals:
         self._before: dict[signal.Signals, Any] = {}
 
     def __enter__(self) -> EndSignals:
-        self._before = {number: signal.signal(number, self._note) for number in _END_SIGNALS}
+        heard = [number for number in _END_SIGNALS if signal.getsignal(number) is not signal.SIG_IGN]  # as by nohup
+        self._before = {number: signal.signal(number, self._note) for number in heard}
         return self
 
     def __exit__(

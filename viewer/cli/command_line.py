@@ -13,13 +13,14 @@ from typing import Any
 import freeze_engine as fe
 from viewer.cli.bisect import BisectCommand
 from viewer.cli.check import CheckCommand
-from viewer.cli.command import FINE, INTERRUPTED, WRONG_USE, Command, CommandError
+from viewer.cli.command import FINE, WRONG_USE, Command, CommandError
 from viewer.cli.diff import DiffCommand
 from viewer.cli.export import ExportCommand
 from viewer.cli.open import OpenCommand
 from viewer.cli.record import RecordCommand
 from viewer.cli.report import ReportCommand
 from viewer.cli.run import RunCommand
+from viewer.cli.signals import SIGNALS
 from viewer.cli.stats import StatsCommand
 from viewer.cli.terminal import leave_output, remark, say
 
@@ -34,8 +35,9 @@ COMMANDS: tuple[type[Command], ...] = (
     BisectCommand,
 )
 _EPILOG = """\
-exit codes: 0 fine (also when Ctrl-C or SIGTERM ends the dashboard), 1 a check failed, 2 wrong use, 3 the freeze
-itself failed (what was recorded of it is still written), 130 a command was interrupted
+exit codes: 0 fine (also when Ctrl-C, SIGTERM or SIGHUP ends the dashboard), 1 a check failed, 2 wrong use, 3 the
+freeze itself failed (what was recorded of it is still written), 130 a command was interrupted by Ctrl-C, 143 by
+SIGTERM, 129 by SIGHUP; of what was recorded until then the traces are written
 
 examples:
   freezer-ui                                        open the dashboard
@@ -44,17 +46,32 @@ examples:
   freezer-ui record example:resnet50 -o resnet50.fztrace --report resnet50.html"""
 
 
-def main(argv: Sequence[str] | None = None) -> int:
-    """Runs ``freezer-ui``.
+def run(argv: Sequence[str] | None = None) -> int:
+    """Runs ``freezer-ui``, see `viewer.cli.main`.
 
     Args:
         argv: the arguments, by default the process's own.
 
     Returns:
-        The exit code; `SystemExit` is raised for ``--help``, ``--version``, wrong arguments, and by a script of
-        ``freezer-ui run`` that exits.
+        The exit code.
     """
-    words = list(sys.argv[1:] if argv is None else argv)
+    try:
+        code = _answered(list(sys.argv[1:] if argv is None else argv))
+    except KeyboardInterrupt:
+        pass
+    except Exception:
+        # torch's imports and C++ code let an interrupt come out as another exception.
+        if SIGNALS.first is None:
+            raise
+    else:
+        # What cannot be written once a terminal is gone is not why the command ends.
+        if SIGNALS.first is None or code == FINE:
+            return code
+    remark(SIGNALS.ends())
+    return SIGNALS.exit_code
+
+
+def _answered(words: list[str]) -> int:
     try:
         return _run(parse_command_line(words))
     except BrokenPipeError:
@@ -65,9 +82,6 @@ def main(argv: Sequence[str] | None = None) -> int:
             traceback.print_exception(error)
         remark(f"{error.filename or 'the system says'}: {error.strerror or error}; check the path and its permissions")
         return WRONG_USE
-    except KeyboardInterrupt:
-        remark("interrupted")
-        return INTERRUPTED
 
 
 def parse_command_line(words: Sequence[str]) -> argparse.Namespace:

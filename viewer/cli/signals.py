@@ -1,0 +1,138 @@
+"""Ctrl-C, SIGTERM and SIGHUP end a command alike: with what it has, a message, and the exit code of the signal.
+
+Containers, schedulers and CI send SIGTERM; a terminal that closes sends SIGHUP.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import threading
+from collections.abc import Iterator
+from types import FrameType
+from typing import Final
+
+_NUMBERS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+_EXIT_CODE_OF_SIGNALS: Final = 128
+
+
+class EndingScript(SystemExit):
+    """Ends a script that ``freezer-ui run`` runs, past its ``except Exception`` and ``except KeyboardInterrupt``."""
+
+
+class EndingCommand(KeyboardInterrupt):
+    """Ends a command.
+
+    A class of its own, for CPython (3.8 to 3.14, Python/pythonrun.c) ends itself by SIGINT after a `KeyboardInterrupt`
+    inside any ``exec``, such as that of a dataclass, even where it was handled.
+    """
+
+
+class EndSignals:
+    """The signals that came to end the command.
+
+    Attributes:
+        first: the first one, ``None`` while there is none.
+        count: how many came.
+    """
+
+    def __init__(self) -> None:
+        self.first: signal.Signals | None = None
+        self.count = 0
+        self._process = os.getpid()
+        self._only_counts = False
+        self._in_script = False
+
+    @contextlib.contextmanager
+    def listening(self, *, lasts: bool) -> Iterator[None]:
+        """Makes each signal raise `KeyboardInterrupt` during the block, on the main thread; elsewhere does nothing.
+
+        A signal that the caller ignores, such as SIGHUP under ``nohup``, stays ignored.
+
+        Args:
+            lasts: whether the process ends after the block: further signals then end it at once, without a traceback.
+        """
+        if threading.current_thread() is not threading.main_thread():
+            yield
+            return
+        self.first, self.count, self._process = None, 0, os.getpid()
+        self._only_counts = self._in_script = False
+        before = {number: signal.getsignal(number) for number in _NUMBERS}
+        heard = {number: handler for number, handler in before.items() if handler is not signal.SIG_IGN}
+        for number in heard:
+            signal.signal(number, self._take)
+        try:
+            yield
+        finally:
+            for number, handler in heard.items():
+                signal.signal(number, signal.SIG_DFL if lasts or handler is None else handler)
+
+    @contextlib.contextmanager
+    def counted(self) -> Iterator[None]:
+        """Only counts signals during the block, which has to look at `count`.
+
+        Raises:
+            EndingCommand: one came before.
+        """
+        self._only_counts = True
+        try:
+            self.check()
+            yield
+        finally:
+            self._only_counts = False
+
+    @contextlib.contextmanager
+    def of_script(self) -> Iterator[None]:
+        """Leaves Ctrl-C to Python for the time of the block; the other signals raise `EndingScript`.
+
+        A handler that the script installs takes the place of this one.
+        """
+        if signal.getsignal(signal.SIGINT) == self._take:
+            signal.signal(signal.SIGINT, signal.default_int_handler)
+        self._in_script = True
+        try:
+            yield
+        finally:
+            self._in_script = False
+
+    def check(self) -> None:
+        """Raises the signal that came again: Python only prints what a ``__del__`` or an import's callback raises.
+
+        Raises:
+            EndingCommand: one came.
+        """
+        if self.first is not None:
+            raise EndingCommand
+
+    def ends(self) -> str:
+        """Only counts signals from now on, and returns what to say at the end."""
+        self._only_counts = True
+        return "interrupted" if self.first in (None, signal.SIGINT) else f"ended by {self.first.name}"
+
+    @property
+    def exit_code(self) -> int:
+        """What to exit with."""
+        return _EXIT_CODE_OF_SIGNALS + (self.first or signal.SIGINT)
+
+    @property
+    def is_from_terminal(self) -> bool:
+        """Whether somebody sits at the keyboard and may press Ctrl-C again."""
+        return self.first in (None, signal.SIGINT)
+
+    def _take(self, number: int, frame: FrameType | None) -> None:
+        if os.getpid() != self._process:  # a fork, which dies of a signal as it would without this
+            signal.signal(number, signal.SIG_DFL)
+            os.kill(os.getpid(), number)
+            return
+        self.first = self.first or signal.Signals(number)
+        self.count += 1
+        if self._only_counts:
+            return
+        if self._in_script:
+            raise EndingScript(self.exit_code)
+        raise EndingCommand
+
+
+SIGNALS = EndSignals()
+"""Those of this process."""
