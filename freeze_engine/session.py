@@ -19,6 +19,7 @@ from freeze_engine.options import (
     RecordOptions,
     TorchScriptOptions,
 )
+from freeze_engine.rules.texts import with_plain_texts
 from freeze_engine.trace import AliasAnalysis, Backend, Trace
 
 if TYPE_CHECKING:
@@ -129,7 +130,9 @@ class Captured:
         else:
             state = (found, len(found.steps), found.failure is None)
         if state not in self._built:
-            self._built[state] = trace_of_compiles(found)[0] if isinstance(found, list) else trace_of(found)
+            self._built[state] = with_plain_texts(
+                trace_of_compiles(found)[0] if isinstance(found, list) else trace_of(found)
+            )
         return self._built[state]
 
 
@@ -258,12 +261,12 @@ def record_loaded(
         if inputs is None:
             raise FreezerError("backend='inductor' needs inputs: torch compiles a module by calling it; pass some")
         compiled = record_compile(model, inputs, options, how, measure, watcher)
-        recording, source = Recording(compiled.module, compiled.trace, compiled.live), model
+        recording, source = Recording(compiled.module, with_plain_texts(compiled.trace), compiled.live), model
     else:
         from freeze_engine.backends.torchscript.recording import record_module
 
         frozen = record_module(model, inputs, options, how, measure, watcher)
-        recording, source = Recording(frozen.module, frozen.trace, frozen.live), frozen.source
+        recording, source = Recording(frozen.module, with_plain_texts(frozen.trace), frozen.live), frozen.source
     if not (how.checks or how.ablation):
         return recording
     from freeze_engine.ablation.running import ablated
@@ -274,4 +277,5 @@ def record_loaded(
     if how.ablation and measure is not None:
         context = replace(context, trace=ablated(context, measure, watcher))
     found = checked(context, watcher)
-    return replace(recording, trace=found.trace, others=found.others)
+    others = {name: with_plain_texts(other) for name, other in found.others.items()}
+    return replace(recording, trace=with_plain_texts(found.trace), others=others)

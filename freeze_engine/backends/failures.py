@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Iterator
 
+from freeze_engine.rules.texts import with_plain_texts
 from freeze_engine.trace import Trace
 
 _ATTACHED = "freezer_trace"
@@ -12,7 +13,7 @@ _ATTACHED = "freezer_trace"
 
 def attach_trace(error: BaseException, trace: Trace) -> None:
     """Leaves a trace with an exception."""
-    error.__dict__[_ATTACHED] = trace
+    error.__dict__[_ATTACHED] = with_plain_texts(trace)
 
 
 @contextlib.contextmanager

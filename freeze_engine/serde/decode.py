@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
+from dataclasses import fields
 from typing import Any
 
-from freeze_engine.serde.delta import spliced
+from freeze_engine.rules.graphs import MAX_NESTING
+from freeze_engine.serde.bounds import SNAPSHOT_NODE_BYTES, TEXT_LINE_BYTES, Allowance
+from freeze_engine.serde.delta import spliced, spliced_length
 from freeze_engine.serde.schema import (
-    MAX_NESTING,
     NODES_COLUMN,
     TABLES,
     Convert,
@@ -25,32 +27,27 @@ from freeze_engine.serde.schema import (
 )
 from freeze_engine.trace import GraphSnapshot, Node, Trace
 
-_REFERENCE_BYTES = 8
 _NONFINITE = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
 
 
-class TooLargeError(Exception):
-    """A file unpacks to more than it may."""
-
-
-def decode(payload: Json, version: int, max_bytes: int) -> Trace:
+def decode(payload: Json, version: int, allowance: Allowance) -> Trace:
     """Returns the trace that `freeze_engine.serde.encode.encode` turned into ``payload``.
 
     Args:
         payload: what `json` read.
         version: of the schema it was written with.
-        max_bytes: how much what splices make may take, which could be much from little: thousands of
+        allowance: how much memory is left for what splices make, which could be much from little: thousands of
             snapshots, each as large as the first.
 
     Raises:
         MalformedError: the payload does not fit the schema.
-        TooLargeError: snapshots and long texts take more than ``max_bytes``.
+        TooLargeError: snapshots and texts take more than ``allowance``.
     """
     keys = {"columns", "tables", "trace"}
     if type(payload) is not dict or payload.keys() != keys:
         raise MalformedError(f"expected an object with exactly {', '.join(sorted(keys))}")
     _check_columns(payload["columns"], version)
-    decoder = _Decoder(version, max_bytes)
+    decoder = _Decoder(version, allowance)
     decoder.read_tables(payload["tables"])
     try:
         trace = decoder.row(Trace)(payload["trace"])
@@ -66,7 +63,7 @@ def joined(instalments: Iterable[Json], version: int, max_bytes: int) -> Trace |
     Args:
         instalments: in order, from the first on.
         version: of the schema they were written with.
-        max_bytes: as for `decode`.
+        max_bytes: how much memory may be taken by what splices make.
 
     Returns:
         The trace, ``None`` without any instalment.
@@ -88,7 +85,7 @@ def joined(instalments: Iterable[Json], version: int, max_bytes: int) -> Trace |
         return None
     column = columns(Trace, version).index("steps")
     row = [*found[:column], steps, *found[column + 1 :]]
-    return decode({"columns": all_columns(version), "tables": tables, "trace": row}, version, max_bytes)
+    return decode({"columns": all_columns(version), "tables": tables, "trace": row}, version, Allowance(max_bytes))
 
 
 def _check_columns(found: Json, version: int) -> None:
@@ -105,12 +102,13 @@ def _check_columns(found: Json, version: int) -> None:
 class _Decoder(Converter):
     """Turns rows into values, looking up what stands in the tables read so far."""
 
-    def __init__(self, version: int, max_bytes: int) -> None:
+    def __init__(self, version: int, allowance: Allowance) -> None:
         super().__init__(version)
         self._tables: dict[type, list[Any]] = {kind: [] for kind in TABLES}
-        self._left_bytes = max_bytes
+        self._take = allowance.take
         # What splices apply to, by the position of the row: the lines of long texts, the nodes of snapshots.
-        self._made: dict[type, dict[int, list[Json]]] = {str: {}, GraphSnapshot: {}}
+        self._lines: dict[int, list[str]] = {}
+        self._nodes: dict[int, list[Node]] = {}
         # Only nodes that hold others are in these: how many they hold, and how deep.
         self._held: dict[int, int] = {}
         self._depths: dict[int, int] = {}
@@ -136,24 +134,23 @@ class _Decoder(Converter):
     def _text(self, row: Json) -> str:
         if type(row) is str:
             return row
-        text = self.reference(str)
-        lines = [text(line) for line in self._changed(str, *_row(row, 2))]
-        self._take(sum(map(len, lines)))
+        base, changes = _row(row, 2)
+        lines = self._changed(str, base, changes, self._lines, TEXT_LINE_BYTES)
+        self._take(4 * (sum(map(len, lines)) + len(lines)))
         return "\n".join(lines)
 
-    def _changed(self, kind: type, base: Json, changes: Json) -> list[Json]:
-        """Returns the positions that make up a new row of ``kind``, told as what changes in an earlier one."""
-        made = self._made[kind]
+    def _changed(self, kind: type, base: Json, changes: Json, made: dict[int, list[Any]], each_bytes: int) -> list[Any]:
+        """Returns the items of a new row of ``kind``, told as what changes in an earlier one."""
         if base is not None and (type(base) is not int or base not in made):
             raise MalformedError(f"{base!r:.40} is no earlier row made of splices")
-        positions = made[len(self._tables[kind])] = _spliced([] if base is None else made[base], changes)
-        self._take(_REFERENCE_BYTES * len(positions))
-        return positions
-
-    def _take(self, taken_bytes: int) -> None:
-        self._left_bytes -= taken_bytes
-        if self._left_bytes < 0:
-            raise TooLargeError
+        before = [] if base is None else made[base]
+        found = [_splice(splice) for splice in _expect(changes, list)]
+        self._take(each_bytes * spliced_length(before, found))
+        item = self.reference(kind if kind is str else Node)
+        items = made[len(self._tables[kind])] = _spliced(
+            before, [(start, removed, [item(position) for position in inserted]) for start, removed, inserted in found]
+        )
+        return items
 
     def _node(self, row: Json) -> Node:
         node: Node = self.row(Node)(row)
@@ -170,11 +167,15 @@ class _Decoder(Converter):
         return sum(self._held.get(id(node), 0) for node in nodes) if self._held else 0
 
     def _snapshot(self, row: Json) -> GraphSnapshot:
-        base, *fields = _row(row, 1 + len(columns(GraphSnapshot, self.version)))
-        fields[NODES_COLUMN] = self._changed(GraphSnapshot, base, fields[NODES_COLUMN])
-        graph: GraphSnapshot = self.row(GraphSnapshot)(fields)
-        self._take(_REFERENCE_BYTES * self._held_by(graph.nodes))
-        return graph
+        base, *cells = _row(row, 1 + len(columns(GraphSnapshot, self.version)))
+        try:
+            nodes = self._changed(GraphSnapshot, base, cells[NODES_COLUMN], self._nodes, SNAPSHOT_NODE_BYTES)
+        except MalformedError as error:
+            raise error.within(".nodes") from None
+        self._take(SNAPSHOT_NODE_BYTES * self._held_by(nodes))
+        cells[NODES_COLUMN] = []
+        graph: GraphSnapshot = self.row(GraphSnapshot)(cells)
+        return GraphSnapshot(graph.inputs, tuple(nodes), graph.outputs)
 
     def reference(self, kind: type) -> Convert:
         table = self._tables[kind]
@@ -205,8 +206,7 @@ class _Decoder(Converter):
             parts: list[Json] = _expect(row, list)
             values: list[Any] = []
             try:
-                for part in parts:
-                    values.append(item(part))
+                values.extend(map(item, parts))  # what came before an error stays in the list
             except MalformedError as error:
                 raise error.within(f"[{len(values)}]") from None
             return tuple(values)
@@ -220,6 +220,8 @@ class _Decoder(Converter):
         return convert
 
     def record(self, kind: type, names: tuple[str, ...], parts: list[Convert]) -> Convert:
+        is_whole = names == tuple(field.name for field in fields(kind))
+
         def convert(row: Json) -> Any:
             pairs = zip(parts, _row(row, len(parts)), strict=True)
             values: list[Any] = []
@@ -228,7 +230,7 @@ class _Decoder(Converter):
                     values.append(part(value))
             except MalformedError as error:
                 raise error.within(f".{names[len(values)]}") from None
-            return kind(**dict(zip(names, values, strict=True)))
+            return kind(*values) if is_whole else kind(**dict(zip(names, values, strict=True)))
 
         return convert
 
@@ -259,10 +261,13 @@ def _float(value: Json) -> float:
     return number
 
 
-def _spliced(before: list[int], row: Json) -> list[Json]:
-    found = [_row(splice, 3) for splice in _expect(row, list)]
-    checked = [(_expect(start, int), _expect(gone, int), _expect(new, list)) for start, gone, new in found]
+def _splice(row: Json) -> tuple[int, int, list[Json]]:
+    start, removed, inserted = _row(row, 3)
+    return _expect(start, int), _expect(removed, int), _expect(inserted, list)
+
+
+def _spliced(before: list[Any], found: Sequence[tuple[int, int, list[Any]]]) -> list[Any]:
     try:
-        return spliced(before, checked)
+        return spliced(before, found)
     except ValueError as error:
         raise MalformedError(str(error)) from error

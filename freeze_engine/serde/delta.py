@@ -59,6 +59,11 @@ def spliced(base: Sequence[Item], found: Sequence[Splice[Item]]) -> list[Item]:
     return new
 
 
+def spliced_length(base: Sequence[object], found: Sequence[Splice[Item]]) -> int:
+    """Returns at most how long ``base`` and what its splices insert are together."""
+    return len(base) + sum(len(inserted) for _, _, inserted in found)
+
+
 def _kept(base: Sequence[int], new: Sequence[int]) -> list[tuple[int, int]]:
     """Returns the positions (in ``base``, in ``new``) of the items kept, both ascending.
 

@@ -12,10 +12,10 @@ from dataclasses import replace
 from typing import Any
 
 from freeze_engine.errors import InvalidTraceError
+from freeze_engine.rules.graphs import MAX_NESTING
 from freeze_engine.serde.delta import splices
 from freeze_engine.serde.schema import (
     LONG_TEXT_LINES,
-    MAX_NESTING,
     NODES_COLUMN,
     TABLES,
     Convert,

@@ -33,18 +33,20 @@ from pathlib import Path
 from typing import Any
 
 from freeze_engine.errors import TraceFileError
-from freeze_engine.serde.decode import TooLargeError, decode
+from freeze_engine.serde.bounds import Allowance, PayloadBound, TooLargeError
+from freeze_engine.serde.decode import decode
 from freeze_engine.serde.encode import encode
 from freeze_engine.serde.schema import Json, MalformedError
 from freeze_engine.trace import Trace
+from freeze_engine.verify import check_trace, problems
 
 SCHEMA_VERSION = 2
 """Version of the files written; a change of any type of `freeze_engine.trace` makes a new one."""
 
-MAX_BYTES = 512 << 20
-"""How large a payload may be, and how much a trace's references to nodes may take, unless the caller allows more.
+MAX_BYTES = 2 << 30
+"""How much memory reading a trace may take, unless the caller allows more; `freeze_engine.serde.bounds` counts it.
 
-A trace of 10,000 nodes and 30 steps takes 3 MB. Parsed, a payload takes a few times its size.
+A trace of 10,000 nodes and 30 steps is counted as 0.1 GB, one of 50,000 and 30 as 0.5 GB.
 """
 
 MIGRATIONS: dict[int, Callable[[dict[str, Json]], dict[str, Json]]] = {}
@@ -58,6 +60,7 @@ _START = struct.Struct(">8sI")
 _LENGTHS = struct.Struct(">QQ")
 _DIGEST_BYTES = hashlib.sha256().digest_size
 _HEADER_BYTES = _START.size + _LENGTHS.size + _DIGEST_BYTES
+_PIECE_BYTES = 1 << 16
 _FOREIGN = {
     b"PK\x03\x04": "a zip archive (a TorchScript file or an exported program?): record it with `freezer-ui record`",
     b"\x89PNG": "a PNG image",
@@ -76,7 +79,7 @@ def save(trace: Trace, path: str | os.PathLike[str]) -> None:
 
     Raises:
         TraceFileError: the file cannot be written there.
-        InvalidTraceError: the trace holds something that its type hints do not allow.
+        InvalidTraceError: the trace breaks a rule of the data model (`freeze_engine.problems` lists all).
     """
     data = dumps(trace)
     target = Path(path)
@@ -96,15 +99,14 @@ def save(trace: Trace, path: str | os.PathLike[str]) -> None:
             unfinished.unlink()
 
 
-def load(path: str | os.PathLike[str], max_bytes: int = MAX_BYTES) -> Trace:
+def load(path: str | os.PathLike[str], max_bytes: int = MAX_BYTES, *, check: bool = True) -> Trace:
     """Reads a trace file.
-
-    The trace is what its type hints say; whether it makes sense (every use defined, steps in order) is for
-    `freeze_engine.verify.check_trace` to tell.
 
     Args:
         path: the file.
-        max_bytes: how much it may unpack to, see `MAX_BYTES`.
+        max_bytes: how much memory that may take, see `MAX_BYTES`.
+        check: whether to refuse a trace that breaks a rule of the data model. Without, `freeze_engine.problems` lists
+            what is wrong with it; nothing else here takes a trace that is not sound.
 
     Returns:
         The trace, with equal snapshots and nodes as shared objects.
@@ -121,7 +123,7 @@ def load(path: str | os.PathLike[str], max_bytes: int = MAX_BYTES) -> Trace:
             data = start + stream.read(min(packed_bytes, max_bytes) + 1)
     except (OSError, ValueError) as error:
         raise TraceFileError(f"{origin}: cannot be read: {_cause(error)}") from error
-    return loads(data, origin, max_bytes)
+    return loads(data, origin, max_bytes, check=check)
 
 
 def is_trace_file(path: str | os.PathLike[str]) -> bool:
@@ -144,37 +146,46 @@ def dumps(trace: Trace) -> bytes:
         trace: what to write.
 
     Raises:
-        InvalidTraceError: the trace holds something that its type hints do not allow.
+        InvalidTraceError: the trace breaks a rule of the data model (`freeze_engine.problems` lists all).
     """
-    text = json.dumps(encode(trace, SCHEMA_VERSION), ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-    payload = text.encode("utf-8", "surrogatepass")
+    encoded = encode(trace, SCHEMA_VERSION)
+    check_trace(trace)
+    payload = json.dumps(encoded, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
     packed = zlib.compress(payload, 9)
     start = _START.pack(_MAGIC, SCHEMA_VERSION)
     lengths = _LENGTHS.pack(len(packed), len(payload))
     return start + lengths + _digest(start, lengths, packed) + packed
 
 
-def loads(data: bytes, origin: str = "trace", max_bytes: int = MAX_BYTES) -> Trace:
+def loads(data: bytes, origin: str = "trace", max_bytes: int = MAX_BYTES, *, check: bool = True) -> Trace:
     """Returns the trace in the bytes of a file.
 
     Args:
         data: the whole file.
         origin: what the errors call it, its path for instance.
-        max_bytes: how much it may unpack to, see `MAX_BYTES`.
+        max_bytes: how much memory that may take, see `MAX_BYTES`.
+        check: whether to refuse a trace that breaks a rule of the data model, as for `load`.
 
     Raises:
         TraceFileError: the bytes are not a whole, sound trace file of a known version.
     """
     version = _version(data, origin)
     try:
-        payload = _payload(data, origin, max_bytes)
-        return decode(migrate(payload, version), version, max_bytes)
+        trace = _decoded(data, origin, version, Allowance(max_bytes))
     except TooLargeError as error:
         raise TraceFileError(
-            f"{origin}: unpacks to more than {max_bytes} bytes; if you trust it, load it with a larger max_bytes"
+            f"{origin}: takes more than {max_bytes} bytes of memory; if you trust it, load it with a larger max_bytes"
         ) from error
     except (MalformedError, RecursionError) as error:
         raise TraceFileError(f"{origin}: does not fit schema {version}: {error}; record the trace again") from error
+    if check and (found := problems(trace)):
+        more = f" (and {len(found) - 1} more)" if len(found) > 1 else ""
+        raise TraceFileError(f"{origin}: is no sound trace: {found[0]}{more}; record the trace again")
+    return trace
+
+
+def _decoded(data: bytes, origin: str, version: int, allowance: Allowance) -> Trace:
+    return decode(migrate(_payload(data, origin, allowance), version), version, allowance)
 
 
 def migrate(payload: dict[str, Json], version: int) -> dict[str, Json]:
@@ -218,11 +229,10 @@ def _version(data: bytes, origin: str) -> int:
     return version
 
 
-def _payload(data: bytes, origin: str, max_bytes: int) -> Any:
+def _payload(data: bytes, origin: str, allowance: Allowance) -> Any:
     packed_bytes, unpacked_bytes = _LENGTHS.unpack_from(data, _START.size)
     packed = memoryview(data)[_HEADER_BYTES:]
-    if packed_bytes > max_bytes:
-        raise TooLargeError
+    allowance.take(packed_bytes)
     if len(packed) != packed_bytes:
         found = "more bytes" if len(packed) > packed_bytes else f"{len(packed)} bytes"
         wrong = f"has {found} after its header instead of {packed_bytes}"
@@ -230,26 +240,33 @@ def _payload(data: bytes, origin: str, max_bytes: int) -> Any:
     before = _START.size + _LENGTHS.size
     if _digest(data[:before], packed) != data[before:_HEADER_BYTES]:
         raise TraceFileError(f"{origin}: is damaged (its SHA-256 differs); copy it again from where it came from")
-    if unpacked_bytes > max_bytes:
-        raise TooLargeError
     try:
-        text = _unpacked(packed, unpacked_bytes).decode("utf-8", "surrogatepass")
-        return json.loads(text, parse_constant=_refuse)
-    except (zlib.error, ValueError) as error:
+        return json.loads(_unpacked(packed, unpacked_bytes, allowance).decode(), parse_constant=_refuse)
+    except UnicodeDecodeError as error:
+        raise MalformedError(f"it is no UTF-8 at byte {error.start}", "payload") from error
+    except (zlib.error, json.JSONDecodeError) as error:
         raise MalformedError(str(error), "payload") from error
 
 
-def _unpacked(packed: memoryview, unpacked_bytes: int) -> bytes:
-    """Returns the payload, never unpacking more than one byte past the length that the header states."""
-    stream = zlib.decompressobj()
-    payload = stream.decompress(packed, unpacked_bytes + 1)
-    if len(payload) != unpacked_bytes or not stream.eof or stream.unused_data:
-        raise ValueError("it unpacks to another length than the header states")
-    return payload
+def _unpacked(packed: memoryview, unpacked_bytes: int, allowance: Allowance) -> bytes:
+    """Returns the payload; unpacking ends as soon as parsing what has come so far would take too much."""
+    stream, bound, pieces, size = zlib.decompressobj(), PayloadBound(allowance), [], 0
+    rest: bytes | memoryview = packed
+    while not stream.eof and size <= unpacked_bytes:
+        piece = stream.decompress(rest, _PIECE_BYTES)
+        rest = stream.unconsumed_tail
+        if not piece:
+            break
+        bound.add(piece)
+        pieces.append(piece)
+        size += len(piece)
+    if size != unpacked_bytes or not stream.eof or stream.unused_data:
+        raise MalformedError("it unpacks to another length than the header states", "payload")
+    return b"".join(pieces)
 
 
 def _refuse(constant: str) -> float:
-    raise ValueError(f"{constant} is no JSON")
+    raise MalformedError(f"{constant} is no JSON", "payload")
 
 
 def _digest(*parts: bytes | memoryview) -> bytes:

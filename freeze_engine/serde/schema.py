@@ -26,10 +26,6 @@ Rows refer to earlier tables and to earlier rows of their own, so that reading i
 recursion or cycles.
 """
 
-MAX_NESTING = 80
-"""How deep nodes may nest. Comparing them recurses, eight calls a level, and Python allows 1000."""
-
-
 SINCE: dict[tuple[str, str], int] = {
     ("Latency", "previous"): 2,
     ("Latency", "change"): 2,

@@ -65,8 +65,31 @@ class Step:
 Backend = Literal["torchscript", "inductor"]
 
 
+@dataclass(frozen=True, slots=True)
+class _Index:
+    """What a trace is asked for again and again.
+
+    Attributes:
+        methods: the steps of each method, in the order the methods first appear.
+        before: for each step the one of the same method before it.
+        attributes: fates by path.
+    """
+
+    methods: dict[str, tuple[Step, ...]]
+    before: tuple[Step | None, ...]
+    attributes: dict[str, AttributeFate]
+
+
+class _Indexed:
+    """A slot for what is worked out once per trace: no field, so it is not compared, stored, copied or pickled."""
+
+    __slots__ = ("_index",)
+
+    _index: _Index
+
+
 @dataclass(frozen=True, slots=True, repr=False)
-class Trace:
+class Trace(_Indexed):
     """One recorded freeze.
 
     Attributes:
@@ -119,16 +142,15 @@ class Trace:
     @property
     def methods(self) -> tuple[str, ...]:
         """Names of the recorded methods, in the order they first appear."""
-        return tuple(dict.fromkeys(step.method for step in self.steps))
+        return tuple(self._found().methods)
 
     def method_steps(self, method: str) -> tuple[Step, ...]:
         """Returns the steps of one method, in order."""
-        return tuple(step for step in self.steps if step.method == method)
+        return self._found().methods.get(method, ())
 
     def before(self, step: Step) -> Step | None:
         """Returns the step of the same method that ran just before ``step``, or ``None`` for its first."""
-        earlier = [other for other in self.steps[: step.index] if other.method == step.method]
-        return earlier[-1] if earlier else None
+        return self._found().before[step.index]
 
     def final(self, method: str) -> Step | None:
         """Returns the last step of ``method``, or ``None`` if it has none."""
@@ -137,4 +159,23 @@ class Trace:
 
     def attribute(self, path: str) -> AttributeFate | None:
         """Returns the fate of the attribute at ``path``, or ``None``."""
-        return next((fate for fate in self.attributes if fate.path == path), None)
+        return self._found().attributes.get(path)
+
+    def _found(self) -> _Index:
+        try:
+            return self._index
+        except AttributeError:
+            found = _index_of(self.steps, self.attributes)
+            object.__setattr__(self, "_index", found)
+            return found
+
+
+def _index_of(steps: tuple[Step, ...], attributes: tuple[AttributeFate, ...]) -> _Index:
+    methods: dict[str, list[Step]] = {}
+    before: list[Step | None] = []
+    for step in steps:
+        chain = methods.setdefault(step.method, [])
+        before.append(chain[-1] if chain else None)
+        chain.append(step)
+    chains = {method: tuple(chain) for method, chain in methods.items()}
+    return _Index(chains, tuple(before), {fate.path: fate for fate in reversed(attributes)})

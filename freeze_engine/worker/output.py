@@ -6,6 +6,7 @@ import contextlib
 from pathlib import Path
 
 from freeze_engine.errors import TraceFileError
+from freeze_engine.rules.texts import with_plain_texts
 from freeze_engine.serde import dumps
 from freeze_engine.trace import Trace
 
@@ -23,7 +24,7 @@ def write_output(trace: Trace, output: Path, folder: Path) -> None:
     """
     unfinished = unfinished_file(output, folder)
     try:
-        unfinished.write_bytes(dumps(trace))
+        unfinished.write_bytes(dumps(with_plain_texts(trace)))
         unfinished.replace(output)
     except (OSError, ValueError) as error:
         remove_unfinished(output, folder)

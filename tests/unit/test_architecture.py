@@ -25,6 +25,7 @@ LAYERS = (
         "duplication",
         "input_attributes",
         "verify",
+        "rules",
         "serde",
         "file_kinds",
         "provenance",

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 import freeze_engine as fe
-from tests.builders import failed_trace, small_trace
+from tests.builders import empty_trace, failed_trace, small_trace
 from viewer.cli import main
 from viewer.cli.command import COMMAND_NAMES
 from viewer.cli.command_line import COMMANDS
@@ -342,7 +342,7 @@ def test_a_model_that_refuses_its_inputs_is_told_of(engine: FakeEngine, capsys: 
 
 
 def test_one_step_is_counted_as_one(engine: FakeEngine, capsys: pytest.CaptureFixture[str]) -> None:
-    engine.trace = replace(small_trace(), steps=small_trace().steps[:1])
+    engine.trace = replace(empty_trace(), steps=small_trace().steps[:1])
     assert main(["record", "net.pt", "-o", "net.fztrace"]) == 0
     assert capsys.readouterr().out.startswith("net.fztrace: 1 step, of which 0 changed something\n")
 

@@ -15,8 +15,8 @@ from hypothesis import given, strategies as st
 
 from freeze_engine import trace as model
 from freeze_engine.errors import TraceFileError
+from freeze_engine.rules.graphs import MAX_NESTING
 from freeze_engine.serde import SCHEMA_VERSION, dumps, file, load, loads, save
-from freeze_engine.serde.schema import MAX_NESTING
 from tests.builders import small_trace
 
 HEADER_BYTES = 60
@@ -151,11 +151,11 @@ def _field(kind: str, name: str) -> int:
         (_set("tables.Node.0.0", 10**6), "tables.Node[0].id: 1000000 is no position"),
         (_set("tables.Constant.0.6", "NaN"), "tables.Constant[0].minimum: expected float, found str"),
         (_set("tables.Constant.0.6", 1), "tables.Constant[0].minimum: expected float, found int"),
-        (_set("tables.GraphSnapshot.0.0", 0), "tables.GraphSnapshot[0]: 0 is no earlier row"),
-        (_set("tables.GraphSnapshot.1.0", [0]), "tables.GraphSnapshot[1]: [0] is no earlier row"),
-        (_set("tables.GraphSnapshot.0.2", [[0, 1, []]]), "tables.GraphSnapshot[0]: the splice at 0 (removes 1)"),
-        (_set("tables.GraphSnapshot.0.2", [["0", 0, []]]), "tables.GraphSnapshot[0]: expected int, found str"),
-        (_set("tables.GraphSnapshot.0.2", [[0, 0, [-1]]]), "tables.GraphSnapshot[0].nodes[0]: -1 is no position"),
+        (_set("tables.GraphSnapshot.0.0", 0), "tables.GraphSnapshot[0].nodes: 0 is no earlier row"),
+        (_set("tables.GraphSnapshot.1.0", [0]), "tables.GraphSnapshot[1].nodes: [0] is no earlier row"),
+        (_set("tables.GraphSnapshot.0.2", [[0, 1, []]]), "tables.GraphSnapshot[0].nodes: the splice at 0 (removes 1)"),
+        (_set("tables.GraphSnapshot.0.2", [["0", 0, []]]), "tables.GraphSnapshot[0].nodes: expected int, found str"),
+        (_set("tables.GraphSnapshot.0.2", [[0, 0, [-1]]]), "tables.GraphSnapshot[0].nodes: -1 is no position"),
     ],
 )
 def test_a_payload_that_does_not_fit_names_the_place(alter: Callable[[Any], None], place: str) -> None:
@@ -204,11 +204,11 @@ def test_a_payload_with_anything_anywhere_is_a_trace_or_refused(data: st.DataObj
 def test_a_payload_larger_than_allowed_is_refused_before_it_is_unpacked() -> None:
     bomb = sealed(b" " * 50_000_000)
     assert len(bomb) < 100_000
-    with pytest.raises(TraceFileError, match=r"^x: unpacks to more than 1000000 bytes; .* larger max_bytes$"):
-        loads(bomb, "x", max_bytes=1_000_000)
+    with pytest.raises(TraceFileError, match=r"^x: takes more than 2000000 bytes of memory; .* larger max_bytes$"):
+        loads(bomb, "x", max_bytes=2_000_000)
     lying = sealed(b" " * 50_000_000, unpacked_bytes=10)
     with pytest.raises(TraceFileError, match="another length"):
-        loads(lying, "x", max_bytes=1_000_000)
+        loads(lying, "x", max_bytes=2_000_000)
 
 
 def _many_snapshots(payload: Any) -> None:
@@ -233,7 +233,7 @@ def _doubling_nodes(payload: Any) -> None:
 
 @pytest.mark.parametrize("alter", [_many_snapshots, _doubling_texts, _doubling_nodes])
 def test_much_from_little_is_refused(alter: Callable[[Any], None]) -> None:
-    with pytest.raises(TraceFileError, match="unpacks to more than 20000000 bytes"):
+    with pytest.raises(TraceFileError, match="takes more than 20000000 bytes"):
         loads(altered(alter), "x", max_bytes=20_000_000)
 
 
@@ -270,7 +270,7 @@ def test_blocks_nested_too_deep_are_refused() -> None:
     ("start", "said"),
     [
         (b"GGUF", "is not a trace file but something else"),
-        (struct.pack(">8sIQQ", b"\x89FZT\r\n\x1a\n", SCHEMA_VERSION, 2**40, 10), "unpacks to more than 1000 bytes"),
+        (struct.pack(">8sIQQ", b"\x89FZT\r\n\x1a\n", SCHEMA_VERSION, 2**40, 10), "takes more than 1000 bytes"),
         (SMALL, "has more bytes after its header instead of"),
     ],
 )

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from typing import Any
 
@@ -7,6 +8,9 @@ import pytest
 from hypothesis import given, settings
 
 from freeze_engine.errors import InvalidTraceError
+from freeze_engine.rules.graphs import MAX_NESTING
+from freeze_engine.rules.texts import with_plain_texts
+from freeze_engine.serde import dumps, loads
 from freeze_engine.trace import (
     AliasAnalysis,
     Block,
@@ -14,6 +18,7 @@ from freeze_engine.trace import (
     Evidence,
     Failure,
     GraphSnapshot,
+    Interval,
     Kernel,
     Location,
     MemoryLedger,
@@ -156,7 +161,26 @@ WRITTEN = Evidence("fact", "forward", 2, "seen.1", "aten::add_", None, (ChainLin
         ),
         (with_fate("count", reason=None), ("attribute 'count': is preserved with the reason None",)),
         (with_fate("label", reason="unknown"), ("attribute 'label': is inlined with the reason unknown",)),
-        (with_fate("label", step=-1), ("attribute 'label': step -1 does not exist",)),
+        (
+            with_fate("label", step=-1),
+            ("attributes[4].step: -1 is not within 0 … 2**63 - 1", "attribute 'label': step -1 does not exist"),
+        ),
+        (replace(SMALL, name="a\ud800"), ("name: 'a\\ud800' holds a lone surrogate, which is no text",)),
+        (with_step(3, stage="\udcff"), ("steps[3].stage: '\\udcff' holds a lone surrogate, which is no text",)),
+        (with_step(3, duration_ns=2**63), ("steps[3].duration_ns: 9223372036854775808 is not within 0 … 2**63 - 1",)),
+        (with_step(3, constant_bytes=-1), ("steps[3].constant_bytes: -1 is not within 0 … 2**63 - 1",)),
+        (with_step(3, round=0), ("steps[3].round: 0 is not within 1 … 2**63 - 1",)),
+        (
+            with_step(0, latency=(replace(SMALL.steps[0].latency[0], median_ns=Interval(math.inf, 1.0, math.nan)),)),
+            (
+                "steps[0].latency[0].median_ns.value: inf is not finite",
+                "steps[0].latency[0].median_ns.high: nan is not finite",
+            ),
+        ),
+        (
+            replace(SMALL, backend="onnx"),  # type: ignore[arg-type]
+            ("backend: 'onnx' is none of torchscript, inductor",),
+        ),
         (
             with_fate("label", locations=(Location("describe", "label"),)),
             ("attribute 'label': lives in %label, which describe does not end with",),
@@ -234,3 +258,23 @@ def test_checking_takes_linear_time() -> None:
         return Counted.hashed
 
     assert hashed(4000) < 5 * hashed(1000)
+
+
+def test_blocks_that_nest_too_deep_are_one_problem_and_no_recursion() -> None:
+    deep = Node("0", "prim::If")
+    for level in range(1, 5000):
+        deep = Node(str(level), "prim::If", blocks=(Block((), (deep,), ()),))
+    (problem,) = problems(of_graph(deep))
+    assert problem == f"step 0 (input), node {5000 - MAX_NESTING}: its blocks nest more than {MAX_NESTING} deep"
+
+
+def test_texts_that_cannot_be_written_are_spelled_out() -> None:
+    fates = tuple(replace(fate, path=f"\udcff.{fate.path}") for fate in SMALL.attributes)
+    first, *rest = SMALL.steps
+    named = replace(SMALL, name="\ud800", steps=(replace(first, log=("a", "\ude00")), *rest))
+    told = with_plain_texts(replace(named, attributes=(SMALL.attributes[0], *fates)))
+    assert (told.name, told.steps[0].log) == ("\\ud800", ("a", "\\ude00"))
+    assert told.steps[1] is SMALL.steps[1]
+    assert problems(told) == ()
+    assert loads(dumps(told)) == told
+    assert with_plain_texts(SMALL) is SMALL
