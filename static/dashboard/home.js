@@ -149,6 +149,7 @@ var FreezerDashboard = FreezerDashboard || {};
       bar.element.hidden = !running;
       bar.element.setAttribute("aria-label", `Recording of ${name}`);
       bar.update(job.done, job.total);
+      said.classList.toggle("fv-clip", job.state !== "waiting"); // its place and its wait are to be read whole
       said.textContent = lineText(job.state === "waiting" ? `${placeWords(job)} · ${startWords(job)}` : running ? job.message : [plural(job.steps.length, "step"), job.state === "cancelled" ? job.message : job.state !== "finished" && job.died_in && `ended in ${job.died_in}`].filter(Boolean).join(" · "));
       time.textContent = job.state === "waiting" ? `waits for ${lasting(job.waited_s)}` : running && job.left_s !== null ? `about ${lasting(job.left_s)} left` : `${lasting(job.elapsed_s)}`;
       if (shown === job.state) return;
