@@ -128,3 +128,61 @@ def attempts():
     )
     raise LookupError(json.dumps(told))
 '''
+
+CHEATS = '''
+"""Deceives and burdens the process that waits for a recording."""
+import os, pathlib, sys, time
+
+words = pathlib.Path("/proc/self/cmdline").read_bytes().split(b"\\0")
+folder = pathlib.Path(os.fsdecode(words[words.index(b"-c") + 3]))
+trace = folder / "recorded.fztrace"
+preview = b'{{"event": "preview", "path": "/etc/passwd"}}'
+ended = b'{{"event": "ended", "outcome": "finished", "trace": "/etc/passwd", "message": "fine"}}'
+
+def send(line):
+    for name in os.listdir("/proc/self/fd"):
+        try:
+            if int(name) > 2 and "pipe:" in os.readlink("/proc/self/fd/" + name):
+                os.write(int(name), line + b"\\n")
+        except OSError:
+            pass
+    time.sleep(60)
+
+def link():
+    trace.symlink_to({secret!r})
+    send(preview)
+
+def pipe():
+    os.mkfifo(trace)
+    send(preview)
+
+def garbage():
+    trace.write_bytes(b"no trace")
+    send(preview)
+
+def nothing():
+    send(ended)
+
+def unknown():
+    send(b'{{"event": "step", "index": "0"}}')
+
+def deep():
+    send(b'{{"event": ' + b"[" * 100_000)
+
+def remains():
+    for name in ("now", "journal.jsonl", "torch.log", "death.json"):
+        (folder / name).unlink(missing_ok=True)
+        (folder / name).symlink_to({secret!r})
+    os.kill(os.getpid(), 9)
+
+def processes():
+    for _ in range(100):
+        if os.fork() == 0:
+            time.sleep(60)
+    time.sleep(60)
+
+def disk():
+    for number in range(100):
+        (folder / str(number)).write_bytes(bytes(1 << 20))
+    time.sleep(60)
+'''

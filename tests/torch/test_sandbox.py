@@ -12,9 +12,9 @@ import pytest
 import torch
 
 import freeze_engine as fe
-from freeze_engine.worker import sandbox, sandbox_view
+from freeze_engine.worker import limits, sandbox, sandbox_view
 from tests.sandboxes import needs_sandbox
-from tests.torch.hostile_models import ATTEMPTS, Reader, Writer, saved
+from tests.torch.hostile_models import ATTEMPTS, CHEATS, Hoarder, Reader, Writer, saved
 
 SYSTEM = ("/x", "/usr/x", "/dev/x", "/etc/x", "/proc/sys/kernel/core_pattern", "/proc/sysrq-trigger")
 QUICK = fe.Measure(latency=False, numerics=False, memory=False)
@@ -126,6 +126,75 @@ def test_what_no_sandbox_forbids(attempts, tmp_path):
     assert (told["network"], told["read"], told["write"]) == ("connected", "secret", "written")
     assert told["variables"] == ["FREEZER_UI_TOKEN", "OMP_SECRET"]
     assert told["system"] == ["written"]
+
+
+@pytest.fixture
+def cheats(tmp_path, monkeypatch):
+    """Records what deceives; returns how that ended."""
+    package = tmp_path / "code" / "cheating"
+    package.mkdir(parents=True)
+    (tmp_path / "secret").write_text("secret")
+    (package / "__init__.py").write_text(CHEATS.format(secret=str(tmp_path / "secret")))
+    monkeypatch.setattr(sys, "path", [*sys.path, str(package.parent)])
+    monkeypatch.setattr(sandbox_view, "_PACKAGES", (*sandbox_view._PACKAGES, "cheating"))
+    return lambda name: recorded(f"cheating:{name}", tmp_path / "out.fztrace", sandbox=True)
+
+
+@needs_sandbox
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("link", "the trace cannot be taken from its sandbox"),
+        ("pipe", "recorded.fztrace is no regular file"),
+        ("garbage", "what the recording left is no trace"),
+        ("nothing", "the trace cannot be taken from its sandbox"),
+        ("unknown", "what it sent is no event: JobStep lacks stage"),
+        ("deep", "what it sent is no event"),
+        ("remains", "the process was ended by SIGKILL"),
+    ],
+)
+def test_what_a_process_sends_and_leaves_is_not_believed(name, text, cheats, tmp_path):
+    ended = cheats(name)
+    assert text in ended.message, ended
+    assert (ended.outcome, ended.trace) == ("crashed" if name == "remains" else "failed", None)
+    assert "secret" not in ended.message
+    assert not any("secret" in line for line in ended.log)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["code", "secret"]
+    assert (tmp_path / "secret").read_text() == "secret"
+
+
+@needs_sandbox
+def test_a_process_that_starts_many_others_is_ended(cheats, monkeypatch):
+    monkeypatch.setattr(limits, "_PROCESSES", 50)
+    ended = cheats("processes")
+    assert (ended.outcome, "more than 50 processes" in ended.message) == ("over_limit", True), ended
+
+
+@needs_sandbox
+def test_a_process_that_fills_the_disk_is_ended(cheats, monkeypatch):
+    monkeypatch.setattr(limits, "_FOLDER_BYTES", 20 << 20)
+    ended = cheats("disk")
+    assert (ended.outcome, "more than 20 MiB of the disk" in ended.message) == ("over_limit", True), ended
+
+
+@needs_sandbox
+def test_a_look_that_allocates_without_end_is_ended(tmp_path, monkeypatch):
+    monkeypatch.setattr(limits, "_machine_bytes", lambda: 2 << 30)
+    model = saved(Hoarder(), tmp_path / "hoarder.pt")
+    assert "looking at it was ended: it took" in looked(model, trusted=False)
+
+
+@needs_sandbox
+def test_inductor_compiles_in_the_sandbox(tmp_path):
+    path = tmp_path / "net.pt2"
+    torch.export.save(torch.export.export(torch.nn.Linear(4, 3).eval(), (torch.ones(2, 4),)), path)
+    measure = fe.Measure(latency=False, memory=False)
+    fields = {"backend": "inductor", "trusted": False, "measure": measure, "inputs": ("2x4",)}
+    ended = recorded(str(path), tmp_path / "out.fztrace", **fields)
+    assert ended.outcome == "finished", ended
+    trace = fe.load(tmp_path / "out.fztrace")
+    assert trace.steps[-1].numerics
+    assert not any("sandbox" in value for _, value in trace.environment.settings)
 
 
 # --- where there is none

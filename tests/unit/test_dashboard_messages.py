@@ -391,3 +391,50 @@ def test_what_was_not_foreseen_is_told_and_logged(
     monkeypatch.setattr("viewer.dashboard.messages.folder_view", lambda path: 1 / 0)
     assert server.refused(type="list", path="/") == "The server failed: ZeroDivisionError: division by zero"
     assert "ZeroDivisionError" in caplog.text
+
+
+NO_SANDBOX = fe.SandboxStatus(problem="there is no sandbox: bubblewrap is not installed")
+
+
+def test_without_a_sandbox_nothing_is_opened_before_the_user_agrees(
+    server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[bool | None] = []
+
+    def inspect_model(spec: str, *, trusted: bool, sandbox: bool | None) -> fe.ModelSummary:
+        asked.append(sandbox)
+        return SUMMARY
+
+    monkeypatch.setattr(fe, "sandbox_status", lambda: NO_SANDBOX, raising=False)
+    monkeypatch.setattr(fe, "inspect_model", inspect_model, raising=False)
+    model = str(tmp_path / "net.pt")
+    Path(model).touch()
+    told = server.reply(type="sandbox", model=model)
+    assert (told["model"], told["problem"]) == (model, NO_SANDBOX.problem)
+    assert "can run code" in told["danger"]
+    for consent in ({}, {"consent": True}, {"consent": str(tmp_path / "other.pt")}, {"consent": ""}):
+        for message in ({"type": "inspect", "model": model}, RECORD | {"model": model}):
+            error = server.refused(**message, **consent)
+            assert f"{model} was not opened: there is no sandbox" in error
+            assert "Agree to that first" in error
+    assert (asked, server.requests, list((tmp_path / "data").rglob("*.fztrace"))) == ([], [], [])
+    server.reply(type="inspect", model=model, consent=model)
+    server.reply(**RECORD | {"model": model}, consent=model)
+    assert (asked, [request.sandbox for request in server.requests]) == ([False], [False])
+
+
+def test_the_built_in_examples_need_no_consent(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fe, "sandbox_status", lambda: NO_SANDBOX, raising=False)
+    assert server.reply(type="sandbox", model="example:counter")["problem"] is None
+    server.reply(**RECORD | {"model": "example:counter"})
+    assert [(request.trusted, request.sandbox) for request in server.requests] == [(False, None)]
+
+
+def test_where_there_is_a_sandbox_consent_changes_nothing(
+    server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(fe, "sandbox_status", lambda: fe.SandboxStatus("bubblewrap 1", "/bwrap"), raising=False)
+    model = str(tmp_path / "net.pt")
+    Path(model).touch()
+    server.reply(**RECORD | {"model": model}, consent=model)
+    assert [(request.trusted, request.sandbox) for request in server.requests] == [(False, None)]

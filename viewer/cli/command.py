@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import ClassVar, Protocol
 
-COMMAND_NAMES = ("record", "run", "report", "stats", "diff", "check", "export", "bisect")
+COMMAND_NAMES = ("record", "run", "report", "stats", "diff", "check", "export", "bisect", "doctor")
 FINE, CHECK_FAILED, WRONG_USE, FREEZE_FAILED = 0, 1, 2, 3
 
 

@@ -15,6 +15,7 @@ from viewer.cli.bisect import BisectCommand
 from viewer.cli.check import CheckCommand
 from viewer.cli.command import FINE, WRONG_USE, Command, CommandError
 from viewer.cli.diff import DiffCommand
+from viewer.cli.doctor import DoctorCommand
 from viewer.cli.export import ExportCommand
 from viewer.cli.open import OpenCommand
 from viewer.cli.record import RecordCommand
@@ -33,6 +34,7 @@ COMMANDS: tuple[type[Command], ...] = (
     CheckCommand,
     ExportCommand,
     BisectCommand,
+    DoctorCommand,
 )
 _EPILOG = """\
 exit codes: 0 fine (also when Ctrl-C, SIGTERM or SIGHUP ends the dashboard), 1 a check failed, 2 wrong use, 3 the

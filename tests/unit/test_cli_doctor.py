@@ -1,0 +1,75 @@
+"""``freezer-ui doctor``: what it finds on this machine, and where something is missing."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from importlib.metadata import PackageNotFoundError
+from pathlib import Path
+
+import pytest
+
+import freeze_engine as fe
+from viewer.cli import doctor
+from viewer.cli.main import main
+
+
+def _told(capsys: pytest.CaptureFixture[str]) -> dict[str, str]:
+    lines = capsys.readouterr().out.splitlines()
+    return {line[:14].strip(): line[14:] for line in lines}
+
+
+@pytest.fixture
+def data(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
+    return tmp_path
+
+
+def test_each_thing_has_a_line(data: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    status = fe.SandboxStatus("bubblewrap 1.2", "/usr/bin/bwrap", missing="it forbids less")
+    monkeypatch.setattr(fe, "sandbox_status", lambda: status, raising=False)
+    assert main(["doctor"]) == 0
+    told = _told(capsys)
+    assert list(told) == ["freezer-ui", "Python", "torch", "sandbox", "C++ compiler", "Graphviz", "recordings"]
+    assert told["sandbox"].startswith("bubblewrap 1.2 (/usr/bin/bwrap): model files")
+    assert told["sandbox"].endswith("; it forbids less")
+    assert told["recordings"] == str(data / "freezer-ui" / "recordings")
+
+
+def test_a_missing_sandbox_is_told_with_what_is_then_the_case(
+    data: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    status = fe.SandboxStatus(problem="there is no sandbox: bubblewrap is not installed")
+    monkeypatch.setattr(fe, "sandbox_status", lambda: status, raising=False)
+    monkeypatch.setenv("PATH", str(data))
+    monkeypatch.delenv("CXX", raising=False)
+    assert main(["doctor"]) == 0
+    told = _told(capsys)
+    assert told["sandbox"].startswith(
+        "none: there is no sandbox: bubblewrap is not installed. The dashboard asks before"
+    )
+    assert told["C++ compiler"].startswith("none (g++ or clang++ or c++)")
+
+
+def test_what_nothing_can_do_without_is_an_error(
+    data: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def version(package: str) -> str:
+        raise PackageNotFoundError(package)
+
+    monkeypatch.setattr(doctor, "version", version)
+    assert main(["doctor"]) == 1
+    assert _told(capsys)["torch"].startswith("missing: nothing can be recorded")
+
+
+def test_a_folder_that_cannot_be_is_an_error(
+    data: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (data / "freezer-ui").touch()
+    assert main(["doctor"]) == 1
+    assert "nothing can be written to" in _told(capsys)["recordings"]
+
+
+def test_torch_is_not_imported(data: Path) -> None:
+    code = "import sys; from viewer.cli.main import main; main(['doctor']); assert 'torch' not in sys.modules"
+    subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)
