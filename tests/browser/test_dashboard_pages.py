@@ -686,6 +686,27 @@ def test_a_model_that_cannot_be_read(opened: Opener) -> None:
     expect(page.get_by_role("combobox", name="File or example")).to_have_attribute("aria-invalid", "true")
 
 
+def test_without_a_sandbox_a_file_is_opened_only_after_the_user_agrees(opened: Opener) -> None:
+    page = opened("?record=")
+    found = (
+        '{ model: "/models/net.pt", problem: "there is no sandbox: <b>none</b>", danger: "A model file is a program" }'
+    )
+    answer(page, "sandbox", f"() => ({found})")
+    page.get_by_role("combobox", name="File or example").fill("net.pt")
+    question = page.get_by_role("alertdialog", name="No sandbox")
+    expect(question).to_contain_text("A model file is a program. freezer-ui opens files in a sandbox, but there is no")
+    expect(question).to_contain_text("<b>none</b>")
+    assert asked(page, "inspect") == []
+    assert axe_problems(page) == []
+    question.get_by_role("button", name="Open this file without a sandbox").click()
+    expect(page.get_by_text("method forward")).to_be_visible()
+    assert asked(page, "inspect") == [{"type": "inspect", "model": "net.pt", "consent": "/models/net.pt"}]
+    page.get_by_role("button", name="Record", exact=True).click()
+    page.wait_for_function("fake.asked.some((message) => message.type === 'record')")
+    [sent] = asked(page, "record")
+    assert (sent["model"], sent["consent"]) == ("net.pt", "/models/net.pt")
+
+
 def test_a_models_own_inputs_are_left_to_it(opened: Opener) -> None:
     page = opened("?record=")
     describe(page, brings_inputs=True, inputs=["1x4"], preserved=["sub.version"])

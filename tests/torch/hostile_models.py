@@ -75,8 +75,9 @@ class Hoarder(nn.Module):
         self.weight = state[0]
         self.training = state[1]
         kept = [self.weight]
-        while True:
+        while len(kept) < 1 << 20:  # torch leaves out a list that nothing reads
             kept.append(torch.ones(1 << 22))
+        self.weight = kept[-1]
 
 
 def saved(module: nn.Module, path: Path) -> str:
