@@ -26,7 +26,7 @@ _TASKS = {
 CONFINED = "FREEZER_CONFINED"
 """Name of the variable that is set in a sandbox."""
 #: In a sandbox: the largest file, and the most files that a process has open at once.
-_FILE_BYTES = 2 << 30
+_FILE_BYTES = 8 << 30
 _OPEN_FILES = 1024
 #: Of ``linux/prctl.h``.
 _PR_SET_PDEATHSIG = 1

@@ -23,7 +23,8 @@ _GPUS: Final = ("nvidia*", "dri", "kfd", "dxg")
 _INSTALLED: Final = ("site-packages", "dist-packages")
 #: Packages that a worker imports, wherever they are installed: editable ones stand elsewhere.
 _PACKAGES: Final = ("freeze_engine", "torch", "torchgen", "functorch", "triton", "numpy", "sympy", "networkx", "jinja2")
-_TEMPORARY_BYTES: Final = 4 << 30
+#: An exported program is copied there once. Linux gives a tmpfs half of the memory, too (tmpfs(5)).
+_TEMPORARY_BYTES: Final = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2
 _SHARED_BYTES: Final = 1 << 30
 _TEMPORARY: Final = "/tmp"
 _HOME: Final = "/tmp/home"
