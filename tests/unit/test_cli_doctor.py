@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 
 import freeze_engine as fe
-from viewer.cli import doctor
-from viewer.cli.main import main
+from viewer.cli import doctor, main
 
 
 def _told(capsys: pytest.CaptureFixture[str]) -> dict[str, str]:
@@ -71,5 +70,5 @@ def test_a_folder_that_cannot_be_is_an_error(
 
 
 def test_torch_is_not_imported(data: Path) -> None:
-    code = "import sys; from viewer.cli.main import main; main(['doctor']); assert 'torch' not in sys.modules"
+    code = "import sys; from viewer.cli import main; main(['doctor']); assert 'torch' not in sys.modules"
     subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)
