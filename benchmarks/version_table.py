@@ -1,0 +1,131 @@
+"""Results of the suite under several Pythons and torches: from pytest's report to JSON and Markdown."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from xml.etree import ElementTree
+
+ROOT = Path(__file__).parents[1]
+RESULTS = ROOT / "docs" / "versions.json"
+DOCUMENT = ROOT / "docs" / "versions.md"
+
+_INTRODUCTION = """\
+# Versions
+
+`python -m benchmarks.versions` makes this page: for each row it sets up a fresh environment, installs the project with
+its `test` extra and that torch, without the pins of `constraints.txt`, and runs the tests on a clean checkout of the
+commit. A test that needs what a version lacks is skipped; below stands each reason, and how many tests it skips.
+
+"""
+_HEADING = """\
+| Python | torch | passed | failed | skipped | minutes | tests | commit | date |
+|---|---|---|---|---|---|---|---|---|
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One run of the suite.
+
+    Attributes:
+        python: full version of the interpreter.
+        torch: full version, with its build (``2.6.0+cu124``).
+        passed: number of tests.
+        failed: names of the tests that failed or broke in their fixtures.
+        skipped: each reason, with the number of tests it skipped.
+        minutes: what the tests took, without the installation.
+        tests: what pytest was given.
+        commit: of the project.
+        date: of the run, as ``2026-01-31``.
+    """
+
+    python: str
+    torch: str
+    passed: int
+    failed: tuple[str, ...]
+    skipped: tuple[tuple[str, int], ...]
+    minutes: float
+    tests: tuple[str, ...]
+    commit: str
+    date: str
+
+    @property
+    def place(self) -> tuple[str, str]:
+        """What a later run of the same versions replaces."""
+        return self.python, self.torch.partition("+")[0]
+
+
+def counts(report: str) -> tuple[int, tuple[str, ...], tuple[tuple[str, int], ...]]:
+    """Returns what pytest's JUnit report says: how many passed, which failed, and why others were skipped.
+
+    Args:
+        report: the XML text of ``--junit-xml``.
+    """
+    passed, failed, skipped = 0, [], Counter[str]()
+    for case in ElementTree.fromstring(report).iter("testcase"):
+        kinds = {outcome.tag: outcome for outcome in case}
+        if kinds.keys() & {"failure", "error"}:
+            failed.append(f"{case.get('classname')}::{case.get('name')}")
+        elif "skipped" in kinds:
+            skipped[kinds["skipped"].get("message") or "no reason given"] += 1
+        else:
+            passed += 1
+    return passed, tuple(dict.fromkeys(failed)), tuple(sorted(skipped.items()))
+
+
+def load_rows(file: Path = RESULTS) -> tuple[Row, ...]:
+    """Returns the rows that earlier runs left."""
+    if not file.is_file():
+        return ()
+    found = json.loads(file.read_text(encoding="utf-8"))
+    return tuple(
+        Row(
+            **{
+                **row,
+                "failed": tuple(row["failed"]),
+                "skipped": tuple((reason, number) for reason, number in row["skipped"]),
+                "tests": tuple(row["tests"]),
+            }
+        )
+        for row in found
+    )
+
+
+def with_row(rows: Iterable[Row], new: Row) -> tuple[Row, ...]:
+    """Returns the rows in order of their versions, the new one in place of an older one of the same versions."""
+    kept = {row.place: row for row in rows} | {new.place: new}
+    return tuple(sorted(kept.values(), key=lambda row: (_numbers(row.python), _numbers(row.place[1]))))
+
+
+def json_text(rows: Iterable[Row]) -> str:
+    """Returns the text of the JSON file."""
+    return json.dumps([asdict(row) for row in rows], indent=1) + "\n"
+
+
+def markdown_text(rows: tuple[Row, ...]) -> str:
+    """Returns the page: the table, then for each row what failed and what was skipped."""
+    return _INTRODUCTION + _HEADING + "".join(map(_line, rows)) + "".join(map(_details, rows))
+
+
+def _line(row: Row) -> str:
+    skipped = sum(number for _, number in row.skipped)
+    tests = ", ".join(f"`{name}`" for name in row.tests)
+    cells = (row.python, row.torch, row.passed, len(row.failed), skipped, f"{row.minutes:.0f}", tests)
+    return f"| {' | '.join(map(str, cells))} | {row.commit} | {row.date} |\n"
+
+
+def _details(row: Row) -> str:
+    if not row.failed and not row.skipped:
+        return ""
+    failed = [f"- failed: `{name}`\n" for name in row.failed]
+    skipped = [f"- {number} skipped: {reason}\n" for reason, number in row.skipped]
+    return f"\n## Python {row.python}, torch {row.torch}\n\n{''.join(failed + skipped)}"
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    return tuple(map(int, re.findall(r"\d+", version)))

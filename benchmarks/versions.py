@@ -1,0 +1,178 @@
+"""The suite under other versions of Python and torch, each in a fresh environment: ``python -m benchmarks.versions``.
+
+For each row it makes a virtual environment, installs the project with its ``test`` extra and that torch, runs the
+tests on a clean checkout of the last commit, and removes both. The results go to ``docs/versions.json``, and as a
+table to ``docs/versions.md``; a row replaces an older one of the same versions, and others stay. A row takes as long as
+its torch takes to download (some are several gigabytes), and then up to an hour. Run from the project's root:
+
+    python -m benchmarks.versions                            # every row
+    python -m benchmarks.versions --row 3.11 2.6.0           # one
+    python -m benchmarks.versions --row 3.13 newest --python ~/builds/python3.13
+    python -m benchmarks.versions --row 3.10 2.13.0 --tests tests/unit
+
+Exit code 1 if a test of any row failed, or a row could not be set up.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from benchmarks.version_table import (
+    DOCUMENT,
+    RESULTS,
+    ROOT,
+    Row,
+    counts,
+    json_text,
+    load_rows,
+    markdown_text,
+    with_row,
+)
+
+ROWS = (("3.11", "2.6.0"), ("3.11", "newest"), ("3.10", "2.13.0"), ("3.13", "2.13.0"))
+TESTS = ("tests/unit", "tests/torch")
+_VERSION = "import sys; print('.'.join(map(str, sys.version_info[:2])))"
+
+
+class RowError(Exception):
+    """A row cannot be run; the message says why and what to do."""
+
+
+def interpreters(version: str) -> Iterator[str]:
+    """Yields where a Python of that version may be: this one, those on PATH, those of pyenv.
+
+    Args:
+        version: as ``3.13``.
+    """
+    yield sys.executable
+    yield from filter(None, [shutil.which(f"python{version}")])
+    pyenv = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv")) / "versions"
+    yield from (str(folder / "bin" / "python") for folder in sorted(pyenv.glob(f"{version}.*"), reverse=True))
+
+
+def interpreter(version: str, given: list[str]) -> str:
+    """Returns a Python of that version; one that only pretends to be there (a shim of pyenv) is passed over."""
+    for path in (*given, *interpreters(version)):
+        try:
+            said = subprocess.run([path, "-c", _VERSION], capture_output=True, text=True, check=False).stdout.strip()
+        except OSError:
+            continue
+        if said == version:
+            return path
+    raise RowError(f"There is no Python {version} on PATH or in pyenv's folder. Name one with --python PATH.")
+
+
+@contextmanager
+def checkout(folder: Path) -> Iterator[Path]:
+    """Makes a clean checkout of the last commit."""
+    made = folder / "checkout"
+    run(["git", "clone", "--quiet", "--local", str(ROOT), str(made)], folder / "checkout.log")
+    run(["git", "-C", str(made), "checkout", "--quiet", "--detach", commit()], folder / "checkout.log")
+    yield made
+    shutil.rmtree(made)
+
+
+def commit() -> str:
+    """The last commit, in short."""
+    said = subprocess.run(["git", "-C", str(ROOT), "rev-parse", "--short", "HEAD"], capture_output=True, check=True)
+    return said.stdout.decode().strip()
+
+
+def run(command: list[str], log: Path) -> None:
+    """Runs a command whose output goes to a file; raises with the end of it where the command fails."""
+    with log.open("a", encoding="utf-8") as output:
+        done = subprocess.run(command, stdout=output, stderr=subprocess.STDOUT, check=False)
+    if done.returncode:
+        tail = "\n".join(log.read_text(encoding="utf-8", errors="replace").splitlines()[-15:])
+        raise RowError(f"{' '.join(command)} failed with exit code {done.returncode}:\n{tail}")
+
+
+def installed(python: str, torch: str, project: Path, folder: Path) -> Path:
+    """Returns the Python of a fresh environment that has the project, its ``test`` extra and that torch."""
+    environment = folder / "environment"
+    run([python, "-m", "venv", str(environment)], folder / "install.log")
+    path = environment / "bin" / "python"
+    wanted = "torch" if torch == "newest" else f"torch=={torch}"
+    run([str(path), "-m", "pip", "install", wanted, "-e", f"{project}[test]"], folder / "install.log")
+    return path
+
+
+def tested(path: Path, project: Path, tests: list[str], workers: int, folder: Path) -> tuple[str, float]:
+    """Runs the tests and returns pytest's report, and how many minutes they took."""
+    report = folder / "report.xml"
+    caches = {"TORCHINDUCTOR_CACHE_DIR": str(folder / "inductor"), "OMP_NUM_THREADS": "1"}
+    spread = ["-n", str(workers), "--dist", "loadfile"]
+    command = [str(path), "-m", "pytest", *spread, "-p", "no:cacheprovider", f"--junit-xml={report}", *tests]
+    began = time.monotonic()
+    with (folder / "tests.log").open("w", encoding="utf-8") as output:
+        done = subprocess.run(
+            command, cwd=project, stdout=output, stderr=subprocess.STDOUT, env=os.environ | caches, check=False
+        )
+    if not report.is_file() or done.returncode not in (0, 1):
+        raise RowError(f"pytest ended with exit code {done.returncode}; see {folder / 'tests.log'}")
+    return report.read_text(encoding="utf-8"), (time.monotonic() - began) / 60
+
+
+def one_row(python: str, torch: str, arguments: argparse.Namespace, folder: Path) -> Row:
+    """Sets a row up, runs its tests, and returns what came of it; the environment is removed."""
+    found = interpreter(python, arguments.python)
+    now, date = commit(), time.strftime("%Y-%m-%d")
+    with checkout(folder) as project:
+        path = installed(found, torch, project, folder)
+        told = "import platform, torch; print(platform.python_version(), torch.__version__)"
+        said = subprocess.run([str(path), "-c", told], capture_output=True, text=True, check=True).stdout.split()
+        print(f"Python {said[0]}, torch {said[1]}: installed; its tests write to {folder / 'tests.log'}", flush=True)
+        report, minutes = tested(path, project, arguments.tests, arguments.workers, folder)
+    if not arguments.keep:
+        shutil.rmtree(folder / "environment")
+    passed, failed, skipped = counts(report)
+    return Row(said[0], said[1], passed, failed, skipped, round(minutes, 1), tuple(arguments.tests), now, date)
+
+
+def keep(row: Row) -> None:
+    """Puts a row into the files of the documentation."""
+    rows = with_row(load_rows(), row)
+    RESULTS.write_text(json_text(rows), encoding="utf-8")
+    DOCUMENT.write_text(markdown_text(rows), encoding="utf-8")
+
+
+def main() -> int:
+    """Runs the rows one after another; see the module's text."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument(
+        "--row", nargs=2, action="append", metavar=("PYTHON", "TORCH"), help="as 3.13 2.13.0, or 3.13 newest"
+    )
+    parser.add_argument("--python", action="append", default=[], metavar="PATH", help="an interpreter to choose first")
+    parser.add_argument("--tests", nargs="+", default=list(TESTS), help=f"what to run (default: {' '.join(TESTS)})")
+    parser.add_argument("--workers", type=int, default=2, help="processes that run tests (default: 2)")
+    parser.add_argument("--keep", action="store_true", help="leave the environments and logs")
+    arguments = parser.parse_args()
+    fine = True
+    for python, torch in arguments.row or ROWS:
+        folder = Path(tempfile.mkdtemp(prefix=f"versions-{python}-{torch}-"))
+        try:
+            row = one_row(python, torch, arguments, folder)
+        except RowError as error:
+            print(f"Python {python}, torch {torch}: {error}", file=sys.stderr, flush=True)
+            fine = False
+            continue
+        keep(row)
+        failed = "".join(f"\n  {name}" for name in row.failed)
+        print(f"  {row.passed} passed, {len(row.failed)} failed in {row.minutes:.0f} minutes{failed}", flush=True)
+        fine &= not row.failed
+        if not arguments.keep and not row.failed:
+            shutil.rmtree(folder)
+    return 0 if fine else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
