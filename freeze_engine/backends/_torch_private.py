@@ -50,6 +50,8 @@ OPTIONAL = {
     "CompilationUnit": "making a module of a recorded graph",
     "ScriptModule": "making a module of a recorded graph",
     "BoolType": "making a module of a recorded graph",
+    "Graph": "leaving nothing of a freeze's constants in Python",
+    "_jit_interpret_graph": "leaving nothing of a freeze's constants in Python",
 }
 
 

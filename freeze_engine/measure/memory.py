@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,28 +27,40 @@ _COMPRESSED_INDICES = {
 class StorageNames:
     """Names storages ``s0``, ``s1``, … within one trace, and remembers the constants described so far.
 
-    It holds no tensor alive, and mistakes no new storage for a freed one at the same address: storages and
-    tensors are known by weak references.
+    It mistakes no new storage for a freed one at the same address: it holds the tensors, or no tensor but weak
+    references to storages.
+
+    Args:
+        holding: whether to hold the tensors. The object by which Python knows a storage lasts as long as the storage
+            (torch 2.13), which may be for ever; nothing of it is made for tensors that are held anyway.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, holding: bool = False) -> None:
         self._names: dict[Hashable, str] = {}
+        self._held: list[torch.Tensor] | None = [] if holding else None
         self._constants: dict[Hashable, Constant] = {}
 
     def name(self, tensor: torch.Tensor) -> str | None:
         """Returns the name of a tensor's storage, ``None`` where torch shows none (sparse, MKLDNN, meta)."""
         if tensor.layout is not torch.strided or tensor.is_meta:
             return None
-        return self._names.setdefault(_storage(tensor), f"s{len(self._names)}")
+        return self._names.setdefault(self._storage(tensor), f"s{len(self._names)}")
 
     def constant(self, tensor: torch.Tensor) -> Constant:
         """Describes a tensor, or recalls its description if it has not been written since."""
         if tensor.is_inference():  # It has no version counter, by which writes would show.
             return _described(tensor, self.name(tensor))
-        identity = _identity(tensor)
+        identity = _identity(tensor, self._storage)
         if identity not in self._constants:
             self._constants[identity] = _described(tensor, self.name(tensor))
         return self._constants[identity]
+
+    def _storage(self, tensor: torch.Tensor) -> Hashable:
+        """Returns what tells one storage from all others; those without memory have no address to be known by."""
+        if self._held is None or not tensor.data_ptr():
+            return StorageWeakRef(tensor.untyped_storage())  # type: ignore[no-untyped-call]
+        self._held.append(tensor)
+        return tensor.data_ptr() - tensor.storage_offset() * tensor.element_size()
 
 
 def constant_of(tensor: torch.Tensor, storages: StorageNames) -> Constant:
@@ -128,11 +140,7 @@ def tensor_bytes(tensor: torch.Tensor) -> int:
     return sum(part.nbytes for part in _parts(tensor.detach()))
 
 
-def _storage(tensor: torch.Tensor) -> Hashable:
-    return StorageWeakRef(tensor.untyped_storage())  # type: ignore[no-untyped-call]
-
-
-def _identity(tensor: torch.Tensor) -> Hashable:
+def _identity(tensor: torch.Tensor, storage: Callable[[torch.Tensor], Hashable]) -> Hashable:
     """Returns what tells whether two tensors are the same elements of the same memory, unwritten in between.
 
     For a quantised tensor the scale matters as well, and an opaque one shows no storage: these are known by the
@@ -141,7 +149,7 @@ def _identity(tensor: torch.Tensor) -> Hashable:
     if tensor.layout is not torch.strided or tensor.is_quantized:
         return WeakIdRef(tensor), tensor._version
     return (
-        _storage(tensor),
+        storage(tensor),
         tensor.storage_offset(),
         tensor.shape,
         tensor.stride(),

@@ -35,7 +35,7 @@ class Knowledge:
     ) -> None:
         self._inlined = inlined
         self._freeze = freeze
-        self._storages = StorageNames()
+        self._storages = StorageNames(holding=True)
         self._parsed: dict[int, GraphSnapshot] = {}
         self._from_slots = self._describe_slots(slots)
         self._of_method: dict[str, Annotations] = {}

@@ -14,7 +14,7 @@ from typing import Any
 
 import torch
 
-from freeze_engine.backends._torch_private import object_state
+from freeze_engine.backends._torch_private import has_all, object_state, private
 from freeze_engine.backends.torchscript.attributes import tensors_in
 from freeze_engine.backends.torchscript.origins import CONSTANT_OPS
 from freeze_engine.measure.memory import StorageNames, constant_of
@@ -85,18 +85,43 @@ def constant_values(pairs: Sequence[tuple[Node, Any]]) -> Iterator[tuple[str, An
     Args:
         pairs: nodes with their live nodes.
     """
-    for node, live in pairs:
-        if node.op in CONSTANT_OPS and node.outputs:
-            yield node.outputs[0].name, _constant_value(live)
+    found = [(node.outputs[0].name, live) for node, live in pairs if node.op in CONSTANT_OPS and node.outputs]
+    aliases = iter(_aliases([live for _, live in found if _is_strided(live)]))
+    for name, live in found:
+        yield name, next(aliases) if _is_strided(live) else _constant_value(live)
+
+
+def _is_strided(live: Any) -> bool:
+    """Whether a constant is a tensor whose strides torch shows; quantised ones are known by their objects."""
+    if not _is_tensor(live) or not isinstance(kind := live.output().type(), torch.TensorType):
+        return False
+    return kind.strides() is not None and not str(kind.scalarType()).startswith("Q")
+
+
+def _is_tensor(live: Any) -> bool:
+    return bool(live.hasAttribute("value") and live.kindOf("value") == "t")
 
 
 def _constant_value(live: Any) -> Any:
     if not live.hasAttribute("value"):
         return None
-    kind = live.kindOf("value")
-    if kind == "t":
-        return live.t("value")
-    return live.output().toIValue()
+    return live.t("value") if _is_tensor(live) else live.output().toIValue()
+
+
+def _aliases(lives: Sequence[Any]) -> Sequence[torch.Tensor]:
+    """Returns tensors that share the memory of constants, and are not these themselves.
+
+    torch never frees the code of a frozen module, nor the constants in it; and a tensor of C++ that was once seen from
+    Python keeps its Python object for as long as it lives itself (torch 2.13). So each recording would leave some.
+    """
+    if not lives or not has_all(("_jit_interpret_graph", "Graph")):
+        return [live.t("value") for live in lives]
+    graph = private("Graph")()
+    for live in lives:
+        constant = graph.appendNode(graph.createClone(live, lambda value: value))
+        graph.registerOutput(graph.appendNode(graph.create("aten::detach", [constant.output()], 1)).output())
+    found = private("_jit_interpret_graph")(graph, ())
+    return found if len(lives) > 1 else (found,)
 
 
 def describe(value: Any, type_text: str, storages: StorageNames) -> Constant | None:

@@ -177,7 +177,9 @@ def printable(graph: Any) -> Iterator[None]:
     one has the MKLDNN layout, as ``optimize_for_inference`` makes of a 1x1 convolution, or no data.
     """
     nodes = [*graph.findAllNodes("prim::ConstantMKLDNNTensor"), *graph.findAllNodes("prim::Constant")]
-    tensors = [(node, node.t("value")) for node in nodes if node.hasAttribute("value") and node.kindOf("value") == "t"]
+    held = [node for node in nodes if node.hasAttribute("value") and node.kindOf("value") == "t"]
+    # Of a tensor that Python never saw it keeps no object, see `live._aliases`.
+    tensors = [(node, node.t("value")) for node in held if not _is_plain(node.output().type())]
     unprintable = [(node, tensor) for node, tensor in tensors if is_unprintable(tensor)]
     try:
         for node, _ in unprintable:
@@ -186,6 +188,14 @@ def printable(graph: Any) -> Iterator[None]:
     finally:
         for node, tensor in unprintable:
             node.t_("value", tensor)
+
+
+def _is_plain(kind: Any) -> bool:
+    """Whether the type of a constant says that it is a tensor with strides and data, which torch can print."""
+    if not isinstance(kind, torch.TensorType) or kind.strides() is None:
+        return False
+    device = kind.device()
+    return device is not None and device.type != "meta"
 
 
 def is_unprintable(tensor: torch.Tensor) -> bool:
