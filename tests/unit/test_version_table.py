@@ -1,0 +1,77 @@
+"""The table of versions: read from pytest's report, kept, and printed as the documentation has it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from benchmarks.version_table import (
+    DOCUMENT,
+    RESULTS,
+    Row,
+    counts,
+    json_text,
+    load_rows,
+    markdown_text,
+    with_row,
+)
+from benchmarks.versions import RowError, interpreter
+
+REPORT = """<?xml version="1.0" encoding="utf-8"?>
+<testsuites><testsuite name="pytest" tests="5">
+<testcase classname="tests.unit.test_a" name="test_passes[x &lt; y]" time="0.1"/>
+<testcase classname="tests.unit.test_a" name="test_fails"><failure message="assert 1 == 2">…</failure></testcase>
+<testcase classname="tests.unit.test_a" name="test_breaks"><error message="fixture">…</error></testcase>
+<testcase classname="tests.unit.test_b" name="test_skips"><skipped message="no CUDA">…</skipped></testcase>
+<testcase classname="tests.unit.test_b" name="test_skips_too"><skipped message="no CUDA">…</skipped></testcase>
+</testsuite></testsuites>"""
+
+ROW = Row(
+    python="3.11.7",
+    torch="2.6.0+cu124",
+    passed=10,
+    failed=("tests.unit.test_a::test_fails",),
+    skipped=(("no CUDA", 2),),
+    minutes=3.2,
+    tests=("tests/unit",),
+    commit="abc1234",
+    date="2026-01-02",
+)
+
+
+def test_a_report_is_counted() -> None:
+    failed = ("tests.unit.test_a::test_fails", "tests.unit.test_a::test_breaks")
+    assert counts(REPORT) == (1, failed, (("no CUDA", 2),))
+
+
+def test_rows_are_kept(tmp_path: Path) -> None:
+    file = tmp_path / "versions.json"
+    assert load_rows(file) == ()
+    file.write_text(json_text([ROW]), encoding="utf-8")
+    assert load_rows(file) == (ROW,)
+
+
+def test_a_row_replaces_that_of_the_same_versions_and_no_other() -> None:
+    newer, oldest = replace(ROW, torch="2.13.0+cpu"), replace(ROW, python="3.10.13")
+    again = replace(ROW, torch="2.6.0+cpu", passed=11)
+    assert with_row((newer, ROW), oldest) == (oldest, ROW, newer)
+    assert with_row((newer, ROW), again) == (again, newer)
+
+
+def test_the_table_tells_what_failed_and_why_tests_were_skipped() -> None:
+    text = markdown_text((ROW,))
+    assert "| 3.11.7 | 2.6.0+cu124 | 10 | 1 | 2 | 3 | `tests/unit` | abc1234 | 2026-01-02 |\n" in text
+    assert text.endswith(
+        "\n## Python 3.11.7, torch 2.6.0+cu124\n\n- failed: `tests.unit.test_a::test_fails`\n- 2 skipped: no CUDA\n"
+    )
+
+
+def test_the_documentation_shows_the_results() -> None:
+    assert DOCUMENT.read_text(encoding="utf-8") == markdown_text(load_rows(RESULTS))
+
+
+def test_an_interpreter_that_is_not_there_is_told() -> None:
+    with pytest.raises(RowError, match=r"There is no Python 3\.99"):
+        interpreter("3.99", ["no/such/python"])
