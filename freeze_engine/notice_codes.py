@@ -15,6 +15,7 @@ NOTICE_CODES: Final = (
     "inputs_refused",
     "last_words",
     "left_out",
+    "log_cut",
     "log_unseen",
     "misfold",
     "no_journal",

@@ -5,12 +5,30 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import os
+import re
 import shutil
+import stat
 import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Final
 
+#: The prefixes that this software uses; whichever part of it starts removes what is stale of all of them.
+_KINDS: Final = (
+    "freezer-bisect-",
+    "freezer-check-",
+    "freezer-inspection-",
+    "freezer-probe-",
+    "freezer-program-",
+    "freezer-recording-",
+    "freezer-saving-",
+    "freezer-search-",
+    "freezer-ui-",
+)
+#: What `tempfile.mkdtemp` puts behind a prefix, and its mode: a folder of the user's may begin with the same words.
+_MADE_NAME: Final = "[a-z0-9_]{8}"
+_MADE_MODE: Final = 0o700
 #: A folder is made first and locked next; what is younger may be between the two.
 _YOUNG_S = 60.0
 
@@ -25,18 +43,18 @@ def keep_within(folder: Path) -> None:
 
 @contextlib.contextmanager
 def temporary_folder(prefix: str) -> Iterator[Path]:
-    """Makes a folder for the time of the block, and removes those of the same kind whose owners are dead.
+    """Makes a folder for the time of the block, and removes those whose owners are dead.
 
     An owner holds a lock on its folder, which the system lets go of however the owner ends. So it does not matter
     whether the owner can be seen from here, as one in another container cannot.
 
     Args:
-        prefix: which kind: what its name begins with.
+        prefix: what its name begins with.
 
     Yields:
         The folder.
     """
-    _remove_stale(prefix)
+    _remove_stale({prefix, *_KINDS})
     with tempfile.TemporaryDirectory(prefix=prefix, dir=_within, ignore_cleanup_errors=True) as folder:
         descriptor = os.open(folder, os.O_RDONLY)
         try:
@@ -48,8 +66,11 @@ def temporary_folder(prefix: str) -> Iterator[Path]:
             os.close(descriptor)
 
 
-def _remove_stale(prefix: str) -> None:
-    for folder in Path(tempfile.gettempdir()).glob(f"{prefix}*"):
+def _remove_stale(prefixes: set[str]) -> None:
+    made = re.compile(f"({'|'.join(map(re.escape, sorted(prefixes)))}){_MADE_NAME}")
+    for folder in Path(tempfile.gettempdir()).glob("*"):
+        if not made.fullmatch(folder.name):
+            continue
         # What is another user's, or being removed by another process, is none of ours.
         with contextlib.suppress(OSError):
             _remove_if_stale(folder)
@@ -59,7 +80,8 @@ def _remove_if_stale(folder: Path) -> None:
     descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
     try:
         status = os.fstat(descriptor)
-        if status.st_uid != os.geteuid() or time.time() - status.st_mtime < _YOUNG_S:
+        is_own = status.st_uid == os.geteuid() and stat.S_IMODE(status.st_mode) == _MADE_MODE
+        if not is_own or time.time() - status.st_mtime < _YOUNG_S:
             return
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         shutil.rmtree(folder, ignore_errors=True)

@@ -29,7 +29,7 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=DEFAULT_SEED, help="of the moments (default: %(default)s)")
     parser.add_argument("--each", type=int, default=1, help="strikes at each point (default: %(default)s)")
     parser.add_argument("--jobs", type=int, default=2, help="cases at the same time (default: %(default)s)")
-    parser.add_argument("--only", default="", help="the cases whose name begins with this")
+    parser.add_argument("--only", default="", help="the cases whose name begins with this; or 'moments'")
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="freezer-kill-sweep-") as scratch:
         sweep = Sweep(Path(scratch), _tell)
@@ -51,10 +51,10 @@ def _cases(sweep: Sweep, arguments: argparse.Namespace) -> list[Callable[[], Out
             cases.append(partial(sweep.endure, around))
     strikes = list(at_moments(arguments.moments, arguments.seed))
     for subject in SUBJECTS:
-        if f"{subject}/".startswith(only[: len(subject) + 1]):
+        if only != "moments" and f"{subject}/".startswith(only[: len(subject) + 1]):
             strikes += at_points(subject, len(sweep.reference(subject).points), arguments.each)
-    cases += [partial(sweep.strike, strike) for strike in strikes if strike.name.startswith(only)]
-    return cases
+    wanted = [strike for strike in strikes if only == "moments" or strike.name.startswith(only)]
+    return [*cases, *(partial(sweep.strike, strike) for strike in wanted)]
 
 
 def _tell(outcome: Outcome) -> None:

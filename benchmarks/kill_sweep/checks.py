@@ -17,7 +17,7 @@ from benchmarks.kill_sweep.circumstances import Circumstance
 from benchmarks.kill_sweep.place import PRECIOUS, Place
 from benchmarks.kill_sweep.running import Ended, Reference, Strike, step_names
 from benchmarks.kill_sweep.subjects import SUBJECTS, Kind
-from viewer.dashboard.library import Library
+from viewer.dashboard.library import Library, drop_abandoned
 
 _OLD_S = 3600.0
 _TRACEBACK = "Traceback (most recent call last)"
@@ -53,9 +53,10 @@ def _left(place: Place, ended: Ended) -> Iterator[str]:
 
 def start_again(place: Place) -> None:
     """Does what each start does first, an hour later."""
-    for path in place.temporary.iterdir():
+    for path in (*place.temporary.iterdir(), *place.recordings.iterdir()):
         if not path.is_symlink():
             os.utime(path, (time.time() - _OLD_S,) * 2)
+    drop_abandoned(place.recordings)
     before = tempfile.tempdir
     tempfile.tempdir = str(place.temporary)
     try:

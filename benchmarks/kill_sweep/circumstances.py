@@ -121,6 +121,7 @@ def of_models() -> list[Circumstance]:
         Circumstance("exiting_at_once", recording("exiting_at_once"), (3,), "exit code 0, while loading the model"),
         Circumstance("exiting_with_an_error", recording("exiting_with_an_error"), (3,), "exit code 7, while loading"),
         Circumstance("exiting_as_scripts_do", recording("exiting_as_scripts_do"), (2, 3), "I do not want to"),
+        Circumstance("allocating", recording("allocating", "--memory", "1G"), (3,), "memory"),
         Circumstance("sleeping", recording("sleeping", "--limit", "20"), (3,), "20 s, the limit, while loading"),
         Circumstance("unlinking_and_dying", recording("unlinking_and_dying"), (3,), "SIGKILL"),
         Circumstance("damaging_its_folder", recording("damaging_its_folder"), (3,), "SIGKILL"),

@@ -168,8 +168,13 @@ class Run:
         """Waits until the victim has taken some processor time."""
         ended = self.ended
         if victim == "owner":
-            return self.until(lambda: ended.total_s >= seconds)
+            # A dashboard does not end by itself, and does little once its recording is over.
+            return self.until(lambda: ended.total_s >= seconds or self._is_idle())
         return self.until(lambda: ended.child_s >= seconds and bool(self.place.workers()))
+
+    def _is_idle(self) -> bool:
+        traces = list(self.place.recordings.glob("stopping*"))
+        return self.subject.kind == "dashboard" and bool(traces) and all(map(_size, traces))
 
     def strike(self, victim: Victim, number: int) -> int | None:
         """Sends a signal, and returns to which process; ``None`` where there was none any more."""

@@ -14,7 +14,7 @@ def _record_two() -> None:
     record = Jobs.record
 
     def twice(self: Jobs, request: fe.RecordRequest, *rest: str, **named: str) -> str:
-        output = request.output.with_name("second.fztrace")
+        output = request.output.with_name("second-20260101-000000.fztrace")
         output.touch()
         id_ = record(self, request, *rest, **named)
         record(self, replace(request, model="benchmarks.kill_sweep.models:sleeping", output=output))

@@ -64,6 +64,8 @@ def stop_in_journal() -> None:
     def grown(trace: Any) -> None:
         noted["steps"] = len(trace.steps)
 
+    # Between the two calls that put a file in its place.
+    _precede(Path, "replace", stops)
     notes = {"notes": begun, "frozen": frozen, "ended": ended, "under_way": under_way, "trace": grown}
     for name, note in (notes | {"doing": lambda what: None}).items():
         _follow(Journal, name, note, stops)

@@ -39,6 +39,7 @@ from freeze_engine.serde.encode import encode
 from freeze_engine.serde.schema import Json, MalformedError
 from freeze_engine.trace import Trace
 from freeze_engine.verify import check_trace, problems
+from freeze_engine.whole_file import write_whole
 
 SCHEMA_VERSION = 2
 """Version of the files written; a change of any type of `freeze_engine.trace` makes a new one."""
@@ -89,8 +90,7 @@ def save(trace: Trace, path: str | os.PathLike[str]) -> None:
         raise TraceFileError(f"{target}: cannot be written: it is no ordinary file (a folder, device or pipe)")
     unfinished = target.parent / f".{secrets.token_hex(8)}.unfinished"
     try:
-        unfinished.write_bytes(data)
-        unfinished.replace(target)
+        write_whole(target, data, unfinished)
     except (OSError, ValueError) as error:
         raise TraceFileError(f"{target}: cannot be written: {_cause(error)}") from error
     finally:

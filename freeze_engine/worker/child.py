@@ -12,6 +12,7 @@ import sys
 import threading
 from collections.abc import Callable
 from pathlib import Path
+from typing import Final
 
 from freeze_engine.temporary import keep_within
 from freeze_engine.worker.limits import limit_this_process
@@ -30,6 +31,8 @@ _FILE_BYTES = 8 << 30
 _OPEN_FILES = 1024
 #: Of ``linux/prctl.h``.
 _PR_SET_PDEATHSIG = 1
+#: Exit code of a process that can tell its caller nothing any more.
+DEAF: Final = 121
 Send = Callable[[str], None]
 
 
@@ -57,7 +60,8 @@ def main(task: str, folder: str, lines: int, lifeline: int, memory_bytes: int) -
     faulthandler.register(signal.SIGUSR1, output)
     # The signal goes to the thread that waits for the caller's end: what hangs here must not be woken by it.
     signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGUSR1})
-    importlib.import_module(_TASKS[task]).run(Path(folder), lambda line: _send(lines, line))
+    pipe = os.fstat(lines)
+    importlib.import_module(_TASKS[task]).run(Path(folder), lambda line: _send(lines, pipe, line))
     for stream in (sys.stdout, sys.stderr):
         stream.flush()
     # What torch takes down at the end takes time, and may crash, when all has been done.
@@ -76,10 +80,17 @@ def _limit_files() -> None:
         resource.setrlimit(limit, (value, value))
 
 
-def _send(descriptor: int, line: str) -> None:
+def _send(descriptor: int, pipe: os.stat_result, line: str) -> None:
+    """Sends a line; where the model closed the descriptor, nothing can be told any more, and the process ends."""
     data = line.encode() + b"\n"
-    while data:
-        data = data[os.write(descriptor, data) :]
+    try:
+        is_ours = os.path.samestat(os.fstat(descriptor), pipe)  # the number may be that of a file of the model's
+        while is_ours and data:
+            data = data[os.write(descriptor, data) :]
+    except OSError:
+        is_ours = False
+    if not is_ours:
+        os._exit(DEAF)
 
 
 def die_with_caller() -> None:

@@ -9,7 +9,9 @@ from pathlib import Path
 from typing import Literal
 
 from freeze_engine.backends.torchscript.post_mortem import Place
+from freeze_engine.worker.child import DEAF
 from freeze_engine.worker.left_files import write_for
+from freeze_engine.worker.request import REQUEST
 
 DEATH = "death.json"
 CRASHED: Literal["crashed"] = "crashed"
@@ -50,6 +52,8 @@ def cause_of(exit_code: int) -> tuple[str, str]:
     Args:
         exit_code: negative for a signal, as `subprocess` has it.
     """
+    if exit_code == DEAF:
+        return "closed descriptors", "the model closed descriptors that are not its own, so it could not be recorded"
     if exit_code >= 0:
         return f"exit code {exit_code}", f"the process ended by itself, with exit code {exit_code}"
     try:
@@ -77,8 +81,17 @@ def cancelled_text(place: Place) -> str:
 
 
 def write_death(death: Death, folder: Path) -> None:
-    """Writes it down for `read_death`."""
-    write_for(folder / DEATH, json.dumps(asdict(death) | {"output": str(death.output)}))
+    """Writes it down for `read_death`, on a full disk without what the process printed.
+
+    Raises:
+        OSError: it cannot be written at all.
+    """
+    fields = asdict(death) | {"output": str(death.output)}
+    try:
+        write_for(folder / DEATH, json.dumps(fields))
+    except OSError:
+        (folder / REQUEST).unlink(missing_ok=True)  # makes room, and has been read
+        write_for(folder / DEATH, json.dumps(fields | {"printed": ()}))
 
 
 def read_death(folder: Path) -> Death:

@@ -7,10 +7,11 @@ Of the trace a line holds what is new in it, so that a backend can write it as i
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 from collections.abc import Iterator, Mapping
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import IO, Any
@@ -29,6 +30,18 @@ _NOW_BYTES = 8192
 _PLACE_PARTS = 3
 _TEXT_CHARACTERS = 200
 _TRACE, _NOTES, _FROZEN, _STEP = "trace", "notes", "frozen", "step"
+
+
+@dataclass(frozen=True, slots=True)
+class _Own:
+    """A file of the journal, and what its descriptor stands for: a model may close it, and get its number again."""
+
+    file: IO[bytes]
+    status: os.stat_result
+
+    def check(self) -> None:
+        if not os.path.samestat(os.fstat(self.file.fileno()), self.status):
+            raise OSError(errno.EBADF, "the model closed the journal's descriptor")
 
 
 class Journal:
@@ -54,7 +67,8 @@ class Journal:
 
     def close(self) -> None:
         """Closes the files."""
-        self._files.close()
+        with suppress(OSError):  # the model may have closed them
+            self._files.close()
 
     def doing(self, what: str) -> None:
         """Notes what is being done from now on."""
@@ -90,9 +104,10 @@ class Journal:
         self._note(_STEP, fields)
         self.under_way(None)
 
-    def _opened(self, path: Path, mode: str) -> IO[bytes] | None:
+    def _opened(self, path: Path, mode: str) -> _Own | None:
         try:
-            return self._files.enter_context(path.open(mode, buffering=0))
+            file = self._files.enter_context(path.open(mode, buffering=0))
+            return _Own(file, os.fstat(file.fileno()))
         except OSError as error:
             self._lose(error)
             return None
@@ -102,8 +117,9 @@ class Journal:
             return
         data = json.dumps([kind, value]).encode() + b"\n"
         try:
+            self._lines.check()
             while data:
-                data = data[self._lines.write(data) or 0 :]
+                data = data[self._lines.file.write(data) or 0 :]
         except OSError as error:
             self._lose(error)
             self._note_now()  # its file has its size already, so that a full disk does not matter to it
@@ -114,7 +130,8 @@ class Journal:
         place = self._place and [text and text[:_TEXT_CHARACTERS] for text in self._place]
         now = {"doing": self._doing[:_TEXT_CHARACTERS], "place": place, "lost": self.lost}
         try:
-            os.pwrite(self._now.fileno(), json.dumps(now).encode().ljust(_NOW_BYTES), 0)
+            self._now.check()
+            os.pwrite(self._now.file.fileno(), json.dumps(now).encode().ljust(_NOW_BYTES), 0)
         except OSError as error:
             self._lose(error)
 

@@ -9,6 +9,7 @@ from freeze_engine.errors import TraceFileError
 from freeze_engine.rules.texts import with_plain_texts
 from freeze_engine.serde import dumps
 from freeze_engine.trace import Trace
+from freeze_engine.whole_file import write_whole
 
 
 def write_output(trace: Trace, output: Path, folder: Path) -> None:
@@ -24,8 +25,7 @@ def write_output(trace: Trace, output: Path, folder: Path) -> None:
     """
     unfinished = unfinished_file(output, folder)
     try:
-        unfinished.write_bytes(dumps(with_plain_texts(trace)))
-        unfinished.replace(output)
+        write_whole(output, dumps(with_plain_texts(trace)), unfinished)
     except (OSError, ValueError) as error:
         remove_unfinished(output, folder)
         raise TraceFileError(f"{output}: cannot be written: {error}") from error

@@ -122,6 +122,9 @@ def _failed(error: BaseException, watcher: _JobWatcher, memory_bytes: int | None
     failure = trace.failure or _failure_after(trace, error, watcher.now)
     if interrupted:
         failure = replace(failure, type=KeyboardInterrupt.__name__, message="")
+        if watcher.place is not None:  # an interrupt between two passes is raised outside of what notes the pass
+            stage, name, method = watcher.place
+            failure = replace(failure, stage=stage, name=name, method=method)
         ended = replace(ended, message=cancelled_text((failure.stage, failure.name, failure.method)))
     try:
         watcher.write(replace(trace, failure=failure))
@@ -177,6 +180,7 @@ class _JobWatcher(Watcher):
         self.preview: Path | None = None
         self.built: Trace | None = None
         self.told = 0
+        self.place: tuple[str, str, str | None] | None = None
         self._journal = journal
         self.output = output
         self._target = output.absolute()  # where the caller meant it, also after the model has changed the folder
@@ -196,15 +200,17 @@ class _JobWatcher(Watcher):
         self._journal.frozen(graphs)
 
     def pass_begins(self, stage: str, name: str, method: str, number: int | None) -> None:
-        self._journal.under_way((stage, name, method))
+        self.under_way((stage, name, method))
         turn = f", round {number}" if number else ""
         self._progress(f"{FREEZING}: {name} of {method}{turn}", 1, PHASES)
 
     def pass_ended(self, step: RawStep) -> None:
         noted = NotedStep(step.stage, step.name, step.method, step.round, step.duration_ns, step.after.text)
+        self.place = None
         self._journal.ended(noted)
 
     def under_way(self, place: tuple[str, str, str | None] | None) -> None:
+        self.place = place
         self._journal.under_way(place)
 
     def step_added(self, step: Step) -> None:

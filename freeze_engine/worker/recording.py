@@ -182,16 +182,18 @@ class RecordingProcess:
         # What a sandboxed process noted is read in a sandbox only.
         if death.outcome == CANCELLED and not (death.has_preview or self._intake or holds_steps(folder)):
             return cancelled
-        write_death(death, folder)
         self._tell(JobProgress("keeping what was recorded", 0, 0, None))
-        told = self._followed(_POST_MORTEM, folder, time.monotonic() + _POST_MORTEM_S)
+        lost = "what it left cannot be read"
+        try:
+            write_death(death, folder)
+            told = self._followed(_POST_MORTEM, folder, time.monotonic() + _POST_MORTEM_S)
+        except OSError as error:  # the disk is full, or the model removed the folder
+            told, lost = _Told(None, None, (), None), f"what it left is lost: {error.strerror or error}"
         if told.ended is not None:
             return told.ended
         if death.outcome == CANCELLED or self._is_unwanted:
             return cancelled
-        return JobEnded(
-            death.outcome, self._preview, f"{death.message}; what it left cannot be read", None, death.printed
-        )
+        return JobEnded(death.outcome, self._preview, f"{death.message}; {lost}", None, death.printed)
 
     @property
     def _is_unwanted(self) -> bool:

@@ -14,7 +14,7 @@ ROOT = Path(__file__).parents[2]
 
 # Imports go from a later layer to an earlier one, or stay within one.
 LAYERS = (
-    {"errors", "spelling", "temporary", "strict_zip"},
+    {"errors", "spelling", "temporary", "strict_zip", "whole_file"},
     {"trace", "inputs", "options", "arguments", "model_summary", "exported_program", "plain_pickles", "notice_codes"},
     {
         "alignment",

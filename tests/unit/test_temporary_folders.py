@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -12,6 +13,7 @@ import pytest
 
 import freeze_engine as fe
 
+ROOT = Path(__file__).parents[2]
 _OWNER = """\
 import time, freeze_engine as fe
 with fe.temporary_folder("mine-") as own:
@@ -67,3 +69,34 @@ def test_what_is_of_another_kind_stays(place: Path) -> None:
     with fe.temporary_folder("mine-"):
         pass
     assert sorted(path.name for path in place.iterdir()) == ["mine-file", "mine-link", "other-1"]
+
+
+def test_folders_of_the_user_stay_whatever_they_begin_with(place: Path) -> None:
+    for name in ("freezer-ui-main", "freezer-ui-12345678.old", "freezer-recording-abcdefgh"):
+        (place / name).mkdir(mode=0o755)
+    for path in place.iterdir():
+        _aged(path)
+    with fe.temporary_folder("freezer-ui-"):
+        pass
+    assert sorted(path.name for path in place.iterdir()) == [
+        "freezer-recording-abcdefgh",
+        "freezer-ui-12345678.old",
+        "freezer-ui-main",
+    ]
+
+
+def test_each_part_removes_what_the_others_left(place: Path) -> None:
+    for name in ("freezer-ui-abcd_123", "freezer-recording-abcdefgh", "freezer-saving-00000000"):
+        (place / name).mkdir(mode=0o700)
+        _aged(place / name)
+    with fe.temporary_folder("freezer-inspection-"):
+        pass
+    assert list(place.iterdir()) == []
+
+
+def test_every_prefix_in_use_is_known() -> None:
+    from freeze_engine import temporary
+
+    sources = [path for folder in ("freeze_engine", "viewer") for path in (ROOT / folder).rglob("*.py")]
+    used = {prefix for path in sources for prefix in re.findall(r'"(freezer-[a-z]+-)"', path.read_text())}
+    assert used == set(temporary._KINDS)

@@ -183,19 +183,20 @@ class Jobs:
         """Returns what the recordings that have not ended were asked for."""
         return tuple(job.request for job in self._jobs.values() if job.ended is None)
 
-    async def close(self, timeout_s: float = 5.0) -> None:
+    async def close(self, timeout_s: float = 9.0) -> None:
         """Ends all recordings, those that wait first, and waits for their ends.
 
         Args:
-            timeout_s: how long to wait for all of them; half of it is for keeping their steps.
+            timeout_s: how long to wait for all of them; most of it is for keeping their steps. Containers give a
+                process ten seconds.
         """
         self._closed = True
         for job in self._line:
             self._take(job, _NEVER_STARTED)
-        for _ in range(2):
+        for share in (0.9, 0.1):
             for job in self._jobs.values():
                 self._end(job)
-            deadline_s = time.monotonic() + timeout_s / 2
+            deadline_s = time.monotonic() + share * timeout_s
             while self.running and time.monotonic() < deadline_s:
                 await asyncio.sleep(_POLL_S)
 

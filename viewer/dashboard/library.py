@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import re
 import tempfile
+import time
 from contextlib import suppress
 from dataclasses import asdict, dataclass, fields
 from datetime import datetime
@@ -21,6 +23,11 @@ MAX_RECENT: Final = 50
 """How many recent traces are remembered."""
 
 _APPLICATION: Final = "freezer-ui"
+_RECORDING: Final = re.compile(r"-\d{8}-\d{6}(-\d+)?\.fztrace$")
+#: A file is made first and locked next; what is younger may be between the two.
+_YOUNG_S: Final = 60.0
+#: Descriptors of the empty files that this process has made; a lock on each says that the process lives.
+_CLAIMED: dict[Path, int] = {}
 _NOT_IN_NAMES: Final = re.compile(r"[^\w.+-]+")
 
 
@@ -163,16 +170,47 @@ def new_recording(folder: Path, name: str, now: datetime) -> Path:
 def _is_new(path: Path) -> bool:
     """Makes a file, and returns whether there was none of that name."""
     try:
-        path.touch(exist_ok=False)
+        descriptor = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666)
     except FileExistsError:
         return False
+    _CLAIMED[path] = descriptor
+    with suppress(OSError):  # a file system without locks
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     return True
 
 
 def drop_if_empty(path: Path) -> None:
-    """Removes the file of a recording that left no trace."""
+    """Lets go of the file of a recording, and removes it where the recording left no trace."""
+    if (descriptor := _CLAIMED.pop(path, None)) is not None:
+        os.close(descriptor)
     if path.is_file() and path.stat().st_size == 0:
         path.unlink()
+
+
+def drop_abandoned(folder: Path) -> None:
+    """Removes the empty files of recordings whose server was killed: no process holds their locks any more.
+
+    Args:
+        folder: of recordings; need not exist.
+    """
+    for path in folder.glob("*.fztrace") if folder.is_dir() else ():
+        if _RECORDING.search(path.name):
+            # It may be another user's, or just become a trace.
+            with suppress(OSError):
+                _drop_if_abandoned(path)
+
+
+def _drop_if_abandoned(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW)
+    try:
+        status = os.fstat(descriptor)
+        if status.st_size > 0 or time.time() - status.st_mtime < _YOUNG_S:
+            return
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        if os.path.samestat(path.stat(), status):  # the trace takes the place of the empty file
+            path.unlink()
+    finally:
+        os.close(descriptor)
 
 
 def _entry(row: object) -> RecentTrace | None:

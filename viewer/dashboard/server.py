@@ -26,7 +26,7 @@ from viewer.dashboard.ending import EndSignals, is_fault
 from viewer.dashboard.entrances import Entrances
 from viewer.dashboard.guard import Guard
 from viewer.dashboard.handlers import CompareDataHandler, TraceDataHandler, TraceFileHandler, TraceReportHandler
-from viewer.dashboard.library import Library
+from viewer.dashboard.library import Library, drop_abandoned, recordings_folder
 from viewer.dashboard.listen import port_of
 from viewer.dashboard.messages import Messages
 from viewer.dashboard.pages import AssetHandler, page_template, page_variables
@@ -86,6 +86,7 @@ async def _serve(
     ended = asyncio.Event()
     loop = asyncio.get_running_loop()
     signals.when_asked(lambda: _schedule(loop, ended.set))
+    drop_abandoned(recordings_folder())
     with fe.temporary_folder("freezer-ui-") as uploads:
         server = DashboardServer(options, listening, uploads)
         prepare(server.state)

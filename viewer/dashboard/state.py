@@ -199,7 +199,7 @@ class State:
 
     def _job_ended(self, request: fe.RecordRequest, ended: fe.JobEnded) -> None:
         self.on_job_end()
+        drop_if_empty(request.output)
         if ended.trace is None:
-            drop_if_empty(request.output)
             return
         self._keep(self.remember(ended.trace))

@@ -15,7 +15,7 @@ from freeze_engine.backends.torchscript.ir_text import parse_graph
 from freeze_engine.backends.torchscript.knowledge import Knowledge
 from freeze_engine.backends.torchscript.live import live_nodes, source_lines
 from freeze_engine.backends.torchscript.log_methods import MethodGraphs
-from freeze_engine.backends.torchscript.logged_steps import LogReading, read_log
+from freeze_engine.backends.torchscript.logged_steps import LogReading, is_cut, read_log
 from freeze_engine.backends.torchscript.near_misses import near_misses
 from freeze_engine.backends.torchscript.notices import notices
 from freeze_engine.backends.torchscript.raw import LiveSnapshot, RawFreeze, graph_text
@@ -38,11 +38,17 @@ from freeze_engine.trace import Failure, GraphSnapshot, Notice, Step
 
 _LOG_UNSEEN = (
     "torch's log did not reach file descriptor 2, so the passes inside _freeze_module are not in this trace: "
-    "torch._C._jit_set_logging_stream must be 'stderr' while recording."
+    "torch._C._jit_set_logging_stream must be 'stderr' while recording, and the folder for temporary files needs room."
 )
 _NOT_LOGGED = (
     "The module has a small constant without data or in MKLDNN's layout. torch (2.13) raises where it logs such a "
     "constant, so this freeze ran without a log, and the passes inside _freeze_module are not in this trace."
+)
+
+
+_LOG_CUT = (
+    "torch's log could not be written to its end, so the last passes inside _freeze_module are not in this trace: make "
+    "room in the folder for temporary files (TMPDIR), or allow larger files (ulimit -f)."
 )
 
 
@@ -71,6 +77,7 @@ class Build:
         self._freeze = freeze
         self._recorder = recorder
         self._slots = freeze.slots
+        self._is_cut = bool(freeze.frozen) and is_cut(freeze.log)
         self._reading = self._read_log()
         self._knowledge = Knowledge(freeze, self._slots, self._reading.inlined if self._reading else {})
         self._tracker = StepTracker(recorder, self._slots)
@@ -102,6 +109,8 @@ class Build:
         self._recorder.notices += notices(steps, self._finals(), self._recorder.environment)
         if reading is not None and not reading.steps and freeze.frozen:
             self._recorder.notices.append(Notice("log_unseen", _LOG_UNSEEN))
+        if self._is_cut:
+            self._recorder.notices.append(Notice("log_cut", _LOG_CUT))
         if freeze.log is None and freeze.frozen:
             self._recorder.notices.append(Notice("not_logged", _NOT_LOGGED))
         self._recorder.sources = source_lines(self._source_graphs())
@@ -118,6 +127,8 @@ class Build:
             method: MethodGraphs(parse_graph(snapshot.text), parse_graph(graph_text(freeze.inlined(method))))
             for method, snapshot in freeze.inputs.items()
         }
+        if self._is_cut:
+            freeze.log = freeze.log.without_last()
         return read_log(freeze.log, methods, freeze.freeze_started_ns)
 
     def _add_logged(self, reading: LogReading) -> None:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import contextlib
 import os
 import re
+import shutil
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -26,6 +27,8 @@ LOGGING_OPTION = ">>freeze_module:>>graph_executor"
 _OUR_PREFIX = rb"\[(?:DEBUG|UPDATE|DUMP) (?:" + "|".join(FILES).encode() + rb")\.cpp:\d+\]"
 _OURS = re.compile(_OUR_PREFIX + rb"[^\n]*\n?")
 _BEFORE_ANOTHERS = re.compile(rb"\n(?!" + _OUR_PREFIX + rb"|\Z)")
+#: The longest logs of large models take some hundred MB.
+_ROOM_BYTES = 1 << 30
 _LEVELS = {b"DUMP": 0, b"UPDATE": 1, b"DEBUG": 2}
 
 
@@ -58,7 +61,18 @@ def captured_log(clock: LogClock | None = None, path: Path | None = None) -> Ite
 
 
 def _sink(path: Path | None) -> IO[bytes]:
-    return tempfile.TemporaryFile() if path is None else path.open("w+b")
+    """Opens the log's file; in memory where the disk lacks room.
+
+    A log that is cut off loses the passes inside ``_freeze_module``, and C++'s stderr writes nothing more afterwards.
+    """
+    try:
+        folder = Path(tempfile.gettempdir()) if path is None else path.parent
+        if not hasattr(os, "memfd_create") or shutil.disk_usage(folder).free >= _ROOM_BYTES:
+            return tempfile.TemporaryFile() if path is None else path.open("w+b")
+    except OSError:  # there is no temporary folder, or the recording's own is gone
+        if not hasattr(os, "memfd_create"):
+            raise
+    return os.fdopen(os.memfd_create("torch log"), "w+b")
 
 
 @contextlib.contextmanager

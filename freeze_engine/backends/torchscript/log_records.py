@@ -62,6 +62,10 @@ class CapturedLog:
         """Takes the bytes that reached file descriptor 2, and compresses them: it may be long until they are read."""
         self._packed = zlib.compress(data, _QUICKEST)
 
+    def without_last(self) -> CapturedLog:
+        """Returns the log without its last message, of which only a part may be there."""
+        return CapturedLog(zlib.decompress(self._packed), self.written, self.records[:-1])
+
     @property
     def records(self) -> tuple[LogRecord, ...]:
         """torch's messages in order, read when first asked for."""

@@ -177,6 +177,11 @@ def read_log(log: CapturedLog, methods: Mapping[str, MethodGraphs], started_ns: 
     return LogReading(tuple(reader.steps), where)
 
 
+def is_cut(log: CapturedLog | None) -> bool:
+    """Whether the log of a freeze that torch finished lacks its end, as on a full disk."""
+    return log is not None and bool(log.records) and all(record.message != CLEANING for record in log.records)
+
+
 def _phase_name(reader: _Reader) -> str:
     if reader.phase == INLINE:
         return "Inline"
