@@ -39,8 +39,8 @@ def check_trace(trace: Trace) -> None:
 def problems(trace: Trace) -> tuple[str, ...]:
     """Returns what is wrong with a trace, one sentence each; empty for a valid one. Takes linear time.
 
-    - Every text can be written as UTF-8. Every whole number is from 0 to 2**63 - 1, a round at least 1. Intervals are
-      finite and in order, and a ratio of times is above 0. Words are of the list that their type names.
+    - Every text can be written as UTF-8. Every whole number is from 0 to 2**63 - 1, a round at least 1. An interval
+      is of times or ratios, above 0, its value between its ends. Words are of the list that their type names.
     - Steps are numbered from 0; a step that changed nothing has the graph of the method's step before it.
     - In a snapshot, node ids and value names are unique, nested blocks included, and every use is defined
       before it: a block sees what encloses it, a block with a scope only what it receives itself. Blocks nest

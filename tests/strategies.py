@@ -39,6 +39,7 @@ texts: SearchStrategy[str] = st.one_of(
 finite: SearchStrategy[float] = st.floats(allow_nan=False, allow_infinity=False)
 numbers: SearchStrategy[float] = st.floats(allow_nan=False)
 counts: SearchStrategy[int] = st.integers(min_value=0, max_value=2**63 - 1)
+_times: SearchStrategy[float] = st.floats(1e-30, 1e30)
 _shapes = st.lists(st.integers(0, 9), max_size=4).map(tuple)
 _sources = st.builds(SourceRef, texts, st.integers(1, 10**6), st.integers(0, 200))
 _types = st.sampled_from(["Tensor", "int", "Float(2, device=cpu)", "List[Tensor]"])
@@ -119,11 +120,11 @@ _latencies = st.builds(
     counts,
     st.lists(counts, max_size=3).map(tuple),
     st.integers(0, 1000),
-    _intervals(finite),
-    st.none() | _intervals(finite),
+    _intervals(_times),
+    st.none() | _intervals(_times),
     st.sampled_from(["baseline", "faster", "slower", "no measurable difference"]),
     st.lists(texts, max_size=2).map(tuple),
-    st.none() | _intervals(finite),
+    st.none() | _intervals(_times),
     st.none() | st.sampled_from(["faster", "slower", "no measurable difference"]),
 )
 _numerics = st.builds(

@@ -6,21 +6,20 @@ as much as one that stands in one.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields, is_dataclass
-from functools import cache
 from types import NoneType
-from typing import Any, Literal, get_args, get_origin, get_type_hints
+from typing import Any, Literal, get_args, get_origin
 
-from freeze_engine.trace import Trace
+from freeze_engine.rules.hints import type_hints
+from freeze_engine.trace import Interval, Trace
 
 MAX_INT = 2**63 - 1
 """The largest number that a trace holds, of bytes, of nanoseconds or of anything else."""
 
 _POSITIVE = {("Step", "round")}
-_FINITE = {"Interval"}
-"""Types whose floats are finite; errors and statistics of constants can be infinite or NaN."""
+_LEAST, _MOST = 1e-30, 1e30
+"""Bounds of what an interval holds, times and their ratios: one divided by another is a finite number, too."""
 
 Fits = Callable[[Any], bool]
 Explain = Callable[[Any, str], Iterator[str]]
@@ -41,11 +40,15 @@ class _Rule:
 
 def value_problems(trace: Trace) -> Iterator[str]:
     """Yields what is wrong with single fields, such as ``steps[3].duration_ns: -5 is not within 0 … 2**63 - 1``."""
-    rules = _Rules()
+    rules = _at_hand()
     rule = rules.of_type(Trace)
-    if not rule.fits(trace):
+    try:
+        if not rule.fits(trace):
+            rules.forget()
+            yield from rule.explain(trace, "")
+    finally:
         rules.forget()
-        yield from rule.explain(trace, "")
+        _idle.append(rules)
 
 
 def is_text(text: str) -> bool:
@@ -67,7 +70,7 @@ class _Rules:
         self._sound: set[int] = set()
 
     def forget(self) -> None:
-        """Visits everything again; `_sound` holds what was *visited*, once each."""
+        """Takes nothing for visited any more."""
         self._sound.clear()
 
     def of_type(self, kind: type) -> _Rule:
@@ -75,7 +78,7 @@ class _Rules:
         if kind not in self._types:
             parts: list[tuple[str, _Rule]] = []
             self._types[kind] = self._of_fields(parts)  # before its parts, for blocks hold nodes
-            hints = _hints(kind)
+            hints = type_hints(kind)
             found = ((field.name, self._of(hints[field.name], kind.__name__, field.name)) for field in fields(kind))
             parts += (part for part in found if part[1] is not _ANYTHING)
         return self._types[kind]
@@ -87,7 +90,7 @@ class _Rules:
             if id(value) in sound:
                 return True
             sound.add(id(value))
-            return all(rule.fits(getattr(value, name)) for name, rule in parts)
+            return all(rule.fits(getattr(value, name)) for name, rule in parts) and _in_order(value)
 
         def explain(value: Any, place: str) -> Iterator[str]:
             if id(value) in sound:
@@ -95,6 +98,8 @@ class _Rules:
             sound.add(id(value))
             for name, rule in parts:
                 yield from rule.explain(getattr(value, name), f"{place}.{name}" if place else name)
+            if not _in_order(value):
+                yield f"{place}: {value!r} does not have its value between its ends"
 
         return _Rule(fits, explain)
 
@@ -119,8 +124,8 @@ class _Rules:
         if hint is int:
             least = 1 if (kind, field) in _POSITIVE else 0
             return _leaf(lambda number: least <= number <= MAX_INT, f"is not within {least} … 2**63 - 1")
-        if hint is float and kind in _FINITE:
-            return _leaf(math.isfinite, "is not finite")
+        if hint is float and kind == Interval.__name__:
+            return _leaf(lambda number: _LEAST <= number <= _MOST, f"is not within {_LEAST:g} … {_MOST:g}")
         return _ANYTHING
 
     def _is_text(self, text: str) -> bool:
@@ -133,9 +138,8 @@ class _Rules:
         return False
 
 
-@cache
-def _hints(kind: type) -> dict[str, Any]:
-    return get_type_hints(kind)
+def _in_order(value: object) -> bool:
+    return type(value) is not Interval or not (value.value < value.low or value.high < value.value)
 
 
 def _leaf(fits: Fits, wrong: str) -> _Rule:
@@ -172,3 +176,14 @@ def _optional(present: _Rule) -> _Rule:
             yield from present.explain(value, place)
 
     return _Rule(lambda value: value is None or present.fits(value), explain)
+
+
+_idle: list[_Rules] = []
+"""Rules that nobody uses at the moment, for making them takes longer than checking a small trace."""
+
+
+def _at_hand() -> _Rules:
+    try:
+        return _idle.pop()
+    except IndexError:  # not asked beforehand: another thread may take the last ones
+        return _Rules()

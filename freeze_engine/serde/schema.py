@@ -10,8 +10,9 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import fields, is_dataclass
 from types import NoneType
-from typing import Any, Literal, get_args, get_origin, get_type_hints
+from typing import Any, Literal, get_args, get_origin
 
+from freeze_engine.rules.hints import type_hints
 from freeze_engine.trace import Constant, GraphSnapshot, Node, SourceRef, Trace, Value
 
 Json = Any
@@ -94,7 +95,7 @@ class Converter(ABC):
     def row(self, kind: type) -> Convert:
         """Returns the function for the fields of a dataclass, in their order; made once per type."""
         if kind not in self._rows:
-            hints = get_type_hints(kind)
+            hints = type_hints(kind)
             names = columns(kind, self.version)
             self._rows[kind] = self.record(kind, names, [self.converter(hints[name]) for name in names])
         return self._rows[kind]
@@ -151,7 +152,7 @@ def all_columns(version: int) -> dict[str, list[str]]:
         if is_dataclass(hint) and isinstance(hint, type) and hint.__name__ not in found:
             names = columns(hint, version)
             found[hint.__name__] = list(names)
-            hints = get_type_hints(hint)
+            hints = type_hints(hint)
             waiting += (hints[name] for name in names)
         waiting += get_args(hint) if get_origin(hint) is not Literal else ()
     return dict(sorted(found.items()))

@@ -1,0 +1,137 @@
+"""Everything that reads a trace, by name: what the fuzzer gives each trace that a file loads to."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import asdict
+from pathlib import Path
+
+import freeze_engine as fe
+from viewer.charts import chart_items
+from viewer.comparing.aspects import ASPECTS, differing
+from viewer.comparing.document import diff_document
+from viewer.comparing.text import diff_text
+from viewer.dashboard.library import recent_trace
+from viewer.dashboard.payloads import packed
+from viewer.graph_data import graph_data
+from viewer.notebook.output import trace_html
+from viewer.notebook.subject import one_trace, two_traces
+from viewer.report import render_report
+from viewer.stats import stats_text
+from viewer.view_models import view_data
+from viewer.view_models.chart_data import chart_data
+from viewer.view_models.comparison import comparison_data
+
+Consumer = Callable[[fe.Trace, fe.Trace], object]
+"""Takes a trace, and a sound one of the same model to compare it with."""
+
+_EXPECTED = fe.Expectations(
+    max_error=1e-3,
+    within_tolerance=True,
+    expect_folded=("conv_bn=1",),
+    no_preserved=("*",),
+    expect_preserved=("*",),
+    max_latency_ratio=1.0,
+    no_slower=True,
+    max_constant_bytes=10,
+    saves=True,
+    no_failed_checks=True,
+    no_notices=("tracer_warning",),
+)
+
+
+def _text(text: str) -> bytes:
+    return text.encode()
+
+
+def _json(document: object) -> bytes:
+    return _text(json.dumps(document, ensure_ascii=False, allow_nan=False))
+
+
+def _data_of(trace: fe.Trace, other: fe.Trace) -> bytes:
+    return packed({"view": view_data(trace), "graph": graph_data(trace)})
+
+
+def _stats(trace: fe.Trace, other: fe.Trace) -> bytes:
+    return _text(stats_text(trace))
+
+
+def _export(trace: fe.Trace, other: fe.Trace) -> None:
+    for text in fe.csv_tables(trace).values():
+        _text(text)
+    _json(fe.chrome_trace(trace))
+    _json(fe.model_explorer_graphs(trace, None))
+    _json(fe.model_explorer_data(trace, None))
+
+
+def _differences(trace: fe.Trace, other: fe.Trace) -> None:
+    for first, second in ((trace, other), (other, trace)):
+        diff = fe.diff_traces(first, second)
+        _text(diff_text(diff, ASPECTS))
+        _text(diff_text(diff, ASPECTS, everything=True))
+        _json(diff_document(diff, ASPECTS))
+        differing(diff)
+
+
+def _expectations(trace: fe.Trace, other: fe.Trace) -> None:
+    findings = _EXPECTED.evaluate(trace)
+    for line in fe.findings_text(findings):
+        _text(line)
+    _json([asdict(finding) for finding in findings])
+
+
+def _told(trace: fe.Trace, other: fe.Trace) -> None:
+    for told in (trace, *trace.steps, *(step.graph for step in trace.steps)):
+        _text(repr(told))
+    assert fe.problems(trace) == ()
+    hash(trace)
+
+
+def _file(trace: fe.Trace, other: fe.Trace) -> None:
+    recent_trace(trace, Path("a.fztrace"))
+    data = fe.dumps(trace)
+    assert fe.dumps(fe.loads(data)) == data
+
+
+def _notebook(trace: fe.Trace, other: fe.Trace) -> None:
+    subject = one_trace(trace)
+    subject.has("forward")
+
+
+def _charted(trace: fe.Trace, other: fe.Trace) -> None:
+    chart_data(trace)
+
+
+def _charts(trace: fe.Trace, other: fe.Trace) -> bytes:
+    return _json(chart_items(trace))
+
+
+def _page(trace: fe.Trace, other: fe.Trace) -> bytes:
+    return _text(render_report(trace))
+
+
+def _two(trace: fe.Trace, other: fe.Trace) -> None:
+    _json(comparison_data(trace, other))
+    _json(comparison_data(other, trace))
+    two_traces(trace, other)
+
+
+def _cell(trace: fe.Trace, other: fe.Trace) -> bytes:
+    return _text(trace_html(trace))
+
+
+CHEAP: Mapping[str, Consumer] = {
+    "page data": _data_of,
+    "stats": _stats,
+    "export": _export,
+    "diff": _differences,
+    "check": _expectations,
+    "repr": _told,
+    "notebook": _notebook,
+    "chart data": _charted,
+}
+"""Milliseconds each, for every trace."""
+
+COSTLY: Mapping[str, Consumer] = {"file": _file, "charts": _charts, "report": _page, "comparison": _two, "cell": _cell}
+"""Tenths of a second each, for some."""
