@@ -194,11 +194,12 @@ var FreezerDashboard = FreezerDashboard || {};
       return !found.error && !found.problem;
     }
 
+    /** Asks once: leaving the field looks at the model again, which would take the button away under the pointer. */
     askConsent(model, { model: file, problem, danger }) {
-      this.inspected = null;
       this.tree.say("The model was not opened.");
       const agree = () => {
         this.app.agreed.set(model, file);
+        this.inspected = null;
         this.inspect();
       };
       const words = [h("strong", null, "This file was not opened yet."), ` ${danger}. freezer-ui opens files in a sandbox, but ${problem}.`];
