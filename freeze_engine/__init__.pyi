@@ -215,6 +215,9 @@ from .verify import (
     check_trace as check_trace,
     problems as problems,
 )
+from .whole_file import (
+    write_files as write_files,
+)
 from .worker import (
     JobEnded as JobEnded,
     JobEvent as JobEvent,

@@ -1,8 +1,12 @@
-"""Writes a file whole or not at all, also where the process is killed in the midst of it."""
+"""Writes files whole or not at all, also where the process is killed in the midst of it."""
 
 from __future__ import annotations
 
+import contextlib
+import errno
 import os
+import secrets
+from collections.abc import Mapping
 from pathlib import Path
 
 
@@ -21,11 +25,47 @@ def write_whole(path: Path, data: bytes, unfinished: Path) -> None:
         OSError: it cannot be written there.
         ValueError: the path holds a null character.
     """
+    _write(data, unfinished)
+    unfinished.replace(path)
+
+
+def write_files(files: Mapping[Path, bytes]) -> None:
+    """Writes files, each whole or not at all; none is replaced before all are written.
+
+    Args:
+        files: what to write, by path. A link is followed.
+
+    Raises:
+        OSError: one cannot be written; ``filename`` is the path that was given.
+    """
+    moves: list[tuple[Path, Path, Path]] = []
+    current = Path()
+    try:
+        for path, data in files.items():
+            current = path
+            if os.path.exists(path) and not os.path.isfile(path):  # noqa: PTH110, PTH113 - Path's raise for long names
+                raise OSError(errno.EINVAL, "it is no ordinary file (a folder, device or pipe)")
+            target = Path(os.path.realpath(path))
+            unfinished = target.parent / f".{secrets.token_hex(8)}.unfinished"
+            moves.append((path, unfinished, target))
+            _write(data, unfinished)
+        for path, unfinished, target in moves:
+            current = path
+            unfinished.replace(target)
+    except OSError as error:
+        raise OSError(error.errno, error.strerror or str(error), str(current)) from error
+    finally:
+        # Gone where all went well; where not, the error is what the user needs to see.
+        for _, unfinished, _ in moves:
+            with contextlib.suppress(OSError):
+                unfinished.unlink()
+
+
+def _write(data: bytes, unfinished: Path) -> None:
     try:
         _write_nameless(data, unfinished)
     except (OSError, AttributeError):  # no such files here; or nothing can be written, as is found out next
         unfinished.write_bytes(data)
-    unfinished.replace(path)
 
 
 def _write_nameless(data: bytes, name: Path) -> None:

@@ -8,11 +8,9 @@ policy runs only scripts that are named by their hash, so that even markup that 
 from __future__ import annotations
 
 import base64
-import errno
 import hashlib
 import json
 import os
-import tempfile
 import zlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -157,7 +155,7 @@ def _write(render: Callable[[], str], target: Path) -> None:
         raise fe.FreezerError(f"cannot write the report {target}: there is no folder {target.parent}; make it first")
     text = render()
     try:
-        _write_whole(target, text)
+        fe.write_files({target: text.encode()})
     except OSError as error:
         raise fe.FreezerError(f"cannot write the report {target}: {error.strerror}; choose another place") from error
 
@@ -233,19 +231,3 @@ def _packed(text: str) -> str:
 
 def _base64(data: bytes) -> str:
     return base64.b64encode(data).decode("ascii")
-
-
-def _write_whole(target: Path, text: str) -> None:
-    if target.exists() and not target.is_file():  # it would be replaced, and /dev/null must stay what it is
-        raise OSError(errno.EINVAL, "it is no ordinary file")
-    descriptor, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
-    scratch = Path(name)
-    try:
-        with os.fdopen(descriptor, "w", encoding="utf-8", newline="\n") as file:
-            file.write(text)
-        umask = os.umask(0)
-        os.umask(umask)
-        scratch.chmod(0o666 & ~umask)  # mkstemp makes private files; a report is meant to be handed on
-        scratch.replace(target)
-    finally:
-        scratch.unlink(missing_ok=True)

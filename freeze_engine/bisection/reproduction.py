@@ -18,6 +18,7 @@ from freeze_engine.bisection.script import BROKEN, ScriptFacts, script_text
 from freeze_engine.measure.candidate import CandidateError, inference, reported
 from freeze_engine.options import AccuracyCheck, LatencyCheck
 from freeze_engine.trace import Trace
+from freeze_engine.whole_file import write_files
 
 _LIMIT_S = 300.0
 _TOLD_LINES = 6
@@ -84,7 +85,7 @@ def _written(script: Path, fault: Fault, recipe: Recipe) -> Reproduction:
         method=recipe.method,
         ran=fault.answer.ran,
     )
-    script.write_text(script_text(facts, fault.check), encoding="utf-8")
+    write_files({script: script_text(facts, fault.check).encode()})
     reproduces, output = _shows(script, fault.limit_s)
     return Reproduction(script, (module, inputs), recipe.is_reduced, reproduces, output)
 

@@ -24,7 +24,8 @@ class ExportCommand:
     perfetto: the passes on a time line, with latency, error and sizes as counters, for Perfetto or chrome://tracing. A
     trace knows how long passes took and not when they began, so they stand end to end.
 
-    Does not import torch. What is written is listed; existing files are replaced.
+    Does not import torch. What is written is listed; existing files are replaced, all of
+    them or none.
     """
 
     name: ClassVar[str] = "export"
@@ -52,10 +53,9 @@ class ExportCommand:
         texts = render(fe.load(arguments.trace), arguments.step)
         if len(texts) > 1 and output.suffix != suffix:
             output = output.with_name(output.name + suffix)  # what was given is the beginning of their names
-        for ending, text in texts.items():
-            path = output.with_suffix(f".{ending}{output.suffix}") if ending else output
-            _write(path, text)
-            say(f"{path}\n")
+        paths = {ending: output.with_suffix(f".{ending}{output.suffix}") if ending else output for ending in texts}
+        _write({paths[ending]: text.encode(errors="backslashreplace") for ending, text in texts.items()})
+        say("".join(f"{path}\n" for path in paths.values()))
         return 0
 
 
@@ -83,8 +83,9 @@ def _json(document: Any) -> str:
     return json.dumps(document, ensure_ascii=False, allow_nan=False, separators=(",", ":")) + "\n"
 
 
-def _write(path: Path, text: str) -> None:
+def _write(files: Mapping[Path, bytes]) -> None:
     try:
-        path.write_text(text, encoding="utf-8", errors="backslashreplace", newline="")
+        fe.write_files(files)
     except OSError as error:
-        raise CommandError(f"cannot write {path}: {error.strerror}; choose another place with -o") from error
+        text = f"cannot write {error.filename}: {error.strerror}; nothing was replaced; choose another place with -o"
+        raise CommandError(text) from error

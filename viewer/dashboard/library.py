@@ -6,7 +6,6 @@ import fcntl
 import json
 import os
 import re
-import tempfile
 import time
 from contextlib import suppress
 from dataclasses import asdict, dataclass, fields
@@ -127,16 +126,9 @@ class Library:
         text = json.dumps([asdict(entry) for entry in entries], indent=1)
         try:
             self._file.parent.mkdir(parents=True, exist_ok=True)
-            descriptor, name = tempfile.mkstemp(dir=self._file.parent, prefix=".recent.")
-        except OSError:
+            fe.write_files({self._file: text.encode()})
+        except OSError:  # such as a full disk
             return
-        scratch = Path(name)
-        with suppress(OSError):  # such as a full disk
-            with os.fdopen(descriptor, "w", encoding="utf-8") as stream:
-                stream.write(text)
-            scratch.replace(self._file)
-        with suppress(OSError):
-            scratch.unlink(missing_ok=True)
 
 
 def recordings_folder() -> Path:
