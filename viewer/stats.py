@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator
 
 import freeze_engine as fe
 from viewer import stats_findings
+from viewer.printable import printable
 from viewer.text_table import table_lines
 from viewer.view_models.environment import input_text
 from viewer.view_models.failure import failure_message, failure_title, knows_constants, left_text, notice_parts
@@ -61,13 +62,6 @@ def stats_text(trace: fe.Trace) -> str:
     )
     texts = ("\n".join(printable(line) for line in section) for section in map(tuple, sections) if section)
     return "\n\n".join(texts) + "\n"
-
-
-def printable(text: str) -> str:
-    """Returns ``text`` in one line, with every character that a terminal would not print escaped."""
-    return "".join(
-        char if char.isprintable() else char.encode("unicode_escape", "surrogatepass").decode() for char in text
-    )
 
 
 def _section(title: str, lines: Iterable[str]) -> list[str]:

@@ -13,7 +13,7 @@ import freeze_engine as fe
 from viewer.cli.command import CHECK_FAILED, FINE, FREEZE_FAILED, CommandError, output_file
 from viewer.cli.recording import add_freeze_arguments, check_recording, freeze_options, model_name, seconds
 from viewer.cli.signals import SIGNALS
-from viewer.cli.terminal import progress_line, say
+from viewer.cli.terminal import progress_line, say, say_json
 
 
 class BisectCommand:
@@ -77,7 +77,10 @@ class BisectCommand:
         check_recording(arguments)
         script = None if arguments.no_script else arguments.script or Path(f"{model_name(arguments.model)}_repro.py")
         found = _bisected(arguments, check, script)
-        say(fe.bisection_json(found) if arguments.json else "".join(f"{line}\n" for line in bisection_lines(found)))
+        if arguments.json:
+            say_json(fe.bisection_json(found))
+        else:
+            say("".join(f"{line}\n" for line in bisection_lines(found)))
         return FINE if found.ending == "nothing_found" else CHECK_FAILED
 
 

@@ -10,7 +10,8 @@ from typing import Any, ClassVar, Final
 
 import freeze_engine as fe
 from viewer.cli.command import CHECK_FAILED, FINE, CommandError
-from viewer.cli.terminal import say
+from viewer.cli.terminal import say, say_json
+from viewer.printable import printable
 
 _BYTES: Final = re.compile(r"(\d{1,15})([KMGT]?)(iB)?")
 _UNITS: Final = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
@@ -64,10 +65,8 @@ class CheckCommand:
         trace = fe.load(arguments.trace)
         findings = expected.evaluate(trace)
         if arguments.json:
-            say(json.dumps(_document(trace, findings), ensure_ascii=False, indent=2) + "\n")
+            say_json(json.dumps(_document(trace, findings), ensure_ascii=False, indent=2))
         else:
-            from viewer.stats import printable
-
             say("".join(f"{printable(line)}\n" for line in fe.findings_text(findings)))
         return FINE if all(finding.outcome == "ok" for finding in findings) else CHECK_FAILED
 

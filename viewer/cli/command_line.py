@@ -23,7 +23,7 @@ from viewer.cli.report import ReportCommand
 from viewer.cli.run import RunCommand
 from viewer.cli.signals import SIGNALS
 from viewer.cli.stats import StatsCommand
-from viewer.cli.terminal import leave_output, remark, say
+from viewer.cli.terminal import leave_output, remark, say, show_help, show_traceback
 
 COMMANDS: tuple[type[Command], ...] = (
     RecordCommand,
@@ -81,7 +81,7 @@ def _answered(words: list[str]) -> int:
         return FINE
     except OSError as error:  # of a path: too long, in a folder that is gone, on a disk with an error
         if {"-v", "--traceback"} & set(words):
-            traceback.print_exception(error)
+            show_traceback("".join(traceback.format_exception(error)))
         remark(f"{error.filename or 'the system says'}: {error.strerror or error}; check the path and its permissions")
         return WRONG_USE
 
@@ -129,7 +129,7 @@ def build_parser(command: type[Command] = OpenCommand, **options: Any) -> argpar
     description = f"{summary}\n{textwrap.dedent(details).rstrip()}"
     is_named = command is not OpenCommand
     program = f"freezer-ui {command.name}" if is_named else "freezer-ui"
-    parser = argparse.ArgumentParser(program, description=description, **options)
+    parser = _Parser(program, description=description, **options)
     instance = command()
     if not is_named:
         parser.epilog = _EPILOG
@@ -146,6 +146,13 @@ def build_parser(command: type[Command] = OpenCommand, **options: Any) -> argpar
 def _command_lines() -> list[str]:
     lines = [f"{command.name:<8} {(command.__doc__ or '').partition('.')[0]}" for command in COMMANDS]
     return [*lines, "(freezer-ui COMMAND --help tells more)"]
+
+
+class _Parser(argparse.ArgumentParser):
+    """Prints by the one way to the terminal: arguments may be names of files, with any characters."""
+
+    def _print_message(self, message: str, file: Any = None) -> None:
+        show_help(message, file)
 
 
 class _Version(argparse.Action):
@@ -169,7 +176,7 @@ def _run(arguments: argparse.Namespace) -> int:
         code: int = arguments.run(arguments)
     except (CommandError, fe.FreezerError) as error:
         if arguments.traceback:
-            sys.stderr.write(getattr(error, "details", None) or "".join(traceback.format_exception(error)))
+            show_traceback(getattr(error, "details", None) or "".join(traceback.format_exception(error)))
         remark(str(error))
         return error.exit_code if isinstance(error, CommandError) else WRONG_USE
     except ModuleNotFoundError as error:

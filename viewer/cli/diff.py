@@ -8,7 +8,7 @@ from typing import ClassVar, get_args
 
 import freeze_engine as fe
 from viewer.cli.command import CHECK_FAILED, FINE, output_file
-from viewer.cli.terminal import remark, say
+from viewer.cli.terminal import remark, say, say_json
 from viewer.comparing.aspects import ASPECTS, Aspect, differing
 
 _COUNTED: tuple[Aspect, ...] = tuple(aspect for aspect in ASPECTS if aspect not in ("environment", "kernels"))
@@ -53,7 +53,7 @@ class DiffCommand:
             from viewer.comparing.document import diff_document
 
             document = diff_document(diff, arguments.only)
-            say(json.dumps(document, ensure_ascii=False, allow_nan=False, indent=2) + "\n")
+            say_json(json.dumps(document, ensure_ascii=False, allow_nan=False, indent=2))
         else:
             from viewer.comparing.text import diff_text
 

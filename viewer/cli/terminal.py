@@ -1,4 +1,7 @@
-"""What is written to the terminal: results, remarks, and how far the work is."""
+"""What is written to the terminal: results, remarks, and how far the work is.
+
+Nothing else here writes to it. What models, traces and names of files say is shown, and never obeyed by the terminal.
+"""
 
 from __future__ import annotations
 
@@ -12,17 +15,28 @@ from contextlib import contextmanager, suppress
 from typing import Literal, TextIO
 
 from viewer.cli.command import CommandError
+from viewer.printable import PassedOn, printable, printable_json
 
+_OWN = "\n\t"
 _CLEAR_LINE = "\r\x1b[K"
 
 
 def say(text: str) -> None:
-    """Writes a result to standard output.
+    """Writes a result to standard output, line ends and tabs as they are, other signs that are not printed escaped.
 
     Raises:
         CommandError: it cannot be written, such as to a full disk.
         BrokenPipeError: nobody reads it any more.
     """
+    _say(printable(text, _OWN))
+
+
+def say_json(text: str) -> None:
+    """Writes a result that is JSON to standard output, and ends the line; raises as `say` does."""
+    _say(printable_json(text.rstrip("\n")) + "\n")
+
+
+def _say(text: str) -> None:
     try:
         _write(sys.stdout, text)
     except BrokenPipeError:
@@ -34,8 +48,17 @@ def say(text: str) -> None:
 
 def remark(text: str) -> None:
     """Writes a remark or an error to standard error, where that can still be written."""
-    with suppress(OSError):
-        _write(sys.stderr, f"freezer-ui: {text}\n")
+    _try_to_write(sys.stderr, printable(f"freezer-ui: {text}\n", _OWN))
+
+
+def show_traceback(text: str) -> None:
+    """Writes a traceback to standard error, where that can still be written."""
+    _try_to_write(sys.stderr, printable(text, _OWN))
+
+
+def show_help(text: str, stream: TextIO | None) -> None:
+    """Writes what argparse says, to standard error by default, where that can still be written."""
+    _try_to_write(stream or sys.stderr, printable(text, _OWN))
 
 
 def leave_output() -> None:
@@ -54,6 +77,7 @@ class ProgressLine:
         self._stream = stream
         self._started = self._phase_started = time.monotonic()
         self._latest = (0, 0)
+        self._passed_on = {"stdout": PassedOn(), "stderr": PassedOn()}
         self._decoders = {
             name: codecs.getincrementaldecoder(getattr(getattr(sys, name), "encoding", None) or "utf-8")(
                 "backslashreplace"
@@ -72,11 +96,15 @@ class ProgressLine:
         if total != self._latest[1] or done < self._latest[0]:
             self._phase_started = now
         self._latest = (done, total)
-        text = progress_text(message, done / total if total else 0.0, now - self._started, now - self._phase_started)
+        text = progress_text(
+            printable(message), done / total if total else 0.0, now - self._started, now - self._phase_started
+        )
         self._draw(text[: shutil.get_terminal_size().columns - 1])
 
     def pass_on(self, name: Literal["stdout", "stderr"], data: bytes) -> None:
         """Writes what the work printed to the stream of that name, and not into the line.
+
+        A terminal gets its colours, and is shown all other commands; a file or a pipe gets it as it is.
 
         Args:
             name: of the stream.
@@ -85,6 +113,8 @@ class ProgressLine:
         self.clear()
         stream = sys.stdout if name == "stdout" else sys.stderr
         text = self._decoders[name].decode(data)
+        if stream is not None and stream.isatty():
+            text = self._passed_on[name].shown(text)
         # Whoever reads the one stream may have enough, as `head` does, and a disk may be full; the work goes on.
         with suppress(OSError):
             _write(stream, text)
@@ -95,8 +125,7 @@ class ProgressLine:
 
     def _draw(self, text: str) -> None:
         if self._stream is not None:
-            self._stream.write(_CLEAR_LINE + text)
-            self._stream.flush()
+            _try_to_write(self._stream, _CLEAR_LINE + text)  # a terminal may have been closed
 
 
 @contextmanager
@@ -125,6 +154,11 @@ def progress_text(message: str, share: float, elapsed_s: float, phase_s: float) 
 def _clock(seconds: float) -> str:
     minutes, rest = divmod(round(seconds), 60)
     return f"{minutes}:{rest:02}"
+
+
+def _try_to_write(stream: TextIO | None, text: str) -> None:
+    with suppress(OSError):
+        _write(stream, text)
 
 
 def _write(stream: TextIO | None, text: str) -> None:

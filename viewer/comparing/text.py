@@ -15,7 +15,7 @@ from viewer.comparing.fates import fate_lines
 from viewer.comparing.kernels import kernel_lines
 from viewer.comparing.measured import error_lines, latency_lines
 from viewer.comparing.purposes import purpose_lines
-from viewer.stats import printable
+from viewer.printable import printable
 from viewer.view_models.failure import failure_message, failure_title
 from viewer.view_models.wording import bytes_delta_text, bytes_text, counts_text
 
