@@ -6,14 +6,21 @@ import asyncio
 import logging
 
 import pytest
+from tornado.websocket import WebSocketClosedError
 
 from viewer.dashboard.ending import is_fault
 
 
 @pytest.mark.parametrize(
-    ("error", "told"), [(asyncio.CancelledError(), False), (ConnectionResetError("gone"), True), (None, True)]
+    ("error", "told"),
+    [
+        (asyncio.CancelledError(), False),
+        (WebSocketClosedError(), False),
+        (ConnectionResetError("gone"), True),
+        (None, True),
+    ],
 )
-def test_a_message_that_the_end_cuts_off_is_no_fault(error: BaseException | None, told: bool) -> None:
+def test_a_message_that_is_cut_off_is_no_fault(error: BaseException | None, told: bool) -> None:
     information = error and (type(error), error, None)
     record = logging.LogRecord("tornado.application", logging.ERROR, "", 0, "Uncaught exception", None, information)
     assert is_fault(record) is told

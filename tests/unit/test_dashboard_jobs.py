@@ -19,7 +19,7 @@ from viewer.dashboard.jobs import MAX_ENDED, MAX_WAITING, Jobs
 from viewer.dashboard.library import Library
 from viewer.dashboard.requests import form_values
 from viewer.dashboard.site import Site
-from viewer.dashboard.state import PUSH_EVERY_S, State
+from viewer.dashboard.state import PUSH_EVERY_S, TOLD_PER_S, State
 
 STEP = fe.JobStep(0, "input", "input", "forward", None, True, 7)
 PROGRESS = fe.JobProgress("measuring latency", 3, 9, 4.5)
@@ -337,6 +337,27 @@ def test_sessions_are_told_at_once_and_then_seldom(
     stays, leaves = run(scenario())
     assert stays == [0, 100]
     assert leaves == [0]
+
+
+def test_many_sessions_are_told_less_often(launcher: Launcher, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("viewer.dashboard.state.TICK_S", 1e6)
+
+    async def scenario() -> list[float]:
+        state = State(Site(1), Library(tmp_path / "recent.json"), lambda call: call(), launcher, InProcess())
+        state.jobs.record(_request(tmp_path))
+        await asyncio.sleep(0)
+        waits = []
+        for count in (1, 1, 50):
+            for _ in range(count):
+                state.join(FakeSession())
+            state._push_jobs()
+            launcher.processes[0].tell(STEP)
+            assert state._push is not None
+            waits.append(state._push.when() - state._pushed_s)
+        await state.close()
+        return waits
+
+    assert run(scenario()) == pytest.approx([PUSH_EVERY_S, PUSH_EVERY_S, 52 / TOLD_PER_S])
 
 
 def test_a_finished_recording_becomes_a_recent_trace(launcher: Launcher, tmp_path: Path) -> None:

@@ -48,5 +48,10 @@ class EndSignals:
 
 
 def is_fault(record: logging.LogRecord) -> bool:
-    """Whether a record tells of more than that the server's end cut off what it was sending."""
-    return not (record.exc_info and isinstance(record.exc_info[1], asyncio.CancelledError))
+    """Whether a record tells of more than that what was being sent was cut off: by the server's end, or a closed page.
+
+    A write to a websocket that is closed meanwhile fails in a task that nobody awaits (tornado 6.6).
+    """
+    from tornado.websocket import WebSocketClosedError  # this module is loaded before the server is
+
+    return not (record.exc_info and isinstance(record.exc_info[1], asyncio.CancelledError | WebSocketClosedError))

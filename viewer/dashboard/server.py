@@ -72,7 +72,8 @@ def run(
         prepare: called before the first request is answered.
     """
     quieten()
-    logging.getLogger("tornado.application").addFilter(is_fault)
+    for name in ("tornado.application", "asyncio"):
+        logging.getLogger(name).addFilter(is_fault)
     hide_tokens(tuple(filter(None, (options.token, options.launch))))
     raise_descriptor_limit()
     # Panel's many objects stay; without going through them again and again, a large trace loads a quarter faster.

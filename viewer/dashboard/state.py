@@ -24,6 +24,9 @@ Value = Literal["site", "library", "jobs"]
 PUSH_EVERY_S: Final = 0.2
 """The least time between two updates of the recordings."""
 
+TOLD_PER_S: Final = 25
+"""How many sessions hear of the recordings in a second at most: each takes milliseconds of the server's only thread."""
+
 TICK_S: Final = 1.0
 """How often the elapsed time of a running recording is told when nothing else happens."""
 
@@ -100,7 +103,12 @@ class State:
     def _jobs_changed(self) -> None:
         """Tells the recordings at once if the last time is long enough ago, else as soon as it is."""
         loop = asyncio.get_running_loop()
-        self._push_at(loop, max(loop.time(), self._pushed_s + PUSH_EVERY_S))
+        self._push_at(loop, max(loop.time(), self._pushed_s + self._pause_s))
+
+    @property
+    def _pause_s(self) -> float:
+        """The least time between two updates; many sessions are told less often, or they would wait for all else."""
+        return max(PUSH_EVERY_S, len(self._sessions) / TOLD_PER_S)
 
     def _push_at(self, loop: asyncio.AbstractEventLoop, when_s: float) -> None:
         if self._push is not None:
@@ -114,7 +122,7 @@ class State:
         self._push, self._pushed_s = None, loop.time()
         self.tell("jobs")
         if self.jobs.running:
-            self._push_at(loop, loop.time() + TICK_S)
+            self._push_at(loop, loop.time() + max(TICK_S, self._pause_s))
 
     async def rendered(self, kind: Kind, paths: tuple[Path, ...]) -> Payload:
         """Returns what is made of one trace, or of two; made once for each version of the files.
