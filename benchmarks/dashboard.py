@@ -26,7 +26,7 @@ STARTS = 3
 PAGES = 8
 ROUNDS = 3
 FORGET_S = 36
-"""Bokeh looks every 17 s for sessions that nobody has used for 15 s."""
+"""The server looks every few seconds for sessions that nobody has used for 30 s."""
 
 
 @dataclass(frozen=True, slots=True)

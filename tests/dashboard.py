@@ -49,7 +49,7 @@ class RunningServer:
         return {"Cookie": self.ask(f"/?token={self.token}").headers["Set-Cookie"].partition(";")[0]}
 
     def page_id(self) -> str:
-        """The id of a page that is opened for it; without a websocket it is kept for some 15 s."""
+        """The id of a page that is opened for it; without a websocket it is kept for some 30 s."""
         text = self.ask("/", self.cookie).body.decode()
         return str(json.loads(text.partition('id="session">')[2].partition("</script>")[0])["page"])
 

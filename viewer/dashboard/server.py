@@ -11,7 +11,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import panel as pn
 from bokeh.server.server import BaseServer
@@ -35,6 +35,9 @@ from viewer.dashboard.state import State
 from viewer.dashboard.upload_store import PageUploads, UploadLimits, UploadStore
 from viewer.dashboard.uploads import UploadHandler
 from viewer.dashboard.web import GuardedTornado
+
+UNUSED_MS: Final = 30_000
+"""How long a session lasts without a websocket; a busy machine takes more than Bokeh's 15 s from page to websocket."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,6 +124,8 @@ class DashboardServer:
             extra_websocket_origins=["*"],  # the guard has looked at the Origin already
             secret_key=secrets.token_bytes(32),
             sign_sessions=True,
+            unused_session_lifetime_milliseconds=UNUSED_MS,
+            check_unused_sessions_milliseconds=UNUSED_MS // 8,
             # Else the page would hold, in its session's token, the cookie that scripts must not see.
             include_headers=[],
             include_cookies=[],

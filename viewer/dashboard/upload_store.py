@@ -1,7 +1,7 @@
 """What the pages have uploaded: how much in all, whose it is, and when it goes.
 
 A file goes when the last page that uses it is gone and no recording needs it. Bokeh keeps a session without a
-connection for some 15 s, so a page that is loaded again can take over what its predecessor uploaded.
+connection for some 30 s, so a page that is loaded again can take over what its predecessor uploaded.
 """
 
 from __future__ import annotations
