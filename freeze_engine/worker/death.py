@@ -73,11 +73,14 @@ def cancelled_text(place: Place) -> str:
     stage, name, method = place
     if not name:
         return "cancelled"
-    if stage == BUILD:
-        return f"cancelled while {name}"
-    if stage == MEASURE:
-        return f"cancelled while {'measuring ' if ': ' in name else ''}{name}"
+    if stage in (BUILD, MEASURE):
+        return f"cancelled while {doing_text(stage, name)}"
     return f"cancelled in {name} of {method}" if method else f"cancelled in {name}"
+
+
+def doing_text(stage: str, name: str) -> str:
+    """Returns what goes on at a place that is no pass, such as ``measuring latency: round 3 of 80``."""
+    return f"measuring {name}" if stage == MEASURE and ": " in name else name
 
 
 def write_death(death: Death, folder: Path) -> None:

@@ -9,7 +9,7 @@ from freeze_engine.backends.torchscript.post_mortem import Place, recovered
 from freeze_engine.serde import load
 from freeze_engine.trace import Failure, Notice, Step, Trace
 from freeze_engine.worker.child import Send
-from freeze_engine.worker.death import BUILD, CANCELLED, MEASURE, Death, cancelled_text, read_death
+from freeze_engine.worker.death import BUILD, CANCELLED, MEASURE, Death, cancelled_text, doing_text, read_death
 from freeze_engine.worker.events import JobEnded, event_line
 from freeze_engine.worker.journal import read_now, read_remains
 from freeze_engine.worker.output import write_output
@@ -75,7 +75,9 @@ def _written(trace: Trace, place: Place, messages: tuple[str, ...], death: Death
     said = "\n".join((*messages, *printed))
     notices = (*trace.notices, *((Notice("last_words", f"The last that was logged:\n{said}", last),) if said else ()))
     write_output(replace(trace, failure=failure, notices=notices), death.output, folder)
-    where = f"while {name}" if stage == BUILD else f"in {name} of {method}" if method else f"in {name}"
+    where = f"in {name} of {method}" if method else f"in {name}"
+    if stage in (BUILD, MEASURE):
+        where = f"while {doing_text(stage, name)}"
     return JobEnded(death.outcome, death.output, _text(death, place, where), name, (*messages, *printed))
 
 

@@ -78,6 +78,7 @@ def _recorded(request: RecordRequest, watcher: _JobWatcher) -> JobEnded:
 
     watcher.progress("loading the model", 0, 0)
     model = _loaded(request)
+    watcher.progress("making the inputs", 0, 0)
     inputs = make_inputs(wanted, device=request.device or "cpu", trusted=request.trusted) if wanted else model.inputs
     if isinstance(options, TorchScriptOptions):
         options = replace(options, preserved_attrs=options.preserved_attrs or model.preserved_attrs)

@@ -350,6 +350,26 @@ def test_a_death_while_measuring_leaves_the_trace_before_it(output):
     assert trace.attribute("norm.weight").fate != "preserved"
 
 
+@pytest.mark.parametrize(
+    ("model", "told", "fields"),
+    [
+        ("dying_in_first_run", "running the model once", {}),
+        ("dying_in_saving", "saving and loading", {}),
+        ("dying_in_later_run", "measuring numerics: ", {"measure": fe.Measure(latency=False, memory=False)}),
+        ("dying_in_later_run", "measuring latency: ", {"measure": fe.Measure(numerics=False, memory=False)}),
+        ("dying_in_check", "measuring check: stale_weights", {"measure": None, "checks": ("stale_weights",)}),
+    ],
+)
+def test_a_death_after_the_freeze_names_what_ran(model, told, fields, output):
+    ended = Job(output, model, **fields).run()
+    assert (ended.outcome, ended.trace) == ("crashed", output)
+    assert ended.message.startswith(f"{SEGFAULT}, while {told}")
+    assert ended.message == f"{SEGFAULT}, while {told.partition(ended.died_in[:4])[0]}{ended.died_in}"
+    trace = fe.load(output)
+    assert (trace.failure.type, trace.failure.stage, trace.failure.name) == ("SIGSEGV", "measure", ended.died_in)
+    assert trace.steps
+
+
 def test_a_death_before_the_freeze_leaves_no_trace(output):
     ended = Job(output, "dying_at_once").run()
     assert (ended.outcome, ended.trace, ended.died_in) == ("crashed", None, "loading the model")

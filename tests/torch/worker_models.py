@@ -107,6 +107,47 @@ def raising():
     raise LookupError("no weights here\nsee the manual")
 
 
+class Dying(Net):
+    """Ends the process in the call of a given number."""
+
+    def __init__(self, calls):
+        super().__init__()
+        self.left = calls
+
+    def forward(self, x):
+        x = self._count(x)
+        return self.norm(self.conv(x)).relu()
+
+    @torch.jit.ignore
+    def _count(self, x):
+        self.left -= 1
+        if self.left == 0:
+            ctypes.string_at(0)
+        return x
+
+
+def dying_in_first_run():
+    return Dying(1).eval(), INPUTS
+
+
+def dying_in_later_run():
+    return Dying(2).eval(), INPUTS
+
+
+def dying_in_saving():
+    from freeze_engine.backends.torchscript import measuring
+
+    measuring.memory_ledger = lambda *_: ctypes.string_at(0)
+    return plain()
+
+
+def dying_in_check():
+    from freeze_engine.checks import running
+
+    running._CHECKS["stale_weights"] = lambda *_: ctypes.string_at(0)
+    return plain()
+
+
 def dying_at_once():
     ctypes.string_at(0)
 

@@ -60,8 +60,10 @@ def measure_steps(recorder: Recorder, subject: Subject, measure: Measure, progre
         measure: what to measure.
         progress: told how far it is.
     """
+    progress = progress or (lambda message, done, total: None)
+    progress("running the model once", 0, 1)
     restore = _written(subject) if measure.latency or measure.numerics or measure.memory else None
-    measuring = _Measuring(recorder, subject, measure, progress or (lambda message, done, total: None), restore)
+    measuring = _Measuring(recorder, subject, measure, progress, restore)
     measuring.weigh()
     if measure.threads is not None:
         recorder.add_setting(SETTING, str(measure.threads))
@@ -105,6 +107,7 @@ class _Measuring:
             return
         if isinstance(self.subject.eager, torch.jit.ScriptModule):
             self._notice("reference_is_scripted", "No eager module was given: the scripted one stands for it.")
+        self.progress("preparing to run the steps", 0, 1)
         baselines = self._baselines()
         candidates = [*steps, *baselines]
         candidates = [replace(each, reset=joined(each.reset, self.restore)) for each in candidates]
