@@ -221,7 +221,7 @@ def test_triton_kernels_are_timed_by_the_device():
         assert all(kernel.time_ns is not None for kernel in program.kernels)
 
 
-def test_code_out_of_a_cache_has_kernels_and_no_nodes():
+def test_code_out_of_a_cache_has_kernels_and_no_nodes(kernel_nodes: None):
     class Plain(nn.Module):
         def forward(self, x: Tensor) -> Tensor:
             return x.sin() + 1
@@ -280,6 +280,7 @@ def test_a_c_plus_plus_wrapper_has_the_kernels_that_inductor_told_of():
         ({"kernels": [RawKernel("cpp_fused_relu_0", ())]}, False),
     ],
 )
+@pytest.mark.usefixtures("kernel_nodes")
 def test_it_is_said_where_torch_tells_of_no_kernel_what_it_computes(known: dict[str, Any], told: bool) -> None:
     compiled: Any = SimpleNamespace(**{"cached": False, "kernels": []} | known)
     found = [notice.message for notice in untold_kernels(compiled, small_trace().programs)]
