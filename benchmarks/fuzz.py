@@ -1,8 +1,9 @@
 """Gives altered trace files to everything that reads a trace: each is refused as documented, or shown without an error.
 
-Run from the project's root: ``python -m benchmarks.fuzz [N] [--seed S] [--first F] [--again NAME]``. A failure is
-printed with the name of its input; ``--again NAME`` repeats that one. What is found and mended is kept in
-``tests/corpus/kept.txt``, which the tests try again.
+Run from the project's root: ``python -m benchmarks.fuzz [N] [--seed S] [--first F] [--everything] [--again NAME]``. A
+failure is printed with the name of its input; ``--again NAME`` repeats that one. What is found and mended is kept in
+``tests/corpus/kept.txt``, which the tests try again. The figures until then are printed every 1,000 inputs and after
+Ctrl-C.
 """
 
 from __future__ import annotations
@@ -12,11 +13,13 @@ import resource
 import sys
 import time
 from collections import Counter
+from dataclasses import dataclass, field
 
 from tests.fuzzing.trying import input_name, outcome_of
 
 INPUTS = 100_000
 _SHOWN = 25
+_TOLD_EVERY = 1000
 _SLOW_S = 10.0
 
 
@@ -26,41 +29,66 @@ def main(words: list[str] | None = None) -> int:
     parser.add_argument("count", nargs="?", type=int, default=INPUTS, metavar="N", help="how many inputs")
     parser.add_argument("--seed", type=int, default=0, metavar="S", help="what chooses the inputs (default: 0)")
     parser.add_argument("--first", type=int, default=0, metavar="F", help="number of the first one, to go on from")
+    parser.add_argument("--everything", action="store_true", help="give each input to the costly readers, too")
     parser.add_argument("--again", metavar="NAME", help="repeat one input, with every reader")
     arguments = parser.parse_args(words)
     if arguments.again:
         outcome = outcome_of(arguments.again, thorough=True)
         print(outcome.failure or f"nothing found; it {'loads' if outcome.loaded else 'is refused'}")
         return int(outcome.failure is not None)
-    return _run(range(arguments.first, arguments.first + arguments.count), arguments.seed)
+    numbers = range(arguments.first, arguments.first + arguments.count)
+    tally = _Tally(f"seed {arguments.seed}, from {arguments.first:,}")
+    try:
+        for number in numbers:
+            tally.try_one(input_name(arguments.seed, number), arguments.everything)
+            if tally.tried % _TOLD_EVERY == 0:
+                print(tally.text(), flush=True)
+    except KeyboardInterrupt:
+        print("interrupted", flush=True)
+    print(tally.text())
+    return int(bool(tally.found))
 
 
-def _run(numbers: range, seed: int) -> int:
-    found: Counter[str] = Counter()
-    loaded = 0
-    slowest_s, slowest = 0.0, ""
-    for number in numbers:
-        name = input_name(seed, number)
+@dataclass(slots=True)
+class _Tally:
+    """What was tried and found.
+
+    Attributes:
+        inputs: which these are, in words.
+        found: how often, by the last lines of the traceback.
+    """
+
+    inputs: str
+    tried: int = 0
+    loaded: int = 0
+    found: Counter[str] = field(default_factory=Counter)
+    slowest: tuple[float, str] = (0.0, "")
+
+    def try_one(self, name: str, thorough: bool) -> None:
+        """Tries an input, and prints what it breaks, each place once."""
         begun_s = time.process_time()
-        outcome = outcome_of(name)
+        outcome = outcome_of(name, thorough=thorough)
         taken_s = time.process_time() - begun_s
-        if taken_s > slowest_s:
-            slowest_s, slowest = taken_s, name
-        loaded += outcome.loaded
+        self.tried += 1
+        self.loaded += outcome.loaded
+        self.slowest = max(self.slowest, (taken_s, name))
         failure = outcome.failure or (f"more than {_SLOW_S:g} s of CPU\n{name}" if taken_s > _SLOW_S else None)
         if failure is None:
-            continue
+            return
         where = "\n".join(failure.strip().splitlines()[-3:])
-        if not found[where] and len(found) < _SHOWN:
+        if not self.found[where] and len(self.found) <= _SHOWN:
             print(f"{failure}\nrepeat it: python -m benchmarks.fuzz --again {name}\n", flush=True)
-        found[where] += 1
-    peak_bytes = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss << 10
-    print(
-        f"{len(numbers):,} inputs from seed {seed} (first {numbers.start:,}): {loaded:,} load, the rest is refused; "
-        f"{sum(found.values()):,} failures at {len(found)} places; slowest {slowest_s:.1f} s ({slowest}); "
-        f"peak {peak_bytes / 1e6:,.0f} MB"
-    )
-    return int(bool(found))
+        self.found[where] += 1
+
+    def text(self) -> str:
+        """Returns the figures."""
+        peak_bytes = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss << 10
+        slowest_s, slowest = self.slowest
+        return (
+            f"{self.tried:,} inputs ({self.inputs}): {self.loaded:,} load, the rest is refused; "
+            f"{self.found.total():,} failures at {len(self.found)} places; slowest {slowest_s:.1f} s ({slowest}); "
+            f"peak {peak_bytes / 1e6:,.0f} MB"
+        )
 
 
 if __name__ == "__main__":

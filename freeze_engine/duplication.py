@@ -79,7 +79,7 @@ _Held = dict[tuple[object, ...], dict[str, list[Node]]]
 """For each content, the nodes that hold it, by storage."""
 
 _Paths = dict[tuple[str, str], tuple[str, ...]]
-"""``(method, value)`` -> paths of the attributes that the constant holds."""
+"""``(method, value)`` -> paths of the attributes that the constant holds; no method for names that are paths."""
 
 
 def _equal(before: _Indexed, after: _Indexed, step: Step, paths: _Paths) -> Iterator[Duplicate]:
@@ -129,8 +129,11 @@ def _counterparts(
     for rewrite in rewrites:
         gone = [old[name] for name in rewrite.consumed if name in old and name not in new]
         come = [new[name] for name in rewrite.produced if name in new and name not in old]
+        by_op: defaultdict[str, list[Node]] = defaultdict(list)
+        for node in come:
+            by_op[node.op].append(node)
         for node in gone:
-            alike = [other for other in come if other.op == node.op]
+            alike = by_op.get(node.op, [])
             if len(alike) == 1 and not node.constant:
                 yield node, alike[0]
 
@@ -139,7 +142,8 @@ def _duplicate(
     step: Step, kind: Literal["equal", "copied", "split"], nodes: list[Node], nbytes: int, paths: _Paths
 ) -> Duplicate:
     names = tuple(dict.fromkeys(node.outputs[0].name for node in nodes))
-    attributes = {path for name in names for path in paths.get((step.method, name), ())}
+    places = [(method, name) for name in names for method in (step.method, "")]
+    attributes = {path for place in places for path in paths.get(place, ())}
     return Duplicate(step.index, step.method, kind, names, tuple(sorted(attributes)), nbytes)
 
 
@@ -188,6 +192,5 @@ def _paths(trace: Trace) -> _Paths:
     for fate in trace.attributes:
         for location in fate.locations:
             found[location.method, location.value] += (fate.path,)
-        for method in trace.methods:
-            found[method, f"self.{fate.path}"] += (fate.path,)
+        found["", f"self.{fate.path}"] += (fate.path,)
     return found

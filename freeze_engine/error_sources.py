@@ -61,12 +61,15 @@ def error_split(trace: Trace) -> tuple[ErrorSplit, ...]:
     Returns:
         One entry for each method with steps that were compared.
     """
+    past = past_tolerance(trace)
     return tuple(
-        _split(trace, method, steps) for method in trace.methods if (steps := _compared(trace.method_steps(method)))
+        _split(trace, method, steps, past.get((method, "eager")))
+        for method in trace.methods
+        if (steps := _compared(trace.method_steps(method)))
     )
 
 
-def _split(trace: Trace, method: str, steps: list[Step]) -> ErrorSplit:
+def _split(trace: Trace, method: str, steps: list[Step], first_past: int | None) -> ErrorSplit:
     eager = next((baseline.numerics for baseline in trace.baselines if baseline.name == "eager"), ())
     double = [entry for entry in eager if entry.reference == "float64" and entry.error is None]
     return ErrorSplit(
@@ -76,7 +79,7 @@ def _split(trace: Trace, method: str, steps: list[Step]) -> ErrorSplit:
         frozen=largest_error(steps[-1].numerics, "eager"),
         added=_added(steps),
         present_close=all(entry.close for entry in double) if double else None,
-        first_past=past_tolerance(trace).get((method, "eager")),
+        first_past=first_past,
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from dataclasses import dataclass, replace
 
 from freeze_engine.diff import diff_snapshots
@@ -79,13 +79,16 @@ def step_metrics(trace: Trace) -> tuple[StepMetrics, ...]:
         new = old if step.graph is before.graph else op_counts(step.graph)
         plain.append(_graph_metrics(before, step, old, new))
         latest[step.method] = (step, new)
-    changes, past = latency_changes(trace), past_tolerance(trace)
+    changes: defaultdict[int, list[LatencyChange]] = defaultdict(list)
+    for change in latency_changes(trace):
+        changes[change.step].append(change)
+    past: defaultdict[int, list[str]] = defaultdict(list)
+    for (_, reference), index in past_tolerance(trace).items():
+        past[index].append(reference)
     return tuple(
-        replace(
-            entry,
-            latency_changes=tuple(change for change in changes if change.step == entry.step),
-            past_tolerance=tuple(reference for (_, reference), index in past.items() if index == entry.step),
-        )
+        replace(entry, latency_changes=tuple(changes[entry.step]), past_tolerance=tuple(past[entry.step]))
+        if entry.step in changes or entry.step in past
+        else entry
         for entry in plain
     )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict, deque
+from collections import Counter, defaultdict, deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -174,16 +174,18 @@ def matched_kernels(
     """
     same = dict(_same(first, second))
     ones = [index for index in range(len(first)) if index not in same]
-    others = [index for index in range(len(second)) if index not in same.values()]
+    taken = set(same.values())
+    others = [index for index in range(len(second)) if index not in taken]
     links = {(one, other) for one, other in _best(ones, others, first, second)}
     links |= {(one, other) for other, one in _best(others, ones, second, first)}
+    linked = _Links(links)
     left = set(others)
     for start in range(len(first)):
         if start in same:
             yield (start,), (same[start],), True
             continue
-        found, partners = _linked(start, links)
-        if min(found) < start:
+        found, partners = linked.with_one(start)
+        if not found:
             continue  # told with an earlier one
         left -= partners
         yield tuple(sorted(found)), tuple(sorted(partners)), False
@@ -203,31 +205,52 @@ def _same(first: Sequence[Kernel], second: Sequence[Kernel]) -> Iterator[tuple[i
 def _best(
     places: Sequence[int], partners: Sequence[int], kernels: Sequence[Kernel], others: Sequence[Kernel]
 ) -> Iterator[tuple[int, int]]:
-    """Yields each kernel with the other that it has most in common with."""
+    """Yields each kernel with the other that it has most in common with, the first of several."""
+    places_of: defaultdict[tuple[str, str], list[int]] = defaultdict(list)
+    for partner in partners:
+        for key in _work(others[partner]):
+            places_of[key].append(partner)
     for place in places:
-        shares = [(_share(kernels[place], others[partner]), -partner) for partner in partners]
-        share, partner = max(shares, default=(0.0, 0))
-        if share > 0:
+        common = Counter(partner for key in _work(kernels[place]) for partner in places_of.get(key, ()))
+        size = len(_work(kernels[place]))
+        shares = ((count / (size + len(_work(others[at])) - count), -at) for at, count in common.items())
+        _, partner = max(shares, default=(0.0, 1))
+        if partner <= 0:
             yield place, -partner
 
 
-def _share(one: Kernel, other: Kernel) -> float:
-    """Returns how much of two kernels' work is common: 1 for the same nodes, 0 for none."""
-    if not one.origins and not other.origins:
-        return float(_plain_name(one) == _plain_name(other))
-    common = len({*one.origins} & {*other.origins})
-    return common / len({*one.origins} | {*other.origins})
+def _work(kernel: Kernel) -> set[tuple[str, str]]:
+    """Returns what a kernel computes: the nodes that it comes from, or its name where these are unknown."""
+    if not kernel.origins:
+        return {("name", _plain_name(kernel))}
+    return {("node", origin) for origin in kernel.origins}
 
 
-def _linked(start: int, links: set[tuple[int, int]]) -> tuple[set[int], set[int]]:
-    """Returns the kernels of both programs that are linked with one of the first, directly or through others."""
-    ones, others = {start}, set[int]()
-    while True:
-        found = {other for one, other in links if one in ones}
-        back = {one for one, other in links if other in found} | ones
-        if (back, found) == (ones, others):
-            return ones, others
-        ones, others = back, found
+class _Links:
+    """Kernels of two programs that belong together, directly or through others; each is handed out once."""
+
+    def __init__(self, links: Iterable[tuple[int, int]]) -> None:
+        self._others: defaultdict[int, list[int]] = defaultdict(list)
+        self._ones: defaultdict[int, list[int]] = defaultdict(list)
+        for one, other in links:
+            self._others[one].append(other)
+            self._ones[other].append(one)
+        self._told: set[int] = set()
+
+    def with_one(self, start: int) -> tuple[set[int], set[int]]:
+        """Returns all that are linked with a kernel of the first program; nothing where that was handed out before."""
+        if start in self._told:
+            return set(), set()
+        ones, others, waiting = {start}, set[int](), [start]
+        while waiting:
+            for other in self._others.get(waiting.pop(), ()):
+                if other not in others:
+                    others.add(other)
+                    fresh = set(self._ones[other]) - ones
+                    ones |= fresh
+                    waiting += fresh
+        self._told |= ones
+        return ones, others
 
 
 def _group(ones: tuple[int, ...], others: tuple[int, ...], same: bool) -> KernelGroup:

@@ -6,15 +6,15 @@ that does, and the recorder is tested against them.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from itertools import pairwise
+from collections.abc import Iterable, Iterator
+from itertools import chain, pairwise
 
 from freeze_engine.errors import InvalidTraceError
 from freeze_engine.rules.graphs import nesting_problem
 from freeze_engine.rules.references import References, graphs_of
 from freeze_engine.rules.texts import plain_text
 from freeze_engine.rules.values import value_problems
-from freeze_engine.trace import Trace
+from freeze_engine.trace import Latency, Payoff, Trace
 
 _SHOWN = 20
 
@@ -45,7 +45,10 @@ def problems(trace: Trace) -> tuple[str, ...]:
     - In a snapshot, node ids and value names are unique, nested blocks included, and every use is defined
       before it: a block sees what encloses it, a block with a scope only what it receives itself. Blocks nest
       80 deep at most.
-    - Rewrites, writes, near misses and evidence name nodes of the snapshots they speak of.
+    - Rewrites, writes, near misses and evidence name nodes of the snapshots they speak of; alias sets name values
+      of theirs, or ``WILDCARD for type …``.
+    - No two baselines have the same name, no two passes of the ablation the same stage and name, and nothing has two
+      latencies on one device.
     - Attributes are sorted by path, which is unique; a reason stands with ``preserved`` and only there.
     - Locations name values of the method's final graph; step indices are in range.
     - Kernels name nodes of the last graph of their program's method, and origins of its first.
@@ -55,7 +58,7 @@ def problems(trace: Trace) -> tuple[str, ...]:
     """
     unfit = (*_numbered(trace), *_nested(trace))
     # The rules below look steps up by their number, and nodes up by recursion.
-    found = unfit or (*value_problems(trace), *_fates(trace), *References(trace).problems())
+    found = unfit or (*value_problems(trace), *_fates(trace), *_measured_once(trace), *References(trace).problems())
     return tuple(map(plain_text, found))
 
 
@@ -78,3 +81,23 @@ def _fates(trace: Trace) -> Iterator[str]:
     for fate in trace.attributes:
         if (fate.fate == "preserved") != (fate.reason is not None):
             yield f"attribute {fate.path!r}: is {fate.fate} with the reason {fate.reason}"
+
+
+def _measured_once(trace: Trace) -> Iterator[str]:
+    yield from _repeated("baseline {}", (baseline.name for baseline in trace.baselines))
+    yield from _repeated("ablation of {0[0]} / {0[1]}", ((entry.stage, entry.name) for entry in trace.ablation))
+    measured: Iterator[tuple[str, tuple[Latency, ...] | tuple[Payoff, ...]]] = chain(
+        ((f"step {step.index} ({step.name})", step.latency) for step in trace.steps if len(step.latency) > 1),
+        ((f"baseline {baseline.name}", baseline.latency) for baseline in trace.baselines),
+        ((f"ablation of {entry.stage} / {entry.name}", entry.latency) for entry in trace.ablation),
+    )
+    for what, latencies in measured:
+        yield from (f"{what}, latency on {problem}" for problem in _repeated("{}", (each.device for each in latencies)))
+
+
+def _repeated(what: str, names: Iterable[object]) -> Iterator[str]:
+    seen: set[object] = set()
+    for name in names:
+        if name in seen:
+            yield f"{what.format(name)}: is there twice"
+        seen.add(name)

@@ -7,7 +7,7 @@ from typing import Literal
 
 from freeze_engine.expectations.finding import Finding, step_text
 from freeze_engine.final_figures import FinalFigures, final_figures
-from freeze_engine.trace import Numerics, Step, Trace
+from freeze_engine.trace import Numerics, Rewrite, Step, Trace
 
 _Reference = Literal["eager", "float64"]
 _MEASURE = "Record it with inputs, and with numerics measured (no --no-numerics; fe.Measure(numerics=True))."
@@ -99,6 +99,12 @@ def _first(trace: Trace, reference: _Reference, accepts: Callable[[Numerics], bo
 def _folds(trace: Trace, step: Step) -> str:
     if trace.before(step) is None:
         return ", before anything was frozen"
-    kinds = [f"{rewrite.kind} of {', '.join(rewrite.modules) or rewrite.produced[0]}" for rewrite in step.rewrites]
+    kinds = [f"{rewrite.kind} of {_place(rewrite)}" for rewrite in step.rewrites]
     more = f" and {len(kinds) - 4} more" if len(kinds) > 4 else ""
     return f": {'; '.join(kinds[:4])}{more}" if kinds else ""
+
+
+def _place(rewrite: Rewrite) -> str:
+    # A dropout of the top module has no submodule, and produces nothing.
+    nodes = rewrite.produced or rewrite.consumed
+    return ", ".join(rewrite.modules) or (nodes[0] if nodes else "the top module")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterator
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
@@ -84,12 +85,13 @@ def _fates(fates: list[AttributeFate]) -> str:
 
 def _innermost(fates: list[AttributeFate]) -> list[AttributeFate]:
     """Leaves out submodules that stay only for what in them does."""
-    paths = [fate.path for fate in fates]
-    return [
-        fate
-        for fate in fates
-        if fate.kind != "submodule" or not any(path.startswith(f"{fate.path}.") for path in paths)
-    ]
+    paths = sorted(fate.path for fate in fates)
+
+    def is_empty(path: str) -> bool:
+        first = bisect_left(paths, f"{path}.")
+        return first == len(paths) or not paths[first].startswith(f"{path}.")
+
+    return [fate for fate in fates if fate.kind != "submodule" or is_empty(fate.path)]
 
 
 def _why(trace: Trace, fate: AttributeFate) -> Iterator[str]:

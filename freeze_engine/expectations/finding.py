@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from freeze_engine.trace import SourceRef, Step, Trace
+from freeze_engine.trace import Node, SourceRef, Step, Trace
 
 Outcome = Literal["ok", "failed", "cannot tell"]
 
@@ -56,21 +56,15 @@ def source_text(trace: Trace, source: SourceRef | None) -> str:
     """Returns ``file:line``, followed by what stands there if the trace has it; empty for no source."""
     if source is None:
         return ""
-    for kept in trace.sources:
-        offset = source.line - kept.first_line
-        if kept.file == source.file and 0 <= offset < len(kept.lines):
-            return f"{source.file}:{source.line}: {kept.lines[offset].strip()}"
-    return f"{source.file}:{source.line}"
+    line = trace.source_line(source)
+    return f"{source.file}:{source.line}" + ("" if line is None else f": {line.strip()}")
 
 
-def node_source(trace: Trace, step: Step, node_id: str) -> str:
-    """Returns the `source_text` of a node of the graph after a step, or of the one before where it is gone."""
+def step_nodes(trace: Trace, step: Step) -> dict[str, Node]:
+    """Returns the nodes of the graph after a step by their ids, and those of the one before that are gone."""
     earlier = trace.before(step)
-    for one in (step, earlier):
-        for node in one.graph.walk() if one is not None else ():
-            if node.id == node_id:
-                return source_text(trace, node.source)
-    return ""
+    before = earlier.graph.walk() if earlier is not None else ()
+    return {node.id: node for node in (*before, *step.graph.walk())}
 
 
 def counted(number: int, noun: str) -> str:

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from freeze_engine.errors import FreezerError
-from freeze_engine.expectations.finding import Finding, counted, node_source, step_text
+from freeze_engine.expectations.finding import Finding, counted, source_text, step_nodes, step_text
 from freeze_engine.spelling import did_you_mean
-from freeze_engine.trace import NearMiss, Trace
+from freeze_engine.trace import NearMiss, Node, Trace
 
 #: Kinds of TorchScript, all of them, and the ones of Inductor's that are not named after a pattern of torch's.
 FOLD_KINDS: Final = (
@@ -83,7 +83,8 @@ def folded(trace: Trace, fold: FoldCount) -> Finding:
         return Finding("expect_folded", wanted, "cannot tell", told, (), doubt)
     if not failed:
         return Finding("expect_folded", wanted, "ok", told, tuple(_where(trace, fold.kind)))
-    evidence = [line for miss in missed for line in _near_miss(trace, miss)]
+    nodes = {index: step_nodes(trace, trace.steps[index]) for index in {miss.step for miss in missed}}
+    evidence = [line for miss in missed for line in _near_miss(trace, miss, nodes[miss.step].get(miss.node))]
     if happened == 0 and not missed:
         others = ", ".join(f"{kind} ({number})" for kind, number in sorted(kinds.items())) or "none"
         evidence = [f"nothing was seen that could be folded so; folds of this freeze: {others}"]
@@ -120,11 +121,11 @@ def _where(trace: Trace, kind: str) -> Iterator[str]:
             yield f"{len(modules)} by {step_text(step)}" + (f": {'; '.join(names[:6])}" if names else "")
 
 
-def _near_miss(trace: Trace, miss: NearMiss) -> Iterator[str]:
+def _near_miss(trace: Trace, miss: NearMiss, node: Node | None) -> Iterator[str]:
     step = trace.steps[miss.step]
     beside = f" next to %{miss.neighbour}" if miss.neighbour else ""
     yield f"%{miss.node}{beside}, {step_text(step)}: {miss.reason}"
     yield f"  {miss.detail}"
-    place = node_source(trace, step, miss.node)
+    place = source_text(trace, None if node is None else node.source)
     if place:
         yield f"  at {place}"

@@ -20,7 +20,7 @@ def chosen_devices(wanted: Iterable[str], tensors: Iterable[object]) -> tuple[tu
         The devices, and a notice for each that was wanted in vain.
     """
     own = tuple(sorted({str(tensor.device) for tensor in tensors if isinstance(tensor, torch.Tensor)})) or ("cpu",)
-    asked = tuple("cuda:0" if device == "cuda" else device for device in wanted) or own
+    asked = tuple(dict.fromkeys("cuda:0" if device == "cuda" else device for device in wanted)) or own
     notices = tuple(
         Notice(
             "device_not_measured",

@@ -13,6 +13,9 @@ from itertools import chain
 from freeze_engine.rules.graphs import GraphNames, graph_problems
 from freeze_engine.trace import AttributeFate, Evidence, GraphSnapshot, Program, Step, Trace
 
+WILDCARD = "WILDCARD"
+"""What the name of memory begins with that torch knows only by its type."""
+
 
 class References:
     """Checks every snapshot of a trace, and all that names its nodes and values.
@@ -54,9 +57,7 @@ class References:
             self._graphs.add(id(step.graph))
             yield from (f"{where}{problem}" for problem in graph_problems(step.graph))
         yield from (f"{where}, {problem}" for problem in _rewritten(step, names, earlier))
-        for write in step.aliases.writes if step.aliases else ():
-            if write.node not in names.ids:
-                yield f"{where}, node {write.node}: writes memory, but is not in the graph"
+        yield from (f"{where}, {problem}" for problem in _aliases(step, names))
         for found, what, ids in self._nodes.pop(step.index, ()):
             found += (f"{what}: step {step.index} has no node {name!r}" for name in ids if name not in names.ids)
         for found, what, value in self._values.pop(step.index, ()):
@@ -137,6 +138,20 @@ def _rewritten(step: Step, names: GraphNames, earlier: GraphNames | None) -> Ite
         for name in rewrite.produced:
             if name not in names.ids:
                 yield f"node {name}: produced by {rewrite.kind}, but not in the graph after"
+
+
+def _aliases(step: Step, names: GraphNames) -> Iterator[str]:
+    if step.aliases is None:
+        return
+    for write in step.aliases.writes:
+        if write.node not in names.ids:
+            yield f"node {write.node}: writes memory, but is not in the graph"
+    entries = ((entry.value, (entry.value, *entry.targets)) for entry in step.aliases.entries)
+    writes = ((write.node, write.targets) for write in step.aliases.writes)
+    for of, values in chain(entries, writes):
+        for value in values:
+            if value not in names.values and not value.startswith(WILDCARD):
+                yield f"aliases of {of}: name %{value}, which is not in the graph"
 
 
 def graphs_of(trace: Trace) -> Iterator[tuple[Step, GraphSnapshot]]:

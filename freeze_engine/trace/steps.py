@@ -13,7 +13,7 @@ from freeze_engine.trace.graph import GraphSnapshot
 from freeze_engine.trace.measurements import Baseline, Contribution, Latency, Numerics
 from freeze_engine.trace.programs import Program
 from freeze_engine.trace.rewrites import NearMiss, Rewrite
-from freeze_engine.trace.source import SourceLines
+from freeze_engine.trace.source import SourceLines, SourceRef
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -70,14 +70,18 @@ class _Index:
     """What a trace is asked for again and again.
 
     Attributes:
-        methods: the steps of each method, in the order the methods first appear.
+        names: of the methods, in the order they first appear.
+        methods: the steps of each, in that order.
         before: for each step the one of the same method before it.
         attributes: fates by path.
+        sources: the lines of each file that are kept, by their numbers.
     """
 
+    names: tuple[str, ...]
     methods: dict[str, tuple[Step, ...]]
     before: tuple[Step | None, ...]
     attributes: dict[str, AttributeFate]
+    sources: dict[str, dict[int, str]]
 
 
 class _Indexed:
@@ -142,7 +146,7 @@ class Trace(_Indexed):
     @property
     def methods(self) -> tuple[str, ...]:
         """Names of the recorded methods, in the order they first appear."""
-        return tuple(self._found().methods)
+        return self._found().names
 
     def method_steps(self, method: str) -> tuple[Step, ...]:
         """Returns the steps of one method, in order."""
@@ -161,21 +165,29 @@ class Trace(_Indexed):
         """Returns the fate of the attribute at ``path``, or ``None``."""
         return self._found().attributes.get(path)
 
+    def source_line(self, place: SourceRef) -> str | None:
+        """Returns the line of the user's source that stands at ``place``, or ``None`` where it was not kept."""
+        return self._found().sources.get(place.file, {}).get(place.line)
+
     def _found(self) -> _Index:
         try:
             return self._index
         except AttributeError:
-            found = _index_of(self.steps, self.attributes)
+            found = _index_of(self)
             object.__setattr__(self, "_index", found)
             return found
 
 
-def _index_of(steps: tuple[Step, ...], attributes: tuple[AttributeFate, ...]) -> _Index:
+def _index_of(trace: Trace) -> _Index:
     methods: dict[str, list[Step]] = {}
     before: list[Step | None] = []
-    for step in steps:
+    for step in trace.steps:
         chain = methods.setdefault(step.method, [])
         before.append(chain[-1] if chain else None)
         chain.append(step)
     chains = {method: tuple(chain) for method, chain in methods.items()}
-    return _Index(chains, tuple(before), {fate.path: fate for fate in reversed(attributes)})
+    sources: dict[str, dict[int, str]] = {}
+    for kept in reversed(trace.sources):  # the first one that has a line counts
+        sources.setdefault(kept.file, {}).update(enumerate(kept.lines, kept.first_line))
+    attributes = {fate.path: fate for fate in reversed(trace.attributes)}
+    return _Index(tuple(chains), chains, tuple(before), attributes, sources)

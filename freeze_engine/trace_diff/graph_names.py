@@ -32,6 +32,7 @@ class MethodNames:
         self._known = {node.id: node for graph in _graphs(first) for node in graph.walk()}
         own = dict.fromkeys(node.id for graph in _graphs(second) for node in graph.walk())
         self._scopes = matcher.scopes.firsts
+        self._scope_lengths = sorted({len(scope) for scope in self._scopes}, reverse=True)
         self._inputs = matcher.inputs.firsts
         self._storages = storages
         self._taken = {value for graph in _graphs(first) for value in _value_names(graph)}
@@ -91,7 +92,7 @@ class MethodNames:
 
     def scoped(self, name: str) -> str:
         """Returns a name of the second trace with its scope's name in the first one, if it has such a scope."""
-        scope = max((scope for scope in self._scopes if name.startswith(scope)), key=len, default="")
+        scope = next((name[:length] for length in self._scope_lengths if name[:length] in self._scopes), "")
         return self._scopes[scope] + name[len(scope) :] if scope else name
 
     def scope(self, scope: str) -> str:

@@ -254,6 +254,18 @@ class Slots(nn.Module):
         return x
 
 
+class ListOfThree(nn.Module):
+    """A list whose elements are values of the graph."""
+
+    def forward(self, x):
+        first = x + 1
+        second = x + 2
+        third = x + 3
+        several = [first, second, third]
+        several[0].add_(third)
+        return several
+
+
 class SharedClass(nn.Module):
     """Each part's slot that is written keeps the other part's slot of that name."""
 

@@ -141,6 +141,13 @@ def test_targets_of_an_alias_entry_are_apart():
     assert not any(target.count("WILDCARD") > 1 for entry in aliases.entries for target in entry.targets)
 
 
+def test_values_that_a_list_contains_are_apart():
+    """torch puts nothing between the first two, and a comma after each of the others."""
+    trace = traced(kept_models.ListOfThree)
+    *_, last = (step.aliases for step in trace.steps if step.aliases is not None)
+    assert AliasEntry("several.1", "contains", ("first.1", "second.1", "third.1")) in last.entries
+
+
 def test_entries_stand_in_the_order_of_the_graph():
     """torch walks its sets by address, so the order of its text says nothing and is another one each time."""
     trace = traced(models.ConvBn)

@@ -13,6 +13,7 @@ from freeze_engine.rules.texts import with_plain_texts
 from freeze_engine.serde import dumps, loads
 from freeze_engine.trace import (
     AliasAnalysis,
+    AliasEntry,
     Block,
     ChainLink,
     Evidence,
@@ -142,6 +143,36 @@ WRITTEN = Evidence("fact", "forward", 2, "seen.1", "aten::add_", None, (ChainLin
         (
             with_step(10, aliases=AliasAnalysis((), (Write("ghost", "aten::add_", ()),))),
             ("step 10 (FoldFrozenConvBatchnorm), node ghost: writes memory, but is not in the graph",),
+        ),
+        (
+            with_step(
+                10,
+                aliases=AliasAnalysis(
+                    (AliasEntry("ghost", "contains", ("seen",)), AliasEntry("seen", "contains", ("spirit",))),
+                    (Write("seen.1", "aten::add_", ("seen", "WILDCARD for type Tensor", "soul")),),
+                ),
+            ),
+            tuple(
+                f"step 10 (FoldFrozenConvBatchnorm), aliases of {of}: name %{name}, which is not in the graph"
+                for of, name in (("ghost", "ghost"), ("seen", "spirit"), ("seen.1", "soul"))
+            ),
+        ),
+        (replace(SMALL, baselines=SMALL.baselines[:1] * 2), ("baseline eager: is there twice",)),
+        (
+            replace(SMALL, ablation=SMALL.ablation[:1] * 2),
+            ("ablation of optimize_frozen_graph / FoldConvBn: is there twice",),
+        ),
+        (
+            with_step(0, latency=SMALL.steps[0].latency * 2),
+            ("step 0 (input), latency on cpu: is there twice",),
+        ),
+        (
+            replace(SMALL, baselines=(replace(SMALL.baselines[0], latency=SMALL.baselines[0].latency * 3),)),
+            ("baseline eager, latency on cpu: is there twice",) * 2,
+        ),
+        (
+            replace(SMALL, ablation=(replace(SMALL.ablation[0], latency=SMALL.ablation[0].latency * 2),)),
+            ("ablation of optimize_frozen_graph / FoldConvBn, latency on cpu: is there twice",),
         ),
         (
             replace(SMALL, near_misses=(replace(SMALL.near_misses[0], node="normed", neighbour="ghost"),)),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
@@ -194,11 +195,16 @@ def _fact(label: str, value: str, note: str, tone: str = "plain") -> dict[str, A
 
 def ablation_rows(trace: fe.Trace) -> list[dict[str, Any]]:
     """Returns what each pass does on its own: what saves most first, then what cannot be told, then what failed."""
+    changing: defaultdict[str, list[int]] = defaultdict(list)
+    for step in trace.steps:
+        if step.changed:
+            for name in dict.fromkeys(step.name.split(", ")):
+                changing[name].append(step.index)
     return [
         {
             "stage": entry.stage,
             "name": entry.name,
-            "steps": [step.index for step in trace.steps if step.changed and entry.name in step.name.split(", ")],
+            "steps": list(changing.get(entry.name, ())),
             "latency": [
                 {"device": payoff.device, "verdict": payoff.verdict, **ratio_row(payoff.ratio)}
                 for payoff in entry.latency

@@ -33,7 +33,7 @@ def comparison_rows(trace: fe.Trace) -> list[dict[str, Any]]:
 
 
 def _comparison_row(trace: fe.Trace, comparison: fe.ProgramComparison) -> dict[str, Any]:
-    lost = fe.lost_groups(comparison)
+    lost = set(fe.lost_groups(comparison))
     groups = []
     for group in comparison.groups:
         frozen, unfrozen = fe.group_times_ns(comparison, group)

@@ -18,7 +18,8 @@ from freeze_engine.backends.torchscript.raw import printable
 from freeze_engine.trace import AliasAnalysis, AliasEntry, Block, ChainLink, GraphSnapshot, Node, Write
 
 _Key = tuple[str, tuple[str, ...], tuple[str, ...], tuple[tuple[str, str], ...]]
-_ENTRY = re.compile(r"%(?P<value>.+?) (?P<relation>points to|contains): (?P<targets>.*)$")
+_ENTRY = re.compile(r"(?P<values>.+?) (?P<relation>points to|contains): (?P<targets>.*)$")
+_ELEMENT = re.compile(r"%(?P<value>[^%,()\s]+)|(?P<wildcard>WILDCARD(?: for type (?:(?!WILDCARD for type |\(?%).)*)?)")
 
 
 def alias_analysis(graph: Any, snapshot: GraphSnapshot) -> AliasAnalysis:
@@ -41,7 +42,7 @@ def alias_analysis(graph: Any, snapshot: GraphSnapshot) -> AliasAnalysis:
     nodes = {_key(mine): theirs for mine, theirs in zip(printed.walk(), snapshot.walk(), strict=True)}
     # torch prints both in the order of addresses, which differs from run to run.
     places = {name: place for place, name in enumerate(names.values())}
-    entries = [entry for line in sets.splitlines() if (entry := _entry(line, names))]
+    entries = list(dict.fromkeys(entry for line in sets.splitlines() for entry in _entries(line, names)))
     entries.sort(key=lambda entry: (places.get(entry.value, len(places)), entry.relation))
     order = {node.id: place for place, node in enumerate(snapshot.walk())}
     found = sorted(_writes(writes, nodes, names), key=lambda write: order[write.node])
@@ -57,19 +58,32 @@ def _value_names(printed: GraphSnapshot, snapshot: GraphSnapshot) -> dict[str, s
     return names
 
 
-def _entry(line: str, names: Mapping[str, str]) -> AliasEntry | None:
+def _entries(line: str, names: Mapping[str, str]) -> Iterator[AliasEntry]:
+    """Reads a line of the second part; values that share an element, ``(%a, %b, )``, have an entry each."""
     match = _ENTRY.match(line)
     if match is None:
-        return None
+        return
     relation: Literal["points to", "contains"] = "points to" if match["relation"] == "points to" else "contains"
-    return AliasEntry(names.get(match["value"], match["value"]), relation, _targets(match["targets"], names))
+    targets = _targets(match["targets"], names)
+    for element in _ELEMENT.finditer(match["values"]):
+        if element["value"] in names:
+            yield AliasEntry(names[element["value"]], relation, targets)
 
 
 def _targets(text: str, names: Mapping[str, str]) -> tuple[str, ...]:
-    # A wildcard's type may itself hold commas, so split only where a value or a wildcard begins; two wildcards in a row
-    # have nothing between them.
-    parts = re.split(r",\s*(?=%|WILDCARD|$)|(?=WILDCARD for type )", text.strip())
-    return tuple(sorted({names.get(part[1:], part[1:]) if part.startswith("%") else part for part in parts if part}))
+    """Returns the values and wildcards of a line, sorted, each once.
+
+    `AliasDb::toString` in ``torch/csrc/jit/ir/alias_analysis.cpp`` puts nothing between the first two elements that a
+    value contains (``%19%ints, %x``), nor between wildcards, whose types may hold commas. Values that are not in the
+    graph are passed over: those of a subgraph that torch analyses with it.
+    """
+    found: set[str] = set()
+    for element in _ELEMENT.finditer(text):
+        if element["wildcard"]:
+            found.add(element["wildcard"].rstrip(", "))
+        elif element["value"] in names:
+            found.add(names[element["value"]])
+    return tuple(sorted(found))
 
 
 def _writes(text: str, nodes: Mapping[_Key, Node], names: Mapping[str, str]) -> Iterator[Write]:
