@@ -236,7 +236,7 @@ def test_an_exception_of_torch_is_told_whole_and_without_our_own_frames(output):
             "measure_error",
             {"measure": fe.Measure()},
             "RuntimeError: the device is lost",
-            ("RuntimeError", "measure", "saving and loading"),
+            ("RuntimeError", "measure", "preparing to run the steps"),
         ),
     ],
 )
