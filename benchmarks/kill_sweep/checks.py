@@ -172,7 +172,9 @@ def _codes(strike: Strike, kind: Kind) -> tuple[int, ...]:
     """Returns the exit codes that are documented; a moment may be after the last thing that can be disturbed."""
     early = () if isinstance(strike.when, int) else (0,)
     if kind == "dashboard":
-        return (-signal.SIGKILL,) if _kills_owner(strike) else (0,)
+        # Before the dashboard's own code runs, Python does what it does by itself.
+        started = 0 if strike.victim == "child" or isinstance(strike.when, int) else -strike.number
+        return (-signal.SIGKILL,) if _kills_owner(strike) else (0, started)
     if strike.victim == "child":
         crashed = {"record": (130,) if strike.number == signal.SIGINT else (3,), "program": (0,)}[kind]
         return crashed + early

@@ -97,8 +97,9 @@ class Place:
         return found
 
     def workers(self) -> list[int]:
-        """Returns the processes that record."""
-        return [pid for pid, command in self.processes().items() if "worker.child import main" in command]
+        """Returns the processes that record, without what they forked."""
+        found = {pid for pid, command in self.processes().items() if "worker.child import main" in command}
+        return sorted(pid for pid in found if _parent(pid) not in found)
 
     def left_processes(self) -> dict[int, str]:
         """Returns the processes that are still there after a while, and ends them."""
@@ -109,6 +110,12 @@ class Place:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
         return left
+
+
+def _parent(pid: int) -> int:
+    with contextlib.suppress(OSError):
+        return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
+    return 0
 
 
 def cpu_s(pids: list[int]) -> float:

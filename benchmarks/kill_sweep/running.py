@@ -150,6 +150,8 @@ class Run:
         if self.process.poll() is None:
             self.process.kill()
             self.process.wait()
+        for stream in self._files.values():
+            stream.close()
 
     def _watch(self) -> None:
         workers = self.place.workers()

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Final
 
 from freeze_engine.temporary import keep_within
+from freeze_engine.worker.guard import start_guard
 from freeze_engine.worker.limits import limit_this_process
 
 #: The module of each task; its ``run`` is called with the folder and with what sends a line to the caller.
@@ -52,6 +53,8 @@ def main(task: str, folder: str, lines: int, lifeline: int, memory_bytes: int) -
         _limit_files()
     for descriptor in (lines, lifeline):
         os.set_inheritable(descriptor, False)
+    if CONFINED not in os.environ:  # a sandbox ends with its caller, and all in it
+        start_guard(lifeline, Path(folder))
     _end_with_caller(lifeline)
     keep_within(Path(folder))
     # While a module is frozen, descriptor 2 is torch's log.

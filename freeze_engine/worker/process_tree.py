@@ -55,6 +55,20 @@ class ProcessTree:
         self._root: int | None = None
         self._verdicts: dict[tuple[int, int], bool] = {}
 
+    @classmethod
+    def of_this_process(cls, root: int) -> ProcessTree:
+        """Returns the tree that this process belongs to.
+
+        Args:
+            root: id of its first process.
+        """
+        tree = cls()
+        marks = os.environ.get(_VARIABLE, "").split()
+        if marks:
+            tree._mark = marks[-1]
+        tree.begins_with(root)
+        return tree
+
     def marked(self, environment: Mapping[str, str]) -> dict[str, str]:
         """Returns an environment with the mark, in which the first process is to be started.
 

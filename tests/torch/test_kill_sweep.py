@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import signal
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 from benchmarks.kill_sweep.circumstances import can_mount, circumstances
-from benchmarks.kill_sweep.running import Strike
+from benchmarks.kill_sweep.place import Place
+from benchmarks.kill_sweep.running import Run, Strike
+from benchmarks.kill_sweep.subjects import recording
 from benchmarks.kill_sweep.sweep import Sweep, at_moments, at_points
 
 AROUND = {each.name: each for each in circumstances()}
@@ -28,8 +31,9 @@ def sweep(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sweep]:
         Strike("record", "child", signal.SIGKILL, 4, with_older=True),
         Strike("record", "child", signal.SIGTERM, 0.9),
         Strike("record", "owner", signal.SIGINT, 24),
+        Strike("record", "owner", signal.SIGTERM, 18),
         Strike("record", "owner", signal.SIGKILL, 30, with_older=True),
-        Strike("run", "owner", signal.SIGINT, 15),
+        Strike("run", "owner", signal.SIGTERM, 15),
         Strike("dashboard", "owner", signal.SIGKILL, 12),
         Strike("dashboard", "owner", signal.SIGTERM, 20),
         Strike("dashboard", "child", signal.SIGKILL, 26),
@@ -59,6 +63,20 @@ def test_a_recording_ends_well_whatever_is_around_it(name: str, sweep: Sweep) ->
     if around.mount and not can_mount():
         pytest.skip("a process cannot have folders of its own here (unshare -rm)")
     assert sweep.endure(around).faults == ()
+
+
+@pytest.mark.parametrize("model", ["forking", "leaving_a_child", "leaving_a_daemon"])
+def test_what_a_model_started_ends_with_a_killed_command(model: str, tmp_path: Path) -> None:
+    place = Place(tmp_path / "case", tmp_path)
+    place.make(b"")
+    run = Run(place, recording(model), 0)
+    try:
+        # The command, the process that records, its guard, and what the model started.
+        assert run.until(lambda: len(place.processes()) >= 4)
+    finally:
+        run.close()
+    assert place.left_processes() == {}
+    assert [path for path in place.temporary.iterdir() if not path.is_symlink()] == []
 
 
 def test_a_case_is_repeated_by_its_seed_and_its_name() -> None:

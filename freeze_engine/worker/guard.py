@@ -1,0 +1,52 @@
+"""Ends what a worker started when its caller is killed; the kernel then ends the worker alone."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import signal
+from pathlib import Path
+from typing import Final
+
+from freeze_engine.worker.process_tree import HAS_PROC, ProcessTree
+
+_DESCRIPTORS: Final = 1 << 16
+#: A process that starts others while it is being ended is looked for again, but not for ever.
+_ROUNDS: Final = 20
+
+
+def start_guard(lifeline: int, folder: Path) -> None:
+    """Forks a process that waits for the caller's end; it must be called before any thread is started.
+
+    The guard is ended with all else that belongs to the worker. So it acts only where the caller could not.
+
+    Args:
+        lifeline: descriptor that is at its end once the caller is gone.
+        folder: the worker's own, which its caller would have removed.
+    """
+    worker = os.getpid()
+    if not HAS_PROC or os.fork() != 0:
+        return
+    try:
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            signal.signal(number, signal.SIG_IGN)
+        os.setpgid(0, 0)  # the worker ends its own group when it sees that the caller is gone
+        # The caller and who reads what is printed wait until all have let go of their pipes.
+        os.closerange(0, lifeline)
+        os.closerange(lifeline + 1, _DESCRIPTORS)
+        os.read(lifeline, 1)
+        _end(ProcessTree.of_this_process(worker))
+        shutil.rmtree(folder, ignore_errors=True)
+    finally:
+        os._exit(0)
+
+
+def _end(tree: ProcessTree) -> None:
+    for _ in range(_ROUNDS):
+        pids = [pid for pid in tree.pids() if pid != os.getpid()]
+        for pid in pids:
+            with contextlib.suppress(OSError):
+                os.kill(pid, signal.SIGKILL)
+        if not pids:
+            return
