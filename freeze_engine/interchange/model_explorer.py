@@ -57,14 +57,14 @@ def model_explorer_data(trace: Trace, step: int | None = None) -> dict[str, Docu
     Raises:
         FreezerError: there is no such step.
     """
-    touched = _touched(trace)
+    touched, relative, errors = _touched(trace), _relative(trace), _errors(trace)
     kinds: dict[str, Document] = {"constants": {}, "latency": {}, "error": {}, "kernels": {}}
     for one in _chosen(trace, step):
         last = touched[one.index]
         found: dict[str, Iterable[tuple[str, float]]] = {
             "constants": ((node.id, node.constant.nbytes) for node in one.graph.walk() if node.constant),
-            "latency": _by_step(last, _relative(trace)),
-            "error": _by_step(last, _errors(trace)),
+            "latency": _by_step(last, relative),
+            "error": _by_step(last, errors),
             "kernels": _kernels(trace, one),
         }
         for kind, values in found.items():

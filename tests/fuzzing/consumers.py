@@ -66,12 +66,12 @@ def _export(trace: fe.Trace, other: fe.Trace) -> None:
 
 
 def _differences(trace: fe.Trace, other: fe.Trace) -> None:
-    for first, second in ((trace, other), (other, trace)):
-        diff = fe.diff_traces(first, second)
-        _text(diff_text(diff, ASPECTS))
-        _text(diff_text(diff, ASPECTS, everything=True))
-        _json(diff_document(diff, ASPECTS))
-        differing(diff)
+    diff = fe.diff_traces(trace, other)
+    _text(diff_text(diff, ASPECTS))
+    differing(diff)
+    diff = fe.diff_traces(other, trace)
+    _text(diff_text(diff, ASPECTS, everything=True))
+    _json(diff_document(diff, ASPECTS))
 
 
 def _expectations(trace: fe.Trace, other: fe.Trace) -> None:

@@ -18,7 +18,7 @@ KEPT = _TESTS / "corpus" / "kept.txt"
 """Inputs that once broke something, one a line."""
 
 _MAX_BYTES = 256 << 20
-_COSTLY_EVERY = 401  # no multiple of how many files there are
+_COSTLY_EVERY = 997  # no multiple of how many files there are
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +58,7 @@ def outcome_of(name: str, *, thorough: bool = False) -> Outcome:
 
     Args:
         name: as `input_name` gives it.
-        thorough: whether to give it to the costly readers in any case; one in 401 goes there.
+        thorough: whether to give it to the costly readers in any case; one in 997 goes there.
     """
     original, _, number = name.split(":")
     try:

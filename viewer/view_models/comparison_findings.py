@@ -6,7 +6,7 @@ than noise, and never because one trace merely was not asked.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, Final
 
@@ -84,9 +84,12 @@ def _ending(failure: fe.Failure | None) -> Cell:
 def _errors(diff: fe.TraceDiff) -> Iterator[Row]:
     ours, theirs = ({split.method: split for split in fe.error_split(trace)} for trace in (diff.before, diff.after))
     several = len({*ours, *theirs}) > 1
+    steps: dict[str, list[fe.StepDiff]] = {}
+    for step in diff.steps:
+        steps.setdefault(step.method, []).append(step)
     for method, one, other in joined(ours, theirs):
         where = method if several else ""
-        yield from _added(diff, method, one, other)
+        yield from _added(diff, steps.get(method, ()), one, other)
         for name, error in (
             ("All passes together, against eager", "frozen"),
             ("Before freezing, eager against float64", "present"),
@@ -97,12 +100,14 @@ def _errors(diff: fe.TraceDiff) -> Iterator[Row]:
                 yield row(name, both(_error, before, after), _far(before, after), where=where)
 
 
-def _added(diff: fe.TraceDiff, method: str, one: fe.ErrorSplit | None, other: fe.ErrorSplit | None) -> Iterator[Row]:
-    """Yields each pass that moved the outputs away from eager's in either trace."""
+def _added(
+    diff: fe.TraceDiff, steps: Sequence[fe.StepDiff], one: fe.ErrorSplit | None, other: fe.ErrorSplit | None
+) -> Iterator[Row]:
+    """Yields each pass of a method that moved the outputs away from eager's in either trace."""
     ours, theirs = ({added.step: added for added in split.added} if split else {} for split in (one, other))
-    for step in diff.steps:
+    for step in steps:
         added, other_added = ours.get(_place(step.before)), theirs.get(_place(step.after))
-        if step.method != method or (added is None and other_added is None):
+        if added is None and other_added is None:
             continue
         cells = (_grown(diff.before, step.before, added), _grown(diff.after, step.after, other_added))
         compared = one is not None and other is not None and not diff.across_backends
