@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import re
 from collections import deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any, Literal
 
 from freeze_engine.backends._torch_private import private
@@ -18,6 +19,7 @@ from freeze_engine.backends.torchscript.raw import printable
 from freeze_engine.trace import AliasAnalysis, AliasEntry, Block, ChainLink, GraphSnapshot, Node, Write
 
 _Key = tuple[str, tuple[str, ...], tuple[str, ...], tuple[tuple[str, str], ...]]
+_CONTAINERS = ("ListType", "TupleType", "DictType")
 _ENTRY = re.compile(r"(?P<values>.+?) (?P<relation>points to|contains): (?P<targets>.*)$")
 _ELEMENT = re.compile(r"%(?P<value>[^%,()\s]+)|(?P<wildcard>WILDCARD(?: for type (?:(?!WILDCARD for type |\(?%).)*)?)")
 
@@ -112,6 +114,23 @@ def written_arguments(live: Any) -> tuple[int, ...]:
     )
 
 
+@dataclass(frozen=True, slots=True)
+class WildWrite:
+    """A write to what torch cannot tell from a value.
+
+    Attributes:
+        node: what writes.
+        written: name of the value that it writes.
+        taken: from the written value to the list, tuple or dictionary that it was taken out of, or is put into.
+        put: from the one that the value is put into to the value itself.
+    """
+
+    node: Node
+    written: str
+    taken: tuple[ChainLink, ...]
+    put: tuple[ChainLink, ...]
+
+
 class WriterSearch:
     """Finds what writes the memory of a value, in one live graph.
 
@@ -126,6 +145,7 @@ class WriterSearch:
         self._database = graph.alias_db(True, False)
         self._values: dict[str, Any] = {}
         self._sources: dict[str, list[str]] = {}
+        self._uses: dict[str, list[str]] = {}
         self._makers: dict[str, Node] = {}
         self._writers: list[tuple[Node, tuple[int, ...]]] = []
         self._forks: list[tuple[Node, Block, WriterSearch]] = []
@@ -153,6 +173,8 @@ class WriterSearch:
             self._values[value.name] = output
             self._makers[value.name] = node
             self._sources[value.name] = [*node.inputs, *_yielded(node, position)]
+            for source in self._sources[value.name]:
+                self._uses.setdefault(source, []).append(value.name)
 
     def _note_inputs(self, node: Node, block: Block, live_block: Any) -> None:
         carried = node.inputs[2:] if node.op == "prim::Loop" else ()
@@ -171,24 +193,65 @@ class WriterSearch:
 
         Returns:
             The writing nodes in order, each with the chain of aliases from the value it writes back to ``name``. Where
-            no chain leads from any of them, the first one with an empty chain: torch only knows that the two may share
-            memory.
+            no chain leads from any of them, all of those that torch cannot tell from it: see `wild_writes`.
         """
         inside = next((search for _, block, search in self._forks if name.startswith(block.scope)), None)
         if inside is not None:
             return inside.writes(name)
         linked: dict[str, tuple[Node, tuple[ChainLink, ...]]] = {}
-        unlinked = []
         for node, positions in self._writers:
             for position in positions:
-                if not self._may_alias(node.inputs[position], name):
+                if not self._may_write(node.inputs[position], name):
                     continue
                 chain = self._chain(node.inputs[position], name)
                 if chain:
                     linked.setdefault(node.id, (node, chain))
-                else:
-                    unlinked.append((node, chain))
-        return [*linked.values(), *self._writes_in_forks(name)] or unlinked[:1]
+        return [*linked.values(), *self._writes_in_forks(name)]
+
+    def wild_writes(self, name: str) -> list[WildWrite]:
+        """Finds the operators that write what torch cannot tell from the value called ``name``.
+
+        What is put into a list, a tuple or a dictionary, and what is taken out of one, is in one set for each type, the
+        wildcard (``torch/csrc/jit/ir/alias_analysis.cpp``, torch 2.13.0): a write to any of these may write all.
+
+        Args:
+            name: a value of the snapshot, also one inside a fork.
+
+        Returns:
+            The first such write of each line that no chain of aliases leads from.
+        """
+        inside = next((search for _, block, search in self._forks if name.startswith(block.scope)), None)
+        if inside is not None:
+            return inside.wild_writes(name)
+        put = self._put_into(name)
+        found: dict[object, WildWrite] = {}
+        for node, positions in self._writers:
+            for written in (node.inputs[position] for position in positions):
+                if not self._may_write(written, name) or self._chain(written, name):
+                    continue
+                place = (node.source.file, node.source.line) if node.source else node.id
+                found.setdefault(place, WildWrite(node, written, self._taken_from(written), put))
+        return list(found.values())
+
+    def _put_into(self, name: str) -> tuple[ChainLink, ...]:
+        """Follows a value to the first list, tuple or dictionary that it is put into; empty if there is none."""
+        return self._reached(name, lambda value: self._uses.get(value, ()))[::-1]
+
+    def _taken_from(self, name: str) -> tuple[ChainLink, ...]:
+        """Follows a written value to what it was taken out of, or else to what it is put into."""
+        return self._reached(name, lambda value: self._sources.get(value, ())) or self._put_into(name)[::-1]
+
+    def _reached(self, name: str, following: Callable[[str], Iterable[str]]) -> tuple[ChainLink, ...]:
+        queue, came_from = deque([name]), {name: name}
+        while queue:
+            value = queue.popleft()
+            if value != name and self._is_container(value):
+                return self._links(value, came_from)
+            for each in following(value):
+                if each not in came_from and self._may_alias(each, name):
+                    came_from[each] = value
+                    queue.append(each)
+        return ()
 
     def _writes_in_forks(self, name: str) -> Iterator[tuple[Node, tuple[ChainLink, ...]]]:
         """Follows a value into the forks that it, or what shares its memory, is passed to."""
@@ -199,6 +262,16 @@ class WriterSearch:
                 for node, chain in search.writes(received.name):
                     inner = tuple(link if link.node else _passed(link, fork) for link in chain)
                     yield node, (*inner, *self._chain(given, name))
+
+    def _may_write(self, written: str, name: str) -> bool:
+        """Whether a write to one value may be one to another: a list is written apart from what is in it."""
+        return self._may_alias(written, name) and self._is_container(written) == self._is_container(name)
+
+    def _is_container(self, name: str) -> bool:
+        kind = self._values[name].type()
+        if kind.kind() == "OptionalType":
+            kind = kind.getElementType()
+        return kind.kind() in _CONTAINERS
 
     def _may_alias(self, one: str, other: str) -> bool:
         if one == other:

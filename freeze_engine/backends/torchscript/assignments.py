@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from freeze_engine.backends.torchscript.slots import attribute_name
-from freeze_engine.trace import AttributeFate, Evidence, GraphSnapshot, Node, SourceLines, SourceRef, Step
+from freeze_engine.trace import Evidence, GraphSnapshot, Node, SourceLines, SourceRef, Step
 
 _MAX_LINES: Final = 8
 """How many lines an assignment may take."""
@@ -38,11 +38,8 @@ class AssignmentFinder:
         }
         self._steps = steps
 
-    def with_lines(self, fate: AttributeFate) -> AttributeFate:
-        """Returns a fate whose assignments have their lines, as far as the source shows which ones these are."""
-        return replace(fate, evidence=tuple(map(self._with_line, fate.evidence)))
-
-    def _with_line(self, evidence: Evidence) -> Evidence:
+    def with_line(self, evidence: Evidence) -> Evidence:
+        """Returns an assignment with its line, as far as the source shows which one that is."""
         if evidence.op != "prim::SetAttr" or evidence.step is None:
             return evidence
         graph = self._steps[evidence.step].graph

@@ -101,6 +101,7 @@ class Build:
             self._add_live(run, step.after, module)
         self._revive_logged()
         self._add_alias_sets()
+        self._recorder.sources = source_lines(self._source_graphs())
         if freeze.failure is None:
             self._judge_attributes()
             self._find_near_misses()
@@ -113,9 +114,6 @@ class Build:
             self._recorder.notices.append(Notice("log_cut", _LOG_CUT))
         if freeze.log is None and freeze.frozen:
             self._recorder.notices.append(Notice("not_logged", _NOT_LOGGED))
-        self._recorder.sources = source_lines(self._source_graphs())
-        assignments = AssignmentFinder(self._recorder.sources, self._recorder.steps)
-        self._recorder.attributes = tuple(map(assignments.with_lines, self._recorder.attributes))
 
     # -- steps
 
@@ -227,7 +225,9 @@ class Build:
             chains.append(Chain(final.method, steps, tuple(self._tracker.origins[step.index] for step in steps)))
         result = self._result_slots()
         requested = (*self._freeze.preserved, *self._preserved_parameters(result))
-        finder = ReasonFinder(self._slots, result, requested, [self._record(chain) for chain in chains])
+        lines = AssignmentFinder(self._recorder.sources, self._recorder.steps)
+        records = [self._record(chain) for chain in chains]
+        finder = ReasonFinder(self._slots, result, requested, records, lines.with_line)
         self._recorder.attributes = fates(self._slots, result, finder.find(), chains)
 
     def _preserved_parameters(self, result: Mapping[str, ModuleAttribute]) -> list[str]:

@@ -8,6 +8,7 @@ from typing import Any
 
 import torch
 
+from freeze_engine.backends.torchscript.advice import Adviser
 from freeze_engine.backends.torchscript.attributes import ModuleAttribute
 from freeze_engine.backends.torchscript.log_messages import FOLDING
 from freeze_engine.backends.torchscript.origins import CONSTANT_OPS, Origins, by_path
@@ -16,23 +17,10 @@ from freeze_engine.backends.torchscript.same_tensors import with_other_names
 from freeze_engine.backends.torchscript.slots import slot_accesses
 from freeze_engine.backends.torchscript.stages import INLINE
 from freeze_engine.backends.torchscript.subgraphs import unscoped
-from freeze_engine.backends.torchscript.writes import Verdict
+from freeze_engine.backends.torchscript.verdicts import Verdict
 from freeze_engine.measure.memory import tensor_bytes
 from freeze_engine.trace import AttributeFate, Evidence, Fate, Location, Node, Step
 
-_ADVICE = {
-    "set_in_method": "move the assignment to self.{name} out of {method} (return the new value instead), "
-    "or list {path!r} in preserved_attrs if it is meant to stay",
-    "mutated_in_place": "write to a copy (self.{name}.clone()) or use the out-of-place operator in {method}, "
-    "or list {path!r} in preserved_attrs if it is meant to stay",
-    "aliases_preserved": "give {path!r} memory of its own (clone it when the module is built)",
-    "module_preserved": "preserve single attributes of the submodule instead of the whole of it",
-    "not_constant": "hold the value in a type TorchScript has constants for "
-    "(tensor, number, string, or a list, tuple or dictionary of these)",
-    "shared_class": "give the two submodules classes of their own, or change the one that keeps the slot",
-    "unresolved_path": "read the submodule straight from self instead of through a variable that may be one of several",
-    "interface": "declare the submodule by its class instead of an interface",
-}
 _UNLOGGED = "torch's log was not there to be read, which alone tells what became of it before"
 
 
@@ -73,8 +61,25 @@ def fates(
     Returns:
         One fate per slot of ``before``, sorted by path.
     """
-    judge = _Judge(after, verdicts, chains)
+    judge = _Judge(after, verdicts, chains, Adviser(before, verdicts, _WrittenTypes(chains).of))
     return tuple(with_other_names((judge.fate(before[path]) for path in sorted(before)), before))
+
+
+class _WrittenTypes:
+    """Types of the values that evidence names as written."""
+
+    def __init__(self, chains: Sequence[Chain]) -> None:
+        self._steps = {step.index: step for chain in chains for step in chain.steps}
+        self._types: dict[int, dict[str, str]] = {}
+
+    def of(self, evidence: Evidence) -> str:
+        """Returns torch's text of the type of the written value, empty where that is not known."""
+        if evidence.step is None or not evidence.chain:
+            return ""
+        if evidence.step not in self._types:
+            nodes = self._steps[evidence.step].graph.walk()
+            self._types[evidence.step] = {value.name: value.type for node in nodes for value in node.outputs}
+        return self._types[evidence.step].get(evidence.chain[0].value, "")
 
 
 class _ChainFacts:
@@ -106,9 +111,14 @@ class _ChainFacts:
 
 class _Judge:
     def __init__(
-        self, after: Mapping[str, ModuleAttribute], verdicts: Mapping[str, Verdict], chains: Sequence[Chain]
+        self,
+        after: Mapping[str, ModuleAttribute],
+        verdicts: Mapping[str, Verdict],
+        chains: Sequence[Chain],
+        adviser: Adviser,
     ) -> None:
         self._after = after
+        self._adviser = adviser
         self._verdicts = verdicts
         self._facts = tuple(_ChainFacts(chain) for chain in chains)
         logged = not chains or any(step.stage == INLINE for chain in chains for step in chain.steps)
@@ -126,10 +136,8 @@ class _Judge:
 
     def _preserved(self, slot: ModuleAttribute) -> AttributeFate:
         verdict = self._verdicts[slot.path]
-        deciding = verdict.evidence[0] if verdict.evidence else None
-        method = (deciding and deciding.method) or "the methods that write it"
-        text = _ADVICE.get(verdict.reason, "").format(name=slot.path.rpartition(".")[2], path=slot.path, method=method)
-        return _fate(slot, "preserved", verdict.evidence, verdict.step, reason=verdict.reason, advice=text)
+        advice = self._adviser.advice(slot.path)
+        return _fate(slot, "preserved", verdict.evidence, verdict.step, reason=verdict.reason, advice=advice)
 
     def _submodule(self, slot: ModuleAttribute) -> AttributeFate:
         """A submodule is no constant itself: it is inlined with what is read from it."""

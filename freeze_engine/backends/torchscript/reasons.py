@@ -8,26 +8,28 @@ none of these shows is ``unknown``.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import torch
 
+from freeze_engine.backends.torchscript.advice_texts import text
 from freeze_engine.backends.torchscript.attributes import ModuleAttribute
+from freeze_engine.backends.torchscript.returned import Returned, returned_cause, value_types
 from freeze_engine.backends.torchscript.slots import SlotAccess
+from freeze_engine.backends.torchscript.standing import StandingReads, needs
+from freeze_engine.backends.torchscript.verdicts import Cause, Verdict, verdict_of
 from freeze_engine.backends.torchscript.writes import (
     RULES,
     MethodRecord,
-    Verdict,
     assignments,
     evidence_of,
     in_place_writes,
 )
-from freeze_engine.trace import Evidence, GraphSnapshot, Reason, Step
+from freeze_engine.trace import Evidence, Step
 
 _NOT_CONSTANT = re.compile(r"(?:attribute: )?(?P<name>.+) is not materializable\.")
-_MANGLE = re.compile(r"___torch_mangle_\d+\.")
+_INDIRECT = ("unknown", "shared_class")
 
 
 class ReasonFinder:
@@ -38,6 +40,7 @@ class ReasonFinder:
         after: slots of the frozen module.
         requested: names that the user asked to preserve.
         records: the frozen methods.
+        with_line: gives an assignment its line, which torch does not keep.
     """
 
     def __init__(
@@ -46,203 +49,201 @@ class ReasonFinder:
         after: Mapping[str, ModuleAttribute],
         requested: Sequence[str],
         records: Sequence[MethodRecord],
+        with_line: Callable[[Evidence], Evidence],
     ) -> None:
         self._before = before
         self._after = after
         self._requested = tuple(requested)
         self._records = tuple(records)
         self._verdicts: dict[str, Verdict] = {}
-        self._sets = assignments(self._records)
+        self._sets = assignments(self._records, after, with_line)
         self._writes = in_place_writes(self._records, after)
-        self._remaining = [
-            (record, access)
-            for record in self._records
-            for access in record.accesses(record.final.graph)
-            if access.node.op == "prim::GetAttr"
-        ]
+        self._reads = StandingReads(self._records)
+        self._returned = Returned(self._records)
+        self._named = _by_name(after)
+        self._types = {record.method: value_types(record.final.graph) for record in self._records}
+        self._storages = {path: _storages(before.get(path)) for path in after if after[path].kind != "submodule"}
 
     def find(self) -> dict[str, Verdict]:
         """Returns the verdict on every slot of the frozen module, by path."""
         slots = [path for path in self._after if self._after[path].kind != "submodule"]
-        alone = {path: verdict for path in slots if (verdict := self._direct(path))}
-        held = {path: self._with(alone.get(path), self._aliased(path, alone)) for path in slots}
-        kept = {path: verdict for path in slots if (verdict := held[path] or self._unread(path))}
+        alone = {path: verdict for path in slots if (verdict := verdict_of(self._alone(path)))}
+        held = {path: _with(alone.get(path), self._aliased(path, alone)) for path in slots}
+        kept = {path: verdict for path in slots if (verdict := held[path] or verdict_of(self._unread(path)))}
         for path in slots:
-            verdict = self._with(kept.get(path), self._shared_class(path, kept))
-            self._verdicts[path] = verdict or self._unexplained(path)
+            shared = () if self._is_of_returned_class(path) else self._shared_class(path, kept)
+            self._verdicts[path] = _with(kept.get(path), shared) or self._unexplained(path)
         # A submodule is judged after everything it holds, so the deepest come first.
-        for path in sorted(self._after.keys() - set(slots), key=lambda each: -each.count(".")):
-            self._verdicts[path] = self._submodule(path)
+        for path in sorted(self._after.keys() - set(slots), key=lambda each: (-each.count("."), each)):
+            self._verdicts[path] = verdict_of(self._submodule(path)) or self._unexplained(path)
         return self._verdicts
 
     def _unexplained(self, path: str) -> Verdict:
-        training = self._before.get("training")
-        if training is not None and training.value is True and self._after[path].kind != "attribute":
+        evidence: tuple[Evidence, ...] = ()
+        remedy, training = "", self._before.get("training")
+        is_kept_in_training = self._after[path].kind != "attribute" or path.rpartition(".")[2] == "training"
+        if training is not None and training.value is True and is_kept_in_training:
             fact = "the module is in training mode, in which torch keeps parameters and buffers, and what holds them"
-            return Verdict("unknown", (Evidence(f"{fact} ({RULES})"),))
-        if self._records:
-            return Verdict("unknown")
-        fact = "no method was frozen: the module has no forward, and preserved_attrs names no method"
-        return Verdict("unknown", (Evidence(fact),))
+            evidence, remedy = (Evidence(f"{fact} ({RULES})"),), text("evaluation", what="the module")
+        elif not self._records:
+            fact = "no method was frozen: the module has no forward, and preserved_attrs names no method"
+            evidence, remedy = (Evidence(fact),), text("wrapped")
+        return Verdict((Cause("unknown", evidence, None, "", remedy),))
 
-    def _direct(self, path: str) -> Verdict | None:
-        """Judges by what was asked for and by what the methods do with the attribute itself."""
-        also = tuple(
-            item for verdict in (self._sets.get(path), self._writes.get(path)) if verdict for item in verdict.evidence
-        )
+    def _alone(self, path: str) -> Iterator[Cause]:
+        """Yields what was asked for, and what the methods do with the attribute itself."""
         if path in self._requested:
-            return Verdict("requested", (Evidence(f"preserved_attrs names {path!r}"), *also))
-        kept_whole = self._preserved_module_around(path)
-        if kept_whole is not None:
-            return Verdict("module_preserved", (kept_whole, *also))
-        if path in self._sets or path in self._writes:
-            first = self._sets.get(path) or self._writes[path]
-            return Verdict(first.reason, also, first.step)
-        return None
+            yield Cause("requested", (Evidence(f"preserved_attrs names {path!r}"),))
+        yield from self._kept_whole(path)
+        for found in (self._sets, self._writes):
+            if path in found:
+                yield found[path]
+        yield from self._under_assigned(path)
 
-    def _preserved_module_around(self, path: str) -> Evidence | None:
+    def _under_assigned(self, path: str) -> Iterator[Cause]:
+        """Judges an attribute of a submodule that a method assigns: which one is read is not known before it runs."""
+        if not self._reads.of(path):
+            return
+        for parent in _ancestors(path):
+            if parent in self._sets:
+                cause = self._sets[parent]
+                fact = Evidence(f"it is read from {parent!r}, which is assigned in a method ({RULES})")
+                yield Cause("set_in_method", (fact, *cause.evidence), cause.step, parent)
+
+    def _kept_whole(self, path: str) -> Iterator[Cause]:
+        """Judges a slot by the modules around it that torch keeps with all that they hold."""
         for name in self._requested:
             if path.startswith(f"{name}.") and name in self._before and self._before[name].kind == "submodule":
-                return Evidence(f"preserved_attrs names the submodule {name!r}, which torch keeps whole ({RULES})")
-        for record in self._records:
-            returned = {_plain(value) for value in _returned_types(record.final.graph)}
-            for parent in _ancestors(path):
-                if _plain(self._after[parent].type) in returned:
-                    fact = f"{record.method} returns the submodule {parent!r}, so torch keeps it whole ({RULES})"
-                    return Evidence(fact, record.method, record.final.index)
-        return None
+                fact = f"preserved_attrs names the submodule {name!r}, which torch keeps whole ({RULES})"
+                yield Cause("module_preserved", (Evidence(fact),), None, name)
+        for parent in ("", *_ancestors(path)):
+            for record, returned in self._returned.like(self._class_of(parent)):
+                yield returned_cause(record, returned, parent)
 
-    def _with(self, verdict: Verdict | None, other: Verdict | None) -> Verdict | None:
-        """Adds what would keep the attribute by itself, where that names anything that the verdict does not name."""
-        if verdict is None or other is None:
-            return verdict or other
-        named = {_place(evidence) for evidence in verdict.evidence}
-        if {_place(evidence) for evidence in other.evidence if evidence.node} <= named:
-            return verdict
-        return replace(verdict, evidence=tuple(dict.fromkeys((*verdict.evidence, *other.evidence))))
+    def _class_of(self, path: str) -> str:
+        return self._after[path].type if path else self._returned.own_type
 
-    def _aliased(self, path: str, kept: Mapping[str, Verdict]) -> Verdict | None:
-        """Judges by the memory that an attribute shares with others, which are kept by themselves."""
-        storages = _storages(self._before.get(path))
-        found = [
-            (f"it shares memory with {other!r}, which is preserved ({verdict.reason})", verdict)
-            for other, verdict in kept.items()
-            if other != path and storages & _storages(self._before.get(other))
-        ]
-        return _joined("aliases_preserved", found)
+    def _is_of_returned_class(self, path: str) -> bool:
+        """Whether torch keeps a slot's whole class because a method returns one: other slots need not be named."""
+        return any(True for _ in self._returned.like(self._after[path].owner))
 
-    def _unread(self, path: str) -> Verdict | None:
+    def _aliased(self, path: str, kept: Mapping[str, Verdict]) -> Iterator[Cause]:
+        """Yields the attributes that share memory with one, and that are kept by themselves."""
+        storages = self._storages[path]
+        for other, verdict in kept.items() if storages else ():
+            if other != path and storages & self._storages[other]:
+                fact = f"it shares memory with {other!r}, which is preserved ({verdict.reason})"
+                yield Cause("aliases_preserved", (Evidence(fact), *verdict.evidence), verdict.step, other)
+
+    def _unread(self, path: str) -> Iterator[Cause]:
         """Judges by a ``prim::GetAttr`` that still stands in a final graph."""
-        name = path.rpartition(".")[2]
-        for record, access in self._remaining:
-            if access.name != name:
-                continue
-            if access.path is None and self._may_be_read_by(record, access, path):
+        for record, access in self._reads.of(path):
+            yield from self._not_constant(record, access)
+        for record, access in self._reads.of(None) if path in self._after else ():
+            if access.name == path.rpartition(".")[2] and self._may_be_read_by(record, access, path):
                 fact = "a read of it stays, and its chain of reads does not lead back to self"
                 evidence = evidence_of(f"{fact} ({RULES})", record, access, record.final)
-                return Verdict("unresolved_path", (evidence,), _index(record.propagated))
-            if access.path == path:
-                return self._standing_read(record, access, name)
-        return None
+                yield Cause("unresolved_path", (evidence,), _index(record.propagated))
 
-    def _standing_read(self, record: MethodRecord, access: SlotAccess, name: str) -> Verdict | None:
-        log = record.propagated.log if record.propagated else ()
-        for line in log:
+    def _not_constant(self, record: MethodRecord, access: SlotAccess) -> Iterator[Cause]:
+        for line in record.propagated.log if record.propagated else ():
             match = _NOT_CONSTANT.fullmatch(line)
-            if match and match["name"] == name:
-                fact = f"torch's log: {line} ({RULES})"
-                return Verdict(
-                    "not_constant", (evidence_of(fact, record, access, record.final),), _index(record.propagated)
-                )
-        return None
+            if match and match["name"] == access.name:
+                evidence = evidence_of(f"torch's log: {line} ({RULES})", record, access, record.final)
+                yield Cause("not_constant", (evidence,), _index(record.propagated))
+                return
 
     def _may_be_read_by(self, record: MethodRecord, access: SlotAccess, path: str) -> bool:
-        types = {value.name: value.type for node in record.final.graph.walk() for value in node.outputs}
-        types.update((value.name, value.type) for value in record.final.graph.inputs)
-        read_from = types.get(access.node.inputs[0], "") if access.node.inputs else ""
-        return _plain(read_from) == _plain(self._after[path].owner)
+        read_from = self._types[record.method].get(access.node.inputs[0]) if access.node.inputs else None
+        return read_from == self._after[path].owner
 
-    def _shared_class(self, path: str, kept: Mapping[str, Verdict]) -> Verdict | None:
-        """Judges by the same slot of other instances of the class."""
+    def _shared_class(self, path: str, kept: Mapping[str, Verdict]) -> Iterator[Cause]:
+        """Yields the same slot of other instances of the class."""
         slot, name = self._after[path], path.rpartition(".")[2]
-        found = [
-            (
-                f"{other!r}, a slot of the same class, is preserved ({verdict.reason}); torch keeps or removes "
-                f"a slot for all instances of a class ({RULES})",
-                verdict,
+        for other in self._named[name]:
+            if other == path or other not in kept or self._after[other].owner != slot.owner:
+                continue
+            fact = (
+                f"{other!r}, a slot of the same class, is preserved ({kept[other].reason}); torch keeps or removes "
+                f"a slot for all instances of a class ({RULES})"
             )
-            for other, verdict in kept.items()
-            if other != path and other.rpartition(".")[2] == name and self._after[other].owner == slot.owner
-        ]
-        return _joined("shared_class", found)
+            yield Cause("shared_class", (Evidence(fact), *kept[other].evidence), kept[other].step, other)
 
-    def _verdicts_known(self) -> dict[str, Verdict]:
-        return {path: each for path, each in self._verdicts.items() if each.reason not in ("unknown", "shared_class")}
-
-    def _submodule(self, path: str) -> Verdict:
+    def _submodule(self, path: str) -> Iterator[Cause]:
+        """Yields what keeps a submodule: what was asked for, what is read from it, and what takes it as a whole."""
         if path in self._requested:
-            return Verdict("requested", (Evidence(f"preserved_attrs names {path!r}"),))
-        below = next((name for name in self._requested if name.startswith(f"{path}.")), None)
-        if below:
-            return Verdict("ancestor_of_requested", (Evidence(f"preserved_attrs names {below!r}, which it holds"),))
-        kept_whole = self._preserved_module_around(f"{path}.")
-        if kept_whole is not None:
-            return Verdict("module_preserved", (kept_whole,))
-        held = [
-            each
-            for each, verdict in self._verdicts.items()
-            if each.startswith(f"{path}.") and (verdict.reason != "unknown" or verdict.evidence)
-        ]
-        if held:
-            verdict = self._verdicts[held[0]]
-            fact = f"it holds {held[0]!r}, which is preserved ({verdict.reason})"
-            return Verdict(verdict.reason, (Evidence(fact), *verdict.evidence), verdict.step)
-        shared = self._shared_class(path, self._verdicts_known())
-        return self._unread(path) or shared or self._lost_in_fork(path) or self._unexplained(path)
+            yield Cause("requested", (Evidence(f"preserved_attrs names {path!r}"),))
+        for name in self._requested:
+            if name.startswith(f"{path}."):
+                yield Cause("ancestor_of_requested", (Evidence(f"preserved_attrs names {name!r}, which it holds"),))
+        yield from self._kept_whole(path)
+        for record, returned in self._returned.like(self._after[path].type):
+            if returned == path:
+                yield returned_cause(record, returned, path)
+        if path in self._sets:
+            yield self._sets[path]
+        direct = [*self._under_assigned(path), *self._holding(path), *self._needed(path)]
+        yield from direct or self._unread(path)
+        known = {each: verdict for each, verdict in self._verdicts.items() if verdict.reason not in _INDIRECT}
+        shared = [*self._shared_class(path, known)]
+        yield from shared
+        if not direct and not shared:
+            yield from self._holding(path, read=False)
 
-    def _lost_in_fork(self, path: str) -> Verdict | None:
-        """Judges a submodule by an attribute that a forked method writes, and that torch removes all the same."""
-        for name, verdict in {**self._writes, **self._sets}.items():
-            if name.startswith(f"{path}.") and name not in self._after:
-                fact = (
-                    f"it holds {name!r}, which is written in a fork: torch keeps the submodule and loses the attribute"
-                )
-                return Verdict(verdict.reason, (Evidence(fact), *verdict.evidence), verdict.step)
-        return None
+    def _holding(self, path: str, *, read: bool = True) -> Iterator[Cause]:
+        """Yields the attributes that a submodule holds, by default only those that methods read or write."""
+        found: dict[Verdict, list[str]] = {}
+        for each, verdict in self._verdicts.items():
+            if not each.startswith(f"{path}.") or self._after[each].kind == "submodule":
+                continue
+            if read and not self._reads.of(each) and each not in self._sets:
+                continue
+            if verdict.reason != "unknown" or verdict.evidence:
+                found.setdefault(verdict.without_class, []).append(each)
+        for verdict, held in found.items():
+            names, are = ", ".join(map(repr, held)), "is" if len(held) == 1 else "are"
+            fact = Evidence(f"it holds {names}, which {are} preserved ({verdict.reason})")
+            yield Cause(verdict.reason, (fact, *verdict.evidence), verdict.step, held[0])
+
+    def _needed(self, path: str) -> Iterator[Cause]:
+        """Yields what takes a submodule as a whole in the final graphs."""
+        lost = [*self._lost_in_forks(path)]
+        yield from lost
+        for record, access in self._reads.of(path):
+            first = [each.evidence[0] for each in self._not_constant(record, access)]
+            for need in needs(self._reads, record, access, path):
+                if not (lost and need.evidence.op == "prim::fork"):
+                    yield Cause("not_constant", (*first, need.evidence), _index(record.propagated), "", need.remedy)
+
+    def _lost_in_forks(self, path: str) -> Iterator[Cause]:
+        """Yields what a fork assigns or reads of a submodule, and what torch forgets to keep (torch 2.13)."""
+        for name in (*self._sets, *self._reads.below(path)):
+            if name in self._after or not name.startswith(f"{path}."):
+                continue
+            causes = [self._sets[name]] if name in self._sets else self._unread(name)
+            for cause in causes:
+                fact = Evidence(f"it holds {name!r}, which a fork needs: torch keeps the submodule, not the attribute")
+                yield Cause(cause.reason, (fact, *cause.evidence), cause.step, name)
 
 
-def _joined(reason: Reason, found: Sequence[tuple[str, Verdict]]) -> Verdict | None:
-    """Returns the verdict that rests on other attributes' verdicts, ``None`` without any."""
-    if not found:
-        return None
-    evidence = (each for fact, verdict in found for each in (Evidence(fact), *verdict.evidence))
-    return Verdict(reason, tuple(dict.fromkeys(evidence)), found[0][1].step)
+def _with(verdict: Verdict | None, more: Iterable[Cause]) -> Verdict | None:
+    return verdict_of((*(verdict.causes if verdict else ()), *more))
 
 
-def _place(evidence: Evidence) -> tuple[object, ...]:
-    """Returns what two mentions of one write have in common: its line, or its node where that has none."""
-    source = evidence.source
-    return (source.file, source.line) if source else (evidence.method, evidence.step, evidence.node)
+def _by_name(slots: Mapping[str, ModuleAttribute]) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for path in slots:
+        found.setdefault(path.rpartition(".")[2], []).append(path)
+    return found
 
 
 def _index(step: Step | None) -> int | None:
     return step.index if step else None
 
 
-def _plain(type_text: str) -> str:
-    """A class's name without the counter torch adds when it copies the class."""
-    return _MANGLE.sub("", type_text)
-
-
 def _ancestors(path: str) -> list[str]:
     parts = path.split(".")[:-1]
     return [".".join(parts[: count + 1]) for count in range(len(parts))]
-
-
-def _returned_types(graph: GraphSnapshot) -> list[str]:
-    types = {value.name: value.type for node in graph.walk() for value in node.outputs}
-    types.update((value.name, value.type) for value in graph.inputs)
-    return [types[name] for name in graph.outputs if name in types]
 
 
 def _storages(attribute: ModuleAttribute | None) -> set[Any]:

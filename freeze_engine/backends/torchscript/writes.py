@@ -6,32 +6,18 @@ The rules are those of ``AttributePropagator`` in ``torch/csrc/jit/passes/freeze
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator
 from dataclasses import dataclass, replace
 
-from freeze_engine.backends.torchscript.aliases import WriterSearch
+from freeze_engine.backends.torchscript.aliases import WildWrite, WriterSearch
 from freeze_engine.backends.torchscript.slots import SlotAccess, slot_accesses
 from freeze_engine.backends.torchscript.subgraphs import unscoped
-from freeze_engine.trace import Evidence, GraphSnapshot, Reason, Step
+from freeze_engine.backends.torchscript.verdicts import WILDCARD, Cause
+from freeze_engine.trace import Evidence, GraphSnapshot, Step
 
 RULES = "torch/csrc/jit/passes/freeze_module.cpp"
 _IN_PLACE = re.compile(r"attribute: (?P<name>.+) in %(?P<value>.+?) has inplace writer")
 _SET = re.compile(r"attribute: (?P<name>.+) is set")
-
-
-@dataclass(frozen=True, slots=True)
-class Verdict:
-    """Why one attribute was preserved.
-
-    Attributes:
-        reason: in the words of the trace.
-        evidence: the first is the deciding one.
-        step: index of the step that decided, if one did.
-    """
-
-    reason: Reason
-    evidence: tuple[Evidence, ...] = ()
-    step: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,27 +50,35 @@ class MethodRecord:
         return list(slot_accesses(graph, self.self_path))
 
 
-def assignments(records: Iterable[MethodRecord]) -> dict[str, Verdict]:
-    """Returns the attributes that a method assigns to, by path, with each assignment as evidence."""
-    found: dict[str, Verdict] = {}
+def assignments(
+    records: Iterable[MethodRecord], kept: Container[str], with_line: Callable[[Evidence], Evidence]
+) -> dict[str, Cause]:
+    """Returns the attributes that a method assigns to, by path, with each assignment as evidence.
+
+    Args:
+        records: the frozen methods.
+        kept: paths of the attributes that are still on the frozen module.
+        with_line: gives an assignment its line, which torch does not keep.
+    """
+    found: dict[str, Cause] = {}
     for record in records:
-        for path, evidence in _assigned(record):
-            known = found.get(path, Verdict("set_in_method", (), record.decided.index))
-            found[path] = replace(known, evidence=(*known.evidence, evidence))
+        for path, evidence in _assigned(record, kept):
+            known = found.get(path, Cause("set_in_method", (), record.decided.index))
+            found[path] = replace(known, evidence=(*known.evidence, with_line(evidence)))
     return found
 
 
-def in_place_writes(records: Iterable[MethodRecord], kept: Container[str]) -> dict[str, Verdict]:
+def in_place_writes(records: Iterable[MethodRecord], kept: Container[str]) -> dict[str, Cause]:
     """Returns the attributes that a method writes in place, by path, with each write as evidence.
 
     Args:
         records: the frozen methods.
         kept: paths of the attributes that are still on the frozen module.
     """
-    found: dict[str, Verdict] = {}
+    found: dict[str, Cause] = {}
     for record in records:
         for path, evidence in _written_in_place(record, kept):
-            known = found.get(path, Verdict("mutated_in_place", (), record.decided.index))
+            known = found.get(path, Cause("mutated_in_place", (), record.decided.index))
             if all((each.node, each.method) != (evidence.node, evidence.method) for each in known.evidence):
                 found[path] = replace(known, evidence=(*known.evidence, evidence))
     return found
@@ -103,13 +97,16 @@ def evidence_of(fact: str, record: MethodRecord, access: SlotAccess, step: Step 
     return Evidence(fact, record.method, step.index, node.id, node.op, node.source)
 
 
-def _assigned(record: MethodRecord) -> Iterator[tuple[str, Evidence]]:
+def _assigned(record: MethodRecord, kept: Container[str]) -> Iterator[tuple[str, Evidence]]:
     """Pairs torch's "is set" lines, which give a name only, with the nodes that set such a name."""
     logged = {match["name"] for line in record.decided.log if (match := _SET.fullmatch(line))}
     for access in record.accesses(record.searched.graph):
-        if access.node.op == "prim::SetAttr" and access.path is not None and access.name in logged:
-            fact = f"torch's log: attribute: {access.name} is set ({RULES})"
-            yield access.path, evidence_of(fact, record, access)
+        if access.node.op != "prim::SetAttr" or access.path is None:
+            continue
+        if access.name in logged:
+            yield access.path, evidence_of(f"torch's log: attribute: {access.name} is set ({RULES})", record, access)
+        elif access.path in kept:  # torch logs no assignment to what is kept already
+            yield access.path, evidence_of(f"{record.method} assigns it ({RULES})", record, access)
 
 
 def _written_in_place(record: MethodRecord, kept: Container[str]) -> Iterator[tuple[str, Evidence]]:
@@ -131,9 +128,25 @@ def _written_in_place(record: MethodRecord, kept: Container[str]) -> Iterator[tu
 
 
 def _write_evidence(fact: str, record: MethodRecord, access: SlotAccess) -> Iterator[Evidence]:
-    fact = f"{fact} ({RULES})"
     found = record.search.writes(access.value) if record.search else []
-    if not found:
-        yield replace(evidence_of(fact, record, access), source=None)  # its line is that of a read
     for node, chain in found:
-        yield Evidence(fact, record.method, record.searched.index, node.id, node.op, node.source, chain)
+        given = (record.searched.index, node.id, node.op, node.source)
+        yield Evidence(f"{fact} ({RULES})", record.method, *given, chain)
+    wild = record.search.wild_writes(access.value) if record.search else []
+    for each in wild:
+        yield _wild_evidence(fact, record, access, each)
+    if not found and not wild:
+        yield replace(evidence_of(f"{fact} ({RULES})", record, access), source=None)  # its line is that of a read
+
+
+def _wild_evidence(fact: str, record: MethodRecord, access: SlotAccess, write: WildWrite) -> Evidence:
+    node = write.node
+    ends = [f"%{write.written}, which {node.op} writes, is of %{link.value} ({link.op})" for link in write.taken[-1:]]
+    ends += [f"%{access.value} is of %{link.value} ({link.op})" for link in write.put[:1]]
+    said = (
+        f"{fact}; {WILDCARD}: for torch, what is in lists, tuples and dictionaries may all be one tensor: "
+        f"{', and '.join(ends)}"
+    )
+    given = (record.searched.index, node.id, node.op, node.source)
+    chain = (*write.taken, *write.put) if write.taken and write.put else ()
+    return Evidence(f"{said} ({RULES})", record.method, *given, chain)

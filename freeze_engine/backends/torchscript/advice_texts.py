@@ -1,0 +1,52 @@
+"""The texts of advice on preserved attributes: each says what to do, and doing it frees the attribute.
+
+``tests/torch/test_advice.py`` follows every one of them.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+TEXTS: Final = {
+    "not_assigned": "in {places} do not assign {path}: keep the new value in a local variable, or return it",
+    "traced": "trace the model (torch.jit.trace), which records no assignment, since {places} is in the installed "
+    "package {package}, or put a layer of your own in its place",
+    "clone": "in {places} write to a clone of {what} (.clone()), or use the operator that writes to nothing",
+    "copy": "in {places} write to a copy of {what} (.copy())",
+    "wildcard": "in {places} write to a clone, or use the operator that writes to nothing: torch cannot tell that "
+    "{path} is not what is written",
+    "own_layer": "put a layer of your own in the place of the one that writes {path} in {places}, which is in the "
+    "installed package {package}",
+    "evaluation": "call .eval() on {what} before it is scripted and frozen",
+    "wrapped": "freeze a module of your own whose forward calls this one, or name a method of it in preserved_attrs",
+    "same_tensor": "free {other}, too, which is the same tensor",
+    "own_memory": "give {what} memory of its own (.clone() when the module is built)",
+    "own_class": "give {owner} a class of its own (a subclass is one), or free {other}, too",
+    "own_class_around": "free {other}, too, a slot of the same class",
+    "single_attributes": "name the attributes that must stay in preserved_attrs, instead of the submodule {other}",
+    "dense": "hold {path} dense (.to_dense() when the module is built)",
+    "detached": "detach the tensors in {path} (.detach() when the module is built)",
+    "constant_type": "hold {path} in a type TorchScript has constants for: a tensor, number or string, or a list, "
+    "tuple or dictionary of these",
+    "straight": "read what you need of {path} straight from self, not through a variable that may be one of several "
+    "modules",
+    "not_returned": "do not return {path} from {method}",
+    "not_returned_of_class": "do not return {other} from {method}, or give {path} a class of its own (a subclass is "
+    "one)",
+    "no_any": "do not return a value of type Any from {method}",
+    "not_assigned_to": "do not assign {path} to another attribute in {method}",
+    "not_in_fork": "call {path} outside of torch.jit.fork, or declare it by its class instead of an interface",
+    "not_collected": "do not return or collect the submodule {path} in {method}",
+}
+"""By name; what stands in braces is filled in."""
+
+
+def text(name: str, **names: str) -> str:
+    """Returns a text, filled in.
+
+    Args:
+        name: its key in `TEXTS`.
+        names: what its braces stand for; paths come as they are and go in quoted.
+    """
+    quoted = {key: repr(value) if key in ("path", "other", "owner") else value for key, value in names.items()}
+    return TEXTS[name].format(**quoted)

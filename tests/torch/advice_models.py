@@ -1,0 +1,501 @@
+"""Pairs of modules: one whose attribute torch preserves, and one that follows the advice on it literally."""
+
+# No postponed annotations here: torch.jit.script reads the annotations of attributes as types.
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+
+@torch.jit.interface
+class Layer(nn.Module):
+    def forward(self, x: Tensor) -> Tensor:
+        pass
+
+
+class Cell(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.n = 1
+
+
+class Assigns(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.k = Cell()
+
+    def forward(self, x):
+        self.k.n = 7  # line: write
+        return x + self.k.n
+
+
+class AssignsNot(Assigns):
+    def forward(self, x):
+        n = 7
+        return x + n + self.k.n
+
+
+class Buffers(nn.Module):
+    items: list[int]
+    table: dict[str, int]
+
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("b", torch.zeros(2))
+        self.items = [1]
+        self.table = {"a": 1}
+
+
+class WritesTensor(Buffers):
+    def forward(self, x):
+        self.b[:1].add_(1.0)  # line: write
+        return x + self.b
+
+
+class WritesClone(Buffers):
+    def forward(self, x):
+        b = self.b.clone()
+        b[:1].add_(1.0)
+        return x + b + self.b
+
+
+class WritesList(Buffers):
+    def forward(self, x):
+        self.items.append(2)  # line: write
+        return x + len(self.items)
+
+
+class WritesListCopy(Buffers):
+    def forward(self, x):
+        items = self.items.copy()
+        items.append(2)
+        return x + len(items)
+
+
+class WritesTable(Buffers):
+    def forward(self, x):
+        self.table["b"] = 2  # line: write
+        return x + len(self.table)
+
+
+class WritesTableCopy(Buffers):
+    def forward(self, x):
+        table = self.table.copy()
+        table["b"] = 2
+        return x + len(table)
+
+
+class Indexed(nn.Module):
+    """What is in an index is in a list, and so may be any tensor that is taken out of one."""
+
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("index", torch.tensor([1, 0]))
+        self.weight = nn.Parameter(torch.rand(2, 2))
+
+
+class WritesAnything(Indexed):
+    def forward(self, x):
+        bias = self.weight[self.index]
+        part = torch.chunk(x + 1.0, 2)[0]
+        part += 1.0  # line: write
+        for row in torch.unbind(x * 2.0):
+            row.mul_(2.0)  # line: second
+        return part + bias.sum()
+
+
+class WritesNothing(Indexed):
+    def forward(self, x):
+        bias = self.weight[self.index]
+        part = torch.chunk(x + 1.0, 2)[0]
+        part = part + 1.0
+        for row in torch.unbind(x * 2.0):
+            row.clone().mul_(2.0)
+        return part + bias.sum()
+
+
+class Normalizes(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.norm = nn.BatchNorm1d(2)
+        self.norm.train()
+
+    def forward(self, x):
+        return self.norm(x)
+
+
+class NormalizesAsLearnt(Normalizes):
+    def __init__(self):
+        super().__init__()
+        self.norm.eval()
+
+
+class TwoParts(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.a = Writes()
+        self.b = self.a
+
+    def forward(self, x):
+        return self.a(x) + self.b.b
+
+
+class Writes(nn.Module):
+    items: list[Tensor]
+
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("b", torch.zeros(2))
+        self.items = [torch.ones(2)]
+
+    def forward(self, x):
+        self.b.add_(1.0)
+        return x + self.b
+
+
+class WritesNot(Writes):
+    def forward(self, x):
+        return x + (self.b + 1.0)
+
+
+class TwoPartsFreed(TwoParts):
+    def __init__(self):
+        super().__init__()
+        self.a = WritesNot()
+        self.b = self.a
+
+
+class SharesMemory(nn.Module):
+    items: list[Tensor]
+
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("a", torch.zeros(2))
+        self.register_buffer("b", self.a[:1])
+        self.items = [self.a, torch.ones(2)]
+
+    def forward(self, x):
+        self.a.add_(1.0)
+        return x + self.a + self.b + self.items[0]
+
+
+class OwnMemory(SharesMemory):
+    def __init__(self):
+        super().__init__()
+        self.b = self.a[:1].clone()
+        self.items = [self.a.clone(), torch.ones(2)]
+
+
+class WritesBoth(SharesMemory):
+    """Two causes: each of them keeps ``b`` by itself."""
+
+    def forward(self, x):
+        self.a.add_(1.0)
+        self.b.add_(1.0)
+        return x + self.a + self.b
+
+
+class WritesBothNot(WritesBoth):
+    def __init__(self):
+        super().__init__()
+        self.b = self.a[:1].clone()
+
+    def forward(self, x):
+        self.a.add_(1.0)
+        b = self.b.clone()
+        b.add_(1.0)
+        return x + self.a + b
+
+
+class Slots(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.first = 0
+        self.second = 0
+
+    @torch.jit.export
+    def one(self, x):
+        self.first = self.first + 1
+        return x + self.first
+
+    @torch.jit.export
+    def two(self, x):
+        self.second = self.second + 1
+        return x + self.second
+
+    def forward(self, x):
+        return x
+
+
+class OtherSlots(Slots):
+    pass
+
+
+class SharesClass(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.left = Slots()
+        self.right = Slots()
+
+    def forward(self, x):
+        return self.left.one(x) + self.right.two(x) + self.left.second
+
+
+class OwnClass(SharesClass):
+    def __init__(self):
+        super().__init__()
+        self.left = OtherSlots()
+
+
+class Holder(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.inner = Slots()
+        self.count = 0
+
+    def forward(self, x):
+        return x
+
+    @torch.jit.export
+    def counted(self, x):
+        self.count = self.count + 1
+        return x + self.count
+
+    @torch.jit.export
+    def deep(self, x):
+        return self.inner.one(x)
+
+    @torch.jit.export
+    def deep_not(self, x):
+        return self.inner(x)
+
+
+class SharesHolder(nn.Module):
+    """``right.inner`` is kept by its class only: nothing reads it."""
+
+    def __init__(self):
+        super().__init__()
+        self.left = Holder()
+        self.right = Holder()
+
+    def forward(self, x):
+        return self.left.deep(x) + self.right.counted(x)
+
+
+class SharesHolderFreed(SharesHolder):
+    def forward(self, x):
+        return self.left.deep_not(x) + self.right.counted(x)
+
+
+class Part(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.version = 3
+        self.weight = nn.Parameter(torch.ones(2))
+
+    def forward(self, x):
+        return x * self.weight + self.version
+
+
+class OtherPart(Part):
+    pass
+
+
+class Whole(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.sub = Part()
+
+    def forward(self, x):
+        return self.sub(x)
+
+
+class Holds(nn.Module):
+    table: dict[str, Tensor]
+
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("matrix", torch.eye(2).to_sparse())
+        self.table = {"a": torch.ones(2, requires_grad=True)}
+
+
+class HoldsSparse(Holds):
+    def forward(self, x):
+        return torch.mm(self.matrix, x)
+
+
+class HoldsDense(HoldsSparse):
+    def __init__(self):
+        super().__init__()
+        self.matrix = self.matrix.to_dense()
+
+
+class HoldsGradients(Holds):
+    def forward(self, x):
+        return x + self.table["a"]
+
+
+class HoldsDetached(HoldsGradients):
+    def __init__(self):
+        super().__init__()
+        self.table = {"a": self.table["a"].detach()}
+
+
+class Picks(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.a = Part()
+        self.b = Part()
+
+    def forward(self, x):
+        part = self.a if bool(x.sum() > 0) else self.b
+        return x * part.weight
+
+
+class PicksValue(Picks):
+    def forward(self, x):
+        weight = self.a.weight if bool(x.sum() > 0) else self.b.weight
+        return x * weight
+
+
+class ReturnsPart(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.sub = Part()
+
+    def forward(self, x):
+        return self.sub
+
+
+class ReturnsInTuple(ReturnsPart):
+    def forward(self, x):
+        return x, self.sub
+
+
+class ReturnsNoPart(ReturnsPart):
+    def forward(self, x):
+        return x * self.sub.weight
+
+
+class Counts(Part):
+    def forward(self, x):
+        self.version = self.version + 1
+        return x * self.weight + self.version
+
+
+class OtherCounts(Counts):
+    pass
+
+
+class ReturnsOther(nn.Module):
+    """torch keeps ``b.weight``, since ``a`` is returned, which is of the same class."""
+
+    def __init__(self):
+        super().__init__()
+        self.a = Counts()
+        self.b = Counts()
+
+    def forward(self, x):
+        x = self.b(x)
+        return self.a
+
+
+class ReturnsOtherClass(ReturnsOther):
+    def __init__(self):
+        super().__init__()
+        self.b = OtherCounts()
+
+
+class ReturnsAny(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.weight = nn.Parameter(torch.ones(2))
+
+    def forward(self, x: Any) -> Any:
+        if isinstance(x, torch.Tensor):
+            return x + self.weight
+        return x
+
+
+class ReturnsTensor(ReturnsAny):
+    def forward(self, x: Tensor) -> Tensor:
+        return x + self.weight
+
+
+class Swaps(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.a = Part()
+        self.c = Part()
+
+    def forward(self, x):
+        y = self.a(x)
+        self.a = self.c  # line: write
+        return y
+
+
+class SwapsNot(Swaps):
+    def forward(self, x):
+        return self.a(x) + self.c(x)
+
+
+class Forks(nn.Module):
+    part: Layer
+
+    def __init__(self):
+        super().__init__()
+        self.part = TensorPart()
+
+    def forward(self, x):
+        return torch.jit.wait(torch.jit.fork(self.part.forward, x))
+
+
+class TensorPart(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.weight = nn.Parameter(torch.ones(2))
+
+    def forward(self, x: Tensor) -> Tensor:
+        return x * self.weight
+
+
+class ForksNot(Forks):
+    def forward(self, x):
+        return self.part.forward(x)
+
+
+class OneLayer(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.rnn = nn.LSTM(2, 2)
+
+    def forward(self, x):
+        return self.rnn(x)[0]
+
+
+@torch.jit.script
+class Number:
+    def __init__(self, value: int):
+        self.value = value
+
+
+class HoldsObjects(nn.Module):
+    items: list[Number]
+
+    def __init__(self):
+        super().__init__()
+        self.items = [Number(1)]
+
+    def forward(self, x):
+        return x + self.items[0].value
+
+
+class HoldsNumbers(nn.Module):
+    items: list[int]
+
+    def __init__(self):
+        super().__init__()
+        self.items = [1]
+
+    def forward(self, x):
+        return x + self.items[0]

@@ -1,0 +1,164 @@
+"""Advice on preserved attributes is followed literally, and the attribute freezes."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from torch import nn
+
+import freeze_engine as fe
+from freeze_engine.backends.torchscript.advice_texts import TEXTS
+from tests.torch import advice_models as models
+
+
+@dataclass(frozen=True)
+class Case:
+    """A situation, and what following the advice makes of it.
+
+    Attributes:
+        texts: names of the texts that the advice consists of.
+        module: what is frozen.
+        path: of the attribute that torch preserves.
+        followed: what is frozen after the advice was followed.
+        preserved: names that the user asked to preserve, before and after.
+        freed: path of the attribute after the advice was followed, where that is another one.
+    """
+
+    texts: tuple[str, ...]
+    module: Any
+    path: str
+    followed: Any
+    preserved: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())
+    freed: str = ""
+
+
+CASES = (
+    Case(("not_assigned",), models.Assigns, "k.n", models.AssignsNot),
+    Case(("not_assigned",), models.Assigns, "k", models.AssignsNot),
+    Case(("clone",), models.WritesTensor, "b", models.WritesClone),
+    Case(("copy",), models.WritesList, "items", models.WritesListCopy),
+    Case(("copy",), models.WritesTable, "table", models.WritesTableCopy),
+    Case(("wildcard",), models.WritesAnything, "index", models.WritesNothing),
+    Case(("evaluation",), models.Normalizes, "norm.num_batches_tracked", models.NormalizesAsLearnt),
+    Case(("same_tensor",), models.TwoParts, "b.b", models.TwoPartsFreed),
+    Case(("own_memory",), models.SharesMemory, "b", models.OwnMemory),
+    Case(("own_memory",), models.SharesMemory, "items", models.OwnMemory),
+    Case(("clone", "own_memory"), models.WritesBoth, "b", models.WritesBothNot),
+    Case(("own_class",), models.SharesClass, "left.second", models.OwnClass),
+    Case(("own_class_around",), models.SharesHolder, "right.inner", models.SharesHolderFreed),
+    Case(("single_attributes",), models.Whole, "sub.weight", models.Whole, (("sub",), ("sub.version",))),
+    Case(("dense",), models.HoldsSparse, "matrix", models.HoldsDense),
+    Case(("detached",), models.HoldsGradients, "table", models.HoldsDetached),
+    Case(("straight",), models.Picks, "a", models.PicksValue),
+    Case(("not_returned",), models.ReturnsPart, "sub", models.ReturnsNoPart),
+    Case(("not_returned",), models.ReturnsPart, "sub.weight", models.ReturnsNoPart),
+    Case(("not_returned_of_class",), models.ReturnsOther, "b.weight", models.ReturnsOtherClass),
+    Case(("no_any",), models.ReturnsAny, "weight", models.ReturnsTensor),
+    Case(("not_assigned_to",), models.Swaps, "c", models.SwapsNot),
+    Case(("not_assigned",), models.Swaps, "a", models.SwapsNot),
+    Case(("not_assigned",), models.Swaps, "a.weight", models.SwapsNot),
+    Case(("not_in_fork",), models.Forks, "part", models.ForksNot),
+    Case(("not_collected",), models.ReturnsInTuple, "sub", models.ReturnsNoPart),
+    Case(("constant_type",), models.HoldsObjects, "items", models.HoldsNumbers),
+    Case(("wrapped",), lambda: nn.LSTM(2, 2), "weight_ih_l0", models.OneLayer, freed="rnn.weight_ih_l0"),
+)
+IDS = [f"{'-'.join(case.texts)}-{case.path}" for case in CASES]
+
+
+def frozen(module: nn.Module, names: tuple[str, ...]) -> tuple[Any, fe.Trace]:
+    with fe.capture() as captured:
+        scripted = module if isinstance(module, torch.jit.ScriptModule) else torch.jit.script(module)
+        result = torch.jit.freeze(scripted, list(names))
+    (trace,) = captured.traces
+    assert fe.problems(trace) == ()
+    return result, trace
+
+
+def has(module: Any, path: str) -> bool:
+    found = module._c
+    for name in path.split("."):
+        if not found.hasattr(name):
+            return False
+        found = found.getattr(name)
+    return True
+
+
+def built(model: Any) -> nn.Module:
+    module = model()
+    module.training = False  # without that of its submodules
+    for child in module.modules():
+        child.training = child.training and isinstance(child, nn.BatchNorm1d) and model is models.Normalizes
+    return module
+
+
+def pattern(name: str) -> re.Pattern[str]:
+    """What a text looks like when it is filled in."""
+    paths = re.sub(r"\\{(path|other|owner)\\}", "'[^']+'", re.escape(TEXTS[name]))
+    methods = re.sub(r"\\{method\\}", r"[\\w.]+", paths)
+    return re.compile(re.sub(r"\\{\w+\\}", ".+?", methods))
+
+
+@pytest.mark.parametrize("case", CASES, ids=IDS)
+def test_who_follows_the_advice_sees_the_attribute_freeze(case):
+    followed_literally(case)
+
+
+def followed_literally(case: Case) -> None:
+    module, trace = frozen(built(case.module), case.preserved[0])
+    assert has(module, case.path)
+    advice = trace.attribute(case.path).advice
+    clauses = re.split("; and |; or list ", advice)
+    said = {name for name in TEXTS if any(pattern(name).fullmatch(clause) for clause in clauses)}
+    assert said == set(case.texts)
+    followed, _ = frozen(built(case.followed), case.preserved[1])
+    assert not has(followed, case.freed or case.path)
+
+
+@pytest.fixture
+def layers(tmp_path, monkeypatch) -> Any:
+    """The models, as an installed package holds them."""
+    folder = tmp_path / "site-packages" / "layers"
+    folder.mkdir(parents=True)
+    (folder / "modes.py").write_text(Path(models.__file__).read_text())
+    monkeypatch.syspath_prepend(tmp_path / "site-packages")
+    return import_module("layers.modes")
+
+
+def test_an_assignment_in_an_installed_package_is_left_out_by_tracing(layers):
+    def traced() -> Any:
+        return torch.jit.trace(layers.Assigns().eval(), torch.ones(2))
+
+    followed_literally(Case(("traced",), layers.Assigns, "k.n", traced))
+    advice = frozen(built(layers.Assigns), ())[1].attribute("k.n").advice
+    assert "(modes.py:" in advice
+    assert "package layers" in advice
+
+
+def test_a_write_in_an_installed_package_is_left_out_by_a_layer_of_ones_own(layers):
+    followed_literally(Case(("own_layer",), layers.WritesTensor, "b", models.WritesClone))
+
+
+def test_every_text_is_followed_by_a_case():
+    assert {name for case in CASES for name in case.texts} | {"traced", "own_layer"} == set(TEXTS)
+
+
+def test_what_the_user_asked_for_gets_no_advice():
+    _, trace = frozen(built(models.Assigns), ("k.n",))
+    assert (trace.attribute("k.n").advice, trace.attribute("k").advice) == ("", "")
+
+
+def test_the_chain_of_a_wildcard_leads_through_both_lists():
+    _, trace = frozen(built(models.WritesAnything), ())
+    first, second = trace.attribute("index").evidence
+    assert [link.op for link in first.chain] == [
+        *("aten::__getitem__", "aten::chunk", "prim::ListConstruct", "prim::GetAttr"),
+    ]
+    assert [link.op for link in second.chain][1:] == ["aten::unbind", "prim::ListConstruct", "prim::GetAttr"]
+    assert "torch's wildcard" in first.fact
+    assert first.source.line < second.source.line
