@@ -257,8 +257,8 @@ class WriterSearch:
         """Follows a value into the forks that it, or what shares its memory, is passed to."""
         for fork, block, search in self._forks:
             for given, received in zip(fork.inputs, block.inputs, strict=False):
-                if not self._may_alias(given, name):
-                    continue
+                if not self._may_alias(given, name) or self._values[given].type().kind() == "ClassType":
+                    continue  # what a fork reads from a module it reads itself
                 for node, chain in search.writes(received.name):
                     inner = tuple(link if link.node else _passed(link, fork) for link in chain)
                     yield node, (*inner, *self._chain(given, name))

@@ -129,9 +129,9 @@ class ReasonFinder:
 
     def _aliased(self, path: str, kept: Mapping[str, Verdict]) -> Iterator[Cause]:
         """Yields the attributes that share memory with one, and that are kept by themselves."""
-        storages = self._storages[path]
+        storages, own = self._storages[path], _causes(kept.get(path))
         for other, verdict in kept.items() if storages else ():
-            if other != path and storages & self._storages[other]:
+            if other != path and storages & self._storages[other] and not own.issuperset(verdict.causes):
                 fact = f"it shares memory with {other!r}, which is preserved ({verdict.reason})"
                 yield Cause("aliases_preserved", (Evidence(fact), *verdict.evidence), verdict.step, other)
 
@@ -159,9 +159,11 @@ class ReasonFinder:
 
     def _shared_class(self, path: str, kept: Mapping[str, Verdict]) -> Iterator[Cause]:
         """Yields the same slot of other instances of the class."""
-        slot, name = self._after[path], path.rpartition(".")[2]
+        slot, name, own = self._after[path], path.rpartition(".")[2], _causes(kept.get(path))
         for other in self._named[name]:
             if other == path or other not in kept or self._after[other].owner != slot.owner:
+                continue
+            if own.issuperset(kept[other].causes):
                 continue
             fact = (
                 f"{other!r}, a slot of the same class, is preserved ({kept[other].reason}); torch keeps or removes "
@@ -224,6 +226,10 @@ class ReasonFinder:
             for cause in causes:
                 fact = Evidence(f"it holds {name!r}, which a fork needs: torch keeps the submodule, not the attribute")
                 yield Cause(cause.reason, (fact, *cause.evidence), cause.step, name)
+
+
+def _causes(verdict: Verdict | None) -> frozenset[Cause]:
+    return frozenset(verdict.causes if verdict else ())
 
 
 def _with(verdict: Verdict | None, more: Iterable[Cause]) -> Verdict | None:

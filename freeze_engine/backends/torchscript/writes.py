@@ -132,7 +132,10 @@ def _write_evidence(fact: str, record: MethodRecord, access: SlotAccess) -> Iter
     for node, chain in found:
         given = (record.searched.index, node.id, node.op, node.source)
         yield Evidence(f"{fact} ({RULES})", record.method, *given, chain)
+    # Without the write that goes through a list the value may not be in one, for all that torch knows.
+    through = {link.value for _, chain in found for link in chain}
     wild = record.search.wild_writes(access.value) if record.search else []
+    wild = [each for each in wild if not found or through.isdisjoint(link.value for link in each.put[:1])]
     for each in wild:
         yield _wild_evidence(fact, record, access, each)
     if not found and not wild:
