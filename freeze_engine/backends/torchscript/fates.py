@@ -19,7 +19,7 @@ from freeze_engine.backends.torchscript.stages import INLINE
 from freeze_engine.backends.torchscript.subgraphs import unscoped
 from freeze_engine.backends.torchscript.verdicts import Verdict
 from freeze_engine.measure.memory import tensor_bytes
-from freeze_engine.trace import AttributeFate, Evidence, Fate, Location, Node, Step
+from freeze_engine.trace import AttributeFate, Constant, Evidence, Fate, GraphSnapshot, Location, Node, Step
 
 _UNLOGGED = "torch's log was not there to be read, which alone tells what became of it before"
 
@@ -91,6 +91,7 @@ class _ChainFacts:
         self.holders, self.descendants = by_path(last.held), by_path(last.derived)
         self.last_held = _last_held(chain)
         self.folding = chain.folding
+        self.final_constants = _constants(chain.steps[-1].graph)
         self.folded = _folded(chain, self.folding)
         self.reads: dict[str, Node] = {}
         self.removed_by: dict[str, Step] = {}
@@ -155,8 +156,21 @@ class _Judge:
             return _fate(slot, "inlined", evidence, step, locations=standing)
         step_ended = holder.chain.steps[holder.last_held[slot.path] + 1]
         merged = self._locations(slot.path, held=False)
+        same = self._with_same_memory(slot.path, holder, merged)
+        if same:
+            step = holder.folding.index if holder.folding else None
+            return _fate(slot, "inlined", evidence, step, locations=same)
         first = Evidence(_end_of_constant(step_ended, merged), holder.chain.method, step_ended.index)
         return _fate(slot, "folded", (first, *evidence), step_ended.index, locations=merged)
+
+    def _with_same_memory(self, path: str, holder: _ChainFacts, merged: Sequence[Location]) -> tuple[Location, ...]:
+        """Returns the constants that are the attribute itself under another name, such as a slice of all of it."""
+        place = holder.last_held[path]
+        held = by_path(holder.chain.origins[place].held).get(path, ())
+        kept = _constants(holder.chain.steps[place].graph)
+        memory = {_memory(kept[name]) for name in held if name in kept} - {None}
+        finals = {facts.chain.method: facts.final_constants for facts in self._facts}
+        return tuple(each for each in merged if _memory(finals[each.method].get(each.value)) in memory)
 
     def _locations(self, path: str, *, held: bool) -> tuple[Location, ...]:
         return tuple(
@@ -198,6 +212,17 @@ def _end_of_constant(step: Step, merged: tuple[Location, ...]) -> str:
         return f"{step.name} merged it into {where}" if merged else f"{step.name} left nothing that reads it"
     what = f"took out its constant, and {where} was computed from it" if merged else "took out its constant"
     return f"code that is none of torch's freezing {what}; whether more of its constants hold the value is not known"
+
+
+def _constants(graph: GraphSnapshot) -> dict[str, Constant]:
+    return {node.outputs[0].name: node.constant for node in graph.walk() if node.constant is not None and node.outputs}
+
+
+def _memory(constant: Constant | None) -> tuple[object, ...] | None:
+    """Returns what a tensor has in common with itself under another name, ``None`` where its content is not known."""
+    if constant is None or constant.digest is None or constant.storage is None:
+        return None
+    return constant.storage, constant.shape, constant.dtype, constant.digest
 
 
 def _named_constants(chain: Chain) -> dict[str, Step]:
