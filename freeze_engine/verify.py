@@ -45,8 +45,7 @@ def problems(trace: Trace) -> tuple[str, ...]:
     - In a snapshot, node ids and value names are unique, nested blocks included, and every use is defined
       before it: a block sees what encloses it, a block with a scope only what it receives itself. Blocks nest
       80 deep at most.
-    - Rewrites, writes, near misses and evidence name nodes of the snapshots they speak of; alias sets name values
-      of theirs, or ``WILDCARD for type …``.
+    - Rewrites, writes, near misses and evidence name nodes of the snapshots they speak of.
     - No two baselines have the same name, no two passes of the ablation the same stage and name, and nothing has two
       latencies on one device.
     - Attributes are sorted by path, which is unique; a reason stands with ``preserved`` and only there.

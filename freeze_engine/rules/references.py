@@ -13,9 +13,6 @@ from itertools import chain
 from freeze_engine.rules.graphs import GraphNames, graph_problems
 from freeze_engine.trace import AttributeFate, Evidence, GraphSnapshot, Program, Step, Trace
 
-WILDCARD = "WILDCARD"
-"""What the name of memory begins with that torch knows only by its type."""
-
 
 class References:
     """Checks every snapshot of a trace, and all that names its nodes and values.
@@ -146,12 +143,6 @@ def _aliases(step: Step, names: GraphNames) -> Iterator[str]:
     for write in step.aliases.writes:
         if write.node not in names.ids:
             yield f"node {write.node}: writes memory, but is not in the graph"
-    entries = ((entry.value, (entry.value, *entry.targets)) for entry in step.aliases.entries)
-    writes = ((write.node, write.targets) for write in step.aliases.writes)
-    for of, values in chain(entries, writes):
-        for value in values:
-            if value not in names.values and not value.startswith(WILDCARD):
-                yield f"aliases of {of}: name %{value}, which is not in the graph"
 
 
 def graphs_of(trace: Trace) -> Iterator[tuple[Step, GraphSnapshot]]:
