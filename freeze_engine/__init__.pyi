@@ -20,6 +20,9 @@ from .bisection.outcome import (
     Reproduction as Reproduction,
     bisection_json as bisection_json,
 )
+from .check_facts import (
+    check_outcome as check_outcome,
+)
 from .diff import (
     GraphDiff as GraphDiff,
     NodeChange as NodeChange,
@@ -113,6 +116,10 @@ from .options import (
     Measure as Measure,
     Progress as Progress,
     TorchScriptOptions as TorchScriptOptions,
+)
+from .other_files import (
+    OtherFile as OtherFile,
+    other_file as other_file,
 )
 from .programs import (
     FreezingLoss as FreezingLoss,
@@ -210,6 +217,10 @@ from .trace_diff.program_diff import (
     KernelMatch as KernelMatch,
     ProgramPair as ProgramPair,
     program_pairs as program_pairs,
+)
+from .unmeasured import (
+    Unmeasured as Unmeasured,
+    unmeasured as unmeasured,
 )
 from .verify import (
     check_trace as check_trace,

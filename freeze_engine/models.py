@@ -30,6 +30,7 @@ from freeze_engine.examples import EXAMPLES
 from freeze_engine.exported_program import ProgramOrigin
 from freeze_engine.file_kinds import file_kind
 from freeze_engine.inputs import Inputs
+from freeze_engine.other_files import other_file
 from freeze_engine.spelling import did_you_mean
 from freeze_engine.tensor_inputs import device_named, moved
 from freeze_engine.untrusted_program import canonical_copy, check_archive
@@ -38,6 +39,7 @@ FORMS = (
     "a TorchScript file (model.pt), an exported program (model.pt2), package.module:factory, or example:NAME "
     "(example:resnet50)"
 )
+PAGE_FORMS = "a TorchScript file (model.pt), an exported program (model.pt2), or example:NAME (example:resnet50)"
 _FACTORY = re.compile(r"(?P<module>[^\W\d]\w*(\.[^\W\d]\w*)*):(?P<path>[^\W\d]\w*(\.[^\W\d]\w*)*)")
 _FILE_FACTORY = re.compile(r"(?P<file>.+)\.py:(?P<path>.+)")
 
@@ -94,9 +96,14 @@ def load_model(spec: str, *, map_location: str | None = None, trusted: bool = Tr
         )
     if match := _FACTORY.fullmatch(spec):
         return _moved(_factory(spec, match["module"], match["path"]), map_location)
+    forms = FORMS if trusted else PAGE_FORMS
     if path.is_dir():
-        raise ModelSpecError(f"MODEL {spec!r} is a folder. Give {FORMS}.")
-    raise ModelSpecError(f"MODEL {spec!r} is neither a file here nor of a known form.{_hint(spec)} Give {FORMS}.")
+        raise ModelSpecError(f"MODEL {spec!r} is a folder. Give {forms}.")
+    if path.is_symlink() and not path.exists():
+        raise ModelSpecError(f"MODEL {spec!r} is a link to {path.readlink()}, which is not there. Give {forms}.")
+    if path.exists():
+        raise ModelSpecError(f"MODEL {spec!r} is a device or a pipe. Give {forms}.")
+    raise ModelSpecError(f"MODEL {spec!r} is neither a file here nor of a known form.{_hint(spec)} Give {forms}.")
 
 
 def check_module(model: object) -> None:
@@ -132,6 +139,13 @@ def _example(name: str) -> LoadedModel:
 
 
 def _file(path: Path, map_location: str | None, trusted: bool) -> LoadedModel:
+    try:
+        return _opened(path, map_location, trusted)
+    except PermissionError as error:
+        raise ModelSpecError(f"{path} cannot be read: {error.strerror}. Check its permissions.") from error
+
+
+def _opened(path: Path, map_location: str | None, trusted: bool) -> LoadedModel:
     kind = file_kind(path)
     if kind == "trace":
         raise ModelSpecError(f"{path} is a recorded trace, not a model. Look at it with `freezer-ui {path}`.")
@@ -141,22 +155,8 @@ def _file(path: Path, map_location: str | None, trusted: bool) -> LoadedModel:
         return _torchscript(path, map_location)
     if kind == "exported":
         return _moved(_exported(path, path.stem) if trusted else _untrusted(path), map_location)
-    if kind == "tensor" or _is_pickle(path):
-        raise ModelSpecError(
-            f"{path} is a pickle (torch.save of a module, a state dict or a tensor), which is not opened: it holds no "
-            "program, or needs running code to be read. Build the module in Python, load its state dict, and either "
-            f'save TorchScript, torch.jit.script(module.eval()).save("{path.stem}.ts.pt"), or give the function that '
-            "builds it as package.module:factory."
-        )
-    raise ModelSpecError(
-        f"{path} is neither a TorchScript file nor an exported program; it may be truncated. Give {FORMS}."
-    )
-
-
-def _is_pickle(path: Path) -> bool:
-    with path.open("rb") as stream:
-        start = stream.read(2)
-    return len(start) == 2 and start[:1] == pickle.PROTO and start[1] <= pickle.HIGHEST_PROTOCOL
+    found = other_file(path)
+    raise ModelSpecError(f"{path} is {found.what}. {found.remedy if trusted else found.page_remedy}")
 
 
 def _torchscript(path: Path, map_location: str | None) -> LoadedModel:

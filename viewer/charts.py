@@ -30,7 +30,6 @@ from viewer.chart_drawing import (
     step_figure,
     unit_of,
 )
-from viewer.view_models.absent import NOT_COMPARED, NOT_TIMED
 from viewer.view_models.chart_data import ChartData, Mark, Series, chart_data
 from viewer.view_models.wording import bytes_delta_text, bytes_text, duration_text, error_text
 
@@ -104,9 +103,13 @@ def items_of(draw: Callable[[Theme], Sequence[Chart]]) -> dict[str, list[dict[st
     }
 
 
+def _sentence(what: str, why: str) -> str:
+    return f"{what}: {why.removesuffix('.')}."
+
+
 def _latency_chart(data: ChartData, palette: Palette) -> Chart:
     if not data.latency:
-        return Chart("Latency", NOT_TIMED, None)
+        return Chart("Latency", _sentence("Not measured", data.untimed), None)
     medians = [value for series in data.latency for value in series.values]
     longest = max(high for series in data.latency for high in series.highs)
     # On a noisy machine an interval can be many times its median: it may leave the chart, the medians may not shrink.
@@ -177,7 +180,7 @@ def _cold_chart(data: ChartData, palette: Palette) -> Chart:
 
 def _error_chart(data: ChartData, palette: Palette) -> Chart:
     if not data.errors:
-        return Chart("Numeric error", NOT_COMPARED, None)
+        return Chart("Numeric error", _sentence("Not compared", data.uncompared), None)
     known = [value for series in data.errors for value in (*series.values, *series.lows)] + [data.before or 0.0]
     positive = [value for value in known if value > 0]
     floor, top = (max(min(positive) / 10, 1e-300), min(max(positive) * 10, 1e300)) if positive else (1e-9, 1.0)

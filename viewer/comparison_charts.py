@@ -59,6 +59,8 @@ def _joined(diff: fe.TraceDiff, rows: Sequence[Mapping[str, Any]]) -> ChartData:
         past_tolerance=None,  # hollow points tell it, for both
         not_finite=ours.not_finite + theirs.not_finite,
         steps=len(rows),
+        untimed=ours.untimed,
+        uncompared=ours.uncompared,
     )
 
 

@@ -13,6 +13,7 @@ import freeze_engine as fe
 from viewer import stats_findings
 from viewer.printable import printable
 from viewer.text_table import table_lines
+from viewer.view_models.attributes import is_counted, trace_counts
 from viewer.view_models.environment import input_text
 from viewer.view_models.failure import failure_message, failure_title, knows_constants, left_text, notice_parts
 from viewer.view_models.kernels import comparison_lines, kernel_rows
@@ -54,7 +55,7 @@ def stats_text(trace: fe.Trace) -> str:
         _section("What each pass does on its own", stats_findings.ablation(trace)),
         *(_section(_kernels_title(trace, program), table_lines(kernel_rows(program))) for program in trace.programs),
         _section("With freezing against without", comparison_lines(trace)),
-        _section(f"Attributes: {len(trace.attributes)}", _attributes(trace)),
+        _section(f"Parameters and buffers: {trace_counts(trace).total}", _attributes(trace)),
         _section("Folds that did not happen", _near_misses(trace)),
         _section("Notices", (line for notice in trace.notices for line in _notice(trace, notice))),
         _section("Not in this trace", stats_findings.absent(trace)),
@@ -128,8 +129,18 @@ def _baselines(trace: fe.Trace) -> list[str]:
 
 
 def _attributes(trace: fe.Trace) -> Iterator[str]:
+    yield from _by_fate(trace, [fate for fate in trace.attributes if is_counted(fate)])
+    counts = trace_counts(trace)
+    if counts.others:
+        others = ", ".join(f"{count} {fate}" for fate, count in counts.others)
+        yield f"other attributes (submodules, flags, values): {others}"
+    kept = [fate for fate in trace.attributes if fate.fate == "preserved" and not is_counted(fate)]
+    yield from (f"  {line}" for line in _by_fate(trace, kept))
+
+
+def _by_fate(trace: fe.Trace, attributes: list[fe.AttributeFate]) -> Iterator[str]:
     groups: defaultdict[tuple[str, str], list[fe.AttributeFate]] = defaultdict(list)
-    for fate in trace.attributes:
+    for fate in attributes:
         groups[fate.fate, _cause(trace, fate)].append(fate)
     order = {fate: position for position, fate in enumerate(FATE_ORDER)}
     for (name, cause), fates in sorted(groups.items(), key=lambda group: order[group[0][0]]):

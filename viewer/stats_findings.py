@@ -75,10 +75,10 @@ def checks(trace: fe.Trace) -> Iterator[str]:
     rows = check_rows(trace)
     width = max((len(row["name"]) for row in rows), default=0)
     for row in rows:
-        yield from paragraph(f"{row['verdict']:7}  {row['name']:{width}}  {row['message']}", " " * (width + 11))
+        yield from paragraph(f"{row['verdict']:8}  {row['name']:{width}}  {row['message']}", " " * (width + 12))
         if row["verdict"] == "failed":
             for line in row["details"]:
-                yield from paragraph(f"           {line}", " " * 13)
+                yield from paragraph(f"            {line}", " " * 14)
 
 
 def memory(trace: fe.Trace) -> Iterator[str]:

@@ -1,6 +1,7 @@
 """Whether the frozen module notices when a weight is changed after the freeze.
 
-By design it need not: what freezing makes a constant is read no more. Which weights are still followed depends on more
+By design it need not: what freezing makes a constant is read no more. So that it does not is a fact, and no failure; to
+ignore what was preserved is one. Which weights are still followed depends on more
 than their fate, so it is tried. A constant that TorchScript took over unfolded shares its memory with the source
 module, and Dynamo compiles again for another parameter object, but not for other values in the same one.
 """
@@ -11,6 +12,7 @@ import functools
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
+from freeze_engine.check_facts import MADE_CONSTANTS
 from freeze_engine.checks.context import CheckContext
 from freeze_engine.checks.probe import Change, Outcome, Probe
 from freeze_engine.checks.weights import Weight, assigned, loaded, retrained, weights, written
@@ -21,7 +23,8 @@ from freeze_engine.trace import Check
 NAME: Final = "stale_weights"
 _PROBING_S = 10.0
 _STALE: Final = ("ignored", "in part")
-_WAYS: Final = {"changed in place": written, "assigned anew": assigned}
+_IN_PLACE: Final = "changed in place"
+_WAYS: Final = {_IN_PLACE: written, "assigned anew": assigned}
 _AGAIN: Final = {
     "inductor": "call torch.compiler.reset() and compile again",
     "torchscript": "freeze the module again",
@@ -77,6 +80,8 @@ class _Probing:
         self._found: dict[str, dict[Outcome, list[str]]] = {way: {} for way in _WAYS}
         self._wholes: list[str] = []
         self._aside: list[str] = []
+        self._lost: list[str] = []
+        self._kept = {fate.path for fate in context.trace.attributes if fate.fate == "preserved"}
 
     def run(self) -> None:
         """Makes the changes."""
@@ -121,6 +126,8 @@ class _Probing:
 
     def _note(self, way: str, outcome: Outcome, members: Sequence[Weight]) -> None:
         self._found[way].setdefault(outcome, []).extend(map(str, members))
+        if way == _IN_PLACE and outcome == "ignored":
+            self._lost += [str(member) for member in members if self._kept.issuperset(member.paths)]
 
     def _whole(self, what: str, change: Change) -> None:
         try:
@@ -139,11 +146,14 @@ class _Probing:
         details = (*self._lines(), *self._wholes, *self._aside, *aside)
         told = {way: self._count(way) for way in _WAYS}
         stale = [f"{found} of {probed} {way}" for way, (found, probed) in told.items() if found]
+        if self._lost:
+            found = f"It ignores changes in place of what it has preserved: {', '.join(sorted(self._lost))}."
+            return Check(NAME, "failed", found, details)
         if stale:
             again = _AGAIN[self._context.trace.backend]
-            found = f"Freezing made constants of weights, as it is meant to: it ignores {' and '.join(stale)}."
+            found = f"{MADE_CONSTANTS}: it ignores {' and '.join(stale)}."
             remedy = f"After loading or changing weights, {again}; do not train a frozen module."
-            return Check(NAME, "failed", f"{found} {remedy}", details)
+            return Check(NAME, "passed", f"{found} {remedy}", details)
         if not any(probed for _, probed in told.values()):
             return Check(NAME, "unknown", "No weight changes the module's outputs.", details)
         return Check(NAME, "passed", "Its outputs follow every weight that was changed.", details)

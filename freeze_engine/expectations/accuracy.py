@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Literal
 
-from freeze_engine.expectations.finding import Finding, step_text
+from freeze_engine.expectations.finding import Finding, step_text, why_absent
 from freeze_engine.final_figures import FinalFigures, final_figures
 from freeze_engine.trace import Numerics, Rewrite, Step, Trace
 
@@ -58,7 +58,8 @@ def _judged(
     if errors:
         return Finding(*asked, "cannot tell", "The outputs could not be compared.", tuple(errors))
     if not found:
-        return Finding(*asked, "cannot tell", f"No error against {reference} was measured.", (), _MEASURE)
+        message = f"No error against {reference} was measured."
+        return Finding(*asked, "cannot tell", message, *why_absent(trace, "numerics", _MEASURE))
     evidence = tuple(line for figures, numerics in found for line in _lines(figures, numerics))
     return Finding(*asked, "ok", f"The largest error is {_largest(found)}.", evidence)
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from freeze_engine.trace import Node, SourceRef, Step, Trace
+from freeze_engine.unmeasured import Kind, unmeasured
 
 Outcome = Literal["ok", "failed", "cannot tell"]
 
@@ -44,6 +45,20 @@ def findings_text(findings: Sequence[Finding]) -> Iterator[str]:
         yield from (f"    {line}" for line in finding.evidence)
         if finding.remedy:
             yield f"  → {finding.remedy}"
+
+
+def why_absent(trace: Trace, kind: Kind, remedy: str) -> tuple[tuple[str, ...], str]:
+    """Returns why there are no figures of a kind, as evidence, and what to do.
+
+    Args:
+        trace: the recording.
+        kind: of the figures.
+        remedy: what to do where they were not asked for.
+    """
+    found = unmeasured(trace)
+    if found is None or kind not in found.kinds:
+        return (), remedy
+    return (found.reason,), found.remedy
 
 
 def step_text(step: Step) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from itertools import pairwise
 
-from freeze_engine.expectations.finding import Finding, Outcome
+from freeze_engine.expectations.finding import Finding, Outcome, why_absent
 from freeze_engine.final_figures import FinalFigures, final_figures
 from freeze_engine.trace import Interval, Latency, Step, Trace
 
@@ -96,7 +96,9 @@ def _judged(trace: Trace, asked: tuple[str, str], judge: Callable[[Latency, Inte
         if latency.ratio is not None
     ]
     if not found:
-        return Finding(*asked, "cannot tell", "No latency was measured to compare.", (), _MEASURE)
+        return Finding(
+            *asked, "cannot tell", "No latency was measured to compare.", *why_absent(trace, "latency", _MEASURE)
+        )
     order: tuple[Outcome, ...] = ("failed", "cannot tell", "ok")
     _, worst, ratio, outcome = min(found, key=lambda entry: order.index(entry[3]))
     message = f"It takes {_ratio(ratio)} the time of the first step on {worst.device}: {worst.verdict}."

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
+from freeze_engine.check_facts import check_outcome
 from freeze_engine.expectations.finding import Finding, Outcome, listed, step_text
 from freeze_engine.trace import Trace
 
-_OUTCOMES: Final[dict[str, Outcome]] = {"passed": "ok", "failed": "failed", "unknown": "cannot tell"}
+_OUTCOMES: Final[dict[str, Outcome]] = {"passed": "ok", "failed": "failed", "unknown": "cannot tell", "as meant": "ok"}
 
 
 def is_finished(trace: Trace) -> bool:
@@ -55,7 +56,7 @@ def checks_passed(trace: Trace) -> Iterator[Finding]:
         yield Finding(
             "no_failed_checks",
             f"the check {check.name} passes",
-            _OUTCOMES[check.verdict],
+            _OUTCOMES[check_outcome(check)],
             check.message,
             check.details,
         )

@@ -12,7 +12,6 @@ import torch
 from freeze_engine.errors import FreezerError, MeasureError
 from freeze_engine.inputs import Inputs
 from freeze_engine.measure.mapping import map_inputs
-from freeze_engine.trace import Notice
 
 Key = int | str
 Progress = Callable[[float, str], None]
@@ -54,17 +53,6 @@ class CandidateError(FreezerError):
     def last_line(self) -> str:
         """The message's last line: with what went wrong torch's interpreter ends its messages."""
         return next((line for line in reversed(str(self).splitlines()) if line.strip()), "")
-
-
-def nothing_ran(what: str, error: str) -> Notice:
-    """Says that the model itself refuses the inputs: one notice, where every step would have the same to say.
-
-    Args:
-        what: what was not done for it, such as ``timed on cpu``.
-        error: what it raised.
-    """
-    reason = CandidateError(error).last_line
-    return Notice("nothing_ran", f"Nothing was {what}: the model does not run on the inputs ({reason}).")
 
 
 @contextlib.contextmanager

@@ -17,9 +17,10 @@ import torch
 from freeze_engine.errors import MeasureError
 from freeze_engine.inputs import Inputs
 from freeze_engine.measure import evaluation, machine, statistics
-from freeze_engine.measure.candidate import Candidate, Key, Progress, check_keys, inference, nothing_ran, silent
+from freeze_engine.measure.candidate import Candidate, Key, Progress, check_keys, inference, silent
 from freeze_engine.measure.rounds import LatencyOptions, Session, Subject
 from freeze_engine.trace import Latency, Notice
+from freeze_engine.unmeasured import nothing_ran
 
 
 @dataclass(frozen=True, slots=True)

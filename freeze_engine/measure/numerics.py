@@ -18,7 +18,6 @@ from freeze_engine.measure.candidate import (
     check_keys,
     cloned,
     inference,
-    nothing_ran,
     reported,
     silent,
 )
@@ -27,6 +26,7 @@ from freeze_engine.measure.mapping import map_inputs, map_tensors
 from freeze_engine.measure.outputs import Reference, compare_outputs
 from freeze_engine.measure.replica import replica
 from freeze_engine.trace import Notice, Numerics
+from freeze_engine.unmeasured import nothing_ran
 
 _DID_NOT_RUN = "the eager module did not run: "
 

@@ -73,6 +73,8 @@ class JobEnded:
         traceback: all of its traceback.
         is_refusal: whether what was asked for cannot be done, as ``error`` tells in words of this package; else
             torch, or the model, failed at it.
+        unmeasured: what a finished recording was to measure and could not, and why, such as ``not measured: forward()
+            is missing mask``; ``None`` where it has all figures that were asked for.
     """
 
     outcome: Outcome
@@ -83,6 +85,7 @@ class JobEnded:
     error: str | None = None
     traceback: str | None = None
     is_refusal: bool = False
+    unmeasured: str | None = None
 
 
 JobEvent = JobProgress | JobStep | JobPreview | JobEnded

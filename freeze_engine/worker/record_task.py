@@ -18,6 +18,7 @@ from freeze_engine.errors import FreezerError
 from freeze_engine.inputs import parse_input
 from freeze_engine.options import RecordOptions, TorchScriptOptions
 from freeze_engine.trace import Failure, Notice, Step, Trace
+from freeze_engine.unmeasured import unmeasured
 from freeze_engine.worker.child import Send
 from freeze_engine.worker.death import BUILD, CANCELLED, MEASURE, OVER_LIMIT, cancelled_text
 from freeze_engine.worker.estimate import Pace
@@ -97,7 +98,17 @@ def _recorded(request: RecordRequest, watcher: _JobWatcher) -> JobEnded:
     watcher.write(trace)
     for name, other in recording.others.items():
         watcher.write_beside(other, name)
-    return JobEnded("finished", request.output, f"recorded {len(trace.steps)} steps")
+    return _finished(trace, request, has_inputs=inputs is not None)
+
+
+def _finished(trace: Trace, request: RecordRequest, *, has_inputs: bool) -> JobEnded:
+    count = "1 step" if len(trace.steps) == 1 else f"{len(trace.steps)} steps"
+    if request.measure is not None and not has_inputs:
+        return JobEnded("finished", request.output, f"recorded {count}; without inputs nothing is measured")
+    found = unmeasured(trace)
+    if found is None:
+        return JobEnded("finished", request.output, f"recorded {count}")
+    return JobEnded("finished", request.output, f"recorded {count}, {found}", unmeasured=str(found))
 
 
 def _loaded(request: RecordRequest) -> LoadedModel:

@@ -4,7 +4,7 @@ var FreezerDashboard = FreezerDashboard || {};
 
 (() => {
   const { h, fill } = FreezerViewer;
-  const { button, chooseFile, dialog, Drop, emptyRequest, errorText, formatRoute, iconButton, isLive, isTrace, Keyboard, nameText, Messages, parseRoute, plural, sign, STATES, Theme, toCommand } = FreezerDashboard;
+  const { button, chooseFile, dialog, Drop, emptyRequest, errorText, formatRoute, iconButton, isLive, isTrace, Keyboard, nameText, Messages, parseRoute, plural, sign, stateWords, Theme, toCommand } = FreezerDashboard;
 
   class Dashboard {
     /**
@@ -265,7 +265,7 @@ var FreezerDashboard = FreezerDashboard || {};
         const here = (this.page?.id ?? this.page?.early) === job.id;
         if (!ended || here) continue;
         const open = job.state === "finished" && job.trace ? { page: "trace", path: job.trace } : { page: "job", id: job.id };
-        this.say(`${nameText(job.name || job.model)}: ${STATES[job.state].word}`, { action: ["Open", () => this.go(open)] });
+        this.say(`${nameText(job.name || job.model)}: ${stateWords(job)}`, { action: ["Open", () => this.go(open)] });
       }
     }
 

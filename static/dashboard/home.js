@@ -4,7 +4,7 @@ var FreezerDashboard = FreezerDashboard || {};
 
 (() => {
   const { h, fill } = FreezerViewer;
-  const { ago, badge, base, button, empty, FolderList, iconButton, isLive, KeyedList, lasting, lineText, nameText, placeWords, plural, progress, startWords, sign, svg } = FreezerDashboard;
+  const { ago, badge, base, button, empty, FolderList, iconButton, isLive, KeyedList, lacking, lasting, lineText, nameText, placeWords, plural, progress, startWords, sign, svg } = FreezerDashboard;
   const RECENT_SHOWN = 8;
 
   class HomePage {
@@ -80,13 +80,14 @@ var FreezerDashboard = FreezerDashboard || {};
       const name = trace.missing ? h("span.fd-name", null, shown) : app.link(shown, route, { class: "fd-name fd-cover", data: { item: "" } });
       const gone = trace.missing && h("span.fv-badge.fv-warn", { title: "The file was moved or deleted" }, sign("warn"), "file is gone");
       const failed = trace.failed && h("span.fv-badge.fv-bad", null, "freeze failed");
+      const unmeasured = trace.unmeasured && h("span.fv-badge.fv-warn", { title: lineText(trace.unmeasured) }, lacking(trace));
       const facts = nameText([plural(trace.steps, "step"), trace.backend, trace.torch && `torch ${trace.torch}`, ago(trace.created)].filter(Boolean).join(" · "));
       const forget = iconButton("close", `Take ${shown} off this list; the file stays`, () => this.forget(trace));
       const compare = trace.missing ? null : iconButton("compare", `Compare ${shown} with …`, () => FreezerDashboard.chooseOther(app, trace.path));
       return h(
         "li.fd-item",
         { class: trace.missing ? "fd-missing" : "", data: { path: trace.path } },
-        h("div.fd-item-main", null, h("div.fd-row", null, name, failed, gone), h("div.fv-muted.fv-small.fd-path", { title: trace.path }, h("bdi", null, lineText(trace.path)))),
+        h("div.fd-item-main", null, h("div.fd-row", null, name, failed, unmeasured, gone), trace.unmeasured && h("div.fv-small.fv-warn.fd-unmeasured", null, `recorded, ${lineText(trace.unmeasured)}`), h("div.fv-muted.fv-small.fd-path", { title: trace.path }, h("bdi", null, lineText(trace.path)))),
         h("div.fd-item-facts.fv-muted.fv-small.fv-num", { title: trace.created ? new Date(trace.created).toLocaleString() : null }, facts),
         h("div.fd-item-actions", null, compare, forget),
       );
@@ -150,11 +151,11 @@ var FreezerDashboard = FreezerDashboard || {};
       bar.element.setAttribute("aria-label", `Recording of ${name}`);
       bar.update(job.done, job.total);
       said.classList.toggle("fv-clip", job.state !== "waiting"); // its place and its wait are to be read whole
-      said.textContent = lineText(job.state === "waiting" ? `${placeWords(job)} · ${startWords(job)}` : running ? job.message : [plural(job.steps.length, "step"), job.state === "cancelled" ? job.message : job.state !== "finished" && job.died_in && `ended in ${job.died_in}`].filter(Boolean).join(" · "));
+      said.textContent = lineText(job.state === "waiting" ? `${placeWords(job)} · ${startWords(job)}` : running ? job.message : [plural(job.steps.length, "step"), job.unmeasured, job.state === "cancelled" ? job.message : job.state !== "finished" && job.died_in && `ended in ${job.died_in}`].filter(Boolean).join(" · "));
       time.textContent = job.state === "waiting" ? `waits for ${lasting(job.waited_s)}` : running && job.left_s !== null ? `about ${lasting(job.left_s)} left` : `${lasting(job.elapsed_s)}`;
       if (shown === job.state) return;
       shown = job.state;
-      fill(state, badge(job.state));
+      fill(state, badge(job));
       fill(actions, isLive(job) ? button("Cancel", () => app.cancel(id), { "aria-label": `Cancel ${name}` }) : [job.trace && app.link("Open", { page: "trace", path: job.trace }, { "aria-label": `Open ${name}` }), iconButton("close", `Take ${name} off this list`, () => app.attempt(() => app.ask({ type: "dismiss", job: id })))]);
     };
     return { element, update };

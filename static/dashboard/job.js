@@ -8,7 +8,7 @@ var FreezerDashboard = FreezerDashboard || {};
   const NEAR_END = 40; // px from the end at which the list follows new steps
 
   const ENDS = {
-    finished: (job) => [`Recorded ${plural(job.steps.length, "step")}`, null],
+    finished: (job) => [`Recorded ${plural(job.steps.length, "step")}`, job.unmeasured && `Recorded, ${lineText(job.unmeasured)}`],
     failed: (job) => [job.died_in ? `The freeze failed in ${job.died_in}` : "The freeze failed", "torch's message"],
     crashed: (job) => [job.died_in ? `The recording crashed in ${job.died_in}` : "The recording crashed", "This server and other recordings go on."],
     timed_out: (job) => [job.died_in ? `Stopped at the time limit, in ${job.died_in}` : "Stopped at the time limit", "Give it more time, or measure less."],
@@ -90,7 +90,7 @@ var FreezerDashboard = FreezerDashboard || {};
       const { job } = this;
       if (!job) return "Recording";
       const name = nameText(job.name || job.model);
-      if (job.state !== "running") return `${name}: ${FreezerDashboard.STATES[job.state].word}`;
+      if (job.state !== "running") return `${name}: ${FreezerDashboard.stateName(job)}`;
       return job.total ? `${Math.floor((100 * job.done) / job.total)}% ${name}` : `Recording ${name}`;
     }
 
@@ -126,13 +126,13 @@ var FreezerDashboard = FreezerDashboard || {};
     /** The state of things changed, not only the progress. */
     changed(job) {
       const live = isLive(job);
-      fill(this.state, badge(job.state));
+      fill(this.state, badge(job));
       fill(this.actions, live ? this.meanwhile(job) : this.afterwards(job));
       this.end.hidden = live;
       if (!live) this.showEnd(job);
       this.showRequest(job);
       if (live) return;
-      this.app.announce(`${nameText(job.name)}: ${FreezerDashboard.STATES[job.state].word}`, { soon: true });
+      this.app.announce(`${nameText(job.name)}: ${FreezerDashboard.stateWords(job)}`, { soon: true });
       if (job.state === "finished" && job.trace && this.seenLive) this.app.go({ page: "trace", path: job.trace }, { replace: true });
     }
 

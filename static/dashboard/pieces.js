@@ -4,7 +4,7 @@ var FreezerDashboard = FreezerDashboard || {};
 
 (() => {
   const { h } = FreezerViewer;
-  const { STATES } = FreezerDashboard;
+  const { STATES, isUnmeasured, stateName } = FreezerDashboard;
   const SIGNS = {
     mark: "M8 1.5v13M2.4 4.8l11.2 6.4M2.4 11.2l11.2-6.4M6.2 2.6 8 4.2l1.8-1.6M6.2 13.4 8 11.8l1.8 1.6",
     record: "M8 3a5 5 0 1 0 0 10A5 5 0 0 0 8 3Z",
@@ -50,9 +50,9 @@ var FreezerDashboard = FreezerDashboard || {};
     return h("button.fv-icon", { type: "button", title: label, "aria-label": label, onclick, ...props }, sign(name));
   }
 
-  function badge(state) {
-    const { word, tone } = STATES[state];
-    return h("span.fv-badge.fd-badge", { class: `fd-tone-${tone}` }, h("span.fv-dot"), word);
+  function badge(job) {
+    const tone = isUnmeasured(job) ? "warn" : STATES[job.state].tone;
+    return h("span.fv-badge.fd-badge", { class: `fd-tone-${tone}` }, h("span.fv-dot"), stateName(job));
   }
 
   /** A bar that fills; without a total it says that work goes on. */

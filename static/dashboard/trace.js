@@ -142,7 +142,7 @@ var FreezerDashboard = FreezerDashboard || {};
       const show = job && (running || this.early === job.id);
       this.notice.hidden = !show;
       if (!show) return;
-      const state = running ? h("span", null, sign("record"), " The graphs are here, measuring goes on: ", job.message) : h("span", null, `The recording of ${FreezerDashboard.nameText(job.name)}: ${FreezerDashboard.STATES[job.state].word}.`);
+      const state = running ? h("span", null, sign("record"), " The graphs are here, measuring goes on: ", job.message) : h("span", null, `The recording of ${FreezerDashboard.nameText(job.name)}: ${FreezerDashboard.stateWords(job)}.`);
       const phase = `${job.state}`;
       if (running && this.phase === phase) return void this.noticeText.replaceChildren(...state.childNodes);
       this.phase = phase;

@@ -76,6 +76,26 @@ var FreezerDashboard = FreezerDashboard || {};
     cancelled: { word: "cancelled", tone: "quiet" },
   };
 
+  /** Whether a recording came to its end without the figures that it was asked for. */
+  function isUnmeasured({ state, unmeasured }) {
+    return state === "finished" && Boolean(unmeasured);
+  }
+
+  /** What a recording lacks, without the reason: "not measured", "not timed". */
+  function lacking({ unmeasured }) {
+    return unmeasured.split(": ")[0];
+  }
+
+  /** How a recording stands, in a word or two. */
+  function stateName(job) {
+    return isUnmeasured(job) ? `recorded, ${lacking(job)}` : STATES[job.state].word;
+  }
+
+  /** The same with the reason: "recorded, not measured: forward() is missing mask". */
+  function stateWords(job) {
+    return isUnmeasured(job) ? `recorded, ${lineText(job.unmeasured)}` : STATES[job.state].word;
+  }
+
   /** Whether a recording has not ended: it runs, or waits for its turn. */
   function isLive(job) {
     return job.state === "running" || job.state === "waiting";
@@ -124,5 +144,5 @@ var FreezerDashboard = FreezerDashboard || {};
     return encodeURIComponent(text).replaceAll("%2F", "/").replaceAll("%3A", ":");
   }
 
-  Object.assign(FreezerDashboard, { ago, lasting, size, plural, base, STATES, lineText, nameText, isLive, placeWords, startWords, parseRoute, formatRoute });
+  Object.assign(FreezerDashboard, { ago, lasting, size, plural, base, STATES, lineText, nameText, isLive, isUnmeasured, lacking, stateName, stateWords, placeWords, startWords, parseRoute, formatRoute });
 })();

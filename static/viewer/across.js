@@ -49,7 +49,7 @@ var FreezerViewer = FreezerViewer || {};
           "div.fv-facts",
           { tabindex: "0", role: "group", "aria-label": "In short" },
           fact("both did something", this.link(`${both.length} of ${pairs.length}`, { tab: "pairs" }), "purposes of passes"),
-          fact("tensors", fates.length ? this.link(`${fates.length} met another fate`, { tab: "attributes", quiet: true }) : "the same fates", `of ${attributes.length}`),
+          fact("parameters and buffers", fates.length ? this.link(`${FreezerViewer.countWords(fates)} met another fate`, { tab: "attributes", quiet: true }) : "the same fates", `of ${attributes.filter((row) => row.counted).length}`),
         ),
       ];
     }

@@ -173,7 +173,7 @@ var FreezerViewer = FreezerViewer || {};
       const content = h("div.fv-content", null, this.tabs.panes, this.details.element);
       const main = h("main.fv-main", null, this.tabs.element, this.summary.element, content);
       const header = FreezerViewer.header(this);
-      fill(this.root, header, FreezerViewer.failureBanner(this), h("div.fv-body", null, this.passes.element, main), this.sheet, this.copySheet, this.toast);
+      fill(this.root, header, FreezerViewer.failureBanner(this), FreezerViewer.unmeasuredBanner(this), h("div.fv-body", null, this.passes.element, main), this.sheet, this.copySheet, this.toast);
     }
 
     render(previous) {

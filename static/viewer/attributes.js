@@ -20,7 +20,7 @@ var FreezerViewer = FreezerViewer || {};
       this.app = app;
       this.id = "attributes";
       this.label = "Attributes";
-      this.count = app.model.attributes.length;
+      this.count = app.model.attributes.filter((row) => row.counted).length;
       this.rows = [];
       this.text = h("input.fv-input", {
         type: "search",
@@ -28,14 +28,14 @@ var FreezerViewer = FreezerViewer || {};
         "aria-label": "Filter attributes",
         oninput: () => app.navigate({ q: this.text.value }),
       });
-      this.fates = new Map(app.model.view.fates.map(([fate]) => [fate, this.fateButton(fate)]));
+      this.fates = new Map(FATES.filter((fate) => app.model.attributes.some((row) => row.fate === fate)).map((fate) => [fate, this.fateButton(fate)]));
       this.kind = this.select("kind", "All kinds", (row) => row.kind);
       this.reason = this.select("reason", "All reasons", (row) => row.reason);
       this.shown = h("span.fv-muted.fv-num", { role: "status" });
       this.minor = h("input", { type: "checkbox", onchange: () => app.navigate({ minor: this.minor.checked }) });
       const minor = app.model.attributes.filter((row) => row.minor).length;
-      const minorTitle = "Submodules, training flags and hooks that were not preserved";
-      this.minorLabel = h("label.fv-check", { title: minorTitle, hidden: !minor }, this.minor, `Submodules and flags (${minor})`);
+      const minorTitle = "What is no parameter and no buffer, and was not preserved: submodules, flags, values";
+      this.minorLabel = h("label.fv-check", { title: minorTitle, hidden: !minor }, this.minor, `Others (${minor})`);
       this.header = h("div.fv-table-row.fv-table-head", { role: "row" }, COLUMNS.map((column) => this.head(column)));
       this.list = new VirtualList({
         rowHeight: 30,
@@ -117,8 +117,9 @@ var FreezerViewer = FreezerViewer || {};
       const all = this.app.model.attributes.filter((row) => state.minor || state.kind === "submodule" || !row.minor || row.path === state.attribute);
       for (const [fate, button] of this.fates) {
         button.setAttribute("aria-pressed", String(state.fate.includes(fate)));
-        const count = all.filter((row) => row.fate === fate).length;
-        button.lastChild.textContent = count;
+        const found = all.filter((row) => row.fate === fate);
+        const count = found.length;
+        button.lastChild.textContent = countWords(found);
         button.hidden = !count && !state.fate.includes(fate);
       }
       this.rows = all.filter(
@@ -129,9 +130,9 @@ var FreezerViewer = FreezerViewer || {};
           (!text || `${row.path} ${row.type}`.toLowerCase().includes(text)),
       );
       this.sort(state.sort);
-      this.shown.textContent = `${this.rows.length} of ${this.count}`;
-      const hidden = all.length < this.count ? " Submodules and flags are left out." : "";
-      this.empty.textContent = this.count ? `No attribute matches these filters.${hidden}` : "This trace says nothing about attributes.";
+      this.shown.textContent = `${countWords(this.rows)} of ${this.count} parameters and buffers`;
+      const hidden = all.length < this.app.model.attributes.length ? " Submodules, flags and values are left out." : "";
+      this.empty.textContent = this.app.model.attributes.length ? `No attribute matches these filters.${hidden}` : "This trace says nothing about attributes.";
       this.empty.hidden = this.rows.length > 0;
       this.table.hidden = !this.rows.length;
       this.table.setAttribute("aria-rowcount", String(this.rows.length + 1));
@@ -197,6 +198,14 @@ var FreezerViewer = FreezerViewer || {};
     }
   }
 
+  /** How many parameters and buffers, as everywhere, and how many others: "12 + 2 others". */
+  function countWords(rows) {
+    const counted = rows.filter((row) => row.counted).length;
+    const others = rows.length - counted;
+    const words = `${others} ${others === 1 ? "other" : "others"}`;
+    return !others ? `${counted}` : counted ? `${counted} + ${words}` : words;
+  }
+
   function parseSort(text) {
     return text.startsWith("-") ? [text.slice(1), true] : [text, false];
   }
@@ -205,5 +214,5 @@ var FreezerViewer = FreezerViewer || {};
     return one < other ? -1 : one > other ? 1 : 0;
   }
 
-  Object.assign(FreezerViewer, { AttributesPanel });
+  Object.assign(FreezerViewer, { AttributesPanel, countWords });
 })();

@@ -36,12 +36,14 @@ var FreezerViewer = FreezerViewer || {};
   }
 
   function fates(app) {
-    const counts = app.model.view.fates;
+    const { fates: counts, others } = app.model.view;
     const total = counts.reduce((sum, [, count]) => sum + count, 0);
-    if (!total) return null;
+    const kept = others.find(([fate]) => fate === "preserved")?.[1] ?? 0;
+    if (!total && !kept) return null;
     const parts = counts.map(([fate, count]) => h("span", { class: `fv-fate-${fate}`, style: { "flex-grow": count } }));
     const words = counts.map(([fate, count]) => h("span", { class: `fv-fate-${fate}` }, h("span.fv-dot"), `${count} ${fate}`));
-    return h("button.fv-fact.fv-fates", { type: "button", title: "See all attributes", onclick: () => app.navigate({ tab: "attributes" }, { jump: true }) }, h("span.fv-fact-label", null, `${total} attributes`), h("span.fv-fates-bar", { "aria-hidden": "true" }, parts), h("span.fv-fact-note", null, words));
+    if (kept) words.push(h("span.fv-fate-preserved", { title: "Submodules, flags and values that are preserved" }, h("span.fv-dot"), `and ${kept} other${kept === 1 ? "" : "s"} preserved`));
+    return h("button.fv-fact.fv-fates", { type: "button", title: "See all attributes", onclick: () => app.navigate({ tab: "attributes" }, { jump: true }) }, h("span.fv-fact-label", null, `${total} parameters and buffers`), h("span.fv-fates-bar", { "aria-hidden": "true" }, parts), h("span.fv-fact-note", null, words));
   }
 
   function notices(app) {
@@ -117,6 +119,13 @@ var FreezerViewer = FreezerViewer || {};
     );
   }
 
+  /** What was to be measured and could not be, and why: the header's "not measured" is not what was asked for. */
+  function unmeasuredBanner(app) {
+    const { unmeasured } = app.model.view;
+    if (!unmeasured) return null;
+    return h("section.fv-unmeasured", { role: "status" }, h("span.fv-warn", { "aria-hidden": "true" }, "! "), h("strong", null, `Recorded, ${unmeasured.what}: `), unmeasured.reason, ". ", unmeasured.remedy);
+  }
+
   class Tabs {
     constructor(app, panels) {
       this.app = app;
@@ -160,5 +169,5 @@ var FreezerViewer = FreezerViewer || {};
     }
   }
 
-  Object.assign(FreezerViewer, { header, factCell, failureBanner, Tabs });
+  Object.assign(FreezerViewer, { header, factCell, failureBanner, unmeasuredBanner, Tabs });
 })();

@@ -78,13 +78,13 @@ var FreezerViewer = FreezerViewer || {};
       return places;
     }
 
-    /** Each file once, the user's own before what is installed. */
+    /** Each file once, the user's own before what is installed; what was saved with the model is a listing of its own. */
     sourceBlocks(sources) {
       const files = new Map();
       for (const source of sources) files.set(source.file, [...(files.get(source.file) || []), source]);
-      const names = [...files.keys()].sort((one, other) => isInstalled(one) - isInstalled(other));
+      const names = [...files.keys()].sort((one, other) => isSaved(one) - isSaved(other) || isInstalled(one) - isInstalled(other));
       return names.map((name) => [
-        h("h4.fv-file", null, name),
+        h("h4.fv-file", null, name, isSaved(name) ? h("span.fv-muted", null, " · TorchScript that was saved with the model") : null),
         files.get(name).map((source, index) => [index ? h("div.fv-code-gap", { "aria-hidden": "true" }, "⋯") : null, this.sourceLines(source)]),
       ]);
     }
@@ -120,6 +120,11 @@ var FreezerViewer = FreezerViewer || {};
         reveal(this.source, row, { middle: true });
       }
     }
+  }
+
+  /** Whether a file is one inside the model's file; so torch names them (torch.jit.save). */
+  function isSaved(name) {
+    return name.startsWith("code/__torch__");
   }
 
   function plainLine(number, content) {

@@ -3,7 +3,7 @@
 var FreezerViewer = FreezerViewer || {};
 
 (() => {
-  const { h, sideSign, Viewer, ComparisonModel } = FreezerViewer;
+  const { h, countWords, sideSign, Viewer, ComparisonModel } = FreezerViewer;
   const KEYS = {
     "r f": "previous, next pass that makes a difference of its own",
     c: "from any two steps back to those of one pass",
@@ -42,7 +42,7 @@ var FreezerViewer = FreezerViewer || {};
           { tabindex: "0", role: "group", "aria-label": "In short" },
           fact("passes that differ", `${different.length} of ${passRows.length}`, "by graph or by verdict"),
           first < 0 ? fact("first difference", "none", "all graphs are the same") : fact("first difference", this.link(passRows[first].name, this.model.shown(first)), passRows[first].method),
-          fact("attributes", fates.length ? this.link(`${fates.length} met another fate`, { tab: "attributes" }) : "the same fates", `of ${comparison.attributes.length}`),
+          fact("parameters and buffers", fates.length ? this.link(`${countWords(fates)} met another fate`, { tab: "attributes" }) : "the same fates", `of ${comparison.attributes.filter((row) => row.counted).length}`),
           fact("settings", comparison.settings.length ? this.link(`${comparison.settings.length} differ`, { tab: "environment" }) : "the same", comparison.settings.slice(0, 2).map(({ subject, name }) => (/^\d+$/.test(name) ? `${subject} ${name}` : name)).join(", ")),
         ),
       ];

@@ -33,7 +33,7 @@ var FreezerViewer = FreezerViewer || {};
       this.id = "attributes";
       this.label = "Attributes";
       this.all = app.model.comparison.attributes;
-      this.count = this.all.filter((row) => row.fields.length).length;
+      this.count = this.all.filter((row) => row.counted && row.fields.length).length;
       this.rows = [];
       this.text = h("input.fv-input", { type: "search", placeholder: "Filter by path", "aria-label": "Filter attributes", oninput: () => app.navigate({ q: this.text.value }) });
       this.quiet = h("input", { type: "checkbox", onchange: () => app.navigate({ quiet: this.quiet.checked }) });
@@ -43,7 +43,7 @@ var FreezerViewer = FreezerViewer || {};
       this.list = new VirtualList({ rowHeight: 30, row: (index) => this.row(index), props: { role: "rowgroup", "aria-label": "Attributes", onkeydown: (event) => this.key(event) } });
       this.table = h("div.fv-table.fv-two-fates", { role: "table", "aria-label": "Fates of attributes in both traces" }, h("div.fv-table-row.fv-table-head", { role: "row" }, head), this.list.element);
       this.empty = h("p.fv-empty");
-      const checks = [h("label.fv-check", null, this.quiet, "Only differences"), h("label.fv-check", { title: "Submodules, training flags and hooks that were not preserved" }, this.minor, "Submodules and flags")];
+      const checks = [h("label.fv-check", null, this.quiet, "Only differences"), h("label.fv-check", { title: "What is no parameter and no buffer, and was not preserved: submodules, flags, values" }, this.minor, "Others")];
       this.element = h("div.fv-panel-body", null, h("div.fv-bar", null, this.text, checks, this.shown), this.table, this.empty);
     }
 
@@ -70,7 +70,7 @@ var FreezerViewer = FreezerViewer || {};
       this.rows = this.all.filter(
         (row) => (state.minor || !row.minor) && (!state.quiet || row.fields.length) && (!text || row.path.toLowerCase().includes(text)),
       );
-      this.shown.textContent = `${this.rows.length} of ${this.all.length}`;
+      this.shown.textContent = `${FreezerViewer.countWords(this.rows)} of ${this.all.filter((row) => row.counted).length} parameters and buffers`;
       this.empty.textContent = !this.all.length ? "Neither trace says anything about attributes." : state.quiet && !state.q ? "Every attribute met the same fate in both." : "No attribute matches.";
       this.empty.hidden = this.rows.length > 0;
       this.table.hidden = !this.rows.length;

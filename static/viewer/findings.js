@@ -4,8 +4,8 @@ var FreezerViewer = FreezerViewer || {};
 
 (() => {
   const { h, fill, grid, section, ratioAxis, ratioBar, ratioSpread } = FreezerViewer;
-  const SIGNS = { passed: "✓", failed: "✕", unknown: "?" };
-  const TONES = { passed: "good", failed: "bad", unknown: "warn" };
+  const SIGNS = { passed: "✓", "as meant": "•", failed: "✕", unknown: "?" };
+  const TONES = { passed: "good", "as meant": "muted", failed: "bad", unknown: "warn" };
   const DUPLICATES_SHOWN = 6;
 
   class FindingsPanel {

@@ -346,6 +346,26 @@ def test_actions_of_a_trace(opened: Opener) -> None:
     expect(page).to_have_url(f"{HOME}?compare={TRACE}&with=/traces/broken.fztrace")
 
 
+UNMEASURED = "not measured: forward() is missing attention_mask"
+
+
+def test_a_recording_that_could_not_be_measured_has_not_merely_finished(opened: Opener) -> None:
+    page = opened(change=lambda start: start["library"]["recent"][0].update(unmeasured=UNMEASURED))
+    recent = page.get_by_role("region", name="Recent traces").get_by_role("listitem").first
+    expect(recent.get_by_text("not measured", exact=True)).to_be_visible()
+    expect(recent.get_by_text(f"recorded, {UNMEASURED}")).to_be_visible()
+    set_jobs(page, {})
+    set_jobs(page, {"state": "finished", "trace": TRACE, "unmeasured": UNMEASURED})
+    expect(page.get_by_text(f"counter: recorded, {UNMEASURED}")).to_be_visible()
+    row = page.get_by_role("region", name="Recordings").get_by_role("listitem").first
+    expect(row.locator(".fd-badge")).to_have_text("recorded, not measured")
+    expect(row.locator(".fd-badge")).to_have_class(re.compile("fd-tone-warn"))
+    expect(row).to_contain_text(UNMEASURED)
+    row.get_by_role("link", name="counter", exact=True).click()
+    end = page.get_by_role("region", name="Result")
+    expect(end).to_contain_text(f"Recorded, {UNMEASURED}")
+
+
 def test_a_trace_that_is_still_measured(opened: Opener) -> None:
     page = opened(f"?trace={TRACE}#tab=code")
     set_jobs(page, {"preview": TRACE, "message": "latency of Pass3"}, steps=4)

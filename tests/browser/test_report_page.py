@@ -209,7 +209,7 @@ def test_an_attribute_shows_what_its_verdict_stands_on(opened):
 def test_attributes_are_filtered_and_sorted(opened):
     page = opened(fragment="tab=attributes")
     paths = "all => all.map((one) => one.dataset.path)"
-    page.get_by_role("button", name="preserved 3").click()
+    page.get_by_role("button", name="preserved 1 + 2 others").click()
     assert page.locator("[data-path]").evaluate_all(paths) == ["count", "meta", "meta.version"]
     page.get_by_label("All reasons").select_option("requested")
     assert page.locator("[data-path]").evaluate_all(paths) == ["meta.version"]
@@ -234,12 +234,13 @@ def test_submodules_and_flags_are_left_out_until_asked_for(page, tmp_path):
     open_trace(page, replace(small_trace(), attributes=fates), tmp_path, "tab=attributes")
     paths = "all => all.map((one) => one.dataset.path)"
     chips = page.get_by_role("group", name="Fates").get_by_role("button")
-    assert page.locator("[data-path]").evaluate_all(paths) == ["block.weight", "scale", "training"]
-    expect(page.get_by_text("3 of 6")).to_be_visible()
-    expect(chips).to_have_text(["inlined1", "preserved1", "dropped1"])
-    page.get_by_label("Submodules and flags (3)").check()
+    assert page.locator("[data-path]").evaluate_all(paths) == ["block.weight", "training"]
+    expect(page.get_by_text("1 + 1 other of 1 parameters and buffers")).to_be_visible()
+    expect(page.locator(".fv-fates")).to_have_text("1 parameters and buffers1 inlinedand 1 other preserved")
+    expect(chips).to_have_text(["inlined1", "preserved1 other"])
+    page.get_by_label("Others (4)").check()
     assert page.locator("[data-path]").count() == 6
-    expect(chips).to_have_text(["inlined2", "preserved1", "dropped3"])
+    expect(chips).to_have_text(["inlined1 + 1 other", "preserved1 other", "dropped3 others"])
     page.evaluate("viewer.navigate({minor: false, attribute: 'block.training'})")
     expect(page.locator("[data-path='block.training']")).to_be_visible()
 
@@ -527,3 +528,18 @@ def test_a_script_that_slipped_in_would_not_run(opened, problems):
     assert page.evaluate("window.__pwned") is None
     assert ["Content Security Policy" in problem for problem in problems] == [True]
     problems.clear()
+
+
+@pytest.mark.parametrize("width", [1440, 390])
+def test_what_could_not_be_measured_is_told_above_all(page: Page, tmp_path: Path, width: int) -> None:
+    page.set_viewport_size({"width": width, "height": 800})
+    trace = small_trace()
+    steps = tuple(replace(step, latency=(), numerics=()) for step in trace.steps)
+    said = "Nothing was timed on cpu: the model does not run on the inputs (forward() is missing attention_mask)."
+    notice = fe.Notice("nothing_ran", said)
+    open_trace(page, replace(trace, steps=steps, baselines=(), notices=(notice,)), tmp_path)
+    banner = page.get_by_role("status").filter(has_text="Recorded, not measured: forward() is missing attention_mask.")
+    expect(banner).to_be_visible()
+    assert banner.evaluate("(box) => box.scrollWidth <= box.clientWidth")
+    expect(page.get_by_role("group", name="In short")).to_contain_text("not measured")
+    expect(page.locator("body")).not_to_contain_text("--no-latency")

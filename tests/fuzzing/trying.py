@@ -18,7 +18,6 @@ KEPT = _TESTS / "corpus" / "kept.txt"
 """Inputs that once broke something, one a line."""
 
 _MAX_BYTES = 256 << 20
-_SLOWER = ("diff", "export")
 _COSTLY_EVERY = 997  # no multiple of how many files there are
 
 
@@ -69,12 +68,7 @@ def outcome_of(name: str, *, thorough: bool = False) -> Outcome:
     except Exception:  # noqa: BLE001 - what it raises is what is looked for
         return Outcome(False, f"load of {name}\n{traceback.format_exc()}")
     is_thorough = thorough or int(number) % _COSTLY_EVERY == _COSTLY_EVERY - 1
-    readers = {**CHEAP, **COSTLY} if is_thorough else CHEAP
-    # The slower half of the cheap readers is given every second input of each file.
-    skipped = () if is_thorough or int(number) // len(originals()) % 2 else _SLOWER
-    for where, reader in readers.items():
-        if where in skipped:
-            continue
+    for where, reader in {**CHEAP, **(COSTLY if is_thorough else {})}.items():
         if failure := _failure(_reading(reader, trace, original), f"{where} of {name}"):
             return Outcome(True, failure)
     return Outcome(True)

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import errno
 import io
+import os
 import pickle
+import re
 import sys
 import zipfile
 
@@ -176,12 +179,50 @@ def test_a_pickle_is_not_executed(tmp_path):
             load_model(str(path))
 
 
-@pytest.mark.parametrize("content", [b"", b"\x80", b"hello", b"PK\x03\x04 truncated"])
-def test_a_foreign_file(tmp_path, content):
+@pytest.mark.parametrize(
+    ("content", "what"),
+    [
+        (b"", r"is empty \(0 bytes\)\. Copy"),
+        (b"\x80", "is neither a TorchScript file nor an exported program"),
+        (b"hello", "is a text file, not a saved model"),
+        (b"PK\x03\x04 truncated", "is the beginning of a zip archive, .* cut short or damaged"),
+    ],
+)
+def test_a_foreign_file(tmp_path, content, what):
     path = tmp_path / "net.pt"
     path.write_bytes(content)
-    with pytest.raises(ModelSpecError, match="neither a TorchScript file nor an exported program"):
+    with pytest.raises(ModelSpecError, match=what):
         load_model(str(path))
+
+
+def test_where_no_code_is_imported_no_factory_is_advised(tmp_path):
+    for name in ("net.py", "net.pth", "net.onnx", "net.safetensors", "net.zip", "net.txt", "net.bin"):
+        (tmp_path / name).write_bytes(pickle.dumps({}) if name == "net.pth" else b"import torch\n")
+        with pytest.raises(ModelSpecError) as caught:
+            load_model(str(tmp_path / name), trusted=False)
+        advised = re.findall(r"(\S+ \S+) \w[\w.]*:[a-z]\w*", str(caught.value))
+        assert set(advised) <= {"freezer-ui record"}
+    with pytest.raises(ModelSpecError, match=r"exported program \(model\.pt2\), or example:NAME"):
+        load_model(str(tmp_path), trusted=False)
+
+
+def test_a_file_that_may_not_be_read(tmp_path, monkeypatch):
+    def refused(path):
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
+
+    (tmp_path / "net.pt").write_bytes(b"")
+    monkeypatch.setattr("freeze_engine.models.file_kind", refused)
+    with pytest.raises(ModelSpecError, match=r"cannot be read: Permission denied\. Check its permissions\."):
+        load_model(str(tmp_path / "net.pt"))
+
+
+def test_a_link_to_nowhere_and_a_pipe(tmp_path):
+    (tmp_path / "net.pt").symlink_to("gone.pt")
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(ModelSpecError, match=r"is a link to gone\.pt, which is not there"):
+        load_model(str(tmp_path / "net.pt"))
+    with pytest.raises(ModelSpecError, match="is a device or a pipe"):
+        load_model(str(tmp_path / "pipe"))
 
 
 def test_a_trace_is_no_model(tmp_path):

@@ -166,11 +166,11 @@ def test_a_chart_without_measurements_has_no_figure_and_says_how_to_get_one():
     latency, error, constants, nodes = charts(chart_data(unmeasured(small_trace())), "dark")
     assert (latency.figure, latency.note) == (
         None,
-        "Not measured: record with inputs, without --no-latency and --no-measure.",
+        "Not measured: leave out --no-latency and --no-measure.",
     )
     assert (error.figure, error.note) == (
         None,
-        "Not compared: record with inputs, without --no-numerics and --no-measure.",
+        "Not compared: leave out --no-numerics and --no-measure.",
     )
     assert constants.figure is not None
     assert nodes.figure is not None

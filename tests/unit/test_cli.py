@@ -336,9 +336,11 @@ def test_what_to_do_stands_with_errors_that_many_meet(
 
 
 def test_a_model_that_refuses_its_inputs_is_told_of(engine: FakeEngine, capsys: pytest.CaptureFixture[str]) -> None:
-    engine.trace = replace(small_trace(), notices=(fe.Notice("nothing_ran", "Nothing was timed on cpu: …"),))
-    assert main(["record", "net.pt", "--input", "1x3"]) == 0
-    assert "freezer-ui: Nothing was timed on cpu: …\n" in capsys.readouterr().err
+    engine.ended = fe.JobEnded(
+        "finished", Path("net.fztrace"), "…", unmeasured="not measured: forward() is missing mask"
+    )
+    assert main(["record", "net.pt", "--input", "1x3"]) == 4
+    assert capsys.readouterr().err.endswith("freezer-ui: recorded, not measured: forward() is missing mask\n")
 
 
 def test_one_step_is_counted_as_one(engine: FakeEngine, capsys: pytest.CaptureFixture[str]) -> None:

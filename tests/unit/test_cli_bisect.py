@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -189,3 +190,35 @@ def test_a_crash_of_the_freeze_is_told_with_what_to_do(search: FakeSearch, capsy
         "while freezing: Fold of forward",
         "freezer-ui record example:net keeps a trace of what torch did until then",
     ]
+
+
+@pytest.mark.parametrize(
+    ("last_good", "step", "words"),
+    [
+        (7, 8, ""),
+        (6, 8, " (step 7 changed nothing)"),
+        (5, 8, " (steps 6 to 7 changed nothing)"),
+        (5, None, " (steps 6 to 11 changed nothing)"),
+    ],
+)
+def test_the_steps_between_the_last_good_one_and_the_culprit_are_accounted_for(
+    last_good: int, step: int | None, words: str, search: FakeSearch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    trace = small_trace()
+    quiet = replace(trace, steps=tuple(replace(each, changed=each.index in (5, 8)) for each in trace.steps))
+    if step is None:
+        quiet = replace(quiet, steps=tuple(replace(each, changed=False) for each in trace.steps))
+    culprit = replace(_CULPRIT, last_good=last_good, step=step)
+    search.ends = replace(found("found", culprit=culprit), trace=quiet)
+    assert main(["bisect", "example:net", "--check", "accuracy"]) == 1
+    assert f"  last good: step {last_good}{words}" in capsys.readouterr().out.splitlines()
+
+
+def test_steps_that_changed_something_are_not_called_idle(
+    search: FakeSearch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    trace = small_trace()
+    busy = replace(trace, steps=tuple(replace(each, changed=True) for each in trace.steps))
+    search.ends = replace(found("found", culprit=replace(_CULPRIT, last_good=5, step=8)), trace=busy)
+    main(["bisect", "example:net", "--check", "accuracy"])
+    assert "  last good: step 5" in capsys.readouterr().out.splitlines()

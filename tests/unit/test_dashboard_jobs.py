@@ -144,6 +144,7 @@ def _row(**changes: Any) -> dict[str, Any]:
         "trace": None,
         "preview": None,
         "error": None,
+        "unmeasured": None,
         "died_in": None,
         "log": [],
         "request": form_values(fe.RecordRequest("/models/net.pt", Path("net.fztrace"))),

@@ -233,8 +233,10 @@ def test_of_a_capture_one_line_says_who_measures():
 
 
 def test_where_the_model_refuses_the_inputs_others_are_advised():
-    refused = replace(small_trace(), notices=(fe.Notice("nothing_ran", "Nothing was compared: …"),))
-    advice = "give inputs that the model takes, and leave out --no-numerics and --no-measure"
+    said = "Nothing was compared: the model does not run on the inputs (TypeError: no mask)."
+    steps = tuple(replace(step, numerics=()) for step in small_trace().steps)
+    refused = replace(small_trace(), steps=steps, baselines=(), notices=(fe.Notice("nothing_ran", said),))
+    advice = "TypeError: no mask. Record it with inputs that the model takes."
     assert absent_rows(refused) == [["numeric error", advice]]
 
 

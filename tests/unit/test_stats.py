@@ -20,7 +20,7 @@ def test_stats_tell_what_an_engineer_asks() -> None:
         "all passes of forward together on cpu: no measurable difference, 0.97× (0.93–1.01) the time of the first step",
         "     8  FoldFrozenConvBatchnorm (round 1), forward  0 → 3.0e-04          past, the first",
         "at the end of forward: 3.0e-04 against eager, unknown against float64",
-        "failed   round trip  The loaded module gives other numbers.",
+        "failed    round trip  The loaded module gives other numbers.",
         "saving: does not survive",
         "FoldConvBn  0.70× (0.60–0.80) faster       1.0e-02 past  0",
         "FoldConvAdd: could not be told: RuntimeError: left out",

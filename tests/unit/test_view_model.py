@@ -32,8 +32,9 @@ def view() -> dict:
 
 def test_a_view_has_these_parts(view):
     assert list(view) == [
-        "name", "backend", "torch", "methods", "stages", "overview", "fates", "failure", "first_step", "environment",
-        "findings", "programs", "comparisons", "steps", "attributes", "aliases", "codes", "sources",
+        "name", "backend", "torch", "methods", "stages", "overview", "fates", "others", "failure", "unmeasured",
+        "first_step", "environment", "findings", "programs", "comparisons", "steps", "attributes", "aliases",
+        "codes", "sources",
     ]  # fmt: skip
 
 
@@ -65,7 +66,10 @@ def test_the_overview_sums_up(view):
         },
     ]
     assert [fact["label"] for fact in view["overview"] if fact["kind"] == "payoff"] == ["saved most"]
-    assert view["fates"] == [["inlined", 1], ["folded", 3], ["preserved", 3], ["dropped", 2]]
+    assert (view["fates"], view["others"]) == (
+        [["folded", 2], ["preserved", 1], ["dropped", 1]],
+        [["inlined", 1], ["folded", 1], ["preserved", 2], ["dropped", 1]],
+    )
 
 
 def test_forward_comes_first_whatever_torch_froze_first():
@@ -96,12 +100,13 @@ def test_a_latency_change_that_no_verdict_bears_out_is_not_told():
         ("layer1", "submodule", "inlined", True),
         ("layer1", "submodule", "preserved", False),
         ("training", "attribute", "preserved", False),
-        ("scale", "attribute", "inlined", False),
+        ("scale", "attribute", "inlined", True),
+        ("scale", "attribute", "preserved", False),
         ("training.weight", "parameter", "inlined", False),
         ("_mean", "buffer", "dropped", False),
     ],
 )
-def test_slots_that_every_module_has_are_minor(path, kind, fate, minor):
+def test_what_is_no_parameter_and_no_buffer_is_minor_unless_preserved(path, kind, fate, minor):
     assert is_minor(fe.AttributeFate(path, kind, "bool", None, None, 0, fate)) is minor
 
 
@@ -268,6 +273,7 @@ def test_an_attribute_that_is_written(view):
         "bytes": "4 B",
         "fate": "preserved",
         "minor": False,
+        "counted": True,
         "reason": "written in place",
         "why": "A preserved method writes its memory in place.",
         "evidence": [

@@ -163,14 +163,14 @@ def bisection_lines(found: fe.Bisection) -> Iterator[str]:
     yield ""
     yield found.message
     if found.culprit is not None:
-        yield from _culprit_lines(found.culprit)
+        yield from _culprit_lines(found.culprit, found.trace)
     yield from found.notes
     if found.reproduction is not None:
         yield from _script_lines(found.reproduction)
 
 
-def _culprit_lines(culprit: fe.Culprit) -> Iterator[str]:
-    yield f"  last good: step {culprit.last_good}"
+def _culprit_lines(culprit: fe.Culprit, trace: fe.Trace) -> Iterator[str]:
+    yield f"  last good: step {culprit.last_good}{_between(culprit, trace)}"
     if len(culprit.suspects) > 1:
         yield f"  any of: {', '.join(culprit.suspects)}"
     if culprit.rewrites:
@@ -183,6 +183,16 @@ def _culprit_lines(culprit: fe.Culprit) -> Iterator[str]:
             yield f"    attributes: {', '.join(rewrite.attributes)}"
     if culprit.note:
         yield f"  {culprit.note}"
+
+
+def _between(culprit: fe.Culprit, trace: fe.Trace) -> str:
+    """Returns that the steps between the last good one and the culprit changed nothing, if there are any, and so."""
+    end = len(trace.steps) if culprit.step is None else culprit.step
+    steps = trace.steps[culprit.last_good + 1 : end]
+    if not steps or any(step.changed and step.method == culprit.method for step in steps):
+        return ""
+    first, last = steps[0].index, steps[-1].index
+    return f" (step {first} changed nothing)" if first == last else f" (steps {first} to {last} changed nothing)"
 
 
 def _script_lines(made: fe.Reproduction) -> Iterator[str]:

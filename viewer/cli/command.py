@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import ClassVar, Protocol
 
 COMMAND_NAMES = ("record", "run", "report", "stats", "diff", "check", "export", "bisect", "doctor")
-FINE, CHECK_FAILED, WRONG_USE, FREEZE_FAILED = 0, 1, 2, 3
+FINE, CHECK_FAILED, WRONG_USE, FREEZE_FAILED, NOT_MEASURED = 0, 1, 2, 3, 4
 
 
 class Command(Protocol):

@@ -190,9 +190,8 @@ def _kind(target: str) -> str:
     if path.is_file():
         kind = fe.file_kind(path)
         if kind not in ("trace", "torchscript", "exported"):
-            raise CommandError(
-                f"{target} is neither a trace, a TorchScript file nor an exported program; {_remedy(kind)}"
-            )
+            found = fe.other_file(path)
+            raise CommandError(f"{target} is {found.what}. {found.remedy}")
         return "trace" if kind == "trace" else "model"
     if target.startswith(_EXAMPLE):
         name = target.removeprefix(_EXAMPLE)
@@ -205,15 +204,6 @@ def _kind(target: str) -> str:
     if path.suffix or path.name != target:
         raise CommandError(f"there is no file or folder {path.absolute()}{_near(path)}")
     raise CommandError(f"{target!r} is no file, folder, example:NAME, package.module:factory or command{_hint(target)}")
-
-
-def _remedy(kind: str | None) -> str:
-    if kind in ("tensor", "legacy"):
-        return (
-            "torch.save wrote it, which keeps tensors and no program: save the model with torch.jit.save or "
-            "torch.export.save, or name the function that makes it, as package.module:factory"
-        )
-    return "it may be truncated, so copy it again, or save the model with torch.jit.save or torch.export.save"
 
 
 def _near(path: Path) -> str:

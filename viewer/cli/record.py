@@ -9,7 +9,7 @@ from typing import ClassVar, Final
 
 import freeze_engine as fe
 from viewer.cli.advice import advice
-from viewer.cli.command import FINE, FREEZE_FAILED, CommandError, output_file
+from viewer.cli.command import FINE, FREEZE_FAILED, NOT_MEASURED, CommandError, output_file
 from viewer.cli.recording import add_recording_arguments, check_recording, model_name, recording_request
 from viewer.cli.signals import SIGNALS
 from viewer.cli.terminal import ProgressLine, progress_line, remark, say
@@ -39,6 +39,9 @@ class RecordCommand:
     With --backend inductor the model is compiled for its inputs, by torch.compile with freezing, and MODEL cannot be a
     TorchScript file.
 
+    A model that does not run on the inputs is recorded and not measured; the last line says why, and the command exits
+    with 4.
+
     The freeze runs in a process of its own. Where torch crashes, or is ended by --limit, --memory, Ctrl-C, SIGTERM or
     SIGHUP, the trace holds what was recorded until then. Where torch does not heed Ctrl-C, a second one ends it all the
     same.
@@ -66,7 +69,10 @@ class RecordCommand:
             if request.measure is not None and not run.was_measured:
                 remark("there were no inputs, so nothing was measured; give them with --input")
             _tell(output, arguments.report)
-            return FINE
+            if ended.unmeasured is None:
+                return FINE
+            remark(f"recorded, {ended.unmeasured}")
+            return NOT_MEASURED
         kept = _kept(ended, arguments.report)
         if ended.outcome == "cancelled":
             remark(f"{ended.message}; {kept}")
@@ -152,11 +158,8 @@ def _tell(path: Path, report: Path | None) -> int:
     trace = fe.load(path)
     changed = sum(step.changed for step in trace.steps)
     say(f"{path}: {_counted(len(trace.steps))}, of which {changed} changed something\n")
-    for notice in trace.notices:
-        if notice.code == "nothing_ran":
-            remark(notice.message)
     for check in trace.checks:
-        say(f"{check.name}: {check.verdict}. {check.message}\n")
+        say(f"{check.name}: {fe.check_outcome(check)}. {check.message}\n")
         other = path.with_suffix(f".{check.name}.fztrace")
         if other.exists() and other.stat().st_mtime >= path.stat().st_mtime:  # of this recording, and no older one
             say(f"  to see how they differ: freezer-ui diff {path} {other}\n")

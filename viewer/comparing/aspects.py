@@ -161,7 +161,7 @@ def checks(diff: fe.TraceDiff) -> dict[str, tuple[fe.Check, fe.Check]]:
     return {
         name: (check, theirs[name])
         for name, check in ours.items()
-        if name in theirs and check.verdict != theirs[name].verdict
+        if name in theirs and fe.check_outcome(check) != fe.check_outcome(theirs[name])
     }
 
 

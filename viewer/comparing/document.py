@@ -45,7 +45,8 @@ def diff_document(diff: fe.TraceDiff, counted: Collection[Aspect]) -> dict[str, 
         "kernels": [_program(diff, pair) for pair in aspects.programs(diff)],
         "error": [_errors(one) for one in aspects.errors(diff)],
         "checks": {
-            name: {side: check.verdict for side, check in _sides(pair)} for name, pair in aspects.checks(diff).items()
+            name: {side: fe.check_outcome(check) for side, check in _sides(pair)}
+            for name, pair in aspects.checks(diff).items()
         },
         "failures": {
             side: failure and {"type": failure.type, "message": failure.message, "pass": failure.name}

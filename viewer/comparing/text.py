@@ -16,6 +16,7 @@ from viewer.comparing.kernels import kernel_lines
 from viewer.comparing.measured import error_lines, latency_lines
 from viewer.comparing.purposes import purpose_lines
 from viewer.printable import printable
+from viewer.view_models.attributes import is_counted
 from viewer.view_models.failure import failure_message, failure_title
 from viewer.view_models.wording import bytes_delta_text, bytes_text, counts_text
 
@@ -45,7 +46,7 @@ def diff_text(diff: fe.TraceDiff, counted: Collection[Aspect], everything: bool 
         _section("What each backend did for one purpose", purpose_lines(diff, everything)),
         _section(_passes_title(diff), () if diff.pairs and not everything else _passes(diff, everything)),
         _section("Last graphs", chain.from_iterable(_final(diff, final, everything) for final in diff.finals)),
-        _section(f"Attributes: {len(diff.attributes)} differ", fate_lines(diff, everything)),
+        _section(_attributes_title(diff), fate_lines(diff, everything)),
         _section("Folds that did not happen, told of only one of them", _near_misses(diff)),
         _section("Latency, each from its own run", latency_lines(aspects.times(diff))),
         _section("Kernels", kernel_lines(diff, aspects.programs(diff), everything)),
@@ -54,6 +55,14 @@ def diff_text(diff: fe.TraceDiff, counted: Collection[Aspect], everything: bool 
         list(_conclusion(diff, counted)),
     )
     return "\n\n".join("\n".join(chain.from_iterable(map(_wrapped, lines))) for lines in sections if lines) + "\n"
+
+
+def _attributes_title(diff: fe.TraceDiff) -> str:
+    """Returns how many parameters and buffers differ, and how many other attributes."""
+    counted = sum(any(is_counted(fate) for fate in (one.before, one.after) if fate) for one in diff.attributes)
+    others = len(diff.attributes) - counted
+    rest = f", and {others} other attribute{'' if others == 1 else 's'}" if others else ""
+    return f"Parameters and buffers: {counted} differ{rest}"
 
 
 def _wrapped(line: str) -> list[str]:
@@ -201,7 +210,7 @@ def _near_misses(diff: fe.TraceDiff) -> Iterator[str]:
 
 def _checks(diff: fe.TraceDiff) -> Iterator[str]:
     for name, pair in aspects.checks(diff).items():
-        yield f"{name}: {' → '.join(check.verdict for check in pair)}"
+        yield f"{name}: {' → '.join(map(fe.check_outcome, pair))}"
         yield from (f"  {side}: {check.message}" for side, check in zip("AB", pair, strict=True))
 
 

@@ -43,6 +43,7 @@ class RecentTrace:
         steps: how many.
         failed: the exception's name if the freeze failed.
         nodes: of the last step's graph, nested ones included.
+        unmeasured: what was to be measured and could not be, and why; ``None`` where there is nothing of that kind.
     """
 
     path: str
@@ -53,6 +54,7 @@ class RecentTrace:
     steps: int
     failed: str | None
     nodes: int | None
+    unmeasured: str | None = None
 
 
 def recent_trace(trace: fe.Trace, path: Path) -> RecentTrace:
@@ -62,6 +64,7 @@ def recent_trace(trace: fe.Trace, path: Path) -> RecentTrace:
         trace: the recording.
         path: its file.
     """
+    unmeasured = fe.unmeasured(trace)
     return RecentTrace(
         path=str(path),
         name=trace.name,
@@ -71,6 +74,7 @@ def recent_trace(trace: fe.Trace, path: Path) -> RecentTrace:
         steps=len(trace.steps),
         failed=trace.failure.type if trace.failure else None,
         nodes=sum(1 for _ in trace.steps[-1].graph.walk()) if trace.steps else None,
+        unmeasured=None if unmeasured is None else str(unmeasured),
     )
 
 
@@ -212,6 +216,6 @@ def _entry(row: object) -> RecentTrace | None:
         entry = RecentTrace(**row)
     except TypeError:
         return None
-    kinds = {"steps": int, "failed": str | None, "nodes": int | None}
+    kinds = {"steps": int, "failed": str | None, "nodes": int | None, "unmeasured": str | None}
     fitting = all(isinstance(getattr(entry, each.name), kinds.get(each.name, str)) for each in fields(entry))
     return entry if fitting else None

@@ -109,12 +109,10 @@ class UploadHandler(JsonHandler):
             self.refuse(HTTPStatus.CONFLICT, _CLOSED.format(upload.path.name))
             return
         if kind in (None, "legacy"):
+            found = await asyncio.to_thread(fe.other_file, upload.path)
             self._drop()
-            self.refuse(
-                HTTPStatus.UNSUPPORTED_MEDIA_TYPE,
-                f"{upload.path.name} is neither a trace, a TorchScript file, an exported program nor a saved tensor; "
-                "it may be truncated. What torch.save wrote of a module is not opened: it would have to be unpickled.",
-            )
+            text = f"{upload.path.name} is {found.what}. {found.page_remedy}"
+            self.refuse(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, text)
             return
         self._upload = None
         self.finish({"path": str(upload.path), "name": upload.path.name, "kind": kind, "size_bytes": upload.size_bytes})

@@ -10,11 +10,12 @@ from collections.abc import Sequence
 from typing import Any
 
 import freeze_engine as fe
-from viewer.view_models.attributes import attribute_rows
+from viewer.view_models.absent import unmeasured_view
+from viewer.view_models.attributes import attribute_rows, counts_view, trace_counts
 from viewer.view_models.environment import environment_view
 from viewer.view_models.failure import failure_view
 from viewer.view_models.findings import findings_view
-from viewer.view_models.overview import fate_counts, first_step, ordered_methods, overview
+from viewer.view_models.overview import first_step, ordered_methods, overview
 from viewer.view_models.programs import comparison_rows, program_rows
 from viewer.view_models.steps import StepRows
 from viewer.view_models.wording import STAGES
@@ -43,8 +44,9 @@ def view_data(trace: fe.Trace, duplicates: Sequence[fe.Duplicate] | None = None)
         "methods": list(ordered_methods(trace)),
         "stages": dict(STAGES[trace.backend]),
         "overview": overview(trace, metrics),
-        "fates": fate_counts(trace),
+        **counts_view(trace_counts(trace)),
         "failure": failure_view(trace),
+        "unmeasured": unmeasured_view(trace),
         "first_step": first_step(trace),
         "environment": environment_view(trace),
         "findings": findings_view(trace, metrics, fe.duplicates(trace) if duplicates is None else duplicates),

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Final, Literal
 
 import freeze_engine as fe
 
-NOT_TIMED: Final = "Not measured: record with inputs, without --no-latency and --no-measure."
-NOT_COMPARED: Final = "Not compared: record with inputs, without --no-numerics and --no-measure."
+Kind = Literal["latency", "numerics"]
 
 #: How the call of a trace begins that a capture made; fe.record() and freezer-ui record write their own.
 _CAPTURED: Final = "torch."
@@ -17,19 +16,59 @@ _CAPTURE: Final = (
 )
 
 
+_OFF: Final = {"latency": "--no-latency", "numerics": "--no-numerics"}
+_SAID: Final = {"latency": "recorded without timing", "numerics": "recorded without comparing"}
+_EARLY: Final = "the recording ended before it"
+_RECORDS_ONLY: Final = "a capture only records"
+_NO_INPUTS: Final = "recorded without inputs"
+_GIVE_INPUTS: Final = "give inputs (--input 1x3x224x224), and "
+
+
+def why_absent(trace: fe.Trace, kind: Kind) -> str:
+    """Returns, in a few words, why a trace has no figures of a kind.
+
+    Args:
+        trace: a recording without them.
+        kind: of the figures.
+    """
+    found = fe.unmeasured(trace)
+    if found is not None and kind in found.kinds:
+        return found.reason
+    if trace.failure is not None:
+        return _EARLY
+    if trace.call.startswith(_CAPTURED):
+        return _RECORDS_ONLY
+    return _SAID[kind] if trace.inputs else _NO_INPUTS
+
+
+def how_to_get(trace: fe.Trace, kind: Kind) -> str:
+    """Returns how a new recording gets figures of a kind; where this one failed to, why that was.
+
+    Args:
+        trace: a recording without them.
+        kind: of the figures.
+    """
+    found = fe.unmeasured(trace)
+    if found is not None and kind in found.kinds:
+        return f"{found.reason}. {found.remedy}".rstrip()
+    inputs = "" if trace.inputs else _GIVE_INPUTS
+    return f"{inputs}leave out {_OFF[kind]} and --no-measure"
+
+
+def unmeasured_view(trace: fe.Trace) -> dict[str, str] | None:
+    """Returns what could not be measured though it was asked for, why, and what to do; ``None`` where nothing."""
+    found = fe.unmeasured(trace)
+    return None if found is None else {"what": found.what, "reason": found.reason, "remedy": found.remedy}
+
+
 def absent_rows(trace: fe.Trace) -> list[list[str]]:
     """Returns ``[what is not in the trace, how to get it]``; only what a new recording could bring."""
     if not trace.steps or trace.failure is not None:
         return []
-    timed = any(step.latency for step in trace.steps)
-    compared = any(step.numerics for step in trace.steps)
-    inputs = "" if trace.inputs else "give inputs (--input 1x3x224x224), and "
-    if any(notice.code == "nothing_ran" for notice in trace.notices):
-        inputs, compared = "give inputs that the model takes, and ", False
     rows = [
-        (timed, "latency", f"{inputs}leave out --no-latency and --no-measure"),
-        (compared, "numeric error", f"{inputs}leave out --no-numerics and --no-measure"),
-        (trace.memory is not None, "memory during the freeze, and whether it saves", _memory(inputs)),
+        (any(step.latency for step in trace.steps), "latency", how_to_get(trace, "latency")),
+        (_is_compared(trace), "numeric error", how_to_get(trace, "numerics")),
+        (trace.memory is not None, "memory during the freeze, and whether it saves", _memory(trace)),
         (bool(trace.checks), "checks of the frozen module", "--check all, or fe.record(…, checks=fe.CHECKS)"),
         (bool(trace.ablation), "what each pass does on its own", "--ablation, or fe.record(…, ablation=True)"),
     ]
@@ -38,5 +77,10 @@ def absent_rows(trace: fe.Trace) -> list[list[str]]:
     return [[what, how] for present, what, how in rows if not present]
 
 
-def _memory(inputs: str) -> str:
-    return f"{inputs}leave out --no-memory and --no-measure"
+def _is_compared(trace: fe.Trace) -> bool:
+    found = fe.unmeasured(trace)
+    return any(step.numerics for step in trace.steps) and (found is None or "numerics" not in found.kinds)
+
+
+def _memory(trace: fe.Trace) -> str:
+    return f"{'' if trace.inputs else _GIVE_INPUTS}leave out --no-memory and --no-measure"

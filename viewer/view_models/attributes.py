@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Any
 
 import freeze_engine as fe
 from viewer.view_models.places import source_row
-from viewer.view_models.wording import REASONS, bytes_text, shape_text, why_text
+from viewer.view_models.wording import FATES, REASONS, bytes_text, shape_text, why_text
 
 
 def attribute_rows(trace: fe.Trace) -> list[dict[str, Any]]:
@@ -23,6 +26,7 @@ def attribute_rows(trace: fe.Trace) -> list[dict[str, Any]]:
             "bytes": bytes_text(fate.nbytes) if fate.nbytes else "",
             "fate": fate.fate,
             "minor": is_minor(fate),
+            "counted": is_counted(fate),
             "reason": fate.reason and REASONS[fate.reason][0],
             "why": why_text(fate, trace.steps),
             "evidence": [evidence_row(evidence) for evidence in fate.evidence],
@@ -34,14 +38,63 @@ def attribute_rows(trace: fe.Trace) -> list[dict[str, Any]]:
     ]
 
 
+def is_counted(fate: fe.AttributeFate) -> bool:
+    """Returns whether an attribute is a parameter or a buffer: what headlines and tables count."""
+    return fate.kind in ("parameter", "buffer")
+
+
 def is_minor(fate: fe.AttributeFate) -> bool:
-    """Returns whether a table may leave an attribute out until asked: a slot that every module has, or a submodule.
+    """Returns whether a table may leave an attribute out until asked: what is no parameter and no buffer.
 
     What was preserved is never minor: it is what the table is read for.
     """
-    name = fate.path.rpartition(".")[2]
-    slot = fate.kind == "attribute" and (name == "training" or name.startswith("_"))
-    return fate.fate != "preserved" and (slot or fate.kind == "submodule")
+    return fate.fate != "preserved" and not is_counted(fate)
+
+
+@dataclass(frozen=True, slots=True)
+class AttributeCounts:
+    """How many attributes met which fate; one count for all that is shown of a trace.
+
+    Attributes:
+        fates: ``(fate, number of parameters and buffers)`` in a fixed order; fates that do not occur are left out.
+        others: the same of all other attributes: submodules, flags, values.
+    """
+
+    fates: tuple[tuple[str, int], ...]
+    others: tuple[tuple[str, int], ...]
+
+    @property
+    def total(self) -> int:
+        """How many parameters and buffers there are."""
+        return sum(count for _, count in self.fates)
+
+    @property
+    def others_preserved(self) -> int:
+        """How many other attributes are preserved."""
+        return dict(self.others).get("preserved", 0)
+
+
+def attribute_counts(attributes: Iterable[tuple[str, bool]]) -> AttributeCounts:
+    """Counts attributes.
+
+    Args:
+        attributes: the fate of each, and whether it is counted (`is_counted`).
+    """
+    found = Counter(attributes)
+    counted, others = (
+        tuple((fate, found[fate, wanted]) for fate in FATES if found[fate, wanted]) for wanted in (True, False)
+    )
+    return AttributeCounts(counted, others)
+
+
+def trace_counts(trace: fe.Trace) -> AttributeCounts:
+    """Counts the attributes of a trace."""
+    return attribute_counts((fate.fate, is_counted(fate)) for fate in trace.attributes)
+
+
+def counts_view(counts: AttributeCounts) -> dict[str, list[list[str | int]]]:
+    """Returns what the views show of the counts."""
+    return {"fates": [list(each) for each in counts.fates], "others": [list(each) for each in counts.others]}
 
 
 def evidence_row(evidence: fe.Evidence) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 import freeze_engine as fe
+from viewer.view_models.absent import how_to_get
 from viewer.view_models.failure import knows_constants
 from viewer.view_models.measures import Errors, errors_by_reference, first_past_tolerance
 from viewer.view_models.wording import bytes_text, duration_text, error_text, ratio_text, timed_text
@@ -84,6 +85,8 @@ class ChartData:
         past_tolerance: the first step that eager's tolerances reject.
         not_finite: how many errors were infinite or not a number, and so cannot be drawn.
         steps: number of steps in the trace.
+        untimed: how to get latencies, or why they could not be had.
+        uncompared: how to get errors, or why they could not be had.
     """
 
     latency: tuple[Series, ...]
@@ -100,6 +103,8 @@ class ChartData:
     past_tolerance: Mark | None
     not_finite: int
     steps: int
+    untimed: str = ""
+    uncompared: str = ""
 
 
 def chart_data(trace: fe.Trace, duplicates: Sequence[fe.Duplicate] | None = None) -> ChartData:
@@ -131,6 +136,8 @@ def chart_data(trace: fe.Trace, duplicates: Sequence[fe.Duplicate] | None = None
         past_tolerance=_past_tolerance(trace),
         not_finite=sum(not math.isfinite(numerics.max_abs) for numerics in compared),
         steps=len(trace.steps),
+        untimed=how_to_get(trace, "latency"),
+        uncompared=how_to_get(trace, "numerics"),
     )
 
 

@@ -16,13 +16,12 @@ from viewer import comparison_charts
 from viewer.attribute_names import attribute_names, renamed_names
 from viewer.graph_data import graph_data
 from viewer.view_models import view_data
-from viewer.view_models.attributes import attribute_rows
+from viewer.view_models.attributes import attribute_counts, attribute_rows, counts_view
 from viewer.view_models.comparison_findings import finding_sections
 from viewer.view_models.comparison_pairs import pair_rows
 from viewer.view_models.comparison_programs import joined_programs, program_pair_rows, without_programs
 from viewer.view_models.comparison_sources import with_own_files
 from viewer.view_models.failure import failure_message, failure_title, knows_constants, notice_parts
-from viewer.view_models.overview import FATE_ORDER
 from viewer.view_models.wording import bytes_text, error_text, timed_text
 
 #: Where the day and the second end in a time such as ``2026-01-02T03:04:05Z``.
@@ -108,7 +107,7 @@ def _view(diff: fe.TraceDiff, ours: dict[str, Any], theirs: dict[str, Any]) -> d
     paths = {row["path"] for row in ours["attributes"]}
     attributes = [*ours["attributes"], *(row for row in _shifted_attributes(diff) if row["path"] not in paths)]
     attributes.sort(key=lambda row: row["path"])
-    counts = [[fate, sum(row["fate"] == fate for row in attributes)] for fate in FATE_ORDER]
+    counts = attribute_counts((row["fate"], row["counted"]) for row in attributes)
     notices = [*ours["environment"]["notices"], *theirs["environment"]["notices"]]
     return {
         **ours,
@@ -117,7 +116,7 @@ def _view(diff: fe.TraceDiff, ours: dict[str, Any], theirs: dict[str, Any]) -> d
         "methods": list(dict.fromkeys((*ours["methods"], *theirs["methods"]))),
         "stages": {**theirs["stages"], **ours["stages"]},
         "overview": [],
-        "fates": [[fate, count] for fate, count in counts if count],
+        **counts_view(counts),
         "failure": None,
         "programs": joined_programs(ours["programs"], theirs["programs"], len(diff.before.steps)),
         "comparisons": [],
@@ -264,6 +263,7 @@ def _attributes(diff: fe.TraceDiff) -> list[dict[str, Any]]:
                 "dtype": one["dtype"],
                 "type": one["type"],
                 "fields": list(fields.get(path, ())),
+                "counted": one["counted"],
                 "minor": all(row["minor"] for row in (ours.get(path), theirs.get(path)) if row),
                 "a": ours.get(path),
                 "b": theirs.get(path),

@@ -31,7 +31,7 @@ from viewer.view_models.sides import (
 )
 from viewer.view_models.wording import bytes_text, error_text
 
-_TONES: Final[Mapping[str, Tone]] = {"passed": "good", "failed": "bad", "unknown": "warn"}
+_TONES: Final[Mapping[str, Tone]] = {"passed": "good", "as meant": "muted", "failed": "bad", "unknown": "warn"}
 _FACTOR: Final = 2.0
 """Errors differ that are more than so many times each other: the last digits are another machine's rounding."""
 

@@ -126,15 +126,15 @@ def _added_row(step: fe.Step, added: fe.AddedError) -> dict[str, Any]:
 
 def check_rows(trace: fe.Trace) -> list[dict[str, Any]]:
     """Returns what was asked of the frozen module, what failed first."""
-    order = {"failed": 0, "unknown": 1, "passed": 2}
+    order = {"failed": 0, "unknown": 1, "as meant": 2, "passed": 3}
     return [
         {
             "name": check.name.replace("_", " "),
-            "verdict": check.verdict,
+            "verdict": fe.check_outcome(check),
             "message": check.message,
             "details": list(check.details),
         }
-        for check in sorted(trace.checks, key=lambda check: order[check.verdict])
+        for check in sorted(trace.checks, key=lambda check: order[fe.check_outcome(check)])
     ]
 
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 import freeze_engine as fe
+from viewer.view_models.absent import why_absent
 from viewer.view_models.failure import knows_constants, step_before
 from viewer.view_models.measures import first_past_tolerance
 from viewer.view_models.sides import apart
@@ -26,6 +26,7 @@ def overview(trace: fe.Trace, metrics: tuple[fe.StepMetrics, ...]) -> list[dict[
         return []
     main = trace.method_steps(ordered_methods(trace)[0])
     latency = _end_to_end(trace.baselines) or _latency(main)
+    latency = latency or _untimed(trace)
     return [_nodes(main, metrics), _constants(trace, main), latency, *_payoff(trace, metrics), _numerics(trace)]
 
 
@@ -41,12 +42,6 @@ def first_step(trace: fe.Trace) -> int | None:
         return failed
     first, *later = trace.method_steps(ordered_methods(trace)[0])
     return next((step for step in later if step.changed), first).index
-
-
-def fate_counts(trace: fe.Trace) -> list[list[str | int]]:
-    """Returns ``[fate, count]`` in a fixed order, fates that do not occur left out."""
-    counts = Counter[str](fate.fate for fate in trace.attributes)
-    return [[fate, counts[fate]] for fate in FATE_ORDER if counts[fate]]
 
 
 def _fact(label: str, value: str, note: str, tone: str = "plain", step: int | None = None) -> dict[str, Any]:
@@ -98,10 +93,19 @@ def _claim(before: fe.Latency, after: fe.Latency) -> str:
     return "faster" if after.ratio.value < before.ratio.value else "slower"
 
 
-def _latency(steps: tuple[fe.Step, ...]) -> dict[str, Any]:
+def _untimed(trace: fe.Trace) -> dict[str, Any]:
+    return _fact("latency", "not measured", why_absent(trace, "latency"), _absent_tone(trace, "latency"))
+
+
+def _absent_tone(trace: fe.Trace, kind: Literal["latency", "numerics"]) -> str:
+    found = fe.unmeasured(trace)
+    return "warn" if found is not None and kind in found.kinds else "muted"
+
+
+def _latency(steps: tuple[fe.Step, ...]) -> dict[str, Any] | None:
     measured = [latency for step in steps for latency in step.latency[:1]]
     if not measured:
-        return _fact("latency", "not measured", "recorded without timing", "muted")
+        return None
     last = measured[-1]
     if last.ratio is None:
         return _fact("latency", "one step only", "nothing to compare with", "muted")
@@ -132,7 +136,7 @@ def _numerics(trace: fe.Trace) -> dict[str, Any]:
         if numerics.reference == "eager" and numerics.error is None
     ]
     if not compared:
-        return _fact("accuracy", "not compared", "recorded without checks", "muted")
+        return _fact("accuracy", "not compared", why_absent(trace, "numerics"), _absent_tone(trace, "numerics"))
     past = first_past_tolerance(trace)
     if past is not None:
         return _fact("accuracy", "past tolerance", f"since {past} {trace.steps[past].name}", "bad", past)

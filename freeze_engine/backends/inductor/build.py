@@ -177,7 +177,6 @@ def notices(compiled: RawCompile, steps: tuple[Step, ...]) -> Iterator[Notice]:
             "cache_hit",
             "The generated code came out of Inductor's cache, so the post-grad passes and code generation did not run; "
             "record with caches off (InductorOptions(force_disable_caches=True)) to see them.",
-            steps[-1].index,
         )
     if compiled.uncached:
         text = f"torch keeps no compiled code of this graph in Inductor's cache: {compiled.uncached}"

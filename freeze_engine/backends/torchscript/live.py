@@ -24,7 +24,8 @@ from freeze_engine.trace import Constant, GraphSnapshot, Node, SourceLines
 _SEGMENT = re.compile(r"([^.]+)\(([^()]*)\)(?:\.|$)")
 #: torch's placeholders for calls that are not on a submodule (``torch/csrc/jit/ir/scope.h``).
 _PLACEHOLDERS = ("SELF", "UNKNOWN_INSTANCE", "top")
-_RANGE_HEADER = re.compile(r'^\s*File "(?P<file>.*)", line (?P<line>\d+)(?:, in .*)?$')
+#: The lines of an excerpt are indented by four, so that none of them reads as a header.
+_RANGE_HEADER = re.compile(r'^(?:Serialized)? {0,3}File "(?P<file>.*)", line (?P<line>\d+)(?:, in .*)?$')
 _MARKER = re.compile(r"^\s*~+(?: <--- HERE)?\s*$")
 
 
@@ -185,11 +186,23 @@ def source_lines(graphs: Iterable[Any]) -> tuple[SourceLines, ...]:
 
 
 def _note_lines(text: str, known: dict[str, dict[int, str]]) -> None:
-    """Reads torch's excerpt: a header with the node's first line, then lines, the node's own underlined."""
-    header, *lines = text.rstrip("\n").split("\n")
-    match = _RANGE_HEADER.match(header)
-    if match is None:
-        return
+    """Reads torch's excerpts: each a header with the node's first line, then lines, the node's own underlined.
+
+    A node of a loaded file has two: one of the user's source, and one headed ``Serialized`` of the TorchScript that was
+    saved, which counts lines of its own (torch 2.13, ``torch/csrc/jit/frontend/source_range.cpp``).
+    """
+    excerpt: list[str] = []
+    header: re.Match[str] | None = None
+    for line in text.rstrip("\n").split("\n"):
+        if match := _RANGE_HEADER.match(line):
+            _note_excerpt(header, excerpt, known)
+            header, excerpt = match, []
+        else:
+            excerpt.append(line)
+    _note_excerpt(header, excerpt, known)
+
+
+def _note_excerpt(header: re.Match[str] | None, lines: list[str], known: dict[str, dict[int, str]]) -> None:
     code: list[str] = []
     marked: int | None = None
     for line in lines:
@@ -197,12 +210,13 @@ def _note_lines(text: str, known: dict[str, dict[int, str]]) -> None:
             marked = len(code) - 1 if marked is None else marked
         else:
             code.append(line.removeprefix("    ").rstrip())
-    if marked is None:
+    if header is None or marked is None:
         return
-    first = int(match["line"]) - marked
-    numbers = known.setdefault(match["file"], {})
-    for offset, line in enumerate(code):
-        numbers.setdefault(first + offset, line)
+    first = int(header["line"]) - marked
+    numbers = known.setdefault(header["file"], {})
+    for number, line in enumerate(code, first):
+        if number > 0:
+            numbers.setdefault(number, line)
 
 
 def _runs(file: str, lines: dict[int, str]) -> Iterator[SourceLines]:

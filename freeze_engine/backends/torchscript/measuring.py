@@ -24,6 +24,7 @@ from freeze_engine.measure.threads import SETTING, intra_op_threads
 from freeze_engine.options import Measure, Progress
 from freeze_engine.recorder import Recorder
 from freeze_engine.trace import Baseline, Latency, Notice, Numerics, Step
+from freeze_engine.unmeasured import nothing_measured
 
 EAGER, SCRIPTED = "eager", "scripted"
 
@@ -104,6 +105,8 @@ class _Measuring:
         shown = distinct_steps(self._live_steps())
         steps = [self._step(index, before) for index, before in shown.follows.items()]
         if not steps:
+            if self.measure.latency or self.measure.numerics:
+                self.recorder.notices.append(nothing_measured(f"no step of {METHOD} can be run on its own"))
             return
         if isinstance(self.subject.eager, torch.jit.ScriptModule):
             self._notice("reference_is_scripted", "No eager module was given: the scripted one stands for it.")

@@ -36,7 +36,7 @@ def notices(steps: Sequence[Step], finals: Sequence[Step], environment: Environm
     return (
         *_unusual_settings(environment),
         *_baked_in_constants(finals),
-        *_device_literals(finals),
+        *_device_literals(steps, finals),
         *_unsavable(steps),
     )
 
@@ -68,7 +68,7 @@ def _baked_in_constants(finals: Sequence[Step]) -> Iterator[Notice]:
     )
 
 
-def _device_literals(finals: Sequence[Step]) -> Iterator[Notice]:
+def _device_literals(steps: Sequence[Step], finals: Sequence[Step]) -> Iterator[Notice]:
     for step in finals:
         for node in step.graph.walk():
             device = _device(node)
@@ -77,8 +77,14 @@ def _device_literals(finals: Sequence[Step]) -> Iterator[Notice]:
                     "device_baked_in",
                     f"{step.method} names the device {device} in %{node.outputs[0].name}: neither .to() nor "
                     "map_location changes that. Derive it from an input (x.device) instead.",
-                    step.index,
+                    _first_with(device, step, steps),
                 )
+
+
+def _first_with(device: str, final: Step, steps: Sequence[Step]) -> int:
+    """Returns the first step of a method whose graph names a device: mostly that is where the model does."""
+    of_method = (step for step in steps if step.method == final.method)
+    return next(step.index for step in of_method if any(_device(node) == device for node in step.graph.walk()))
 
 
 def _device(node: Node) -> str | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import torch
@@ -31,9 +31,15 @@ def step_runner(live: LiveStep, scripted: torch.jit.ScriptModule, name: str = ME
     module = live.module
 
     def run(*args: Any, **kwargs: Any) -> object:
-        given = list(args)
-        for argument in arguments[len(args) :]:
-            given.append(kwargs.get(argument.name, argument.default_value))
-        return function(module, *given)
+        rest = arguments[len(args) :]
+        if unknown := [key for key in kwargs if all(key != argument.name for argument in rest)]:
+            raise TypeError(f"{name}() got an unexpected keyword argument '{unknown[0]}'")
+        return function(module, *args, *(_given(argument, kwargs, name) for argument in rest))
 
     return run
+
+
+def _given(argument: Any, kwargs: Mapping[str, Any], name: str) -> Any:
+    if argument.name not in kwargs and not argument.has_default_value():
+        raise TypeError(f"{name}() is missing value for argument '{argument.name}'")
+    return kwargs.get(argument.name, argument.default_value)
