@@ -29,14 +29,12 @@ def sweep(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sweep]:
     [
         Strike("record", "child", signal.SIGSEGV, 16),
         Strike("record", "child", signal.SIGKILL, 4, with_older=True),
-        Strike("record", "child", signal.SIGTERM, 0.9),
-        Strike("record", "owner", signal.SIGINT, 24),
+        Strike("dashboard", "child", signal.SIGTERM, 0.9),
         Strike("record", "owner", signal.SIGTERM, 18),
         Strike("record", "owner", signal.SIGKILL, 30, with_older=True),
         Strike("run", "owner", signal.SIGTERM, 15),
         Strike("dashboard", "owner", signal.SIGKILL, 12),
         Strike("dashboard", "owner", signal.SIGTERM, 20),
-        Strike("dashboard", "child", signal.SIGKILL, 26),
     ],
     ids=lambda strike: strike.name,
 )
@@ -50,10 +48,8 @@ def test_a_strike_loses_nothing_and_leaves_nothing(strike: Strike, sweep: Sweep)
     [
         "full output folder, 2 pages",
         "full temporary folder, 3 pages",
-        "read-only output folder",
         "descriptors 8",
         "closing_descriptors",
-        "leaving_a_daemon",
         "unlinking_and_dying",
         "removing_the_temporary_folder",
     ],
@@ -65,7 +61,7 @@ def test_a_recording_ends_well_whatever_is_around_it(name: str, sweep: Sweep) ->
     assert sweep.endure(around).faults == ()
 
 
-@pytest.mark.parametrize("model", ["forking", "leaving_a_child", "leaving_a_daemon"])
+@pytest.mark.parametrize("model", ["forking", "leaving_a_daemon"])
 def test_what_a_model_started_ends_with_a_killed_command(model: str, tmp_path: Path) -> None:
     place = Place(tmp_path / "case", tmp_path)
     place.make(b"")
