@@ -499,3 +499,28 @@ class HoldsNumbers(nn.Module):
 
     def forward(self, x):
         return x + self.items[0]
+
+
+class ForksPart(nn.Module):
+    """The fork still takes the part when torch removes attributes, and no longer at the end."""
+
+    def __init__(self):
+        super().__init__()
+        self.part = NormPart()
+
+    def forward(self, x):
+        return torch.jit.wait(torch.jit.fork(self.part, x))
+
+
+class NormPart(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.norm = nn.BatchNorm1d(2)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.norm(x)
+
+
+class CallsPart(ForksPart):
+    def forward(self, x):
+        return self.part(x)

@@ -64,6 +64,7 @@ CASES = (
     Case(("not_assigned",), models.Swaps, "a", models.SwapsNot),
     Case(("not_assigned",), models.Swaps, "a.weight", models.SwapsNot),
     Case(("not_in_fork",), models.Forks, "part", models.ForksNot),
+    Case(("unforked",), models.ForksPart, "part", models.CallsPart),
     Case(("not_collected",), models.ReturnsInTuple, "sub", models.ReturnsNoPart),
     Case(("constant_type",), models.HoldsObjects, "items", models.HoldsNumbers),
     Case(("wrapped",), lambda: nn.LSTM(2, 2), "weight_ih_l0", models.OneLayer, freed="rnn.weight_ih_l0"),

@@ -161,7 +161,7 @@ def test_recurrent_networks(recorded, kind):
     # TorchScript reads the list that the module keeps of its weights.
     assert fates(recorded, "rnn._flat_weights", "rnn.weight_hh_l0") == {
         "rnn._flat_weights": "inlined",
-        "rnn.weight_hh_l0": "dropped",
+        "rnn.weight_hh_l0": "inlined",
     }
 
 

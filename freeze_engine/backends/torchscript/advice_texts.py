@@ -36,6 +36,7 @@ TEXTS: Final = {
     "no_any": "do not return a value of type Any from {method}",
     "not_assigned_to": "do not assign {path} to another attribute in {method}",
     "not_in_fork": "call {path} outside of torch.jit.fork, or declare it by its class instead of an interface",
+    "unforked": "call {path} outside of torch.jit.fork",
     "not_collected": "do not return or collect the submodule {path} in {method}",
 }
 """By name; what stands in braces is filled in."""

@@ -249,7 +249,10 @@ class Build:
             WriterSearch(graph, searched.graph) if graph is not None and same_nodes(searched.graph, graph) else None
         )
         propagated = next((step for step in steps if step.name == PROPAGATE_ATTRIBUTES), None)
-        return MethodRecord(chain.method, searched, decided, propagated, steps[-1], search)
+        # torch removes attributes here: what later passes take out of the graph had kept them.
+        ended = [step for step in steps if step.stage == FREEZE_MODULE]
+        final = ended[-1] if ended else steps[-1]
+        return MethodRecord(chain.method, searched, decided, propagated, final, search)
 
     def _find_near_misses(self) -> None:
         last: dict[tuple[str, str], tuple[Step, GraphSnapshot]] = {}

@@ -118,6 +118,8 @@ def _need(user: User, record: MethodRecord, path: str) -> tuple[str, str] | None
         return fact, text("not_assigned_to", **names)
     if node.op == "prim::CallMethod":
         return "a fork calls it through an interface, which torch does not inline there", text("not_in_fork", **names)
+    if node.op == "prim::fork":
+        return "prim::fork takes it", text("unforked", **names)
     if node.op in ("prim::If", "prim::Loop"):
         return "a variable may be it or another module", text("straight", **names)
     return f"{node.op} takes it", text("not_collected", **names)

@@ -29,7 +29,7 @@ class MethodRecord:
         searched: the step whose graph torch searched for writes (the inlined graph).
         decided: the step that recorded the writes, with torch's log of it.
         propagated: the step that made constants, if it was reached.
-        final: the last step.
+        final: the last step of torch's ``_freeze_module``, which removes attributes at its end.
         search: the alias analysis of the inlined graph, ``None`` where it could not be made again.
     """
 
