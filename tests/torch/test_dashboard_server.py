@@ -282,7 +282,7 @@ def test_what_is_nothing_of_ours_is_refused_and_removed(server: RunningServer) -
     before = _uploaded(server)
     status, reply = _upload(server, "x.pt", b"\x80\x02cos\nsystem\n")
     assert status == 415
-    assert "x.pt is neither a trace" in str(reply["error"])
+    assert "x.pt is a pickle" in str(reply["error"])
     assert _uploaded(server) == before
 
 
