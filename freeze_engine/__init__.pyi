@@ -103,6 +103,7 @@ from .models import (
     load_model as load_model,
 )
 from .notice_codes import (
+    FACT_CODES as FACT_CODES,
     NOTICE_CODES as NOTICE_CODES,
 )
 from .options import (

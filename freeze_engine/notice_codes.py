@@ -36,3 +36,6 @@ NOTICE_CODES: Final = (
     "unusual_setting",
 )
 """All codes that a `freeze_engine.trace.Notice` can have."""
+
+FACT_CODES: Final = ("cache_bypassed", "constants_baked_in")
+"""Codes of notices that nearly every recording has. They describe what freezing is; they warn of nothing."""

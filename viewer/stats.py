@@ -15,9 +15,10 @@ from viewer.printable import printable
 from viewer.text_table import table_lines
 from viewer.view_models.attributes import is_counted, trace_counts
 from viewer.view_models.environment import input_text
-from viewer.view_models.failure import failure_message, failure_title, knows_constants, left_text, notice_parts
+from viewer.view_models.failure import failure_message, failure_title, knows_constants, left_text
 from viewer.view_models.kernels import comparison_lines, kernel_rows
 from viewer.view_models.measures import errors_by_reference
+from viewer.view_models.notices import fact_notices, notice_parts, warning_notices
 from viewer.view_models.overview import FATE_ORDER
 from viewer.view_models.wording import (
     REASONS,
@@ -57,7 +58,8 @@ def stats_text(trace: fe.Trace) -> str:
         _section("With freezing against without", comparison_lines(trace)),
         _section(f"Parameters and buffers: {trace_counts(trace).total}", _attributes(trace)),
         _section("Folds that did not happen", _near_misses(trace)),
-        _section("Notices", (line for notice in trace.notices for line in _notice(trace, notice))),
+        _section("Notices", (line for notice in warning_notices(trace) for line in _notice(trace, notice))),
+        _section("Good to know", (line for notice in fact_notices(trace) for line in _notice(trace, notice))),
         _section("Not in this trace", stats_findings.absent(trace)),
         _section(_ending(trace.failure), _failure(trace)),
     )

@@ -201,7 +201,7 @@ var FreezerViewer = FreezerViewer || {};
       this.app = app;
       this.id = "environment";
       this.label = "Settings";
-      const { settings, failures, near_misses: misses, names, made, calls, notices } = app.model.comparison;
+      const { settings, failures, near_misses: misses, names, made, calls, notices, facts } = app.model.comparison;
       this.count = settings.length;
       const rows = settings.map(({ subject, name, a, b }) => line([subject, name, a ?? "not there", b ?? "not there"]));
       const traces = SIDES.map((side, index) => h("tr", null, h("td", null, sideSign(index)), h("td", null, names[index]), h("td.fv-num", null, made[index] || "unknown"), h("td.fv-mono.fv-wrap", null, calls[index] || "unknown")));
@@ -212,13 +212,20 @@ var FreezerViewer = FreezerViewer || {};
         rows.length
           ? grid("What was asked for, given or found in another way", ["", "Name", "A", "B"], rows)
           : section("Settings", h("p.fv-muted", null, "Options, inputs and environment are the same in both.")),
-        notices.some((side) => side.length) ? grid("To know", ["", "Notice"], notices.flatMap((side, index) => side.map(({ message, quoted }) => h("tr", null, h("td", null, sideSign(index)), h("td.fv-wrap", null, message, quoted && h("pre.fv-log", { tabindex: "0" }, quoted)))))) : null,
+        told("To know", notices),
+        told("Good to know", facts),
         failures.some(Boolean) ? grid("How the freezes ended", ["A", "B"], [line(failures.map((text) => text ?? "it did not fail"))]) : null,
         misses.some((side) => side.length) ? grid("Near misses of one trace only", ["", "Fold", "Node", "Why not", "What decided it"], misses.flatMap((side, index) => side.map((miss) => line([sideSign(index), miss.kind, `%${miss.node}`, miss.reason, miss.detail])))) : null,
       );
     }
 
     render() {}
+  }
+
+  function told(title, sides) {
+    if (!sides.some((side) => side.length)) return null;
+    const rows = sides.flatMap((side, index) => side.map(({ message, quoted }) => h("tr", null, h("td", null, sideSign(index)), h("td.fv-wrap", null, message, quoted && h("pre.fv-log", { tabindex: "0" }, quoted)))));
+    return grid(title, ["", "Notice"], rows);
   }
 
   function line(texts) {

@@ -240,11 +240,12 @@ var FreezerViewer = FreezerViewer || {};
           "div.fv-columns",
           null,
           section("Made by", environment.call ? this.call(environment.call) : h("p.fv-muted", null, "unknown")),
-          this.notices(environment.notices),
+          this.notices(environment.notices, "To know", "fv-warn"),
           section("Recording", pairs(environment.recording)),
           section("Machine", pairs(environment.machine)),
           environment.options.length ? section("Options", pairs(environment.options)) : null,
           section("Inputs", environment.inputs.length ? pairs(environment.inputs) : h("p.fv-muted", null, "Recorded without inputs: nothing was measured.")),
+          this.notices(environment.facts, "Good to know"),
           environment.settings.length ? section("Settings that matter", pairs(environment.settings)) : null,
           environment.baselines.length ? section("To compare with", baselines(environment.baselines)) : null,
         ),
@@ -255,10 +256,10 @@ var FreezerViewer = FreezerViewer || {};
       return h("div.fv-call", null, h("pre", { tabindex: "0" }, text), h("button.fv-button", { type: "button", onclick: () => this.app.copy(text) }, "Copy"));
     }
 
-    notices(notices) {
+    notices(notices, title, tone = "") {
       if (!notices.length) return null;
-      const items = notices.map((notice) => h("li", null, h("span.fv-badge.fv-warn", null, notice.code.replaceAll("_", " ")), " ", notice.message, notice.quoted ? h("pre.fv-log", { tabindex: "0" }, notice.quoted) : null, notice.step === null ? null : [" ", this.app.details.stepLink(notice.step)]));
-      return section("To know", h("ul.fv-list.fv-notices", null, items));
+      const items = notices.map((notice) => h("li", null, h("span.fv-badge", { class: tone }, notice.code.replaceAll("_", " ")), " ", notice.message, notice.quoted ? h("pre.fv-log", { tabindex: "0" }, notice.quoted) : null, notice.step === null ? null : [" ", this.app.details.stepLink(notice.step)]));
+      return section(title, h("ul.fv-list.fv-notices", null, items));
     }
 
     render() {}

@@ -7,7 +7,7 @@ same name (`freeze_engine.diff_traces`).
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
@@ -21,7 +21,8 @@ from viewer.view_models.comparison_findings import finding_sections
 from viewer.view_models.comparison_pairs import pair_rows
 from viewer.view_models.comparison_programs import joined_programs, program_pair_rows, without_programs
 from viewer.view_models.comparison_sources import with_own_files
-from viewer.view_models.failure import failure_message, failure_title, knows_constants, notice_parts
+from viewer.view_models.failure import failure_message, failure_title, knows_constants
+from viewer.view_models.notices import fact_notices, notice_parts, warning_notices
 from viewer.view_models.wording import bytes_text, error_text, timed_text
 
 #: Where the day and the second end in a time such as ``2026-01-02T03:04:05Z``.
@@ -63,7 +64,8 @@ def diff_data(diff: fe.TraceDiff, second: fe.Trace) -> dict[str, Any]:
             "names": _names(first, second),
             "made": [trace.created for trace in (first, second)],
             "calls": [trace.call for trace in (first, second)],
-            "notices": [_notices(trace) for trace in (first, second)],
+            "notices": [_notices(warning_notices(trace)) for trace in (first, second)],
+            "facts": [_notices(fact_notices(trace)) for trace in (first, second)],
             "rows": rows,
             "backends": [trace.backend for trace in (first, second)],
             "pairs": pair_rows(diff),
@@ -81,8 +83,8 @@ def diff_data(diff: fe.TraceDiff, second: fe.Trace) -> dict[str, Any]:
     }
 
 
-def _notices(trace: fe.Trace) -> list[dict[str, str | None]]:
-    return [{"message": said, "quoted": quoted} for said, quoted in map(notice_parts, trace.notices)]
+def _notices(notices: Iterable[fe.Notice]) -> list[dict[str, str | None]]:
+    return [{"message": said, "quoted": quoted} for said, quoted in map(notice_parts, notices)]
 
 
 def _ending(failure: fe.Failure) -> str:

@@ -12,7 +12,8 @@ from typing import Any, Final
 
 import freeze_engine as fe
 from viewer.view_models.comparison_latency import payoff_section
-from viewer.view_models.failure import failure_message, failure_title, notice_parts
+from viewer.view_models.failure import failure_message, failure_title
+from viewer.view_models.notices import notice_parts, warning_notices
 from viewer.view_models.sides import (
     Cell,
     Row,
@@ -244,7 +245,8 @@ def _contribution(entry: fe.Contribution, device: str) -> Cell | None:
 
 def _notices(diff: fe.TraceDiff) -> Iterator[Row]:
     ours, theirs = (
-        {said: quoted or "" for said, quoted in map(notice_parts, trace.notices)} for trace in (diff.before, diff.after)
+        {said: quoted or "" for said, quoted in map(notice_parts, warning_notices(trace))}
+        for trace in (diff.before, diff.after)
     )
     for said, one, other in joined(ours, theirs):
         cells = both(lambda quoted: cell("told", details=quoted.splitlines()), one, other)

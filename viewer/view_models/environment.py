@@ -5,13 +5,16 @@ from __future__ import annotations
 from typing import Any
 
 import freeze_engine as fe
-from viewer.view_models.failure import notice_parts
 from viewer.view_models.measures import latency_rows, numerics_rows
+from viewer.view_models.notices import fact_notices, notice_parts, warning_notices
 from viewer.view_models.wording import duration_text, shape_text
 
 
 def environment_view(trace: fe.Trace) -> dict[str, Any]:
-    """Returns the environment, the exact call, inputs, options, baselines and notices."""
+    """Returns the environment, the exact call, inputs, options, baselines and notices.
+
+    ``facts`` are notices that nearly every recording has; ``notices`` are the others, which ask for attention.
+    """
     where = trace.environment
     unknown = "unknown"
     return {
@@ -42,7 +45,8 @@ def environment_view(trace: fe.Trace) -> dict[str, Any]:
             }
             for baseline in trace.baselines
         ],
-        "notices": [_notice_row(notice) for notice in trace.notices],
+        "notices": [_notice_row(notice) for notice in warning_notices(trace)],
+        "facts": [_notice_row(notice) for notice in fact_notices(trace)],
     }
 
 

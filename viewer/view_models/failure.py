@@ -6,6 +6,7 @@ import re
 from typing import Any, Final
 
 import freeze_engine as fe
+from viewer.view_models.notices import notice_parts
 
 LAST_WORDS: Final = "last_words"
 """Code of the notice that holds what was last logged before the process died."""
@@ -107,9 +108,3 @@ def knows_constants(trace: fe.Trace) -> bool:
 def has_died(failure: fe.Failure) -> bool:
     """Returns whether the process was ended, and no exception was raised in it."""
     return failure.type in (*_LIMITS, _CANCELLED) or _DEATH.fullmatch(failure.type) is not None
-
-
-def notice_parts(notice: fe.Notice) -> tuple[str, str | None]:
-    """Returns what a notice says, and the lines that it quotes, if it does."""
-    said, _, quoted = notice.message.partition("\n")
-    return said, quoted or None

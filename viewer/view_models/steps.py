@@ -8,6 +8,7 @@ from typing import Any
 import freeze_engine as fe
 from viewer.view_models.failure import LAST_WORDS, knows_constants
 from viewer.view_models.measures import latency_change_row, latency_rows, numerics_rows
+from viewer.view_models.notices import warning_notices
 from viewer.view_models.places import source_row
 from viewer.view_models.wording import bytes_delta_text, bytes_text, duration_text
 
@@ -31,7 +32,7 @@ class StepRows:
         self._trace, self._metrics = trace, metrics
         self._weighed = knows_constants(trace)
         self._notices = defaultdict(list)
-        for notice in trace.notices:
+        for notice in warning_notices(trace):
             if notice.code != LAST_WORDS:  # they stand with the failure, of whatever step it was
                 self._notices[notice.step].append(notice.message)
         self._misses = defaultdict(list)

@@ -180,7 +180,7 @@ def notices(compiled: RawCompile, steps: tuple[Step, ...]) -> Iterator[Notice]:
         )
     if compiled.uncached:
         text = f"torch keeps no compiled code of this graph in Inductor's cache: {compiled.uncached}"
-        yield Notice("cache_bypassed", f"{text}. It is compiled anew in every process.", steps[-1].index)
+        yield Notice("cache_bypassed", f"{text}. It is compiled anew in every process.")
     for stage, unseen in _unobserved().items():
         told = "; ".join(f"{lost} (this torch has no {path})" for lost, path in unseen.items())
         yield Notice("stage_unobserved", f"Stage {stage} is not fully observed, what is missing: {told}.")

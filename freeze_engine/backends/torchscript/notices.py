@@ -64,7 +64,6 @@ def _baked_in_constants(finals: Sequence[Step]) -> Iterator[Notice]:
         "constants_baked_in",
         f"Tensors are constants of the graph now ({what}): .to(), .half() and load_state_dict() no longer reach them. "
         "Choose device and dtype before freezing, or give torch.jit.load a map_location.",
-        max(step.index for step in finals),
     )
 
 
