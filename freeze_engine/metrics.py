@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from typing import Final
 
-from freeze_engine.diff import diff_snapshots
-from freeze_engine.trace import GraphSnapshot, Interval, Step, Trace
+from freeze_engine.diff import GraphDiff, diff_snapshots
+from freeze_engine.trace import GraphSnapshot, Interval, Node, Step, Trace
+
+#: What has an effect beside its outputs, with every operator whose name ends in an underscore.
+_ACTS: Final = ("prim::SetAttr", "prim::RaiseException", "prim::Print")
 
 Counts = tuple[tuple[str, int], ...]
 """``(operator, count)``, sorted by operator."""
@@ -45,6 +50,8 @@ class StepMetrics:
         duration_ns: time the pass took, ``None`` where it could not be told.
         latency_changes: one for each device on which this step's latency measurably differs.
         past_tolerance: references (``eager``, ``float64``) for which it is the method's first step out of tolerance.
+        only_tidied: whether all that it did was to remove nodes whose outputs nothing read. Passes that fold do so at
+            their end, also where they folded nothing.
     """
 
     step: int
@@ -59,6 +66,7 @@ class StepMetrics:
     duration_ns: int | None
     latency_changes: tuple[LatencyChange, ...] = ()
     past_tolerance: tuple[str, ...] = ()
+    only_tidied: bool = False
 
 
 def step_metrics(trace: Trace) -> tuple[StepMetrics, ...]:
@@ -167,4 +175,28 @@ def _graph_metrics(before: Step, step: Step, old: Counts, new: Counts) -> StepMe
         constant_bytes=step.constant_bytes,
         constant_bytes_delta=step.constant_bytes - before.constant_bytes,
         duration_ns=step.duration_ns,
+        only_tidied=not step.rewrites and _only_unread(diff, before.graph),
     )
+
+
+def _only_unread(diff: GraphDiff, before: GraphSnapshot) -> bool:
+    """Whether the difference is nothing but fewer nodes: they wrote nothing, and only they read their outputs."""
+    if not diff.removed or replace(diff, removed=(), kept=0) != GraphDiff():
+        return False
+    removed = frozenset(diff.removed)
+    gone = [node for node in before.walk() if node.id in removed]
+    left = (node for node in before.walk() if node.id not in removed)
+    read = {*before.outputs, *(name for node in left for name in _read(node))}
+    return not any(_acts(node) or any(value.name in read for value in node.outputs) for node in gone)
+
+
+def _acts(node: Node) -> bool:
+    name = (
+        node.op if "::" in node.op else node.op.removeprefix("aten.").partition(".")[0]
+    )  # aten::add_, aten.add_.Tensor
+    return node.op in _ACTS or name.endswith("_")
+
+
+def _read(node: Node) -> Iterator[str]:
+    yield from node.inputs
+    yield from (name for block in node.blocks for name in block.outputs)

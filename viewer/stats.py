@@ -53,7 +53,7 @@ def stats_text(trace: fe.Trace) -> str:
         _section("What moved the numbers", stats_findings.moved_the_numbers(trace)),
         _section("Checks of the frozen module", stats_findings.checks(trace)),
         _section("Memory", stats_findings.memory(trace)),
-        _section("What each pass does on its own", stats_findings.ablation(trace)),
+        _section("What each pass does on its own", stats_findings.ablation(trace, metrics)),
         *(_section(_kernels_title(trace, program), table_lines(kernel_rows(program))) for program in trace.programs),
         _section("With freezing against without", comparison_lines(trace)),
         _section(f"Parameters and buffers: {trace_counts(trace).total}", _attributes(trace)),
@@ -122,6 +122,8 @@ def _error(worst: fe.Numerics | None) -> str:
 
 
 def _delta(metrics: fe.StepMetrics) -> str:
+    if metrics.only_tidied:
+        return f"−{metrics.removed} unread"
     parts = (("+", metrics.added), ("−", metrics.removed), ("~", metrics.changed))
     return " ".join(f"{sign}{number}" for sign, number in parts if number)
 

@@ -19,6 +19,7 @@ from viewer.view_models.findings import (
 )
 
 _SHOWN: Final = 4
+_TIDIED: Final = " (only tidied up)"
 
 
 def paid_off(trace: fe.Trace, metrics: Sequence[fe.StepMetrics]) -> Iterator[str]:
@@ -32,7 +33,7 @@ def paid_off(trace: fe.Trace, metrics: Sequence[fe.StepMetrics]) -> Iterator[str
         [
             {
                 ">step": str(row["step"]),
-                "pass": _pass(trace, row["step"]),
+                "pass": _pass(trace, row["step"]) + (_TIDIED if metrics[row["step"]].only_tidied else ""),
                 "time": row["text"],
                 "against": f"step {row['since']}",
                 "device": row["device"] if several else "",
@@ -96,13 +97,13 @@ def memory(trace: fe.Trace) -> Iterator[str]:
         yield f"… and {len(rows) - _SHOWN} smaller ones"
 
 
-def ablation(trace: fe.Trace) -> Iterator[str]:
+def ablation(trace: fe.Trace, metrics: Sequence[fe.StepMetrics]) -> Iterator[str]:
     """Yields what each pass does on its own: the freeze with it against the freeze without."""
-    rows = ablation_rows(trace)
+    rows = ablation_rows(trace, metrics)
     yield from table_lines(
         [
             {
-                "pass": row["name"],
+                "pass": row["name"] + (_TIDIED if row["tidied"] else ""),
                 "time with it, against without": ", ".join(map(_payoff, row["latency"])),
                 "error with": _judged(row["with"], row["close_with"]),
                 "error without": _judged(row["without"], row["close_without"]),

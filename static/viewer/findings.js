@@ -8,6 +8,8 @@ var FreezerViewer = FreezerViewer || {};
   const TONES = { passed: "good", "as meant": "muted", failed: "bad", unknown: "warn" };
   const DUPLICATES_SHOWN = 6;
 
+  const TIDIED = () => h("span.fv-muted", { title: "It removed nodes that nothing read, and nothing else" }, " only tidied up");
+
   class FindingsPanel {
     constructor(app) {
       this.app = app;
@@ -118,8 +120,8 @@ var FreezerViewer = FreezerViewer || {};
       return wide("What each pass does on its own", note, grid("", ["Pass", ratioAxis(spread), "Time with it, against without", "Error with it", "Error without"], rows));
     }
 
-    named({ name, steps, stage }) {
-      return [steps.length ? this.app.link(name, { step: steps[0] }) : name, h("div.fv-muted.fv-small", null, stage)];
+    named({ name, steps, stage, tidied }) {
+      return [steps.length ? this.app.link(name, { step: steps[0] }) : name, tidied ? TIDIED() : null, h("div.fv-muted.fv-small", null, stage)];
     }
 
     contribution(row, spread) {
@@ -139,8 +141,8 @@ var FreezerViewer = FreezerViewer || {};
     }
 
     pass(index) {
-      const { round } = this.app.model.step(index);
-      return [this.app.details.stepLink(index), round === null ? null : h("span.fv-muted", null, ` round ${round}`)];
+      const { round, tidied } = this.app.model.step(index);
+      return [this.app.details.stepLink(index), round === null ? null : h("span.fv-muted", null, ` round ${round}`), tidied ? TIDIED() : null];
     }
   }
 

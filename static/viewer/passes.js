@@ -97,7 +97,7 @@ var FreezerViewer = FreezerViewer || {};
         {
           role: "option",
           id: `${this.app.prefix}-pass-${step.index}`,
-          class: step.changed || step.before === null ? "" : "fv-pass-quiet",
+          class: (step.changed && !step.tidied) || step.before === null ? "" : "fv-pass-quiet",
           "aria-selected": "false",
           data: { step: step.index },
           title: describe(this.app.model, step),
@@ -168,6 +168,7 @@ var FreezerViewer = FreezerViewer || {};
 
   function counts(model, step) {
     if (!step.changed || step.before === null) return null;
+    if (step.tidied) return h("span.fv-counts.fv-num.fv-muted", null, `−${step.removed} unread`);
     const part = (sign, count, kind) => (count ? h(`span.fv-${kind}`, null, `${sign}${count}`) : null);
     const parts = [part("−", step.removed, "removed"), part("+", step.added, "added")];
     const rest = part("~", step.modified, "modified") ?? h("span.fv-muted", null, model.pair(step.index).same ? "module" : "moved");
@@ -196,7 +197,9 @@ var FreezerViewer = FreezerViewer || {};
       ? "changed nothing"
       : step.before !== null && model.pair(step.index).same
         ? "changed the module, not this graph"
-        : `${step.removed} removed, ${step.added} added, ${step.modified} changed`;
+        : step.tidied
+          ? `only tidied up: ${step.removed} removed that nothing read`
+          : `${step.removed} removed, ${step.added} added, ${step.modified} changed`;
     return [`${step.name} (${step.stage}, ${step.method})`, step.before === null ? `${step.nodes} nodes` : effect, step.duration, ...step.latency_changes.map(({ verdict, text }) => `${verdict}: ${text}`)]
       .filter(Boolean)
       .join(" · ");

@@ -20,6 +20,7 @@ var FreezerViewer = FreezerViewer || {};
 
   const PASS_SIGNS = [
     [() => [h("span.fv-removed", null, "−9 "), h("span.fv-added", null, "+7 "), h("span.fv-modified", null, "~4")], "nodes that a pass removed, added, changed"],
+    [() => h("span.fv-muted", null, "−2 unread"), "the pass only tidied up: it removed nodes that nothing read"],
     [() => h("span.fv-muted", null, "moved"), "the same nodes in another order"],
     [() => h("span.fv-muted", null, "module"), "the graph stayed, the module's attributes changed"],
     [() => h("span.fv-round", null, "r2"), "second round of a loop of passes"],

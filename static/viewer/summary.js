@@ -101,6 +101,7 @@ var FreezerViewer = FreezerViewer || {};
     if (pair.same) return h("span.fv-muted", null, pair.after.changed && !pair.chosen ? " unchanged; the module changed" : " unchanged");
     const { added, removed, changed } = pair.counts();
     const part = (sign, count, kind) => (count ? h(`span.fv-${kind}`, null, ` ${sign}${count}`) : null);
+    if (pair.after.tidied && !pair.chosen) return h("span.fv-muted", null, ` only tidied up: −${removed} that nothing read`);
     if (!added && !removed && !changed) return h("span.fv-muted", null, " in another order");
     return [part("−", removed, "removed"), part("+", added, "added"), part("~", changed, "modified")];
   }

@@ -14,7 +14,18 @@ from freeze_engine.metrics import (
     past_tolerance,
     step_metrics,
 )
-from freeze_engine.trace import Interval, Latency, Numerics, OutputError, Step, Trace
+from freeze_engine.trace import (
+    GraphSnapshot,
+    Interval,
+    Latency,
+    Node,
+    Numerics,
+    OutputError,
+    Rewrite,
+    Step,
+    Trace,
+    Value,
+)
 from tests.builders import empty_trace, small_trace, traces
 
 
@@ -88,6 +99,28 @@ def test_a_step_is_summarised_against_the_one_before_it_of_its_method() -> None:
     first = metrics[0]
     assert (first.added, first.removed, first.changed, first.op_deltas, first.constant_bytes_delta) == (0, 0, 0, (), 0)
     assert (metrics[4].constant_bytes, metrics[4].constant_bytes_delta) == (80, 80)
+
+
+def _removing(node: Node, *others: Node) -> Trace:
+    """A trace whose second pass removes one node."""
+    graph = GraphSnapshot((Value("x", "Tensor"),), (node, *others), ("x",))
+    trace = small_trace()
+    first = replace(trace.steps[0], graph=graph, rewrites=())
+    return replace(trace, steps=(first, replace(first, index=1, graph=replace(graph, nodes=others), changed=True)))
+
+
+def _node(op: str, *inputs: str) -> Node:
+    return Node(f"{op}:{inputs}", op, inputs, (Value(f"{op}:out", "Tensor"),))
+
+
+def test_a_pass_that_removes_only_what_nothing_reads_only_tidies() -> None:
+    unread = _removing(_node("aten::relu", "x"))
+    assert [entry.only_tidied for entry in step_metrics(unread)] == [False, True]
+    assert not step_metrics(_removing(_node("aten::relu", "x"), _node("aten::neg", "aten::relu:out")))[1].only_tidied
+    assert not step_metrics(_removing(_node("aten::relu_", "x")))[1].only_tidied
+    assert not step_metrics(_removing(_node("aten.relu_.default", "x")))[1].only_tidied
+    folded = replace(unread.steps[1], rewrites=(Rewrite("dropout", ("aten::relu:('x',)",), ()),))
+    assert not step_metrics(replace(unread, steps=(unread.steps[0], folded)))[1].only_tidied
 
 
 def test_a_trace_without_steps_or_measurements() -> None:

@@ -124,6 +124,7 @@ def test_a_step_that_folded(view):
         "added": 2,
         "removed": 3,
         "modified": 2,
+        "tidied": False,
         "duration": "8.01 µs",
         "latency": [],
         "latency_changes": [],

@@ -43,7 +43,7 @@ def findings_view(
         "checks": check_rows(trace),
         "memory": memory_rows(trace),
         "duplicates": duplicate_rows(duplicates),
-        "ablation": ablation_rows(trace),
+        "ablation": ablation_rows(trace, metrics),
         "absent": absent_rows(trace),
     }
 
@@ -193,8 +193,11 @@ def _fact(label: str, value: str, note: str, tone: str = "plain") -> dict[str, A
     return {"label": label, "value": value, "note": note, "tone": tone, "step": None}
 
 
-def ablation_rows(trace: fe.Trace) -> list[dict[str, Any]]:
-    """Returns what each pass does on its own: what saves most first, then what cannot be told, then what failed."""
+def ablation_rows(trace: fe.Trace, metrics: Sequence[fe.StepMetrics]) -> list[dict[str, Any]]:
+    """Returns what each pass does on its own: what saves most first, then what cannot be told, then what failed.
+
+    ``tidied`` are passes that only removed nodes that nothing read.
+    """
     changing: defaultdict[str, list[int]] = defaultdict(list)
     for step in trace.steps:
         if step.changed:
@@ -205,6 +208,7 @@ def ablation_rows(trace: fe.Trace) -> list[dict[str, Any]]:
             "stage": entry.stage,
             "name": entry.name,
             "steps": list(changing.get(entry.name, ())),
+            "tidied": _tidied(changing.get(entry.name, ()), metrics),
             "latency": [
                 {"device": payoff.device, "verdict": payoff.verdict, **ratio_row(payoff.ratio)}
                 for payoff in entry.latency
@@ -221,6 +225,10 @@ def ablation_rows(trace: fe.Trace) -> list[dict[str, Any]]:
 
 def _error(error: float | None) -> str | None:
     return None if error is None else error_text(error)
+
+
+def _tidied(steps: Sequence[int], metrics: Sequence[fe.StepMetrics]) -> bool:
+    return bool(steps) and all(metrics[index].only_tidied for index in steps)
 
 
 def _rank(entry: fe.Contribution) -> tuple[int, float]:

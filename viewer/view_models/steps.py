@@ -63,6 +63,7 @@ class StepRows:
             "added": metrics.added,
             "removed": metrics.removed,
             "modified": metrics.changed,
+            "tidied": metrics.only_tidied,
             "duration": None if step.duration_ns is None else duration_text(step.duration_ns),
             "latency": latency_rows(step.latency),
             "latency_changes": [latency_change_row(change) for change in metrics.latency_changes],
