@@ -28,12 +28,14 @@ NOTICE_CODES: Final = (
     "parameters_discarded",
     "recompilation",
     "reference_is_scripted",
+    "removed_attribute",
     "settings_differ",
     "stage_unobserved",
     "traced_not_strict",
     "tracer_warning",
     "unreadable_name",
     "unusual_setting",
+    "written_constant",
 )
 """All codes that a `freeze_engine.trace.Notice` can have."""
 

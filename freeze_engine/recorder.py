@@ -13,6 +13,7 @@ from freeze_engine.trace import (
     Environment,
     Failure,
     GraphSnapshot,
+    InputSpec,
     MemoryLedger,
     NearMiss,
     Notice,
@@ -54,6 +55,11 @@ class Recorder:
     def environment(self) -> Environment:
         """Where the recording is made."""
         return self._head.environment
+
+    @property
+    def inputs(self) -> tuple[InputSpec, ...]:
+        """What the model is called with, as far as it is known beforehand."""
+        return self._head.inputs
 
     def add_setting(self, name: str, value: str) -> None:
         """Adds to the environment what was set for the recording only."""

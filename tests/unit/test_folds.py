@@ -220,11 +220,12 @@ def test_parallel_linears_on_cuda_of_different_types() -> None:
 
 def test_everything_in_the_way_is_told_in_order() -> None:
     training = constant("training", "1", "bool")
-    norm = node("4", "aten::batch_norm", "f/3 f/w x none none training one one one")
+    norm = node("4", "aten::batch_norm", "f/3 n n none none training one one one")
     body = Block(
         (Value("f/x", "Tensor"),), (conv("f/3", "f/x", "c"), norm, node("5", "aten::relu", "f/3")), ("4",), "f/"
     )
-    forked = graph(*CONVS, training, node("6", "prim::fork", "x", blocks=(body,)), outputs="6")
+    fork = node("6", "prim::fork", "x", blocks=(body,))
+    forked = graph(*CONVS, training, constant("w", "1", "int"), node("n", "aten::neg", "w"), fork, outputs="6")
     (miss,) = near_misses(0, "FoldFrozenConvBatchnorm", forked, forked)
     assert miss == NearMiss(
         0,
@@ -233,8 +234,17 @@ def test_everything_in_the_way_is_told_in_order() -> None:
         "f/3",
         "in_fork",
         "It stands in a forked subgraph, which torch's passes after freezing do not enter. "
-        "Also: Of aten::batch_norm (%4), weight is %f/w, an input and bias is %x, an input. "
+        "Also: Of aten::batch_norm (%4), weight is computed at run time by aten::neg (%n) and bias is computed at run "
+        "time by aten::neg (%n). "
         "Also: running_mean and running_var are None, so that every batch is normalised by its own statistics. "
         "Also: The output of aten::conv2d (%f/3) is also read by aten::relu (%5).",
-        "Call the function directly instead of through torch.jit.fork.",
+        " ".join(
+            (
+                "Call the function directly instead of through torch.jit.fork.",
+                "If it does not depend on the model's inputs, compute it beforehand and keep it as a parameter or "
+                "buffer.",
+                "Create the batch norm with track_running_stats=True and let it see data before freezing.",
+                "Let aten::batch_norm be its only reader: the fold changes what the other would see.",
+            )
+        ),
     )

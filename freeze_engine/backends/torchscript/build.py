@@ -11,6 +11,7 @@ from freeze_engine.backends.torchscript.aliases import WriterSearch, alias_analy
 from freeze_engine.backends.torchscript.assignments import AssignmentFinder
 from freeze_engine.backends.torchscript.attributes import ModuleAttribute, module_attributes
 from freeze_engine.backends.torchscript.fates import Chain, fates
+from freeze_engine.backends.torchscript.faults import faults
 from freeze_engine.backends.torchscript.ir_text import parse_graph
 from freeze_engine.backends.torchscript.knowledge import Knowledge
 from freeze_engine.backends.torchscript.live import live_nodes, source_lines
@@ -108,6 +109,8 @@ class Build:
         self._add_failure()
         steps = self._recorder.steps
         self._recorder.notices += notices(steps, self._finals(), self._recorder.environment)
+        left = self._result_slots() if freeze.failure is None and freeze.result is not None else None
+        self._recorder.notices += faults(steps, left, self._recorder.inputs)
         if reading is not None and not reading.steps and freeze.frozen:
             self._recorder.notices.append(Notice("log_unseen", _LOG_UNSEEN))
         if self._is_cut:

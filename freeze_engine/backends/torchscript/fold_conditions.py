@@ -91,16 +91,7 @@ def pointwise_obstacles(graph: UseDef, candidate: Candidate) -> Iterator[Obstacl
     weight = graph.definers[conv.inputs[1]].constant if graph.is_constant(conv.inputs[1]) else None
     operand = node.inputs[1 - candidate.place]
     if weight:
-        yield from _operand_types(weight, graph.definers[operand].constant if graph.is_constant(operand) else None)
-
-
-def unfoldable_into_linear(candidate: Candidate) -> Iterator[Obstacle]:
-    """Yields why an add, sub, mul or div is not folded into a linear."""
-    yield Obstacle(
-        "no_such_fold",
-        f"torch folds batch norms into a linear, but no {candidate.node.op.removesuffix('_')}.",
-        "Merge the constant into the linear's weight and bias before freezing.",
-    )
+        yield from operand_obstacles(weight, graph.definers[operand].constant if graph.is_constant(operand) else None)
 
 
 def concat_obstacles(graph: UseDef, node: Node, first: Node) -> Iterator[Obstacle]:
@@ -224,7 +215,8 @@ def _unsupported_form(candidate: Candidate) -> Iterator[Obstacle]:
         )
 
 
-def _operand_types(weight: Constant, operand: Constant | None) -> Iterator[Obstacle]:
+def operand_obstacles(weight: Constant, operand: Constant | None) -> Iterator[Obstacle]:
+    """Yields what keeps a constant operand from being folded into a conv of this weight."""
     if "float" not in weight.dtype:
         yield Obstacle("dtype", f"The conv's weight is {weight.dtype}; torch folds into floating-point weights only.")
     if operand is None:

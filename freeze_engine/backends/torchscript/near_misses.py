@@ -1,13 +1,14 @@
 """Finds the folds that a pass could have made, and says which of torch's conditions stood in the way.
 
 The finders below list the candidates; the conditions that decide are in
-`freeze_engine.backends.torchscript.fold_conditions`.
+`freeze_engine.backends.torchscript.fold_conditions`. Folds that something between the two nodes, or another operator,
+keeps out of torch's sight are found by `freeze_engine.backends.torchscript.unseen_folds`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from freeze_engine.backends.torchscript.fold_conditions import (
     batch_norm_obstacles,
@@ -15,9 +16,16 @@ from freeze_engine.backends.torchscript.fold_conditions import (
     dropout_obstacles,
     linear_batch_norm_obstacles,
     pointwise_obstacles,
-    unfoldable_into_linear,
 )
-from freeze_engine.backends.torchscript.obstacles import Candidate, Obstacle
+from freeze_engine.backends.torchscript.linear_merges import linear_merges
+from freeze_engine.backends.torchscript.obstacles import Candidate, Found, Obstacle, beside, found, varies
+from freeze_engine.backends.torchscript.unseen_folds import (
+    ONE_LINE,
+    unseen_adds,
+    unseen_conv_batch_norms,
+    unseen_linear_batch_norms,
+    unseen_muls,
+)
 from freeze_engine.backends.torchscript.use_def import (
     ADDS,
     BATCH_NORM,
@@ -32,23 +40,17 @@ from freeze_engine.backends.torchscript.use_def import (
 )
 from freeze_engine.trace import GraphSnapshot, NearMiss, Node
 
-_Finder = Callable[[GraphSnapshot, UseDef], Iterator["_Found"]]
+_Finder = Callable[[GraphSnapshot, UseDef], Iterator[Found]]
 
-
-@dataclass(frozen=True, slots=True)
-class _Found:
-    """A candidate, the fold it would have been, and what stood in its way, in torch's order."""
-
-    kind: str
-    node: Node
-    neighbour: str
-    obstacles: tuple[Obstacle, ...]
+#: Operations that a fold takes away from every element of the output: a batch norm normalises, scales and shifts.
+_SAVED = {"conv_bn": 4, "linear_bn": 4, "concat_linear": 2}
 
 
 def near_misses(step_index: int, pass_name: str, before: GraphSnapshot, after: GraphSnapshot) -> tuple[NearMiss, ...]:
     """Returns the folds that a pass could have made by the shape of the graph, and did not.
 
-    Of a loop of passes, ask for the last round only: what one round leaves, the next may fold.
+    Of a loop of passes, ask for the last round only: what one round leaves, the next may fold. A fold of two values
+    that both depend on the model's inputs, such as a residual add, is no near miss: no change would let torch fold it.
 
     Args:
         step_index: index of the pass's step.
@@ -57,89 +59,121 @@ def near_misses(step_index: int, pass_name: str, before: GraphSnapshot, after: G
         after: the graph after it.
 
     Returns:
-        One for each batch norm, add, sub, mul or div left standing right after a conv or linear, each linear
-        left beside another of the same input, and each dropout left. ``reason`` is the first condition that
-        fails, in the order torch tests them; ``detail`` tells the others that fail as well.
+        One for each batch norm, add, sub, mul or div left standing right after a conv or linear, and each dropout left;
+        one line for all linears left beside another of the same input where the device decides, and for all folds that
+        only another architecture would allow. Sorted by what the fold would save: operations times channels.
+        ``reason`` is the first condition that fails, in the order torch tests them; ``detail`` tells the others that
+        fail as well.
     """
     if pass_name not in _FINDERS:
         return ()
     standing = {node.id for node in after.walk()}
-    found = _FINDERS[pass_name](before, use_def(before))
-    return tuple(_near_miss(step_index, each, standing) for each in found if each.node.id in standing)
+    graph = use_def(before)
+    candidates = [each for each in _FINDERS[pass_name](before, graph) if each.node.id in standing]
+    candidates.sort(key=lambda each: -_gain(graph, each))
+    return tuple(_near_miss(step_index, each, standing) for each in _in_few_lines(candidates))
 
 
-def _near_miss(step: int, found: _Found, standing: set[str]) -> NearMiss:
-    neighbour = found.neighbour if found.neighbour in standing else ""
-    if not found.obstacles:
+def _gain(graph: UseDef, missed: Found) -> int:
+    """Returns the operations that the fold would save for each place of the output."""
+    neighbour = graph.nodes.get(missed.neighbour)
+    weight = graph.constant(neighbour.inputs[1]) if neighbour is not None and len(neighbour.inputs) > 1 else None
+    return _SAVED.get(missed.kind, 1) * (weight.shape[0] if weight is not None and weight.shape else 1)
+
+
+def _in_few_lines(candidates: Sequence[Found]) -> Iterator[Found]:
+    """Yields the candidates, and of those that one fact of the whole model explains the one with fewest obstacles."""
+    alike: dict[tuple[str, str], list[Found]] = {}
+    for each in candidates:
+        reason = _whole_model(each)
+        alike.setdefault((each.kind, reason) if reason else (each.node.id, ""), []).append(each)
+    for (_, reason), found_there in alike.items():
+        first = min(found_there, key=lambda each: len(each.obstacles)) if reason else found_there[0]
+        others = len({each.node.id for each in found_there}) - 1
+        if not others or not first.obstacles:
+            yield first
+            continue
+        last = first.obstacles[-1]
+        more = f"{last.detail} So it is for {others} more {'node' if others == 1 else 'nodes'} of this graph."
+        yield replace(first, obstacles=(*first.obstacles[:-1], replace(last, detail=more)))
+
+
+def _whole_model(missed: Found) -> str:
+    """Returns the reason where it is one of the whole model, empty where it is the node's own."""
+    reasons = [each.reason for each in missed.obstacles]
+    if missed.kind == "concat_linear":
+        return "device" if "device" in reasons else ""
+    return next((reason for reason in reasons if reason in ONE_LINE), "")
+
+
+def _near_miss(step: int, missed: Found, standing: set[str]) -> NearMiss:
+    neighbour = missed.neighbour if missed.neighbour in standing else ""
+    if not missed.obstacles:
         detail = "None of the conditions known from torch 2.13's source explains it."
-        return NearMiss(step, found.kind, found.node.id, neighbour, "unknown", detail)
-    first, *others = found.obstacles
+        return NearMiss(step, missed.kind, missed.node.id, neighbour, "unknown", detail)
+    first, *others = missed.obstacles
     detail = " Also: ".join((first.detail, *(other.detail for other in others)))
-    return NearMiss(step, found.kind, found.node.id, neighbour, first.reason, detail, first.advice)
+    advice = " ".join(dict.fromkeys(each.advice for each in missed.obstacles if each.advice))
+    return NearMiss(step, missed.kind, missed.node.id, neighbour, first.reason, detail, advice)
 
 
-def _conv_batch_norms(_: GraphSnapshot, graph: UseDef) -> Iterator[_Found]:
-    for candidate in _beside(graph, frozenset({BATCH_NORM}), CONV_LIKE, (0,)):
-        yield _found("conv_bn", candidate, batch_norm_obstacles(graph, candidate))
+def _conv_batch_norms(_: GraphSnapshot, graph: UseDef) -> Iterator[Found]:
+    for candidate in beside(graph, frozenset({BATCH_NORM}), CONV_LIKE, (0,)):
+        if _can_change(graph, candidate):
+            yield found("conv_bn", candidate, batch_norm_obstacles(graph, candidate))
+    yield from unseen_conv_batch_norms(graph)
 
 
-def _linear_batch_norms(_: GraphSnapshot, graph: UseDef) -> Iterator[_Found]:
-    for candidate in _beside(graph, frozenset({BATCH_NORM}), frozenset({LINEAR}), (0,)):
-        yield _found("linear_bn", candidate, linear_batch_norm_obstacles(graph, candidate))
+def _linear_batch_norms(_: GraphSnapshot, graph: UseDef) -> Iterator[Found]:
+    for candidate in beside(graph, frozenset({BATCH_NORM}), frozenset({LINEAR}), (0,)):
+        if _can_change(graph, candidate):
+            yield found("linear_bn", candidate, linear_batch_norm_obstacles(graph, candidate))
+    yield from unseen_linear_batch_norms(graph)
 
 
-def _adds(_: GraphSnapshot, graph: UseDef) -> Iterator[_Found]:
+def _adds(_: GraphSnapshot, graph: UseDef) -> Iterator[Found]:
     yield from _pointwise(graph, "add", ADDS)
+    yield from unseen_adds(graph)
+    yield from linear_merges(graph, "add")
 
 
-def _muls(_: GraphSnapshot, graph: UseDef) -> Iterator[_Found]:
+def _muls(_: GraphSnapshot, graph: UseDef) -> Iterator[Found]:
     yield from _pointwise(graph, "mul", MULS)
+    yield from unseen_muls(graph)
+    yield from linear_merges(graph, "mul")
 
 
-def _pointwise(graph: UseDef, name: str, ops: frozenset[str]) -> Iterator[_Found]:
+def _pointwise(graph: UseDef, name: str, ops: frozenset[str]) -> Iterator[Found]:
     with_in_place = ops | {f"{op}_" for op in ops}
-    for candidate in _beside(graph, with_in_place, CONV_LIKE | {LINEAR}, (0, 1)):
+    for candidate in beside(graph, with_in_place, CONV_LIKE, (0, 1)):
         if candidate.place == 1 and candidate.node.op.startswith("aten::div"):
             continue  # divided by a conv's output: no scaling of the conv, nothing to fold
-        if candidate.neighbour.op != LINEAR:
-            yield _found(f"conv_{name}", candidate, pointwise_obstacles(graph, candidate))
-        elif graph.is_constant(candidate.node.inputs[1 - candidate.place]):
-            yield _found(f"linear_{name}", candidate, unfoldable_into_linear(candidate))
+        if _can_change(graph, candidate):
+            yield found(f"conv_{name}", candidate, pointwise_obstacles(graph, candidate))
 
 
-def _beside(
-    graph: UseDef, ops: frozenset[str], neighbours: frozenset[str], places: tuple[int, ...]
-) -> Iterator[Candidate]:
-    for node in graph.nodes.values():
-        if node.op not in ops:
-            continue
-        for place in places:
-            neighbour = graph.definers.get(node.inputs[place])
-            if neighbour and neighbour.op in neighbours:
-                yield Candidate(node, neighbour, place)
-                break
+def _can_change(graph: UseDef, candidate: Candidate) -> bool:
+    """Whether the operands can be made constants: nothing but what flows through depends on the model's inputs."""
+    return not varies(graph, candidate.node, candidate.place) and not varies(graph, candidate.neighbour, 0)
 
 
-def _parallel_linears(before: GraphSnapshot, graph: UseDef) -> Iterator[_Found]:
+def _parallel_linears(before: GraphSnapshot, graph: UseDef) -> Iterator[Found]:
     for body in blocks(before):
         groups: dict[str, list[Node]] = {}
         for node in body:
-            if node.op == LINEAR:
+            if node.op == LINEAR and not varies(graph, node, 0):
                 groups.setdefault(node.inputs[0], []).append(node)
         for first, *others in groups.values():
             for node in others:
-                yield _found("concat_linear", Candidate(node, first, 0), concat_obstacles(graph, node, first))
+                yield found("concat_linear", Candidate(node, first, 0), concat_obstacles(graph, node, first))
 
 
-def _dropouts(_: GraphSnapshot, graph: UseDef) -> Iterator[_Found]:
+def _dropouts(_: GraphSnapshot, graph: UseDef) -> Iterator[Found]:
     for node in graph.nodes.values():
         if node.op in DROPOUTS | UNREMOVABLE_DROPOUTS:
             before = graph.definers.get(node.inputs[0])
-            yield _Found("dropout", node, before.id if before else "", tuple(dropout_obstacles(graph, node)))
-
-
-def _found(kind: str, candidate: Candidate, obstacles: Iterator[Obstacle]) -> _Found:
-    return _Found(kind, candidate.node, candidate.neighbour.id, tuple(obstacles))
+            obstacles: tuple[Obstacle, ...] = tuple(dropout_obstacles(graph, node))
+            yield Found("dropout", node, before.id if before else "", obstacles)
 
 
 _FINDERS: Mapping[str, _Finder] = {

@@ -6,12 +6,18 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from freeze_engine.backends.torchscript.slots import attribute_name
-from freeze_engine.backends.torchscript.use_def import BATCH_NORM, BATCH_NORM_ARGUMENTS, CONVS, LINEAR, UseDef
+from freeze_engine.backends.torchscript.use_def import (
+    BATCH_NORM,
+    BATCH_NORM_ARGUMENTS,
+    CONVS,
+    LINEAR,
+    SHAPE_READERS,
+    UseDef,
+)
 from freeze_engine.trace import Node
 
 _POINTWISE_ARGUMENTS = ("self", "other", "alpha")
 _LINEAR_ARGUMENTS = ("input", "weight", "bias")
-_SHAPE_READERS = frozenset({"aten::dim", "aten::size"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +36,42 @@ class Candidate:
     node: Node
     neighbour: Node
     place: int
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A candidate, the fold it would have been, and what stood in its way, in torch's order.
+
+    Attributes:
+        kind: as `NearMiss.kind`.
+        node: the node left standing.
+        neighbour: id of the conv or linear.
+        obstacles: none where torch's conditions do not explain it.
+    """
+
+    kind: str
+    node: Node
+    neighbour: str
+    obstacles: tuple[Obstacle, ...]
+
+
+def found(kind: str, candidate: Candidate, obstacles: Iterator[Obstacle]) -> Found:
+    """Returns a candidate with what stands in its way."""
+    return Found(kind, candidate.node, candidate.neighbour.id, tuple(obstacles))
+
+
+def beside(
+    graph: UseDef, ops: frozenset[str], neighbours: frozenset[str], places: tuple[int, ...]
+) -> Iterator[Candidate]:
+    """Yields the nodes of some operators that read the output of some others, with the first place where they do."""
+    for node in graph.nodes.values():
+        if node.op not in ops:
+            continue
+        for place in places:
+            neighbour = graph.definers.get(node.inputs[place])
+            if neighbour and neighbour.op in neighbours:
+                yield Candidate(node, neighbour, place)
+                break
 
 
 def fork(graph: UseDef, node: Node) -> Iterator[Obstacle]:
@@ -56,6 +98,11 @@ def not_constant(graph: UseDef, node: Node, skipped: int) -> Iterator[Obstacle]:
     )
 
 
+def varies(graph: UseDef, node: Node, skipped: int) -> bool:
+    """Whether an argument, but for one, depends on the values of the model's inputs: then no change lets it fold."""
+    return any(place != skipped and graph.varies(name) for place, name in enumerate(node.inputs))
+
+
 def provenance(graph: UseDef, value: str) -> str:
     """Returns words for where a value that is no constant comes from."""
     definer = graph.definers.get(value)
@@ -79,17 +126,20 @@ def several_uses(graph: UseDef, candidate: Candidate, ignored: str | None = None
         "several_uses",
         f"The output of {candidate.neighbour.op} (%{output}) is also read by {labels}.",
         "Only its shape is read there, by a module checking its input; tracing instead of scripting leaves it out."
-        if all(reader.op in _SHAPE_READERS for reader in others)
+        if all(reader.op in SHAPE_READERS for reader in others)
         else f"Let {candidate.node.op} be its only reader: the fold changes what the other would see.",
     )
 
 
 def _how_to_fix(graph: UseDef, value: str) -> str:
-    definer = graph.definers.get(value)
-    if definer and definer.op == "prim::GetAttr":
-        return (
-            f"See why the attribute {_attribute_path(graph, value)} was preserved; inlined, it would not be in the way."
-        )
+    made_of = tuple(graph.made_of(value))
+    kept = [each.outputs[0].name for each in made_of if each.op == "prim::GetAttr" and each.outputs]
+    paths = [path for path in (_attribute_path(graph, name) for name in kept) if path]
+    if paths:
+        path = max(paths, key=lambda each: each.count("."))
+        return f"See why the attribute {path} was preserved; inlined, it would not be in the way."
+    if any(each.op in SHAPE_READERS for each in made_of):
+        return "It depends on the shape of an input: where that is always the same, write the number in its place."
     return "If it does not depend on the model's inputs, compute it beforehand and keep it as a parameter or buffer."
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from freeze_engine.trace import Block, GraphSnapshot, Node
+from freeze_engine.trace import Block, Constant, GraphSnapshot, Node
 
 #: Convolutions of frozen_conv_folding.cpp (``supportedConvNode``, torch 2.13), with the names of their arguments.
 CONVS: Mapping[str, tuple[str, ...]] = {
@@ -36,6 +36,9 @@ ADDS = frozenset({"aten::add", "aten::sub"})
 MULS = frozenset({"aten::mul", "aten::div"})
 #: What remove_dropout.cpp removes, and the dropouts it does not know.
 DROPOUTS = frozenset({"aten::dropout", "aten::dropout_", "aten::feature_dropout", "aten::feature_dropout_"})
+#: Readers of a value's shape alone.
+SHAPE_READERS = frozenset({"aten::dim", "aten::len", "aten::size", "aten::numel", "prim::shape", "prim::dtype"})
+_RANDOM = ("aten::rand", "aten::normal", "aten::bernoulli", "aten::multinomial")
 UNREMOVABLE_DROPOUTS = frozenset(
     f"aten::{op}" for op in ("alpha_dropout", "alpha_dropout_", "feature_alpha_dropout", "feature_alpha_dropout_")
 )
@@ -65,12 +68,14 @@ class UseDef:
         definers: the node that defines a value, by the value's name; graph and block inputs have none.
         readers: every use of a value, by its name.
         forked: ids of the nodes inside forked subgraphs.
+        owners: names of the inputs that are modules, not values.
     """
 
     nodes: Mapping[str, Node]
     definers: Mapping[str, Node]
     readers: Mapping[str, tuple[Reader, ...]]
     forked: frozenset[str]
+    owners: frozenset[str] = frozenset()
 
     def is_constant(self, value: str) -> bool:
         """Whether a ``prim::Constant`` defines the value: the only constants that folding passes accept."""
@@ -81,6 +86,49 @@ class UseDef:
         """Whether the value is the constant ``None``."""
         definer = self.definers.get(value)
         return definer is not None and definer.op == "prim::Constant" and definer.outputs[0].type == "NoneType"
+
+    def constant(self, value: str) -> Constant | None:
+        """Returns what is kept of the constant tensor that a value is, ``None`` if it is none."""
+        definer = self.definers.get(value)
+        return definer.constant if definer is not None and definer.op == "prim::Constant" else None
+
+    def made_of(self, value: str) -> Iterator[Node]:
+        """Yields the nodes that compute a value, nearest first, up to those that read a shape or an attribute."""
+        waiting, seen = [value], {value}
+        while waiting:
+            definer = self.definers.get(waiting.pop(0))
+            if definer is None:
+                continue
+            yield definer
+            if definer.op not in SHAPE_READERS and definer.op != "prim::GetAttr":
+                found = [name for name in definer.inputs if name not in seen]
+                waiting += found
+                seen |= set(found)
+
+    def varies(self, value: str) -> bool:
+        """Whether a value depends on the values of the model's inputs, or on chance; a shape is no such value."""
+        waiting, seen = [value], {value}
+        while waiting:
+            name = waiting.pop()
+            definer = self.definers.get(name)
+            if definer is None:
+                if name not in self.owners:
+                    return True
+                continue
+            if definer.op.startswith(_RANDOM):
+                return True
+            if definer.op in SHAPE_READERS:
+                continue
+            read = {*definer.inputs, *(each for node in _inside(definer) for each in node.inputs)}
+            read |= {each for block in definer.blocks for each in block.outputs}
+            waiting += read - seen
+            seen |= read
+        return False
+
+    def readers_apart(self, value: str, node: Node) -> tuple[Reader, ...]:
+        """Returns the readers of a value other than a node and those of its shape."""
+        found = self.readers.get(value, ())
+        return tuple(reader for reader in found if reader.node != node.id and reader.op not in SHAPE_READERS)
 
     def flag(self, value: str) -> bool | None:
         """Returns a constant boolean (torch prints it as ``value=0`` or ``value=1``), ``None`` if it is not one."""
@@ -112,6 +160,7 @@ def use_def(graph: GraphSnapshot) -> UseDef:
         definers={value.name: node for node in nodes.values() for value in node.outputs},
         readers={name: tuple(found) for name, found in readers.items()},
         forked=frozenset(_forked(graph.nodes, False)),
+        owners=frozenset(_owners(graph)),
     )
 
 
@@ -128,6 +177,19 @@ def blocks(graph: GraphSnapshot) -> Iterator[tuple[Node, ...]]:
     for node in graph.walk():
         for block in node.blocks:
             yield block.nodes
+
+
+def _owners(graph: GraphSnapshot) -> Iterator[str]:
+    blocks = (block for node in graph.walk() for block in node.blocks)
+    received = (*graph.inputs, *(value for block in blocks for value in block.inputs))
+    yield from (value.name for value in received if value.type.startswith(("__torch__", "___torch_mangle")))
+
+
+def _inside(node: Node) -> Iterator[Node]:
+    for block in node.blocks:
+        for each in block.nodes:
+            yield each
+            yield from _inside(each)
 
 
 def _forked(nodes: tuple[Node, ...], inside: bool) -> Iterator[str]:

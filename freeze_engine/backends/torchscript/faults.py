@@ -1,0 +1,144 @@
+"""Finds what a frozen module does that the module before it did not: faults of torch, named where they strike.
+
+Seen by running torch 2.13.0 (``tests/torch/test_faults.py``):
+
+- Alias analysis does not look into constant lists, tuples and dicts, nor does the search for written attributes enter
+  forked subgraphs: what is written there becomes a constant all the same, and is written in place at every call.
+- A forked subgraph can go on reading or assigning an attribute that freezing has removed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterator, Sequence
+from typing import Final
+
+from freeze_engine.backends.torchscript.misfolds import misfolds
+from freeze_engine.backends.torchscript.slots import attribute_name
+from freeze_engine.backends.torchscript.use_def import UseDef, use_def
+from freeze_engine.trace import InputSpec, Node, Notice, Step
+
+#: Operators whose output shares memory with their first input, or holds or is part of it.
+_VIEWS: Final = frozenset(
+    {
+        *("aten::__getitem__", "aten::select", "aten::slice", "aten::view", "aten::view_as", "aten::t", "aten::narrow"),
+        *("aten::transpose", "aten::permute", "aten::squeeze", "aten::unsqueeze", "aten::expand", "aten::diagonal"),
+        *("aten::detach", "aten::alias", "aten::unbind", "aten::chunk", "aten::split", "aten::get", "aten::values"),
+        *("prim::TupleIndex", "prim::TupleUnpack", "prim::ListUnpack", "prim::unchecked_cast"),
+        *("aten::unchecked_unwrap_optional", "aten::_unwrap_optional", "prim::data"),
+    }
+)
+_LIST_WRITES: Final = frozenset(
+    f"aten::{op}" for op in ("append", "extend", "insert", "clear", "pop", "reverse", "_set_item", "Delete", "remove")
+)
+
+
+def faults(steps: Sequence[Step], left: Container[str] | None, inputs: tuple[InputSpec, ...]) -> Iterator[Notice]:
+    """Yields what torch did wrong in a freeze.
+
+    Args:
+        steps: all steps.
+        left: paths of what the frozen module still has, ``None`` where there is none.
+        inputs: what the model is called with, as far as known.
+    """
+    latest: dict[str, Step] = {}
+    for step in steps:
+        if step.method in latest:
+            yield from misfolds(latest[step.method].graph, step, inputs)
+        latest[step.method] = step
+    if left is None:
+        return
+    for step in latest.values():
+        reading = _Reading(step)
+        yield from reading.written_constants()
+        yield from reading.removed_attributes(left)
+
+
+class _Reading:
+    """One method's last graph, with the values that forked subgraphs receive."""
+
+    def __init__(self, step: Step) -> None:
+        self._step = step
+        self._graph: UseDef = use_def(step.graph)
+        self._received = {
+            inner.name: outer
+            for node in step.graph.walk()
+            for block in node.blocks
+            if block.scope
+            for inner, outer in zip(block.inputs, node.inputs, strict=False)
+        }
+        self._self = step.graph.inputs[0].name if step.graph.inputs else ""
+
+    def written_constants(self) -> Iterator[Notice]:
+        told = set()
+        for node in self._graph.nodes.values():
+            constant = self._constant(node.inputs[0]) if _is_write(node) and node.inputs else None
+            if constant is None or (constant.id, node.op) in told:
+                continue
+            told.add((constant.id, node.op))
+            line = f" at {node.source.file}:{node.source.line}" if node.source is not None else ""
+            yield Notice(
+                "written_constant",
+                f"{node.op} (%{node.id}){line} writes into the constant %{constant.outputs[0].name}: the frozen module "
+                "keeps a state that is no attribute of it, and every call changes what the next ones return. "
+                f"{self._remedy(node)}",
+                self._step.index,
+            )
+
+    def _remedy(self, node: Node) -> str:
+        if node.id in self._graph.forked:
+            return "torch does not look for writes in what torch.jit.fork runs: call it directly, or write outside it."
+        return "Keep the tensor as a buffer of its own, which freezing then leaves an attribute, or write into a copy."
+
+    def _constant(self, value: str) -> Node | None:
+        """Returns the constant that a value is, or is part of."""
+        while True:
+            value = self._received.get(value, value)
+            node = self._graph.definers.get(value)
+            if node is None:
+                return None
+            if node.op == "prim::Constant":
+                return node if _holds_tensors_or_items(node) else None
+            if node.op not in _VIEWS and not _is_write(node):
+                return None
+            value = node.inputs[0]
+
+    def removed_attributes(self, left: Container[str]) -> Iterator[Notice]:
+        told = set()
+        for node in self._graph.nodes.values():
+            if node.op not in ("prim::GetAttr", "prim::SetAttr"):
+                continue
+            path = self._path(node)
+            if path is None or path in left or path in told:
+                continue
+            told.add(path)
+            does = "reads" if node.op == "prim::GetAttr" else "assigns"
+            where = "what torch.jit.fork runs" if node.id in self._graph.forked else self._step.method
+            yield Notice(
+                "removed_attribute",
+                f"In {where}, %{node.id} still {does} {path}, which freezing has removed: the frozen module crashes "
+                "there, or cannot be run, saved or loaded. Preserve it (preserved_attrs), or call the function "
+                "without a fork.",
+                self._step.index,
+            )
+
+    def _path(self, node: Node) -> str | None:
+        """Returns the attribute's path from the module, ``None`` where its owner cannot be told."""
+        owner = self._received.get(node.inputs[0], node.inputs[0])
+        name = attribute_name(node)
+        if owner == self._self:
+            prefix = self._step.method.rpartition(".")[0]
+            return f"{prefix}.{name}" if prefix else name
+        definer = self._graph.definers.get(owner)
+        if definer is None or definer.op != "prim::GetAttr":
+            return None
+        above = self._path(definer)
+        return None if above is None else f"{above}.{name}"
+
+
+def _is_write(node: Node) -> bool:
+    return node.op in _LIST_WRITES or (node.op.endswith("_") and not node.op.endswith("__"))
+
+
+def _holds_tensors_or_items(node: Node) -> bool:
+    kind = node.outputs[0].type
+    return node.constant is not None or "Tensor" in kind or "[]" in kind or kind.startswith("Dict")
