@@ -154,9 +154,7 @@ MISFOLDED = [
 
 @pytest.mark.parametrize("traced", [False, True], ids=["scripted", "traced"])
 @pytest.mark.parametrize(("kind", "x", "words"), MISFOLDED)
-def test_a_fold_that_changes_the_outputs_is_told(
-    kind: type[Layers], x: torch.Tensor, words: str, traced: bool
-) -> None:
+def test_a_fold_that_changes_the_outputs_is_told(kind: type[Layers], x: torch.Tensor, words: str, traced: bool) -> None:
     module = kind()
     frozen, trace = recorded(module, x, traced)
     if kind is LinearSquare and traced:
