@@ -122,7 +122,10 @@ def _aliases(lives: Sequence[Any]) -> Sequence[torch.Tensor]:
         constant = graph.appendNode(graph.createClone(live, lambda value: value))
         graph.registerOutput(graph.appendNode(graph.create("aten::detach", [constant.output()], 1)).output())
     found = private("_jit_interpret_graph")(graph, ())
-    return found if len(lives) > 1 else (found,)
+    values = found if len(lives) > 1 else (found,)
+    # A number that tracing made a tensor of comes back as a number.
+    pairs = zip(values, lives, strict=True)
+    return [value if isinstance(value, torch.Tensor) else live.t("value") for value, live in pairs]
 
 
 def describe(value: Any, type_text: str, storages: StorageNames) -> Constant | None:
