@@ -48,7 +48,7 @@ def test_a_step_that_is_left_out():
     steps = tuple(step for step in frozen.trace.steps if step.name != "ConstantPooling")
     numbered = tuple(replace(step, index=index, changed=True) for index, step in enumerate(steps))
     attributes = tuple(replace(fate, step=None, evidence=()) for fate in frozen.trace.attributes)
-    trace = replace(frozen.trace, steps=numbered, attributes=attributes)
+    trace = replace(frozen.trace, steps=numbered, attributes=attributes, notices=())
     assert "forward has no step ConstantPooling" in problems(replace(frozen, trace=trace))
 
 

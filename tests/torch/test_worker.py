@@ -129,7 +129,8 @@ def test_a_finished_recording_is_the_one_that_record_makes(output):
     ]
     assert job.of(fe.JobPreview) == [fe.JobPreview(output)]
     messages = [event.message for event in job.of(fe.JobProgress)]
-    assert messages[:4] == ["importing torch", "loading the model", "scripting", "freezing"]
+    first = ["importing torch", "loading the model", "making the inputs", "scripting", "freezing"]
+    assert messages[:5] == first
     assert "freezing: FoldFrozenConvBatchnorm of forward, round 1" in messages
     assert messages[-1] == "writing the trace"
     here = fe.record(f"{MODELS}:plain", measure=None).trace
