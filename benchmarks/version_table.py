@@ -109,6 +109,8 @@ def json_text(rows: Iterable[Row]) -> str:
 
 def markdown_text(rows: tuple[Row, ...]) -> str:
     """Returns the page: the table, then for each row what failed and what was skipped."""
+    if not rows:
+        return _INTRODUCTION + "No version has been run by this command yet.\n"
     return _INTRODUCTION + _HEADING + "".join(map(_line, rows)) + "".join(map(_details, rows))
 
 
