@@ -223,6 +223,19 @@ class WritesInFork(Layers):
         return torch.jit.wait(torch.jit.fork(self.part, x))
 
 
+class SetsInFork(Layers):
+    def __init__(self) -> None:
+        super().__init__()
+        self.count = 1
+
+    def part(self, x):
+        self.count = 5
+        return x + float(self.count)
+
+    def forward(self, x):
+        return torch.jit.wait(torch.jit.fork(self.part, x))
+
+
 class WritesBuffer(Layers):
     def forward(self, x):
         self.written.add_(1.0)
@@ -239,7 +252,7 @@ class WritesCopy(Layers):
 @pytest.mark.parametrize(
     ("kind", "hidden"),
     [
-        *((kind, True) for kind in (WritesList, WritesTable, WritesPair, WritesInLoop)),
+        *((kind, True) for kind in (WritesList, WritesTable, WritesPair, WritesInLoop, WritesInFork)),
         *((WritesBuffer, False), (WritesCopy, False)),
     ],
 )
@@ -250,3 +263,14 @@ def test_a_constant_that_is_written_is_a_hidden_state(kind: type[Layers], hidden
     changes = not same(frozen(ROW), frozen(ROW))
     kept = all(torch.equal(value, frozen.state_dict()[name]) for name, value in state.items())
     assert (changes and kept) == hidden
+
+
+def test_a_fork_that_needs_a_removed_attribute_is_told() -> None:
+    frozen, trace = recorded(SetsInFork())
+    (notice,) = (notice for notice in trace.notices if notice.code == "removed_attribute")
+    assert "count" in notice.message
+    assert not hasattr(frozen, "count")
+    with pytest.raises(RuntimeError, match="does not have an attribute with name 'count'"):
+        frozen(ROW)
+    kept = torch.jit.freeze(torch.jit.script(SetsInFork()), ["count"])
+    assert same(kept(ROW), SetsInFork()(ROW))
