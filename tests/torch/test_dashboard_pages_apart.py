@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Awaitable, Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -137,7 +138,9 @@ def _on_websocket(
         finally:
             connection.close()
 
-    asyncio.run(run())
+    # A browser of other tests may keep a loop in this thread, and a thread can run one only.
+    with ThreadPoolExecutor(1) as pool:
+        pool.submit(lambda: asyncio.run(run())).result()
 
 
 def _message(kind: str, content: object) -> list[str]:
