@@ -1,13 +1,17 @@
 """Does the latency measurement claim only what is there?
 
-Runs the whole procedure many times, on identical copies of one frozen graph (A against A), where every claim is
-false, and with a copy among them that does 5% more work, which ought to be found. Each copy is held against the first
-and against the one before it, as the steps of a recording are. Run it from the project's root:
+First it simulates series of samples, of which the truth is known, and prints how often the intervals hold it: those of
+an absolute median, also where each sample follows the one before it, and those of a ratio. Then it runs the whole
+procedure many times, on identical copies of one frozen graph (A against A), where every claim is false, and with a copy
+among them that does 5% more work, which ought to be found. Each copy is held against the first and against the one
+before it, as the steps of a recording are. Run it from the project's root:
 
     python -m benchmarks.honesty --repetitions 40
     python -m benchmarks.honesty --backend inductor --widths 256
+    python -m benchmarks.honesty --repetitions 0        # the simulated series alone
 
-Exit code 1 if more than 5% of the A/A comparisons claim a difference, or less than 90% of the slowdowns are found.
+Exit code 1 if more than 5% of the A/A comparisons claim a difference, less than 90% of the slowdowns are found, or less
+than 93% of the simulated intervals hold what they are to hold.
 """
 
 from __future__ import annotations
@@ -24,6 +28,7 @@ from typing import Any
 import torch
 
 import freeze_engine as fe
+from benchmarks.simulated import coverage_lines
 from freeze_engine.backends._torch_private import private
 from freeze_engine.backends.inductor.stand_in import StandIn
 from freeze_engine.measure.candidate import Candidate
@@ -184,6 +189,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--backend", choices=tuple(MAKERS), default="torchscript", help="whose graph to copy")
     parser.add_argument("--repetitions", type=int, default=20, help="measurements of each kind (default: 20)")
+    parser.add_argument("--series", type=int, default=1000, help="simulated, of each kind (default: 1000)")
     parser.add_argument("--copies", type=int, default=6, help="candidates in one measurement (default: 6)")
     parser.add_argument("--seconds", type=float, default=4.0, help="of rounds in one measurement (default: 4)")
     parser.add_argument("--threads", type=int, default=1, help="intra-op threads (default: 1)")
@@ -192,8 +198,9 @@ def main() -> int:
     torch.set_num_threads(arguments.threads)
     shape = f"{LAYERS} linear layers, batch 32, {arguments.threads} threads"
     print(f"torch {torch.__version__}, {arguments.backend}, {shape}")
-    honest = True
-    for width in arguments.widths:
+    lines, honest = coverage_lines(arguments.series)
+    print("\n".join(lines), flush=True)
+    for width in arguments.widths if arguments.repetitions else ():
         before = reading()
         found = tally(width, arguments)
         honest &= found.honest

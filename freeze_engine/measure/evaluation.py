@@ -14,6 +14,7 @@ from typing import Literal
 
 import numpy as np
 
+from freeze_engine.measure.dependence import independent_count
 from freeze_engine.measure.statistics import LEVEL, Array, Comparison, compare, median_interval, verdicts
 from freeze_engine.trace import Claim, Interval
 
@@ -68,12 +69,13 @@ def compared(samples: Array, margin: float, follows: Sequence[int | None] = ()) 
     results = []
     for index, column in enumerate(columns):
         first, last = told.get((index, 0)), told.get((index, before[index]))
-        notes = _outlier_notes(column)
+        median = median_interval(column)
+        notes = _outlier_notes(column) + _dependence_notes(column, median)
         if first is not None and first[1] == "no measurable difference":
             notes += _doubt_notes(first[0], len(pairs), margin)
         results.append(
             ColumnResult(
-                median=median_interval(column),
+                median=median,
                 ratio=first[0].ratio if first else None,
                 verdict=first[1] if first else "baseline",
                 previous=last[0].ratio if last else None,
@@ -116,6 +118,17 @@ def _outlier_notes(column: Array) -> tuple[str, ...]:
     if count == 0:
         return ()
     return (f"outliers: {count} of {len(column)} samples, up to {np.max(column) / median:.1f} times the median",)
+
+
+def _dependence_notes(column: Array, median: Interval) -> tuple[str, ...]:
+    """Explains an interval that is wider than the samples lie apart."""
+    if median.low >= np.min(column) or median.high / median.low <= 1 + _NOISY:
+        return ()
+    worth = max(1, round(independent_count(column)))
+    return (
+        f"each sample may follow the one before it: {len(column)} are counted as {worth} independent "
+        f"{'one' if worth == 1 else 'ones'}, so the time's interval is wide; give more time",
+    )
 
 
 def _doubt_notes(comparison: Comparison, family: int, margin: float) -> tuple[str, ...]:

@@ -30,6 +30,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from freeze_engine.measure.dependence import independent_count
 from freeze_engine.trace import Claim, Interval
 
 Array = npt.NDArray[np.float64]
@@ -39,6 +40,15 @@ MIN_ROUNDS = 6
 
 LEVEL = 0.05
 """Chance of even one false claim among all that one measurement makes."""
+
+_ENOUGH = 8
+"""Independent samples from which on the order statistics of the samples bound their median."""
+
+_STUDENT = (12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306)
+"""Quantiles of Student's t distribution at 97.5%, for 1, 2, … degrees of freedom."""
+
+_LEAST_FREEDOM = 0.05
+_WIDEST = math.log(1000)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,15 +66,20 @@ class Comparison:
 
 
 def median_interval(samples: Array) -> Interval:
-    """Estimates the median of one column, with a 95% interval from order statistics.
+    """Estimates the median of one column, with a 95% interval that allows for dependence between neighbours.
 
-    The ranks come from the sign test (H. A. David and H. N. Nagaraja, *Order Statistics*, 3rd ed., 2003,
-    section 7.1), which assumes independent samples. Neighbouring rounds are not independent, so the ranks are
-    moved apart by the square root of the design effect (R. S. Woodruff, "Confidence intervals for medians and
-    other position measures", JASA 47, 1952).
+    Where the samples are worth at least `_ENOUGH` independent ones, the interval is made of order statistics. The
+    ranks come from the sign test (H. A. David and H. N. Nagaraja, *Order Statistics*, 3rd ed., 2003, section 7.1),
+    which assumes independent samples, so they are moved apart by the square root of the design effect (R. S. Woodruff,
+    "Confidence intervals for medians and other position measures", JASA 47, 1952).
+
+    Fewer lie closer together than the samples of another minute would. Then the interval is that of Student's t for
+    the logarithms, with as many degrees of freedom as there are independent samples beyond the first. It reaches
+    beyond the samples, and its coverage in series whose neighbours correlate by up to 0.9 is what
+    ``python -m benchmarks.honesty`` prints.
 
     Args:
-        samples: in the order they were taken, at least `MIN_ROUNDS`, any unit.
+        samples: in the order in which they were taken, at least `MIN_ROUNDS`, above 0, any unit.
 
     Returns:
         The median and its interval, in the unit of ``samples``.
@@ -73,11 +88,15 @@ def median_interval(samples: Array) -> Interval:
         ValueError: there are fewer samples than `MIN_ROUNDS`.
     """
     count = _checked_count(samples)
+    independent = independent_count(samples)
     ordered = np.sort(samples)
+    median = float(np.median(ordered))
     middle = (count - 1) / 2
-    spread = (middle - _sign_test_rank(count)) * math.sqrt(_design_effect(samples))
-    rank = max(0, math.floor(middle - spread))
-    return Interval(float(np.median(ordered)), float(ordered[rank]), float(ordered[count - 1 - rank]))
+    rank = math.floor(middle - (middle - _sign_test_rank(count)) * math.sqrt(count / independent))
+    if independent >= _ENOUGH and rank >= 0:
+        return Interval(median, float(ordered[rank]), float(ordered[count - 1 - rank]))
+    width = _student_width(samples, independent)
+    return Interval(median, median * math.exp(-width), median * math.exp(width))
 
 
 def compare(samples: Array, baseline: Array, margin: float = 0.0) -> Comparison:
@@ -170,21 +189,12 @@ def _sign_test_rank(count: int) -> int:
     return int(np.searchsorted(_sign_test_cumulative(count), LEVEL / 2, side="right")) - 1
 
 
-def _design_effect(samples: Array) -> float:
-    """Returns how many dependent samples are worth one independent sample, for the median.
+def _student_width(samples: Array, independent: float) -> float:
+    """Returns half the width of the interval for the logarithm of the median.
 
-    It is the variance of the mean of the series "above the median or not", relative to independence. The sum
-    over lags ends at the first pair that is not positive (C. J. Geyer, "Practical Markov chain Monte Carlo",
-    Stat. Sci. 7, 1992: the initial positive sequence).
+    The variance within a stretch of a dependent series is smaller than that of the whole series: by the part that the
+    mean of the stretch has, ``1 / independent``.
     """
-    signs = np.sign(samples - np.median(samples))
-    power = float(np.dot(signs, signs))
-    if power == 0:
-        return 1.0
-    effect = 1.0
-    for lag in range(1, len(signs) // 2, 2):
-        pair = sum(float(np.dot(signs[:-step], signs[step:])) / power for step in (lag, lag + 1))
-        if pair <= 0:
-            break
-        effect += 2 * pair
-    return effect
+    freedom = max(independent - 1, _LEAST_FREEDOM)
+    quantile = float(np.interp(freedom, range(1, len(_STUDENT) + 1), _STUDENT))
+    return min(quantile * float(np.std(np.log(samples), ddof=1)) / math.sqrt(freedom), _WIDEST)

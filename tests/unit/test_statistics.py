@@ -7,6 +7,8 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
+from benchmarks.simulated import CORRELATIONS, autoregressive, median_coverage, ratio_coverage
+from freeze_engine.measure.dependence import independent_count
 from freeze_engine.measure.evaluation import ColumnResult, compared, matrix_notes
 from freeze_engine.measure.statistics import (
     MIN_ROUNDS,
@@ -23,15 +25,6 @@ from freeze_engine.trace import Interval
 TEN = np.array([10.0, 1.0, 9.0, 2.0, 8.0, 3.0, 7.0, 4.0, 6.0, 5.0])
 
 
-def autoregressive(random: np.random.Generator, count: int, correlation: float) -> Array:
-    """A stationary AR(1) series with heavy-tailed shocks."""
-    series = np.empty(count)
-    series[0] = random.standard_t(3) / math.sqrt(1 - correlation**2)
-    for index in range(1, count):
-        series[index] = correlation * series[index - 1] + random.standard_t(3)
-    return series
-
-
 def noisy_rounds(random: np.random.Generator, rounds: int, speeds: tuple[float, ...], drift: float) -> Array:
     """Samples of a machine whose pace drifts and is correlated in time; each round in random order."""
     count = len(speeds)
@@ -43,8 +36,13 @@ def noisy_rounds(random: np.random.Generator, rounds: int, speeds: tuple[float, 
     return samples
 
 
-def test_median_of_few_samples_is_bounded_by_their_ends() -> None:
-    assert median_interval(np.array([6.0, 1.0, 5.0, 2.0, 4.0, 3.0])) == Interval(3.5, 1.0, 6.0)
+def test_interval_of_few_samples_reaches_beyond_them() -> None:
+    """Six samples of one minute lie closer together than those of another minute would."""
+    found = median_interval(np.array([1.0, 2.0, 4.0, 3.0, 5.0, 6.0]))
+    assert found.value == 3.5
+    assert 0 < found.low < 1.0
+    assert found.high > 6.0
+    assert found.low * found.high == pytest.approx(3.5**2)
 
 
 def test_median_interval_uses_the_ranks_of_the_sign_test() -> None:
@@ -62,14 +60,48 @@ def test_median_of_equal_samples_has_no_width() -> None:
     assert median_interval(np.full(20, 7.0)) == Interval(7.0, 7.0, 7.0)
 
 
-def test_median_interval_covers_the_median_of_independent_and_of_dependent_samples() -> None:
-    random = np.random.default_rng(0)
-    for correlation, least in ((0.0, 0.94), (0.5, 0.92)):
-        hits = 0
-        for _ in range(400):
-            interval = median_interval(np.exp(0.1 * autoregressive(random, 60, correlation)))
-            hits += interval.low <= 1 <= interval.high
-        assert hits / 400 >= least, f"correlation {correlation}"
+@pytest.mark.parametrize("shocks", ["normal", "heavy tails"])
+@pytest.mark.parametrize("correlation", CORRELATIONS)
+@pytest.mark.parametrize("count", [6, 10, 20, 60])
+def test_median_interval_covers_the_median_of_independent_and_of_dependent_samples(count, correlation, shocks) -> None:
+    assert median_coverage(count, correlation, 300, shocks) >= 0.93
+
+
+@pytest.mark.parametrize("correlation", CORRELATIONS)
+@pytest.mark.parametrize("count", [6, 10, 60])
+def test_interval_of_a_ratio_covers_it_whatever_follows_what(count, correlation) -> None:
+    assert ratio_coverage(count, correlation, 300) >= 0.93
+
+
+def test_independent_samples_are_counted_as_such_and_dependent_ones_as_fewer() -> None:
+    random = np.random.default_rng(4)
+    counts = [independent_count(np.exp(autoregressive(random, 300, correlation))) for correlation in (0.0, 0.5, 0.9)]
+    assert counts == sorted(counts, reverse=True)
+    assert 150 < counts[0] <= 300
+    assert 60 < counts[1] < 110  # 100 by the theory of such series; it may be taken for fewer
+    assert 6 < counts[2] < 20  # 16
+
+
+def test_an_outlier_does_not_hide_the_dependence() -> None:
+    series = np.exp(autoregressive(np.random.default_rng(5), 60, 0.9))
+    spiked = series.copy()
+    spiked[[7, 30, 44]] *= 1e6
+    assert independent_count(spiked) < 12
+
+
+def test_equal_samples_depend_on_nothing() -> None:
+    assert independent_count(np.full(20, 7.0)) == 20
+    assert independent_count(np.array([1.0, 2.0] * 10)) == 20
+
+
+def test_an_interval_beyond_the_samples_is_explained() -> None:
+    rising = np.linspace(100, 130, 12)
+    (result,) = compared(rising[:, None], 0.01)
+    assert result.notes == (
+        "each sample may follow the one before it: 12 are counted as 1 independent one, so the time's interval is "
+        "wide; give more time",
+    )
+    assert compared(TEN[:, None], 0.01)[0].notes == ()
 
 
 def test_comparison_is_the_inverted_sign_test() -> None:

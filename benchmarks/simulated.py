@@ -1,0 +1,86 @@
+"""Simulated samples, of which the truth is known: how often do the intervals hold it?"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+import numpy.typing as npt
+
+from freeze_engine.measure.statistics import compare, median_interval
+
+Array = npt.NDArray[np.float64]
+
+COUNTS = (6, 10, 20, 60, 300)
+"""Samples in a series: the fewest that have an interval, the fewest rounds by default, and what quick models get."""
+
+CORRELATIONS = (0.0, 0.5, 0.9)
+"""Of neighbouring samples."""
+
+_NOISE = 0.05
+_SETTLING = 60
+
+_SHOCKS: dict[str, Callable[[np.random.Generator, int], Array]] = {
+    "normal": lambda random, count: random.standard_normal(count),
+    "heavy tails": lambda random, count: random.standard_t(3, count),
+}
+
+
+def autoregressive(random: np.random.Generator, count: int, correlation: float, shocks: str = "heavy tails") -> Array:
+    """Returns a stationary series of first order, with median 0."""
+    pushes = _SHOCKS[shocks](random, count + _SETTLING)
+    series = np.empty_like(pushes)
+    series[0] = pushes[0]
+    for index in range(1, len(pushes)):
+        series[index] = correlation * series[index - 1] + pushes[index]
+    return series[_SETTLING:]
+
+
+def noisy_rounds(random: np.random.Generator, rounds: int, speeds: tuple[float, ...], correlation: float) -> Array:
+    """Returns ``(rounds, candidates)`` samples of a machine whose pace is correlated in time, in random order."""
+    pace = np.exp(_NOISE * autoregressive(random, rounds * len(speeds), correlation))
+    samples = np.empty((rounds, len(speeds)))
+    for number, slots in enumerate(pace.reshape(rounds, len(speeds))):
+        samples[number, random.permutation(len(speeds))] = slots
+    return samples * np.array(speeds)
+
+
+def median_coverage(count: int, correlation: float, repetitions: int, shocks: str = "normal") -> float:
+    """Returns the share of intervals of a median that hold the median of the series without end."""
+    random = np.random.default_rng(count)
+    hits = 0
+    for _ in range(repetitions):
+        found = median_interval(np.exp(_NOISE * autoregressive(random, count, correlation, shocks)))
+        hits += found.low <= 1 <= found.high
+    return hits / repetitions
+
+
+def ratio_coverage(count: int, correlation: float, repetitions: int, speed: float = 1.05) -> float:
+    """Returns the share of intervals of a ratio that hold how much slower one of two candidates is."""
+    random = np.random.default_rng(count)
+    hits = 0
+    for _ in range(repetitions):
+        samples = noisy_rounds(random, count, (1.0, speed), correlation)
+        found = compare(samples[:, 1], samples[:, 0]).ratio
+        hits += math.log(found.low) <= math.log(speed) <= math.log(found.high)
+    return hits / repetitions
+
+
+def coverage_lines(repetitions: int, goal: float = 0.93) -> tuple[list[str], bool]:
+    """Returns the coverage of both kinds of interval as a table, and whether all of it reaches the goal."""
+    lines = [f"coverage of 95% intervals, {repetitions} simulated series each (goal: at least {goal:.0%})"]
+    lines.append("  samples  " + "  ".join(f"ρ = {correlation:<4}" for correlation in CORRELATIONS))
+    reached = True
+    kinds: dict[str, Callable[[int, float], float]] = {
+        "absolute median, normal shocks": lambda count, rho: median_coverage(count, rho, repetitions),
+        "absolute median, heavy tails": lambda count, rho: median_coverage(count, rho, repetitions, "heavy tails"),
+        "ratio within rounds": lambda count, rho: ratio_coverage(count, rho, repetitions),
+    }
+    for kind, coverage in kinds.items():
+        lines.append(f"  {kind}")
+        for count in COUNTS:
+            found = [coverage(count, correlation) for correlation in CORRELATIONS]
+            reached &= min(found) >= goal
+            lines.append(f"  {count:7}  " + "  ".join(f"{share:8.1%}" for share in found))
+    return lines, reached
