@@ -18,6 +18,7 @@ class ModelAttribute:
         type: torch's type text; of a module that is not scripted yet, the Python type's name.
         shape, dtype: of a tensor, else ``None``.
         nbytes: bytes of the tensors it holds, 0 for anything else.
+        same_as: path of the attribute before it that is the very same tensor, empty for all others.
     """
 
     path: str
@@ -26,6 +27,7 @@ class ModelAttribute:
     shape: tuple[int, ...] | None = None
     dtype: str | None = None
     nbytes: int = 0
+    same_as: str = ""
 
 
 @dataclass(frozen=True, slots=True)

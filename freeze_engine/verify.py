@@ -48,7 +48,8 @@ def problems(trace: Trace) -> tuple[str, ...]:
     - Rewrites, writes, near misses and evidence name nodes of the snapshots they speak of.
     - No two baselines have the same name, no two passes of the ablation the same stage and name, and nothing has two
       latencies on one device.
-    - Attributes are sorted by path, which is unique; a reason stands with ``preserved`` and only there.
+    - Attributes are sorted by path, which is unique; a reason stands with ``preserved`` and only there. One that is the
+      same as another names an attribute that is the same as no other.
     - Locations name values of the method's final graph; step indices are in range.
     - Kernels name nodes of the last graph of their program's method, and origins of its first.
 
@@ -80,6 +81,10 @@ def _fates(trace: Trace) -> Iterator[str]:
     for fate in trace.attributes:
         if (fate.fate == "preserved") != (fate.reason is not None):
             yield f"attribute {fate.path!r}: is {fate.fate} with the reason {fate.reason}"
+    alone = {fate.path for fate in trace.attributes if not fate.same_as}
+    for fate in trace.attributes:
+        if fate.same_as and fate.same_as not in alone:
+            yield f"attribute {fate.path!r}: is the same as {fate.same_as!r}, which is no attribute by itself"
 
 
 def _measured_once(trace: Trace) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""What all tests share: the flag that rewrites golden files, a browser, patient property tests."""
+"""What all tests share: the flag that rewrites golden files, a browser, patient property tests, checks of traces."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+from tests.finished_traces import FinishedTraces
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -27,6 +29,28 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--update-golden", action="store_true", help="rewrite the golden files from what the code makes now"
     )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "makes_broken_traces: the test makes the recorder break the rules on purpose")
+
+
+@pytest.fixture(scope="session")
+def finished_traces() -> Iterator[FinishedTraces]:
+    """Watches every trace that a recording in this process finishes."""
+    with pytest.MonkeyPatch.context() as patch:
+        yield FinishedTraces(patch)
+
+
+@pytest.fixture(autouse=True)
+def every_finished_trace_keeps_the_rules(
+    request: pytest.FixtureRequest, finished_traces: FinishedTraces
+) -> Iterator[None]:
+    """Fails a test if a trace that it, or a fixture that it is the first to use, recorded has ``fe.problems``."""
+    yield
+    found = finished_traces.take()
+    if request.node.get_closest_marker("makes_broken_traces") is None:
+        assert found == []
 
 
 @pytest.fixture

@@ -175,7 +175,10 @@ _GONE: tuple[Fate, ...] = ("inlined", "folded", "dropped")
 def _fates(draw: DrawFn, steps: int) -> tuple[AttributeFate, ...]:
     some_step = st.none() | st.integers(0, steps - 1) if steps else st.none()
     fates = []
+    alone: list[str] = []
     for path in sorted(draw(st.sets(texts, max_size=3))):
+        same_as = draw(st.sampled_from(["", *alone]))
+        alone += [] if same_as else [path]
         reason = draw(st.none() | _reasons)
         fates.append(
             AttributeFate(
@@ -190,6 +193,7 @@ def _fates(draw: DrawFn, steps: int) -> tuple[AttributeFate, ...]:
                 evidence=tuple(draw(st.lists(st.builds(Evidence, texts, source=st.none() | _sources), max_size=2))),
                 advice=draw(texts),
                 step=draw(some_step),
+                same_as=same_as,
             )
         )
     return tuple(fates)

@@ -13,7 +13,7 @@ import freeze_engine as fe
 from viewer import stats_findings
 from viewer.printable import printable
 from viewer.text_table import table_lines
-from viewer.view_models.attributes import is_counted, trace_counts
+from viewer.view_models.attributes import held_bytes, is_counted, trace_counts
 from viewer.view_models.environment import input_text
 from viewer.view_models.failure import failure_message, failure_title, knows_constants, left_text
 from viewer.view_models.kernels import comparison_lines, kernel_rows
@@ -147,13 +147,15 @@ def _by_fate(trace: fe.Trace, attributes: list[fe.AttributeFate]) -> Iterator[st
     for fate in attributes:
         groups[fate.fate, _cause(trace, fate)].append(fate)
     order = {fate: position for position, fate in enumerate(FATE_ORDER)}
+    counted = held_bytes(trace)
     for (name, cause), fates in sorted(groups.items(), key=lambda group: order[group[0][0]]):
-        held = sum(fate.nbytes for fate in fates)
+        held = sum(counted[fate.path] for fate in fates)
         yield f"{name}{cause}: {len(fates)}" + (f", {bytes_text(held)}" if held else "")
         if name == "preserved":
             yield from (f"  {line}" for fate in fates for line in _preserved(fate))
         else:
             yield f"  {_largest(fates)}"
+        yield from _tied(fates)
 
 
 def _cause(trace: fe.Trace, fate: fe.AttributeFate) -> str:
@@ -175,8 +177,17 @@ def _preserved(fate: fe.AttributeFate) -> Iterator[str]:
         yield f"  {fate.advice}"
 
 
+def _tied(fates: list[fe.AttributeFate]) -> Iterator[str]:
+    names = [f"{fate.path} ({fate.same_as})" for fate in fates if fate.same_as]
+    if names:
+        yield f"  the same tensor as another, counted once: {_shortened(names)}"
+
+
 def _largest(fates: list[fe.AttributeFate]) -> str:
-    names = [fate.path for fate in sorted(fates, key=lambda fate: -fate.nbytes)]
+    return _shortened([fate.path for fate in sorted(fates, key=lambda fate: -fate.nbytes)])
+
+
+def _shortened(names: list[str]) -> str:
     more = f", … and {len(names) - _SHOWN_PATHS} more" if len(names) > _SHOWN_PATHS else ""
     return ", ".join(names[:_SHOWN_PATHS]) + more
 

@@ -129,4 +129,5 @@ def _attribute_row(trace: Trace, fate: AttributeFate) -> Row:
         "evidence": None if evidence is None else evidence.fact,
         "source": None if source is None else f"{source.file}:{source.line}",
         "advice": fate.advice,
+        "same_as": fate.same_as or None,
     }

@@ -36,6 +36,7 @@ SINCE: dict[tuple[str, str], int] = {
     ("Trace", "memory"): 2,
     ("Trace", "programs"): 2,
     ("Trace", "ablation"): 2,
+    ("AttributeFate", "same_as"): 3,
 }
 """The version that brought a field, by ``(type, field)``; all others are of the first. Older files get its default."""
 

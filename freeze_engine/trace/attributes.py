@@ -89,6 +89,8 @@ class AttributeFate:
         advice: what the user could change; empty if nothing.
         step: index of the step that decided, ``None`` if it was never used by any step.
         locations: where its value lives now.
+        same_as: path of the attribute, first in the module, that is the very same tensor (tied weights); empty for that
+            one, and for all that is held under one path. Its bytes are counted there.
     """
 
     path: str
@@ -103,3 +105,4 @@ class AttributeFate:
     advice: str = ""
     step: int | None = None
     locations: tuple[Location, ...] = ()
+    same_as: str = ""

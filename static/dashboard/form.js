@@ -216,7 +216,7 @@ var FreezerDashboard = FreezerDashboard || {};
     known(summary) {
       this.summary = summary;
       this.judge();
-      const parameters = summary.attributes.filter((attribute) => attribute.kind === "parameter");
+      const parameters = summary.attributes.filter((attribute) => attribute.kind === "parameter" && !attribute.same_as);
       const bytes = parameters.reduce((sum, attribute) => sum + (attribute.nbytes ?? 0), 0);
       fill(this.about, h("strong", null, summary.name), ` ${plural(parameters.length, "parameter")}${bytes ? `, ${size(bytes)}` : ""}, ${summary.methods.length === 1 ? "method" : "methods"} ${summary.methods.join(", ")}`);
       this.tree.show(summary);

@@ -20,6 +20,7 @@ var FreezerViewer = FreezerViewer || {};
         h("p", null, row.why),
         row.advice ? h("p.fv-advice", null, h("strong", null, "What you can do "), row.advice) : null,
         section("What it was", pairs([["kind", row.kind], ["type", row.type], ["shape", row.shape], ["dtype", row.dtype], ["size", row.bytes]].filter((pair) => pair[1]))),
+        row.same_as ? section("The same tensor as", this.details.attributeLink(row.same_as)) : null,
         this.locations(row),
         this.inThisPass(row),
         row.step === null ? null : section("Decided in", this.details.stepLink(row.step)),

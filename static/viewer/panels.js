@@ -50,7 +50,7 @@ var FreezerViewer = FreezerViewer || {};
         null,
         h("h3.fv-block-title", null, this.app.details.stepLink(step.index), h("span.fv-muted", null, ` ${step.method}`)),
         step.rewrites.length ? this.rewrites(step) : null,
-        step.near_misses.length ? this.nearMisses(step) : null,
+        step.near_misses.length ? this.missGrid(`Near misses (${step.near_misses.length})`, step) : null,
         this.app.current.scope === "pass" ? log(step.log) : null,
       );
     }
@@ -78,20 +78,9 @@ var FreezerViewer = FreezerViewer || {};
       });
     }
 
-    /** Folds that did not happen; those that nobody expects to, as in a residual connection, stand back. */
-    nearMisses(step) {
-      const expected = step.near_misses.filter((miss) => miss.expected);
-      const others = step.near_misses.filter((miss) => !miss.expected);
-      return [
-        others.length ? this.missGrid(`Near misses (${others.length})`, step, others) : null,
-        expected.length
-          ? h("details.fv-expected", null, h("summary", null, `${expected.length === 1 ? "1 near miss" : `${expected.length} near misses`} with an operand that is computed at run time, as in a residual connection`), this.missGrid("", step, expected))
-          : null,
-      ];
-    }
-
-    missGrid(caption, step, misses) {
-      const rows = misses.map((miss) =>
+    /** Folds that did not happen, in the order of the trace: what would save most comes first. */
+    missGrid(caption, step) {
+      const rows = step.near_misses.map((miss) =>
         h(
           "tr",
           null,

@@ -20,7 +20,7 @@ import torch
 
 import freeze_engine as fe
 from tests.random_modules.source import SHAPE, Program
-from tests.torch.against_torch import frozen_modules, problems
+from tests.torch.against_torch import frozen_modules, has, problems
 
 #: Reasons that a change of the source takes away, where all that their evidence names are lines.
 _WRITTEN = ("set_in_method", "mutated_in_place", "aliases_preserved", "shared_class")
@@ -145,7 +145,7 @@ class _Oracle:
         for line in lines:
             text = source[line - 1]
             source[line - 1] = text[: len(text) - len(text.lstrip())] + "pass"
-        return _has(self._frozen("\n".join(source)), path)
+        return has(self._frozen("\n".join(source)), path)
 
     def _value_problems(self, trace: fe.Trace, before: _Constants, changed: int) -> Iterator[str]:
         """A changed attribute changes the constants that are said to hold it, and no others."""
@@ -179,15 +179,6 @@ def _is_write(evidence: fe.Evidence) -> bool:
 
 def _is_requested(fate: fe.AttributeFate) -> bool:
     return any("preserved_attrs" in evidence.fact or "requested" in evidence.fact for evidence in fate.evidence)
-
-
-def _has(module: Any, path: str) -> bool:
-    found = module._c
-    for name in path.split("."):
-        if not found.hasattr(name):
-            return False
-        found = found.getattr(name)
-    return True
 
 
 def _tensor(module: torch.nn.Module, path: str) -> torch.Tensor:

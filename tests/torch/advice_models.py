@@ -6,6 +6,8 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from tests.torch.kept_models import Part, ReturnsPart, Slots
+
 
 @torch.jit.interface
 class Layer(nn.Module):
@@ -207,26 +209,6 @@ class WritesBothNot(WritesBoth):
         return x + self.a + b
 
 
-class Slots(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.first = 0
-        self.second = 0
-
-    @torch.jit.export
-    def one(self, x):
-        self.first = self.first + 1
-        return x + self.first
-
-    @torch.jit.export
-    def two(self, x):
-        self.second = self.second + 1
-        return x + self.second
-
-    def forward(self, x):
-        return x
-
-
 class OtherSlots(Slots):
     pass
 
@@ -287,29 +269,6 @@ class SharesHolderFreed(SharesHolder):
         return self.left.deep_not(x) + self.right.counted(x)
 
 
-class Part(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.version = 3
-        self.weight = nn.Parameter(torch.ones(2))
-
-    def forward(self, x):
-        return x * self.weight + self.version
-
-
-class OtherPart(Part):
-    pass
-
-
-class Whole(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.sub = Part()
-
-    def forward(self, x):
-        return self.sub(x)
-
-
 class Holds(nn.Module):
     table: dict[str, Tensor]
 
@@ -356,20 +315,6 @@ class PicksValue(Picks):
     def forward(self, x):
         weight = self.a.weight if bool(x.sum() > 0) else self.b.weight
         return x * weight
-
-
-class ReturnsPart(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.sub = Part()
-
-    def forward(self, x):
-        return self.sub
-
-
-class ReturnsInTuple(ReturnsPart):
-    def forward(self, x):
-        return x, self.sub
 
 
 class ReturnsNoPart(ReturnsPart):

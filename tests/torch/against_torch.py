@@ -63,6 +63,16 @@ def live_graph(module: Any, method: str) -> Any:
     return module._get_method(name).graph if has else None
 
 
+def has(module: Any, path: str) -> bool:
+    """Whether a frozen module still has the attribute or submodule of a dotted path."""
+    found = module._c
+    for name in path.split("."):
+        if not found.hasattr(name):
+            return False
+        found = found.getattr(name)
+    return True
+
+
 def problems(frozen: Frozen) -> list[str]:
     """Everything in which a trace differs from what torch has in hand; empty for a true one."""
     found = [*fe.problems(frozen.trace), *file_problems(frozen.trace), *evidence_problems(frozen.trace)]

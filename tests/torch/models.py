@@ -91,6 +91,10 @@ class Tied(nn.Module):
         return self.decode(self.encode(x))
 
 
+def tied():
+    return Tied().eval()
+
+
 class Equal(nn.Module):
     """Two parameters of equal value: torch pools their constants."""
 

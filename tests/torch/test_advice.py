@@ -14,7 +14,8 @@ from torch import nn
 
 import freeze_engine as fe
 from freeze_engine.backends.torchscript.advice_texts import TEXTS
-from tests.torch import advice_models as models
+from tests.torch import advice_models as models, kept_models
+from tests.torch.against_torch import has
 
 
 @dataclass(frozen=True)
@@ -52,12 +53,14 @@ CASES = (
     Case(("clone", "own_memory"), models.WritesBoth, "b", models.WritesBothNot),
     Case(("own_class",), models.SharesClass, "left.second", models.OwnClass),
     Case(("own_class_around",), models.SharesHolder, "right.inner", models.SharesHolderFreed),
-    Case(("single_attributes",), models.Whole, "sub.weight", models.Whole, (("sub",), ("sub.version",))),
+    Case(
+        ("single_attributes",), kept_models.Versioned, "sub.weight", kept_models.Versioned, (("sub",), ("sub.version",))
+    ),
     Case(("dense",), models.HoldsSparse, "matrix", models.HoldsDense),
     Case(("detached",), models.HoldsGradients, "table", models.HoldsDetached),
     Case(("straight",), models.Picks, "a", models.PicksValue),
-    Case(("not_returned",), models.ReturnsPart, "sub", models.ReturnsNoPart),
-    Case(("not_returned",), models.ReturnsPart, "sub.weight", models.ReturnsNoPart),
+    Case(("not_returned",), kept_models.ReturnsPart, "sub", models.ReturnsNoPart),
+    Case(("not_returned",), kept_models.ReturnsPart, "sub.weight", models.ReturnsNoPart),
     Case(("not_returned_of_class",), models.ReturnsOther, "b.weight", models.ReturnsOtherClass),
     Case(("no_any",), models.ReturnsAny, "weight", models.ReturnsTensor),
     Case(("not_assigned_to",), models.Swaps, "c", models.SwapsNot),
@@ -65,7 +68,7 @@ CASES = (
     Case(("not_assigned",), models.Swaps, "a.weight", models.SwapsNot),
     Case(("not_in_fork",), models.Forks, "part", models.ForksNot),
     Case(("unforked",), models.ForksPart, "part", models.CallsPart),
-    Case(("not_collected",), models.ReturnsInTuple, "sub", models.ReturnsNoPart),
+    Case(("not_collected",), kept_models.ReturnsPartInTuple, "sub", models.ReturnsNoPart),
     Case(("constant_type",), models.HoldsObjects, "items", models.HoldsNumbers),
     Case(("wrapped",), lambda: nn.LSTM(2, 2), "weight_ih_l0", models.OneLayer, freed="rnn.weight_ih_l0"),
 )
@@ -79,15 +82,6 @@ def frozen(module: nn.Module, names: tuple[str, ...]) -> tuple[Any, fe.Trace]:
     (trace,) = captured.traces
     assert fe.problems(trace) == ()
     return result, trace
-
-
-def has(module: Any, path: str) -> bool:
-    found = module._c
-    for name in path.split("."):
-        if not found.hasattr(name):
-            return False
-        found = found.getattr(name)
-    return True
 
 
 def built(model: Any) -> nn.Module:

@@ -6,11 +6,14 @@ from typing import Any
 
 import pytest
 import torch
+from torch import nn
 
 import freeze_engine as fe
 from freeze_engine.trace import Location, Trace
 from freeze_engine.verify import check_trace
 from tests.torch import graph_models, kept_models, models, refused_models
+from viewer.stats import stats_text
+from viewer.view_models.attributes import held_bytes
 
 CASES: list[tuple[Any, tuple[str, ...]]] = [
     (models.ConvBn, ()),
@@ -165,6 +168,52 @@ def test_tied_weights_are_one_constant():
     one, other = (trace.attribute(path) for path in ("encode.weight", "decode.weight"))
     assert (one.fate, other.fate) == ("inlined", "inlined")
     assert one.locations == other.locations
+    assert (one.same_as, other.same_as) == ("", "encode.weight")
+    assert f"inlined: 2, {one.nbytes} B\n" in stats_text(trace)
+    assert trace.steps[-1].constant_bytes == one.nbytes
+
+
+class TiedPart(models.Tied):
+    """Ties a weight that no method reads by its own name, a submodule under two names, and what is only equal."""
+
+    def __init__(self):
+        super().__init__()
+        self.unread = nn.Linear(3, 3, bias=False)
+        self.unread.weight = self.encode.weight
+        self.again = self.encode
+        self.equal = nn.Parameter(self.encode.weight.detach().clone())
+        self.register_buffer("row", self.encode.weight.detach()[0])
+
+    def forward(self, x):
+        return self.decode(self.encode(x)) + self.equal.sum() + self.row
+
+
+def test_names_of_one_tensor_say_so_and_are_saved_and_counted_once():
+    recording = fe.record(TiedPart().eval(), torch.ones(2, 3), measure=fe.Measure(latency=False))
+    tied = {fate.path: fate.same_as for fate in recording.trace.attributes if fate.same_as}
+    assert tied == dict.fromkeys(("again.weight", "decode.weight", "unread.weight"), "encode.weight")
+    assert {recording.trace.attribute(path).fate for path in tied} == {"inlined"}
+    assert held_bytes(recording.trace) == {
+        **dict.fromkeys((fate.path for fate in recording.trace.attributes), 0),
+        "encode.weight": 36,
+        "equal": 36,
+        "row": 12,
+    }
+    summary = fe.inspect_model("tests.torch.models:tied")
+    assert {each.path: each.same_as for each in summary.attributes if each.same_as} == {
+        "decode.weight": "encode.weight"
+    }
+
+
+@pytest.mark.parametrize("tied", [True, False])
+def test_the_ledger_counts_tied_weights_once(tied):
+    model = nn.Sequential(nn.Linear(200, 200, bias=False), nn.Linear(200, 200, bias=False))
+    if tied:
+        model[1].weight = model[0].weight
+    trace = fe.record(model.eval(), torch.ones(1, 200), measure=fe.Measure(latency=False)).trace
+    weight = 200 * 200 * 4
+    sizes = (trace.memory.file_before_bytes, trace.memory.file_after_bytes)
+    assert [size // weight for size in sizes] == [1, 1] if tied else [2, 2]
 
 
 def test_a_flag_whose_branch_is_gone_is_folded_and_what_the_branch_read_is_dropped():

@@ -111,6 +111,7 @@ def test_a_tied_weight_has_one_fate_under_both_names():
     embedded, head = fate(trace, "embed.weight"), fate(trace, "head.weight")
     assert embedded.fate == head.fate == "inlined"
     assert embedded.locations == head.locations
+    assert (embedded.same_as, head.same_as) == ("", "embed.weight")
 
 
 def test_freezing_asked_for_as_a_compile_option_freezes_nothing():

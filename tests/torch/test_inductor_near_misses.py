@@ -95,7 +95,9 @@ class IntegerTensor(Situation):
 
 class Computed(Situation):
     def forward(self, x: Tensor) -> Tensor:
-        return self.conv(x) + (self.other if self.freed else x.mean())
+        if not self.freed:
+            self.other.add_(1.0)
+        return self.conv(x) + self.other.exp()
 
 
 class WrittenWeight(Situation):
@@ -105,9 +107,13 @@ class WrittenWeight(Situation):
         return self.conv(x) * self.other
 
 
-class NotAParameter(Situation):
-    def forward(self, x: Tensor, weight: Tensor) -> Tensor:
-        return F.conv2d(x, self.conv.weight if self.freed else weight) * self.other
+class OfInputs(Situation):
+    """No change would let these fold: two branches, a weight and a scale that are inputs, a mean of the input."""
+
+    def forward(self, x: Tensor, weight: Tensor) -> list[Tensor]:
+        y = self.conv(x)
+        scaled = self.conv(x.cos()) / weight[0, 0]
+        return [self.conv(x.exp()) + y.relu(), F.conv2d(x, weight) * self.other, self.conv(x.sin()) * x.mean(), scaled]
 
 
 class SharedWeight(Situation):
@@ -170,7 +176,10 @@ class TooLongAndComputed(TooLong):
     """After all rounds it would still not be a constant, and that is the reason."""
 
     def forward(self, x: Tensor) -> Tensor:
-        return super().forward(x) if self.freed else self.bn(self.conv(x)) + x.mean()
+        if self.freed:
+            return super().forward(x)
+        self.other.add_(1.0)
+        return self.bn(self.conv(x)) + self.other
 
 
 class AfterLinear(Situation):
@@ -214,7 +223,6 @@ SITUATIONS = {
     "integer_tensor": (IntegerTensor, "conv_mul", "dtype"),
     "computed": (Computed, "conv_add", "operand_not_constant"),
     "written_weight": (WrittenWeight, "conv_mul", "operand_not_constant"),
-    "not_a_parameter": (NotAParameter, "conv_mul", "operand_not_constant"),
     "shared_weight": (SharedWeight, "conv_mul", "shared_weights"),
     "transposed": (Transposed, "conv_bn", "unsupported_conv"),
     "wider": (Wider, "conv_mul", "dtype"),
@@ -232,9 +240,10 @@ class All(nn.Module):
             self.add_module(name, situation(freed))
         self.activation = Activation(freed)
         self.product = Product(freed)
+        self.of_inputs = OfInputs(freed)
 
     def forward(self, x: Tensor, weight: Tensor) -> list[object]:
-        return [module(x, weight) if module is self.not_a_parameter else module(x) for module in self.children()]
+        return [module(x, weight) if module is self.of_inputs else module(x) for module in self.children()]
 
 
 class Linears(nn.Module):
@@ -334,9 +343,8 @@ def test_nothing_else_is_a_near_miss(traces) -> None:
         ("used_twice", "is also read by aten.relu.default"),
         ("conv_second", "is the second operand of aten.sub.Tensor, and torch folds the first only."),
         ("integer", "The other operand is the integer 3"),
-        ("computed", "the other operand is computed by aten.mean.default, not a constant."),
+        ("computed", "the other operand is computed by aten.exp.default, not a constant."),
         ("written_weight", "weight is computed by aten.mul.Tensor from the attribute written_weight.conv.weight, not"),
-        ("not_a_parameter", "weight is an input of the graph (%"),
         ("shared_weight", "is also read by aten.convolution.default"),
         ("transposed", "counts the input channels (3) of a transposed conv."),
         ("wider", "The other operand is float32, and the weight bfloat16"),
@@ -389,10 +397,12 @@ class ComputedBias(nn.Module):
     def __init__(self) -> None:
         super().__init__()
         self.weight = nn.Parameter(torch.linspace(-1, 1, 9).reshape(3, 3, 1, 1))
+        self.register_buffer("bias", torch.zeros(3))
         self.register_buffer("scale", torch.tensor([1.0, 2.0, 3.0]).reshape(3, 1, 1))
 
     def forward(self, x: Tensor) -> Tensor:
-        return F.conv2d(x, self.weight, x.mean((0, 2, 3))) * self.scale
+        self.bias.add_(1.0)
+        return F.conv2d(x, self.weight, self.bias) * self.scale
 
 
 def test_a_bias_that_is_no_constant_is_in_the_way_where_torch_tests_it() -> None:

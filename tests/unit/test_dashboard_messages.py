@@ -287,7 +287,15 @@ def test_a_model_is_looked_at_without_trust(server: Server, monkeypatch: pytest.
     reply = server.reply(type="inspect", model="example:counter")
     assert asked == [("example:counter", False)]
     assert reply["attributes"] == (
-        {"path": "w", "kind": "parameter", "type": "Tensor", "shape": (2, 3), "dtype": "float32", "nbytes": 24},
+        {
+            "path": "w",
+            "kind": "parameter",
+            "type": "Tensor",
+            "shape": (2, 3),
+            "dtype": "float32",
+            "nbytes": 24,
+            "same_as": "",
+        },
     )
     assert reply["kind"] == "example"
     assert server.state.view()["site"]["devices"] == ["cpu"]

@@ -1,7 +1,9 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
+import freeze_engine as fe
 from tests.builders import HOSTILE, empty_trace, failed_trace, small_trace
 from viewer.stats import printable, stats_text
 
@@ -33,6 +35,26 @@ def test_stats_tell_what_an_engineer_asks() -> None:
     assert "in freeze_module, AttributePropagation of forward; the last step before it is 3" in stats_text(
         failed_trace()
     )
+
+
+def test_bytes_of_tied_weights_are_counted_once_where_most_is_left() -> None:
+    def fate(path: str, what: fe.Fate, **fields: Any) -> fe.AttributeFate:
+        return fe.AttributeFate(path, "parameter", "Tensor", (256,), "float32", 1024, what, **fields)
+
+    attributes = (
+        fate("decode.weight", "inlined", same_as="encode.weight"),
+        fate("encode.weight", "inlined"),
+        fate("first", "dropped"),
+        fate("second", "preserved", reason="mutated_in_place", same_as="first"),
+        fate("third", "dropped"),
+    )
+    trace = replace(empty_trace(), attributes=attributes)
+    assert fe.problems(trace) == ()
+    text = stats_text(trace)
+    assert "inlined: 2, 1.00 KiB\n" in text
+    assert "the same tensor as another, counted once: decode.weight (encode.weight)\n" in text
+    assert "dropped: 2, 1.00 KiB\n" in text
+    assert "(written in place): 1, 1.00 KiB\n" in text
 
 
 def test_an_unmeasured_trace_has_no_measurement_columns() -> None:

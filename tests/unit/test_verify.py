@@ -143,6 +143,14 @@ WRITTEN = Evidence("fact", "forward", 2, "seen.1", "aten::add_", None, (ChainLin
             with_step(10, aliases=AliasAnalysis((), (Write("ghost", "aten::add_", ()),))),
             ("step 10 (FoldFrozenConvBatchnorm), node ghost: writes memory, but is not in the graph",),
         ),
+        (
+            replace(SMALL, attributes=(replace(SMALL.attributes[0], same_as="ghost"), *SMALL.attributes[1:])),
+            ("attribute 'block': is the same as 'ghost', which is no attribute by itself",),
+        ),
+        (
+            replace(SMALL, attributes=(replace(SMALL.attributes[0], same_as="block"), *SMALL.attributes[1:])),
+            ("attribute 'block': is the same as 'block', which is no attribute by itself",),
+        ),
         (replace(SMALL, baselines=SMALL.baselines[:1] * 2), ("baseline eager: is there twice",)),
         (
             replace(SMALL, ablation=SMALL.ablation[:1] * 2),

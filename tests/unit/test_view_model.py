@@ -235,7 +235,6 @@ def test_a_near_miss_stands_with_its_step(view):
             "node": "sum",
             "neighbour": "y",
             "reason": "operand not constant",
-            "expected": False,
             "detail": "%seen.1 is written by aten::add_, so it is not a constant.",
             "advice": "Add a constant instead of the counter.",
         }
@@ -272,6 +271,7 @@ def test_an_attribute_that_is_written(view):
         "dtype": "float32",
         "nbytes": 4,
         "bytes": "4 B",
+        "same_as": "",
         "fate": "preserved",
         "minor": False,
         "counted": True,

@@ -24,6 +24,7 @@ def attribute_rows(trace: fe.Trace) -> list[dict[str, Any]]:
             "dtype": fate.dtype,
             "nbytes": fate.nbytes,
             "bytes": bytes_text(fate.nbytes) if fate.nbytes else "",
+            "same_as": fate.same_as,
             "fate": fate.fate,
             "minor": is_minor(fate),
             "counted": is_counted(fate),
@@ -90,6 +91,22 @@ def attribute_counts(attributes: Iterable[tuple[str, bool]]) -> AttributeCounts:
 def trace_counts(trace: fe.Trace) -> AttributeCounts:
     """Counts the attributes of a trace."""
     return attribute_counts((fate.fate, is_counted(fate)) for fate in trace.attributes)
+
+
+def held_bytes(trace: fe.Trace) -> dict[str, int]:
+    """Returns the bytes of each attribute by path, those of tied weights once.
+
+    They count for the name under which most is left of the tensor, and for the first of equals; the others have 0.
+    """
+    left = ("preserved", "inlined", "folded", "dropped")
+    found = {fate.path: fate.nbytes for fate in trace.attributes}
+    names: dict[str, list[fe.AttributeFate]] = {}
+    for fate in trace.attributes:
+        names.setdefault(fate.same_as or fate.path, []).append(fate)
+    for tied in names.values():
+        _, *others = sorted(tied, key=lambda fate: (not is_counted(fate), left.index(fate.fate), fate.same_as != ""))
+        found |= {fate.path: 0 for fate in others}
+    return found
 
 
 def counts_view(counts: AttributeCounts) -> dict[str, list[list[str | int]]]:

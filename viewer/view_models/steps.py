@@ -125,16 +125,12 @@ def rewrite_row(rewrite: fe.Rewrite) -> dict[str, Any]:
 
 
 def near_miss_row(miss: fe.NearMiss) -> dict[str, Any]:
-    """Returns a fold that did not happen, and why.
-
-    One with an operand that is computed at run time is ``expected``: a residual connection is no mistake.
-    """
+    """Returns a fold that did not happen, and why."""
     return {
         "kind": miss.kind,
         "node": miss.node,
         "neighbour": miss.neighbour,
         "reason": miss.reason.replace("_", " "),
-        "expected": miss.reason == "operand_not_constant" and "computed at run time" in miss.detail,
         "detail": miss.detail,
         "advice": miss.advice,
     }

@@ -112,6 +112,7 @@ def _fate(story: Story, attribute: ModelAttribute, position: int | None, uses: _
         attribute.shape,
         attribute.dtype,
         attribute.nbytes,
+        same_as=attribute.same_as,
     )
     if position is None:
         return judge("dropped", evidence=(Evidence(_absence(attribute)),))

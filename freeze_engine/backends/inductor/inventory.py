@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
@@ -32,6 +32,7 @@ class ModelAttribute:
         type: torch's type text.
         shape, dtype, nbytes: of the tensor.
         touched: whether Dynamo looked at it while it traced this graph.
+        same_as: path of the attribute found first that is this tensor, empty for that one.
     """
 
     path: str
@@ -41,6 +42,7 @@ class ModelAttribute:
     dtype: str
     nbytes: int
     touched: bool
+    same_as: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,8 +88,11 @@ class Inventory:
         for prefix, root in roots:
             for path, kind, tensor in _tensors(root):
                 name = f"{prefix}.{path}" if prefix else path
+                names = self._paths.setdefault(id(tensor), [])
+                names.append(name)
                 attributes[name] = _attribute(name, kind, tensor, id(tensor) in touched)
-                self._paths.setdefault(id(tensor), []).append(name)
+                if names[0] != name:
+                    attributes[name] = replace(attributes[name], same_as=names[0])
         #: All of them, by path.
         self.attributes = attributes
 

@@ -26,6 +26,7 @@ LOOP: Final = ("constant_fold", "fake_tensor_prop", "binary_folding")
 """The passes of a round of folding."""
 
 _PASS: Final = LOOP[-1]
+_SHAPES: Final = ("aten.sym_size", "aten.sym_stride", "aten.sym_numel", "aten.sym_storage_offset")
 _EVERY_ROUND = Obstacle(
     "rounds_exhausted",
     "torch folds in four rounds, one operation after a conv in each, and all of them were used up.",
@@ -53,8 +54,9 @@ def near_misses(compiled: RawCompile, steps: Sequence[Step], last: int) -> tuple
 
     Returns:
         One for each add, sub, mul or div that the last round leaves right after a conv, or, with a constant, after a
-        linear. ``reason`` is the first condition that fails, in the order torch tests them; ``detail`` tells the
-        others that fail as well.
+        linear, unless it meets what depends on the model's inputs, such as a residual connection: no change would let
+        torch fold that. ``reason`` is the first condition that fails, in the order torch tests them; ``detail`` has
+        the others that fail as well.
     """
     known = Known(
         {each.name: each.paths[0] for each in compiled.inputs if each.paths},
@@ -149,10 +151,10 @@ def _computation(graph: UseDef, value: str) -> tuple[Node, tuple[str, ...]] | No
 
 
 def _is_no_fold(candidate: Candidate, graph: UseDef, known: Known) -> bool:
-    """Whether it is a step in computing an activation, or, for a linear, meets nothing constant or has no weight."""
+    """Whether no change of the model would let it fold, or it is a step in computing an activation."""
     node = candidate.node
-    if not candidate.is_conv and _depends_on_inputs(candidate.weight, graph, known):
-        return True  # the product of two activations, such as the logits of CLIP
+    if any(_depends_on_inputs(name, graph, known) for name in _operands(candidate)):
+        return True  # such as a residual connection, or the logits of CLIP
     if candidate.operand is None:
         others = (graph.nodes[each.node] for value in candidate.path for each in graph.readers[value] if each.node)
         apart = [each for each in others if each.id != node.id and each.op != RESHAPE]
@@ -161,14 +163,25 @@ def _is_no_fold(candidate: Candidate, graph: UseDef, known: Known) -> bool:
     return not candidate.is_conv and (definer is None or definer.op != "get_attr")
 
 
+def _operands(candidate: Candidate) -> Iterator[str]:
+    """Yields the names of the values that have to be constants, but for the batch's own statistics."""
+    inputs = candidate.computation.inputs
+    flowing = inputs.index(candidate.weight) - 1  # addmm(bias, input, weight), mm and convolution(input, weight)
+    yield from (name for place, name in enumerate(inputs) if place != flowing)
+    if candidate.operand is not None and not candidate.is_batch_norm:
+        yield candidate.operand
+
+
 def _depends_on_inputs(value: str, graph: UseDef, known: Known) -> bool:
-    """Whether a value comes from an input of the graph that is no attribute of the model."""
+    """Whether a value comes from an input of the graph that is no attribute of the model; a shape is no such value."""
     waiting, seen = [value], {value}
     while waiting:
         each = waiting.pop()
         definer = graph.definers.get(each)
         if definer is None and each not in known.attributes:
             return True
+        if definer is not None and definer.op.startswith(_SHAPES):
+            continue
         found = set(definer.inputs if definer is not None else ()) - seen
         waiting += found
         seen |= found

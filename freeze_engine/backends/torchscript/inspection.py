@@ -13,6 +13,7 @@ from torch import nn
 from freeze_engine.backends._torch_private import cpp_module, method_names
 from freeze_engine.backends.torchscript.attributes import module_attributes
 from freeze_engine.backends.torchscript.front_door import scripted
+from freeze_engine.backends.torchscript.same_tensors import same_tensor
 from freeze_engine.errors import ModelSpecError
 from freeze_engine.inputs import DTYPES, Inputs, parse_input
 from freeze_engine.model_summary import ModelAttribute, ModelSummary
@@ -102,25 +103,41 @@ def _contents(model: LoadedModel) -> tuple[tuple[ModelAttribute, ...], tuple[str
 
 
 def _scripted_attributes(cpp: Any) -> Iterator[ModelAttribute]:
+    names = _FirstNames()
     for slot in module_attributes(cpp).values():
         value = slot.value if isinstance(slot.value, torch.Tensor) else None
         kind = _MANGLED.sub("", slot.type)
-        yield ModelAttribute(slot.path, slot.kind, kind, *_tensor_fields(value), sum(map(_nbytes, slot.tensors)))
+        fields = (*_tensor_fields(value), sum(map(_nbytes, slot.tensors)), names.of(slot.path, same_tensor(value)))
+        yield ModelAttribute(slot.path, slot.kind, kind, *fields)
 
 
 def _eager_attributes(module: nn.Module) -> Iterator[ModelAttribute]:
+    names = _FirstNames()
     for path, each in module.named_modules(remove_duplicate=False):
         prefix = f"{path}." if path else ""
         if path:
             yield ModelAttribute(path, "submodule", type(each).__name__)
         for name, parameter in each.named_parameters(recurse=False, remove_duplicate=False):
-            yield _tensor_attribute(prefix + name, "parameter", parameter)
+            yield _tensor_attribute(prefix + name, "parameter", parameter, names)
         for name, buffer in each.named_buffers(recurse=False, remove_duplicate=False):
-            yield _tensor_attribute(prefix + name, "buffer", buffer)
+            yield _tensor_attribute(prefix + name, "buffer", buffer, names)
 
 
-def _tensor_attribute(path: str, kind: Any, tensor: torch.Tensor) -> ModelAttribute:
-    return ModelAttribute(path, kind, "Tensor", *_tensor_fields(tensor), _nbytes(tensor))
+class _FirstNames:
+    """Paths by which tensors were found first."""
+
+    def __init__(self) -> None:
+        self._paths: dict[object, str] = {}
+
+    def of(self, path: str, key: object) -> str:
+        """Returns the path by which a tensor was found before, empty for none; ``key`` stands for the tensor."""
+        first = path if key is None else self._paths.setdefault(key, path)
+        return "" if first == path else first
+
+
+def _tensor_attribute(path: str, kind: Any, tensor: torch.Tensor, names: _FirstNames) -> ModelAttribute:
+    fields = (*_tensor_fields(tensor), _nbytes(tensor), names.of(path, id(tensor)))
+    return ModelAttribute(path, kind, "Tensor", *fields)
 
 
 def _tensor_fields(tensor: torch.Tensor | None) -> tuple[tuple[int, ...] | None, str | None]:

@@ -26,7 +26,7 @@ class _Place:
 
 
 def with_other_names(fates: Iterable[AttributeFate], slots: Mapping[str, ModuleAttribute]) -> list[AttributeFate]:
-    """Returns the fates, those of attributes that no method reads by their own name judged by the name that is read.
+    """Returns the fates with other names of the same tensor; what no method reads by its own name is judged by those.
 
     ``torch.nn.LSTM`` reads its weights from the list ``_flat_weights``, and a language model's ``lm_head.weight`` may
     be ``wte.weight``: the tensor is in the final graph, whatever became of that one name.
@@ -37,7 +37,23 @@ def with_other_names(fates: Iterable[AttributeFate], slots: Mapping[str, ModuleA
     """
     known = {fate.path: fate for fate in fates}
     places = _places(slots)
-    return [_by_other_name(fate, slots[fate.path], places, known) for fate in known.values()]
+    judged = (_by_other_name(fate, slots[fate.path], places, known) for fate in known.values())
+    return [replace(fate, same_as=_first_name(slots[fate.path], places)) for fate in judged]
+
+
+def _first_name(slot: ModuleAttribute, places: Mapping[tuple[Any, ...], tuple[_Place, ...]]) -> str:
+    """Returns the path by which a tensor was first found in the module; empty for that one, and for no tensor."""
+    key = same_tensor(slot.value)
+    names = (place.path for place in places.get(key, ()) if not place.inside) if key is not None else iter(())
+    first = next(names, slot.path)
+    return "" if first == slot.path else first
+
+
+def same_tensor(value: Any) -> tuple[Any, ...] | None:
+    """Returns what two names of one tensor have in common, ``None`` for what has no memory of its own."""
+    if not isinstance(value, torch.Tensor) or value.layout != torch.strided or not value.numel() or value.is_meta:
+        return None
+    return value.data_ptr(), value.dtype, tuple(value.shape), value.stride()
 
 
 def _by_other_name(
@@ -46,7 +62,7 @@ def _by_other_name(
     places: Mapping[tuple[Any, ...], tuple[_Place, ...]],
     known: Mapping[str, AttributeFate],
 ) -> AttributeFate:
-    key = _key(slot.value)
+    key = same_tensor(slot.value)
     if fate.fate != "dropped" or key is None:
         return fate
     others = [(place, known[place.path]) for place in places[key] if place.path != fate.path]
@@ -65,7 +81,7 @@ def _places(slots: Mapping[str, ModuleAttribute]) -> Mapping[tuple[Any, ...], tu
     found: defaultdict[tuple[Any, ...], tuple[_Place, ...]] = defaultdict(tuple)
     for path, slot in slots.items():
         for inside, tensor in _held(slot.value) if slot.kind != "submodule" else ():
-            key = _key(tensor)
+            key = same_tensor(tensor)
             if key is not None:
                 found[key] += (_Place(path, inside),)
     return found
@@ -81,10 +97,3 @@ def _held(value: Any, inside: str = "") -> Iterator[tuple[str, torch.Tensor]]:
     elif isinstance(value, dict):
         for name, each in value.items():
             yield from _held(each, f"{inside}[{name!r}]")
-
-
-def _key(value: Any) -> tuple[Any, ...] | None:
-    """Returns what two names of one tensor have in common, ``None`` for what has no memory of its own."""
-    if not isinstance(value, torch.Tensor) or value.layout != torch.strided or not value.numel() or value.is_meta:
-        return None
-    return value.data_ptr(), value.dtype, tuple(value.shape), value.stride()
