@@ -31,7 +31,7 @@ dashboard: $(RUN_TIME)
 # One torch thread for each worker, or the workers would fight for the cores. The tests of a file stay together, so that
 # the recordings, servers and pages that they share are made once, and not once in each worker.
 test: $(DEVELOPMENT) system
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile $(PYTEST_ARGS)
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --max-worker-restart 1 $(PYTEST_ARGS)
 
 check: $(DEVELOPMENT)
 	$(BIN)/ruff check .

@@ -11,9 +11,9 @@ TEXTS: Final = {
     "not_assigned": "in {places} do not assign {path}: keep the new value in a local variable, or return it",
     "traced": "trace the model (torch.jit.trace), which records no assignment, since {places} is in the installed "
     "package {package}, or put a layer of your own in its place",
-    "clone": "in {places} write to a clone of {what} (.clone()), or use the operator that writes to nothing",
+    "clone": "in {places} write to a clone of {what} (.clone()), or use the out-of-place operator",
     "copy": "in {places} write to a copy of {what} (.copy())",
-    "wildcard": "in {places} write to a clone, or use the operator that writes to nothing: torch cannot tell that "
+    "wildcard": "in {places} write to a clone, or use the out-of-place operator: torch cannot tell that "
     "{path} is not what is written",
     "own_layer": "put a layer of your own in the place of the one that writes {path} in {places}, which is in the "
     "installed package {package}",
