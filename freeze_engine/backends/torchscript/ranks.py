@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from functools import cached_property
 from typing import Final
 
 from freeze_engine.backends.torchscript.use_def import BATCH_NORM, CONV_LIKE, LINEAR, UseDef
 from freeze_engine.trace import Block, GraphSnapshot, InputSpec, Node
 
 _SHAPED: Final = re.compile(r"^[A-Z]\w*\((?P<sizes>[^()=]*?)(, strides=|, requires_grad=|, device=|\))")
-_DEPTH: Final = 200
 #: Operators whose output has the dimensions of their first input.
 _SAME: Final = frozenset(
     {
@@ -31,6 +31,8 @@ _SAME: Final = frozenset(
         *("aten::dropout", "aten::elu", "aten::hardswish", "aten::exp", "aten::constant_pad_nd"),
     }
 )
+#: Operators whose output has so many dimensions more than their first input.
+_MORE: Final = {"aten::unsqueeze": 1, "aten::select": -1}
 _LISTED: Final = frozenset({"aten::view", "aten::reshape", "aten::permute", "aten::expand"})
 _BINARY: Final = frozenset(f"aten::{op}{end}" for op in ("add", "sub", "mul", "div") for end in ("", "_"))
 
@@ -45,45 +47,51 @@ class Ranks:
     """
 
     def __init__(self, snapshot: GraphSnapshot, graph: UseDef, inputs: tuple[InputSpec, ...]) -> None:
+        self._snapshot = snapshot
         self._graph = graph
         self._given = _given(snapshot, inputs)
         self._types = {value.name: value.type for node in graph.nodes.values() for value in node.outputs}
 
     def of(self, value: str) -> int | None:
         """Returns how many dimensions a value has, ``None`` where that is not known."""
-        return self._of(value, _DEPTH)
+        return self._of(value, self._known)
 
-    def _of(self, value: str, depth: int) -> int | None:
-        if depth == 0:
-            return None
+    @cached_property
+    def _known(self) -> Mapping[str, int | None]:
+        """The rank of each value that a node computes, found in the order of the graph: each node is visited once."""
+        known: dict[str, int | None] = {}
+        for node in self._snapshot.walk():
+            for output in node.outputs:
+                seen = self._seen(output.name)
+                known[output.name] = self._computed(node, known) if seen is None else seen
+        return known
+
+    def _seen(self, value: str) -> int | None:
+        """Returns the rank that a value's type, a check of it or the inputs of the model tell."""
         typed = _SHAPED.match(self._types.get(value, ""))
         if typed and typed["sizes"]:
             return typed["sizes"].count(",") + 1
         checked = self._checked(value)
-        if checked is not None:
-            return checked
-        node = self._graph.definers.get(value)
-        if node is None:
-            return self._given.get(value)
-        return self._computed(node, depth - 1)
+        return self._given.get(value) if checked is None else checked
 
-    def _computed(self, node: Node, depth: int) -> int | None:
+    def _computed(self, node: Node, known: Mapping[str, int | None]) -> int | None:
         if node.constant is not None:
             return len(node.constant.shape)
-        if node.op in _SAME:
-            return self._of(node.inputs[0], depth)
         if node.op in _LISTED:
             return self._listed(node.inputs[1])
-        if node.op == "aten::flatten":
-            return self._flat(node, depth)
-        if node.op in ("aten::unsqueeze", "aten::select"):
-            rank = self._of(node.inputs[0], depth)
-            return None if rank is None else rank + (1 if node.op == "aten::unsqueeze" else -1)
         if node.op in _BINARY:
-            ranks = [self._of(name, depth) if self._is_tensor(name) else 0 for name in node.inputs[:2]]
-            known = [rank for rank in ranks if rank is not None]
-            return max(known) if len(known) == len(ranks) else None
-        return None
+            ranks = [self._of(name, known) if self._is_tensor(name) else 0 for name in node.inputs[:2]]
+            found = [rank for rank in ranks if rank is not None]
+            return max(found) if len(found) == len(ranks) else None
+        rank = self._of(node.inputs[0], known) if node.inputs else None
+        if rank is None or node.op in _SAME:
+            return rank if node.op in _SAME else None
+        if node.op == "aten::flatten":
+            return self._flat(node, rank)
+        return rank + _MORE[node.op] if node.op in _MORE else None
+
+    def _of(self, value: str, known: Mapping[str, int | None]) -> int | None:
+        return known[value] if value in known else self._seen(value)
 
     def _is_tensor(self, name: str) -> bool:
         return self._types.get(name, "Tensor") not in ("int", "float", "Scalar", "bool")
@@ -97,10 +105,9 @@ class Ranks:
         text = node.attribute("value") if node.op == "prim::Constant" else None
         return text.count(",") + 1 if text and text.startswith("[") and text != "[]" else None
 
-    def _flat(self, node: Node, depth: int) -> int | None:
-        rank = self._of(node.inputs[0], depth)
+    def _flat(self, node: Node, rank: int) -> int | None:
         first, last = (self._number(name) for name in node.inputs[1:3])
-        if rank is None or first is None or last is None:
+        if first is None or last is None:
             return None
         return rank - (last % rank - first % rank) if rank else 1
 
