@@ -116,6 +116,32 @@ class WritesNothing(Indexed):
         return part + bias.sum()
 
 
+class WindowAttention(nn.Module):
+    """As in Swin and BEiT: the index is read through a list, and what ``unbind`` takes apart is written before."""
+
+    def __init__(self):
+        super().__init__()
+        self.qkv = nn.Linear(8, 24, bias=False)
+        self.qkv_bias = nn.Parameter(torch.rand(24))
+        self.relative_position_bias_table = nn.Parameter(torch.rand(9, 2))
+        self.register_buffer("relative_position_index", torch.arange(16).reshape(4, 4) % 9)
+
+    def biased(self, qkv: Tensor) -> Tensor:
+        qkv += self.qkv_bias  # line: write
+        return qkv
+
+    def forward(self, x: Tensor) -> Tensor:
+        q, k, v = self.biased(self.qkv(x)).reshape(4, 3, 2, 4).permute(1, 2, 0, 3).unbind(0)
+        bias = self.relative_position_bias_table[self.relative_position_index.view(-1)].view(4, 4, 2)
+        weights = (q @ k.transpose(-2, -1) + bias.permute(2, 0, 1)).softmax(-1)
+        return (weights @ v).transpose(0, 1).reshape(4, 8)
+
+
+class WindowAttentionFreed(WindowAttention):
+    def biased(self, qkv: Tensor) -> Tensor:
+        return qkv + self.qkv_bias
+
+
 class Normalizes(nn.Module):
     def __init__(self):
         super().__init__()

@@ -46,6 +46,7 @@ CASES = (
     Case(("copy",), models.WritesList, "items", models.WritesListCopy),
     Case(("copy",), models.WritesTable, "table", models.WritesTableCopy),
     Case(("wildcard",), models.WritesAnything, "index", models.WritesNothing),
+    Case(("wildcard",), models.WindowAttention, "relative_position_index", models.WindowAttentionFreed),
     Case(("evaluation",), models.Normalizes, "norm.num_batches_tracked", models.NormalizesAsLearnt),
     Case(("same_tensor",), models.TwoParts, "b.b", models.TwoPartsFreed),
     Case(("own_memory",), models.SharesMemory, "b", models.OwnMemory),
@@ -157,3 +158,13 @@ def test_the_chain_of_a_wildcard_leads_through_both_lists():
     assert [link.op for link in second.chain][1:] == ["aten::unbind", "prim::ListConstruct", "prim::GetAttr"]
     assert "torch's wildcard" in first.fact
     assert first.source.line < second.source.line
+
+
+def test_the_index_of_a_window_attention_is_linked_with_what_is_written():
+    _, trace = frozen(built(models.WindowAttention), ())
+    (evidence,) = trace.attribute("relative_position_index").evidence
+    assert evidence.op == "aten::add_"
+    assert "# line: write" in Path(models.__file__).read_text().splitlines()[evidence.source.line - 1]
+    ops = [link.op for link in evidence.chain]
+    assert ops[0] == "aten::linear"
+    assert ops[ops.index("aten::unbind") + 1 :] == ["prim::ListConstruct", "aten::view", "prim::GetAttr"]

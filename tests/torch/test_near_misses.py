@@ -529,6 +529,21 @@ CASES: list[tuple[nn.Module, NearMiss, nn.Module, Any, str]] = [
         "linear without running statistics",
     ),
     (
+        Chain(nn.Linear(3, 4), nn.BatchNorm1d(5)).eval(),
+        NearMiss(
+            0,
+            "linear_bn",
+            NORM,
+            "aten::linear",
+            "shape",
+            "The batch norm has 5 channels and the linear 4 outputs: it normalises another dimension than the one that "
+            "the linear computes.",
+        ),
+        Chain(nn.Linear(3, 4), settled(nn.BatchNorm1d(1))).eval(),
+        None,
+        "linear before a batch norm of another width",
+    ),
+    (
         Dropout(training=True),
         NearMiss(
             0,
