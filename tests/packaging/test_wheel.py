@@ -70,6 +70,14 @@ def test_the_wheel_holds_every_asset(wheel):
     assert packed == expected
 
 
+def test_the_wheel_has_the_license_and_says_that_it_is_typed(wheel):
+    with zipfile.ZipFile(wheel) as archive:
+        names = archive.namelist()
+        (license_file,) = (name for name in names if name.endswith(".dist-info/licenses/LICENSE"))
+        assert archive.read(license_file) == (CHECKOUT / "LICENSE").read_bytes()
+    assert {"freeze_engine/py.typed", "viewer/py.typed"} <= set(names)
+
+
 def test_the_wheel_holds_nothing_else_at_the_top(wheel):
     with zipfile.ZipFile(wheel) as archive:
         tops = {name.partition("/")[0] for name in archive.namelist()}
