@@ -20,6 +20,7 @@ from viewer.view_models.kernels import comparison_lines, kernel_rows
 from viewer.view_models.measures import errors_by_reference
 from viewer.view_models.notices import fact_notices, notice_parts, warning_notices
 from viewer.view_models.overview import FATE_ORDER
+from viewer.view_models.steps import saved_text
 from viewer.view_models.wording import (
     REASONS,
     bytes_delta_text,
@@ -201,7 +202,7 @@ def _near_misses(trace: fe.Trace) -> Iterator[str]:
         where = f"{pass_text(trace.steps[index])}: {reason.replace('_', ' ')}"
         for miss in misses[:_SHOWN_MISSES]:
             yield f"{kind}: {miss.node} next to {miss.neighbour}, {where}"
-            yield from (f"  {line}" for line in (miss.detail, miss.advice) if line)
+            yield from (f"  {line}" for line in (miss.detail, miss.advice, saved_text(miss)) if line)
         if more := misses[_SHOWN_MISSES:]:
             yield f"{kind}: {', '.join(miss.node for miss in more)}, {where}, {len(more)} more"
 

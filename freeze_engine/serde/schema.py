@@ -37,6 +37,7 @@ SINCE: dict[tuple[str, str], int] = {
     ("Trace", "programs"): 2,
     ("Trace", "ablation"): 2,
     ("AttributeFate", "same_as"): 3,
+    ("NearMiss", "saved_bytes"): 3,
 }
 """The version that brought a field, by ``(type, field)``; all others are of the first. Older files get its default."""
 

@@ -33,10 +33,14 @@ class NearMiss:
         kind: the fold, named as in `Rewrite.kind`.
         node: id of the node left standing (the batch norm, add or mul).
         neighbour: id of the conv or linear it stands next to; empty where the pass took that away.
-        reason: ``shared_weights``, ``several_uses``, ``operand_not_constant``, ``training_statistics``,
-            ``no_running_stats``, ``dtype``, ``shape``, …; ``unknown`` where torch's conditions do not say.
+        reason: the first condition of torch's that fails: ``shared_weights``, ``several_uses``,
+            ``operand_not_constant``, ``training_statistics``, ``no_running_stats``, ``dtype``, ``shape``, …; for what
+            torch does not look for ``unsupported_op``, ``in_between``, ``activation_between``, ``before_conv``,
+            ``before_padded_conv``, ``own_statistics``, ``no_such_fold``; ``unknown`` where none of these explains it.
         detail: one sentence with the values that decided it.
         advice: what the user could change; empty if nothing.
+        saved_bytes: what one call with the recorded inputs would read and write less if it were folded: the operator's
+            input and output, in B; ``None`` where the size of these is not known.
     """
 
     step: int
@@ -46,3 +50,4 @@ class NearMiss:
     reason: str
     detail: str
     advice: str = ""
+    saved_bytes: int | None = None

@@ -87,7 +87,7 @@ var FreezerViewer = FreezerViewer || {};
           h("td", null, h("strong", null, miss.kind)),
           h("td", null, this.nodes([miss.node, miss.neighbour], step.index, step.index)),
           h("td", null, h("span.fv-badge", null, miss.reason)),
-          h("td", null, miss.detail, miss.advice ? h("div.fv-advice", null, miss.advice) : null),
+          h("td", null, miss.detail, miss.advice ? h("div.fv-advice", null, miss.advice) : null, miss.saves ? h("div.fv-muted", null, miss.saves) : null),
         ),
       );
       return grid(caption, ["Fold", "Nodes", "Why not", "What decided it"], rows);

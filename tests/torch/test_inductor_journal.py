@@ -124,15 +124,17 @@ class _Keeping(Watcher):
 
 
 class _Scaled(torch.nn.Module):
-    """Folds a batch norm, and cannot fold a scale that is computed."""
+    """Folds a batch norm, and cannot fold a scale that it writes."""
 
     def __init__(self) -> None:
         super().__init__()
         self.conv = torch.nn.Conv2d(3, 4, 1)
         self.norm = torch.nn.BatchNorm2d(4)
+        self.register_buffer("scale", torch.ones(4, 1, 1))
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
-        return self.norm(self.conv(x)) * x.mean()
+        self.scale.add_(1.0)
+        return self.norm(self.conv(x)) * self.scale
 
 
 @pytest.fixture(scope="module")
@@ -177,7 +179,7 @@ def test_what_is_asked_for_is_told_before_dynamo_begins(watched: tuple[_Keeping,
 def test_the_first_step_says_what_the_inputs_are(watched: tuple[_Keeping, fe.Trace, fe.Trace]):
     _, partial, _ = watched
     names = [value.name for value in partial.steps[0].graph.inputs]
-    labels = ["conv.weight", "conv.bias", "norm.weight", "norm.bias", "norm.running_mean", "norm.running_var"]
+    labels = ["conv.weight", "conv.bias", "norm.weight", "norm.bias", "scale", "norm.running_mean", "norm.running_var"]
     labels.append("the argument x")
     said = [line for line in partial.steps[0].log if line.startswith("%")]
     assert said == [f"%{name} is {label}" for name, label in zip(names, labels, strict=True)]

@@ -237,6 +237,7 @@ def test_a_near_miss_stands_with_its_step(view):
             "reason": "operand not constant",
             "detail": "%seen.1 is written by aten::add_, so it is not a constant.",
             "advice": "Add a constant instead of the counter.",
+            "saves": "",
         }
     ]
 

@@ -133,4 +133,12 @@ def near_miss_row(miss: fe.NearMiss) -> dict[str, Any]:
         "reason": miss.reason.replace("_", " "),
         "detail": miss.detail,
         "advice": miss.advice,
+        "saves": saved_text(miss),
     }
+
+
+def saved_text(miss: fe.NearMiss) -> str:
+    """Returns what the fold would save, empty where that is not known."""
+    if not miss.saved_bytes:
+        return ""
+    return f"If folded, each call would read and write {bytes_text(miss.saved_bytes)} less."

@@ -19,6 +19,7 @@ from freeze_engine.backends.inductor.fold_conditions import (
 from freeze_engine.backends.inductor.raw import RawCompile
 from freeze_engine.backends.inductor.rows import RawGraph
 from freeze_engine.backends.torchscript.obstacles import Obstacle
+from freeze_engine.backends.torchscript.shapes import elements, typed_shape
 from freeze_engine.backends.torchscript.use_def import UseDef, use_def
 from freeze_engine.trace import GraphSnapshot, NearMiss, Node, Notice, Step
 
@@ -26,6 +27,7 @@ LOOP: Final = ("constant_fold", "fake_tensor_prop", "binary_folding")
 """The passes of a round of folding."""
 
 _PASS: Final = LOOP[-1]
+_WIDTH: Final = {"Half": 2, "BFloat16": 2, "Float": 4, "Double": 8}
 _SHAPES: Final = ("aten.sym_size", "aten.sym_stride", "aten.sym_numel", "aten.sym_storage_offset")
 _EVERY_ROUND = Obstacle(
     "rounds_exhausted",
@@ -54,16 +56,17 @@ def near_misses(compiled: RawCompile, steps: Sequence[Step], last: int) -> tuple
 
     Returns:
         One for each add, sub, mul or div that the last round leaves right after a conv, or, with a constant, after a
-        linear, unless it meets what depends on the model's inputs, such as a residual connection: no change would let
-        torch fold that. ``reason`` is the first condition that fails, in the order torch tests them; ``detail`` has
-        the others that fail as well.
+        linear, in the order of what the fold would save. What meets a value that depends on the model's inputs, such as
+        a residual connection, is left out: no change would let torch fold that. ``reason`` is the first condition that
+        fails, in the order torch tests them; ``detail`` has the others that fail as well.
     """
     known = Known(
         {each.name: each.paths[0] for each in compiled.inputs if each.paths},
         frozenset(_batch_norms(compiled.steps[last].graph)),
         bool(compiled.settings.get("enable_linear_binary_folding")),
     )
-    return tuple(fold_near_misses(last, steps[last - 1].graph, steps[last].graph, known))
+    found = fold_near_misses(last, steps[last - 1].graph, steps[last].graph, known)
+    return tuple(sorted(found, key=lambda miss: -(miss.saved_bytes or 0)))
 
 
 def fold_near_misses(step: int, before: GraphSnapshot, after: GraphSnapshot, known: Known) -> Iterator[NearMiss]:
@@ -83,7 +86,14 @@ def fold_near_misses(step: int, before: GraphSnapshot, after: GraphSnapshot, kno
             found = tuple(obstacles(graph, earlier, known))
         else:  # it stands beside the conv only since this round
             found = tuple(obstacles(left, replace(candidate, is_refolded=True), known)) or (_EVERY_ROUND,)
-        yield _near_miss(step, candidate, found)
+        yield replace(_near_miss(step, candidate, found), saved_bytes=_saved_bytes(candidate))
+
+
+def _saved_bytes(candidate: Candidate) -> int | None:
+    """Returns the bytes that the operation reads and writes, one value in and one out for each place."""
+    kind = candidate.node.outputs[0].type
+    shape, width = typed_shape(kind), _WIDTH.get(kind.partition("(")[0])
+    return None if shape is None or width is None else 2 * elements(shape) * width
 
 
 def candidates(snapshot: GraphSnapshot, graph: UseDef, known: Known) -> Iterator[Candidate]:

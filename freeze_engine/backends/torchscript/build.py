@@ -266,7 +266,7 @@ class Build:
             graphs[step.method] = step.graph
         for step, before in last.values():
             for one in step.name.split(", "):
-                self._recorder.near_misses += near_misses(step.index, one, before, step.graph)
+                self._recorder.near_misses += near_misses(step.index, one, before, step.graph, self._recorder.inputs)
 
     def _add_failure(self) -> None:
         failure = self._freeze.failure

@@ -19,6 +19,7 @@ from freeze_engine.backends.torchscript.fold_conditions import (
 )
 from freeze_engine.backends.torchscript.linear_merges import linear_merges
 from freeze_engine.backends.torchscript.obstacles import Candidate, Found, Obstacle, beside, found, varies
+from freeze_engine.backends.torchscript.shapes import Shape, elements, shapes
 from freeze_engine.backends.torchscript.unseen_folds import (
     ONE_LINE,
     unseen_adds,
@@ -38,7 +39,7 @@ from freeze_engine.backends.torchscript.use_def import (
     blocks,
     use_def,
 )
-from freeze_engine.trace import GraphSnapshot, NearMiss, Node
+from freeze_engine.trace import GraphSnapshot, InputSpec, NearMiss, Node
 
 _Finder = Callable[[GraphSnapshot, UseDef], Iterator[Found]]
 
@@ -46,7 +47,13 @@ _Finder = Callable[[GraphSnapshot, UseDef], Iterator[Found]]
 _SAVED = {"conv_bn": 4, "linear_bn": 4, "concat_linear": 2}
 
 
-def near_misses(step_index: int, pass_name: str, before: GraphSnapshot, after: GraphSnapshot) -> tuple[NearMiss, ...]:
+def near_misses(
+    step_index: int,
+    pass_name: str,
+    before: GraphSnapshot,
+    after: GraphSnapshot,
+    inputs: tuple[InputSpec, ...] = (),
+) -> tuple[NearMiss, ...]:
     """Returns the folds that a pass could have made by the shape of the graph, and did not.
 
     Of a loop of passes, ask for the last round only: what one round leaves, the next may fold. A fold of two values
@@ -57,11 +64,13 @@ def near_misses(step_index: int, pass_name: str, before: GraphSnapshot, after: G
         pass_name: the name of torch's C++ function; a pass that folds nothing has no near misses.
         before: the method's graph before the pass, which is what torch decided on.
         after: the graph after it.
+        inputs: what the model is called with, where that is known.
 
     Returns:
         One for each batch norm, add, sub, mul or div left standing right after a conv or linear, and each dropout left;
         one line for all linears left beside another of the same input where the device decides, and for all folds that
-        only another architecture would allow. Sorted by what the fold would save: operations times channels.
+        only another architecture would allow. Sorted by what the fold would save: memory traffic of a call, and where
+        that is not known for any, operations times channels; what the whole model explains comes last.
         ``reason`` is the first condition that fails, in the order torch tests them; ``detail`` tells the others that
         fail as well.
     """
@@ -70,8 +79,23 @@ def near_misses(step_index: int, pass_name: str, before: GraphSnapshot, after: G
     standing = {node.id for node in after.walk()}
     graph = use_def(before)
     candidates = [each for each in _FINDERS[pass_name](before, graph) if each.node.id in standing]
-    candidates.sort(key=lambda each: -_gain(graph, each))
-    return tuple(_near_miss(step_index, each, standing) for each in _in_few_lines(candidates))
+    known = shapes(before, graph, inputs) if candidates else {}
+    saved = {each.node.id: _saved_bytes(graph, each, known) for each in candidates}
+    candidates.sort(key=lambda each: (_whole_model(each) != "", -(saved[each.node.id] or 0), -_gain(graph, each)))
+    return tuple(
+        replace(_near_miss(step_index, each, standing), saved_bytes=None if _whole_model(each) else saved[each.node.id])
+        for each in _in_few_lines(candidates)
+    )
+
+
+def _saved_bytes(graph: UseDef, missed: Found, known: Mapping[str, Shape]) -> int | None:
+    """Returns the bytes that the node reads and writes in a call, one value in and one out for each place."""
+    neighbour = graph.nodes.get(missed.neighbour)
+    weight = graph.constant(neighbour.inputs[1]) if neighbour is not None and len(neighbour.inputs) > 1 else None
+    shape = known.get(missed.node.outputs[0].name) if missed.node.outputs else None
+    if weight is None or shape is None or missed.kind == "concat_linear" or not elements(weight.shape):
+        return None
+    return 2 * elements(shape) * weight.nbytes // elements(weight.shape)
 
 
 def _gain(graph: UseDef, missed: Found) -> int:
