@@ -1,6 +1,6 @@
-"""What a user can do so that a preserved attribute freezes, made for its kind and type and for every cause.
+"""Writes advice: what to change so that a preserved attribute freezes, by its kind, its type and all causes.
 
-Whoever follows a text literally sees the attribute freeze: ``tests/torch/test_advice.py`` does so with each of them.
+``tests/torch/test_advice.py`` follows each text literally and checks that the attribute freezes.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from freeze_engine.trace import Evidence, SourceRef
 
 _AS_ASKED: Final = ("requested", "ancestor_of_requested")
 _MOST: Final = 3
-"""How many lines, and attributes that a submodule holds, an advice names."""
+"""Most lines, and most attributes of a submodule, that one advice names."""
 _PACKAGE: Final = re.compile(r"[/\\](?:site|dist)-packages[/\\](?P<name>[^/\\.]+)")
 
 
@@ -43,7 +43,7 @@ class Adviser:
         self._type_of = type_of
 
     def advice(self, path: str) -> str:
-        """Returns what frees an attribute from all that keeps it; empty where it stays because the user asked."""
+        """Returns advice against every cause that keeps an attribute; empty if the user asked to preserve it."""
         verdict = self._verdicts[path]
         if verdict.reason in _AS_ASKED:
             return ""

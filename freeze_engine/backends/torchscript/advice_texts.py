@@ -1,4 +1,4 @@
-"""The texts of advice on preserved attributes: each says what to do, and doing it frees the attribute.
+"""Texts of advice on preserved attributes. An attribute freezes when the user follows the advice on it.
 
 ``tests/torch/test_advice.py`` follows every one of them.
 """

@@ -1,4 +1,4 @@
-"""Finds what a frozen module does that the module before it did not: faults of torch, named where they strike.
+"""Finds faults of torch that make a frozen module behave differently from the module before freezing.
 
 Seen by running torch 2.13.0 (``tests/torch/test_faults.py``):
 
@@ -69,12 +69,12 @@ class _Reading:
         self._self = step.graph.inputs[0].name if step.graph.inputs else ""
 
     def written_constants(self) -> Iterator[Notice]:
-        told = set()
+        named = set()
         for node in self._graph.nodes.values():
             constant = self._constant(node.inputs[0]) if _is_write(node) and node.inputs else None
-            if constant is None or (constant.id, node.op) in told:
+            if constant is None or (constant.id, node.op) in named:
                 continue
-            told.add((constant.id, node.op))
+            named.add((constant.id, node.op))
             line = f" at {node.source.file}:{node.source.line}" if node.source is not None else ""
             yield Notice(
                 "written_constant",
@@ -103,14 +103,14 @@ class _Reading:
             value = node.inputs[0]
 
     def removed_attributes(self, left: Container[str]) -> Iterator[Notice]:
-        told = set()
+        named = set()
         for node in self._graph.nodes.values():
             if node.op not in ("prim::GetAttr", "prim::SetAttr"):
                 continue
             path = self._path(node)
-            if path is None or path in left or path in told:
+            if path is None or path in left or path in named:
                 continue
-            told.add(path)
+            named.add(path)
             does = "reads" if node.op == "prim::GetAttr" else "assigns"
             where = "what torch.jit.fork runs" if node.id in self._graph.forked else self._step.method
             yield Notice(
@@ -122,7 +122,7 @@ class _Reading:
             )
 
     def _path(self, node: Node) -> str | None:
-        """Returns the attribute's path from the module, ``None`` where its owner cannot be told."""
+        """Returns the attribute's path from the module, ``None`` where its owner is not known."""
         owner = self._received.get(node.inputs[0], node.inputs[0])
         name = attribute_name(node)
         if owner == self._self:

@@ -14,7 +14,7 @@ Conv + batch norm, frozen_conv_folding.cpp ``FoldFrozenConvBatchnorm``:
     running statistics in, and changes the result.
 
 Conv + add, sub, mul or div, the same file, ``checkConvAndBroadcastingOpPreConditions``:
-    ``operand_not_constant`` as above, but told first; ``in_place``, ``unsupported_overload``: add, sub, mul or
+    ``operand_not_constant`` as above, but tested first here; ``in_place``, ``unsupported_overload``: add, sub, mul or
     div of a tensor and a tensor or scalar, without rounding mode; ``operand_order``: the conv is the first
     operand; ``unsupported_conv``, ``several_uses`` as above; ``dtype``: the weight is of a floating-point type;
     ``shape``: the operand has no more dimensions than the weight, and all are 1 but the second, which may be

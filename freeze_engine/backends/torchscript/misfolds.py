@@ -33,7 +33,7 @@ def misfolds(before: GraphSnapshot, step: Step, inputs: tuple[InputSpec, ...]) -
     Args:
         before: the graph before the step.
         step: of any pass.
-        inputs: what the model is called with, where that is known; dimensions are told by it.
+        inputs: what the model is called with, where that is known; the numbers of dimensions follow from it.
     """
     if not any(rewrite.kind in ("linear_bn", "conv_bn", "conv_add", "conv_mul") for rewrite in step.rewrites):
         return

@@ -1,4 +1,4 @@
-"""Finds the folds that a pass could have made, and says which of torch's conditions stood in the way.
+"""Finds the folds that a pass could have made, and the conditions of torch's that prevented them.
 
 The finders below list the candidates; the conditions that decide are in
 `freeze_engine.backends.torchscript.fold_conditions`. Folds that something between the two nodes, or another operator,
@@ -71,7 +71,7 @@ def near_misses(
         one line for all linears left beside another of the same input where the device decides, and for all folds that
         only another architecture would allow. Sorted by what the fold would save: memory traffic of a call, and where
         that is not known for any, operations times channels; what the whole model explains comes last.
-        ``reason`` is the first condition that fails, in the order torch tests them; ``detail`` tells the others that
+        ``reason`` is the first condition that fails, in the order torch tests them; ``detail`` has the others that
         fail as well.
     """
     if pass_name not in _FINDERS:

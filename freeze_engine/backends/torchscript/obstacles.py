@@ -1,4 +1,4 @@
-"""What can stand in the way of any fold: an operand that is no constant, a second reader, a forked subgraph."""
+"""Conditions that all folds have in common: constant operands, a single reader, no forked subgraph."""
 
 from __future__ import annotations
 

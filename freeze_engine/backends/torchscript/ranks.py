@@ -1,4 +1,4 @@
-"""How many dimensions a value of a graph has, where the graph or the model's inputs tell."""
+"""Finds the number of dimensions of a graph's values, from the graph or the model's inputs."""
 
 from __future__ import annotations
 

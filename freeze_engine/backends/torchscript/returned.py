@@ -1,4 +1,4 @@
-"""Methods that return a module: torch keeps all of it, and all of every module of its class."""
+"""Finds methods that return a module: torch keeps that module whole, and every other module of its class."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from freeze_engine.trace import Evidence, GraphSnapshot, Reason
 
 
 class Returned:
-    """The modules that methods return: torch keeps each module whole whose class is that of a returned one.
+    """The modules that methods return. torch keeps every module whole that has the class of a returned one.
 
     Args:
         records: the frozen methods.
@@ -36,7 +36,7 @@ class Returned:
 
 
 def returned_cause(record: MethodRecord, returned: str | None, path: str) -> Cause:
-    """Returns what a method that returns a module keeps.
+    """Returns the cause by which a method that returns a module keeps another one.
 
     Args:
         record: of the method.

@@ -1,4 +1,4 @@
-"""Attributes that are read by another name: tied weights, and tensors that a list, tuple or dictionary holds, too."""
+"""Finds attributes that are one tensor: tied weights, and tensors that a list, tuple or dictionary also holds."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Tells the shapes of a graph's values from the shapes of the model's inputs, for what networks are mostly made of.
+"""Finds the shapes of a graph's values from those of the model's inputs, for the operators of most networks.
 
-Nothing is run: a shape that the operators listed here do not give is left out. Traced values have theirs in their type.
+Nothing runs. A value of another operator has no shape here, unless its type has one.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The reads that still stand in the final graphs, and what needs them."""
+"""Finds the attribute reads that are left in the final graphs, and the nodes that need a submodule as a whole."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ NO_CONSTANT = "TorchScript has no constants for modules"
 
 @dataclass(frozen=True, slots=True)
 class User:
-    """What takes a value.
+    """A use of a value.
 
     Attributes:
         node: the node; ``None`` for the method, which returns it.
@@ -51,7 +51,7 @@ class StandingReads:
         return [each for each in self._found if each is not None and each.startswith(f"{path}.")]
 
     def users(self, record: MethodRecord, value: str) -> Sequence[User]:
-        """Returns what takes a value in a method's final graph; a fork's body stands for the fork that it is in."""
+        """Returns the uses of a value in a method's final graph, those inside forked subgraphs included."""
         return self._users[record.method].get(value, ())
 
 
@@ -75,11 +75,11 @@ def _users(record: MethodRecord) -> dict[str, list[User]]:
 
 @dataclass(frozen=True, slots=True)
 class Need:
-    """Why a submodule has to be there for a frozen method.
+    """A node that needs a submodule, so that torch cannot remove it.
 
     Attributes:
-        evidence: the node that takes it.
-        remedy: what to do against it.
+        evidence: the node.
+        remedy: advice: how to do without it.
     """
 
     evidence: Evidence
@@ -87,7 +87,7 @@ class Need:
 
 
 def needs(reads: StandingReads, record: MethodRecord, access: SlotAccess, path: str) -> Iterator[Need]:
-    """Yields what takes a submodule as a whole.
+    """Yields the nodes that use a submodule as a whole.
 
     Args:
         reads: of the final graphs.

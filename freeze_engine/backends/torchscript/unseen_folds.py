@@ -1,8 +1,9 @@
-"""Finds folds that torch does not look for, since another operator stands there or something stands in between.
+"""Finds folds that torch does not look for, because of another operator or an operator in between.
 
 torch folds only what directly follows a conv or linear, and only batch_norm, add, sub, mul and div. To a reader of the
-model ``-conv(x)`` or ``bn(conv(x).contiguous())`` look the same as what folds, so each gets a word: how to write it
-where that keeps the outputs, and that only another architecture would fold where nothing else does.
+model ``-conv(x)`` and ``bn(conv(x).contiguous())`` look the same as what folds. Each of these is a near miss: its
+advice says how to write the same computation so that it folds; where only another architecture would fold, its detail
+says so.
 """
 
 from __future__ import annotations
@@ -62,13 +63,13 @@ def unseen_conv_batch_norms(graph: UseDef) -> Iterator[Found]:
     norms = frozenset({BATCH_NORM})
     for candidate in _apart(graph, norms, CONV_LIKE):
         yield found("conv_bn", candidate, _between(graph, candidate, batch_norm_obstacles(graph, candidate)))
-    told = set()
+    named = set()
     for candidate in _after_activation(graph, CONV_LIKE):
-        told.add(candidate.node.id)
+        named.add(candidate.node.id)
         yield found("conv_bn", candidate, _activation(graph, candidate))
     for candidate in beside(graph, frozenset({_GROUP_NORM, _INSTANCE_NORM}), CONV_LIKE, (0,)):
         yield found("conv_bn", candidate, _own_statistics(graph, candidate))
-    yield from (each for each in _before_convs(graph) if each.node.id not in told)
+    yield from (each for each in _before_convs(graph) if each.node.id not in named)
 
 
 def unseen_linear_batch_norms(graph: UseDef) -> Iterator[Found]:

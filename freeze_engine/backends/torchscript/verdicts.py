@@ -1,4 +1,4 @@
-"""Why an attribute was preserved: every cause that keeps it by itself."""
+"""Verdicts: all causes that keep an attribute on the frozen module, each sufficient alone."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from freeze_engine.trace import Evidence, Reason
 
 WILDCARD = "torch's wildcard"
-"""How evidence says that torch only cannot tell whether an attribute is what is written."""
+"""Marks evidence of a write that torch's alias analysis cannot tell apart from the attribute."""
 
 
 @dataclass(frozen=True, slots=True)
 class Cause:
-    """Something that keeps an attribute, whatever else does.
+    """One thing that keeps an attribute on the frozen module, even without the other causes.
 
     Attributes:
         reason: in the words of the trace.
@@ -21,7 +21,7 @@ class Cause:
         step: index of the step that decided, if one did.
         other: path of the attribute that this one is kept with: one in the same memory, one of the same class, one
             that a submodule holds, or a submodule that is assigned; empty if there is none.
-        remedy: what to do against it, where only its finder knows; see `freeze_engine.backends.torchscript.advice`.
+        remedy: advice against it, where only its finder knows it; see `freeze_engine.backends.torchscript.advice`.
     """
 
     reason: Reason
@@ -33,17 +33,17 @@ class Cause:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """Why one attribute was preserved.
+    """All causes that keep one attribute.
 
     Attributes:
-        causes: the first decided; taking any one away changes nothing while there is another.
+        causes: at least one; the first decided. The attribute freezes when all of them are gone.
     """
 
     causes: tuple[Cause, ...]
 
     @property
     def reason(self) -> Reason:
-        """That of the cause that decided."""
+        """Reason of the cause that decided."""
         return self.causes[0].reason
 
     @property
@@ -53,19 +53,19 @@ class Verdict:
 
     @property
     def without_class(self) -> Verdict:
-        """What keeps the submodule around it, too: that is not the class, unless there is nothing else."""
+        """The causes that also keep the submodule around it: all but a shared class, unless there is no other."""
         return Verdict(tuple(cause for cause in self.causes if cause.reason != "shared_class") or self.causes)
 
     @property
     def evidence(self) -> tuple[Evidence, ...]:
-        """That of all causes, the deciding one first."""
+        """Evidence of all causes, the deciding one first."""
         return tuple(dict.fromkeys(each for cause in self.causes for each in cause.evidence))
 
 
 def verdict_of(causes: Iterable[Cause]) -> Verdict | None:
-    """Returns the verdict that rests on some causes; ``None`` without any.
+    """Returns the verdict of some causes, ``None`` if there are none.
 
-    What others keep goes without the attribute's own writes where it rests on these alone.
+    A cause is left out if all its evidence names writes that an earlier cause names, or if it has the remedy of one.
     """
     kept: list[Cause] = []
     written: set[tuple[object, ...]] = set()
@@ -80,6 +80,6 @@ def verdict_of(causes: Iterable[Cause]) -> Verdict | None:
 
 
 def place_of(evidence: Evidence) -> tuple[object, ...]:
-    """Returns what two mentions of one write have in common: its line, or its node where that has none."""
+    """Returns the key of a write: its source line, or its node where it has no line."""
     source = evidence.source
     return (source.file, source.line) if source else (evidence.method, evidence.step, evidence.node)

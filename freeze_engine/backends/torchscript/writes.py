@@ -1,4 +1,4 @@
-"""Which attributes the frozen methods write, by torch's log of its search for writes.
+"""Finds the attributes that the frozen methods write, from torch's log of its search for writes.
 
 The rules are those of ``AttributePropagator`` in ``torch/csrc/jit/passes/freeze_module.cpp`` (torch 2.13.0).
 """
