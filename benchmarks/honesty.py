@@ -1,17 +1,20 @@
 """Does the latency measurement claim only what is there?
 
 First it simulates series of samples, of which the truth is known, and prints how often the intervals hold it: those of
-an absolute median, also where each sample follows the one before it, and those of a ratio. Then it runs the whole
-procedure many times, on identical copies of one frozen graph (A against A), where every claim is false, and with a copy
-among them that does 5% more work, which ought to be found. Each copy is held against the first and against the one
-before it, as the steps of a recording are. Run it from the project's root:
+an absolute median, also where each sample follows the one before it, and those of a ratio; and how often a slowdown is
+found of the size that stands beside *no measurable difference*. Then it runs the whole procedure many times, on
+identical copies of one frozen graph (A against A), where every claim is false, with a copy among them that does 5% more
+work, which ought to be found, and with one that does as much more work as A against A said that it would find. Each
+copy is held against the first and against the one before it, as the steps of a recording are. Run it from the
+project's root:
 
     python -m benchmarks.honesty --repetitions 40
     python -m benchmarks.honesty --backend inductor --widths 256
     python -m benchmarks.honesty --repetitions 0        # the simulated series alone
 
-Exit code 1 if more than 5% of the A/A comparisons claim a difference, less than 90% of the slowdowns are found, or less
-than 93% of the simulated intervals hold what they are to hold.
+Exit code 1 if more than 5% of the A/A comparisons claim a difference, less than 90% of the slowdowns are found, less
+than 93% of the simulated intervals hold what they are to hold, or less than 90% of the slowdowns are found that are
+told to show.
 """
 
 from __future__ import annotations
@@ -28,16 +31,17 @@ from typing import Any
 import torch
 
 import freeze_engine as fe
-from benchmarks.simulated import coverage_lines
+from benchmarks.simulated import coverage_lines, found_lines
 from freeze_engine.backends._torch_private import private
 from freeze_engine.backends.inductor.stand_in import StandIn
+from freeze_engine.detectability import smallest_found
 from freeze_engine.measure.candidate import Candidate
 from freeze_engine.measure.latency import LatencyReport, measure_latency
 from freeze_engine.measure.machine import machine_notes, reading
 from freeze_engine.measure.rounds import LatencyOptions
 from freeze_engine.trace import Interval
 
-LAYERS = 20
+LAYERS = 40
 NOTHING = "no measurable difference"
 
 Maker = Callable[[], Callable[..., object]]
@@ -103,6 +107,8 @@ class Tally:
     clean: int = 0
     measurements: int = 0
     seconds: list[float] = field(default_factory=list)
+    told: list[float] = field(default_factory=list)
+    told_found: int = 0
 
     def add_identical(self, report: LatencyReport) -> None:
         latencies = list(report.latencies.values())[1:]
@@ -117,9 +123,14 @@ class Tally:
         self.to_first.add_planted(latency.ratio, latency.verdict)
         self.to_previous.add_planted(latency.previous, latency.change)
 
+    def add_told(self, report: LatencyReport, key: int, slowdown: float) -> None:
+        self.told.append(slowdown)
+        self.told_found += report.latencies[key].verdict == "slower"
+
     @property
     def honest(self) -> bool:
-        return self.to_first.honest and self.to_previous.honest
+        enough = self.told_found >= 0.9 * len(self.told)
+        return self.to_first.honest and self.to_previous.honest and enough
 
     def __str__(self) -> str:
         return "\n".join(
@@ -127,6 +138,8 @@ class Tally:
                 f"  to the first copy:\n{self.to_first}",
                 f"  to the copy before:\n{self.to_previous}",
                 f"  A/A measurements without any claim: {self.clean} of {self.measurements}",
+                f"  slowdown found that was told to show: {self.told_found} of {len(self.told)} (goal: at least 90%), "
+                f"median size {sorted(self.told)[len(self.told) // 2]:.1%}",
                 f"  one measurement took {sum(self.seconds) / len(self.seconds):.1f} s",
             )
         )
@@ -168,11 +181,22 @@ def tally(width: int, arguments: argparse.Namespace) -> Tally:
     for seed in range(arguments.repetitions):
         options = LatencyOptions(seconds=arguments.seconds, seed=seed)
         start = time.perf_counter()
-        total.add_identical(measure_latency(_chain(arguments.copies, base), inputs, {}, options=options))
+        same = measure_latency(_chain(arguments.copies, base), inputs, {}, options=options)
+        total.add_identical(same)
         total.seconds.append(time.perf_counter() - start)
         mixed = _chain(arguments.copies, base, {middle: more})
         total.add_planted(measure_latency(mixed, inputs, {}, options=options), middle)
+        layers = math.ceil(LAYERS * (1 + told_to_show(same, middle)))
+        mixed = _chain(arguments.copies, base, {middle: make(layers, width, inputs)})
+        total.add_told(measure_latency(mixed, inputs, {}, options=options), middle, layers / LAYERS - 1)
     return total
+
+
+def told_to_show(report: LatencyReport, key: int) -> float:
+    """Returns how much slower than the first a copy had to be in order to be found, as a trace would tell it."""
+    latency = report.latencies[key]
+    intervals = {each for one in report.latencies.values() for each in (one.ratio, one.previous) if each is not None}
+    return 10.0 if latency.ratio is None else min(10.0, smallest_found(latency.ratio, latency.samples, len(intervals)))
 
 
 def _chain(count: int, base: Maker, others: dict[int, Maker] | None = None) -> list[Candidate]:
@@ -200,6 +224,9 @@ def main() -> int:
     print(f"torch {torch.__version__}, {arguments.backend}, {shape}")
     lines, honest = coverage_lines(arguments.series)
     print("\n".join(lines), flush=True)
+    lines, found_enough = found_lines(max(arguments.series // 5, 1))
+    print("\n".join(lines), flush=True)
+    honest &= found_enough
     for width in arguments.widths if arguments.repetitions else ():
         before = reading()
         found = tally(width, arguments)

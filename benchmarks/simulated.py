@@ -1,4 +1,4 @@
-"""Simulated samples, of which the truth is known: how often do the intervals hold it?"""
+"""Simulated samples, of which the truth is known: how often do intervals hold it, and is what is told to show found?"""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from collections.abc import Callable
 import numpy as np
 import numpy.typing as npt
 
-from freeze_engine.measure.statistics import compare, median_interval
+from freeze_engine.detectability import MARGIN, smallest_found
+from freeze_engine.measure.statistics import compare, median_interval, verdicts
 
 Array = npt.NDArray[np.float64]
 
@@ -83,4 +84,47 @@ def coverage_lines(repetitions: int, goal: float = 0.93) -> tuple[list[str], boo
             found = [coverage(count, correlation) for correlation in CORRELATIONS]
             reached &= min(found) >= goal
             lines.append(f"  {count:7}  " + "  ".join(f"{share:8.1%}" for share in found))
+    return lines, reached
+
+
+_NOISES: dict[str, Callable[[np.random.Generator, int], Array]] = {
+    "normal": lambda random, count: _NOISE * random.standard_normal(count),
+    "heavy tails": lambda random, count: _NOISE * random.standard_t(3, count),
+    "spikes": lambda random, count: (
+        0.2 * _NOISE * random.standard_normal(count) + (random.random(count) < 0.1) * random.exponential(0.5, count)
+    ),
+}
+"""How the ratio of one round differs from the true one, as a logarithm."""
+
+
+def found_share(rounds: int, comparisons: int, repetitions: int, noise: str = "normal") -> float:
+    """Returns how often a slowdown is claimed that is as large as another measurement said that it would find.
+
+    Args:
+        rounds: of a measurement.
+        comparisons: that it makes, all others between equal candidates.
+        repetitions: pairs of measurements.
+        noise: one of `_NOISES`.
+    """
+    random = np.random.default_rng(rounds)
+    even = np.ones(rounds)
+    hits = 0
+    for _ in range(repetitions):
+        told = compare(np.exp(_NOISES[noise](random, rounds)), even, MARGIN).ratio
+        slowdown = 1 + smallest_found(told, rounds, comparisons)
+        planted = compare(slowdown * np.exp(_NOISES[noise](random, rounds)), even, MARGIN)
+        others = [compare(np.exp(_NOISES[noise](random, rounds)), even, MARGIN) for _ in range(comparisons - 1)]
+        hits += verdicts([planted, *others])[0] == "slower"
+    return hits / repetitions
+
+
+def found_lines(repetitions: int, goal: float = 0.9) -> tuple[list[str], bool]:
+    """Returns how often what is told to show does show, and whether it always reaches the goal."""
+    lines = [f"slowdowns found of the size that is told, {repetitions} each (goal: at least {goal:.0%})"]
+    reached = True
+    for noise in _NOISES:
+        for rounds, comparisons in ((10, 1), (20, 10), (60, 1), (60, 40), (300, 40)):
+            share = found_share(rounds, comparisons, repetitions, noise)
+            reached &= share >= goal
+            lines.append(f"  {noise}, {rounds} rounds, {comparisons} comparisons: {share:.1%}")
     return lines, reached

@@ -23,6 +23,15 @@ from .bisection.outcome import (
 from .check_facts import (
     check_outcome as check_outcome,
 )
+from .detectability import (
+    Detection as Detection,
+    below_text as below_text,
+    claim_text as claim_text,
+    detection as detection,
+    smallest_apart as smallest_apart,
+    smallest_found as smallest_found,
+    unseen_text as unseen_text,
+)
 from .diff import (
     GraphDiff as GraphDiff,
     NodeChange as NodeChange,

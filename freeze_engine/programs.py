@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict, deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -20,8 +20,8 @@ class KernelGroup:
     Attributes:
         frozen: positions in the kernels of the program with freezing.
         unfrozen: positions in those of the program without.
-        difference: ``same``: one kernel each, of the same name for the same nodes; ``different``: other kernels for
-            common nodes; else which program alone has it.
+        difference: ``same``: one kernel each, of the same name for the same nodes, as far as these are known;
+            ``different``: other kernels for common nodes; else which program alone has it.
     """
 
     frozen: tuple[int, ...]
@@ -166,7 +166,8 @@ def matched_kernels(
     """Yields which kernels of two programs do the same work, by their places: those of one, of the other, and if same.
 
     Kernels are the same, one of each, that have one name and come from the same nodes. The others belong together where
-    they come from common nodes; each goes with the one that it has most nodes in common with.
+    they come from common nodes; each goes with the one that it has most nodes in common with. Where the nodes of a
+    kernel are not known, as of code out of Inductor's cache, it goes with one of the same name, in order of the calls.
 
     Args:
         first: kernels whose order is kept.
@@ -178,8 +179,10 @@ def matched_kernels(
     others = [index for index in range(len(second)) if index not in taken]
     links = {(one, other) for one, other in _best(ones, others, first, second)}
     links |= {(one, other) for other, one in _best(others, ones, second, first)}
+    named = _named(ones, others, links, first, second)
+    same |= named
     linked = _Links(links)
-    left = set(others)
+    left = set(others) - set(named.values())
     for start in range(len(first)):
         if start in same:
             yield (start,), (same[start],), True
@@ -200,6 +203,27 @@ def _same(first: Sequence[Kernel], second: Sequence[Kernel]) -> Iterator[tuple[i
     for index, kernel in enumerate(first):
         if candidates := waiting[_identity(kernel)]:
             yield index, candidates.popleft()
+
+
+def _named(
+    ones: Sequence[int],
+    others: Sequence[int],
+    links: Collection[tuple[int, int]],
+    first: Sequence[Kernel],
+    second: Sequence[Kernel],
+) -> dict[int, int]:
+    """Returns kernels of one name that are left over, the nodes of one or both being unknown; in order of the calls."""
+    linked_ones, linked_others = ({link[side] for link in links} for side in (0, 1))
+    waiting: defaultdict[tuple[str, str], deque[int]] = defaultdict(deque)
+    for other in others:
+        if other not in linked_others:
+            waiting[second[other].kind, second[other].name].append(other)
+    found = {}
+    for one in ones:
+        partners = waiting[first[one].kind, first[one].name]
+        if one not in linked_ones and partners and not (first[one].origins and second[partners[0]].origins):
+            found[one] = partners.popleft()
+    return found
 
 
 def _best(

@@ -22,6 +22,7 @@ from viewer.view_models.notices import fact_notices, notice_parts, warning_notic
 from viewer.view_models.overview import FATE_ORDER
 from viewer.view_models.steps import saved_text
 from viewer.view_models.wording import (
+    NOTHING,
     REASONS,
     bytes_delta_text,
     bytes_text,
@@ -45,10 +46,10 @@ def stats_text(trace: fe.Trace) -> str:
     Returns:
         Lines that end in a newline, the same for equal traces. Sections without content are left out.
     """
-    metrics = fe.step_metrics(trace)
+    metrics, detection = fe.step_metrics(trace), fe.detection(trace)
     sections = (
         _heading(trace),
-        _section("Passes", table_lines([_pass_row(trace, entry) for entry in metrics])),
+        _section("Passes", table_lines([_pass_row(trace, entry, detection) for entry in metrics])),
         _section("Compared with", _baselines(trace)),
         _section("What paid off", stats_findings.paid_off(trace, metrics)),
         _section("What moved the numbers", stats_findings.moved_the_numbers(trace)),
@@ -87,7 +88,7 @@ def _heading(trace: fe.Trace) -> list[str]:
     return [title, *(f"  {label:8} {text}" for label, text in facts if text)]
 
 
-def _pass_row(trace: fe.Trace, metrics: fe.StepMetrics) -> dict[str, str]:
+def _pass_row(trace: fe.Trace, metrics: fe.StepMetrics, detection: fe.Detection) -> dict[str, str]:
     step = trace.steps[metrics.step]
     row = {
         ">#": str(step.index),
@@ -100,17 +101,21 @@ def _pass_row(trace: fe.Trace, metrics: fe.StepMetrics) -> dict[str, str]:
         ">constants": bytes_text(step.constant_bytes) if knows_constants(trace) else "unknown",
         ">+/−": bytes_delta_text(metrics.constant_bytes_delta) if metrics.constant_bytes_delta else "",
     }
-    return row | _measured(step.latency, step.numerics)
+    return row | _measured(step.latency, step.numerics, detection)
 
 
-def _measured(latency: tuple[fe.Latency, ...], numerics: tuple[fe.Numerics, ...]) -> dict[str, str]:
+def _measured(
+    latency: tuple[fe.Latency, ...], numerics: tuple[fe.Numerics, ...], detection: fe.Detection
+) -> dict[str, str]:
     cells = {}
     for one in latency:
         against = "" if one.ratio is None else f"{ratio_text(one.ratio)} "
         cells[f"latency, {one.device}"] = timed_text(one.median_ns)
-        cells[f"{one.device}, to the first"] = against + one.verdict
+        cells[f"{one.device}, to the first"] = against + _claim(one.verdict, detection.to_first(one))
         if one.previous is not None and one.change is not None:
-            cells[f"{one.device}, to the one before"] = f"{ratio_text(one.previous)} {one.change}"
+            cells[f"{one.device}, to the one before"] = " ".join(
+                (ratio_text(one.previous), _claim(one.change, detection.to_previous(one)))
+            )
     for errors in errors_by_reference(numerics):
         cells[f"error, {errors.reference}"] = _error(errors.worst)
     return cells
@@ -129,8 +134,14 @@ def _delta(metrics: fe.StepMetrics) -> str:
     return " ".join(f"{sign}{number}" for sign, number in parts if number)
 
 
+def _claim(claim: str, smallest: float) -> str:
+    return f"{claim} ({fe.below_text(smallest)})" if claim == NOTHING else claim
+
+
 def _baselines(trace: fe.Trace) -> list[str]:
-    return table_lines([{"what": one.name} | _measured(one.latency, one.numerics) for one in trace.baselines])
+    detection = fe.detection(trace)
+    rows = ({"what": one.name} | _measured(one.latency, one.numerics, detection) for one in trace.baselines)
+    return table_lines(list(rows))
 
 
 def _attributes(trace: fe.Trace) -> Iterator[str]:

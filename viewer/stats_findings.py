@@ -15,6 +15,7 @@ from viewer.view_models.findings import (
     error_rows,
     memory_rows,
     payoff_rows,
+    unseen_change,
     whole_rows,
 )
 
@@ -28,7 +29,8 @@ def paid_off(trace: fe.Trace, metrics: Sequence[fe.StepMetrics]) -> Iterator[str
     rows = payoff_rows(metrics)
     several = len({row["device"] for row in whole}) > 1
     if whole and not rows:
-        yield "no pass changed the latency measurably"
+        unseen = unseen_change(trace)
+        yield "no pass changed the latency measurably" + (f" ({unseen})" if unseen else "")
     yield from table_lines(
         [
             {
@@ -43,7 +45,7 @@ def paid_off(trace: fe.Trace, metrics: Sequence[fe.StepMetrics]) -> Iterator[str
     )
     for row in whole:
         method = f" of {row['method']}" if len(trace.methods) > 1 else ""
-        said = f"{row['verdict']}, {row['text']} the time of the first step"
+        said = f"{_claim(row)}, {row['text']} the time of the first step"
         yield f"all passes{method} together on {row['device']}: {said}"
         yield from (line for note in row["notes"] for line in paragraph(f"  {note}", "    "))
 
@@ -135,7 +137,11 @@ def _tolerance(row: Mapping[str, Any]) -> str:
 
 
 def _payoff(row: Mapping[str, Any]) -> str:
-    return f"{row['text']} {row['verdict']}"
+    return f"{row['text']} {_claim(row)}"
+
+
+def _claim(row: Mapping[str, Any]) -> str:
+    return row["verdict"] if row["unseen"] is None else f"{row['verdict']} ({row['unseen']})"
 
 
 def _judged(error: str | None, close: bool | None) -> str:

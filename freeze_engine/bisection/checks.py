@@ -10,6 +10,7 @@ import torch
 
 from freeze_engine.bisection.outcome import FORWARD, Ran, Verdict
 from freeze_engine.bisection.prefix import Prefix
+from freeze_engine.detectability import claim_text, smallest_found
 from freeze_engine.inputs import Inputs
 from freeze_engine.measure import statistics
 from freeze_engine.measure.candidate import Candidate, put_back
@@ -177,7 +178,8 @@ class Latency:
         comparison = statistics.compare(times[0], times[1], options.margin)
         (claim,) = statistics.verdicts([comparison])
         ratio = comparison.ratio
-        text = f"{ratio.value:.3f} × the time of {before.name} ({ratio.low:.3f} to {ratio.high:.3f}): {claim}"
+        text = f"{ratio.value:.3f} × the time of {before.name} ({ratio.low:.3f} to {ratio.high:.3f}): "
+        text += claim_text(claim, smallest_found(ratio, len(times[0]), margin=options.margin))
         return Answer("bad" if claim == "slower" else "good", text)
 
     def lost(self, lost: Lost) -> Answer:

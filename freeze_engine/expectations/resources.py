@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from itertools import pairwise
 
+from freeze_engine.detectability import claim_text, detection
 from freeze_engine.expectations.finding import Finding, Outcome, why_absent
 from freeze_engine.final_figures import FinalFigures, final_figures
 from freeze_engine.trace import Interval, Latency, Step, Trace
@@ -101,11 +102,15 @@ def _judged(trace: Trace, asked: tuple[str, str], judge: Callable[[Latency, Inte
         )
     order: tuple[Outcome, ...] = ("failed", "cannot tell", "ok")
     _, worst, ratio, outcome = min(found, key=lambda entry: order.index(entry[3]))
-    message = f"It takes {_ratio(ratio)} the time of the first step on {worst.device}: {worst.verdict}."
+    message = f"It takes {_ratio(ratio)} the time of the first step on {worst.device}: {_claim(trace, worst)}."
     lines = tuple(line for entry in found for line in _lines(*entry[:3]))
     slower = _slower(trace) if outcome == "failed" else ()
     remedy = _LONGER if outcome == "cannot tell" else ""
     return Finding(*asked, outcome, message, (*lines, *slower), remedy)
+
+
+def _claim(trace: Trace, latency: Latency) -> str:
+    return claim_text(latency.verdict, detection(trace).to_first(latency))
 
 
 def _lines(figures: FinalFigures, latency: Latency, ratio: Interval) -> Iterator[str]:

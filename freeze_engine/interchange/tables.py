@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import csv
 import io
+import math
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
+from freeze_engine.detectability import Detection, detection
 from freeze_engine.metrics import StepMetrics, step_metrics
 from freeze_engine.trace import AttributeFate, Interval, Latency, Numerics, Step, Trace
 
@@ -27,10 +29,12 @@ def csv_tables(trace: Trace) -> dict[str, str]:
         a cell without a value is empty. A text that a spreadsheet would take for a formula begins with an
         apostrophe, since names and messages come from models that anybody may have made.
     """
-    metrics = step_metrics(trace)
+    metrics, found = step_metrics(trace), detection(trace)
     return {
-        "steps": _table(_step_row(trace.steps[entry.step], entry) for entry in metrics),
-        "baselines": _table({"name": one.name, **_measured(one.latency, one.numerics)} for one in trace.baselines),
+        "steps": _table(_step_row(trace.steps[entry.step], entry, found) for entry in metrics),
+        "baselines": _table(
+            {"name": one.name, **_measured(one.latency, one.numerics, found)} for one in trace.baselines
+        ),
         "attributes": _table(_attribute_row(trace, fate) for fate in trace.attributes),
     }
 
@@ -49,7 +53,7 @@ def _safe(cell: Cell) -> Cell:
     return f"'{cell}" if isinstance(cell, str) and cell.startswith(_FORMULA) else cell
 
 
-def _step_row(step: Step, metrics: StepMetrics) -> Row:
+def _step_row(step: Step, metrics: StepMetrics, found: Detection) -> Row:
     return {
         "step": step.index,
         "stage": step.stage,
@@ -65,20 +69,20 @@ def _step_row(step: Step, metrics: StepMetrics) -> Row:
         "rewrites": len(step.rewrites),
         "constant_bytes": step.constant_bytes,
         "executable": step.executable,
-        **_measured(step.latency, step.numerics),
+        **_measured(step.latency, step.numerics, found),
     }
 
 
-def _measured(latency: Iterable[Latency], numerics: Iterable[Numerics]) -> Row:
+def _measured(latency: Iterable[Latency], numerics: Iterable[Numerics], found: Detection) -> Row:
     row: Row = {}
     for one in latency:
-        row |= _latency(one)
+        row |= _latency(one, found)
     for other in numerics:
         row |= _numerics(other)
     return row
 
 
-def _latency(latency: Latency) -> Row:
+def _latency(latency: Latency, found: Detection) -> Row:
     name = f"latency_{latency.device}"
     bounds: Mapping[str, Interval | None] = {
         "median_ns": latency.median_ns,
@@ -91,8 +95,14 @@ def _latency(latency: Latency) -> Row:
         f"{name}_samples": latency.samples,
         **dict(cells),
         f"{name}_verdict": latency.verdict,
+        f"{name}_smallest_found_to_first": _finite(found.to_first(latency)),
+        f"{name}_smallest_found_to_previous": _finite(found.to_previous(latency)),
         f"{name}_notes": "; ".join(latency.notes),
     }
+
+
+def _finite(number: float) -> float | None:
+    return number if math.isfinite(number) else None
 
 
 def _interval(name: str, interval: Interval | None) -> Iterator[tuple[str, float | None]]:

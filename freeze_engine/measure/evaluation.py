@@ -14,8 +14,9 @@ from typing import Literal
 
 import numpy as np
 
+from freeze_engine.detectability import LEVEL
 from freeze_engine.measure.dependence import independent_count
-from freeze_engine.measure.statistics import LEVEL, Array, Comparison, compare, median_interval, verdicts
+from freeze_engine.measure.statistics import Array, Comparison, compare, median_interval, verdicts
 from freeze_engine.trace import Claim, Interval
 
 _FEW_ROUNDS = 12
@@ -141,7 +142,7 @@ def _doubt_notes(comparison: Comparison, family: int, margin: float) -> tuple[st
     unseen = max(ratio.high - 1, 1 - ratio.low)
     if unseen <= _NOISY:
         return ()
-    return (f"noisy: a difference of {unseen:.0%} could go unseen; stop other programs, or use fewer threads",)
+    return (f"noisy: the interval reaches {unseen:.0%} away from 1; stop other programs, or use fewer threads",)
 
 
 def _too_short_notes(rounds: int, family: int) -> tuple[str, ...]:

@@ -18,6 +18,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import torch
 
+from freeze_engine.detectability import MARGIN
 from freeze_engine.errors import MeasureError
 from freeze_engine.inputs import Inputs
 from freeze_engine.measure import statistics
@@ -48,7 +49,7 @@ class LatencyOptions:
     best_of: int = 3
     warmup_calls: int = 30
     warmup_seconds: float = 1.0
-    margin: float = 0.01
+    margin: float = MARGIN
     seed: int = 0
 
     def __post_init__(self) -> None:

@@ -30,6 +30,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from freeze_engine.detectability import LEVEL
 from freeze_engine.measure.dependence import independent_count
 from freeze_engine.trace import Claim, Interval
 
@@ -37,9 +38,6 @@ Array = npt.NDArray[np.float64]
 
 MIN_ROUNDS = 6
 """Fewer rounds admit no 95% interval: all signs agree by chance in 2 of 2**5 cases."""
-
-LEVEL = 0.05
-"""Chance of even one false claim among all that one measurement makes."""
 
 _ENOUGH = 8
 """Independent samples from which on the order statistics of the samples bound their median."""

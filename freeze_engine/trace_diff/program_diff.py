@@ -16,8 +16,8 @@ class KernelMatch:
 
     Attributes:
         before, after: their places in the programs of the first and of the second trace.
-        difference: ``same``: one kernel each, of the same name for the same nodes; ``different``: other kernels for
-            common nodes; else which trace alone has it.
+        difference: ``same``: one kernel each, of the same name for the same nodes, as far as these are known;
+            ``different``: other kernels for common nodes; else which trace alone has it.
         before_ns, after_ns: time of all of them in one run, in ns; ``None`` where there are none, or one was not timed.
         ratio: time in the second trace relative to the first; ``None`` where the two runs cannot tell them apart.
     """

@@ -100,6 +100,11 @@ var FreezerViewer = FreezerViewer || {};
     return [h("strong", null, title), " ", h("span.fv-muted", null, note)];
   }
 
+  /** What a ratio says, and where it says nothing, what would have shown. */
+  function claim(words, unseen) {
+    return unseen ? `${words} (${unseen})` : words;
+  }
+
   /** Every number measured on one pass. */
   function measured(step) {
     if (!step || !(step.latency.length || step.numerics.length)) {
@@ -107,7 +112,7 @@ var FreezerViewer = FreezerViewer || {};
       return h("p.fv-empty", null, step && !step.executable ? `${which} was not measured: its graph cannot run on its own.` : `${which} was not measured.`);
     }
     const latency = step.latency.map((entry) =>
-      cells(entry.device, `${entry.text} (${entry.interval})`, entry.previous ?? "", entry.change ?? "", entry.ratio ?? "", entry.verdict, entry.first, entry.warmup ? `${entry.warmup_time} in ${entry.warmup}` : "none", entry.samples, entry.notes.join("; ")),
+      cells(entry.device, `${entry.text} (${entry.interval})`, entry.previous ?? "", claim(entry.change ?? "", entry.change_unseen), entry.ratio ?? "", claim(entry.verdict, entry.unseen), entry.first, entry.warmup ? `${entry.warmup_time} in ${entry.warmup}` : "none", entry.samples, entry.notes.join("; ")),
     );
     return [
       latency.length ? grid(`Latency of step ${stepLabel(step)}`, ["Device", "Median (95%)", "To the pass before", "", "To the first", "", "First call", "Warm-up calls", "Samples", "Notes"], latency) : null,

@@ -49,7 +49,7 @@ var FreezerViewer = FreezerViewer || {};
       );
       return wide(
         "What paid off",
-        rows.length ? grid("", ["Pass", ratioAxis(spread), "Time against the pass before", ...(severalDevices ? ["Device"] : [])], rows) : h("p", null, "No single pass changed the latency measurably."),
+        rows.length ? grid("", ["Pass", ratioAxis(spread), "Time against the pass before", ...(severalDevices ? ["Device"] : [])], rows) : h("p", null, `No single pass changed the latency measurably${this.found.unseen ? ` (${this.found.unseen})` : ""}.`),
         whole.map((row) => this.together(row, whole.length > 1)),
         losses.map((row) => h("p", null, h("strong.fv-bad", null, "Freezing lost: "), `compiled with freezing takes ${row.text} the time of compiled without it on ${row.device}`)),
       );
@@ -57,7 +57,7 @@ var FreezerViewer = FreezerViewer || {};
 
     together(row, several) {
       const of = several ? ` (${row.method}, ${row.device})` : ` on ${row.device}`;
-      const words = row.verdict === "faster" || row.verdict === "slower" ? h(`strong.fv-verdict-${row.verdict}`, null, `measurably ${row.verdict}`) : h("strong", null, row.verdict);
+      const words = row.verdict === "faster" || row.verdict === "slower" ? h(`strong.fv-verdict-${row.verdict}`, null, `measurably ${row.verdict}`) : [h("strong", null, row.verdict), ` (${row.unseen})`];
       return h("p", null, `All passes together${of}: `, words, h("span.fv-num", null, `, ${row.text} the time of the first step`), row.notes.length ? h("span.fv-muted.fv-small", null, ` (${row.notes.join("; ")})`) : null);
     }
 
@@ -128,7 +128,7 @@ var FreezerViewer = FreezerViewer || {};
       const times = (each) => row.latency.map((one) => h("div.fv-ratio-line", null, each(one)));
       return [
         h("td", null, times((one) => ratioBar(one, spread))),
-        h("td.fv-num", null, row.latency.length ? times((one) => [one.text, h("span.fv-muted", null, row.latency.length > 1 ? ` ${one.device}` : ""), one.verdict === "no measurable difference" ? h("span.fv-muted", null, " not measurable") : null]) : h("span.fv-muted", null, "not measured")),
+        h("td.fv-num", null, row.latency.length ? times((one) => [one.text, h("span.fv-muted", null, row.latency.length > 1 ? ` ${one.device}` : ""), one.verdict === "no measurable difference" ? h("span.fv-muted", null, ` not measurable (${one.unseen})`) : null]) : h("span.fv-muted", null, "not measured")),
         h("td.fv-num", null, judged(row.with, row.close_with)),
         h("td.fv-num", null, judged(row.without, row.close_without)),
       ];

@@ -68,7 +68,7 @@ var FreezerViewer = FreezerViewer || {};
      */
     latencyVerdict(device) {
       const [before, after] = [this.before, this.after].map((step) => step?.latency.find((entry) => entry.device === device));
-      if (before?.verdict === "baseline" && after) return { verdict: after.verdict, ratio: after.ratio };
+      if (before?.verdict === "baseline" && after) return { verdict: after.verdict, ratio: after.ratio, unseen: after.unseen };
       const change = this.after.latency_changes.find((one) => one.device === device && one.since === this.before?.index);
       return change ? { verdict: change.verdict, ratio: change.ratio } : null;
     }

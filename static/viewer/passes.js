@@ -125,7 +125,7 @@ var FreezerViewer = FreezerViewer || {};
       const spread = h("span.fv-speed-spread", {
         style: { left: percent(latency.low), width: percent(Math.min(latency.high, this.scale) - latency.low) },
       });
-      return h("span.fv-speed", { title: `${latency.text} (${latency.interval}), ${latency.verdict}` }, bar, spread);
+      return h("span.fv-speed", { title: `${latency.text} (${latency.interval}), ${latency.verdict}${latency.unseen ? ` (${latency.unseen})` : ""}` }, bar, spread);
     }
 
     mark(step) {

@@ -120,7 +120,12 @@ var FreezerViewer = FreezerViewer || {};
 
   function latency(entry) {
     const ratio = entry.ratio === null ? null : `, ${entry.ratio}`;
-    return [`latency, ${entry.device}`, timed(entry), " ", verdictWords(entry.verdict, VERDICTS[entry.verdict]), h("span.fv-muted", null, ratio)];
+    return [`latency, ${entry.device}`, timed(entry), " ", verdictWords(entry.verdict, VERDICTS[entry.verdict]), unseen(entry.unseen), h("span.fv-muted", null, ratio)];
+  }
+
+  /** How large a difference had to be to be told, where none is. */
+  function unseen(words) {
+    return words ? h("span.fv-muted", null, ` (${words})`) : null;
   }
 
   function timed(entry) {
@@ -170,7 +175,7 @@ var FreezerViewer = FreezerViewer || {};
     if (!old) return null;
     const told = pair.latencyVerdict(entry.device);
     const words = told
-      ? verdictWords(told.verdict, [told.verdict, told.ratio && h("span.fv-muted", null, `, ${told.ratio}`)])
+      ? verdictWords(told.verdict, [told.verdict, unseen(told.unseen), told.ratio && h("span.fv-muted", null, `, ${told.ratio}`)])
       : h("span.fv-muted", { title: "The trace holds each pass against the first one, not these two against each other" }, "no verdict on this pair");
     return [`latency, ${entry.device}`, timed(old), " → ", timed(entry), " ", words];
   }

@@ -34,6 +34,7 @@ LAYERS = (
         "check_facts",
         "refused_inputs",
         "unmeasured",
+        "detectability",
     },
     {"final_figures", "trace_diff"},
     {"expectations", "interchange"},

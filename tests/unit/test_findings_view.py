@@ -197,6 +197,7 @@ def test_ablation_is_sorted_by_what_a_pass_saves_and_failures_come_last():
         {
             "device": "cpu",
             "verdict": "faster",
+            "unseen": None,
             "text": "0.70× (0.60–0.80)",
             "value": 0.7,
             "low": 0.6,

@@ -49,6 +49,29 @@ def test_kernels_that_are_alike_stand_beside_each_other_in_order() -> None:
     ]
 
 
+def test_kernels_out_of_a_cache_stand_beside_those_of_the_same_name() -> None:
+    """Inductor does not tell which nodes a kernel computes whose code comes out of its cache."""
+    cold = traced(CONV, RELU, CONV, COPY)
+    warm = traced(*(replace(kernel, origins=()) for kernel in (CONV, RELU, CONV, FUSED)))
+    expected = [((0,), (0,), "same"), ((1,), (1,), "same"), ((2,), (2,), "same")]
+    there, back = matches(cold, warm), matches(warm, cold)
+    assert [(match.before, match.after, match.difference) for match in there] == [
+        *expected,
+        ((3,), (), "only in the first"),
+        ((), (3,), "only in the second"),
+    ]
+    assert [(match.before, match.after, match.difference) for match in back] == [
+        *expected,
+        ((3,), (), "only in the first"),
+        ((), (3,), "only in the second"),
+    ]
+
+
+def test_kernels_of_one_name_for_other_nodes_are_not_the_same() -> None:
+    found = matches(traced(RELU), traced(replace(RELU, origins=("other",))))
+    assert [match.difference for match in found] == ["only in the first", "only in the second"]
+
+
 @pytest.mark.parametrize(
     ("before", "after", "told"),
     [

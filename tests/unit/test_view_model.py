@@ -46,7 +46,7 @@ def test_the_overview_sums_up(view):
         {
             "label": "latency, cpu",
             "value": "no measurable difference",
-            "note": "0.97× step 0 (0.93–1.01)",
+            "note": "one of 11% or more would have shown; 0.97× step 0 (0.93–1.01)",
             "tone": "plain",
             "step": None,
         },
@@ -202,8 +202,10 @@ def test_a_measured_step(view):
             "high": 82250.5,
             "ratio": "0.88× (0.84–0.92)",
             "verdict": "faster",
+            "unseen": None,
             "previous": "0.88× (0.84–0.92)",
             "change": "faster",
+            "change_unseen": None,
             "first": "900 µs",
             "warmup": 2,
             "warmup_time": "420 µs",
@@ -530,9 +532,21 @@ _TIMES = "eager → compiled with freezing (4.00–6.00 ms → 1.00–3.00 ms)"
     [
         ((0.9, 1.1), (0.4, 0.5), "5.00 ms → 2.00 ms", f"measurably faster, {_TIMES}", "good"),
         ((0.9, 1.1), (1.2, 1.3), "5.00 ms → 2.00 ms", f"measurably slower, {_TIMES}", "bad"),
-        ((0.2, 1.1), (0.1, 0.5), "no measurable difference", f"5.00 ms → 2.00 ms, {_TIMES}", "plain"),
+        (
+            (0.2, 1.1),
+            (0.1, 0.5),
+            "no measurable difference",
+            f"the rounds differ too much to show one; 5.00 ms → 2.00 ms, {_TIMES}",
+            "plain",
+        ),
         (None, (0.1, 0.5), "5.00 ms → 2.00 ms", f"measurably faster, {_TIMES}", "good"),
-        (None, (0.1, 1.5), "no measurable difference", f"5.00 ms → 2.00 ms, {_TIMES}", "plain"),
+        (
+            None,
+            (0.1, 1.5),
+            "no measurable difference",
+            f"the rounds differ too much to show one; 5.00 ms → 2.00 ms, {_TIMES}",
+            "plain",
+        ),
     ],
 )
 def test_times_end_to_end_lead_only_where_they_measurably_differ(first, last, value, note, tone) -> None:

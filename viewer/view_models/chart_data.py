@@ -143,12 +143,13 @@ def chart_data(trace: fe.Trace, duplicates: Sequence[fe.Duplicate] | None = None
 
 def _latency(trace: fe.Trace) -> tuple[Series, ...]:
     found: dict[str, Series] = {}
+    detection = fe.detection(trace)
     for step, latency in _latencies(trace):
         median = latency.median_ns
         if not _drawable(median):
             continue
         name = f"{step.method}, {latency.device}"
-        words = f"{timed_text(median)}, {latency.verdict}"
+        words = f"{timed_text(median)}, {fe.claim_text(latency.verdict, detection.to_first(latency))}"
         found.setdefault(name, Series(name)).add(step, median.value, words, (median.low, median.high))
     return tuple(found.values())
 
@@ -159,16 +160,19 @@ def _latencies(trace: fe.Trace) -> Iterator[tuple[fe.Step, fe.Latency]]:
 
 def _relative(trace: fe.Trace) -> tuple[Series, ...]:
     found: dict[_Place, Series] = {}
+    detection = fe.detection(trace)
     for step, latency in _latencies(trace):
         ratios = (
-            ("the pass before", latency.previous, latency.change),
-            ("the first", latency.ratio, latency.verdict),
+            ("the pass before", latency.previous, latency.change, detection.to_previous(latency)),
+            ("the first", latency.ratio, latency.verdict, detection.to_first(latency)),
         )
-        for what, ratio, verdict in ratios:
+        for what, ratio, verdict, smallest in ratios:
             if ratio is None or not _drawable(ratio) or verdict is None:
                 continue
             series = found.setdefault((_where(step, latency), f"to {what}"), Series(""))
-            series.add(step, ratio.value, f"{ratio_text(ratio)}, {verdict}", (ratio.low, ratio.high))
+            series.add(
+                step, ratio.value, f"{ratio_text(ratio)}, {fe.claim_text(verdict, smallest)}", (ratio.low, ratio.high)
+            )
             series.hollow.append(verdict not in ("faster", "slower"))
     return _named(found)
 

@@ -7,7 +7,6 @@ than noise, and never because one trace merely was not asked.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from functools import partial
 from typing import Any, Final
 
 import freeze_engine as fe
@@ -200,9 +199,10 @@ def _ablation(diff: fe.TraceDiff) -> Iterator[Row]:
         {(entry.stage, entry.name, device): entry for entry in trace.ablation for device in _devices(entry)}
         for trace in (diff.before, diff.after)
     )
+    detections = fe.detection(diff.before), fe.detection(diff.after)
     for (stage, name, device), one, other in joined(ours, theirs):
         differs = apart(_ratio(one, device), _ratio(other, device)) or _other_verdict(one, other)
-        cells = both(partial(_contribution, device=device), one, other)
+        cells = _contribution(one, device, detections[0]), _contribution(other, device, detections[1])
         yield row(name, cells, differs, where=f"{stage}, {device}" if device else stage)
 
 
@@ -225,7 +225,9 @@ def _other_verdict(one: fe.Contribution | None, other: fe.Contribution | None) -
     return (one.close_with, one.close_without) != (other.close_with, other.close_without)
 
 
-def _contribution(entry: fe.Contribution, device: str) -> Cell | None:
+def _contribution(entry: fe.Contribution | None, device: str, detection: fe.Detection) -> Cell | None:
+    if entry is None:
+        return None
     if entry.error is not None:
         return cell("could not be told", entry.error, "muted")
     errors = [
@@ -239,7 +241,7 @@ def _contribution(entry: fe.Contribution, device: str) -> Cell | None:
     payoff = _payoff(entry, device)
     if payoff is None:
         return cell(", ".join(errors)) if errors else None
-    found = ratio_cell(payoff.ratio, payoff.verdict)
+    found = ratio_cell(payoff.ratio, payoff.verdict, detection.of_pass(payoff))
     return found | {"note": "; ".join((found["note"], *errors))}
 
 

@@ -45,7 +45,12 @@ def _whole_rows(diff: fe.TraceDiff) -> Iterator[Row]:
     """Yields each method's last measured step against its first; across backends the first steps are other graphs."""
     for (method, device), one, other in joined(_last(diff.before), _last(diff.after)):
         differs = not diff.across_backends and _ratios_apart(one, other)
-        yield row("All passes together", both(_whole, one, other), differs, where=f"{method}, {device}")
+        yield row(
+            "All passes together",
+            (_whole(diff.before, one), _whole(diff.after, other)),
+            differs,
+            where=f"{method}, {device}",
+        )
 
 
 def _last(trace: fe.Trace) -> dict[tuple[str, str], fe.Latency]:
@@ -57,8 +62,10 @@ def _last(trace: fe.Trace) -> dict[tuple[str, str], fe.Latency]:
     }
 
 
-def _whole(latency: fe.Latency) -> Cell | None:
-    return None if latency.ratio is None else ratio_cell(latency.ratio, latency.verdict)
+def _whole(trace: fe.Trace, latency: fe.Latency | None) -> Cell | None:
+    if latency is None or latency.ratio is None:
+        return None
+    return ratio_cell(latency.ratio, latency.verdict, fe.detection(trace).to_first(latency))
 
 
 def _ratios_apart(one: fe.Latency | None, other: fe.Latency | None) -> bool:
@@ -82,7 +89,7 @@ def _pass_rows(diff: fe.TraceDiff) -> list[Row]:
             claims = [each.previous for each in (one, other) if each and each.previous and each.change in CLAIMED]
             if not claims:
                 continue
-            cells = (_pass(one, step.before), _pass(other, step.after))
+            cells = (_pass(diff.before, one, step.before), _pass(diff.after, other, step.after))
             alone = not diff.across_backends and None in (step.before, step.after)
             differs = alone or apart(one.previous if one else None, other.previous if other else None)
             where = f"{step.method}, {device}" if several else device
@@ -95,9 +102,9 @@ def _by_device(trace: fe.Trace, place: int | None) -> dict[str, fe.Latency]:
     return {} if place is None else {latency.device: latency for latency in trace.steps[place].latency}
 
 
-def _pass(latency: fe.Latency | None, place: int | None) -> Cell | None:
+def _pass(trace: fe.Trace, latency: fe.Latency | None, place: int | None) -> Cell | None:
     if place is None:
         return cell("no such pass", tone="muted")
     if latency is None or latency.previous is None or latency.change is None:
         return None
-    return ratio_cell(latency.previous, latency.change)
+    return ratio_cell(latency.previous, latency.change, fe.detection(trace).to_previous(latency))

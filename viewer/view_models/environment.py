@@ -15,6 +15,7 @@ def environment_view(trace: fe.Trace) -> dict[str, Any]:
 
     ``facts`` are notices that nearly every recording has; ``notices`` are the others, which ask for attention.
     """
+    detection = fe.detection(trace)
     where = trace.environment
     unknown = "unknown"
     return {
@@ -40,7 +41,7 @@ def environment_view(trace: fe.Trace) -> dict[str, Any]:
         "baselines": [
             {
                 "name": baseline.name,
-                "latency": latency_rows(baseline.latency),
+                "latency": latency_rows(baseline.latency, detection),
                 "numerics": numerics_rows(baseline.numerics),
             }
             for baseline in trace.baselines

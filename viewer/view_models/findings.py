@@ -16,6 +16,7 @@ from viewer.view_models.wording import (
     error_text,
     finite,
     ratio_text,
+    unseen,
 )
 
 _DUPLICATES: Final[Mapping[str, str]] = {
@@ -39,6 +40,7 @@ def findings_view(
         "whole": whole_rows(trace),
         "losses": [{"device": loss.device, **ratio_row(loss.ratio)} for loss in fe.freezing_losses(trace)],
         "payoffs": payoff_rows(metrics),
+        "unseen": unseen_change(trace),
         "errors": error_rows(trace),
         "checks": check_rows(trace),
         "memory": memory_rows(trace),
@@ -57,11 +59,22 @@ def payoff_rows(metrics: Sequence[fe.StepMetrics]) -> list[dict[str, Any]]:
     ]
 
 
+def unseen_change(trace: fe.Trace) -> str | None:
+    """Returns how large a difference of any one pass would have shown, ``None`` where none was compared."""
+    detection = fe.detection(trace)
+    found = [
+        detection.to_previous(latency) for step in trace.steps for latency in step.latency if latency.change is not None
+    ]
+    return fe.unseen_text(max(found)) if found else None
+
+
 def whole_rows(trace: fe.Trace) -> list[dict[str, Any]]:
     """Returns what all passes did together: the last measured step of each method against its first, per device.
 
-    Its ``notes`` say what stands against the figures, such as too short a run.
+    Its ``notes`` say what stands against the figures, such as too short a run; ``unseen`` what would have shown where
+    nothing is claimed.
     """
+    detection = fe.detection(trace)
     last: dict[tuple[str, str], tuple[int, fe.Latency]] = {}
     for step in trace.steps:
         for latency in step.latency:
@@ -72,6 +85,7 @@ def whole_rows(trace: fe.Trace) -> list[dict[str, Any]]:
             "device": device,
             "step": index,
             "verdict": latency.verdict,
+            "unseen": unseen(latency.verdict, detection.to_first(latency)),
             "notes": list(latency.notes),
             **ratio_row(latency.ratio),
         }
@@ -198,6 +212,7 @@ def ablation_rows(trace: fe.Trace, metrics: Sequence[fe.StepMetrics]) -> list[di
 
     ``tidied`` are passes that only removed nodes that nothing read.
     """
+    detection = fe.detection(trace)
     changing: defaultdict[str, list[int]] = defaultdict(list)
     for step in trace.steps:
         if step.changed:
@@ -210,7 +225,12 @@ def ablation_rows(trace: fe.Trace, metrics: Sequence[fe.StepMetrics]) -> list[di
             "steps": list(changing.get(entry.name, ())),
             "tidied": _tidied(changing.get(entry.name, ()), metrics),
             "latency": [
-                {"device": payoff.device, "verdict": payoff.verdict, **ratio_row(payoff.ratio)}
+                {
+                    "device": payoff.device,
+                    "verdict": payoff.verdict,
+                    "unseen": unseen(payoff.verdict, detection.of_pass(payoff)),
+                    **ratio_row(payoff.ratio),
+                }
                 for payoff in entry.latency
             ],
             "with": _error(entry.max_abs_with),

@@ -13,11 +13,17 @@ from viewer.view_models.wording import (
     interval_text,
     latency_change_text,
     ratio_text,
+    unseen,
 )
 
 
-def latency_rows(latency: tuple[fe.Latency, ...]) -> list[dict[str, Any]]:
-    """Returns one row per device; ``median``, ``low`` and ``high`` in ns are for drawing, ``None`` if unbounded."""
+def latency_rows(latency: tuple[fe.Latency, ...], detection: fe.Detection) -> list[dict[str, Any]]:
+    """Returns one row per device; ``median``, ``low`` and ``high`` in ns are for drawing, ``None`` if unbounded.
+
+    Args:
+        latency: of one step or baseline.
+        detection: of its trace. ``unseen`` and ``change_unseen`` say what would have shown where nothing is claimed.
+    """
     return [
         {
             "device": entry.device,
@@ -28,8 +34,10 @@ def latency_rows(latency: tuple[fe.Latency, ...]) -> list[dict[str, Any]]:
             "high": finite(entry.median_ns.high),
             "ratio": entry.ratio and ratio_text(entry.ratio),
             "verdict": entry.verdict,
+            "unseen": unseen(entry.verdict, detection.to_first(entry)),
             "previous": entry.previous and ratio_text(entry.previous),
             "change": entry.change,
+            "change_unseen": unseen(entry.change, detection.to_previous(entry)),
             "first": duration_text(entry.first_ns),
             "warmup": len(entry.warmup_ns),
             "warmup_time": duration_text(sum(entry.warmup_ns)) if entry.warmup_ns else None,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from typing import Any, Final, Literal
 
@@ -10,7 +11,7 @@ from viewer.view_models.absent import why_absent
 from viewer.view_models.failure import knows_constants, step_before
 from viewer.view_models.measures import first_past_tolerance
 from viewer.view_models.sides import apart
-from viewer.view_models.wording import FATES, bytes_text, duration_text, error_text, interval_text, ratio_text
+from viewer.view_models.wording import FATES, NOTHING, bytes_text, duration_text, error_text, interval_text, ratio_text
 
 FATE_ORDER: Final = tuple(FATES)
 
@@ -25,7 +26,7 @@ def overview(trace: fe.Trace, metrics: tuple[fe.StepMetrics, ...]) -> list[dict[
     if not trace.steps:
         return []
     main = trace.method_steps(ordered_methods(trace)[0])
-    latency = _end_to_end(trace.baselines) or _latency(main)
+    latency = _end_to_end(trace) or _latency(trace, main)
     latency = latency or _untimed(trace)
     return [_nodes(main, metrics), _constants(trace, main), latency, *_payoff(trace, metrics), _numerics(trace)]
 
@@ -63,34 +64,38 @@ def _constants(trace: fe.Trace, steps: tuple[fe.Step, ...]) -> dict[str, Any]:
     return _fact("constants", bytes_text(last.constant_bytes), f"in {last.method} at the end")
 
 
-def _end_to_end(baselines: tuple[fe.Baseline, ...]) -> dict[str, Any] | None:
+def _end_to_end(trace: fe.Trace) -> dict[str, Any] | None:
     """Returns the times of the model as it was and as Inductor leaves it: its last steps run only compiled.
 
     What is told of the two leads, and the times only where they measurably differ: else they are a note.
     """
-    known = {baseline.name: baseline.latency[0] for baseline in baselines if baseline.latency}
+    known = {baseline.name: baseline.latency[0] for baseline in trace.baselines if baseline.latency}
     before, after = known.get("eager"), known.get("compiled with freezing")
     if before is None or after is None:
         return None
-    label, claim = f"latency, {after.device}", _claim(before, after)
+    label, (claim, smallest) = f"latency, {after.device}", _claim(trace, before, after)
     times = f"{duration_text(before.median_ns.value)} → {duration_text(after.median_ns.value)}"
     intervals = " → ".join(interval_text(one.median_ns) for one in (before, after))
     both = f"eager → compiled with freezing ({intervals})"
     if claim not in ("faster", "slower"):
-        return _fact(label, "no measurable difference", f"{times}, {both}")
+        return _fact(label, NOTHING, f"{fe.unseen_text(smallest)}; {times}, {both}")
     return _fact(label, times, f"measurably {claim}, {both}", "good" if claim == "faster" else "bad")
 
 
-def _claim(before: fe.Latency, after: fe.Latency) -> str:
+def _claim(trace: fe.Trace, before: fe.Latency, after: fe.Latency) -> tuple[str, float]:
     """Returns what two times say, as `freeze_engine.freezing_losses` does it: both are known against the first step.
 
-    They were taken in the same rounds, so a change of the machine's pace is in neither.
+    They were taken in the same rounds, so a change of the machine's pace is in neither. The second is the smallest
+    difference that would have been found.
     """
     if before.verdict == "baseline":
-        return after.verdict
-    if before.ratio is None or after.ratio is None or not apart(before.ratio, after.ratio):
-        return "no measurable difference"
-    return "faster" if after.ratio.value < before.ratio.value else "slower"
+        return after.verdict, fe.detection(trace).to_first(after)
+    if before.ratio is None or after.ratio is None:
+        return NOTHING, math.inf
+    smallest = fe.smallest_apart(before.ratio, after.ratio)
+    if not apart(before.ratio, after.ratio):
+        return NOTHING, smallest
+    return "faster" if after.ratio.value < before.ratio.value else "slower", smallest
 
 
 def _untimed(trace: fe.Trace) -> dict[str, Any]:
@@ -102,7 +107,7 @@ def _absent_tone(trace: fe.Trace, kind: Literal["latency", "numerics"]) -> str:
     return "warn" if found is not None and kind in found.kinds else "muted"
 
 
-def _latency(steps: tuple[fe.Step, ...]) -> dict[str, Any] | None:
+def _latency(trace: fe.Trace, steps: tuple[fe.Step, ...]) -> dict[str, Any] | None:
     measured = [latency for step in steps for latency in step.latency[:1]]
     if not measured:
         return None
@@ -112,7 +117,7 @@ def _latency(steps: tuple[fe.Step, ...]) -> dict[str, Any] | None:
     label, ratio = f"latency, {last.device}", last.ratio
     note = f"{ratio.value:.2f}× step {steps[0].index} ({ratio.low:.2f}–{ratio.high:.2f})"
     if last.verdict not in ("faster", "slower"):
-        return _fact(label, "no measurable difference", note)
+        return _fact(label, NOTHING, f"{fe.unseen_text(fe.detection(trace).to_first(last))}; {note}")
     return _fact(label, f"measurably {last.verdict}", note, "good" if last.verdict == "faster" else "bad")
 
 

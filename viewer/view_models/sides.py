@@ -29,12 +29,18 @@ def cell(text: str, note: str = "", tone: Tone = "plain", details: Sequence[str]
     return {"text": text, "note": note, "tone": tone, "details": list(details), "ratio": None}
 
 
-def ratio_cell(ratio: fe.Interval, verdict: str) -> Cell:
-    """Returns a time ratio of one trace, with its interval and what was claimed of it."""
+def ratio_cell(ratio: fe.Interval, verdict: str, smallest: float) -> Cell:
+    """Returns a time ratio of one trace, with its interval and what was claimed of it.
+
+    Args:
+        ratio: the ratio.
+        verdict: what it claims.
+        smallest: the smallest difference that would have been found.
+    """
     found = ratio_row(ratio)
     claimed = verdict in ("faster", "slower")
     tone: Tone = "good" if verdict == "faster" else "bad" if verdict == "slower" else "muted"
-    note = f"measurably {verdict}" if claimed else verdict
+    note = f"measurably {verdict}" if claimed else fe.claim_text(verdict, smallest)
     return cell(found["text"], note, tone) | {"ratio": found | {"verdict": verdict}}
 
 

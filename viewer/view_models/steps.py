@@ -30,6 +30,7 @@ class StepRows:
         self._alias_places: dict[fe.AliasAnalysis, int] = {}
         self._code_places: dict[str, int] = {}
         self._trace, self._metrics = trace, metrics
+        self._detection = fe.detection(trace)
         self._weighed = knows_constants(trace)
         self._notices = defaultdict(list)
         for notice in warning_notices(trace):
@@ -65,7 +66,7 @@ class StepRows:
             "modified": metrics.changed,
             "tidied": metrics.only_tidied,
             "duration": None if step.duration_ns is None else duration_text(step.duration_ns),
-            "latency": latency_rows(step.latency),
+            "latency": latency_rows(step.latency, self._detection),
             "latency_changes": [latency_change_row(change) for change in metrics.latency_changes],
             "numerics": numerics_rows(step.numerics),
             "past_tolerance": list(metrics.past_tolerance),

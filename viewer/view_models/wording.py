@@ -59,6 +59,9 @@ STAGES: Final[Mapping[str, Mapping[str, str]]] = {
 }
 """The stages of each backend in their order, and what each does."""
 
+NOTHING: Final = "no measurable difference"
+"""What a time ratio says that claims nothing."""
+
 _BYTE_UNITS: Final = ("B", "KiB", "MiB", "GiB", "TiB")
 _TIME_UNITS: Final = (("s", 1e9), ("ms", 1e6), ("µs", 1e3), ("ns", 1.0))
 
@@ -102,6 +105,16 @@ def timed_text(interval: fe.Interval) -> str:
 def ratio_text(ratio: fe.Interval) -> str:
     """Returns a time ratio with its interval (``0.81× (0.78–0.84)``)."""
     return f"{ratio.value:.2f}× ({ratio.low:.2f}–{ratio.high:.2f})"
+
+
+def unseen(claim: str | None, smallest: float) -> str | None:
+    """Returns what would have shown where a ratio claims nothing, ``None`` where it claims something.
+
+    Args:
+        claim: what the ratio says.
+        smallest: the smallest difference that would have been found (`freeze_engine.Detection`).
+    """
+    return fe.unseen_text(smallest) if claim == NOTHING else None
 
 
 def latency_change_text(ratio: fe.Interval, since: int, device: str) -> str:
