@@ -8,7 +8,7 @@ from collections.abc import Callable
 import numpy as np
 import numpy.typing as npt
 
-from freeze_engine.detectability import MARGIN, smallest_found
+from freeze_engine.detectability import MARGIN, bounds_known, smallest_found
 from freeze_engine.measure.statistics import compare, median_interval, verdicts
 
 Array = npt.NDArray[np.float64]
@@ -48,13 +48,14 @@ def noisy_rounds(random: np.random.Generator, rounds: int, speeds: tuple[float, 
 
 
 def median_coverage(count: int, correlation: float, repetitions: int, shocks: str = "normal") -> float:
-    """Returns the share of intervals of a median that hold the median of the series without end."""
+    """Returns the share of intervals of a median, of those that are shown, that hold that of the series without end."""
     random = np.random.default_rng(count)
-    hits = 0
+    hits = shown = 0
     for _ in range(repetitions):
         found = median_interval(np.exp(_NOISE * autoregressive(random, count, correlation, shocks)))
-        hits += found.low <= 1 <= found.high
-    return hits / repetitions
+        shown += bounds_known(found)
+        hits += bounds_known(found) and found.low <= 1 <= found.high
+    return hits / shown
 
 
 def ratio_coverage(count: int, correlation: float, repetitions: int, speed: float = 1.05) -> float:

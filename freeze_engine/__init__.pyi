@@ -26,6 +26,7 @@ from .check_facts import (
 from .detectability import (
     Detection as Detection,
     below_text as below_text,
+    bounds_known as bounds_known,
     claim_text as claim_text,
     detection as detection,
     smallest_apart as smallest_apart,

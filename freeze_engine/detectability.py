@@ -119,6 +119,15 @@ def smallest_found(ratio: Interval, rounds: int, comparisons: int = 1, margin: f
     return _relative(math.log1p(margin) + reach * quantile(share) / quantile((rank + 1) / (rounds + 1)))
 
 
+def bounds_known(interval: Interval) -> bool:
+    """Returns whether the interval of a time says anything: it reaches no further than to a third and to threefold.
+
+    Args:
+        interval: of a time; that of a ratio always says something.
+    """
+    return 3 * interval.low >= interval.value and interval.high <= 3 * interval.value
+
+
 def smallest_apart(one: Interval, other: Interval) -> float:
     """Returns the smallest relative difference at which two intervals would have had nothing in common.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from itertools import pairwise
 
-from freeze_engine.detectability import claim_text, detection
+from freeze_engine.detectability import bounds_known, claim_text, detection
 from freeze_engine.expectations.finding import Finding, Outcome, why_absent
 from freeze_engine.final_figures import FinalFigures, final_figures
 from freeze_engine.trace import Interval, Latency, Step, Trace
@@ -115,7 +115,8 @@ def _claim(trace: Trace, latency: Latency) -> str:
 
 def _lines(figures: FinalFigures, latency: Latency, ratio: Interval) -> Iterator[str]:
     median = latency.median_ns
-    times = f"{median.value / 1e6:.3g} ms ({median.low / 1e6:.3g}–{median.high / 1e6:.3g})"
+    bounds = f"{median.low / 1e6:.3g}–{median.high / 1e6:.3g}" if bounds_known(median) else "interval unknown"
+    times = f"{median.value / 1e6:.3g} ms ({bounds})"
     yield f"{figures.name} on {latency.device}: {_ratio(ratio)}, {times}"
     yield from (f"  {note}" for note in latency.notes)
 

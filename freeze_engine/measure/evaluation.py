@@ -14,8 +14,7 @@ from typing import Literal
 
 import numpy as np
 
-from freeze_engine.detectability import LEVEL
-from freeze_engine.measure.dependence import independent_count
+from freeze_engine.detectability import LEVEL, bounds_known
 from freeze_engine.measure.statistics import Array, Comparison, compare, median_interval, verdicts
 from freeze_engine.trace import Claim, Interval
 
@@ -125,11 +124,8 @@ def _dependence_notes(column: Array, median: Interval) -> tuple[str, ...]:
     """Explains an interval that is wider than the samples lie apart."""
     if median.low >= np.min(column) or median.high / median.low <= 1 + _NOISY:
         return ()
-    worth = max(1, round(independent_count(column)))
-    return (
-        f"each sample may follow the one before it: {len(column)} are counted as {worth} independent "
-        f"{'one' if worth == 1 else 'ones'}, so the time's interval is wide; give more time",
-    )
+    what = "is wide" if bounds_known(median) else "is unknown"
+    return (f"the time's interval {what}: of {len(column)} samples, each may follow the one before it; give more time",)
 
 
 def _doubt_notes(comparison: Comparison, family: int, margin: float) -> tuple[str, ...]:

@@ -46,6 +46,7 @@ _STUDENT = (12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306)
 """Quantiles of Student's t distribution at 97.5%, for 1, 2, … degrees of freedom."""
 
 _LEAST_FREEDOM = 0.05
+_FAR = 50
 _WIDEST = math.log(1000)
 
 
@@ -191,8 +192,11 @@ def _student_width(samples: Array, independent: float) -> float:
     """Returns half the width of the interval for the logarithm of the median.
 
     The variance within a stretch of a dependent series is smaller than that of the whole series: by the part that the
-    mean of the stretch has, ``1 / independent``.
+    mean of the stretch has, ``1 / independent``. Where few independent samples are left, that part is itself uncertain;
+    so it counts for no more than it does at a correlation of 0.9, where 1 + 50 / n standard deviations hold the median
+    in at least 94% of the series of n samples (by simulation, for normal shocks and for heavy tails).
     """
     freedom = max(independent - 1, _LEAST_FREEDOM)
     quantile = float(np.interp(freedom, range(1, len(_STUDENT) + 1), _STUDENT))
-    return min(quantile * float(np.std(np.log(samples), ddof=1)) / math.sqrt(freedom), _WIDEST)
+    factor = min(quantile / math.sqrt(freedom), 1 + _FAR / len(samples))
+    return min(factor * float(np.std(np.log(samples), ddof=1)), _WIDEST)

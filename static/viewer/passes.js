@@ -119,10 +119,10 @@ var FreezerViewer = FreezerViewer || {};
     speed(step) {
       const [latency] = step.latency;
       if (!this.scale) return null;
-      if (!latency || latency.high === null) return h("span.fv-speed");
+      if (!latency || latency.median === null) return h("span.fv-speed");
       const percent = (ns) => `${Math.min(100, (100 * ns) / this.scale)}%`;
       const bar = h("span.fv-speed-bar", { class: `fv-${latency.verdict}`, style: { width: percent(latency.median) } });
-      const spread = h("span.fv-speed-spread", {
+      const spread = latency.high === null ? null : h("span.fv-speed-spread", {
         style: { left: percent(latency.low), width: percent(Math.min(latency.high, this.scale) - latency.low) },
       });
       return h("span.fv-speed", { title: `${latency.text} (${latency.interval}), ${latency.verdict}${latency.unseen ? ` (${latency.unseen})` : ""}` }, bar, spread);

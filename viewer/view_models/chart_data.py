@@ -150,8 +150,13 @@ def _latency(trace: fe.Trace) -> tuple[Series, ...]:
             continue
         name = f"{step.method}, {latency.device}"
         words = f"{timed_text(median)}, {fe.claim_text(latency.verdict, detection.to_first(latency))}"
-        found.setdefault(name, Series(name)).add(step, median.value, words, (median.low, median.high))
+        found.setdefault(name, Series(name)).add(step, median.value, words, _bounds(median))
     return tuple(found.values())
+
+
+def _bounds(median: fe.Interval) -> tuple[float, float]:
+    """Returns the ends of what is drawn around a time: nothing, where its interval is unknown."""
+    return (median.low, median.high) if fe.bounds_known(median) else (median.value, median.value)
 
 
 def _latencies(trace: fe.Trace) -> Iterator[tuple[fe.Step, fe.Latency]]:

@@ -18,7 +18,7 @@ from viewer.view_models.wording import (
 
 
 def latency_rows(latency: tuple[fe.Latency, ...], detection: fe.Detection) -> list[dict[str, Any]]:
-    """Returns one row per device; ``median``, ``low`` and ``high`` in ns are for drawing, ``None`` if unbounded.
+    """Returns one row per device; ``median``, ``low`` and ``high`` in ns are for drawing, ``None`` if unknown.
 
     Args:
         latency: of one step or baseline.
@@ -30,8 +30,8 @@ def latency_rows(latency: tuple[fe.Latency, ...], detection: fe.Detection) -> li
             "text": duration_text(entry.median_ns.value),
             "interval": interval_text(entry.median_ns),
             "median": finite(entry.median_ns.value),
-            "low": finite(entry.median_ns.low),
-            "high": finite(entry.median_ns.high),
+            "low": _bound(entry.median_ns, entry.median_ns.low),
+            "high": _bound(entry.median_ns, entry.median_ns.high),
             "ratio": entry.ratio and ratio_text(entry.ratio),
             "verdict": entry.verdict,
             "unseen": unseen(entry.verdict, detection.to_first(entry)),
@@ -46,6 +46,10 @@ def latency_rows(latency: tuple[fe.Latency, ...], detection: fe.Detection) -> li
         }
         for entry in latency
     ]
+
+
+def _bound(interval: fe.Interval, bound: float) -> float | None:
+    return finite(bound) if fe.bounds_known(interval) else None
 
 
 def latency_change_row(change: fe.LatencyChange) -> dict[str, Any]:

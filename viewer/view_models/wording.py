@@ -87,13 +87,10 @@ def duration_text(duration_ns: float) -> str:
 
 
 def interval_text(interval: fe.Interval) -> str:
-    """Returns the bounds of an interval of nanoseconds, in the unit of its value (``4.1–4.4 ms``).
-
-    A bound that this unit would turn into a row of digits, or into nothing, has both in their own (``278 µs–522 ms``).
-    """
+    """Returns the bounds of a time's interval, in the unit of its value (``4.1–4.4 ms``), or that they are unknown."""
+    if not fe.bounds_known(interval):
+        return "interval unknown"
     unit, scale = _time_unit(interval.value)
-    if interval.high >= 1e4 * scale or 0 < interval.low < 0.01 * scale:
-        return f"{duration_text(interval.low)}–{duration_text(interval.high)}"
     return f"{_three_digits(interval.low / scale)}–{_three_digits(interval.high / scale)} {unit}"
 
 
