@@ -9,6 +9,7 @@ import torch
 import torch.nn.functional as F  # noqa: N812
 from torch import nn
 
+import freeze_engine as fe
 from freeze_engine.backends.torchscript.folds import rewrites
 from freeze_engine.backends.torchscript.near_misses import near_misses
 from freeze_engine.trace import NearMiss
@@ -82,6 +83,57 @@ class Beside(Layers):
 class AddApart(Layers):
     def forward(self, x):
         return self.conv(x).contiguous() + self.channels
+
+
+class PooledMaxima(Layers):
+    def forward(self, x):
+        return self.norm(F.max_pool2d(self.conv(x), 3, stride=1, padding=1))
+
+
+class PooledMaximaAsAdvised(Layers):
+    def forward(self, x):
+        return F.max_pool2d(self.norm(self.conv(x)), 3, stride=1, padding=1)
+
+
+class PooledAverages(Layers):
+    def forward(self, x):
+        return self.norm(F.avg_pool2d(self.conv(x), 3, stride=2, ceil_mode=True))
+
+
+class PooledAveragesAsAdvised(Layers):
+    def forward(self, x):
+        return F.avg_pool2d(self.norm(self.conv(x)), 3, stride=2, ceil_mode=True)
+
+
+class PooledToOne(Layers):
+    def forward(self, x):
+        return self.norm(F.adaptive_avg_pool2d(self.conv(x), 1))
+
+
+class PooledToOneAsAdvised(Layers):
+    def forward(self, x):
+        return F.adaptive_avg_pool2d(self.norm(self.conv(x)), 1)
+
+
+class PooledTurned(PooledMaxima):
+    """A scale is negative: the largest value becomes the least."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        with torch.no_grad():
+            self.norm.weight[0] = -1.0
+
+
+class PooledPadded(Layers):
+    """What is averaged holds zeros, which the batch norm would shift."""
+
+    def forward(self, x):
+        return self.norm(F.avg_pool2d(self.conv(x), 3, stride=1, padding=1))
+
+
+class PooledDivided(Layers):
+    def forward(self, x):
+        return self.norm(F.avg_pool2d(self.conv(x), 2, divisor_override=3))
 
 
 class AddBeside(Layers):
@@ -181,6 +233,8 @@ ADVISED = [
     pytest.param(Contiguous, Beside, "conv_bn", "in_between", IMAGE, id="contiguous"),
     pytest.param(To, Beside, "conv_bn", "in_between", IMAGE, id="to"),
     pytest.param(ContiguousTwice, Beside, "conv_bn", "in_between", IMAGE, id="two between"),
+    pytest.param(PooledAverages, PooledAveragesAsAdvised, "conv_bn", "in_between", IMAGE, id="averages between"),
+    pytest.param(PooledToOne, PooledToOneAsAdvised, "conv_bn", "in_between", IMAGE, id="one average between"),
     pytest.param(AddApart, AddBeside, "conv_add", "in_between", IMAGE, id="add"),
     pytest.param(LinearApart, LinearBeside, "linear_bn", "in_between", ROW, id="linear"),
     pytest.param(Instance, InstanceAsAdvised, "conv_bn", "unsupported_op", IMAGE, id="instance norm with statistics"),
@@ -215,6 +269,20 @@ def test_the_advice_takes_the_operation_away_and_keeps_the_outputs(
     torch.testing.assert_close(better(x), module(x))
 
 
+def test_a_batch_norm_after_maxima_comes_before_them_where_it_keeps_their_order() -> None:
+    def near(module: nn.Module) -> tuple[NearMiss, ...]:
+        return fe.record(module, IMAGE, measure=None).trace.near_misses
+
+    (miss,) = near(PooledMaxima())
+    assert (miss.kind, miss.reason) == ("conv_bn", "in_between")
+    assert miss.advice.startswith("Put aten::max_pool2d after the batch norm")
+    assert near(PooledMaximaAsAdvised()) == ()
+    assert "conv_bn" in folded(freeze(PooledMaximaAsAdvised()))
+    torch.testing.assert_close(PooledMaximaAsAdvised()(IMAGE), PooledMaxima()(IMAGE))
+    (turned,) = near(PooledTurned())
+    assert (turned.reason, turned.advice) == ("activation_between", "")
+
+
 def test_a_traced_difference_is_an_operator_of_its_own() -> None:
     (miss,) = missed(freeze(Reversed(), IMAGE))
     assert (miss.kind, miss.reason) == ("conv_add", "unsupported_op")
@@ -245,6 +313,8 @@ class BeforePadded(Layers):
     ("module", "reason", "others"),
     [
         (Activated(), "activation_between", "1 more node "),
+        (PooledPadded(), "activation_between", ""),
+        (PooledDivided(), "activation_between", ""),
         (Grouped(), "own_statistics", "2 more nodes "),
         (InstanceStatistics(), "own_statistics", ""),
         (BeforePadded(), "before_padded_conv", ""),

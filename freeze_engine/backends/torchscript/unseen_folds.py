@@ -37,7 +37,7 @@ from freeze_engine.backends.torchscript.use_def import (
     UseDef,
     is_convolution,
 )
-from freeze_engine.trace import Node
+from freeze_engine.trace import Constant, Node
 
 #: Reasons that only another architecture takes away: one line of each is enough.
 ONE_LINE: Final = frozenset({"own_statistics", "activation_between", "before_padded_conv"})
@@ -49,9 +49,12 @@ _ACTIVATIONS = frozenset(
         *("relu", "relu6", "leaky_relu", "elu", "selu", "celu", "gelu", "silu", "mish", "prelu", "sigmoid", "tanh"),
         *("hardtanh", "hardswish", "hardsigmoid", "softplus", "softsign", "clamp", "max_pool1d", "max_pool2d"),
         *("max_pool3d", "avg_pool1d", "avg_pool2d", "avg_pool3d"),
+        *("adaptive_avg_pool1d", "adaptive_avg_pool2d", "adaptive_avg_pool3d"),
     )
     for suffix in ("", "_")
 )
+_AVERAGES: Final = frozenset(f"aten::{kind}_pool{n}d" for kind in ("avg", "adaptive_avg") for n in (1, 2, 3))
+_MAXIMA: Final = frozenset(f"aten::max_pool{n}d" for n in (1, 2, 3))
 _GROUP_NORM: Final = "aten::group_norm"
 _INSTANCE_NORM: Final = "aten::instance_norm"
 _RSUB: Final = "aten::rsub"
@@ -66,7 +69,7 @@ def unseen_conv_batch_norms(graph: UseDef) -> Iterator[Found]:
     named = set()
     for candidate in _after_activation(graph, CONV_LIKE):
         named.add(candidate.node.id)
-        yield found("conv_bn", candidate, _activation(graph, candidate))
+        yield found("conv_bn", candidate, _after(graph, candidate, batch_norm_obstacles(graph, candidate)))
     for candidate in beside(graph, frozenset({_GROUP_NORM, _INSTANCE_NORM}), CONV_LIKE, (0,)):
         yield found("conv_bn", candidate, _own_statistics(graph, candidate))
     yield from (each for each in _before_convs(graph) if each.node.id not in named)
@@ -78,7 +81,7 @@ def unseen_linear_batch_norms(graph: UseDef) -> Iterator[Found]:
     for candidate in _apart(graph, frozenset({BATCH_NORM}), linears):
         yield found("linear_bn", candidate, _between(graph, candidate, linear_batch_norm_obstacles(graph, candidate)))
     for candidate in _after_activation(graph, linears):
-        yield found("linear_bn", candidate, _activation(graph, candidate))
+        yield found("linear_bn", candidate, _after(graph, candidate, linear_batch_norm_obstacles(graph, candidate)))
 
 
 def unseen_adds(graph: UseDef) -> Iterator[Found]:
@@ -159,8 +162,41 @@ def _after_activation(graph: UseDef, neighbours: frozenset[str]) -> Iterator[Can
             yield Candidate(candidate.node, before, 0)
 
 
-def _activation(graph: UseDef, candidate: Candidate) -> Iterator[Obstacle]:
+def _after(graph: UseDef, candidate: Candidate, others: Iterator[Obstacle]) -> Iterator[Obstacle]:
     between = graph.definers[candidate.node.inputs[0]]
+    if not _may_come_after(graph, between, candidate.node):
+        yield from _activation(between, candidate)
+        return
+    yield Obstacle(
+        "in_between",
+        f"{between.op} (%{between.id}) stands between {candidate.neighbour.op} and {candidate.node.op}; torch folds "
+        "what directly follows only.",
+        f"Put {between.op} after the batch norm: the outputs are the same, since "
+        + ("every weight of the batch norm is positive." if between.op in _MAXIMA else "it takes averages."),
+    )
+    # A check of the pooling's shape goes with the batch norm; any other reader would see other values.
+    is_read = bool(graph.readers_apart(candidate.node.inputs[0], candidate.node))
+    yield from (each for each in others if is_read or each.reason != "several_uses")
+    yield from several_uses(graph, Candidate(between, candidate.neighbour, 0))
+
+
+def _may_come_after(graph: UseDef, pool: Node, norm: Node) -> bool:
+    """Whether a pooling and the batch norm after it can change places without changing the outputs."""
+    if norm.op != BATCH_NORM or graph.flag(norm.inputs[5]) is not False:
+        return False
+    if pool.op in _MAXIMA:
+        return graph.is_none(norm.inputs[1]) or _is_positive(graph.constant(norm.inputs[1]))
+    if pool.op not in _AVERAGES or "adaptive" in pool.op:
+        return pool.op in _AVERAGES
+    divisors = pool.inputs[6:]
+    return _is_zero(graph, pool.inputs[3]) and all(graph.is_none(name) for name in divisors)
+
+
+def _is_positive(weight: Constant | None) -> bool:
+    return weight is not None and weight.minimum is not None and weight.minimum > 0 and not weight.nonfinite
+
+
+def _activation(between: Node, candidate: Candidate) -> Iterator[Obstacle]:
     yield Obstacle(
         "activation_between",
         f"{between.op} (%{between.id}) stands between {candidate.neighbour.op} and the batch norm, and does not only "
@@ -217,7 +253,11 @@ def _before_conv(graph: UseDef, conv: Node) -> Obstacle:
 
 
 def _is_unpadded(graph: UseDef, conv: Node) -> bool:
-    definer = graph.definers.get(conv.inputs[4])
+    return _is_zero(graph, conv.inputs[4])
+
+
+def _is_zero(graph: UseDef, padding: str) -> bool:
+    definer = graph.definers.get(padding)
     text = (definer.attribute("value") or "") if definer is not None and definer.op == "prim::Constant" else ""
     return bool(text) and set(text) <= set("[0, ]")
 
