@@ -1,1 +1,1 @@
-"""What the README's figures come from; ``python -m benchmarks`` prints them all."""
+"""The measurements behind docs/benchmarks.md; ``python -m benchmarks`` runs the quick ones."""

@@ -1,4 +1,4 @@
-"""Prints every figure that the README shows, in one run: ``python -m benchmarks``."""
+"""Prints the first figures of docs/benchmarks.md, in one run: ``python -m benchmarks``."""
 
 from __future__ import annotations
 

@@ -161,9 +161,10 @@ def test_one_compile_is_held_against_others(ran: Ran) -> None:
     assert followed == "eager follows:    True\ncompiled follows: False\n"
 
 
-def test_the_readme_runs_in_a_notebook(tmp_path: Path) -> None:
-    readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    blocks = re.findall(r"^```i?python\n(.*?)^```$", readme, re.DOTALL | re.MULTILINE)
+@pytest.mark.parametrize("page", ["README.md", "docs/guide.md"])
+def test_the_readme_and_the_guide_run_in_a_notebook(page: str, tmp_path: Path) -> None:
+    text = (ROOT / page).read_text(encoding="utf-8")
+    blocks = re.findall(r"^```i?python\n(.*?)^```$", text, re.DOTALL | re.MULTILINE)
     cells = [nbformat.v4.new_code_cell(block) for block in (*blocks, "print(view)")]
     ran = execute(nbformat.v4.new_notebook(cells=cells), tmp_path)
     assert text_of(ran.cells[-1]) == "<View of Sequential, step 3>\n"

@@ -20,7 +20,7 @@ def sources() -> list[Path]:
 
 
 def documents() -> list[Path]:
-    return [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").glob("*.md"))]
+    return [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").rglob("*.md"))]
 
 
 def module_file(parts: list[str]) -> Path | None:
