@@ -1,7 +1,8 @@
 """What a freeze holds more than once: equal constants in storages of their own, and weights that were one before.
 
 Attributes that share memory (tied weights) stay shared as constants, until a step writes one of them anew: a fold gives
-each convolution its own weights. And what was equal from the start, in two attributes, is kept twice.
+each convolution its own weights. And what was equal from the start, in two attributes, is kept twice, until a step
+pools equal constants or folds them into others.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
+from math import prod
 from typing import Literal
 
 from freeze_engine.trace import Constant, GraphSnapshot, Node, Rewrite, Step, Trace
@@ -21,12 +23,13 @@ class Duplicate:
     Attributes:
         step: index of the step that brought it about.
         method: the step's method.
-        kind: ``equal`` for attributes that were equal in different memory before they were inlined, ``copied`` where a
-            step made equal copies of a constant, ``split`` where several nodes read one constant before the step, and
-            different ones after it.
-        names: the constants after the step that are the same, or were.
+        kind: ``equal`` for equal values in memory of their own, such as attributes that were equal before they were
+            inlined; ``copied`` where a step made equal copies of a constant; ``split`` where several nodes read one
+            constant before the step, and different ones after it.
+        names: the constants that are the same, or were, in the last graph that holds more than one.
         attributes: paths of the attributes whose values they hold, as far as the trace tells.
-        nbytes: how much more is held than for one of them.
+        nbytes: how much more that graph holds than for one of them.
+        until: index of the step after which it was held once or not at all; ``None`` where it is held to the end.
     """
 
     step: int
@@ -35,10 +38,11 @@ class Duplicate:
     names: tuple[str, ...]
     attributes: tuple[str, ...]
     nbytes: int
+    until: int | None = None
 
 
 def duplicates(trace: Trace) -> tuple[Duplicate, ...]:
-    """Finds what is held more than once, and since which step.
+    """Finds what is held more than once, since which step, and until which.
 
     Args:
         trace: the recording; constants whose contents are unknown cannot be told equal.
@@ -47,17 +51,11 @@ def duplicates(trace: Trace) -> tuple[Duplicate, ...]:
         By step, and within one step the largest first.
     """
     paths = _paths(trace)
-    latest: dict[str, _Indexed] = {}
-    found = []
+    methods = {method: _Method() for method in trace.methods}
     for step in trace.steps:
-        before = latest.get(step.method)
-        if before is not None and before.graph is step.graph:
-            continue
-        after = latest[step.method] = _indexed(step.graph)
-        if before is not None:
-            of_step = (*_equal(before, after, step, paths), *_split(before, after, step, paths))
-            found += sorted(of_step, key=lambda duplicate: (-duplicate.nbytes, duplicate.names))
-    return tuple(found)
+        methods[step.method].add(step)
+    found = [each.duplicate(paths) for method in methods.values() for each in method.found]
+    return tuple(sorted(found, key=lambda each: (each.step, -each.nbytes, each.names)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,22 +79,105 @@ _Held = dict[tuple[object, ...], dict[str, list[Node]]]
 _Paths = dict[tuple[str, str], tuple[str, ...]]
 """``(method, value)`` -> paths of the attributes that the constant holds; no method for names that are paths."""
 
+_Moved = Mapping[str, Collection[str]]
+"""Names of constants -> those of as many elements that their readers read after a step."""
 
-def _equal(before: _Indexed, after: _Indexed, step: Step, paths: _Paths) -> Iterator[Duplicate]:
-    old, new = before.constants, after.constants
-    fresh = {_content(node) for name, node in new.items() if old.get(name) is not node and _is_known(node)}
-    before_it, after_it = _held(old, fresh), _held(new, fresh)
-    for content, storages in after_it.items():
-        known = before_it.get(content, {})
-        if len(storages) < 2 or len(storages) <= len(known):
-            continue
-        nodes = [node for each in storages.values() for node in each]
-        extra = len(storages) - max(1, len(known))
-        kind: Literal["copied", "equal"] = "copied" if known else "equal"
-        yield _duplicate(step, kind, nodes, extra * _nbytes(nodes[0]), paths)
+_Kind = Literal["equal", "copied", "split"]
 
 
-def _split(before: _Indexed, after: _Indexed, step: Step, paths: _Paths) -> Iterator[Duplicate]:
+@dataclass(slots=True)
+class _Found:
+    """A duplicate whose constants are followed from step to step.
+
+    Attributes:
+        step: the step that brought it about.
+        kind: as in `Duplicate`.
+        nodes: its constants, as they are now, or were before it ended.
+        first: how many storages were there before, at least one.
+        extra: how many more there are.
+        until: index of the step that ended it.
+    """
+
+    step: Step
+    kind: _Kind
+    nodes: list[Node]
+    first: int
+    extra: int
+    until: int | None = None
+
+    def follow(self, step: Step, after: _Indexed, moved: _Moved) -> None:
+        """Follows the constants over a step.
+
+        Args:
+            step: a later step.
+            after: the graph after it.
+            moved: what stands for which constant after it.
+        """
+        names = [node.outputs[0].name for node in self.nodes]
+        names = [now for name in names for now in ((name,) if name in after.constants else moved.get(name, ()))]
+        nodes = [after.constants[name] for name in dict.fromkeys(names)]
+        if self.kind != "split":
+            held = _held(after.constants, {_content(node) for node in nodes if _is_known(node)})
+            nodes = [node for each in max(held.values(), key=len, default={}).values() for node in each]
+        extra = min(self.extra, len({_storage(node) for node in nodes}) - self.first)
+        if extra > 0:
+            self.nodes, self.extra = nodes, extra
+        else:
+            self.until = step.index
+
+    def duplicate(self, paths: _Paths) -> Duplicate:
+        """Returns it in the end."""
+        method = self.step.method
+        names = tuple(dict.fromkeys(node.outputs[0].name for node in self.nodes))
+        attributes = {path for name in names for place in (method, "") for path in paths.get((place, name), ())}
+        nbytes = self.extra * _constant(self.nodes[0]).nbytes
+        return Duplicate(self.step.index, method, self.kind, names, tuple(sorted(attributes)), nbytes, self.until)
+
+
+class _Method:
+    """The duplicates of one method, step after step."""
+
+    def __init__(self) -> None:
+        self.found: list[_Found] = []
+        self._latest: _Indexed | None = None
+
+    def add(self, step: Step) -> None:
+        before = self._latest
+        if before is not None and before.graph is step.graph:
+            return
+        after = self._latest = _indexed(step.graph)
+        if before is None:
+            return
+        moved = _moved(before, after, step.rewrites)
+        known = [each for each in self.found if each.until is None]
+        for each in known:
+            each.follow(step, after, moved)
+        self.found += [*self._equal(before, after, step, moved), *_split(before, after, step)]
+
+    def _equal(self, before: _Indexed, after: _Indexed, step: Step, moved: _Moved) -> Iterator[_Found]:
+        old, new = before.constants, after.constants
+        fresh = {_content(node) for name, node in new.items() if old.get(name) is not node and _is_known(node)}
+        before_it, after_it = _held(old, fresh), _held(new, fresh)
+        for content, storages in after_it.items():
+            there = max(1, len(before_it.get(content, {})), self._followed(content))
+            if len(storages) > there:
+                nodes = [node for each in storages.values() for node in each]
+                yield _Found(step, _kind(old, nodes, moved), nodes, there, len(storages) - there)
+
+    def _followed(self, content: tuple[object, ...]) -> int:
+        """Returns how many storages of a content are told of already."""
+        found = (each for each in self.found if each.until is None and each.kind != "split")
+        return max((each.first + each.extra for each in found if _content(each.nodes[0]) == content), default=0)
+
+
+def _kind(old: Mapping[str, Node], nodes: list[Node], moved: _Moved) -> _Kind:
+    """Returns ``copied`` where some of the constants stand for one that was there, read in its place."""
+    names = {node.outputs[0].name for node in nodes}
+    sources = {_storage(old[name]) for name, targets in moved.items() if not names.isdisjoint(targets)}
+    return "copied" if 0 < len(sources) < len({_storage(node) for node in nodes}) else "equal"
+
+
+def _split(before: _Indexed, after: _Indexed, step: Step) -> Iterator[_Found]:
     """Yields the memory in whose place several nodes read memory of their own after the step."""
     old, new = before.constants, after.constants
     read: defaultdict[str, dict[str, Node]] = defaultdict(dict)
@@ -106,7 +187,7 @@ def _split(before: _Indexed, after: _Indexed, step: Step, paths: _Paths) -> Iter
             same.update(was.inputs)
             continue
         for source, target in zip(was.inputs, now.inputs, strict=False):
-            if source in old and target in new and _alike(old[source], new[target]):
+            if was.op == now.op and source in old and target in new and _alike(old[source], new[target]):
                 read[_storage(old[source])][_storage(new[target])] = new[target]
     unchanged = same & old.keys() & new.keys()
     anew = {name for name in unchanged if old[name] is not new[name]}
@@ -118,33 +199,33 @@ def _split(before: _Indexed, after: _Indexed, step: Step, paths: _Paths) -> Iter
     for storages in read.values():
         nodes = sorted(storages.values(), key=lambda node: places.get(node.outputs[0].name, 0))
         if len({_content(node) for node in nodes}) > 1:
-            yield _duplicate(step, "split", nodes, (len(nodes) - 1) * _nbytes(nodes[0]), paths)
+            yield _Found(step, "split", nodes, 1, len(nodes) - 1)
+
+
+def _moved(before: _Indexed, after: _Indexed, rewrites: tuple[Rewrite, ...]) -> _Moved:
+    old, new = before.constants, after.constants
+    found: defaultdict[str, dict[str, None]] = defaultdict(dict)
+    for was, now in _counterparts(before.nodes, after.nodes, rewrites):
+        for source, target in zip(was.inputs, now.inputs, strict=False) if was is not now else ():
+            if source != target and source in old and target in new and _size(old[source]) == _size(new[target]):
+                found[source][target] = None
+    return found
 
 
 def _counterparts(
     old: Mapping[str, Node], new: Mapping[str, Node], rewrites: tuple[Rewrite, ...]
 ) -> Iterator[tuple[Node, Node]]:
-    """Yields the nodes that are the same before and after, and those of one operator that a rewrite exchanged."""
+    """Yields the nodes that are the same before and after, and those that a rewrite exchanged."""
     yield from ((node, new[name]) for name, node in old.items() if name in new)
     for rewrite in rewrites:
-        gone = [old[name] for name in rewrite.consumed if name in old and name not in new]
-        come = [new[name] for name in rewrite.produced if name in new and name not in old]
+        gone = [old[name] for name in rewrite.consumed if name in old and name not in new and not old[name].constant]
+        come = [new[name] for name in rewrite.produced if name in new and name not in old and not new[name].constant]
         by_op: defaultdict[str, list[Node]] = defaultdict(list)
         for node in come:
             by_op[node.op].append(node)
-        for node in gone:
-            alike = by_op.get(node.op, [])
-            if len(alike) == 1 and not node.constant:
-                yield node, alike[0]
-
-
-def _duplicate(
-    step: Step, kind: Literal["equal", "copied", "split"], nodes: list[Node], nbytes: int, paths: _Paths
-) -> Duplicate:
-    names = tuple(dict.fromkeys(node.outputs[0].name for node in nodes))
-    places = [(method, name) for name in names for method in (step.method, "")]
-    attributes = {path for place in places for path in paths.get(place, ())}
-    return Duplicate(step.index, step.method, kind, names, tuple(sorted(attributes)), nbytes)
+        pairs = [(node, by_op[node.op][0]) for node in gone if len(by_op[node.op]) == 1]
+        # The first ones of a rewrite do the work, whatever their operators are called.
+        yield from pairs or zip(gone[:1], come[:1], strict=False)
 
 
 def _held(constants: Mapping[str, Node], contents: Collection[tuple[object, ...]]) -> _Held:
@@ -172,13 +253,13 @@ def _alike(node: Node, other: Node) -> bool:
     return (one.shape, one.dtype) == (two.shape, two.dtype)
 
 
+def _size(node: Node) -> int:
+    return prod(_constant(node).shape)
+
+
 def _storage(node: Node) -> str:
     """Returns the storage's name; memory that torch does not show is the node's own."""
     return _constant(node).storage or f"of {node.id}"
-
-
-def _nbytes(node: Node) -> int:
-    return _constant(node).nbytes
 
 
 def _constant(node: Node) -> Constant:

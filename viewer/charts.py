@@ -220,8 +220,8 @@ def _constants_chart(data: ChartData, palette: Palette) -> Chart:
     note = "Bytes that the graph's constants hold, shared storage counted once."
     if data.duplicated:
         found = ", ".join(f"{bytes_delta_text(nbytes)} since step {step}" for step, nbytes in data.duplicated[:_SHOWN])
-        note += f" Held more than once: {found}{', …' if len(data.duplicated) > _SHOWN else ''}."
-    if data.peak_bytes is not None:
+        note += f" Held more than once at the end: {found}{', …' if len(data.duplicated) > _SHOWN else ''}."
+    if data.peak_bytes:
         note += f" Resident at the peak of the freeze: {bytes_text(data.peak_bytes)} more than before it."
     return Chart("Constants", note, plot)
 

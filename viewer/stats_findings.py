@@ -12,6 +12,7 @@ from viewer.view_models.findings import (
     ablation_rows,
     check_rows,
     duplicate_rows,
+    duplicate_rows_between,
     error_rows,
     memory_rows,
     payoff_rows,
@@ -85,18 +86,27 @@ def checks(trace: fe.Trace) -> Iterator[str]:
 
 
 def memory(trace: fe.Trace) -> Iterator[str]:
-    """Yields the memory ledger, and what is held more than once."""
+    """Yields the memory ledger, what is held more than once at the end, and what was in between."""
     for row in memory_rows(trace):
         since = "" if row["step"] is None else f" (since step {row['step']}, {_pass(trace, row['step'])})"
         note = f", {row['note']}" if row["note"] else ""
         yield from paragraph(f"{row['label']}: {row['value']}{since}{note}", "  ")
-    rows = duplicate_rows(fe.duplicates(trace))
+    found = fe.duplicates(trace)
+    rows = duplicate_rows(found)
     for row in rows[:_SHOWN]:
-        names = ", ".join(row["names"][:_SHOWN]) + (", …" if len(row["names"]) > _SHOWN else "")
+        names = _first(row["names"])
         where = f"since step {row['step']}, {_pass(trace, row['step'])}"
-        yield from paragraph(f"held more than once: {row['bytes']}, {names}: {row['kind']}, {where}", "  ")
+        yield from paragraph(f"held more than once at the end: {row['bytes']}, {names}: {row['kind']}, {where}", "  ")
     if len(rows) > _SHOWN:
         yield f"… and {len(rows) - _SHOWN} smaller ones"
+    for row in duplicate_rows_between(found):
+        start, end = (f"step {index}, {_pass(trace, index)}" for index in (row["step"], row["until"]))
+        where = f"from {start}, to {end}"
+        yield from paragraph(f"held more than once in between: {row['bytes']}, {_first(row['names'])}, {where}", "  ")
+
+
+def _first(names: Sequence[str]) -> str:
+    return ", ".join(names[:_SHOWN]) + (", …" if len(names) > _SHOWN else "")
 
 
 def ablation(trace: fe.Trace, metrics: Sequence[fe.StepMetrics]) -> Iterator[str]:

@@ -7,6 +7,7 @@ var FreezerViewer = FreezerViewer || {};
   const SIGNS = { passed: "✓", "as meant": "•", failed: "✕", unknown: "?" };
   const TONES = { passed: "good", "as meant": "muted", failed: "bad", unknown: "warn" };
   const DUPLICATES_SHOWN = 6;
+  const NAMES_SHOWN = 8;
 
   const TIDIED = () => h("span.fv-muted", { title: "It removed nodes that nothing read, and nothing else" }, " only tidied up");
 
@@ -101,12 +102,20 @@ var FreezerViewer = FreezerViewer || {};
     }
 
     memory() {
-      const { duplicates, memory } = this.found;
-      if (!memory.length && !duplicates.length) return null;
+      const { duplicates, duplicates_between: between, memory } = this.found;
+      if (!memory.length && !duplicates.length && !between.length) return null;
       const facts = memory.map((row) => [h("dt", null, row.label), h("dd", null, h("span.fv-num", { class: `fv-${row.tone}` }, row.value), row.note ? h("span.fv-muted.fv-wrap", null, `, ${row.note}`) : null, row.step === null ? null : h("div", null, "since ", this.pass(row.step)))]);
       const rows = duplicates.slice(0, DUPLICATES_SHOWN).map((row) => h("tr", { data: { step: row.step } }, h("td", null, this.pass(row.step)), h("td.fv-num", null, row.bytes), h("td", null, row.kind, h("div.fv-muted.fv-small.fv-wrap", null, row.names.join(", ")))));
       const smaller = duplicates.length - rows.length;
-      return part("Memory", facts.length ? h("dl.fv-pairs", null, facts) : null, rows.length ? grid("Held more than once", ["Since", "Bytes", ""], rows) : null, smaller ? h("p.fv-muted", null, `… and ${smaller} smaller ones`) : null);
+      const ended = between.slice(0, DUPLICATES_SHOWN).map((row) => this.betweenRow(row));
+      const more = between.length - ended.length;
+      return part("Memory", facts.length ? h("dl.fv-pairs", null, facts) : null, rows.length ? grid("Held more than once at the end", ["Since", "Bytes", ""], rows) : null, smaller ? h("p.fv-muted", null, `… and ${smaller} smaller ones`) : null, ended.length ? grid("Held more than once in between", ["From", "Until", "Bytes", ""], ended) : null, more ? h("p.fv-muted", null, `… and ${more} more`) : null);
+    }
+
+    betweenRow({ step, until, bytes, names }) {
+      const more = names.length - NAMES_SHOWN;
+      const shown = names.slice(0, NAMES_SHOWN).join(", ") + (more > 0 ? ` and ${more} more` : "");
+      return h("tr", { data: { step } }, h("td", null, this.pass(step)), h("td", null, this.pass(until)), h("td.fv-num", null, bytes), h("td", null, h("span.fv-muted.fv-small.fv-wrap", null, shown)));
     }
 
     // --- what each pass does on its own

@@ -25,7 +25,7 @@ from tests.torch.against_torch import frozen_modules, has, problems
 #: Reasons that a change of the source takes away, where all that their evidence names are lines.
 _WRITTEN = ("set_in_method", "mutated_in_place", "aliases_preserved", "shared_class")
 _CONSTANT = "prim::Constant"
-_Constants = dict[tuple[int, str, int], tuple[str, torch.Tensor]]
+Constants = dict[tuple[int, str, int], tuple[str, torch.Tensor]]
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,7 @@ class _Oracle:
         with fe.capture() as captured:
             frozen = torch.jit.freeze(scripted, list(program.preserved))
         (recorded,) = frozen_modules(captured)
-        trace, constants = recorded.trace, _constants(frozen)  # before a run, which may write into them
+        trace, constants = recorded.trace, read_constants(frozen)  # before a run, which may write into them
         found = problems(recorded)
         found += self._output_problems(plain, frozen)
         found += _unknown(trace)
@@ -147,7 +147,7 @@ class _Oracle:
             source[line - 1] = text[: len(text) - len(text.lstrip())] + "pass"
         return has(self._frozen("\n".join(source)), path)
 
-    def _value_problems(self, trace: fe.Trace, before: _Constants, changed: int) -> Iterator[str]:
+    def _value_problems(self, trace: fe.Trace, before: Constants, changed: int) -> Iterator[str]:
         """A changed attribute changes the constants that are said to hold it, and no others."""
         read = {name for name, _ in before.values()}
         paths = [fate for fate in trace.attributes if fate.dtype == "float32" and fate.fate != "preserved"]
@@ -155,7 +155,7 @@ class _Oracle:
             _, module = self._built(self._program.source)
             with torch.no_grad():
                 _tensor(module, fate.path).add_(0.375)
-            after = _constants(torch.jit.freeze(torch.jit.script(module), list(self._program.preserved)))
+            after = read_constants(torch.jit.freeze(torch.jit.script(module), list(self._program.preserved)))
             if before.keys() != after.keys():
                 continue  # what torch pools has changed, and with it the graph
             moved = {name for key, (name, value) in before.items() if not torch.equal(value, after[key][1])}
@@ -195,10 +195,11 @@ def _sharing(module: torch.nn.Module, path: str) -> set[str]:
     return {name for name, tensor in tensors if tensor.untyped_storage().data_ptr() == storage}
 
 
-def _constants(frozen: Any) -> _Constants:
-    """The constant tensors that nodes read, by the node's place and operator and the place among its inputs."""
+def read_constants(frozen: Any, method: str = "forward") -> Constants:
+    """Returns the constant tensors that nodes read, by the node's place and operator and the place among its inputs."""
+    graph = frozen._c._get_method(method).graph
     found = {}
-    for place, node in enumerate(each for each in _nodes(frozen.graph) if each.kind() != _CONSTANT):
+    for place, node in enumerate(each for each in _nodes(graph) if each.kind() != _CONSTANT):
         for position, value in enumerate(node.inputs()):
             maker = value.node()
             if maker.kind() != _CONSTANT or not maker.hasAttribute("value"):

@@ -303,13 +303,22 @@ def inlined_problems(frozen: Frozen) -> Iterator[str]:
 def named_problems(frozen: Frozen) -> Iterator[str]:
     """torch names the constant made of an attribute after it; each is the location of a fate.
 
-    The other way round, an attribute that was not inlined has no constant of its name and value.
+    The other way round, an attribute that was not inlined has no constant of its name and value. Of equal constants
+    torch keeps one, which may be called after an attribute that is gone: its evidence says so.
     """
+    pooled = {
+        fe.Location(evidence.method, evidence.node)
+        for fate in frozen.trace.attributes
+        for evidence in fate.evidence
+        if "is still there for an equal value" in evidence.fact and evidence.node is not None
+    }
     before, found = slots(frozen.source), constants(frozen)
     placed = {place for fate in frozen.trace.attributes for place in fate.locations}
     named = tuple(f"self.{path}" for path, value in before.items() if not isinstance(value, torch._C.ScriptModule))
     gone = {f"self.{fate.path}" for fate in frozen.trace.attributes if fate.fate in ("folded", "dropped")}
     for place, held in found.items():
+        if place in pooled:
+            continue
         if held.name.startswith(named) and place not in placed:
             yield f"{place}: named after an attribute, but no fate has it"
         if held.name in gone and same(held.value, before[held.name.removeprefix("self.")]):

@@ -296,24 +296,22 @@ def test_what_one_pass_folds_at_once_is_one_rewrite() -> None:
     assert normed.modules == ("linear", "one", "two")
 
 
-def test_pooled_constants_are_told_apart_by_module() -> None:
+def test_pooled_constants_are_told_apart_by_what_reads_them() -> None:
     frozen = freeze(Untrained().eval())
-    pooled = {
-        "self.first.1.running_var": tuple(
-            f"{norm}.{name}" for norm in ("first.1", "second.1") for name in ("weight", "running_var")
-        ),
-        "self.first.1.running_mean": tuple(
-            f"{norm}.{name}" for norm in ("first.1", "second.1") for name in ("bias", "running_mean")
-        ),
-    }
     each = next(each for each in frozen.passes if each.name == "FoldFrozenConvBatchnorm")
-    after = origins_after(each.name, each.before, each.after, {**frozen.origins, **pooled})
+    places = {"weight": 1, "bias": 2, "running_mean": 3, "running_var": 4}
+    arguments: dict[tuple[str, int], tuple[str, ...]] = {
+        (the(each.before, "aten::batch_norm", norm).id, place): (f"{norm}.{name}",)
+        for norm in ("first.1", "second.1")
+        for name, place in places.items()
+    }
+    after = origins_after(each.name, each.before, each.after, frozen.origins, arguments)
     assert after == {
         f"self.{module}.0.{name}_fused_bn": (f"{module}.0.{name}", *(f"{module}.1.{part}" for part in parts))
         for module in ("first", "second")
         for name, parts in (
             ("weight", ("weight", "running_var")),
-            ("bias", ("weight", "running_var", "bias", "running_mean")),
+            ("bias", ("weight", "bias", "running_mean", "running_var")),
         )
     }
 

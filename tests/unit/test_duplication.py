@@ -110,3 +110,51 @@ def test_the_largest_comes_first_and_unknown_contents_are_never_equal() -> None:
 
 def test_a_trace_without_steps_has_none() -> None:
     assert duplicates(empty_trace()) == ()
+
+
+def test_what_a_later_step_pools_or_folds_was_held_in_between() -> None:
+    two = _graph(_constant("p", "d", "s0"), _constant("q", "d", "s1"), _reader("a", "p"), _reader("b", "q"))
+    pooled = _graph(_constant("p", "d", "s0"), _reader("a", "p"), _reader("b", "p"))
+    trace = _trace(EMPTY, two, pooled, pooled, attributes={"a.w": "p", "b.w": "p"})
+    assert duplicates(trace) == (Duplicate(1, "forward", "equal", ("p", "q"), ("a.w", "b.w"), 64, until=2),)
+    folded = _graph(
+        _constant("p_bn", "e", "s2"), _constant("q_bn", "f", "s3"), _reader("a", "p_bn"), _reader("b", "q_bn")
+    )
+    assert [(found.kind, found.until) for found in duplicates(_trace(EMPTY, two, folded))] == [("equal", 2)]
+
+
+def test_a_part_that_is_pooled_leaves_the_rest() -> None:
+    def copies(count: int) -> GraphSnapshot:
+        return _graph(*(_constant(f"c{number}", "d", f"s{number}") for number in range(count)))
+
+    assert [(found.nbytes, found.until) for found in duplicates(_trace(EMPTY, copies(4), copies(2)))] == [(64, None)]
+    grown = duplicates(_trace(EMPTY, copies(2), copies(4), copies(3)))
+    assert [(found.step, found.nbytes, found.until) for found in grown] == [(1, 64, None), (2, 64, None)]
+
+
+def test_constants_are_followed_through_other_names_and_layouts() -> None:
+    two = _graph(_constant("p", "d", "s0"), _constant("q", "d", "s1"), _reader("a", "p"), _reader("b", "q"))
+    packed = _graph(
+        *(_constant("r", "z", None), _constant("s", "z", None)),
+        *(_reader("c", "r", op="packed"), _reader("d", "s", op="packed")),
+    )
+    rewrites = (Rewrite("mkldnn", ("a", "p"), ("c", "r")), Rewrite("mkldnn", ("b", "q"), ("d", "s")))
+    found = duplicates(_trace(EMPTY, two, packed, rewrites=rewrites, attributes={"a.w": "r", "b.w": "s"}))
+    assert found == (Duplicate(1, "forward", "equal", ("r", "s"), ("a.w", "b.w"), 64),)
+
+
+def test_torn_weights_stay_torn_through_later_passes() -> None:
+    tied = _graph(_constant("w", "d", "s0"), _reader("a", "w"), _reader("b", "w"))
+    torn = _graph(_constant("v", "e", "s1"), _constant("u", "f", "s2"), _reader("a", "v"), _reader("b", "u"))
+    again = _graph(_constant("v2", "g", "s3"), _constant("u", "f", "s2"), _reader("a", "v2"), _reader("b", "u"))
+    gone = _graph(_constant("v2", "g", "s3"), _reader("a", "v2"))
+    (found,) = duplicates(_trace(tied, torn, again))
+    assert (found.step, found.kind, found.names, found.until) == (1, "split", ("v2", "u"), None)
+    (found,) = duplicates(_trace(tied, torn, again, gone))
+    assert (found.names, found.until) == (("v2", "u"), 3)
+
+
+def test_constants_that_come_out_equal_are_no_copies() -> None:
+    before = _graph(_constant("w", "d", "s0"), _reader("a", "w"), _reader("b"))
+    after = _graph(_constant("w", "d", "s0"), _constant("zero", "d", "s1"), _reader("a", "w"), _reader("b", "zero"))
+    assert [found.kind for found in duplicates(_trace(before, after))] == ["equal"]

@@ -7,8 +7,11 @@ from math import inf, nan
 
 import freeze_engine as fe
 from tests.builders import empty_trace, failed_trace, small_trace
+from viewer.charts import charts
 from viewer.view_models import view_data
 from viewer.view_models.absent import absent_rows
+from viewer.view_models.chart_data import chart_data
+from viewer.view_models.findings import duplicate_rows, duplicate_rows_between
 
 
 def findings(trace: fe.Trace) -> dict:
@@ -143,6 +146,22 @@ def test_the_memory_ledger_tells_the_peak_the_files_and_whether_it_saves():
         {**fact("saving", "survives", "saved and loaded, it gives the same"), "tone": "good"},
     ]
     assert findings(replace(small_trace(), memory=fe.MemoryLedger()))["memory"] == []
+    flat = replace(small_trace(), memory=fe.MemoryLedger(0))
+    assert findings(flat)["memory"] == [fact("peak", "none", "the process held no more memory than before the freeze")]
+    assert not any("Resident at the peak" in chart.note for chart in charts(chart_data(flat), "light"))
+
+
+def test_what_was_held_twice_in_between_is_told_apart_from_what_still_is():
+    found = [
+        fe.Duplicate(2, "forward", "equal", ("a", "b"), ("a.w", "b.w"), 64, 6),
+        fe.Duplicate(2, "forward", "equal", ("c", "d"), ("c.w", "a.w"), 16, 6),
+        fe.Duplicate(4, "forward", "split", ("e", "f"), (), 8),
+    ]
+    assert [(row["step"], row["names"], row["nbytes"]) for row in duplicate_rows(found)] == [(4, ["e", "f"], 8)]
+    assert duplicate_rows_between(found) == [
+        {"step": 2, "until": 6, "bytes": "+80 B", "names": ["a.w", "b.w", "c.w"]},
+    ]
+    assert chart_data(small_trace(), found).duplicated == ((4, 8),)
 
 
 def test_packed_weights_are_told_where_they_hold_far_more_than_before():

@@ -59,7 +59,9 @@ def test_pooled_equal_constants_hold_both_attributes():
     digests = {"a": "same", "b": "same"}
     before = graph("a", "b", ADD.format("a"), mul.format("b"), digests=digests)
     after = graph("a", ADD.format("a"), mul.format("a"), digests=digests)
-    assert moved(held(a="w", b="v"), before, after) == held(a="w v")
+    found = moved(held(a="w", b="v"), before, after)
+    assert (found.held, found.derived) == (held(a="w v").held, {})
+    assert found.arguments() == {("y", 1): ("w",), ("z", 1): ("v",)}
 
 
 def test_a_read_that_turns_to_another_constant_of_other_content_holds_nothing():
@@ -154,3 +156,34 @@ def test_merged_nodes_had_merged_constants():
     other = graph("a", lines[0], neg.format("p", "y"), total.format("p"), digests=digests)
     assert moved(held(a="w", b="v"), before, after) == held(a="v w")
     assert moved(held(a="w", b="v"), before, other) == held(a="w")
+
+
+def test_a_reader_of_a_merged_value_still_has_its_own_attribute():
+    lines = ("%c : Tensor = aten::neg(%a)", "%d : Tensor = aten::neg(%b)")
+    digests = {"a": "same", "b": "same"}
+    mul = "%z : Tensor = aten::mul(%y, %{})"
+    before = graph("a", "b", *lines, ADD.format("c"), mul.format("d"), digests=digests)
+    merged = graph("a", lines[0], ADD.format("c"), mul.format("c"), digests=digests)
+    computed = graph("e", ADD.format("e"), mul.format("e"))
+    first = assign_ids(before, merged)
+    origins = advance(held(a="w", b="v"), before, first, {})
+    last = advance(origins, first, assign_ids(first, computed), {})
+    assert last.derived == {"e": frozenset({"w", "v"})}
+    assert last.arguments() == {("y", 1): ("w",), ("z", 1): ("v",)}
+
+
+def test_a_literal_that_equals_an_attribute_is_not_it():
+    mul = "%z : Tensor = aten::mul(%y, %{})"
+    before = graph("a", "b", ADD.format("a"), mul.format("b"), digests={"a": "same", "b": "same"})
+    pooled = assign_ids(before, graph("a", ADD.format("a"), mul.format("a"), digests={"a": "same"}))
+    origins = advance(held(b="v"), before, pooled, {})
+    assert (origins.held, origins.arguments()) == ({"a": frozenset({"v"})}, {("y", 1): ()})
+    folded = assign_ids(pooled, graph("a", "f", ADD.format("a"), mul.format("f"), digests={"a": "same"}))
+    after = advance(origins, pooled, folded, {"f": ("v", "w")})
+    assert (after.held, after.derived) == ({}, {"f": frozenset({"v", "w"})})
+
+
+def test_a_size_holds_nothing_of_what_it_is_the_size_of():
+    before = graph("a", "b", "%n : int = aten::len(%a)", "%c : Tensor = aten::mul(%b, %n)", ADD.format("c"))
+    after = graph("d", ADD.format("d"))
+    assert moved(held(a="w", b="v"), before, after) == Origins({}, {"d": frozenset({"v"})})

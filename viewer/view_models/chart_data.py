@@ -80,7 +80,7 @@ class ChartData:
         baselines: ``(name, median in ns)`` of eager and scripted on the first device.
         before: largest absolute error of the eager module against float64: what there was before freezing.
         payoffs: passes that changed the latency measurably, the largest change first.
-        duplicated: ``(step, bytes)`` of what is held more than once since a step.
+        duplicated: ``(step, bytes)`` of what is held more than once at the end, since a step.
         peak_bytes: the most that was resident during the freeze beyond what was before it, ``None`` where unknown.
         past_tolerance: the first step that eager's tolerances reject.
         not_finite: how many errors were infinite or not a number, and so cannot be drawn.
@@ -254,7 +254,8 @@ def _numbered(trace: fe.Trace, step: int) -> str:
 def _duplicated(duplicates: Sequence[fe.Duplicate]) -> tuple[tuple[int, int], ...]:
     nbytes = Counter[int]()
     for duplicate in duplicates:
-        nbytes[duplicate.step] += duplicate.nbytes
+        if duplicate.until is None:
+            nbytes[duplicate.step] += duplicate.nbytes
     return tuple(sorted(nbytes.items()))
 
 

@@ -54,7 +54,7 @@ def finding_sections(diff: fe.TraceDiff, ours: _Findings, theirs: _Findings) -> 
         section("What moved the numbers", _errors(diff), "not compared", "Largest absolute errors, over all inputs."),
         section("Checks of the frozen module", _checks(ours, theirs), "not asked"),
         section("Memory", _memory(diff, ours, theirs), "not measured"),
-        section("Held more than once", _duplicates(ours, theirs), "not held twice"),
+        section("Held more than once at the end", _duplicates(ours, theirs), "not held twice"),
         section("What each pass does on its own", _ablation(diff), "not tried", _ABLATION_NOTE),
         section("Notices", _notices(diff), "not told"),
         section("Not in these traces", _absent(ours, theirs), "is there"),

@@ -20,7 +20,7 @@ from viewer.view_models.wording import (
 )
 
 _DUPLICATES: Final[Mapping[str, str]] = {
-    "equal": "equal attributes, each inlined",
+    "equal": "equal values, each in memory of its own",
     "copied": "copied by this pass",
     "split": "one constant before, several after",
 }
@@ -45,6 +45,7 @@ def findings_view(
         "checks": check_rows(trace),
         "memory": memory_rows(trace),
         "duplicates": duplicate_rows(duplicates),
+        "duplicates_between": duplicate_rows_between(duplicates),
         "ablation": ablation_rows(trace, metrics),
         "absent": absent_rows(trace),
     }
@@ -159,7 +160,7 @@ def memory_rows(trace: fe.Trace) -> list[dict[str, Any]]:
     if memory is None:
         return rows
     if memory.peak_bytes is not None:
-        rows.append(_fact("peak", bytes_text(memory.peak_bytes), "resident beyond what was before the freeze"))
+        rows.append(_peak(memory.peak_bytes))
     sizes = (memory.file_before_bytes, memory.file_after_bytes)
     if sizes != (None, None):
         before, after = ("does not save" if size is None else bytes_text(size) for size in sizes)
@@ -170,7 +171,7 @@ def memory_rows(trace: fe.Trace) -> list[dict[str, Any]]:
 
 
 def duplicate_rows(duplicates: Sequence[fe.Duplicate]) -> list[dict[str, Any]]:
-    """Returns what is held more than once, and since which step, the largest first."""
+    """Returns what the last graphs hold more than once, and since which step, the largest first."""
     return [
         {
             "step": duplicate.step,
@@ -180,7 +181,31 @@ def duplicate_rows(duplicates: Sequence[fe.Duplicate]) -> list[dict[str, Any]]:
             "names": list(duplicate.attributes or duplicate.names),
         }
         for duplicate in sorted(duplicates, key=lambda duplicate: -duplicate.nbytes)
+        if duplicate.until is None
     ]
+
+
+def duplicate_rows_between(duplicates: Sequence[fe.Duplicate]) -> list[dict[str, Any]]:
+    """Returns what was held more than once from one step to another, one row for each two steps, in their order."""
+    found: defaultdict[tuple[int, int], list[fe.Duplicate]] = defaultdict(list)
+    for duplicate in duplicates:
+        if duplicate.until is not None:
+            found[duplicate.step, duplicate.until].append(duplicate)
+    return [
+        {
+            "step": step,
+            "until": until,
+            "bytes": bytes_delta_text(sum(each.nbytes for each in group)),
+            "names": list(dict.fromkeys(name for each in group for name in each.attributes or each.names)),
+        }
+        for (step, until), group in sorted(found.items())
+    ]
+
+
+def _peak(nbytes: int) -> dict[str, Any]:
+    if not nbytes:
+        return _fact("peak", "none", "the process held no more memory than before the freeze")
+    return _fact("peak", bytes_text(nbytes), "resident beyond what was before the freeze")
 
 
 def _packed(found: Packing) -> dict[str, Any]:

@@ -10,7 +10,8 @@ from freeze_engine.backends._torch_private import private
 from freeze_engine.backends.torchscript.aliases import WriterSearch, alias_analysis
 from freeze_engine.backends.torchscript.assignments import AssignmentFinder
 from freeze_engine.backends.torchscript.attributes import ModuleAttribute, module_attributes
-from freeze_engine.backends.torchscript.fates import Chain, fates
+from freeze_engine.backends.torchscript.chain_facts import Chain
+from freeze_engine.backends.torchscript.fates import fates
 from freeze_engine.backends.torchscript.faults import faults
 from freeze_engine.backends.torchscript.ir_text import parse_graph
 from freeze_engine.backends.torchscript.knowledge import Knowledge

@@ -2,46 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import torch
 
 from freeze_engine.backends.torchscript.advice import Adviser
 from freeze_engine.backends.torchscript.attributes import ModuleAttribute
-from freeze_engine.backends.torchscript.log_messages import FOLDING
-from freeze_engine.backends.torchscript.origins import CONSTANT_OPS, Origins, by_path
-from freeze_engine.backends.torchscript.passes import OUTSIDE
-from freeze_engine.backends.torchscript.same_tensors import with_other_names
-from freeze_engine.backends.torchscript.slots import slot_accesses
+from freeze_engine.backends.torchscript.chain_facts import Chain, ChainFacts, tensor_constants
+from freeze_engine.backends.torchscript.constant_ends import (
+    pooled_with,
+)
+from freeze_engine.backends.torchscript.origins import CONSTANT_OPS, by_path
+from freeze_engine.backends.torchscript.same_tensors import same_tensor, with_other_names
 from freeze_engine.backends.torchscript.stages import INLINE
-from freeze_engine.backends.torchscript.subgraphs import unscoped
 from freeze_engine.backends.torchscript.verdicts import Verdict
 from freeze_engine.measure.memory import tensor_bytes
-from freeze_engine.trace import AttributeFate, Constant, Evidence, Fate, GraphSnapshot, Location, Node, Step
+from freeze_engine.trace import AttributeFate, Constant, Evidence, Fate, Location, Step
 
 _UNLOGGED = "torch's log was not there to be read, which alone tells what became of it before"
-
-
-@dataclass(frozen=True, slots=True)
-class Chain:
-    """The steps of one method, each with the origins of its graph.
-
-    Attributes:
-        method: the method's dotted path.
-        steps: its steps in order.
-        origins: one per step.
-    """
-
-    method: str
-    steps: tuple[Step, ...]
-    origins: tuple[Origins, ...]
-
-    @property
-    def folding(self) -> Step | None:
-        """The step that made constants of attributes, if it was reached."""
-        return next((step for step in self.steps if any(FOLDING.fullmatch(line) for line in step.log)), None)
 
 
 def fates(
@@ -61,7 +40,7 @@ def fates(
     Returns:
         One fate per slot of ``before``, sorted by path.
     """
-    judge = _Judge(after, verdicts, chains, Adviser(before, verdicts, _WrittenTypes(chains).of))
+    judge = _Judge(before, after, verdicts, chains, Adviser(before, verdicts, _WrittenTypes(chains).of))
     return tuple(with_other_names((judge.fate(before[path]) for path in sorted(before)), before))
 
 
@@ -82,46 +61,20 @@ class _WrittenTypes:
         return self._types[evidence.step].get(evidence.chain[0].value, "")
 
 
-class _ChainFacts:
-    """What is asked about a chain for every slot again, worked out once."""
-
-    def __init__(self, chain: Chain) -> None:
-        self.chain = chain
-        last = chain.origins[-1] if chain.origins else Origins()
-        self.holders, self.descendants = by_path(last.held), by_path(last.derived)
-        self.last_held = _last_held(chain)
-        self.folding = chain.folding
-        self.final_constants = _constants(chain.steps[-1].graph)
-        self.folded = _folded(chain, self.folding)
-        self.reads: dict[str, Node] = {}
-        self.removed_by: dict[str, Step] = {}
-        previous: set[str] = set()
-        graph = None
-        for step in chain.steps:
-            if step.graph is graph or step.stage == "input":
-                continue
-            graph = step.graph
-            accesses = slot_accesses(graph, chain.method.rpartition(".")[0])
-            found = {access.path: access.node for access in accesses if access.path is not None}
-            for path, node in found.items():
-                self.reads.setdefault(path, node)
-            for path in previous - found.keys():
-                self.removed_by[path] = step
-            previous = set(found)
-
-
 class _Judge:
     def __init__(
         self,
+        before: Mapping[str, ModuleAttribute],
         after: Mapping[str, ModuleAttribute],
         verdicts: Mapping[str, Verdict],
         chains: Sequence[Chain],
         adviser: Adviser,
     ) -> None:
+        self._before = before
         self._after = after
         self._adviser = adviser
         self._verdicts = verdicts
-        self._facts = tuple(_ChainFacts(chain) for chain in chains)
+        self._facts = tuple(ChainFacts(chain) for chain in chains)
         logged = not chains or any(step.stage == INLINE for chain in chains for step in chain.steps)
         self._named = None if logged else tuple((chain, _named_constants(chain)) for chain in chains)
 
@@ -148,26 +101,35 @@ class _Judge:
                 return _fate(slot, "inlined", (Evidence(fact),), facts.folding.index if facts.folding else None)
         return self._dropped(slot) if self._named is None else self._unlogged(slot, self._named)
 
-    def _constant(self, slot: ModuleAttribute, holder: _ChainFacts) -> AttributeFate:
+    def _constant(self, slot: ModuleAttribute, holder: ChainFacts) -> AttributeFate:
         standing = self._locations(slot.path, held=True)
         evidence = holder.folded.get(slot.path, ())
         if standing:
             step = holder.folding.index if holder.folding else None
-            return _fate(slot, "inlined", evidence, step, locations=standing)
-        step_ended = holder.chain.steps[holder.last_held[slot.path] + 1]
+            return _fate(slot, "inlined", (*evidence, *self._pooled(slot, standing)), step, locations=standing)
+        end = holder.end_of(slot.path)
         merged = self._locations(slot.path, held=False)
         same = self._with_same_memory(slot.path, holder, merged)
         if same:
             step = holder.folding.index if holder.folding else None
             return _fate(slot, "inlined", evidence, step, locations=same)
-        first = Evidence(_end_of_constant(step_ended, merged), holder.chain.method, step_ended.index)
-        return _fate(slot, "folded", (first, *evidence), step_ended.index, locations=merged)
+        first, *more = (*end.evidence(slot.path, merged), *holder.left_over(slot.path))
+        return _fate(slot, "folded", (first, *evidence, *more), end.step.index, locations=merged)
 
-    def _with_same_memory(self, path: str, holder: _ChainFacts, merged: Sequence[Location]) -> tuple[Location, ...]:
+    def _pooled(self, slot: ModuleAttribute, standing: Sequence[Location]) -> Iterator[Evidence]:
+        """Yields the constants of tensors that torch made of another attribute, of equal value."""
+        for place in standing if slot.tensors else ():
+            facts = next(facts for facts in self._facts if facts.chain.method == place.method)
+            other = facts.owners.get(place.value, slot.path)
+            if other != slot.path and place.value not in {each.node for each in facts.folded.get(slot.path, ())}:
+                keys = {same_tensor(slot.value), same_tensor(self._before[other].value)}
+                yield pooled_with(place, other, facts.chain.steps[-1], same=len(keys) == 1 and None not in keys)
+
+    def _with_same_memory(self, path: str, holder: ChainFacts, merged: Sequence[Location]) -> tuple[Location, ...]:
         """Returns the constants that are the attribute itself under another name, such as a slice of all of it."""
         place = holder.last_held[path]
         held = by_path(holder.chain.origins[place].held).get(path, ())
-        kept = _constants(holder.chain.steps[place].graph)
+        kept = tensor_constants(holder.chain.steps[place].graph)
         memory = {_memory(kept[name]) for name in held if name in kept} - {None}
         finals = {facts.chain.method: facts.final_constants for facts in self._facts}
         return tuple(each for each in merged if _memory(finals[each.method].get(each.value)) in memory)
@@ -206,18 +168,6 @@ class _Judge:
         return _fate(slot, "dropped", (Evidence("no frozen method reads it"),), None)
 
 
-def _end_of_constant(step: Step, merged: tuple[Location, ...]) -> str:
-    where = ", ".join(f"%{location.value}" for location in merged)
-    if step.stage != OUTSIDE:
-        return f"{step.name} merged it into {where}" if merged else f"{step.name} left nothing that reads it"
-    what = f"took out its constant, and {where} was computed from it" if merged else "took out its constant"
-    return f"code that is none of torch's freezing {what}; whether more of its constants hold the value is not known"
-
-
-def _constants(graph: GraphSnapshot) -> dict[str, Constant]:
-    return {node.outputs[0].name: node.constant for node in graph.walk() if node.constant is not None and node.outputs}
-
-
 def _memory(constant: Constant | None) -> tuple[object, ...] | None:
     """Returns what a tensor has in common with itself under another name, ``None`` where its content is not known."""
     if constant is None or constant.digest is None or constant.storage is None:
@@ -233,30 +183,6 @@ def _named_constants(chain: Chain) -> dict[str, Step]:
             parts = name.split(".")
             last |= {".".join(parts[: count + 1]): step for count in range(len(parts))}
     return last
-
-
-def _last_held(chain: Chain) -> dict[str, int]:
-    """Returns, by an attribute's path, the last place in the chain at which a constant was its value."""
-    return {
-        path: place for place, origins in enumerate(chain.origins) for paths in origins.held.values() for path in paths
-    }
-
-
-def _folded(chain: Chain, step: Step | None) -> dict[str, tuple[Evidence, ...]]:
-    """Returns, by an attribute's path, the first line of torch's log that names a constant made of it."""
-    if step is None:
-        return {}
-    made: dict[str, list[tuple[str, str]]] = {}
-    for path, names in by_path(chain.origins[chain.steps.index(step)].held).items():
-        for own, name in {unscoped(name): name for name in names}.items():
-            made.setdefault(own, []).append((path, name))
-    found: dict[str, tuple[Evidence, ...]] = {}
-    for line in step.log:
-        match = FOLDING.fullmatch(line)
-        for path, name in made.get(match["constant"], ()) if match else ():
-            fact = f"torch's log: {line}"
-            found.setdefault(path, (Evidence(fact, chain.method, step.index, name, "prim::Constant"),))
-    return found
 
 
 def _fate(

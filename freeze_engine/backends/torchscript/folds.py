@@ -19,9 +19,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from itertools import islice
+from types import MappingProxyType
+from typing import Final
 
 from freeze_engine.backends.torchscript.conversions import cudnn_fusions, linear_transposes, mkldnn_conversions
-from freeze_engine.backends.torchscript.rewriting import Fold, Rewriting, union
+from freeze_engine.backends.torchscript.rewriting import Arguments, Fold, Rewriting, union
 from freeze_engine.backends.torchscript.use_def import (
     ADDS,
     BATCH_NORM,
@@ -40,8 +42,15 @@ _Parts = tuple[tuple[str, ...], tuple[str, ...]]
 _Mix = Callable[[Rewriting, Node, _Parts], _Parts]
 
 
+_NO_ARGUMENTS: Final[Arguments] = MappingProxyType({})
+
+
 def rewrites(
-    pass_name: str, before: GraphSnapshot, after: GraphSnapshot, origins: Mapping[str, tuple[str, ...]]
+    pass_name: str,
+    before: GraphSnapshot,
+    after: GraphSnapshot,
+    origins: Mapping[str, tuple[str, ...]],
+    arguments: Arguments = _NO_ARGUMENTS,
 ) -> tuple[Rewrite, ...]:
     """Returns what one pass merged into what.
 
@@ -49,18 +58,23 @@ def rewrites(
         pass_name: the name of torch's C++ function, a key of `PASSES`; any other pass has no rewrites.
         before: the method's graph before the pass.
         after: the graph after it, with the ids of nodes that stayed.
-        origins: for the values of ``before``, the paths of the attributes whose values they hold. Pooled
-            constants hold several; of these, those of the node's own module are taken, where there are any.
+        origins: for the values of ``before``, the paths of the attributes whose values they hold.
+        arguments: the same for single arguments of nodes; pooled constants hold the values of several attributes,
+            and a node reads one of them.
 
     Returns:
         One for each fold, in graph order. ``consumed`` lists the merged nodes first, then the constants that fed
         them and that nothing reads any more; ``produced`` the resulting nodes, then the new constants.
     """
-    return tuple(fold.rewrite for fold in _folds(pass_name, before, after, origins))
+    return tuple(fold.rewrite for fold in _folds(pass_name, before, after, origins, arguments))
 
 
 def origins_after(
-    pass_name: str, before: GraphSnapshot, after: GraphSnapshot, origins: Mapping[str, tuple[str, ...]]
+    pass_name: str,
+    before: GraphSnapshot,
+    after: GraphSnapshot,
+    origins: Mapping[str, tuple[str, ...]],
+    arguments: Arguments = _NO_ARGUMENTS,
 ) -> dict[str, tuple[str, ...]]:
     """Returns whose attributes the values hold after a pass.
 
@@ -69,23 +83,30 @@ def origins_after(
         before: as for `rewrites`.
         after: as for `rewrites`.
         origins: as for `rewrites`.
+        arguments: as for `rewrites`.
 
     Returns:
         The entries of ``origins`` whose values are still defined, and one for each constant the pass made:
         ``weight_fused_bn`` holds the conv's weight and the batch norm's weight, running variance and, where
-        known, eps; ``bias_fused_bn`` these but the conv's weight, and both biases and the running mean.
+        known, eps; ``bias_fused_bn`` these but the conv's weight, and both biases and the running mean. Where the conv
+        has no bias and the running mean is zero, the scale has no part in the new bias.
     """
-    made = {value: paths for fold in _folds(pass_name, before, after, origins) for value, paths in fold.origins.items()}
+    folds = _folds(pass_name, before, after, origins, arguments)
+    made = {value: paths for fold in folds for value, paths in fold.origins.items()}
     defined = use_def(after).definers
     return {value: paths for value, paths in origins.items() if value in defined} | made
 
 
 def _folds(
-    pass_name: str, before: GraphSnapshot, after: GraphSnapshot, origins: Mapping[str, tuple[str, ...]]
+    pass_name: str,
+    before: GraphSnapshot,
+    after: GraphSnapshot,
+    origins: Mapping[str, tuple[str, ...]],
+    arguments: Arguments,
 ) -> tuple[Fold, ...]:
     if pass_name not in PASSES or before is after:
         return ()
-    return tuple(PASSES[pass_name](Rewriting.of(before, after, origins)))
+    return tuple(PASSES[pass_name](Rewriting.of(before, after, origins, arguments)))
 
 
 def _dropouts(rewriting: Rewriting) -> Iterator[Fold]:
@@ -122,6 +143,8 @@ def _into_weights(
         parts = (rewriting.paths(producer, 1), rewriting.paths(producer, 2))
         for node in folded:
             parts = mix(rewriting, node, parts)
+        if len(folded) == 1 and folded[0].op == BATCH_NORM and _shifts_nothing(rewriting, producer, folded[0]):
+            parts = parts[0], union(*(rewriting.paths(node, place) for node, place in _shifts(producer, folded[0])))
         made = {
             value: part for value, part in zip(now.inputs[1:3], parts, strict=False) if value not in producer.inputs
         }
@@ -142,6 +165,15 @@ def _mix_batch_norm(rewriting: Rewriting, node: Node, parts: _Parts) -> _Parts:
     # and the new bias (bias - running_mean) * s + the batch norm's bias.
     weight, bias, mean, variance, eps = (rewriting.paths(node, place) for place in (1, 2, 3, 4, 7))
     return union(parts[0], weight, variance, eps), union(parts[1], weight, bias, mean, variance, eps)
+
+
+def _shifts(producer: Node, norm: Node) -> tuple[tuple[Node, int], ...]:
+    return (producer, 2), (norm, 2), (norm, 3)
+
+
+def _shifts_nothing(rewriting: Rewriting, producer: Node, norm: Node) -> bool:
+    """Whether (bias - running_mean) is zero, as it is without training: the scale has no part in the new bias then."""
+    return rewriting.is_zero(producer, 2) and rewriting.is_zero(norm, 3)
 
 
 def _mix_add(rewriting: Rewriting, node: Node, parts: _Parts) -> _Parts:

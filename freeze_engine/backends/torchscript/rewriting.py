@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from freeze_engine.backends.torchscript.use_def import UseDef, use_def
 from freeze_engine.trace import GraphSnapshot, Node, Rewrite
 
-#: How freezing names an attribute's constant (freeze_module.cpp, torch 2.13), until a fold makes another of it.
-_ATTRIBUTE_CONSTANT = re.compile(r"(?:.*/)?self\.(?!.*(?:_fused_|_mkldnn))")
+#: Paths of attributes, by the id of a node and the position of its argument.
+Arguments = Mapping[tuple[str, int], tuple[str, ...]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +35,7 @@ class Rewriting:
         old: definitions and uses of ``before``.
         new: definitions and uses of ``after``.
         origins: for the values of ``before``, the paths of the attributes whose values they hold.
+        arguments: the same for single arguments, where equal constants of other attributes are one with theirs.
     """
 
     before: GraphSnapshot
@@ -43,11 +43,18 @@ class Rewriting:
     old: UseDef
     new: UseDef
     origins: Mapping[str, tuple[str, ...]]
+    arguments: Arguments
 
     @classmethod
-    def of(cls, before: GraphSnapshot, after: GraphSnapshot, origins: Mapping[str, tuple[str, ...]]) -> Rewriting:
+    def of(
+        cls,
+        before: GraphSnapshot,
+        after: GraphSnapshot,
+        origins: Mapping[str, tuple[str, ...]],
+        arguments: Arguments,
+    ) -> Rewriting:
         """Returns the rewriting of ``before`` into ``after``."""
-        return cls(before, after, use_def(before), use_def(after), origins)
+        return cls(before, after, use_def(before), use_def(after), origins, arguments)
 
     def erased(self, node: Node) -> bool:
         """Whether a node of ``before`` is gone."""
@@ -62,24 +69,23 @@ class Rewriting:
         return self.old.nodes.get(node.id) != self.new.nodes.get(node.id)
 
     def paths(self, node: Node, place: int) -> tuple[str, ...]:
-        """Returns the paths of the attributes that one argument of a node holds.
-
-        Equal constants are pooled before the folds, so that one can hold the values of attributes all over the
-        module; those of the node's own module are then the ones that are meant, where there are any. What a fold
-        made holds the values of all its attributes at once.
+        """Returns the paths of the attributes that one argument of a node holds; ``None`` holds none.
 
         Args:
             node: a node of ``before``.
             place: position of the argument; past the last one there is none.
         """
-        if place >= len(node.inputs):
+        if place >= len(node.inputs) or self.old.is_none(node.inputs[place]):
             return ()
-        name = node.inputs[place]
-        paths = tuple(self.origins.get(name, ()))
-        if not node.module or not _ATTRIBUTE_CONSTANT.match(name):
-            return paths
-        own = tuple(path for path in paths if path.rpartition(".")[0] == node.module)
-        return own or paths
+        known = self.arguments.get((node.id, place))
+        return tuple(self.origins.get(node.inputs[place], ())) if known is None else known
+
+    def is_zero(self, node: Node, place: int) -> bool:
+        """Whether an argument of a node of ``before`` is None, or a constant of zeros."""
+        if place >= len(node.inputs) or self.old.is_none(node.inputs[place]):
+            return True
+        constant = self.old.constant(node.inputs[place])
+        return constant is not None and constant.minimum == constant.maximum == 0.0 and not constant.nonfinite
 
     def fold(
         self, kind: str, consumed: Iterable[Node], produced: Iterable[Node], made: Mapping[str, tuple[str, ...]]

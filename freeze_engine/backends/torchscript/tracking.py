@@ -47,12 +47,12 @@ class StepTracker:
         made: dict[str, tuple[str, ...]] = {}
         found: tuple[Rewrite, ...] = ()
         if before and step.graph is not before.graph:
-            known = held.table()
+            known, arguments = held.table(), held.arguments()
             for one in run.name.split(", "):
-                found += rewrites(one, before.graph, step.graph, known)
-                made |= origins_after(one, before.graph, step.graph, known) if found else {}
+                found += rewrites(one, before.graph, step.graph, known, arguments)
+                made |= origins_after(one, before.graph, step.graph, known, arguments) if found else {}
             made = {name: paths for name, paths in made.items() if name not in known}
-            held = advance(held, before.graph, step.graph, made)
+            held = advance(held, before.graph, step.graph, made, found)
         if run.name == PROPAGATE_ATTRIBUTES or any(FOLDING.fullmatch(line) for line in run.log):
             held = self._propagated(held, step)
         self.origins[step.index] = held
@@ -74,7 +74,7 @@ class StepTracker:
             path = self._slot_of(plain.removeprefix("self."), around.get(scope, ""))
             if plain in logged and path is not None:
                 found.setdefault(node.outputs[0].name, set()).add(path)
-        return Origins({name: frozenset(each) for name, each in found.items()}, held.derived)
+        return Origins({name: frozenset(each) for name, each in found.items()}, held.derived, held.reads)
 
     def _slot_of(self, name: str, owner: str) -> str | None:
         """torch makes a taken name unique with a counter behind a dot."""
