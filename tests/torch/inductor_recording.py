@@ -80,4 +80,5 @@ def passes(model: nn.Module, *args: Any, **how: Any) -> tuple[Trace, Mapping[int
     with fresh(), torch.no_grad(), freezing, lowering, capturing(keep_inputs=True) as seen, stopped:
         torch.compile(model, **how)(*args)
     trace, (live,) = trace_of(seen.compiles)
+    assert fe.problems(trace) == ()
     return trace, live

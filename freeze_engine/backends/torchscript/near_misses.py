@@ -118,7 +118,7 @@ def _in_few_lines(candidates: Sequence[Found]) -> Iterator[Found]:
             yield first
             continue
         last = first.obstacles[-1]
-        more = f"{last.detail} So it is for {others} more {'node' if others == 1 else 'nodes'} of this graph."
+        more = f"{last.detail} The same holds for {others} more {'node' if others == 1 else 'nodes'} of this graph."
         yield replace(first, obstacles=(*first.obstacles[:-1], replace(last, detail=more)))
 
 
