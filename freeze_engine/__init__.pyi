@@ -183,6 +183,7 @@ from .trace import (
     Environment as Environment,
     Evidence as Evidence,
     Failure as Failure,
+    GraphInput as GraphInput,
     GraphSnapshot as GraphSnapshot,
     InputSpec as InputSpec,
     Interval as Interval,

@@ -1,4 +1,4 @@
-"""Which attribute an input of an Inductor graph is: the lines of a step's log that say so, written and read.
+"""Which attributes the inputs of Inductor's graphs are.
 
 The graph speaks of ``arg1_1``, the user of ``projection.bias``. The name stays when freezing makes a constant of the
 input, so that it tells what the constant is as well.
@@ -6,24 +6,7 @@ input, so that it tells what the constant is as well.
 
 from __future__ import annotations
 
-import re
-from typing import Final
-
 from freeze_engine.trace import Trace
-
-_LINE: Final = re.compile(r"%(\S+) is (.+)")
-_ARGUMENT: Final = "the argument "
-
-
-def input_line(name: str, label: str, *, is_attribute: bool) -> str:
-    """Returns the line that says what an input is.
-
-    Args:
-        name: of the graph's input.
-        label: path of the attribute, or what the user calls the argument.
-        is_attribute: whether it is an attribute.
-    """
-    return f"%{name} is {label if is_attribute else _ARGUMENT + label}"
 
 
 def input_attributes(trace: Trace) -> dict[str, dict[str, str]]:
@@ -33,20 +16,16 @@ def input_attributes(trace: Trace) -> dict[str, dict[str, str]]:
         trace: of either backend; TorchScript's inputs are none.
 
     Returns:
-        For each method the name of an input to the path of the attribute. Of two inputs that go by one path the first
-        counts: parameters come before arguments, which older traces tell apart by nothing else.
+        For each method the name of an input to the path of the attribute; of two inputs that are one attribute, the
+        first.
     """
-    if trace.backend != "inductor":
-        return {}
     paths = {fate.path for fate in trace.attributes if fate.fate != "dropped"}
     found: dict[str, dict[str, str]] = {}
-    for step in trace.steps:
-        if step.method in found:
-            continue
+    for method in trace.methods if trace.backend == "inductor" else ():
+        first = trace.method_steps(method)[0]
         names: dict[str, str] = {}
-        for line in step.log:
-            told = _LINE.fullmatch(line)
-            if told and told[2] in paths:
-                names.setdefault(told[2], told[1])
-        found[step.method] = {name: path for path, name in names.items()}
+        for each in first.inputs:
+            if each.attribute in paths:
+                names.setdefault(each.attribute, each.name)
+        found[method] = {name: path for path, name in names.items()}
     return found

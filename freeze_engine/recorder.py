@@ -72,11 +72,14 @@ class Recorder:
         """The steps so far."""
         return tuple(self._steps)
 
-    def add_step(self, stage: str, name: str, method: str, graph: GraphSnapshot | None, **fields: Any) -> Step:
+    def add_step(
+        self, stage: str, passes: str | tuple[str, ...], method: str, graph: GraphSnapshot | None, **fields: Any
+    ) -> Step:
         """Adds one pass.
 
         Args:
-            stage, name, method: as in `Step`.
+            stage, method: as in `Step`.
+            passes: name of the pass, or names of the passes that make one step.
             graph: the graph after the pass with provisional node ids, ``None`` if the pass did not touch it.
             **fields: any other field of `Step`; ``changed`` is worked out unless given.
 
@@ -86,6 +89,8 @@ class Recorder:
         Raises:
             ValueError: the first step of a method comes without a graph.
         """
+        names = (passes,) if isinstance(passes, str) else passes
+        name = ", ".join(names)
         before = self._latest.get(method)
         if graph is None:
             if before is None:
@@ -98,7 +103,7 @@ class Recorder:
                 used.update(node.id for node in graph.walk())
         self._latest[method] = graph
         changed = fields.pop("changed", before is not None and graph is not before)
-        step = Step(len(self._steps), stage, name, method, graph, changed, **fields)
+        step = Step(len(self._steps), stage, name, method, graph, changed, passes=names, **fields)
         self._steps.append(step)
         if self.on_step is not None:
             self.on_step(step)

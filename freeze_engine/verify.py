@@ -45,6 +45,7 @@ def problems(trace: Trace) -> tuple[str, ...]:
     - In a snapshot, node ids and value names are unique, nested blocks included, and every use is defined
       before it: a block sees what encloses it, a block with a scope only what it receives itself. Blocks nest
       80 deep at most.
+    - What a step says of its graph's inputs is of inputs that the graph has.
     - Rewrites, writes, near misses and evidence name nodes of the snapshots they speak of.
     - No two baselines have the same name, no two passes of the ablation the same stage and name, and nothing has two
       latencies on one device.
@@ -58,7 +59,13 @@ def problems(trace: Trace) -> tuple[str, ...]:
     """
     unfit = (*_numbered(trace), *_nested(trace))
     # The rules below look steps up by their number, and nodes up by recursion.
-    found = unfit or (*value_problems(trace), *_fates(trace), *_measured_once(trace), *References(trace).problems())
+    found = unfit or (
+        *value_problems(trace),
+        *_inputs(trace),
+        *_fates(trace),
+        *_measured_once(trace),
+        *References(trace).problems(),
+    )
     return tuple(map(plain_text, found))
 
 
@@ -72,6 +79,14 @@ def _nested(trace: Trace) -> Iterator[str]:
     for step, graph in graphs_of(trace):
         if problem := nesting_problem(graph.nodes):
             yield f"step {step.index} ({step.name}), {problem}"
+
+
+def _inputs(trace: Trace) -> Iterator[str]:
+    for step in trace.steps:
+        names = {value.name for value in step.graph.inputs} if step.inputs else set()
+        for each in step.inputs:
+            if each.name not in names:
+                yield f"step {step.index} ({step.name}): says what {each.name!r} is, which is no input of its graph"
 
 
 def _fates(trace: Trace) -> Iterator[str]:

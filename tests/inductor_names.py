@@ -1,8 +1,9 @@
-"""A hand-built trace of Inductor: its graph has numbered inputs, and its log says what they are."""
+"""A hand-built trace of Inductor: its graph has numbered inputs, and its first step says what they are."""
 
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import freeze_engine as fe
 from tests.builders import empty_trace
@@ -12,7 +13,12 @@ WEIGHT, BIAS, UNREAD = "embeddings.projection.weight", "embeddings.projection.bi
 MODULE = "embeddings.projection"
 X = fe.Value("arg2_1", "Float(1, 3, 8, 8)")
 INPUTS = (fe.Value("arg0_1", "Float(4, 3, 1, 1)"), fe.Value("arg1_1", "Float(4)"), X)
-LOG = ("Dynamo's compile 0/0", f"%arg0_1 is {WEIGHT}", f"%arg1_1 is {BIAS}", "%arg2_1 is the argument image")
+LOG = ("Dynamo's compile 0/0",)
+NAMED = (
+    fe.GraphInput("arg0_1", attribute=WEIGHT),
+    fe.GraphInput("arg1_1", attribute=BIAS),
+    fe.GraphInput("arg2_1", argument="image"),
+)
 
 
 def constant(name: str, *shape: int) -> fe.Node:
@@ -25,7 +31,7 @@ def fate(path: str, what: fe.trace.Fate, value: str | None, nbytes: int = 16) ->
     return fe.AttributeFate(path, "parameter", "Tensor", (4,), "float32", nbytes, what, locations=places)
 
 
-def projection(log: tuple[str, ...] = LOG) -> fe.Trace:
+def projection(inputs: tuple[fe.GraphInput, ...] = NAMED) -> fe.Trace:
     """Returns a trace whose last step reads the bias with a node that no graph before it has."""
     conv = node("convolution", "aten.convolution.default", "arg2_1 arg0_1 arg1_1", module=MODULE)
     relu = node("relu", "aten.relu.default", "convolution", module="embeddings")
@@ -36,8 +42,9 @@ def projection(log: tuple[str, ...] = LOG) -> fe.Trace:
     body = (held[1], constant("reordered", 4, 3, 1, 1), packed, replace(relu, inputs=("packed",)))
     third = fe.GraphSnapshot((X,), body, ("relu",))
     graphs = (("input", first), ("inline", second), ("pack", third))
+    first_fields: dict[str, Any] = {"log": LOG, "inputs": inputs}
     steps = (
-        fe.Step(index, "stage", name, "forward", graph, index > 0, log=log if index == 0 else ())
+        fe.Step(index, "stage", name, "forward", graph, index > 0, **(first_fields if index == 0 else {}))
         for index, (name, graph) in enumerate(graphs)
     )
     fates = (fate(BIAS, "inlined", "arg1_1"), fate(UNREAD, "dropped", None), fate(WEIGHT, "folded", "reordered", 48))

@@ -20,7 +20,9 @@ def trace(backend: fe.trace.Backend, *steps: tuple[str, fe.GraphSnapshot, tuple[
     found = []
     for index, (name, after, rewrites) in enumerate(steps):
         changed = bool(index) and after is not steps[index - 1][1]
-        found.append(fe.Step(index, "stage", name, "forward", after, changed, rewrites=rewrites))
+        found.append(
+            fe.Step(index, "stage", name, "forward", after, changed, rewrites=rewrites, passes=tuple(name.split(", ")))
+        )
     return replace(empty_trace(), name="net", backend=backend, steps=tuple(found))
 
 

@@ -43,7 +43,7 @@ def check_ablation(
 def optional_passes(trace: Trace) -> tuple[tuple[str, str], ...]:
     """Returns stage and name of the passes that changed something and can be left out, each once."""
     if trace.backend == "torchscript":
-        named = [(step.stage, name) for step in trace.steps if step.changed for name in step.name.split(", ")]
+        named = [(step.stage, name) for step in trace.steps if step.changed for name in step.passes]
         return tuple(dict.fromkeys(each for each in named if each[1] in OPTIONAL))
     from freeze_engine.backends.inductor.leaving_out import may_be_left_out
 

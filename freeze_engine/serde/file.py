@@ -17,7 +17,8 @@ History of `SCHEMA_VERSION`:
     1: the first.
     2: latency and error against the step before, ULP distances, several sets of inputs; checks, the memory ledger,
         generated programs with their kernels, and what leaving out a pass changes.
-    3: which attributes are the same tensor, and what a fold that did not happen would save.
+    3: which attributes are the same tensor, and what a fold that did not happen would save; the passes of a step and
+        what its graph's inputs are, which stood in its name and its log before (`freeze_engine.serde.upgrade`).
 """
 
 from __future__ import annotations
@@ -38,6 +39,7 @@ from freeze_engine.serde.bounds import Allowance, PayloadBound, TooLargeError
 from freeze_engine.serde.decode import decode
 from freeze_engine.serde.encode import encode
 from freeze_engine.serde.schema import Json, MalformedError
+from freeze_engine.serde.upgrade import upgraded
 from freeze_engine.trace import Trace
 from freeze_engine.verify import check_trace, problems
 from freeze_engine.whole_file import write_whole
@@ -186,7 +188,7 @@ def loads(data: bytes, origin: str = "trace", max_bytes: int = MAX_BYTES, *, che
 
 
 def _decoded(data: bytes, origin: str, version: int, allowance: Allowance) -> Trace:
-    return decode(migrate(_payload(data, origin, allowance), version), version, allowance)
+    return upgraded(decode(migrate(_payload(data, origin, allowance), version), version, allowance), version)
 
 
 def migrate(payload: dict[str, Json], version: int) -> dict[str, Json]:

@@ -38,6 +38,8 @@ SINCE: dict[tuple[str, str], int] = {
     ("Trace", "ablation"): 2,
     ("AttributeFate", "same_as"): 3,
     ("NearMiss", "saved_bytes"): 3,
+    ("Step", "passes"): 3,
+    ("Step", "inputs"): 3,
 }
 """The version that brought a field, by ``(type, field)``; all others are of the first. Older files get its default."""
 

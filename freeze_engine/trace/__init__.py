@@ -65,6 +65,7 @@ from freeze_engine.trace.source import (
 )
 from freeze_engine.trace.steps import (
     Backend as Backend,
+    GraphInput as GraphInput,
     Step as Step,
     Trace as Trace,
 )

@@ -16,6 +16,21 @@ from freeze_engine.trace.rewrites import NearMiss, Rewrite
 from freeze_engine.trace.source import SourceLines, SourceRef
 
 
+@dataclass(frozen=True, slots=True)
+class GraphInput:
+    """An input of a graph, by what the user calls it. Inductor numbers its inputs; TorchScript keeps their names.
+
+    Attributes:
+        name: of the value among the graph's inputs.
+        attribute: path of the attribute that it is, empty if it is none.
+        argument: what the user calls the argument that it is, empty if it is an attribute.
+    """
+
+    name: str
+    attribute: str = ""
+    argument: str = ""
+
+
 @dataclass(frozen=True, slots=True, repr=False)
 class Step:
     """One pass over one method.
@@ -23,7 +38,7 @@ class Step:
     Attributes:
         index: position in `Trace.steps`.
         stage: ``input``, ``inline``, ``freeze_module``, ``optimize_frozen_graph``, ``optimize_for_inference``, …
-        name: torch's own name of the pass.
+        name: torch's own name of the pass; the names of `passes`, joined by commas, where there are several.
         method: ``forward`` or another preserved method.
         graph: the method's graph after the pass; the same object as before if nothing changed.
         changed: whether the pass changed the graph or the module.
@@ -37,6 +52,10 @@ class Step:
         constant_bytes: bytes held by the constants of ``graph``, shared storage counted once.
         code: TorchScript code of ``graph``, where torch gives it.
         log: what torch's log said in this step, without its graphs.
+        passes: torch's own names of the passes that ran, in order: more than one where torch shows no graph between
+            them; ``(name,)`` unless given.
+        inputs: what the graph's inputs are, in the first step of a method of Inductor; inputs that go by the user's
+            own name are left out.
     """
 
     index: int
@@ -55,6 +74,11 @@ class Step:
     constant_bytes: int = 0
     code: str | None = None
     log: tuple[str, ...] = ()
+    passes: tuple[str, ...] = ()
+    inputs: tuple[GraphInput, ...] = ()
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "passes", self.passes or (self.name,))
 
     def __repr__(self) -> str:
         turn = f", round {self.round}" if self.round else ""

@@ -228,7 +228,7 @@ def _effect(trace: Trace, side: Side) -> PassEffect:
     steps: list[int] = []
     effective: dict[int, _Change] = {}
     for step in trace.steps:
-        if any(_is_called(step.name, name) for name in side.passes):
+        if any(_is_called(step.passes, name) for name in side.passes):
             steps.append(step.index)
             change = _change(latest.get(step.method), step, side.kinds) if step.changed else None
             effective |= {} if change is None else {step.index: change}
@@ -266,9 +266,9 @@ def _change(before: Step | None, step: Step, kinds: Sequence[str]) -> _Change | 
     return _Change(len(consumed - produced), len(produced - consumed), rewrites) if rewrites else None
 
 
-def _is_called(step: str, name: str) -> bool:
-    """Whether a step is of a pass; a step may have the names of several, and groups of patterns are numbered."""
-    return any(part == name or _without_number(part) == name for part in step.split(", "))
+def _is_called(passes: tuple[str, ...], name: str) -> bool:
+    """Whether one of a step's passes has a name; groups of patterns are numbered."""
+    return any(name in (each, _without_number(each)) for each in passes)
 
 
 def _without_number(name: str) -> str:

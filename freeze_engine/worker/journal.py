@@ -191,7 +191,7 @@ def read_remains(folder: Path) -> Remains | None:
         elif kind == _FROZEN:
             frozen = value
         elif kind == _STEP:
-            steps.append(NotedStep(**value))
+            steps.append(NotedStep(**value | {"passes": tuple(value["passes"])}))
     trace = joined(instalments, SCHEMA_VERSION, MAX_BYTES)
     if trace is None:
         return None

@@ -217,7 +217,7 @@ class _JobWatcher(Watcher):
         self._progress(f"{FREEZING}: {name} of {method}{turn}", 1, PHASES)
 
     def pass_ended(self, step: RawStep) -> None:
-        noted = NotedStep(step.stage, step.name, step.method, step.round, step.duration_ns, step.after.text)
+        noted = NotedStep(step.stage, step.passes, step.method, step.round, step.duration_ns, step.after.text)
         self.place = None
         self._journal.ended(noted)
 

@@ -7,10 +7,10 @@ from dataclasses import replace
 import pytest
 
 import freeze_engine as fe
-from freeze_engine.input_attributes import input_attributes, input_line
+from freeze_engine.input_attributes import input_attributes
 from freeze_engine.trace import Trace
 from tests.builders import small_trace
-from tests.inductor_names import BIAS, LOG, UNREAD, WEIGHT, fate, projection
+from tests.inductor_names import BIAS, NAMED, UNREAD, WEIGHT, fate, projection
 from viewer.attribute_names import attribute_names, renamed_names
 from viewer.graph_data import graph_data
 from viewer.view_models.comparison import comparison_data
@@ -26,36 +26,30 @@ def told_names(data: dict[str, object], step: int) -> dict[str, tuple[str, ...]]
     return {strings[value]: tuple(strings[path] for path in paths) for value, *paths in rows}
 
 
-def test_what_is_written_is_read_back():
-    lines = tuple(input_line(name, path, is_attribute=True) for name, path in INPUTS.items())
-    assert lines == LOG[1:3]
-    assert input_line("arg2_1", "image", is_attribute=False) == LOG[3]
-    assert input_attributes(projection(lines)) == input_attributes(projection()) == {"forward": INPUTS}
+def test_inputs_that_are_attributes_have_their_paths():
+    assert input_attributes(projection()) == {"forward": INPUTS}
 
 
 @pytest.mark.parametrize(
-    "line",
+    "given",
     [
-        f"%arg2_1 is the argument {BIAS}",
-        f"%arg2_1 is {UNREAD}",
-        "%arg2_1 is nothing.known",
-        f"arg2_1 is {BIAS}",
-        "%arg2_1 is ",
-        "",
+        fe.GraphInput("arg2_1", argument=BIAS),
+        fe.GraphInput("arg2_1", attribute=UNREAD),
+        fe.GraphInput("arg2_1", attribute="nothing.known"),
     ],
-    ids=["an argument", "never read", "unknown", "a symbol", "no path", "empty"],
+    ids=["an argument", "never read", "unknown"],
 )
-def test_a_line_that_names_no_attribute_says_nothing(line: str):
-    assert input_attributes(projection((line,))) == {"forward": {}}
+def test_an_input_that_is_no_attribute_with_a_value_has_none(given: fe.GraphInput):
+    assert input_attributes(projection((given,))) == {"forward": {}}
 
 
-def test_of_two_inputs_that_go_by_one_path_the_parameter_counts():
-    assert input_attributes(projection((*LOG[:3], f"%arg2_1 is {BIAS}"))) == {"forward": INPUTS}
+def test_of_two_inputs_that_are_one_attribute_the_first_counts():
+    assert input_attributes(projection((*NAMED[:2], fe.GraphInput("arg2_1", attribute=BIAS)))) == {"forward": INPUTS}
 
 
 def test_each_graph_of_a_compile_has_its_own():
     first, after = projection(), "forward, graph 2 (after a graph break)"
-    second = projection(("goes on after a graph break in forward: print", f"%arg0_1 is {BIAS}"))
+    second = projection((fe.GraphInput("arg0_1", attribute=BIAS),))
     shifted = (replace(step, index=step.index + 3, method=after) for step in second.steps)
     assert input_attributes(replace(first, steps=(*first.steps, *shifted))) == {
         "forward": INPUTS,
@@ -102,15 +96,14 @@ def one_input_more(trace: Trace) -> Trace:
         inputs = (replace(value, name=later(value.name)) for value in graph.inputs)
         return fe.GraphSnapshot((fe.Value("arg0_1", "Float(9)"), *inputs), tuple(nodes), graph.outputs)
 
-    log = ("%arg0_1 is the argument scale", *(line.replace("arg", "ARG") for line in LOG))
-    for number in (2, 1, 0):
-        log = tuple(line.replace(f"ARG{number}", f"arg{number + 1}") for line in log)
+    named = tuple(replace(given, name=later(given.name)) for given in trace.steps[0].inputs)
+    inputs = (fe.GraphInput("arg0_1", argument="scale"), *named)
     first, *rest = (replace(step, graph=moved(step.graph)) for step in trace.steps)
     fates = tuple(
         replace(one, locations=tuple(replace(place, value=later(place.value)) for place in one.locations))
         for one in trace.attributes
     )
-    return replace(trace, steps=(replace(first, log=log), *rest), attributes=fates)
+    return replace(trace, steps=(replace(first, inputs=inputs), *rest), attributes=fates)
 
 
 def test_two_traces_are_told_in_the_names_they_are_compared_in():

@@ -50,14 +50,14 @@ END = said("freeze_module", 156, "Cleaning up module")
 
 
 def brief(steps: tuple[LoggedStep, ...]) -> list[tuple[str, str, str]]:
-    return [(step.stage, step.name, step.method) for step in steps]
+    return [(step.stage, ", ".join(step.passes), step.method) for step in steps]
 
 
 def test_a_whole_freeze():
     reading = read_log(CapturedLog(ANALYSED + RECORDED + PROPAGATED + CLEANED + END), FORWARD, 0)
     before, inlined, after = parse_graph(CALL), parse_graph(INLINED), parse_graph(FOLDED)
     assert reading.steps == tuple(
-        LoggedStep(stage, name, "forward", graph, None, log)
+        LoggedStep(stage, tuple(name.split(", ")), "forward", graph, None, log)
         for stage, name, graph, log in [
             ("input", "input", before, ()),
             ("inline", "Inline", inlined, ()),
@@ -75,14 +75,14 @@ def test_a_whole_freeze():
 def test_the_inlined_graph_takes_the_names_that_the_log_shows():
     renumbered = FOLDED.replace("%w :", "%w.7 :").replace("(%self.w)", "(%self.w, %w.7)")
     log = ANALYSED + RECORDED + PROPAGATED + optimised(1017, "Before EliminateDeadCode", renumbered)
-    steps = {step.name: step.graph for step in read_log(CapturedLog(log + END), FORWARD, 0).steps}
+    steps = {step.passes[0]: step.graph for step in read_log(CapturedLog(log + END), FORWARD, 0).steps}
     assert steps["Inline"] == parse_graph(INLINED.replace("%w :", "%w.7 :").replace("(%w)", "(%w.7)"))
     assert steps["input"] == parse_graph(CALL)
 
 
 def test_a_graph_that_does_not_fit_leaves_the_names_as_they_are():
     log = ANALYSED + RECORDED + PROPAGATED + optimised(1017, "Before EliminateDeadCode", CALL)
-    steps = {step.name: step.graph for step in read_log(CapturedLog(log + END), FORWARD, 0).steps}
+    steps = {", ".join(step.passes): step.graph for step in read_log(CapturedLog(log + END), FORWARD, 0).steps}
     assert steps["Inline"] == parse_graph(INLINED)
 
 
@@ -101,7 +101,7 @@ def test_methods_of_the_same_name_are_told_apart_by_their_graphs():
         log += optimised(1065, "After CheckInplace (end of runOptimization)", returning(ops[path]))
     reading = read_log(CapturedLog(log + END), graphs, 0)
     for stage in ("input", "Inline", "RecordMutableAttrs", "PropagateAttributes", "CheckInplace"):
-        assert [step.method for step in reading.steps if step.name == stage] == shown
+        assert [step.method for step in reading.steps if step.passes == (stage,)] == shown
     assert all(step.graph == graphs[step.method].before for step in reading.steps)
 
 
@@ -133,7 +133,7 @@ def test_passes_that_came_in_one_growth_of_the_log_have_no_duration():
     parts = [ANALYSED, RECORDED, PROPAGATED, CLEANED, END]
     offsets = [len(b"".join(parts[: count + 1])) for count in range(len(parts))]
     log = CapturedLog(b"".join(parts), tuple(zip(offsets, (100, 300, 350, 900, 1000), strict=True)))
-    found = {step.name: step.duration_ns for step in read_log(log, FORWARD, 40).steps}
+    found = {", ".join(step.passes): step.duration_ns for step in read_log(log, FORWARD, 40).steps}
     # Of several messages in one growth only the last one's time is known, so none of these can be told.
     assert found == {
         "input": None,

@@ -17,8 +17,10 @@ from freeze_engine import trace as model
 from freeze_engine.errors import InvalidTraceError, TraceFileError
 from freeze_engine.rules.graphs import MAX_NESTING
 from freeze_engine.serde import MAX_BYTES, SCHEMA_VERSION, Instalments, dumps, file, joined, load, loads, save
-from freeze_engine.trace import Block, Constant, GraphSnapshot, Node, Step, Trace, Value
+from freeze_engine.serde.upgrade import upgraded
+from freeze_engine.trace import Block, Constant, GraphInput, GraphSnapshot, Node, Step, Trace, Value
 from tests.builders import empty_trace, failed_trace, small_trace, synthetic_trace, traces
+from tests.inductor_names import WEIGHT, projection
 
 ROOT = Path(__file__).parents[2]
 GOLDEN = ROOT / "tests" / "golden" / f"small_v{SCHEMA_VERSION}.fztrace"
@@ -254,3 +256,23 @@ def test_the_docs_list_every_word_and_version() -> None:
         assert f"| `{name}` | {', '.join(f'`{word}`' for word in get_args(getattr(model, name)))} |" in text
     assert f"\n| {SCHEMA_VERSION} | " in text.split("## Versions")[1]
     assert f"\n    {SCHEMA_VERSION}: " in (file.__doc__ or "")
+
+
+def test_texts_of_version_2_are_fields_of_version_3() -> None:
+    named = (GraphInput("arg0_1", attribute=WEIGHT), GraphInput("arg2_1", argument="image"))
+    old = projection(())
+    joined = replace(old.steps[1], name="constant_fold, binary_folding", passes=("constant_fold, binary_folding",))
+    lines = ("Dynamo's compile 0/0", f"%arg0_1 is {WEIGHT}", "%arg2_1 is the argument image", "%gone is a guess")
+    old = replace(old, steps=(replace(old.steps[0], log=lines), joined, *old.steps[2:]))
+    new = upgraded(old, 2)
+    assert (new.steps[0].log, new.steps[0].inputs) == ((lines[0], lines[3]), named)
+    assert new.steps[1].passes == ("constant_fold", "binary_folding")
+    assert upgraded(new, 3) is new
+    assert upgraded(replace(old, backend="torchscript"), 1).steps[0].log == lines
+
+
+def test_of_two_inputs_of_version_2_that_go_by_one_path_the_first_is_the_attribute() -> None:
+    lines = (f"%arg0_1 is {WEIGHT}", f"%arg1_1 is {WEIGHT}")
+    old = projection(())
+    new = upgraded(replace(old, steps=(replace(old.steps[0], log=lines), *old.steps[1:])), 2)
+    assert new.steps[0].inputs == (GraphInput("arg0_1", WEIGHT), GraphInput("arg1_1", argument=WEIGHT))

@@ -203,7 +203,7 @@ GRAPH = """graph(%self : __torch__.Net,
 """
 NOTES = FreezeNotes((MethodNotes("forward", GRAPH, GRAPH, ("", "inner")),), ("w",))
 HEAD = empty_trace()
-STEP = NotedStep("optimize_frozen_graph", "RemoveDropout", "forward", None, 5, GRAPH)
+STEP = NotedStep("optimize_frozen_graph", ("RemoveDropout",), "forward", None, 5, GRAPH)
 
 
 @pytest.fixture

@@ -241,7 +241,7 @@ def ablation_rows(trace: fe.Trace, metrics: Sequence[fe.StepMetrics]) -> list[di
     changing: defaultdict[str, list[int]] = defaultdict(list)
     for step in trace.steps:
         if step.changed:
-            for name in dict.fromkeys(step.name.split(", ")):
+            for name in dict.fromkeys(step.passes):
                 changing[name].append(step.index)
     return [
         {

@@ -51,6 +51,7 @@ class StepRows:
 
     def _row(self, step: fe.Step, before: fe.Step | None) -> dict[str, Any]:
         metrics = self._metrics[step.index]
+        log = [*step.log, *map(_input_line, step.inputs)]
         return {
             "index": step.index,
             "stage": step.stage,
@@ -76,8 +77,8 @@ class StepRows:
             "near_misses": self._misses[step.index],
             "aliases": self._alias_place(step.aliases),
             "code": self._code_place(step.code),
-            "log": list(step.log),
-            "notes": list(step.log[:_NOTES]) if self._trace.backend == "inductor" else [],
+            "log": log,
+            "notes": log[:_NOTES] if self._trace.backend == "inductor" else [],
             "notices": self._notices[step.index],
         }
 
@@ -143,3 +144,7 @@ def saved_text(miss: fe.NearMiss) -> str:
     if not miss.saved_bytes:
         return ""
     return f"If folded, each call would read and write {bytes_text(miss.saved_bytes)} less."
+
+
+def _input_line(given: fe.GraphInput) -> str:
+    return f"%{given.name} is {given.attribute or f'the argument {given.argument}'}"

@@ -21,11 +21,10 @@ from freeze_engine.backends.inductor.rewrites import Names, step_rewrites
 from freeze_engine.backends.inductor.rows import RawGraph
 from freeze_engine.backends.inductor.snapshot import SnapshotReader
 from freeze_engine.backends.inductor.target_names import pattern_name
-from freeze_engine.input_attributes import input_line
 from freeze_engine.measure.memory import StorageNames, constant_bytes
 from freeze_engine.provenance import node_origins
 from freeze_engine.recorder import Recorder
-from freeze_engine.trace import Failure, Notice, Program, Step
+from freeze_engine.trace import Failure, GraphInput, Notice, Program, Step
 
 FORWARD = "forward"
 _SHOWN = 6
@@ -116,12 +115,13 @@ class Build:
         graph = self._reader.read(raw.graph) if changed else None
         earlier = recorder.steps[-1] if recorder.steps else None
         log = (*raw.log, *_patterns(raw), *_matched(raw, changed), *self._mixed_precisions(raw.graph))
+        inputs: tuple[GraphInput, ...] = ()
         if before is None:
-            log = (*log, *_begins(self._compiled))
+            log, inputs = (*log, *_begins(self._compiled)), tuple(_graph_inputs(self._compiled))
         if raw.code is not None:
             log = (*log, *kernel_lines(raw.code))
         step = recorder.add_step(
-            raw.stage, raw.name, FORWARD, graph, duration_ns=raw.duration_ns, code=raw.code, log=log
+            raw.stage, raw.name, FORWARD, graph, duration_ns=raw.duration_ns, code=raw.code, log=log, inputs=inputs
         )
         constants = [node.constant for node in step.graph.walk() if node.constant is not None]
         fields: dict[str, Any] = {"constant_bytes": constant_bytes(constants)}
@@ -230,9 +230,14 @@ def _begins(compiled: RawCompile) -> Iterator[str]:
     for given in compiled.inputs:
         if given.symbol:
             yield f"{given.symbol} is {given.label}, {given.value()} in the call that compiled it"
+
+
+def _graph_inputs(compiled: RawCompile) -> Iterator[GraphInput]:
+    """Yields what the inputs of a graph are, where the user calls them something else than torch does."""
     for given in compiled.inputs:
         if not given.symbol and given.label != given.name:
-            yield input_line(given.name, given.label, is_attribute=bool(given.paths))
+            found = {"attribute": given.label} if given.paths else {"argument": given.label}
+            yield GraphInput(given.name, **found)
 
 
 def _unobserved() -> dict[str, dict[str, str]]:

@@ -94,12 +94,12 @@ class Build:
         reading = self._reading
         if reading is None or not reading.steps:
             for method, snapshot in freeze.inputs.items():
-                self._add_live(PassRun(INPUT, INPUT, method), snapshot, freeze.source)
+                self._add_live(PassRun(INPUT, (INPUT,), method), snapshot, freeze.source)
         if reading is not None:
             self._add_logged(reading)
         for step in freeze.steps:
             module = freeze.result if freeze.result is not None else freeze.source
-            run = PassRun(step.stage, step.name, step.method, step.round, step.duration_ns)
+            run = PassRun(step.stage, step.passes, step.method, step.round, step.duration_ns)
             self._add_live(run, step.after, module)
         self._revive_logged()
         self._add_alias_sets()
@@ -138,7 +138,7 @@ class Build:
         for step in reading.steps:
             # Before inlining every node is the method's own, and its names may be others' afterwards.
             graph = step.graph if step.stage == INPUT else self._knowledge.annotate(step.method, step.graph)
-            run = PassRun(step.stage, step.name, step.method, duration_ns=step.duration_ns, log=step.log)
+            run = PassRun(step.stage, step.passes, step.method, duration_ns=step.duration_ns, log=step.log)
             added = self._add(run, graph)
             if step.stage == INPUT and step.method in freeze.inputs:
                 self._make_live(added, freeze.inputs[step.method].graph, freeze.source)
@@ -159,7 +159,7 @@ class Build:
     def _add_live(self, run: PassRun, snapshot: LiveSnapshot, module: Any) -> None:
         added = self._add(run, self._knowledge.read(run.method, snapshot))
         self._make_live(added, snapshot.graph, module)
-        if run.name == CLEAN_UP and self._removed_slots:
+        if run.passes == CLEAN_UP and self._removed_slots:
             self._recorder.update(added.index, changed=True)
 
     def _make_live(self, step: Step, graph: Any, module: Any) -> None:
@@ -266,7 +266,7 @@ class Build:
                 last[step.method, step.name] = (step, graphs[step.method])
             graphs[step.method] = step.graph
         for step, before in last.values():
-            for one in step.name.split(", "):
+            for one in step.passes:
                 self._recorder.near_misses += near_misses(step.index, one, before, step.graph, self._recorder.inputs)
 
     def _add_failure(self) -> None:

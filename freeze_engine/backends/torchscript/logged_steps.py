@@ -35,13 +35,13 @@ class LoggedStep:
     """One pass as torch's log shows it.
 
     Attributes:
-        stage, name, method, duration_ns: as in `freeze_engine.trace.Step`.
+        stage, passes, method, duration_ns: as in `freeze_engine.trace.Step`.
         graph: the method's graph after it, node ids provisional.
         log: what torch decided in it.
     """
 
     stage: str
-    name: str
+    passes: tuple[str, ...]
     method: str
     graph: GraphSnapshot
     duration_ns: int | None
@@ -87,14 +87,14 @@ class _Reader:
         self.phase, self.subgraph, self.under_way, self.lines = phase, None, None, []
         self.last_ns = self.times(record.end)
         if phase == INLINE and self.method:
-            self._add(INPUT, INPUT, self.methods[self.method].before, record.end)
+            self._add(INPUT, (INPUT,), self.methods[self.method].before, record.end)
 
     def _end_phase(self, record: LogRecord) -> None:
         """Closes inlining and the search for writes, which log no graph of their own."""
         if self.method and self.phase == INLINE:
-            self._add(INLINE, "Inline", self.methods[self.method].inlined, record.end)
+            self._add(INLINE, ("Inline",), self.methods[self.method].inlined, record.end)
         elif self.method and self.phase == RECORD_MUTABLE_ATTRIBUTES:
-            self._add(FREEZE_MODULE, RECORD_MUTABLE_ATTRIBUTES, self.graphs[self.method], record.end)
+            self._add(FREEZE_MODULE, (RECORD_MUTABLE_ATTRIBUTES,), self.graphs[self.method], record.end)
 
     def _optimization(self, record: LogRecord) -> None:
         graph = parse_graph(record.graph or "")
@@ -104,32 +104,32 @@ class _Reader:
                 # A second beginning is that of a fork's own subgraph.
                 self.subgraph = scope_of(self.graphs[self.method], graph)
                 return
-            self._add(FREEZE_MODULE, PROPAGATE_ATTRIBUTES, graph, record.end)
+            self._add(FREEZE_MODULE, (PROPAGATE_ATTRIBUTES,), graph, record.end)
             return
-        name = self._pass_name(record.message)
+        passes = self._passes(record.message)
         if self.subgraph is not None:
             graph = with_subgraph(self.graphs[self.method], graph, self.subgraph)
-        self._add(FREEZE_MODULE, name, graph, record.end)
+        self._add(FREEZE_MODULE, passes, graph, record.end)
 
-    def _pass_name(self, message: str) -> str:
+    def _passes(self, message: str) -> tuple[str, ...]:
         """Returns the pass that ended, with the one before it where torch logs nothing between the two."""
         match = AFTER.match(message)
         if match is None:
             self.under_way = None
-            return message
+            return (message,)
         announced, self.announced = self.announced, match[2]
         self.under_way = match[2]
-        return match[1] if announced in (None, match[1]) else f"{announced}, {match[1]}"
+        return (match[1],) if announced in (None, match[1]) else (announced, match[1])
 
     def _is_propagated(self) -> bool:
-        return any(step.name == PROPAGATE_ATTRIBUTES and step.method == self.method for step in self.steps)
+        return any(PROPAGATE_ATTRIBUTES in step.passes and step.method == self.method for step in self.steps)
 
-    def _add(self, stage: str, name: str, graph: GraphSnapshot, end: int) -> None:
+    def _add(self, stage: str, passes: tuple[str, ...], graph: GraphSnapshot, end: int) -> None:
         now, before = self.times(end), self.last_ns
         duration = max(0, now - before) if now is not None and before is not None and stage != INPUT else None
         self.last_ns = now
         self.graphs[self.method] = graph
-        self.steps.append(LoggedStep(stage, name, self.method, graph, duration, tuple(self.lines)))
+        self.steps.append(LoggedStep(stage, passes, self.method, graph, duration, tuple(self.lines)))
         self.lines = []
 
 
@@ -185,7 +185,7 @@ def is_cut(log: CapturedLog | None) -> bool:
 def _phase_name(reader: _Reader) -> str:
     if reader.phase == INLINE:
         return "Inline"
-    latest = reader.steps[-1].name if reader.steps else ""
+    latest = ", ".join(reader.steps[-1].passes) if reader.steps else ""
     if reader.phase == PROPAGATE_ATTRIBUTES and reader.steps and reader.steps[-1].method == reader.method:
         if latest == RECORD_MUTABLE_ATTRIBUTES:
             return PROPAGATE_ATTRIBUTES

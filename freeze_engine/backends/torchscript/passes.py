@@ -48,7 +48,7 @@ INFERENCE = (
     Pass("FrozenLinearTranspose", "_jit_pass_transpose_frozen_linear"),
 )
 #: One step for the graphs whose dropouts the binding cannot remove: it takes a module and only touches ``forward``.
-WITHOUT_NUMERICS = f"{REMOVE_DROPOUT.name}, {CONCAT_LINEAR.name}"
+WITHOUT_NUMERICS = (REMOVE_DROPOUT.name, CONCAT_LINEAR.name)
 #: The passes that can be left out, by name.
 OPTIONAL = {each.name: each for each in (REMOVE_DROPOUT, CONCAT_LINEAR, *FOLDS, *INFERENCE)}
 #: What runs inside ``_freeze_module``: freezing itself, and the clean-up of ``runOptimization`` as its log names it.
@@ -58,7 +58,7 @@ _INSIDE = (
     PROPAGATE_ATTRIBUTES,
     *("EliminateDeadCode", "EliminateCommonSubexpression", "PeepholeOptimize", "ConstantPropagation"),
     *("ConstantPooling", "UnrollConstantLoops", "RemoveListMutation", "CheckInplace"),
-    *CLEAN_UP.split(", "),
+    *CLEAN_UP,
 )
 
 
@@ -99,11 +99,13 @@ class Driver:
         self._note_outside_changes()
         if not has_all(tuple(each.binding for each in (REMOVE_DROPOUT, CONCAT_LINEAR, *FOLDS))):
             self._refuse_parts(f"this torch {torch.__version__} has no bindings of the single passes")
-            self._step(OPTIMIZE_FROZEN_GRAPH, "OptimizeFrozenGraph", lambda: self.whole(self.graph, optimize_numerics))
+            whole = ("OptimizeFrozenGraph",)
+            self._step(OPTIMIZE_FROZEN_GRAPH, whole, lambda: self.whole(self.graph, optimize_numerics))
             return
         if self._drops_by_module(module):
             if REMOVE_DROPOUT.name not in self.without:
-                self._step(OPTIMIZE_FROZEN_GRAPH, REMOVE_DROPOUT.name, lambda: private(REMOVE_DROPOUT.binding)(module))
+                removed = (REMOVE_DROPOUT.name,)
+                self._step(OPTIMIZE_FROZEN_GRAPH, removed, lambda: private(REMOVE_DROPOUT.binding)(module))
             self._run(OPTIMIZE_FROZEN_GRAPH, CONCAT_LINEAR)
         elif REMOVE_DROPOUT.name in self.without:
             self._run(OPTIMIZE_FROZEN_GRAPH, CONCAT_LINEAR)
@@ -131,7 +133,7 @@ class Driver:
             before = freeze.latest(method)
             now = live_snapshot(self.graph, before)
             if before is not None and now is not before:
-                freeze.steps.append(RawStep(OUTSIDE, "changed by other code", method, None, None, now))
+                freeze.steps.append(RawStep(OUTSIDE, ("changed by other code",), method, None, None, now))
                 freeze.watcher.pass_ended(freeze.steps[-1])
 
     def _drops_by_module(self, module: Any) -> bool:
@@ -152,9 +154,10 @@ class Driver:
     def _run(self, stage: str, each: Pass, number: int | None = None) -> bool:
         if each.name in self.without:
             return False
-        return bool(self._step(stage, each.name, lambda: private(each.binding)(self.graph), number))
+        return bool(self._step(stage, (each.name,), lambda: private(each.binding)(self.graph), number))
 
-    def _step(self, stage: str, name: str, run: Callable[[], Any], number: int | None = None) -> Any:
+    def _step(self, stage: str, passes: tuple[str, ...], run: Callable[[], Any], number: int | None = None) -> Any:
+        name = ", ".join(passes)
         for freeze in self.freezes:
             freeze.watcher.pass_begins(stage, name, freeze.method_of(self.graph) or "forward", number)
         started = time.perf_counter_ns()
@@ -168,6 +171,6 @@ class Driver:
         for freeze in self.freezes:
             method = freeze.method_of(self.graph) or "forward"
             after = live_snapshot(self.graph, freeze.latest(method))
-            freeze.steps.append(RawStep(stage, name, method, number, duration, after))
+            freeze.steps.append(RawStep(stage, passes, method, number, duration, after))
             freeze.watcher.pass_ended(freeze.steps[-1])
         return result

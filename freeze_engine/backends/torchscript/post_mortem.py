@@ -32,12 +32,12 @@ class NotedStep:
     """A pass that was driven and had ended.
 
     Attributes:
-        stage, name, method, round, duration_ns: as in `freeze_engine.trace.Step`.
+        stage, passes, method, round, duration_ns: as in `freeze_engine.trace.Step`.
         text: torch's text of the graph after it, ``None`` where that was as before.
     """
 
     stage: str
-    name: str
+    passes: tuple[str, ...]
     method: str
     round: int | None
     duration_ns: int | None
@@ -146,17 +146,17 @@ class _Rebuilding:
     def add_all(self, reading: LogReading) -> None:
         if not reading.steps:
             for notes in self._notes.methods:
-                self._tracker.add(PassRun(INPUT, INPUT, notes.method), parse_graph(notes.before))
+                self._tracker.add(PassRun(INPUT, (INPUT,), notes.method), parse_graph(notes.before))
         for method, graph in reading.inlined.items():
             named = ((node.outputs[0].name, node.module) for node in graph.walk() if node.outputs and node.module)
             self._modules[method] = dict(named)
         for step in reading.steps:
             graph = step.graph if step.stage == INPUT else self._annotated(step.method, step.graph)
-            self._tracker.add(PassRun(step.stage, step.name, step.method, log=step.log), graph)
+            self._tracker.add(PassRun(step.stage, step.passes, step.method, log=step.log), graph)
         for method, text in (self._remains.frozen or {}).items():
             self._add_text(PassRun(FREEZE_MODULE, CLEAN_UP, method), text)
         for noted in self._remains.steps:
-            run = PassRun(noted.stage, noted.name, noted.method, noted.round, noted.duration_ns)
+            run = PassRun(noted.stage, noted.passes, noted.method, noted.round, noted.duration_ns)
             self._add_text(run, noted.text)
 
     def _add_text(self, run: PassRun, text: str | None) -> None:

@@ -47,13 +47,13 @@ class RawStep:
     """One pass that was driven.
 
     Attributes:
-        stage, name, method, round: as in `freeze_engine.trace.Step`.
+        stage, passes, method, round: as in `freeze_engine.trace.Step`.
         duration_ns: time of the pass.
         after: the graph after it.
     """
 
     stage: str
-    name: str
+    passes: tuple[str, ...]
     method: str
     round: int | None
     duration_ns: int | None

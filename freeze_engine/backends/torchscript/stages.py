@@ -11,7 +11,7 @@ FREEZE_MODULE: Final = "freeze_module"
 RECORD_MUTABLE_ATTRIBUTES: Final = "RecordMutableAttrs"
 PROPAGATE_ATTRIBUTES: Final = "PropagateAttributes"
 #: What is done at the end of ``_freeze_module``, of which nothing is logged.
-CLEAN_UP: Final = "EliminateNoOps, LowerSimpleTuples, CleanupFrozenModule"
+CLEAN_UP: Final = ("EliminateNoOps", "LowerSimpleTuples", "CleanupFrozenModule")
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,11 +19,11 @@ class PassRun:
     """One pass over one method, without its graphs.
 
     Attributes:
-        stage, name, method, round, duration_ns, log: as in `freeze_engine.trace.Step`.
+        stage, passes, method, round, duration_ns, log: as in `freeze_engine.trace.Step`.
     """
 
     stage: str
-    name: str
+    passes: tuple[str, ...]
     method: str
     round: int | None = None
     duration_ns: int | None = None

@@ -41,19 +41,19 @@ class StepTracker:
         """
         before = self.latest(run.method)
         step = self._recorder.add_step(
-            run.stage, run.name, run.method, graph, round=run.round, duration_ns=run.duration_ns, log=run.log
+            run.stage, run.passes, run.method, graph, round=run.round, duration_ns=run.duration_ns, log=run.log
         )
         held = self.origins[before.index] if before else Origins()
         made: dict[str, tuple[str, ...]] = {}
         found: tuple[Rewrite, ...] = ()
         if before and step.graph is not before.graph:
             known, arguments = held.table(), held.arguments()
-            for one in run.name.split(", "):
+            for one in run.passes:
                 found += rewrites(one, before.graph, step.graph, known, arguments)
                 made |= origins_after(one, before.graph, step.graph, known, arguments) if found else {}
             made = {name: paths for name, paths in made.items() if name not in known}
             held = advance(held, before.graph, step.graph, made, found)
-        if run.name == PROPAGATE_ATTRIBUTES or any(FOLDING.fullmatch(line) for line in run.log):
+        if PROPAGATE_ATTRIBUTES in run.passes or any(FOLDING.fullmatch(line) for line in run.log):
             held = self._propagated(held, step)
         self.origins[step.index] = held
         return self._recorder.update(step.index, rewrites=found)

@@ -1,0 +1,55 @@
+"""Moves what older versions of the schema wrote into texts to the fields that newer ones have for it."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import Final
+
+from freeze_engine.trace import GraphInput, Step, Trace
+
+_INPUT: Final = re.compile(r"%(?P<name>\S+) is (?P<argument>the argument )?(?P<label>.+)")
+
+
+def upgraded(trace: Trace, version: int) -> Trace:
+    """Returns a trace of an older version as one of this version.
+
+    Args:
+        trace: as decoded; its newer fields have their defaults.
+        version: of the schema it was written with.
+    """
+    if version >= 3:
+        return trace
+    paths = {fate.path for fate in trace.attributes if fate.fate != "dropped"}
+    steps = (_with_passes(step) for step in trace.steps)
+    if trace.backend == "inductor":
+        steps = (_with_inputs(step, paths) for step in steps)
+    return replace(trace, steps=tuple(steps))
+
+
+def _with_passes(step: Step) -> Step:
+    """Splits a step's name, in which versions 1 and 2 joined the names of several passes."""
+    names = tuple(filter(None, step.name.split(", "))) or (step.name,)
+    return step if names == step.passes else replace(step, passes=names)
+
+
+def _with_inputs(step: Step, paths: set[str]) -> Step:
+    """Takes the lines out of a step's log that said what the inputs of its graph are.
+
+    Of two inputs that go by one path the first is the attribute: parameters come before arguments, which version 1 told
+    apart by nothing else.
+    """
+    names = {value.name for value in step.graph.inputs}
+    found: list[GraphInput] = []
+    kept: list[str] = []
+    for line in step.log:
+        match = _INPUT.fullmatch(line)
+        if match is None or match["name"] not in names:
+            kept.append(line)
+            continue
+        label = match["label"]
+        known = {each.attribute for each in found}
+        is_attribute = match["argument"] is None and label in paths and label not in known
+        found.append(GraphInput(match["name"], *((label, "") if is_attribute else ("", label))))
+        names.discard(match["name"])
+    return replace(step, log=tuple(kept), inputs=tuple(found)) if found else step
