@@ -12,6 +12,7 @@ from typing import Literal
 Kind = Literal["cpp", "triton", "extern"]
 
 _COMPILED = re.compile(r"^(\w+) = async_compile\.(\w+)\(", re.MULTILINE)
+_BUFFER = re.compile(r"buf\d+")
 _EXTERN = re.compile(r"(extern_kernels|torch\.ops|aten|inductor_ops)\.\w")
 #: Operators by which the generated code arranges its memory; they compute nothing.
 _ARRANGING = {"torch.ops.inductor._alloc_from_pool", "inductor_ops._alloc_from_pool"}
@@ -27,12 +28,14 @@ class Call:
         name: of the kernel.
         kind: what it is.
         line, column: where the call begins in the code; the line 1-based, the column 0-based.
+        buffers: names of the buffers that it is given, in order, whether it reads or writes them.
     """
 
     name: str
     kind: Kind
     line: int
     column: int
+    buffers: tuple[str, ...] = ()
 
 
 def calls(code: str) -> tuple[Call, ...]:
@@ -74,10 +77,20 @@ def _calls(module: ast.Module, compiled: Mapping[str, Kind]) -> Iterator[Call]:
             continue
         kernel = name.removesuffix(".run")
         if kernel in compiled:
-            yield Call(kernel, compiled[kernel], node.lineno, node.col_offset)
+            yield Call(kernel, compiled[kernel], node.lineno, node.col_offset, _buffers(node))
         elif _EXTERN.match(name) and name not in _ARRANGING:
             full = f"torch.ops.{name}" if name.startswith("aten.") else name
-            yield Call(full, "extern", node.lineno, node.col_offset)
+            yield Call(full, "extern", node.lineno, node.col_offset, _buffers(node))
+
+
+def _buffers(call: ast.Call) -> tuple[str, ...]:
+    names = (
+        each.id
+        for argument in (*call.args, *(keyword.value for keyword in call.keywords))
+        for each in ast.walk(argument)
+        if isinstance(each, ast.Name) and _BUFFER.fullmatch(each.id)
+    )
+    return tuple(dict.fromkeys(names))
 
 
 def dotted(function: ast.expr) -> str | None:

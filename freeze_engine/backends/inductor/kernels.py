@@ -15,11 +15,12 @@ from dataclasses import dataclass
 import torch
 
 from freeze_engine.backends.inductor import private
-from freeze_engine.backends.inductor.generated import Kind, calls
+from freeze_engine.backends.inductor.generated import Call, Kind, calls
 from freeze_engine.backends.inductor.origins import nodes_read
 from freeze_engine.backends.inductor.raw import RawKernel
 from freeze_engine.backends.inductor.rows import RawGraph, Row
 from freeze_engine.backends.inductor.snapshot import scoped_names
+from freeze_engine.backends.inductor.target_names import operator_name
 from freeze_engine.trace import GraphSnapshot, Kernel, Node, Program
 
 FROZEN, PLAIN = "compiled with freezing", "compiled"
@@ -72,12 +73,36 @@ def kernels(code: str | None, seen: Sequence[RawKernel], lowered: Lowered) -> It
     nodes = {node.outputs[0].name: node for node in snapshot.walk() if node.outputs}
     places = {node.id: index for index, node in enumerate(nodes.values())}
     first = tuple(node for node in lowered.first.walk() if node.op != "get_attr")
-    for name, kind, kernel in _matched(code, seen):
+    called = list(_matched(code, seen))
+    own: list[list[Node]] = []
+    for _, kernel in called:
         cone = cones.of(kernel) if kernel is not None else ()
         found = {nodes[each].id: nodes[each] for row in cone for each in names[row] if each in nodes}
-        computed = sorted(found.values(), key=lambda node: places[node.id])
+        own.append(sorted(found.values(), key=lambda node: places[node.id]))
+    for index, (call, _) in enumerate(called):
+        name, kind = call.name, call.kind
+        computed = own[index] or (_prepared([one for one, _ in called], own, index) if seen else [])
         of_them = {origin for node in computed for origin in lowered.origins.get(node.id, ())}
         yield _kernel(name, kind, computed, [node for node in first if node.id in of_them])
+
+
+def _prepared(called: Sequence[Call], nodes: Sequence[Sequence[Node]], index: int) -> Sequence[Node]:
+    """Returns what the first kernel computes that is given a buffer which this one fills; of a library's, its operator.
+
+    Inductor gives no origins to what it makes of the graph's inputs and constants alone: their copy in another layout,
+    or the bias of a convolution.
+
+    Args:
+        called: all calls of the program.
+        nodes: what each computes.
+        index: of the call.
+    """
+    known = {buffer for call in called[:index] for buffer in call.buffers}
+    made = set(called[index].buffers) - known
+    for call, computed in zip(called[index + 1 :], nodes[index + 1 :], strict=True):
+        if computed and made.intersection(call.buffers):
+            return computed[-1:] if call.kind == "extern" else computed
+    return ()
 
 
 def _kernel(name: str, kind: Kind, computed: Sequence[Node], origins: Sequence[Node]) -> Kernel:
@@ -93,21 +118,21 @@ def _kernel(name: str, kind: Kind, computed: Sequence[Node], origins: Sequence[N
     )
 
 
-def _matched(code: str | None, seen: Sequence[RawKernel]) -> Iterator[tuple[str, Kind, RawKernel | None]]:
+def _matched(code: str | None, seen: Sequence[RawKernel]) -> Iterator[tuple[Call, RawKernel | None]]:
     """Yields the calls in the code, each with what Inductor told of it.
 
     Inductor may write a kernel that it drops again, so the code decides what is called, and how often.
     """
     found = calls(code or "")
     if not found:  # a C++ wrapper
-        yield from ((kernel.name, _kind_of(kernel.name), kernel) for kernel in seen)
+        yield from ((Call(kernel.name, _kind_of(kernel.name), 0, 0), kernel) for kernel in seen)
         return
     waiting: dict[str, list[RawKernel]] = {}
     for kernel in seen:
         waiting.setdefault(kernel.name, []).append(kernel)
     for call in found:
         told = waiting.get(call.name)
-        yield call.name, call.kind, told.pop(0) if told else None
+        yield call, told.pop(0) if told else None
 
 
 def _kind_of(name: str) -> Kind:
@@ -145,6 +170,7 @@ class _Cones:
             else:
                 results = tuple(self._made(results, called))
             self._results[id(kernel)] = results
+        self._library = {id(kernel) for kernel in seen if _kind_of(kernel.name) == "extern"}
         self._computed_by: dict[int, set[int]] = {}
         for identity, computed in self._results.items():
             for result in computed:
@@ -154,15 +180,47 @@ class _Cones:
         """Returns the identities of the fx nodes that a kernel computes."""
         found: dict[int, None] = {}
         for result in self._results[id(kernel)]:
-            waiting = [result.node]
-            while waiting:
-                node = waiting.pop()
-                others = self._computed_by.get(node, set()) - {id(kernel)}
-                is_read = node != result.node and others
-                if node in result.origins and node not in found and not is_read:
-                    found[node] = None
-                    waiting += (id(each) for each in nodes_read(self._rows[node]))
+            found |= dict.fromkeys(self._cone(result, kernel))
         return tuple(found)
+
+    def _cone(self, result: _Result, kernel: RawKernel) -> Sequence[int]:
+        """Returns what a result is computed from, up to what other kernels compute."""
+        if self._finishes(result.node, kernel):
+            return (result.node,)
+        found: dict[int, None] = {}
+        waiting = [result.node]
+        while waiting:
+            node = waiting.pop()
+            others = self._computed_by.get(node, set()) - {id(kernel)}
+            is_read = node != result.node and others
+            if is_read and node in result.origins and self._adds_bias_later(node):
+                found[node] = None
+            elif node in result.origins and node not in found and not is_read:
+                found[node] = None
+                waiting += self._read(node, result.origins)
+        return tuple(found)
+
+    def _finishes(self, node: int, kernel: RawKernel) -> bool:
+        """Whether a generated kernel goes on with what a library's kernel has computed of the same operator."""
+        return _kind_of(kernel.name) != "extern" and bool(self._computed_by.get(node, set()) & self._library)
+
+    def _adds_bias_later(self, node: int) -> bool:
+        """Whether a linear's bias is added by the kernel that reads it: MKL's linear is called without its bias.
+
+        torch 2.13, torch/_inductor/mkldnn_lowerings.py.
+        """
+        row = self._rows[node]
+        biases = row.args[2:3]
+        return operator_name(row.target).startswith("mkl._mkl_linear") and bool(biases) and biases[0] is not None
+
+    def _read(self, node: int, origins: Collection[int]) -> Iterator[int]:
+        """Yields what a node reads; behind the choice of one of several results, which has no origins, the operator."""
+        for each in nodes_read(self._rows[node]):
+            row = self._rows.get(id(each))
+            if row is not None and row.target is operator.getitem and id(each) not in origins:
+                yield from (id(behind) for behind in nodes_read(row))
+            else:
+                yield id(each)
 
     def _results_of(self, kernel: RawKernel) -> Iterator[_Result]:
         for origins, exact in kernel.buffers:
