@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from freeze_engine.backends.torchscript.origins import CONSTANT_OPS
+from freeze_engine.backends.torchscript.reads import CONSTANT_OPS
 from freeze_engine.trace import Block, Constant, GraphSnapshot, Node, Value
 
 #: torch's names of dtypes in type texts, the usual ones, and bytes per element.

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 from freeze_engine.backends.torchscript.constant_ends import End, left_to_others, readers_by_path
 from freeze_engine.backends.torchscript.log_messages import FOLDING
-from freeze_engine.backends.torchscript.origins import CONSTANT_OPS, Origins, by_path
+from freeze_engine.backends.torchscript.origins import Origins, by_path
+from freeze_engine.backends.torchscript.reads import CONSTANT_OPS
 from freeze_engine.backends.torchscript.slots import slot_accesses
 from freeze_engine.backends.torchscript.subgraphs import unscoped
 from freeze_engine.trace import Constant, Evidence, GraphSnapshot, Node, Step

@@ -13,7 +13,8 @@ from freeze_engine.backends.torchscript.chain_facts import Chain, ChainFacts, te
 from freeze_engine.backends.torchscript.constant_ends import (
     pooled_with,
 )
-from freeze_engine.backends.torchscript.origins import CONSTANT_OPS, by_path
+from freeze_engine.backends.torchscript.origins import by_path
+from freeze_engine.backends.torchscript.reads import CONSTANT_OPS
 from freeze_engine.backends.torchscript.same_tensors import same_tensor, with_other_names
 from freeze_engine.backends.torchscript.stages import INLINE
 from freeze_engine.backends.torchscript.verdicts import Verdict

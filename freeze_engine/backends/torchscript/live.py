@@ -16,7 +16,7 @@ import torch
 
 from freeze_engine.backends._torch_private import has_all, object_state, private
 from freeze_engine.backends.torchscript.attributes import tensors_in
-from freeze_engine.backends.torchscript.origins import CONSTANT_OPS
+from freeze_engine.backends.torchscript.reads import CONSTANT_OPS
 from freeze_engine.measure.memory import StorageNames, constant_of
 from freeze_engine.trace import Constant, GraphSnapshot, Node, SourceLines
 
