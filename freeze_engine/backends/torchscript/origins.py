@@ -11,11 +11,11 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 
 from freeze_engine.backends.torchscript.merged_nodes import merged_nodes
-from freeze_engine.backends.torchscript.reads import CONSTANT_OPS, NONE, Origins, Paths, Read, Reading
+from freeze_engine.backends.torchscript.reads import NONE, Origins, Paths, Read, Reading
 from freeze_engine.backends.torchscript.subgraphs import unscoped
 from freeze_engine.trace import GraphSnapshot, Node, Rewrite
 
-__all__ = ["CONSTANT_OPS", "Origins", "advance", "by_path"]
+__all__ = ["Origins", "advance", "by_path"]
 
 
 def by_path(constants: Mapping[str, Set[str]]) -> dict[str, tuple[str, ...]]:

@@ -6,7 +6,8 @@ from collections.abc import Collection
 
 from freeze_engine.backends.torchscript.folds import origins_after, rewrites
 from freeze_engine.backends.torchscript.log_messages import FOLDING
-from freeze_engine.backends.torchscript.origins import CONSTANT_OPS, Origins, advance
+from freeze_engine.backends.torchscript.origins import Origins, advance
+from freeze_engine.backends.torchscript.reads import CONSTANT_OPS
 from freeze_engine.backends.torchscript.slots import fork_paths, scoped_nodes
 from freeze_engine.backends.torchscript.stages import PROPAGATE_ATTRIBUTES, PassRun
 from freeze_engine.recorder import Recorder
