@@ -7,7 +7,7 @@ import platform
 import torch
 
 from benchmarks import capture, command_line, dashboard, memory, report, trace_file
-from freeze_engine.backends.environment import environment
+from freeze_engine.backends.common.environment import environment
 
 
 def main() -> None:

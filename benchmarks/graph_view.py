@@ -15,7 +15,7 @@ from playwright.sync_api import Page
 from benchmarks.in_page import HEADING, SIZES, STEPS, chromium, graph_columns, new_page
 from tests.builders import synthetic_trace
 from viewer.assets import read_asset
-from viewer.graph_data import SCRIPTS, graph_data
+from viewer.views.graph_data import SCRIPTS, graph_data
 
 
 def main() -> None:

@@ -32,12 +32,12 @@ import torch
 
 import freeze_engine as fe
 from benchmarks.simulated import coverage_lines, found_lines
-from freeze_engine.backends._torch_private import private
-from freeze_engine.backends.inductor.stand_in import StandIn
-from freeze_engine.detectability import smallest_found
+from freeze_engine.analysis.detectability import smallest_found
+from freeze_engine.backends.common.torch_private import private
+from freeze_engine.backends.inductor.replay.stand_in import StandIn
 from freeze_engine.measure.candidate import Candidate
 from freeze_engine.measure.latency import LatencyReport, measure_latency
-from freeze_engine.measure.machine import machine_notes, reading
+from freeze_engine.measure.machine_load import machine_notes, reading
 from freeze_engine.measure.rounds import LatencyOptions
 from freeze_engine.trace import Interval
 

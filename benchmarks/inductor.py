@@ -27,8 +27,8 @@ _COMPILE = """
 import contextlib, json, os, sys, time, tracemalloc
 import torch, torch._inductor.compile_fx
 import freeze_engine as fe
-from freeze_engine.backends.inductor import observation
-from freeze_engine.backends.inductor.rows import TensorRef
+from freeze_engine.backends.inductor.capture import pass_observer as observation
+from freeze_engine.backends.inductor.graph.rows import TensorRef
 model = fe.load_model("example:" + sys.argv[1])
 torch._inductor.config.freezing = True
 torch._inductor.config.compile_threads = 1

@@ -19,7 +19,7 @@ from pathlib import Path
 import torch
 
 import freeze_engine as fe
-from freeze_engine.backends.torchscript.deprecation import undeprecated
+from freeze_engine.backends.common.deprecation import undeprecated
 
 MODELS = ("resnet50", "inception")
 GOAL = 0.05

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import numpy as np
 import numpy.typing as npt
 
-from freeze_engine.detectability import MARGIN, bounds_known, smallest_found
+from freeze_engine.analysis.detectability import MARGIN, bounds_known, smallest_found
 from freeze_engine.measure.statistics import compare, median_interval, verdicts
 
 Array = npt.NDArray[np.float64]

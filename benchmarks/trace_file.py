@@ -16,7 +16,7 @@ from tempfile import TemporaryDirectory
 from typing import Literal
 
 from freeze_engine.serde import load, save
-from freeze_engine.verify import check_trace
+from freeze_engine.trace.validation import check_trace
 from tests.synthetic import synthetic_trace
 
 _ROUNDS = 5

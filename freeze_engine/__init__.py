@@ -6,7 +6,7 @@ nothing and torch is not imported until something is recorded.
 
 import lazy_loader
 
-from freeze_engine.display import load_ipython_extension as load_ipython_extension, register
+from freeze_engine.ipython.display import load_ipython_extension as load_ipython_extension, register
 
 __getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
 

@@ -3,27 +3,13 @@
 from . import (
     testing as testing,
 )
-from .alignment import (
+from .analysis.alignment import (
     align as align,
 )
-from .backends.failures import (
-    partial_trace as partial_trace,
-)
-from .bisection.entry import (
-    bisect as bisect,
-)
-from .bisection.outcome import (
-    Bisection as Bisection,
-    Culprit as Culprit,
-    GuiltyRewrite as GuiltyRewrite,
-    Probe as Probe,
-    Reproduction as Reproduction,
-    bisection_json as bisection_json,
-)
-from .check_facts import (
+from .analysis.check_facts import (
     check_outcome as check_outcome,
 )
-from .detectability import (
+from .analysis.detectability import (
     Detection as Detection,
     below_text as below_text,
     bounds_known as bounds_known,
@@ -33,20 +19,95 @@ from .detectability import (
     smallest_found as smallest_found,
     unseen_text as unseen_text,
 )
-from .diff import (
-    GraphDiff as GraphDiff,
-    NodeChange as NodeChange,
-    diff_snapshots as diff_snapshots,
-)
-from .duplication import (
+from .analysis.duplicate_constants import (
     Duplicate as Duplicate,
     duplicates as duplicates,
 )
-from .error_sources import (
+from .analysis.error_breakdown import (
     AddedError as AddedError,
     ErrorSplit as ErrorSplit,
     error_split as error_split,
     largest_error as largest_error,
+)
+from .analysis.expectations.expectations import (
+    Expectations as Expectations,
+)
+from .analysis.expectations.result import (
+    Finding as Finding,
+    findings_text as findings_text,
+)
+from .analysis.final_measurements import (
+    FinalFigures as FinalFigures,
+    final_figures as final_figures,
+)
+from .analysis.graph_diff import (
+    GraphDiff as GraphDiff,
+    NodeChange as NodeChange,
+    diff_snapshots as diff_snapshots,
+)
+from .analysis.graph_inputs import (
+    input_attributes as input_attributes,
+)
+from .analysis.kernel_comparison import (
+    FreezingLoss as FreezingLoss,
+    KernelGroup as KernelGroup,
+    PassDifference as PassDifference,
+    ProgramComparison as ProgramComparison,
+    compare_programs as compare_programs,
+    freezing_losses as freezing_losses,
+    group_times_ns as group_times_ns,
+    kernels_time_ns as kernels_time_ns,
+    lost_groups as lost_groups,
+)
+from .analysis.node_provenance import (
+    NodeEnd as NodeEnd,
+    node_ends as node_ends,
+)
+from .analysis.step_metrics import (
+    LatencyChange as LatencyChange,
+    StepMetrics as StepMetrics,
+    latency_changes as latency_changes,
+    past_tolerance as past_tolerance,
+    step_metrics as step_metrics,
+)
+from .analysis.trace_diff import (
+    FateDiff as FateDiff,
+    FinalDiff as FinalDiff,
+    LatencyPair as LatencyPair,
+    NumericsPair as NumericsPair,
+    SettingDiff as SettingDiff,
+    StepDiff as StepDiff,
+    TraceDiff as TraceDiff,
+    diff_traces as diff_traces,
+)
+from .analysis.trace_diff.kernels import (
+    KernelMatch as KernelMatch,
+    ProgramPair as ProgramPair,
+    program_pairs as program_pairs,
+)
+from .analysis.trace_diff.pass_correspondence import (
+    CORRESPONDENCES as CORRESPONDENCES,
+    Correspondence as Correspondence,
+    PassEffect as PassEffect,
+    PassPair as PassPair,
+)
+from .analysis.unmeasured import (
+    Unmeasured as Unmeasured,
+    unmeasured as unmeasured,
+)
+from .backends.common.partial_trace import (
+    partial_trace as partial_trace,
+)
+from .diagnose.bisection.bisect import (
+    bisect as bisect,
+)
+from .diagnose.bisection.result import (
+    Bisection as Bisection,
+    Culprit as Culprit,
+    GuiltyRewrite as GuiltyRewrite,
+    Probe as Probe,
+    Reproduction as Reproduction,
+    bisection_json as bisection_json,
 )
 from .errors import (
     CrashError as CrashError,
@@ -58,28 +119,45 @@ from .errors import (
     TraceFileError as TraceFileError,
     UnsupportedTorchError as UnsupportedTorchError,
 )
-from .examples import (
+from .export.chrome_trace import (
+    chrome_trace as chrome_trace,
+)
+from .export.csv_tables import (
+    csv_tables as csv_tables,
+)
+from .export.model_explorer import (
+    model_explorer_data as model_explorer_data,
+    model_explorer_graphs as model_explorer_graphs,
+)
+from .models.examples import (
     EXAMPLES as EXAMPLES,
 )
-from .expectations.expected import (
-    Expectations as Expectations,
-)
-from .expectations.finding import (
-    Finding as Finding,
-    findings_text as findings_text,
-)
-from .file_kinds import (
+from .models.file_kind import (
     FileKind as FileKind,
     file_kind as file_kind,
 )
-from .final_figures import (
-    FinalFigures as FinalFigures,
-    final_figures as final_figures,
+from .models.loading import (
+    LoadedModel as LoadedModel,
+    load_model as load_model,
 )
-from .input_attributes import (
-    input_attributes as input_attributes,
+from .models.other_files import (
+    OtherFile as OtherFile,
+    other_file as other_file,
 )
-from .inputs import (
+from .models.summary import (
+    ModelAttribute as ModelAttribute,
+    ModelSummary as ModelSummary,
+)
+from .models.tensors import (
+    make_inputs as make_inputs,
+)
+from .process.temporary_folders import (
+    temporary_folder as temporary_folder,
+)
+from .process.whole_file import (
+    write_files as write_files,
+)
+from .requests.inputs import (
     DTYPES as DTYPES,
     InputRequest as InputRequest,
     Inputs as Inputs,
@@ -87,36 +165,7 @@ from .inputs import (
     SavedTensor as SavedTensor,
     parse_input as parse_input,
 )
-from .interchange.model_explorer import (
-    model_explorer_data as model_explorer_data,
-    model_explorer_graphs as model_explorer_graphs,
-)
-from .interchange.tables import (
-    csv_tables as csv_tables,
-)
-from .interchange.timeline import (
-    chrome_trace as chrome_trace,
-)
-from .metrics import (
-    LatencyChange as LatencyChange,
-    StepMetrics as StepMetrics,
-    latency_changes as latency_changes,
-    past_tolerance as past_tolerance,
-    step_metrics as step_metrics,
-)
-from .model_summary import (
-    ModelAttribute as ModelAttribute,
-    ModelSummary as ModelSummary,
-)
-from .models import (
-    LoadedModel as LoadedModel,
-    load_model as load_model,
-)
-from .notice_codes import (
-    FACT_CODES as FACT_CODES,
-    NOTICE_CODES as NOTICE_CODES,
-)
-from .options import (
+from .requests.options import (
     CHECKS as CHECKS,
     COMPILE_MODES as COMPILE_MODES,
     AccuracyCheck as AccuracyCheck,
@@ -128,24 +177,8 @@ from .options import (
     Progress as Progress,
     TorchScriptOptions as TorchScriptOptions,
 )
-from .other_files import (
-    OtherFile as OtherFile,
-    other_file as other_file,
-)
-from .programs import (
-    FreezingLoss as FreezingLoss,
-    KernelGroup as KernelGroup,
-    PassDifference as PassDifference,
-    ProgramComparison as ProgramComparison,
-    compare_programs as compare_programs,
-    freezing_losses as freezing_losses,
-    group_times_ns as group_times_ns,
-    kernels_time_ns as kernels_time_ns,
-    lost_groups as lost_groups,
-)
-from .provenance import (
-    NodeEnd as NodeEnd,
-    node_ends as node_ends,
+from .requests.suggestions import (
+    did_you_mean as did_you_mean,
 )
 from .serde import (
     SCHEMA_VERSION as SCHEMA_VERSION,
@@ -160,15 +193,6 @@ from .session import (
     Recording as Recording,
     capture as capture,
     record as record,
-)
-from .spelling import (
-    did_you_mean as did_you_mean,
-)
-from .temporary import (
-    temporary_folder as temporary_folder,
-)
-from .tensor_inputs import (
-    make_inputs as make_inputs,
 )
 from .trace import (
     AliasAnalysis as AliasAnalysis,
@@ -209,37 +233,13 @@ from .trace import (
     graph_lines as graph_lines,
     node_line as node_line,
 )
-from .trace_diff import (
-    FateDiff as FateDiff,
-    FinalDiff as FinalDiff,
-    LatencyPair as LatencyPair,
-    NumericsPair as NumericsPair,
-    SettingDiff as SettingDiff,
-    StepDiff as StepDiff,
-    TraceDiff as TraceDiff,
-    diff_traces as diff_traces,
+from .trace.notice_codes import (
+    FACT_CODES as FACT_CODES,
+    NOTICE_CODES as NOTICE_CODES,
 )
-from .trace_diff.correspondence import (
-    CORRESPONDENCES as CORRESPONDENCES,
-    Correspondence as Correspondence,
-    PassEffect as PassEffect,
-    PassPair as PassPair,
-)
-from .trace_diff.program_diff import (
-    KernelMatch as KernelMatch,
-    ProgramPair as ProgramPair,
-    program_pairs as program_pairs,
-)
-from .unmeasured import (
-    Unmeasured as Unmeasured,
-    unmeasured as unmeasured,
-)
-from .verify import (
+from .trace.validation import (
     check_trace as check_trace,
     problems as problems,
-)
-from .whole_file import (
-    write_files as write_files,
 )
 from .worker import (
     JobEnded as JobEnded,

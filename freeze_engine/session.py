@@ -8,10 +8,10 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from freeze_engine.arguments import as_inputs, call_text, check_measure, known_checks, options_for
 from freeze_engine.errors import FreezerError
-from freeze_engine.inputs import Inputs
-from freeze_engine.options import (
+from freeze_engine.requests.arguments import as_inputs, call_text, check_measure, known_checks, options_for
+from freeze_engine.requests.inputs import Inputs
+from freeze_engine.requests.options import (
     CheckName,
     InductorOptions,
     Measure,
@@ -19,19 +19,19 @@ from freeze_engine.options import (
     RecordOptions,
     TorchScriptOptions,
 )
-from freeze_engine.rules.texts import with_plain_texts
 from freeze_engine.trace import AliasAnalysis, Backend, Trace
+from freeze_engine.trace.rules.texts import with_plain_texts
 
 if TYPE_CHECKING:
     import torch
 
-    from freeze_engine.backends.inductor.compile_capture import CompileCapture
-    from freeze_engine.backends.inductor.live import LiveGraph
-    from freeze_engine.backends.inductor.raw import RawCompile
-    from freeze_engine.backends.torchscript.build import LiveStep
-    from freeze_engine.backends.torchscript.freeze_capture import FreezeCapture
-    from freeze_engine.backends.torchscript.raw import RawFreeze
-    from freeze_engine.backends.torchscript.watcher import Watcher
+    from freeze_engine.backends.common.observer import Watcher
+    from freeze_engine.backends.inductor.capture.compile_capture import CompileCapture
+    from freeze_engine.backends.inductor.capture.raw import RawCompile
+    from freeze_engine.backends.inductor.graph.live import LiveGraph
+    from freeze_engine.backends.torchscript.capture.freeze_capture import FreezeCapture
+    from freeze_engine.backends.torchscript.capture.raw import RawFreeze
+    from freeze_engine.backends.torchscript.trace_builder import LiveStep
 
 _DEFAULT_MEASURE = Measure()
 
@@ -72,8 +72,8 @@ class Recording:
         recorded = self.trace.steps[step]
         if self.trace.backend == "inductor" or recorded.aliases is not None or step not in self.live:
             return recorded.aliases
-        from freeze_engine.backends.torchscript.aliases import alias_analysis
-        from freeze_engine.backends.torchscript.rebuild import without_leftovers
+        from freeze_engine.backends.torchscript.attributes.aliases import alias_analysis
+        from freeze_engine.backends.torchscript.graph.rebuild import without_leftovers
 
         return alias_analysis(self.live[step].graph, without_leftovers(recorded.graph))
 
@@ -112,7 +112,7 @@ class Captured:
         self._over = True
 
     def _read(self) -> Iterator[Trace]:
-        from freeze_engine.backends.inductor.recording import callables
+        from freeze_engine.backends.inductor.record import callables
 
         begun: list[tuple[int, RawFreeze | list[RawCompile]]] = [
             (freeze.began_ns, freeze) for freeze in self._freezes.freezes
@@ -121,8 +121,8 @@ class Captured:
         return (self._trace(found) for _, found in sorted(begun, key=lambda pair: pair[0]))
 
     def _trace(self, found: RawFreeze | list[RawCompile]) -> Trace:
-        from freeze_engine.backends.inductor.recording import trace_of as trace_of_compiles
-        from freeze_engine.backends.torchscript.recording import trace_of
+        from freeze_engine.backends.inductor.record import trace_of as trace_of_compiles
+        from freeze_engine.backends.torchscript.record import trace_of
 
         # A later optimize_for_inference or recompilation adds to what may have been read before.
         if isinstance(found, list):
@@ -153,8 +153,8 @@ def capture() -> Iterator[Captured]:
     Raises:
         UnsupportedTorchError: this torch lacks a private name that recording needs.
     """
-    from freeze_engine.backends.inductor.capture import capturing as capturing_compiles
-    from freeze_engine.backends.torchscript.capture import capturing
+    from freeze_engine.backends.inductor.capture.capture import capturing as capturing_compiles
+    from freeze_engine.backends.torchscript.capture.capture import capturing
 
     with capturing() as freezes, capturing_compiles() as compiles:
         captured = Captured(freezes, compiles)
@@ -210,8 +210,8 @@ def record(
         FreezerError: the model or the inputs cannot be used.
         Exception: whatever torch raises, unchanged; `partial_trace` has the trace up to there.
     """
-    from freeze_engine.backends.torchscript.watcher import Watcher, silent
-    from freeze_engine.models import check_module, load_model
+    from freeze_engine.backends.common.observer import Watcher, silent
+    from freeze_engine.models.loading import check_module, load_model
 
     options = options_for(backend, options)
     check_measure(measure)
@@ -252,26 +252,26 @@ def record_loaded(
         Exception: whatever torch raises, unchanged.
     """
     if how.ablation:
-        from freeze_engine.ablation.variants import check_ablation
+        from freeze_engine.diagnose.ablation.variants import check_ablation
 
         check_ablation(inputs, options, measure)
     if isinstance(options, InductorOptions):
-        from freeze_engine.backends.inductor.recording import record_module as record_compile
+        from freeze_engine.backends.inductor.record import record_module as record_compile
 
         if inputs is None:
             raise FreezerError("backend='inductor' needs inputs: torch compiles a module by calling it; pass some")
         compiled = record_compile(model, inputs, options, how, measure, watcher)
         recording, source = Recording(compiled.module, with_plain_texts(compiled.trace), compiled.live), model
     else:
-        from freeze_engine.backends.torchscript.recording import record_module
+        from freeze_engine.backends.torchscript.record import record_module
 
         frozen = record_module(model, inputs, options, how, measure, watcher)
         recording, source = Recording(frozen.module, with_plain_texts(frozen.trace), frozen.live), frozen.source
     if not (how.checks or how.ablation):
         return recording
-    from freeze_engine.ablation.running import ablated
-    from freeze_engine.checks.context import CheckContext
-    from freeze_engine.checks.running import checked
+    from freeze_engine.diagnose.ablation.run import ablated
+    from freeze_engine.diagnose.checks.context import CheckContext
+    from freeze_engine.diagnose.checks.run import checked
 
     context = CheckContext(model, source, recording.module, inputs, options, how, recording.trace)
     if how.ablation and measure is not None:

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from freeze_engine.analysis.expectations.expectations import Expectations
+from freeze_engine.analysis.expectations.result import findings_text
 from freeze_engine.errors import FreezerError
-from freeze_engine.expectations.expected import Expectations
-from freeze_engine.expectations.finding import findings_text
-from freeze_engine.inputs import Inputs
-from freeze_engine.options import CheckName, InductorOptions, TorchScriptOptions
+from freeze_engine.requests.inputs import Inputs
+from freeze_engine.requests.options import CheckName, InductorOptions, TorchScriptOptions
 from freeze_engine.serde import load
 from freeze_engine.session import Captured, Recording, record
 from freeze_engine.trace import Backend, Trace

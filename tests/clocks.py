@@ -24,7 +24,7 @@ class LimitClock:
 
 def limit_reached_once(is_over: Callable[[], bool], monkeypatch: pytest.MonkeyPatch) -> None:
     """Lets the limit of every recording that is started here be reached once something holds, and not before."""
-    for module in ("recording", "process"):
+    for module in ("recording_process", "child_process"):
         monkeypatch.setattr(f"freeze_engine.worker.{module}.time", LimitClock(is_over))
 
 

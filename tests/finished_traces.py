@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from freeze_engine import session
-from freeze_engine.backends import failures
-from freeze_engine.rules.texts import with_plain_texts
+from freeze_engine.backends.common import partial_trace
 from freeze_engine.trace import Trace
-from freeze_engine.verify import problems
-from freeze_engine.worker import output
+from freeze_engine.trace.rules.texts import with_plain_texts
+from freeze_engine.trace.validation import problems
+from freeze_engine.worker import output_file
 
 _SHOWN = 5
 
@@ -26,7 +26,7 @@ class FinishedTraces:
 
     def __init__(self, patch: pytest.MonkeyPatch) -> None:
         self._problems: list[str] = []
-        for module in (session, failures, output):
+        for module in (session, partial_trace, output_file):
             patch.setattr(module, "with_plain_texts", self._watched)
 
     def _watched(self, trace: Trace) -> Trace:

@@ -10,8 +10,8 @@ from typing import Any
 import torch
 from torch import nn
 
-from freeze_engine.backends.torchscript.ir_text import parse_graph
-from freeze_engine.lineage import assign_ids
+from freeze_engine.backends.torchscript.graph.parser import parse_graph
+from freeze_engine.recorder.node_identity import assign_ids
 from freeze_engine.trace import Block, Constant, GraphSnapshot, Node
 
 FOLDS = {

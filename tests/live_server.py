@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 
 from viewer.dashboard.connections import Patience
 from viewer.dashboard.discretion import QUIET, quieten
-from viewer.dashboard.listen import listen, port_of
+from viewer.dashboard.listening_socket import listen, port_of
 from viewer.dashboard.server import DashboardServer, ServerOptions
 from viewer.dashboard.upload_store import UploadLimits
 

@@ -201,7 +201,7 @@ def _fates(draw: DrawFn, steps: int) -> tuple[AttributeFate, ...]:
 
 @st.composite
 def traces(draw: DrawFn) -> Trace:
-    """Draws valid traces (`freeze_engine.verify.check_trace` accepts them), free of NaN so that they compare."""
+    """Draws traces that `freeze_engine.trace.validation.check_trace` accepts, free of NaN so that they compare."""
     steps = draw(_steps())
     environment = st.builds(
         Environment, texts, texts, texts, texts, st.lists(texts, max_size=2).map(tuple), st.integers(1, 64)

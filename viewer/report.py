@@ -23,10 +23,9 @@ from jinja2 import Environment, FunctionLoader, StrictUndefined, Template
 from markupsafe import Markup
 
 import freeze_engine as fe
-from viewer import graph_data
 from viewer.assets import read_asset
-from viewer.page_data import trace_data
-from viewer.view_models.comparison import comparison_data
+from viewer.page import comparison_data, trace_data
+from viewer.views import graph_data
 
 VIEWER_SCRIPTS: Final = (
     "dom.js",
@@ -98,7 +97,7 @@ def render_report(trace: fe.Trace, embedding: Embedding | None = None) -> str:
 
 
 def trace_page(data: Mapping[str, Any], embedding: Embedding | None = None) -> str:
-    """Returns the page of a trace, given what `viewer.page_data.trace_data` returned for it."""
+    """Returns the page of a trace, given what `viewer.page.trace_data` returned for it."""
     return _page(f"{data['view']['name'] or 'unnamed model'} – freeze report", data, embedding)
 
 
@@ -117,7 +116,7 @@ def render_comparison(first: fe.Trace, second: fe.Trace, embedding: Embedding | 
 
 
 def comparison_page(data: Mapping[str, Any], embedding: Embedding | None = None) -> str:
-    """Returns the page of two traces, given what `viewer.view_models.comparison.comparison_data` returned for them."""
+    """Returns the page of two traces, given what `viewer.page.comparison_data` returned for them."""
     measured = any(step["latency"] or step["numerics"] for step in data["view"]["steps"])
     charts = data["charts"] if embedding is None or measured else None
     return _page(f"{data['view']['name']} – two freezes", {**data, "charts": charts}, embedding)

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 import torch
 
 from freeze_engine.errors import FreezerError, MeasureError
-from freeze_engine.inputs import Inputs
-from freeze_engine.measure.mapping import map_inputs
+from freeze_engine.requests.inputs import Inputs
+from freeze_engine.tensors.tree_map import map_inputs
 
 Key = int | str
 Progress = Callable[[float, str], None]

@@ -14,7 +14,7 @@ from typing import Literal
 
 import numpy as np
 
-from freeze_engine.detectability import LEVEL, bounds_known
+from freeze_engine.analysis.detectability import LEVEL, bounds_known
 from freeze_engine.measure.statistics import Array, Comparison, compare, median_interval, verdicts
 from freeze_engine.trace import Claim, Interval
 

@@ -14,13 +14,13 @@ from typing import Any
 import numpy as np
 import torch
 
+from freeze_engine.analysis.unmeasured import nothing_ran
 from freeze_engine.errors import MeasureError
-from freeze_engine.inputs import Inputs
-from freeze_engine.measure import evaluation, machine, statistics
+from freeze_engine.measure import evaluation, machine_load, statistics
 from freeze_engine.measure.candidate import Candidate, Key, Progress, check_keys, inference, silent
 from freeze_engine.measure.rounds import LatencyOptions, Session, Subject
+from freeze_engine.requests.inputs import Inputs
 from freeze_engine.trace import Latency, Notice
-from freeze_engine.unmeasured import nothing_ran
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,9 +92,9 @@ def measure_latency(
     with inference(), _on(place), _uncollected():
         session = Session(place, Inputs(args, kwargs), options, progress or silent)
         session.warm_up(subjects)
-        before = machine.reading()
+        before = machine_load.reading()
         session.run_rounds(subjects)
-        disturbed = machine.machine_notes(before, machine.reading())
+        disturbed = machine_load.machine_notes(before, machine_load.reading())
     return _report(subjects, str(place), options.margin, disturbed)
 
 

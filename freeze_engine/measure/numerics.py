@@ -9,7 +9,7 @@ from typing import Any
 
 import torch
 
-from freeze_engine.inputs import Inputs
+from freeze_engine.analysis.unmeasured import nothing_ran
 from freeze_engine.measure.candidate import (
     Candidate,
     CandidateError,
@@ -21,12 +21,12 @@ from freeze_engine.measure.candidate import (
     reported,
     silent,
 )
-from freeze_engine.measure.generated import GIVEN, InputSet, input_sets
-from freeze_engine.measure.mapping import map_inputs, map_tensors
+from freeze_engine.measure.input_sets import GIVEN, InputSet, input_sets
 from freeze_engine.measure.outputs import Reference, compare_outputs
-from freeze_engine.measure.replica import replica
+from freeze_engine.requests.inputs import Inputs
+from freeze_engine.tensors.module_copy import replica
+from freeze_engine.tensors.tree_map import map_inputs, map_tensors
 from freeze_engine.trace import Notice, Numerics
-from freeze_engine.unmeasured import nothing_ran
 
 _DID_NOT_RUN = "the eager module did not run: "
 
@@ -39,7 +39,7 @@ class NumericsOptions:
         method: of the eager module, the one that the candidates were made from.
         reference64: whether to compare with double precision too.
         input_sets: how many inputs to compare on: the given ones, and generated ones beyond the first, see
-            `freeze_engine.measure.generated`.
+            `freeze_engine.measure.input_sets`.
         warmup_calls: calls of a candidate before the one that is compared, so that it runs the code that the
             profiling executor optimised, as all later calls do.
         seed: of torch's random numbers, before each run.

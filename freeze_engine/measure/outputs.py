@@ -10,8 +10,8 @@ from typing import Literal
 
 import torch
 
-from freeze_engine.measure.objects import tensor_attributes
-from freeze_engine.measure.ulp import max_ulp
+from freeze_engine.tensors.object_state import tensor_attributes
+from freeze_engine.tensors.ulp import max_ulp
 from freeze_engine.trace import Numerics, OutputError
 
 Reference = Literal["eager", "float64"]

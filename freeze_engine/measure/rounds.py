@@ -18,11 +18,11 @@ from dataclasses import dataclass, field
 import numpy as np
 import torch
 
-from freeze_engine.detectability import MARGIN
+from freeze_engine.analysis.detectability import MARGIN
 from freeze_engine.errors import MeasureError
-from freeze_engine.inputs import Inputs
 from freeze_engine.measure import statistics
 from freeze_engine.measure.candidate import Candidate, CandidateError, Progress, cloned, reported, versions
+from freeze_engine.requests.inputs import Inputs
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,7 +30,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from freeze_engine.detectability import LEVEL
+from freeze_engine.analysis.detectability import LEVEL
 from freeze_engine.measure.dependence import independent_count
 from freeze_engine.trace import Claim, Interval
 

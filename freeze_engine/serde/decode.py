@@ -12,7 +12,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import fields
 from typing import Any
 
-from freeze_engine.rules.graphs import MAX_NESTING
 from freeze_engine.serde.bounds import SNAPSHOT_NODE_BYTES, TEXT_LINE_BYTES, Allowance
 from freeze_engine.serde.delta import spliced, spliced_length
 from freeze_engine.serde.schema import (
@@ -26,6 +25,7 @@ from freeze_engine.serde.schema import (
     columns,
 )
 from freeze_engine.trace import GraphSnapshot, Node, Trace
+from freeze_engine.trace.rules.graphs import MAX_NESTING
 
 _NONFINITE = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
 

@@ -12,7 +12,6 @@ from dataclasses import replace
 from typing import Any
 
 from freeze_engine.errors import InvalidTraceError
-from freeze_engine.rules.graphs import MAX_NESTING
 from freeze_engine.serde.delta import splices
 from freeze_engine.serde.schema import (
     LONG_TEXT_LINES,
@@ -25,13 +24,14 @@ from freeze_engine.serde.schema import (
     all_columns,
 )
 from freeze_engine.trace import Block, GraphSnapshot, Node, Step, Trace
+from freeze_engine.trace.rules.graphs import MAX_NESTING
 
 
 def encode(trace: Trace, version: int) -> dict[str, Json]:
     """Returns the payload of ``trace``, which `json` can write.
 
     Args:
-        trace: any trace; it need not pass `freeze_engine.verify.check_trace`.
+        trace: any trace; it need not pass `freeze_engine.trace.validation.check_trace`.
         version: of the schema, the newest.
 
     Returns:

@@ -35,14 +35,14 @@ from pathlib import Path
 from typing import Any
 
 from freeze_engine.errors import TraceFileError
+from freeze_engine.process.whole_file import write_whole
 from freeze_engine.serde.bounds import Allowance, PayloadBound, TooLargeError
 from freeze_engine.serde.decode import decode
 from freeze_engine.serde.encode import encode
 from freeze_engine.serde.schema import Json, MalformedError
 from freeze_engine.serde.upgrade import upgraded
 from freeze_engine.trace import Trace
-from freeze_engine.verify import check_trace, problems
-from freeze_engine.whole_file import write_whole
+from freeze_engine.trace.validation import check_trace, problems
 
 SCHEMA_VERSION = 3
 """Version of the files written; a change of any type of `freeze_engine.trace` makes a new one."""

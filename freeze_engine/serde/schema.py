@@ -12,8 +12,8 @@ from dataclasses import fields, is_dataclass
 from types import NoneType
 from typing import Any, Literal, get_args, get_origin
 
-from freeze_engine.rules.hints import type_hints
 from freeze_engine.trace import Constant, GraphSnapshot, Node, SourceRef, Trace, Value
+from freeze_engine.trace.rules.hints import type_hints
 
 Json = Any
 """What `json` writes and reads: lists, dicts, strings, numbers, booleans and ``None``."""

@@ -7,10 +7,6 @@ hashed, compared, serialised (`freeze_engine.serde`) and read on a machine witho
 A trace is taken from here, whichever module has the type: ``from freeze_engine.trace import Step``.
 """
 
-from freeze_engine.trace.aftermath import (
-    Check as Check,
-    MemoryLedger as MemoryLedger,
-)
 from freeze_engine.trace.aliases import (
     AliasAnalysis as AliasAnalysis,
     AliasEntry as AliasEntry,
@@ -25,7 +21,7 @@ from freeze_engine.trace.attributes import (
     Location as Location,
     Reason as Reason,
 )
-from freeze_engine.trace.circumstances import (
+from freeze_engine.trace.environment import (
     Environment as Environment,
     Failure as Failure,
     InputSpec as InputSpec,
@@ -49,6 +45,10 @@ from freeze_engine.trace.measurements import (
     Numerics as Numerics,
     OutputError as OutputError,
     Payoff as Payoff,
+)
+from freeze_engine.trace.post_freeze import (
+    Check as Check,
+    MemoryLedger as MemoryLedger,
 )
 from freeze_engine.trace.programs import (
     Kernel as Kernel,

@@ -82,7 +82,7 @@ class Numerics:
         outputs: one entry per output tensor.
         error: why it could not be compared (an exception's text), else ``None``.
         inputs: which inputs both ran on: the user's (``given``), or generated ones of the same shapes, by name
-            (``similar``, ``wide``, ``similar 2``; `freeze_engine.measure.generated` tells how they are made).
+            (``similar``, ``wide``, ``similar 2``; `freeze_engine.measure.input_sets` tells how they are made).
     """
 
     reference: Literal["eager", "float64"]

@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from freeze_engine.trace.aftermath import Check, MemoryLedger
 from freeze_engine.trace.aliases import AliasAnalysis
 from freeze_engine.trace.attributes import AttributeFate
-from freeze_engine.trace.circumstances import Environment, Failure, InputSpec, Notice
+from freeze_engine.trace.environment import Environment, Failure, InputSpec, Notice
 from freeze_engine.trace.graph import GraphSnapshot
 from freeze_engine.trace.measurements import Baseline, Contribution, Latency, Numerics
+from freeze_engine.trace.post_freeze import Check, MemoryLedger
 from freeze_engine.trace.programs import Program
 from freeze_engine.trace.rewrites import NearMiss, Rewrite
 from freeze_engine.trace.source import SourceLines, SourceRef

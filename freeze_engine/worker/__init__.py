@@ -7,10 +7,10 @@ written down as it goes (`journal`), so that a crash inside torch leaves what wa
 
 from __future__ import annotations
 
-from freeze_engine.model_summary import ModelAttribute, ModelSummary
+from freeze_engine.models.summary import ModelAttribute, ModelSummary
 from freeze_engine.worker.events import JobEnded, JobEvent, JobPreview, JobProgress, JobStep
-from freeze_engine.worker.inspecting import inspect_model
-from freeze_engine.worker.recording import RecordingProcess
+from freeze_engine.worker.inspect import inspect_model
+from freeze_engine.worker.recording_process import RecordingProcess
 from freeze_engine.worker.request import RecordRequest
 from freeze_engine.worker.sandbox import SandboxStatus, sandbox_status
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from freeze_engine.errors import FreezerError
 from freeze_engine.serde import load
-from freeze_engine.worker.child import Send
+from freeze_engine.worker.child_main import Send
 
 QUESTION = "check.json"
 

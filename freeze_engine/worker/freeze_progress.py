@@ -6,13 +6,13 @@ import os
 import re
 from pathlib import Path
 
-from freeze_engine.backends.torchscript.stages import PROPAGATE_ATTRIBUTES, RECORD_MUTABLE_ATTRIBUTES
-from freeze_engine.backends.torchscript.watcher import FREEZING
+from freeze_engine.backends.common.observer import FREEZING
+from freeze_engine.backends.torchscript.graph.stages import PROPAGATE_ATTRIBUTES, RECORD_MUTABLE_ATTRIBUTES
 from freeze_engine.worker.events import JobEvent, JobProgress
 from freeze_engine.worker.left_files import open_left
 
 _TAIL_BYTES = 1 << 18
-#: As `freeze_engine.backends.torchscript.logged_steps` tells the passes apart.
+#: As `freeze_engine.backends.torchscript.log.steps` tells the passes apart.
 _MARKS = re.compile(
     rb"\.cpp:\d+\] (?:(?P<phase>Analyzing|Recording mutable attrs for|Propagating) function: (?P<method>[^\s]+)"
     rb"|(?:Before|After \w+\s*, before) (?P<pass>\w+)|(?P<end>Cleaning up module))"

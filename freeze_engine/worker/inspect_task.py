@@ -7,7 +7,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from freeze_engine.errors import FreezerError
-from freeze_engine.worker.child import Send
+from freeze_engine.worker.child_main import Send
 from freeze_engine.worker.user_code import code_of
 
 QUESTION = "inspect.json"
@@ -23,8 +23,8 @@ def run(folder: Path, send: Send) -> None:
     question = json.loads((folder / QUESTION).read_text())
     answer: dict[str, object]
     try:
-        from freeze_engine.backends.torchscript.inspection import model_summary
-        from freeze_engine.models import load_model
+        from freeze_engine.models.inspection import model_summary
+        from freeze_engine.models.loading import load_model
 
         with code_of(question["model"]):
             model = load_model(question["model"], map_location=question["device"], trusted=question["trusted"])

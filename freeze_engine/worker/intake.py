@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import Final
 
 from freeze_engine.errors import TraceFileError
-from freeze_engine.temporary import temporary_folder
+from freeze_engine.process.temporary_folders import temporary_folder
 from freeze_engine.worker.check_task import QUESTION
+from freeze_engine.worker.child_process import WorkerProcess
 from freeze_engine.worker.left_files import copy_left
-from freeze_engine.worker.output import remove_unfinished, unfinished_file
-from freeze_engine.worker.process import WorkerProcess
+from freeze_engine.worker.output_file import remove_unfinished, unfinished_file
 from freeze_engine.worker.sandbox import Confinement, Sandbox
 from freeze_engine.worker.strict import read_fields, read_object
 

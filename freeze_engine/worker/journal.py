@@ -16,8 +16,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import IO, Any
 
-from freeze_engine.backends.torchscript.post_mortem import NotedStep, Place, Remains
-from freeze_engine.backends.torchscript.watcher import FreezeNotes, MethodNotes
+from freeze_engine.backends.common.observer import FreezeNotes, MethodNotes, NotedStep
+from freeze_engine.backends.torchscript.post_mortem import Place, Remains
 from freeze_engine.serde import MAX_BYTES, SCHEMA_VERSION, Instalments, joined
 from freeze_engine.trace import Trace
 from freeze_engine.worker.left_files import read_left

@@ -8,11 +8,11 @@ from pathlib import Path
 from freeze_engine.backends.torchscript.post_mortem import Place, recovered
 from freeze_engine.serde import load
 from freeze_engine.trace import Failure, Notice, Step, Trace
-from freeze_engine.worker.child import Send
-from freeze_engine.worker.death import BUILD, CANCELLED, MEASURE, Death, cancelled_text, doing_text, read_death
+from freeze_engine.worker.child_main import Send
 from freeze_engine.worker.events import JobEnded, event_line
+from freeze_engine.worker.exit_status import BUILD, CANCELLED, MEASURE, Death, cancelled_text, doing_text, read_death
 from freeze_engine.worker.journal import read_now, read_remains
-from freeze_engine.worker.output import write_output
+from freeze_engine.worker.output_file import write_output
 from freeze_engine.worker.record_task import NO_JOURNAL, job_step
 
 _TORCH_LINES = 20

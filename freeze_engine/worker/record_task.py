@@ -10,30 +10,28 @@ from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING
 
-from freeze_engine.arguments import call_text, known_checks, options_for
-from freeze_engine.backends.torchscript.deprecation import undeprecated
-from freeze_engine.backends.torchscript.post_mortem import NotedStep
-from freeze_engine.backends.torchscript.watcher import FREEZING, PHASES, FreezeNotes, Watcher
+from freeze_engine.analysis.unmeasured import unmeasured
+from freeze_engine.backends.common.deprecation import undeprecated
+from freeze_engine.backends.common.observer import FREEZING, PHASES, FreezeNotes, NotedStep, Watcher
 from freeze_engine.errors import FreezerError
-from freeze_engine.inputs import parse_input
-from freeze_engine.options import RecordOptions, TorchScriptOptions
+from freeze_engine.requests.arguments import call_text, known_checks, options_for
+from freeze_engine.requests.inputs import parse_input
+from freeze_engine.requests.options import RecordOptions, TorchScriptOptions
 from freeze_engine.trace import Failure, Notice, Step, Trace
-from freeze_engine.unmeasured import unmeasured
-from freeze_engine.worker.child import Send
-from freeze_engine.worker.death import BUILD, CANCELLED, MEASURE, OVER_LIMIT, cancelled_text
-from freeze_engine.worker.estimate import Pace
+from freeze_engine.worker.child_main import Send
+from freeze_engine.worker.eta import Pace
 from freeze_engine.worker.events import JobEnded, JobEvent, JobPreview, JobProgress, JobStep, event_line
+from freeze_engine.worker.exit_status import BUILD, CANCELLED, MEASURE, OVER_LIMIT, cancelled_text
 from freeze_engine.worker.interrupts import Interrupts
 from freeze_engine.worker.journal import TORCH_LOG, Journal
 from freeze_engine.worker.limits import refused_text, was_refused
-from freeze_engine.worker.output import write_output
+from freeze_engine.worker.output_file import write_output
 from freeze_engine.worker.request import REQUEST, RecordRequest, read_request
 from freeze_engine.worker.user_code import code_of
-from freeze_engine.worker.user_frames import user_traceback
+from freeze_engine.worker.user_traceback import user_traceback
 
 if TYPE_CHECKING:
-    from freeze_engine.backends.torchscript.raw import RawStep
-    from freeze_engine.models import LoadedModel
+    from freeze_engine.models.loading import LoadedModel
 
 NO_JOURNAL = "no_journal"
 #: A phase of this many units is told of only so often.
@@ -75,7 +73,7 @@ def _recorded(request: RecordRequest, watcher: _JobWatcher) -> JobEnded:
     wanted = [parse_input(text) for text in request.inputs]
     options = options_for(request.backend, request.options)
     watcher.progress("importing torch", 0, 0)
-    from freeze_engine.tensor_inputs import make_inputs
+    from freeze_engine.models.tensors import make_inputs
 
     watcher.progress("loading the model", 0, 0)
     model = _loaded(request)
@@ -112,14 +110,14 @@ def _finished(trace: Trace, request: RecordRequest, *, has_inputs: bool) -> JobE
 
 
 def _loaded(request: RecordRequest) -> LoadedModel:
-    from freeze_engine.models import load_model
+    from freeze_engine.models.loading import load_model
 
     with code_of(request.model):
         return load_model(request.model, map_location=request.device, trusted=request.trusted)
 
 
 def _failed(error: BaseException, watcher: _JobWatcher, memory_bytes: int | None, *, interrupted: bool) -> JobEnded:
-    from freeze_engine.backends.failures import partial_trace
+    from freeze_engine.backends.common.partial_trace import partial_trace
 
     ended = _end_by(error, watcher, interrupted=interrupted)
     if memory_bytes is not None and ended.outcome == "failed" and was_refused(ended.error or ""):
@@ -216,10 +214,9 @@ class _JobWatcher(Watcher):
         turn = f", round {number}" if number else ""
         self._progress(f"{FREEZING}: {name} of {method}{turn}", 1, PHASES)
 
-    def pass_ended(self, step: RawStep) -> None:
-        noted = NotedStep(step.stage, step.passes, step.method, step.round, step.duration_ns, step.after.text)
+    def pass_ended(self, step: NotedStep) -> None:
         self.place = None
-        self._journal.ended(noted)
+        self._journal.ended(step)
 
     def under_way(self, place: tuple[str, str, str | None] | None) -> None:
         self.place = place

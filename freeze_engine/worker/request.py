@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from freeze_engine.options import CheckName, InductorOptions, Measure, TorchScriptOptions
+from freeze_engine.requests.options import CheckName, InductorOptions, Measure, TorchScriptOptions
 from freeze_engine.trace import Backend
 
 REQUEST = "request.json"

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Final
 
 from freeze_engine.errors import SandboxError
-from freeze_engine.inputs import SavedTensor, parse_input
+from freeze_engine.requests.inputs import SavedTensor, parse_input
 from freeze_engine.worker.sandbox_view import View, base_view, environment, mounts
 
 HOW_TO_GET_ONE: Final = "apt install bubblewrap, or pip install 'freezer-ui[sandbox]'"

@@ -1,6 +1,6 @@
 /* The graph view: two linked panes, before and after a pass, drawn on one canvas. No dependency, no build step.
  *
- * Load the files that viewer.graph_data.SCRIPTS names, in that order, as plain scripts in a page, or joined as one ES
+ * Load the files that viewer.views.graph_data.SCRIPTS names, in that order, as plain scripts in a page, or joined as one ES
  * module followed by `export default globalThis.FreezerGraph`. All of it works from file:// and under the policy
  *   default-src 'none'; script-src 'unsafe-inline' blob:; worker-src blob:; style-src 'unsafe-inline'; img-src data: blob:
  * Where workers are refused, layout runs on the main thread. Text from a model reaches the page only as canvas text,
@@ -13,7 +13,7 @@
  *     wheel "zoom" | "ctrl": whether the wheel always zooms, or only with Ctrl and else scrolls the page around the view
  *
  * Data
- *   view.setData(data)                  what viewer.graph_data.graph_data returned, parsed; throws on another format
+ *   view.setData(data)                  what viewer.views.graph_data.graph_data returned, parsed; throws on another format
  *   view.show({before, after})          compares the graphs after two steps of one method, by index; `before: null`
  *                                       shows one graph alone, without `before` it is the step just before. What is in
  *                                       both stays where it is. Resolves once painted.

@@ -1,4 +1,4 @@
-/* The findings of two traces side by side, what differs first (viewer/view_models/comparison_findings.py). */
+/* The findings of two traces side by side, what differs first (viewer/views/comparison/findings.py). */
 "use strict";
 var FreezerViewer = FreezerViewer || {};
 

@@ -1,4 +1,4 @@
-/* Two traces as one: the steps of both in one list, those of B after those of A (viewer/view_models/comparison.py). */
+/* Two traces as one: the steps of both in one list, those of B after those of A (viewer/views/comparison/data.py). */
 "use strict";
 var FreezerViewer = FreezerViewer || {};
 

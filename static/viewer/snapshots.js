@@ -1,4 +1,4 @@
-/* One graph of the graph data (viewer/graph_data.py) as text and by name: its lines, nodes, and who defines and reads what. */
+/* One graph of the graph data (viewer/views/graph_data.py) as text and by name: its lines, nodes, and who defines and reads what. */
 "use strict";
 var FreezerViewer = FreezerViewer || {};
 

@@ -1,4 +1,4 @@
-/* The trace as the views read it: view data (viewer/view_models) and graph data (viewer/graph_data) in one. */
+/* The trace as the views read it: view data (viewer/views) and graph data (viewer/views/graph_data) in one. */
 "use strict";
 var FreezerViewer = FreezerViewer || {};
 
@@ -7,8 +7,8 @@ var FreezerViewer = FreezerViewer || {};
 
   class TraceModel {
     /**
-     * @param {Object} view what `viewer.view_models.view_data` returned
-     * @param {Object} graph what `viewer.graph_data.graph_data` returned for the same trace
+     * @param {Object} view what `viewer.views.view_data` returned
+     * @param {Object} graph what `viewer.views.graph_data.graph_data` returned for the same trace
      */
     constructor(view, graph) {
       this.view = view;

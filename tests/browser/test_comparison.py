@@ -12,8 +12,8 @@ from playwright.sync_api import Page, expect
 import freeze_engine as fe
 from tests.browser.test_report_page import each_once, open_at, painted, resize, settle
 from tests.browser.test_viewer import host_page, serious_findings
+from viewer.page import comparison_data
 from viewer.report import render_comparison
-from viewer.view_models.comparison import comparison_data
 
 TABS = ("attributes", "rewrites", "aliases", "ir", "code", "charts", "findings", "environment", "graph")
 

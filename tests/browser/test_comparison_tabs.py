@@ -14,7 +14,7 @@ from tests.browser.test_comparison import write_comparison
 from tests.browser.test_kernels import kernel_trace
 from tests.browser.test_report_page import each_once, open_at, resize, settle, until
 from tests.browser.test_viewer import serious_findings
-from viewer.notebook.subject import one_trace, two_traces
+from viewer.notebook.content import one_trace, two_traces
 from viewer.report import render_report
 
 Opener = Callable[..., Page]

@@ -17,14 +17,13 @@ from playwright.sync_api import Page, Route, expect
 
 import freeze_engine as fe
 from tests.builders import small_trace
-from viewer import graph_data
 from viewer.assets import read_asset
-from viewer.charts import chart_items
+from viewer.charts.figures import chart_items
 from viewer.cli.command_line import parse_command_line
 from viewer.dashboard.pages import DASHBOARD_SCRIPTS
-from viewer.dashboard.site import Site
+from viewer.dashboard.server_info import Site
 from viewer.report import VIEWER_SCRIPTS
-from viewer.view_models import view_data
+from viewer.views import graph_data, view_data
 
 HOME = "http://127.0.0.1/"
 TRACE = "/traces/small.fztrace"

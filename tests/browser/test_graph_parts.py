@@ -11,7 +11,7 @@ import pytest
 from playwright.sync_api import Browser, Page
 
 from viewer.assets import read_asset
-from viewer.graph_data import SCRIPTS
+from viewer.views.graph_data import SCRIPTS
 
 STATIC = Path(__file__).parents[2] / "static"
 

@@ -1,4 +1,4 @@
-"""The graph renderer in a real browser: the scripts of viewer.graph_data.SCRIPTS on hand-built traces."""
+"""The graph renderer in a real browser: the scripts of viewer.views.graph_data.SCRIPTS on hand-built traces."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from xml.etree import ElementTree
 import pytest
 from playwright.sync_api import Page
 
-from freeze_engine.diff import diff_snapshots
+from freeze_engine.analysis.graph_diff import diff_snapshots
 from freeze_engine.trace import GraphSnapshot, Node, Step, Trace, Value
 from tests.builders import HOSTILE, small_trace, synthetic_trace
-from viewer.graph_data import SCRIPTS, graph_data
+from viewer.views.graph_data import SCRIPTS, graph_data
 
 STATIC = Path(__file__).parents[2] / "static"
 POLICY = (

@@ -20,15 +20,15 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 from playwright.sync_api import Browser, Page, expect
 
 import freeze_engine as fe
-from freeze_engine.alignment import increasing
+from freeze_engine.analysis.alignment import increasing
 from tests.browser.test_report_page import painted, resize
 from tests.builders import attribute, small_trace, synthetic_trace, traces
 from viewer.assets import read_asset
-from viewer.charts import chart_items
-from viewer.graph_data import SCRIPTS, graph_data
-from viewer.notebook.state import state_defaults
+from viewer.charts.figures import chart_items
+from viewer.notebook.view_state import state_defaults
 from viewer.report import VIEWER_SCRIPTS, Embedding, render_report
-from viewer.view_models import view_data
+from viewer.views import view_data
+from viewer.views.graph_data import SCRIPTS, graph_data
 
 PAGE = """<!doctype html><html lang="en"><head><meta charset="utf-8"><title>host</title>
 <style>html, body {{ margin: 0; height: 100% }} body {{ display: flex; flex-direction: column }}

@@ -8,20 +8,20 @@ from dataclasses import asdict
 from pathlib import Path
 
 import freeze_engine as fe
-from viewer.charts import chart_items
-from viewer.comparing.aspects import ASPECTS, differing
-from viewer.comparing.document import diff_document
-from viewer.comparing.text import diff_text
+from viewer.charts.figures import chart_items
 from viewer.dashboard.library import recent_trace
 from viewer.dashboard.payloads import packed
-from viewer.graph_data import graph_data
-from viewer.notebook.output import trace_html
-from viewer.notebook.subject import one_trace, two_traces
+from viewer.notebook.content import one_trace, two_traces
+from viewer.notebook.html_output import trace_html
+from viewer.page import comparison_data
 from viewer.report import render_report
-from viewer.stats import stats_text
-from viewer.view_models import view_data
-from viewer.view_models.chart_data import chart_data
-from viewer.view_models.comparison import comparison_data
+from viewer.text.diff.json_document import diff_document
+from viewer.text.diff.text import diff_text
+from viewer.text.stats import stats_text
+from viewer.views import view_data
+from viewer.views.chart_data import chart_data
+from viewer.views.comparison.aspects import ASPECTS, differing
+from viewer.views.graph_data import graph_data
 
 Consumer = Callable[[fe.Trace, fe.Trace], object]
 """Takes a trace, and a sound one of the same model to compare it with."""

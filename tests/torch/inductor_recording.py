@@ -16,9 +16,9 @@ import torch._inductor.utils
 from torch import nn
 
 import freeze_engine as fe
-from freeze_engine.backends.inductor.capture import capturing
-from freeze_engine.backends.inductor.live import LiveGraph
-from freeze_engine.backends.inductor.recording import trace_of
+from freeze_engine.backends.inductor.capture.capture import capturing
+from freeze_engine.backends.inductor.graph.live import LiveGraph
+from freeze_engine.backends.inductor.record import trace_of
 from freeze_engine.trace import Trace
 
 _utils = torch._inductor.utils

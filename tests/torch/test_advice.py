@@ -13,7 +13,7 @@ import torch
 from torch import nn
 
 import freeze_engine as fe
-from freeze_engine.backends.torchscript.advice_texts import TEXTS
+from freeze_engine.backends.torchscript.attributes.advice_texts import TEXTS
 from tests.torch import advice_models as models, kept_models
 from tests.torch.against_torch import has
 

@@ -10,7 +10,7 @@ import torch
 
 import freeze_engine as fe
 from freeze_engine.trace import AliasEntry, AttributeFate, Evidence, Trace
-from freeze_engine.verify import check_trace
+from freeze_engine.trace.validation import check_trace
 from tests.torch import kept_models, models
 
 FILE = inspect.getsourcefile(kept_models)

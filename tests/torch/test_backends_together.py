@@ -6,7 +6,7 @@ import pytest
 from torch import Tensor, nn
 
 import freeze_engine as fe
-from freeze_engine.trace_diff.correspondence import CORRESPONDENCES
+from freeze_engine.analysis.trace_diff.pass_correspondence import CORRESPONDENCES
 from tests.torch.inductor_models import Convolutional, filled
 from tests.torch.inductor_recording import fresh, image, record
 

@@ -13,10 +13,10 @@ import torch
 from torch import nn
 
 import freeze_engine as fe
-from freeze_engine.backends.torchscript.passes import OPTIONAL
-from freeze_engine.bisection.checks import Answer
-from freeze_engine.bisection.prefix import Prefix
-from freeze_engine.bisection.running import Search
+from freeze_engine.backends.torchscript.capture.pass_driver import OPTIONAL
+from freeze_engine.diagnose.bisection.criteria import Answer
+from freeze_engine.diagnose.bisection.pipeline_prefix import Prefix
+from freeze_engine.diagnose.bisection.step_search import Search
 from freeze_engine.measure.candidate import Candidate
 from tests.clocks import OwnTime
 from tests.torch import graph_models, models

@@ -12,13 +12,13 @@ import torch
 from torch import nn
 
 import freeze_engine as fe
-from freeze_engine.backends.torchscript.passes import OPTIONAL
-from freeze_engine.bisection.asking import Asker
-from freeze_engine.bisection.checks import Accuracy, Answer, Latency
-from freeze_engine.bisection.command import Command
-from freeze_engine.bisection.prefix import Prefix
+from freeze_engine.backends.torchscript.capture.pass_driver import OPTIONAL
+from freeze_engine.diagnose.bisection.command_criterion import Command
+from freeze_engine.diagnose.bisection.criteria import Accuracy, Answer, Latency
+from freeze_engine.diagnose.bisection.evaluate import Asker
+from freeze_engine.diagnose.bisection.pipeline_prefix import Prefix
 from freeze_engine.measure.candidate import Candidate
-from freeze_engine.worker.forked import CAN_FORK
+from freeze_engine.process.fork import CAN_FORK
 from tests.builders import empty_trace
 from tests.torch import graph_models, models
 

@@ -9,10 +9,10 @@ import torch
 from torch import nn
 
 import freeze_engine as fe
-from freeze_engine.backends.torchscript.watcher import SILENT
-from freeze_engine.bisection.inductor import compiled_prefixes
-from freeze_engine.bisection.inductor_recipes import recipes
-from freeze_engine.options import RecordOptions
+from freeze_engine.backends.common.observer import SILENT
+from freeze_engine.diagnose.bisection.inductor import compiled_prefixes
+from freeze_engine.diagnose.bisection.inductor_repro import recipes
+from freeze_engine.requests.options import RecordOptions
 from tests.torch import inductor_recording as inductor
 
 

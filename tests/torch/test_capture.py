@@ -16,9 +16,9 @@ import pytest
 import torch
 
 import freeze_engine as fe
-from freeze_engine.backends.torchscript.ir_text import parse_graph
+from freeze_engine.backends.torchscript.graph.parser import parse_graph
 from freeze_engine.trace import Trace, graph_lines
-from freeze_engine.verify import check_trace
+from freeze_engine.trace.validation import check_trace
 from tests.torch import kept_models, models
 
 SAVED_FREEZE = torch.jit.freeze

@@ -10,9 +10,9 @@ import pytest
 import torch
 from torch import nn
 
-from freeze_engine import examples
-from freeze_engine.examples import EXAMPLES
-from freeze_engine.inputs import Inputs
+from freeze_engine.models import examples
+from freeze_engine.models.examples import EXAMPLES
+from freeze_engine.requests.inputs import Inputs
 
 _FOLDABLE = ("aten::batch_norm", "aten::mul", "aten::add")
 

@@ -10,9 +10,9 @@ import torch
 from torch import nn
 
 import freeze_engine as fe
-from freeze_engine.options import TorchScriptOptions
+from freeze_engine.requests.options import TorchScriptOptions
 from freeze_engine.trace import Trace
-from freeze_engine.verify import check_trace
+from freeze_engine.trace.validation import check_trace
 from tests.torch import kept_models, models, refused_models
 
 

@@ -10,10 +10,10 @@ from torch import nn
 
 import freeze_engine as fe
 from freeze_engine.trace import Location, Trace
-from freeze_engine.verify import check_trace
+from freeze_engine.trace.validation import check_trace
 from tests.torch import graph_models, kept_models, models, refused_models
-from viewer.stats import stats_text
-from viewer.view_models.attributes import held_bytes
+from viewer.text.stats import stats_text
+from viewer.views.attributes import held_bytes
 
 CASES: list[tuple[Any, tuple[str, ...]]] = [
     (models.ConvBn, ()),

@@ -10,8 +10,8 @@ import pytest
 import torch
 
 import freeze_engine as fe
-from freeze_engine.backends.torchscript import live
-from freeze_engine.checks import determinism as determinism_module, round_trip as round_trip_module
+from freeze_engine.backends.torchscript.graph import live
+from freeze_engine.diagnose.checks import determinism as determinism_module, round_trip as round_trip_module
 
 AGAIN = ("idempotence", "determinism", "round_trip")
 

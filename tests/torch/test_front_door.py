@@ -12,8 +12,8 @@ import pytest
 import torch
 
 import freeze_engine as fe
-from freeze_engine.backends.torchscript.tracer_warnings import Warned, tracer_notices
-from freeze_engine.verify import check_trace
+from freeze_engine.backends.torchscript.capture.tracer_warnings import Warned, tracer_notices
+from freeze_engine.trace.validation import check_trace
 from tests.torch import graph_models, models
 
 X = torch.linspace(-1, 1, 2)

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 import torch
 
-from freeze_engine.inputs import Inputs
 from freeze_engine.measure.candidate import Candidate
-from freeze_engine.measure.generated import input_sets
+from freeze_engine.measure.input_sets import input_sets
 from freeze_engine.measure.numerics import NumericsOptions, measure_numerics, refusals
+from freeze_engine.requests.inputs import Inputs
 from freeze_engine.trace import Notice
 
 

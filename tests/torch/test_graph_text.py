@@ -7,7 +7,7 @@ import re
 import pytest
 import torch
 
-from freeze_engine.backends.torchscript.ir_text import parse_graph
+from freeze_engine.backends.torchscript.graph.parser import parse_graph
 from freeze_engine.trace import Block, GraphSnapshot, Node, graph_lines
 from tests.torch import graph_models, kept_models, models
 

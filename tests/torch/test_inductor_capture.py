@@ -13,13 +13,13 @@ import torch
 from torch._inductor.utils import run_and_get_code
 
 import freeze_engine as fe
-from freeze_engine.backends.inductor import private
+from freeze_engine.backends.inductor import torch_private
 from freeze_engine.errors import FreezerError, UnsupportedTorchError
-from freeze_engine.verify import check_trace
+from freeze_engine.trace.validation import check_trace
 from tests.torch.inductor_models import Attention, Branches, BreaksInside, Convolutional, Stateful, filled
 from tests.torch.inductor_recording import fresh, image, record, rows
 
-NAMES = [*private.REQUIRED.values(), *private.OPTIONAL.values()]
+NAMES = [*torch_private.REQUIRED.values(), *torch_private.OPTIONAL.values()]
 
 
 @pytest.fixture(autouse=True)
@@ -39,7 +39,7 @@ YOUNGER = {
 
 def test_this_torch_has_every_private_name_of_its_time():
     too_young = {path for path, since in YOUNGER.items() if torch.__version__ < since}
-    assert {known.path for known in private.missing()} <= too_young
+    assert {known.path for known in torch_private.missing()} <= too_young
 
 
 def normalised(code: str) -> str:
@@ -151,7 +151,7 @@ def test_inductor_is_not_imported_for_a_capture_and_recorded_once_it_is():
         "    torch._inductor.config.compile_threads = 1\n"
         "    with torch.no_grad():\n"
         "        torch.compile(torch.nn.Linear(4, 2).eval())(torch.ones(2, 4))\n"
-        "from freeze_engine.backends.inductor import private\n"
+        "from freeze_engine.backends.inductor import torch_private as private\n"
         "compiler = private.REQUIRED['freezing_compiler'].found\n"
         "print([trace.name for trace in captured.traces], compiler.__module__, hasattr(compiler, '__wrapped__'))"
     )
@@ -230,12 +230,14 @@ def test_what_dynamo_cannot_trace_is_an_error():
 
 
 def test_a_missing_name_leaves_a_stage_unobserved(monkeypatch: pytest.MonkeyPatch):
-    known = dict(private.OPTIONAL)
-    known["apply_patterns"] = private.PrivateName(
+    known = dict(torch_private.OPTIONAL)
+    known["apply_patterns"] = torch_private.PrivateName(
         "torch._inductor.pattern_matcher", "Gone.apply", "freezing_passes", "the pattern groups"
     )
-    known["joint_graph_passes"] = private.PrivateName("torch._inductor.gone", "passes", "joint_graph", "all of it")
-    monkeypatch.setattr(private, "OPTIONAL", known)
+    known["joint_graph_passes"] = torch_private.PrivateName(
+        "torch._inductor.gone", "passes", "joint_graph", "all of it"
+    )
+    monkeypatch.setattr(torch_private, "OPTIONAL", known)
     with fresh():
         trace = record(filled(Convolutional()), image()).trace
     check_trace(trace)
@@ -251,15 +253,15 @@ def test_a_missing_name_leaves_a_stage_unobserved(monkeypatch: pytest.MonkeyPatc
 
 def test_a_name_is_found_under_its_former_name():
     freezing = torch._inductor.freezing
-    now = private.PrivateName(freezing.__name__, "freeze", "input", "it", former="gone")
-    then = private.PrivateName(freezing.__name__, "gone", "input", "it", former="freeze")
+    now = torch_private.PrivateName(freezing.__name__, "freeze", "input", "it", former="gone")
+    then = torch_private.PrivateName(freezing.__name__, "gone", "input", "it", former="freeze")
     assert (now.attribute, now.found) == ("freeze", freezing.freeze)
     assert (then.attribute, then.found) == ("freeze", freezing.freeze)
 
 
 def test_without_the_compiler_itself_nothing_can_be_recorded(monkeypatch: pytest.MonkeyPatch):
-    gone = private.PrivateName("torch._inductor.compile_fx", "gone", "input", "the compile itself")
-    monkeypatch.setattr(private, "REQUIRED", {"freezing_compiler": gone})
+    gone = torch_private.PrivateName("torch._inductor.compile_fx", "gone", "input", "the compile itself")
+    monkeypatch.setattr(torch_private, "REQUIRED", {"freezing_compiler": gone})
     with pytest.raises(UnsupportedTorchError, match=r"compile_fx\.gone"), fe.capture():
         pass
 

@@ -12,9 +12,9 @@ import torch
 import torch._inductor.graph
 
 import freeze_engine as fe
-from freeze_engine.backends.inductor import private
+from freeze_engine.backends.inductor import torch_private
 from freeze_engine.errors import FreezerError
-from freeze_engine.verify import check_trace
+from freeze_engine.trace.validation import check_trace
 from tests.torch.inductor_models import Convolutional, filled
 from tests.torch.inductor_recording import fresh, image, record, rows
 
@@ -47,7 +47,7 @@ BROKEN = {
 
 @pytest.fixture(autouse=True)
 def torch_as_found() -> Iterator[None]:
-    names = [*private.REQUIRED.values(), *private.OPTIONAL.values()]
+    names = [*torch_private.REQUIRED.values(), *torch_private.OPTIONAL.values()]
     before = [name.found for name in names]
     yield
     assert [name.path for name, was in zip(names, before, strict=True) if name.found is not was] == []

@@ -9,7 +9,7 @@ import torch
 
 import freeze_engine as fe
 from freeze_engine.trace import AttributeFate, Location, Trace
-from freeze_engine.verify import check_trace
+from freeze_engine.trace.validation import check_trace
 from tests.torch.inductor_models import Attention, Convolutional, Stateful, filled
 from tests.torch.inductor_recording import fresh, image, record, rows
 

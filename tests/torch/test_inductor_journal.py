@@ -13,9 +13,9 @@ import pytest
 import torch
 
 import freeze_engine as fe
-from freeze_engine.backends.torchscript.watcher import Watcher
-from freeze_engine.inputs import Inputs
-from freeze_engine.options import RecordOptions
+from freeze_engine.backends.common.observer import Watcher
+from freeze_engine.requests.inputs import Inputs
+from freeze_engine.requests.options import RecordOptions
 from freeze_engine.session import record_loaded
 from tests.torch.inductor_recording import fresh
 

@@ -7,12 +7,12 @@ import torch
 from torch import Tensor
 from torch.fx.experimental.proxy_tensor import make_fx
 
-from freeze_engine.backends.inductor.constants import Constants
-from freeze_engine.backends.inductor.kernels import Lowered, kernels
-from freeze_engine.backends.inductor.raw import RawKernel
-from freeze_engine.backends.inductor.rows import TensorRefs, take
-from freeze_engine.backends.inductor.snapshot import SnapshotReader
-from freeze_engine.measure.memory import StorageNames
+from freeze_engine.backends.inductor.capture.raw import RawKernel
+from freeze_engine.backends.inductor.graph.constants import Constants
+from freeze_engine.backends.inductor.graph.rows import TensorRefs, take
+from freeze_engine.backends.inductor.graph.snapshot import SnapshotReader
+from freeze_engine.backends.inductor.kernels.kernels import Lowered, kernels
+from freeze_engine.tensors.constants import StorageNames
 from freeze_engine.trace import Kernel
 
 FIRST, COPY, LAST = "extern_kernels.mm", "cpp_fused_addmm_0", "extern_kernels.addmm"

@@ -10,7 +10,7 @@ import pytest
 import torch
 
 import freeze_engine as fe
-from freeze_engine.verify import check_trace
+from freeze_engine.trace.validation import check_trace
 from tests.torch.inductor_models import BreaksInside, Convolutional, Stateful, filled
 from tests.torch.inductor_recording import fresh, image, plant_wrong_rewrite, record, rows
 

@@ -13,14 +13,14 @@ from torch import Tensor, nn
 from torch._inductor.graph import GraphLowering
 
 import freeze_engine as fe
-from freeze_engine.backends.inductor import private
-from freeze_engine.backends.inductor.build import untold_kernels
-from freeze_engine.backends.inductor.generated import Call, calls
-from freeze_engine.backends.inductor.kernels import Lowered, kernels
-from freeze_engine.backends.inductor.raw import RawKernel
-from freeze_engine.backends.inductor.rows import RawGraph
+from freeze_engine.backends.inductor import torch_private
+from freeze_engine.backends.inductor.capture.raw import RawKernel
+from freeze_engine.backends.inductor.graph.rows import RawGraph
+from freeze_engine.backends.inductor.kernels.generated_code import Call, calls
+from freeze_engine.backends.inductor.kernels.kernels import Lowered, kernels
+from freeze_engine.backends.inductor.method_builder import untold_kernels
 from freeze_engine.trace import Trace
-from freeze_engine.verify import check_trace
+from freeze_engine.trace.validation import check_trace
 from tests.builders import small_trace
 from tests.torch.inductor_models import Attention, Branches, filled
 from tests.torch.inductor_recording import fresh, image, record, rows
@@ -59,7 +59,7 @@ def one_cache() -> Iterator[None]:
 
 @pytest.fixture(scope="module")
 def kernel_nodes() -> None:
-    if private.OPTIONAL["cpp_kernel_nodes"].found is None:
+    if torch_private.OPTIONAL["cpp_kernel_nodes"].found is None:
         pytest.skip("this torch does not tell which nodes a kernel computes, as 2.6 does not")
 
 
@@ -291,7 +291,7 @@ def test_it_is_said_where_torch_tells_of_no_kernel_what_it_computes(known: dict[
 
 
 def test_a_torch_that_cannot_tell_is_not_said_to_do_so_when_asked(monkeypatch: pytest.MonkeyPatch) -> None:
-    gone = private.PrivateName("torch._inductor.debug", "gone", "compile", "which nodes a kernel computes")
-    monkeypatch.setattr(private, "OPTIONAL", {**private.OPTIONAL, "kernel_nodes": gone})
+    gone = torch_private.PrivateName("torch._inductor.debug", "gone", "compile", "which nodes a kernel computes")
+    monkeypatch.setattr(torch_private, "OPTIONAL", {**torch_private.OPTIONAL, "kernel_nodes": gone})
     compiled: Any = SimpleNamespace(cached=False, kernels=[])
     assert list(untold_kernels(compiled, small_trace().programs)) == []

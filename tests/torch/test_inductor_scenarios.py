@@ -14,9 +14,9 @@ from torch._inductor.pattern_matcher import CallFunction, KeywordArg, Match
 from torch._subclasses.fake_tensor import unset_fake_temporarily
 
 import freeze_engine as fe
-from freeze_engine.backends.inductor.live import LiveGraph
+from freeze_engine.backends.inductor.graph.live import LiveGraph
 from freeze_engine.trace import Rewrite, Step, Trace
-from freeze_engine.verify import check_trace
+from freeze_engine.trace.validation import check_trace
 from tests.torch.inductor_models import Convolutional, filled
 from tests.torch.inductor_recording import fresh, image, passes, rows
 

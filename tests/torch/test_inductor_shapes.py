@@ -12,9 +12,9 @@ from torch._higher_order_ops import while_loop
 from torch.nn.attention.flex_attention import flex_attention
 
 import freeze_engine as fe
-from freeze_engine.backends.inductor.live import LiveGraph
+from freeze_engine.backends.inductor.graph.live import LiveGraph
 from freeze_engine.trace import InputSpec, Trace
-from freeze_engine.verify import check_trace
+from freeze_engine.trace.validation import check_trace
 from tests.torch.inductor_models import filled
 from tests.torch.inductor_recording import passes, rows
 

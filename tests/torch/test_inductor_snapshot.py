@@ -7,14 +7,14 @@ import operator
 import torch
 from torch.fx.experimental.proxy_tensor import make_fx
 
-from freeze_engine.backends.inductor.constants import Constants
-from freeze_engine.backends.inductor.executable import executable, is_executable
-from freeze_engine.backends.inductor.inventory import outermost, source_path
-from freeze_engine.backends.inductor.rows import TensorRefs, take
-from freeze_engine.backends.inductor.snapshot import SnapshotReader, source_ref
-from freeze_engine.backends.inductor.types import type_text
-from freeze_engine.lineage import assign_ids
-from freeze_engine.measure.memory import StorageNames
+from freeze_engine.backends.inductor.graph.constants import Constants
+from freeze_engine.backends.inductor.graph.executable import executable, is_executable
+from freeze_engine.backends.inductor.graph.graph_inputs import outermost, source_path
+from freeze_engine.backends.inductor.graph.rows import TensorRefs, take
+from freeze_engine.backends.inductor.graph.snapshot import SnapshotReader, source_ref
+from freeze_engine.backends.inductor.graph.type_text import type_text
+from freeze_engine.recorder.node_identity import assign_ids
+from freeze_engine.tensors.constants import StorageNames
 from freeze_engine.trace import GraphSnapshot, Node, SourceRef, Value
 
 REFS = TensorRefs()

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 import torch
 
-from freeze_engine.backends.inductor.state import InputState, State
-from freeze_engine.inputs import Inputs
+from freeze_engine.backends.inductor.replay.module_state import InputState, State
+from freeze_engine.requests.inputs import Inputs
 
 
 class Keeps(torch.nn.Module):

@@ -10,9 +10,9 @@ import pytest
 import torch
 
 import freeze_engine as fe
-from freeze_engine.backends.inductor.rows import KEPT_BYTES, TensorRef
+from freeze_engine.backends.inductor.graph.rows import KEPT_BYTES, TensorRef
 from freeze_engine.trace import Step, Trace
-from freeze_engine.verify import check_trace
+from freeze_engine.trace.validation import check_trace
 from tests.torch import inductor_models
 from tests.torch.inductor_models import Attention, Convolutional, Wide, filled
 from tests.torch.inductor_recording import fresh, image, passes, plant_wrong_rewrite, record

@@ -13,7 +13,7 @@ import torch
 from torch import Tensor, nn
 
 import freeze_engine as fe
-from freeze_engine.backends.inductor import private
+from freeze_engine.backends.inductor import torch_private
 from freeze_engine.trace import Kernel
 from tests.torch.inductor_recording import fresh
 
@@ -111,7 +111,7 @@ def one_cache() -> Iterator[None]:
 
 @pytest.fixture
 def kernel_nodes() -> None:
-    if private.OPTIONAL["cpp_kernel_nodes"].found is None:
+    if torch_private.OPTIONAL["cpp_kernel_nodes"].found is None:
         pytest.skip("this torch does not tell which nodes a kernel computes, as 2.6 does not")
 
 

@@ -13,11 +13,11 @@ from typing import Any
 import pytest
 import torch
 
-from freeze_engine.backends.inductor.state import InputState
-from freeze_engine.inputs import Inputs
+from freeze_engine.backends.inductor.replay.module_state import InputState
 from freeze_engine.measure.candidate import Candidate, CandidateError, cloned, reported
-from freeze_engine.measure.mapping import map_tensors
 from freeze_engine.measure.numerics import NumericsOptions, measure_numerics
+from freeze_engine.requests.inputs import Inputs
+from freeze_engine.tensors.tree_map import map_tensors
 
 
 class Layer:

@@ -12,7 +12,7 @@ import freeze_engine as fe
 from freeze_engine.measure.candidate import Candidate
 from freeze_engine.measure.latency import measure_latency
 from freeze_engine.measure.rounds import LatencyOptions
-from freeze_engine.verify import check_trace
+from freeze_engine.trace.validation import check_trace
 from tests.torch.models import ConvBn, filled
 
 NUMBERS = fe.Measure(latency=False)

@@ -11,7 +11,7 @@ import torch
 
 import freeze_engine as fe
 from freeze_engine.trace import Trace
-from freeze_engine.verify import check_trace
+from freeze_engine.trace.validation import check_trace
 from tests.torch import graph_models, kept_models, models
 
 INPUTS, REFERENCES = ("given", "similar", "wide"), ("eager", "float64")

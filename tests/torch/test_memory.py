@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 import torch
 
-from freeze_engine.measure.memory import StorageNames, constant_bytes, constant_of
+from freeze_engine.tensors.constants import StorageNames, constant_bytes, constant_of
 from freeze_engine.trace import Constant
 
 VALUES = torch.tensor([[1.0, -2.0, 3.0], [0.0, 5.0, 5.0]])

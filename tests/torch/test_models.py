@@ -15,18 +15,18 @@ import torch
 from torch import nn
 
 from freeze_engine.errors import ModelSpecError
-from freeze_engine.examples import EXAMPLES
-from freeze_engine.inputs import InputRequest, Inputs, RandomTensor, SavedTensor, parse_input
-from freeze_engine.models import LoadedModel, load_model
+from freeze_engine.models.examples import EXAMPLES
+from freeze_engine.models.loading import LoadedModel, load_model
+from freeze_engine.models.tensors import make_inputs
+from freeze_engine.requests.inputs import InputRequest, Inputs, RandomTensor, SavedTensor, parse_input
 from freeze_engine.serde import save
-from freeze_engine.tensor_inputs import make_inputs
 from tests.builders import small_trace
 
 FACTORIES = """
 import torch
 from torch import nn
 
-from freeze_engine.inputs import Inputs
+from freeze_engine.requests.inputs import Inputs
 
 
 class Net(nn.Module):
@@ -211,7 +211,7 @@ def test_a_file_that_may_not_be_read(tmp_path, monkeypatch):
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
 
     (tmp_path / "net.pt").write_bytes(b"")
-    monkeypatch.setattr("freeze_engine.models.file_kind", refused)
+    monkeypatch.setattr("freeze_engine.models.loading.file_kind", refused)
     with pytest.raises(ModelSpecError, match=r"cannot be read: Permission denied\. Check its permissions\."):
         load_model(str(tmp_path / "net.pt"))
 

@@ -10,8 +10,8 @@ import torch
 import torch.nn.functional as F  # noqa: N812
 from torch import nn
 
-from freeze_engine.backends.torchscript.folds import rewrites
-from freeze_engine.backends.torchscript.near_misses import near_misses
+from freeze_engine.backends.torchscript.folds.near_misses import near_misses
+from freeze_engine.backends.torchscript.folds.rewrites import rewrites
 from freeze_engine.trace import NearMiss
 from tests.frozen_graphs import Frozen, freeze
 

@@ -10,7 +10,7 @@ import torch
 from torch.torch_version import TorchVersion
 
 import freeze_engine as fe
-from freeze_engine.backends import _torch_private as torch_private
+from freeze_engine.backends.common import torch_private
 from tests.torch import models
 
 

@@ -11,8 +11,8 @@ from torch import nn
 
 import freeze_engine as fe
 from viewer.cli import main
-from viewer.stats import stats_text
-from viewer.view_models import view_data
+from viewer.text.stats import stats_text
+from viewer.views import view_data
 
 MEASURE = fe.Measure(memory=False, seconds=0.2)
 

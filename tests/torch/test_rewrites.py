@@ -10,7 +10,7 @@ import torch
 import torch.nn.functional as F  # noqa: N812
 from torch import nn
 
-from freeze_engine.backends.torchscript.folds import origins_after, rewrites
+from freeze_engine.backends.torchscript.folds.rewrites import origins_after, rewrites
 from freeze_engine.trace import GraphSnapshot, Node, Rewrite
 from tests.frozen_graphs import Frozen, Pass, freeze
 

@@ -8,8 +8,8 @@ from torch import nn
 from torch.nn import functional as F  # noqa: N812
 
 import freeze_engine as fe
-from freeze_engine.backends.torchscript.shapes import elements, shapes, typed_shape
-from freeze_engine.backends.torchscript.use_def import use_def
+from freeze_engine.backends.common.shapes import elements, shapes, typed_shape
+from freeze_engine.backends.common.use_def import use_def
 
 
 class Blocks(nn.Module):

@@ -10,7 +10,7 @@ import pytest
 import torch
 
 import freeze_engine as fe
-from freeze_engine.backends.torchscript.live import source_lines
+from freeze_engine.backends.torchscript.graph.live import source_lines
 
 _SOURCE = """\
 import torch

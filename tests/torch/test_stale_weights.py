@@ -10,10 +10,10 @@ import torch
 from torch import Tensor, nn
 
 import freeze_engine as fe
-from freeze_engine.checks import stale_weights as probing
-from freeze_engine.checks.context import CheckContext
-from freeze_engine.checks.weights import assigned, loaded, other_values, retrained, weights, written
-from freeze_engine.options import RecordOptions
+from freeze_engine.diagnose.checks import stale_weights as probing
+from freeze_engine.diagnose.checks.context import CheckContext
+from freeze_engine.diagnose.checks.weights import assigned, loaded, other_values, retrained, weights, written
+from freeze_engine.requests.options import RecordOptions
 from tests.torch.inductor_models import Convolutional, filled
 from tests.torch.inductor_recording import fresh, image, rows
 
@@ -302,7 +302,7 @@ def test_an_interrupted_check_leaves_the_trace(monkeypatch: pytest.MonkeyPatch) 
     def interrupted(context: CheckContext) -> fe.Check:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("freeze_engine.checks.running._CHECKS", {"stale_weights": interrupted})
+    monkeypatch.setattr("freeze_engine.diagnose.checks.run._CHECKS", {"stale_weights": interrupted})
     with pytest.raises(KeyboardInterrupt) as raised:
         fe.record(nn.Linear(4, 2).eval(), rows(1, 4), measure=None, checks=("stale_weights",))
     trace = fe.partial_trace(raised.value)

@@ -11,9 +11,9 @@ import torch
 from torch import nn
 
 import freeze_engine as fe
-from freeze_engine.backends.torchscript.ir_text import parse_graph
+from freeze_engine.backends.torchscript.graph.parser import parse_graph
 from freeze_engine.trace import GraphSnapshot, Step, Trace, graph_lines
-from freeze_engine.verify import check_trace
+from freeze_engine.trace.validation import check_trace
 from tests.torch import graph_models, kept_models, models
 
 FREEZE_MODULE = [

@@ -7,7 +7,7 @@ import math
 import pytest
 import torch
 
-from freeze_engine.measure.ulp import max_ulp
+from freeze_engine.tensors.ulp import max_ulp
 
 FLOATS = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
 

@@ -16,10 +16,10 @@ from torch import nn
 from torch.utils import _pytree
 
 import freeze_engine as fe
-from freeze_engine.models import load_model
-from freeze_engine.plain_pickles import PickleRefusedError
-from freeze_engine.plain_tensors import plain_tensors
-from freeze_engine.strict_zip import ZipRefusedError
+from freeze_engine.models.loading import load_model
+from freeze_engine.models.untrusted.plain_pickles import PickleRefusedError
+from freeze_engine.models.untrusted.plain_tensors import plain_tensors
+from freeze_engine.models.untrusted.strict_zip import ZipRefusedError
 
 F = nn.functional
 MODEL = "/models/model.json"
@@ -296,9 +296,9 @@ def replaced(value, path, key, new):
 
 def test_no_text_and_no_key_of_the_program_may_be_python(exported, tmp_path):
     """Every one of them, replaced by code: refused, or left out."""
-    from freeze_engine.exported_program import RefusedError
-    from freeze_engine.exported_program.rules import write_json
-    from freeze_engine.exported_program.schema import exported_program
+    from freeze_engine.models.untrusted.exported_program import RefusedError
+    from freeze_engine.models.untrusted.exported_program.rules import write_json
+    from freeze_engine.models.untrusted.exported_program.schema import exported_program
 
     with zipfile.ZipFile(exported) as source:
         (name,) = (each for each in source.namelist() if each.endswith(MODEL))

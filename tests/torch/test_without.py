@@ -9,7 +9,7 @@ import pytest
 import torch
 
 import freeze_engine as fe
-from freeze_engine.backends.inductor.leaving_out import LeavingOut, check_without
+from freeze_engine.backends.inductor.capture.disabled_passes import LeavingOut, check_without
 from tests.torch import inductor_recording as inductor, models
 
 FOLD = "FoldFrozenConvBatchnorm"

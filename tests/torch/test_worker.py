@@ -97,7 +97,7 @@ def commands(parents: set[int]) -> dict[int, str]:
 
 
 def workers(caller: int) -> dict[int, str]:
-    return {pid: command for pid, command in commands({caller}).items() if "freeze_engine.worker.child" in command}
+    return {pid: command for pid, command in commands({caller}).items() if "freeze_engine.worker.child_main" in command}
 
 
 def gone(pids) -> bool:

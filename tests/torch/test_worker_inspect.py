@@ -11,7 +11,7 @@ import pytest
 import torch
 
 import freeze_engine as fe
-from freeze_engine.backends.torchscript.inspection import input_texts
+from freeze_engine.models.inspection import input_texts
 from tests.torch import worker_models
 
 MODELS = "tests.torch.worker_models"

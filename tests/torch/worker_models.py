@@ -135,16 +135,16 @@ def dying_in_later_run():
 
 
 def dying_in_saving():
-    from freeze_engine.backends.torchscript import measuring
+    from freeze_engine.backends.torchscript.replay import measure
 
-    measuring.memory_ledger = lambda *_: ctypes.string_at(0)
+    measure.memory_ledger = lambda *_: ctypes.string_at(0)
     return plain()
 
 
 def dying_in_check():
-    from freeze_engine.checks import running
+    from freeze_engine.diagnose.checks import run
 
-    running._CHECKS["stale_weights"] = lambda *_: ctypes.string_at(0)
+    run._CHECKS["stale_weights"] = lambda *_: ctypes.string_at(0)
     return plain()
 
 
@@ -237,19 +237,19 @@ def pass_error():
 
 
 def build_segfault():
-    from freeze_engine.backends.torchscript import build
+    from freeze_engine.backends.torchscript import trace_builder
 
-    build.near_misses = lambda *_: ctypes.string_at(0)
+    trace_builder.near_misses = lambda *_: ctypes.string_at(0)
     return plain()
 
 
 def measure_error():
-    from freeze_engine.backends.torchscript import measuring
+    from freeze_engine.backends.torchscript.replay import measure
 
     def fail(*_, **__):
         raise RuntimeError("the device is lost")
 
-    measuring.measure_latency = fail
+    measure.measure_latency = fail
     return plain()
 
 

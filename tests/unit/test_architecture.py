@@ -5,60 +5,53 @@ from __future__ import annotations
 import ast
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).parents[2]
 
-# Imports go from a later layer to an earlier one, or stay within one.
-LAYERS = (
-    {"errors", "spelling", "temporary", "strict_zip", "whole_file"},
-    {"trace", "inputs", "options", "arguments", "model_summary", "exported_program", "plain_pickles", "notice_codes"},
-    {
-        "alignment",
-        "lineage",
-        "diff",
-        "metrics",
-        "error_sources",
-        "duplication",
-        "input_attributes",
-        "verify",
-        "rules",
-        "serde",
-        "file_kinds",
-        "other_files",
-        "provenance",
-        "programs",
-        "check_facts",
-        "refused_inputs",
-        "unmeasured",
-        "detectability",
-    },
-    {"final_figures", "trace_diff"},
-    {"expectations", "interchange"},
-    {"recorder"},
-    {"backends", "measure", "models", "plain_tensors", "untrusted_program", "tensor_inputs", "examples"},
-    {"checks"},
-    {"ablation"},
+#: Rooms by floor: an import goes to a floor below or stays in its room. Imports for types alone count as well.
+FLOORS = (
+    {"errors"},
+    {"process", "requests", "trace"},
+    {"analysis", "backends.common", "serde", "tensors"},
+    {"export", "measure", "recorder"},
+    {"backends.torchscript"},
+    {"backends.inductor", "models"},
+    {"diagnose"},
     {"session"},
-    {"worker", "display", "magic", "testing"},
-    {"bisection"},
+    {"ipython", "testing", "worker"},
 )
-USES_TORCH = {
+VIEWER_FLOORS = (
+    {"assets"},
+    {"views"},
+    {"charts", "text"},
+    {"page"},
+    {"report"},
+    {"dashboard", "notebook"},
+    {"cli"},
+)
+TOP_FILES = {"__init__.py", "__init__.pyi", "errors.py", "session.py", "testing.py", "py.typed"}
+#: The rooms inside of both backends; the second set holds those that only one of them needs.
+BACKEND_ROOMS = {"attributes", "capture", "folds", "graph", "replay"}
+OWN_ROOMS = {"torchscript": {"log"}, "inductor": {"kernels"}}
+USES_TORCH = (
     "backends",
+    "diagnose.bisection",
+    "diagnose.checks",
     "measure",
-    "models",
-    "plain_tensors",
-    "untrusted_program",
-    "tensor_inputs",
-    "examples",
-    "checks",
-    "bisection",
-}
-PRIVATE_NAMES = Path("freeze_engine/backends/_torch_private.py")
-PATCHING = Path("freeze_engine/backends/_patching.py")
+    "models.examples",
+    "models.inspection",
+    "models.loading",
+    "models.tensors",
+    "models.untrusted.canonical_copy",
+    "models.untrusted.plain_tensors",
+    "tensors",
+)
+PRIVATE_NAMES = Path("freeze_engine/backends/common/torch_private.py")
+PATCHING = Path("freeze_engine/backends/common/patching.py")
 # In pieces, for this file is looked through as well.
 REGISTRY_HOSTS = tuple(
     ".".join(parts)
@@ -164,26 +157,94 @@ def torch_assignments(tree: ast.Module) -> set[str]:
     return {name for name in found if name is not None}
 
 
-def layer(module: str) -> int:
-    """Position in `LAYERS` of a module of freeze_engine, by its dotted name."""
-    parts = module.split(".")
-    if len(parts) == 1:
-        return len(LAYERS)
-    found = [number for number, members in enumerate(LAYERS) if parts[1] in members]
-    assert found, f"{module} has no layer: give it one here, and in ARCHITECTURE.md"
+def modules(package: str) -> dict[str, Path]:
+    """The modules of a package by dotted name; a package stands for its ``__init__``."""
+    return {".".join(path.with_suffix("").parts).removesuffix(".__init__"): path for path in _sources(package)}
+
+
+def imports_of(package: str) -> Iterator[tuple[str, str]]:
+    """Yields each module of a package with each module of it that it imports, for types or at run time."""
+    known = modules(package)
+    for module, path in known.items():
+        for name in imported(_tree(path), _package_of(path)):
+            if name.split(".")[0] == package:
+                target = name if name in known else name.rpartition(".")[0]
+                if target != module:
+                    yield module, target
+
+
+def is_within(module: str, rooms: Iterable[str]) -> bool:
+    """Whether a dotted name, without its package, is one of some rooms or stands in one."""
+    return any(f"{module}.".startswith(f"{room}.") for room in rooms)
+
+
+def floor(module: str, floors: Sequence[set[str]]) -> tuple[int, str]:
+    """Returns the floor and the room of a module; the package itself stands above all."""
+    _, _, inside = module.partition(".")
+    if not inside:
+        return len(floors), ""
+    found = [(number, room) for number, rooms in enumerate(floors) for room in rooms if is_within(inside, {room})]
+    assert found, f"{module} has no room: give it one here, and in ARCHITECTURE.md"
     return found[0]
 
 
+def circle(arrows: Mapping[str, Iterable[str]]) -> list[str]:
+    """Returns names of which each leads to the next and the last to the first; none where there is no circle."""
+    done: set[str] = set()
+
+    def from_here(name: str, way: list[str]) -> list[str]:
+        if name in way:
+            return way[way.index(name) :]
+        if name in done:
+            return []
+        found = next(filter(None, (from_here(each, [*way, name]) for each in arrows.get(name, ()))), [])
+        done.add(name)
+        return found
+
+    return next(filter(None, (from_here(name, []) for name in arrows)), [])
+
+
+@pytest.mark.parametrize(("package", "floors"), [("freeze_engine", FLOORS), ("viewer", VIEWER_FLOORS)])
+def test_imports_go_to_a_floor_below(package, floors):
+    wrong = []
+    for module, target in imports_of(package):
+        (here, room), (there, other) = floor(module, floors), floor(target, floors)
+        if room != other and there >= here:
+            wrong.append(f"{module} imports {target}")
+    assert wrong == []
+
+
+@pytest.mark.parametrize("package", ["freeze_engine", "viewer"])
+def test_no_modules_and_no_rooms_import_each_other_in_a_circle(package):
+    arrows: dict[str, dict[str, set[str]]] = {}
+    for module, target in imports_of(package):
+        ours, theirs = f"{module}.__init__".split("."), f"{target}.__init__".split(".")
+        shared = next(place for place, (one, other) in enumerate(zip(ours, theirs, strict=False)) if one != other)
+        arrows.setdefault(".".join(ours[:shared]), {}).setdefault(ours[shared], set()).add(theirs[shared])
+    assert {room: circle(members) for room, members in arrows.items() if circle(members)} == {}
+
+
 @pytest.mark.parametrize("path", _sources("freeze_engine"), ids=str)
-def test_imports_go_one_way(path):
-    module = ".".join(path.with_suffix("").parts).removesuffix(".__init__")
-    modules = {".".join(source.with_suffix("").parts).removesuffix(".__init__") for source in _sources("freeze_engine")}
-    for name in imported(_tree(path), _package_of(path)):
-        assert not name.startswith("viewer"), f"{path} imports {name}"
-        if name.split(".")[0] != "freeze_engine":
-            continue
-        target = name if name in modules else name.rpartition(".")[0]
-        assert layer(target) <= layer(module), f"{path} imports {name}, which is of a later layer"
+def test_the_engine_knows_no_viewer(path):
+    assert [name for name in imported(_tree(path), _package_of(path)) if name.split(".")[0] == "viewer"] == []
+
+
+def test_the_top_of_the_engine_has_five_files():
+    assert {path.name for path in (ROOT / "freeze_engine").iterdir() if path.is_file()} == TOP_FILES
+
+
+@pytest.mark.parametrize("backend", ["torchscript", "inductor"])
+def test_both_backends_have_the_same_rooms_inside(backend):
+    folder = ROOT / "freeze_engine" / "backends" / backend
+    assert {path.parent.name for path in folder.glob("*/__init__.py")} == BACKEND_ROOMS | OWN_ROOMS[backend]
+
+
+@pytest.mark.parametrize(
+    ("arrows", "found"),
+    [({"a": ["b"], "b": ["c"]}, []), ({"a": ["b"], "b": ["c"], "c": ["b"]}, ["b", "c"]), ({"a": ["a"]}, ["a"])],
+)
+def test_circles_are_found(arrows, found):
+    assert circle(arrows) == found
 
 
 @pytest.mark.parametrize("path", _sources("viewer"), ids=str)
@@ -199,7 +260,7 @@ def test_the_viewer_uses_only_what_freeze_engine_exports(path):
 
 @pytest.mark.parametrize(
     "path",
-    [path for path in _sources("freeze_engine") if path.with_suffix("").parts[1] not in USES_TORCH],
+    [path for name, path in modules("freeze_engine").items() if not is_within(name.partition(".")[2], USES_TORCH)],
     ids=str,
 )
 def test_torch_is_imported_only_where_something_is_recorded(path):
@@ -269,8 +330,8 @@ def test_imports_are_found(source, names):
         "import freeze_engine as fe; fe.RecordingProcess, fe.RecordRequest, fe.inspect_model",
         "import freeze_engine.worker.post_mortem_task, freeze_engine.worker.record_task",
         "import viewer",
-        "import freeze_engine.examples as examples; list(examples.EXAMPLES)",
-        "from freeze_engine.inputs import parse_input; parse_input('1x3x224x224')",
+        "import freeze_engine.models.examples as examples; list(examples.EXAMPLES)",
+        "from freeze_engine.requests.inputs import parse_input; parse_input('1x3x224x224')",
         "import viewer.cli\ntry: viewer.cli.main(['--help'])\nexcept SystemExit: pass",
     ],
 )

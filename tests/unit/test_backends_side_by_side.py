@@ -6,10 +6,10 @@ import json
 from dataclasses import replace
 
 import freeze_engine as fe
-from freeze_engine.trace_diff.correspondence import pass_pairs
+from freeze_engine.analysis.trace_diff.pass_correspondence import pass_pairs
 from tests.builders import empty_trace, small_trace
 from tests.two_backends import inductor, torchscript
-from viewer.view_models.comparison import comparison_data
+from viewer.page import comparison_data
 
 
 def pair(purpose: str, diff: fe.TraceDiff) -> fe.PassPair:

@@ -10,7 +10,7 @@ import sys
 import pytest
 
 import freeze_engine as fe
-from freeze_engine.bisection.script import ScriptFacts, script_text
+from freeze_engine.diagnose.bisection.repro_script import ScriptFacts, script_text
 
 FACTS = ScriptFacts(
     title='A "quoted" """title""" with a \\ in it.',
@@ -92,7 +92,7 @@ class testing:
     ],
 )
 def test_a_script_shows_the_fault_that_was_seen_and_no_other(ran, freeze, code, said, tmp_path, monkeypatch):
-    monkeypatch.setattr("freeze_engine.bisection.script._START_S", 0.25)
+    monkeypatch.setattr("freeze_engine.diagnose.bisection.repro_script._START_S", 0.25)
     facts = dataclasses.replace(FACTS, ran=ran, freeze=(freeze,))
     (tmp_path / "torch.py").write_text(FAKE_TORCH)
     (tmp_path / "script.py").write_text(script_text(facts, fe.AccuracyCheck(limit_s=0.25)))

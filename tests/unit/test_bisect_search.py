@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from freeze_engine.bisection.search import Turn, smallest_bad, turning_point
+from freeze_engine.diagnose.bisection.algorithms import Turn, smallest_bad, turning_point
 
 
 def _sequence(text: str):

@@ -8,9 +8,9 @@ from hypothesis import given, settings
 
 import freeze_engine as fe
 from tests.builders import empty_trace, small_trace, traces
-from viewer.chart_drawing import PALETTES, THEMES
-from viewer.charts import Chart, chart_items, charts
-from viewer.view_models.chart_data import ChartData, Mark, Series, chart_data
+from viewer.charts.drawing import PALETTES, THEMES
+from viewer.charts.figures import Chart, chart_items, charts
+from viewer.views.chart_data import ChartData, Mark, Series, chart_data
 
 
 def chart_of(data: ChartData, title: str) -> Chart:

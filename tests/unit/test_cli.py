@@ -20,7 +20,7 @@ from viewer.cli import main
 from viewer.cli.command import COMMAND_NAMES
 from viewer.cli.command_line import COMMANDS
 from viewer.cli.reference import reference
-from viewer.stats import stats_text
+from viewer.text.stats import stats_text
 
 _ROOT = Path(__file__).parents[2]
 

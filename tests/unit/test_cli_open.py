@@ -20,7 +20,7 @@ import pytest
 import freeze_engine as fe
 from tests.builders import small_trace
 from viewer.cli import main
-from viewer.dashboard.listen import DEFAULT_PORT, listen, port_of
+from viewer.dashboard.listening_socket import DEFAULT_PORT, listen, port_of
 from viewer.dashboard.upload_store import UploadLimits
 
 TOKEN = "a-token-of-enough-letters"

@@ -12,9 +12,9 @@ from hypothesis import given, settings
 import freeze_engine as fe
 from tests.builders import HOSTILE, empty_trace, failed_trace, small_trace, traces
 from viewer.cli import main
-from viewer.comparing.aspects import ASPECTS, differing, times
-from viewer.comparing.document import diff_document
-from viewer.comparing.text import diff_text
+from viewer.text.diff.json_document import diff_document
+from viewer.text.diff.text import diff_text
+from viewer.views.comparison.aspects import ASPECTS, differing, times
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "small_diff.txt"
 

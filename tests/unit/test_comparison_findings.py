@@ -12,9 +12,9 @@ from hypothesis import given, settings
 import freeze_engine as fe
 from tests.builders import failed_trace, small_trace, traces
 from tests.two_backends import inductor, torchscript
-from viewer.view_models import view_data
-from viewer.view_models.comparison import comparison_data
-from viewer.view_models.comparison_findings import finding_sections
+from viewer.page import comparison_data
+from viewer.views import view_data
+from viewer.views.comparison.findings import finding_sections
 
 Section = dict[str, Any]
 

@@ -8,8 +8,8 @@ from hypothesis import given, settings
 
 import freeze_engine as fe
 from tests.builders import empty_trace, failed_trace, small_trace, traces
-from viewer.graph_data import graph_data
-from viewer.view_models.comparison import comparison_data
+from viewer.page import comparison_data
+from viewer.views.graph_data import graph_data
 
 
 def without_step(trace: fe.Trace, index: int) -> fe.Trace:

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 import freeze_engine as fe
-from freeze_engine.checks.computation import computation, differing_operators
+from freeze_engine.diagnose.checks.canonical_graph import computation, differing_operators
 from tests.builders import constant, node, small_trace, tensor
 
 

@@ -8,7 +8,7 @@ import logging
 import pytest
 from tornado.websocket import WebSocketClosedError
 
-from viewer.dashboard.ending import is_fault
+from viewer.dashboard.end_signals import is_fault
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ import pytest
 
 import freeze_engine as fe
 from tests.builders import small_trace
-from viewer.dashboard.files import folder_view
+from viewer.dashboard.folder_listing import folder_view
 from viewer.dashboard.uploads import safe_name
 
 

@@ -7,8 +7,8 @@ import socket
 import pytest
 from tornado.httputil import HTTPHeaders, HTTPServerRequest, RequestStartLine
 
+from viewer.dashboard.auth import Guard, Refusal, is_local, link_host
 from viewer.dashboard.entrances import Entrances
-from viewer.dashboard.guard import Guard, Refusal, is_local, link_host
 
 TOKEN = "a-token-of-enough-letters"
 ENTRANCES = Entrances(TOKEN)

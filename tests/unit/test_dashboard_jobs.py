@@ -17,9 +17,9 @@ from tests.in_process import InProcess
 from tests.loops import run
 from viewer.dashboard.jobs import MAX_ENDED, MAX_WAITING, Jobs
 from viewer.dashboard.library import Library
-from viewer.dashboard.requests import form_values
-from viewer.dashboard.site import Site
-from viewer.dashboard.state import PUSH_EVERY_S, TOLD_PER_S, State
+from viewer.dashboard.record_request import form_values
+from viewer.dashboard.server_info import Site
+from viewer.dashboard.server_state import PUSH_EVERY_S, TOLD_PER_S, State
 
 STEP = fe.JobStep(0, "input", "input", "forward", None, True, 7)
 PROGRESS = fe.JobProgress("measuring latency", 3, 9, 4.5)
@@ -318,7 +318,9 @@ def test_closing_cancels_and_does_not_wait_for_ever(jobs: Jobs, launcher: Launch
 def test_sessions_are_told_at_once_and_then_seldom(
     launcher: Launcher, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("viewer.dashboard.state.TICK_S", 1e6)  # the elapsed time is told as well where this takes long
+    monkeypatch.setattr(
+        "viewer.dashboard.server_state.TICK_S", 1e6
+    )  # the elapsed time is told as well where this takes long
 
     async def scenario() -> tuple[list[int], list[int]]:
         state = State(Site(1), Library(tmp_path / "recent.json"), lambda call: call(), launcher, InProcess())
@@ -341,7 +343,7 @@ def test_sessions_are_told_at_once_and_then_seldom(
 
 
 def test_many_sessions_are_told_less_often(launcher: Launcher, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("viewer.dashboard.state.TICK_S", 1e6)
+    monkeypatch.setattr("viewer.dashboard.server_state.TICK_S", 1e6)
 
     async def scenario() -> list[float]:
         state = State(Site(1), Library(tmp_path / "recent.json"), lambda call: call(), launcher, InProcess())

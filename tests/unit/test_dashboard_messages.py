@@ -15,12 +15,12 @@ import freeze_engine as fe
 from tests.builders import small_trace
 from tests.in_process import InProcess
 from tests.loops import run
+from viewer.dashboard.form_options import backend_offer
 from viewer.dashboard.library import Library
 from viewer.dashboard.messages import Messages
-from viewer.dashboard.offers import backend_offer
-from viewer.dashboard.requests import form_values, page_model
-from viewer.dashboard.site import Site
-from viewer.dashboard.state import State
+from viewer.dashboard.record_request import form_values, page_model
+from viewer.dashboard.server_info import Site
+from viewer.dashboard.server_state import State
 
 RECORD = {
     "type": "record",

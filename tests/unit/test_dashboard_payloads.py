@@ -14,13 +14,13 @@ import freeze_engine as fe
 from tests.builders import failed_trace, small_trace
 from tests.in_process import InProcess
 from tests.loops import run
-from viewer.charts import chart_items
+from viewer.charts.figures import chart_items
 from viewer.dashboard.library import Library, recent_trace
 from viewer.dashboard.payloads import Payload, Payloads, file_key, packed, trace_payload
-from viewer.dashboard.site import Site
-from viewer.dashboard.state import State
-from viewer.graph_data import graph_data
-from viewer.view_models import view_data
+from viewer.dashboard.server_info import Site
+from viewer.dashboard.server_state import State
+from viewer.views import view_data
+from viewer.views.graph_data import graph_data
 
 
 def _payload(size: int = 1) -> Payload:

@@ -21,13 +21,13 @@ import pytest
 import freeze_engine as fe
 from tests.builders import small_trace
 from tests.loops import run
-from viewer.dashboard.early import EarlyPayload
 from viewer.dashboard.library import Library
 from viewer.dashboard.payloads import MAKERS, Payload
+from viewer.dashboard.preload import EarlyPayload
 from viewer.dashboard.render_process import Limits, RenderProcess
 from viewer.dashboard.renderers import Renderers
-from viewer.dashboard.site import Site
-from viewer.dashboard.state import State
+from viewer.dashboard.server_info import Site
+from viewer.dashboard.server_state import State
 from viewer.report import render_report
 
 MAIN = Path(__file__).parents[2]

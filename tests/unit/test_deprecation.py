@@ -6,7 +6,7 @@ import warnings
 
 import pytest
 
-from freeze_engine.backends.torchscript.deprecation import undeprecated
+from freeze_engine.backends.common.deprecation import undeprecated
 
 
 @pytest.mark.parametrize(

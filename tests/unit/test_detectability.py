@@ -9,7 +9,7 @@ import pytest
 
 import freeze_engine as fe
 from benchmarks.simulated import found_share
-from freeze_engine.detectability import claim_text, detection, smallest_apart, smallest_found
+from freeze_engine.analysis.detectability import claim_text, detection, smallest_apart, smallest_found
 from freeze_engine.trace import Contribution, Interval, Payoff
 from tests.builders import empty_trace, small_trace
 

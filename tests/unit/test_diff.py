@@ -6,8 +6,8 @@ from itertools import pairwise
 
 from hypothesis import given, strategies as st
 
-from freeze_engine.alignment import align, increasing, refine
-from freeze_engine.diff import GraphDiff, NodeChange, Opcode, diff_snapshots, diff_text
+from freeze_engine.analysis.alignment import align, increasing, refine
+from freeze_engine.analysis.graph_diff import GraphDiff, NodeChange, Opcode, diff_snapshots, diff_text
 from freeze_engine.trace import Block, Constant, GraphSnapshot, Node, Value, graph_lines
 from tests.builders import node, small_trace, snapshots, synthetic_trace
 

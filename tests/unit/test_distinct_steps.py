@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from freeze_engine.measure.distinct import distinct_steps
+from freeze_engine.measure.distinct_steps import distinct_steps
 from freeze_engine.trace import GraphSnapshot, Interval, Latency, Step, Value
 
 

@@ -2,18 +2,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from freeze_engine.duplication import Duplicate, duplicates
-from freeze_engine.trace import (
-    AttributeFate,
-    Constant,
-    GraphSnapshot,
-    Location,
-    Node,
-    Rewrite,
-    Step,
-    Trace,
-    Value,
-)
+from freeze_engine.analysis.duplicate_constants import Duplicate, duplicates
+from freeze_engine.trace import AttributeFate, Constant, GraphSnapshot, Location, Node, Rewrite, Step, Trace, Value
 from tests.builders import empty_trace
 
 

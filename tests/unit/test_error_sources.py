@@ -4,7 +4,7 @@ from dataclasses import replace
 from math import inf, nan
 from typing import Literal
 
-from freeze_engine.error_sources import AddedError, ErrorSplit, error_split, largest_error
+from freeze_engine.analysis.error_breakdown import AddedError, ErrorSplit, error_split, largest_error
 from freeze_engine.trace import Baseline, Numerics, OutputError, Step, Trace
 from tests.builders import empty_trace, small_trace
 

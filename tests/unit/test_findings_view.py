@@ -7,11 +7,11 @@ from math import inf, nan
 
 import freeze_engine as fe
 from tests.builders import empty_trace, failed_trace, small_trace
-from viewer.charts import charts
-from viewer.view_models import view_data
-from viewer.view_models.absent import absent_rows
-from viewer.view_models.chart_data import chart_data
-from viewer.view_models.findings import duplicate_rows, duplicate_rows_between
+from viewer.charts.figures import charts
+from viewer.views import view_data
+from viewer.views.chart_data import chart_data
+from viewer.views.findings import duplicate_rows, duplicate_rows_between
+from viewer.views.missing_measurements import absent_rows
 
 
 def findings(trace: fe.Trace) -> dict:

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 import freeze_engine as fe
-from freeze_engine.backends.failures import attach_trace
+from freeze_engine.backends.common.partial_trace import attach_trace
 from tests.builders import small_trace
 from tests.finished_traces import FinishedTraces
 

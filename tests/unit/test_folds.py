@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import pytest
 
-from freeze_engine.backends.torchscript.folds import origins_after, rewrites
-from freeze_engine.backends.torchscript.near_misses import near_misses
+from freeze_engine.backends.torchscript.folds.near_misses import near_misses
+from freeze_engine.backends.torchscript.folds.rewrites import origins_after, rewrites
 from freeze_engine.trace import Block, Constant, GraphSnapshot, NearMiss, Node, Rewrite, Value
 from tests.graphs import constant, node
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from freeze_engine.errors import CrashError
-from freeze_engine.worker.forked import CAN_FORK, Lost, Tell, forked
+from freeze_engine.process.fork import CAN_FORK, Lost, Tell, forked
 
 pytestmark = pytest.mark.skipif(not CAN_FORK, reason="forks are used on Linux only")
 

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 
 from freeze_engine.trace import Block, Constant, GraphSnapshot, Node, SourceRef, Trace, Value
 from tests.builders import empty_trace, small_trace, synthetic_trace, traces
-from viewer.graph_data import FORMAT, delta, graph_data
+from viewer.views.graph_data import FORMAT, delta, graph_data
 
 
 class Reader:

@@ -7,13 +7,13 @@ from dataclasses import replace
 import pytest
 
 import freeze_engine as fe
-from freeze_engine.input_attributes import input_attributes
+from freeze_engine.analysis.graph_inputs import input_attributes
 from freeze_engine.trace import Trace
 from tests.builders import small_trace
 from tests.inductor_names import BIAS, NAMED, UNREAD, WEIGHT, fate, projection
-from viewer.attribute_names import attribute_names, renamed_names
-from viewer.graph_data import graph_data
-from viewer.view_models.comparison import comparison_data
+from viewer.page import comparison_data
+from viewer.views.attribute_names import attribute_names, renamed_names
+from viewer.views.graph_data import graph_data
 
 INPUTS = {"arg0_1": WEIGHT, "arg1_1": BIAS}
 NAMES = {"reordered": (WEIGHT,), "arg0_1": (WEIGHT,), "arg1_1": (BIAS,)}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from freeze_engine.backends.torchscript.ir_text import GraphTextError, parse_graph, parse_node
+from freeze_engine.backends.torchscript.graph.parser import GraphTextError, parse_graph, parse_node
 from freeze_engine.trace import Block, GraphSnapshot, Node, SourceRef, Value
 
 CONTROL = """\

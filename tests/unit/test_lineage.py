@@ -5,8 +5,8 @@ from dataclasses import replace
 
 from hypothesis import given
 
-from freeze_engine.lineage import assign_ids
-from freeze_engine.recorder import Recorder
+from freeze_engine.recorder.node_identity import assign_ids
+from freeze_engine.recorder.trace_builder import Recorder
 from freeze_engine.trace import Block, GraphSnapshot, Node, SourceRef, Value
 from tests.builders import empty_trace, node, snapshots, synthetic_trace
 

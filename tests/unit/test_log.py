@@ -15,8 +15,8 @@ from pathlib import Path
 import pytest
 import torch
 
-from freeze_engine.backends.torchscript.log import LOGGING_OPTION, captured_log
-from freeze_engine.backends.torchscript.log_records import CapturedLog, LogRecord
+from freeze_engine.backends.torchscript.log.records import CapturedLog, LogRecord
+from freeze_engine.backends.torchscript.log.stderr_capture import LOGGING_OPTION, captured_log
 
 PREFIX = b"[DEBUG freeze_module.cpp:415] "
 LOG = (
@@ -206,7 +206,7 @@ def test_file_descriptor_2_comes_back_even_if_sys_stderr_was_closed_meanwhile(mo
 def test_a_closed_file_descriptor_2():
     """A daemon may have closed it; torch freezes all the same."""
     script = (
-        "import os, torch\nfrom freeze_engine.backends.torchscript.log import captured_log\n"
+        "import os, torch\nfrom freeze_engine.backends.torchscript.log.stderr_capture import captured_log\n"
         "m = torch.jit.trace(torch.nn.Linear(2, 2).eval(), torch.ones(1, 2))\nos.close(2)\n"
         "with captured_log() as log: torch._C._freeze_module(m._c)\n"
         "print(len(log.records) > 0)"

@@ -14,8 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from freeze_engine.backends.torchscript import log_clock
-from freeze_engine.backends.torchscript.log_clock import LogClock
+from freeze_engine.backends.torchscript.log import growth_clock
+from freeze_engine.backends.torchscript.log.growth_clock import LogClock
 
 pytestmark = pytest.mark.skipif(not Path("/proc/self/fd").is_dir(), reason="the clock needs /proc")
 
@@ -100,7 +100,7 @@ def test_stop_without_start_is_empty(clock):
 
 
 def test_without_proc_it_is_empty(clock, tmp_path, monkeypatch):
-    monkeypatch.setattr(log_clock.Path, "is_dir", lambda self: False)
+    monkeypatch.setattr(growth_clock.Path, "is_dir", lambda self: False)
     with watched(clock, tmp_path / "log") as offsets:
         write(1, clock)
     assert offsets == []
@@ -167,7 +167,7 @@ def test_a_fork_gets_a_child_of_its_own(clock, tmp_path):
 
 def test_the_child_ends_with_its_parent(tmp_path):
     script = (
-        "import os\nfrom freeze_engine.backends.torchscript.log_clock import LogClock\n"
+        "import os\nfrom freeze_engine.backends.torchscript.log.growth_clock import LogClock\n"
         "c = LogClock(); c.start(); print(c._child.pid, flush=True)\nos._exit(0)"
     )
     with (tmp_path / "log").open("wb") as sink:

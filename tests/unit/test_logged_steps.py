@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from freeze_engine.backends.torchscript.ir_text import parse_graph
-from freeze_engine.backends.torchscript.log_methods import MethodGraphs
-from freeze_engine.backends.torchscript.log_records import CapturedLog
-from freeze_engine.backends.torchscript.logged_steps import LoggedStep, read_log
-from freeze_engine.backends.torchscript.subgraphs import with_subgraph
+from freeze_engine.backends.torchscript.graph.forks import with_subgraph
+from freeze_engine.backends.torchscript.graph.parser import parse_graph
+from freeze_engine.backends.torchscript.log.method_names import MethodGraphs
+from freeze_engine.backends.torchscript.log.records import CapturedLog
+from freeze_engine.backends.torchscript.log.steps import LoggedStep, read_log
 
 CALL = 'graph(%self : Net, %x : Tensor):\n  %w : Tensor = prim::CallMethod[name="weight"](%self)\n  return (%w)'
 INLINED = 'graph(%self : Net, %x : Tensor):\n  %w : Tensor = prim::GetAttr[name="w"](%self)\n  return (%w)'

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from freeze_engine.measure.machine import Reading, machine_notes, reading
+from freeze_engine.measure.machine_load import Reading, machine_notes, reading
 
 QUIET = Reading(100.0, 20.0, 10.0, 3e9)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from freeze_engine.backends.inductor.merging import Part, merged, merged_lines, method_names
+from freeze_engine.backends.inductor.merge_graphs import Part, merged, merged_lines, method_names
 from freeze_engine.trace import (
     AttributeFate,
     Environment,
@@ -23,7 +23,7 @@ from freeze_engine.trace import (
     Trace,
     Value,
 )
-from freeze_engine.verify import check_trace
+from freeze_engine.trace.validation import check_trace
 
 HERE = Environment("2.13.0", "3.11", "linux", "cpu", (), 2, (("inductor.freezing", "True"),))
 FIRST, SECOND = "forward", "forward, graph 2 (after a graph break)"

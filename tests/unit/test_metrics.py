@@ -6,7 +6,7 @@ from typing import Literal
 
 from hypothesis import given
 
-from freeze_engine.metrics import (
+from freeze_engine.analysis.step_metrics import (
     LatencyChange,
     StepMetrics,
     latency_changes,

@@ -11,11 +11,11 @@ import pytest
 import freeze_engine as fe
 from tests.builders import HOSTILE, empty_trace, failed_trace, small_trace
 from viewer.notebook import trace_html
-from viewer.notebook.output import comparison_html, summary_html
-from viewer.notebook.subject import two_traces
+from viewer.notebook.content import two_traces
+from viewer.notebook.html_output import comparison_html, summary_html
+from viewer.page import comparison_data
 from viewer.report import Embedding, render_comparison, render_report
-from viewer.view_models import view_data
-from viewer.view_models.comparison import comparison_data
+from viewer.views import view_data
 
 
 def page_in(output: str) -> str:

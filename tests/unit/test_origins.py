@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import dataclasses
 
-from freeze_engine.backends.torchscript.ir_text import parse_graph
-from freeze_engine.backends.torchscript.origins import Origins, advance, by_path
-from freeze_engine.lineage import assign_ids
+from freeze_engine.backends.torchscript.attributes.origins import Origins, advance, by_path
+from freeze_engine.backends.torchscript.graph.parser import parse_graph
+from freeze_engine.recorder.node_identity import assign_ids
 from freeze_engine.trace import Constant, GraphSnapshot
 
 

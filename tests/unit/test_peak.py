@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from freeze_engine.measure.peak import peak_memory
+from freeze_engine.measure.peak_memory import peak_memory
 
 
 def test_the_peak_is_what_was_resident_beyond_the_start(tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ import freeze_engine as fe
 from tests.builders import failed_trace, small_trace
 from viewer.cli import main
 from viewer.cli.terminal import ProgressLine
-from viewer.printable import PassedOn, printable, printable_json
+from viewer.text.printable import PassedOn, printable, printable_json
 
 ROOT = Path(__file__).parents[2]
 #: ESC and commands that begin with it (colours, title, link, clipboard), C1, bell, backspace, directions, line ends.

@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 
 import freeze_engine as fe
+from freeze_engine.analysis.trace_diff.kernels import KernelMatch, ProgramPair, program_pairs
 from freeze_engine.trace import Interval, Kernel, Latency, Program, Trace
-from freeze_engine.trace_diff.program_diff import KernelMatch, ProgramPair, program_pairs
 from tests.builders import empty_trace, small_trace
 from tests.two_backends import inductor, torchscript
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 import freeze_engine as fe
-from freeze_engine.programs import KernelGroup, PassDifference
+from freeze_engine.analysis.kernel_comparison import KernelGroup, PassDifference
 from freeze_engine.trace import Baseline, Interval, Kernel, Latency, Program, ProgramPass, Step, Trace
 from tests.builders import empty_trace
-from viewer.stats import stats_text
+from viewer.text.stats import stats_text
 
 FROZEN = (
     Kernel("cpp_fused_relu_0", "cpp", ("fn",), ("conv", "relu"), time_ns=Interval(30.0, 20.0, 40.0)),

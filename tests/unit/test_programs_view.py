@@ -8,7 +8,7 @@ import pytest
 
 import freeze_engine as fe
 from tests.builders import empty_trace, small_trace
-from viewer.view_models.programs import comparison_rows, ops_text, program_rows
+from viewer.views.programs import comparison_rows, ops_text, program_rows
 
 CODE = """\
 cpp_fused_relu_0 = async_compile.cpp_pybinding(['const float*', 'float*'], '''

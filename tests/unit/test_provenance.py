@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import freeze_engine as fe
-from freeze_engine.provenance import node_origins
+from freeze_engine.analysis.node_provenance import node_origins
 from freeze_engine.trace import GraphSnapshot, Kernel, Node, Program, Rewrite, Step, Trace, Value
 from tests.builders import empty_trace
 

@@ -6,10 +6,10 @@ import dataclasses
 
 import pytest
 
-from freeze_engine.backends.torchscript.ir_text import parse_graph
-from freeze_engine.recorder import Recorder
+from freeze_engine.backends.torchscript.graph.parser import parse_graph
+from freeze_engine.recorder.trace_builder import Recorder
 from freeze_engine.trace import AttributeFate, Environment, Failure, InputSpec, Notice, Step, Trace
-from freeze_engine.verify import check_trace
+from freeze_engine.trace.validation import check_trace
 
 ENVIRONMENT = Environment("2.13.0", "3.11", "Linux", "cpu", (), 2)
 ONE = "graph(%x : Tensor):\n  %y : Tensor = aten::neg(%x)\n   = prim::Print(%y)\n  return (%y)\n"

@@ -14,9 +14,9 @@ import pytest
 import freeze_engine as fe
 from tests.builders import HOSTILE, empty_trace, failed_trace, small_trace, synthetic_trace
 from viewer.assets import read_asset
-from viewer.graph_data import graph_data
 from viewer.report import Embedding, render_report, script_names, write_report
-from viewer.view_models import view_data
+from viewer.views import view_data
+from viewer.views.graph_data import graph_data
 
 MIB = 1024 * 1024
 

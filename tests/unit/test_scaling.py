@@ -40,7 +40,7 @@ from freeze_engine.trace import (
 )
 from tests.builders import empty_trace, small_trace
 from tests.fuzzing.consumers import CHEAP, COSTLY, Consumer
-from viewer.view_models.comparison import comparison_data
+from viewer.page import comparison_data
 
 _SIZES = (12, 48, 192)
 _MOST = 6.0
@@ -219,7 +219,7 @@ def _work(make: Callable[[int], Trace], size: int) -> dict[str, int]:
 @pytest.mark.parametrize("shape", _SHAPES)
 def test_four_times_as_much_takes_about_four_times_as_long(shape: str, monkeypatch: pytest.MonkeyPatch) -> None:
     # Bokeh takes seconds to draw what the data, which is counted, holds.
-    monkeypatch.setattr("viewer.comparison_charts.chart_items", lambda diff, rows: None)
+    monkeypatch.setattr("viewer.charts.comparison.chart_items", lambda diff, rows: None)
     make = _SHAPES[shape]
     _work(make, 2)  # what is read or worked out once per process
     small, middle, large = (_work(make, size) for size in _SIZES)

@@ -15,10 +15,10 @@ from hypothesis import given, settings
 
 from freeze_engine import trace as model
 from freeze_engine.errors import InvalidTraceError, TraceFileError
-from freeze_engine.rules.graphs import MAX_NESTING
 from freeze_engine.serde import MAX_BYTES, SCHEMA_VERSION, Instalments, dumps, file, joined, load, loads, save
 from freeze_engine.serde.upgrade import upgraded
 from freeze_engine.trace import Block, Constant, GraphInput, GraphSnapshot, Node, Step, Trace, Value
+from freeze_engine.trace.rules.graphs import MAX_NESTING
 from tests.builders import empty_trace, failed_trace, small_trace, synthetic_trace, traces
 from tests.inductor_names import WEIGHT, projection
 

@@ -15,8 +15,8 @@ from hypothesis import given, strategies as st
 
 from freeze_engine import trace as model
 from freeze_engine.errors import TraceFileError
-from freeze_engine.rules.graphs import MAX_NESTING
 from freeze_engine.serde import SCHEMA_VERSION, dumps, file, load, loads, save
+from freeze_engine.trace.rules.graphs import MAX_NESTING
 from tests.builders import small_trace
 
 HEADER_BYTES = 60

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from freeze_engine.backends.torchscript.ir_text import parse_graph
-from freeze_engine.backends.torchscript.slots import slot_accesses
+from freeze_engine.backends.torchscript.graph.attribute_reads import slot_accesses
+from freeze_engine.backends.torchscript.graph.parser import parse_graph
 
 GRAPH = """\
 graph(%self : __torch__.Net,

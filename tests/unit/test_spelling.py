@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import freeze_engine as fe
-from freeze_engine.options import RecordOptions
+from freeze_engine.requests.options import RecordOptions
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from benchmarks.simulated import CORRELATIONS, autoregressive, median_coverage, ratio_coverage
-from freeze_engine.detectability import bounds_known
+from freeze_engine.analysis.detectability import bounds_known
 from freeze_engine.measure.dependence import independent_count
 from freeze_engine.measure.evaluation import ColumnResult, compared, matrix_notes
 from freeze_engine.measure.statistics import (

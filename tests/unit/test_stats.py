@@ -5,7 +5,7 @@ from typing import Any
 
 import freeze_engine as fe
 from tests.builders import HOSTILE, empty_trace, failed_trace, small_trace
-from viewer.stats import printable, stats_text
+from viewer.text.stats import printable, stats_text
 
 
 def test_stats_of_any_trace_end_in_one_newline() -> None:

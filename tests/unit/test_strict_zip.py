@@ -9,7 +9,7 @@ import zlib
 
 import pytest
 
-from freeze_engine.strict_zip import ZipRefusedError, member_bytes, zip_members
+from freeze_engine.models.untrusted.strict_zip import ZipRefusedError, member_bytes, zip_members
 
 LOCAL, CENTRAL, END = b"PK\x03\x04", b"PK\x01\x02", b"PK\x05\x06"
 MEMBERS = {"net/version": b"3", "net/models/model.json": b'{"a": 1}', "net/data/weights/weight_0": bytes(64)}

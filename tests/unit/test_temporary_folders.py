@@ -95,8 +95,8 @@ def test_each_part_removes_what_the_others_left(place: Path) -> None:
 
 
 def test_every_prefix_in_use_is_known() -> None:
-    from freeze_engine import temporary
+    from freeze_engine.process import temporary_folders
 
     sources = [path for folder in ("freeze_engine", "viewer") for path in (ROOT / folder).rglob("*.py")]
     used = {prefix for path in sources for prefix in re.findall(r'"(freezer-[a-z]+-)"', path.read_text())}
-    assert used == set(temporary._KINDS)
+    assert used == set(temporary_folders._KINDS)

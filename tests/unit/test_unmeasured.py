@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 
 import freeze_engine as fe
-from freeze_engine.refused_inputs import plain_refusal
-from freeze_engine.unmeasured import nothing_measured, nothing_ran
+from freeze_engine.analysis.refused_inputs import plain_refusal
+from freeze_engine.analysis.unmeasured import nothing_measured, nothing_ran
 from tests.builders import failed_trace, small_trace
 
 _INTERPRETER = (

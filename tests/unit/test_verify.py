@@ -8,8 +8,6 @@ import pytest
 from hypothesis import given, settings
 
 from freeze_engine.errors import InvalidTraceError
-from freeze_engine.rules.graphs import MAX_NESTING
-from freeze_engine.rules.texts import with_plain_texts
 from freeze_engine.serde import dumps, loads
 from freeze_engine.trace import (
     AliasAnalysis,
@@ -31,7 +29,9 @@ from freeze_engine.trace import (
     Value,
     Write,
 )
-from freeze_engine.verify import check_trace, problems
+from freeze_engine.trace.rules.graphs import MAX_NESTING
+from freeze_engine.trace.rules.texts import with_plain_texts
+from freeze_engine.trace.validation import check_trace, problems
 from tests.builders import empty_trace, failed_trace, node, small_trace, synthetic_trace, traces
 
 SMALL = small_trace()

@@ -8,11 +8,11 @@ from hypothesis import given, settings
 
 import freeze_engine as fe
 from tests.builders import empty_trace, failed_trace, small_trace, traces
-from viewer.charts import chart_items
-from viewer.view_models import view_data
-from viewer.view_models.attributes import is_minor
-from viewer.view_models.environment import input_text
-from viewer.view_models.wording import (
+from viewer.charts.figures import chart_items
+from viewer.views import view_data
+from viewer.views.attributes import is_minor
+from viewer.views.environment import input_text
+from viewer.views.wording import (
     FATES,
     REASONS,
     bytes_delta_text,

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 import freeze_engine as fe
-from freeze_engine.whole_file import write_whole
+from freeze_engine.process.whole_file import write_whole
 from tests.builders import small_trace
 
 ROOT = Path(__file__).parents[2]
@@ -21,7 +21,7 @@ BEFORE = "what was there before"
 _WRITER = """\
 import os, sys
 from pathlib import Path
-from freeze_engine import whole_file
+from freeze_engine.process import whole_file
 
 def die(*args, **named):
     os._exit(9)

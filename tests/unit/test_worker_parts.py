@@ -11,17 +11,18 @@ from pathlib import Path
 import pytest
 
 import freeze_engine as fe
-from freeze_engine.backends.torchscript.post_mortem import NotedStep, Recovered, recovered
-from freeze_engine.backends.torchscript.watcher import FreezeNotes, MethodNotes
-from freeze_engine.exported_program import is_arithmetic
+from freeze_engine.backends.common.observer import FreezeNotes, MethodNotes, NotedStep
+from freeze_engine.backends.torchscript.post_mortem import Recovered, recovered
+from freeze_engine.models.untrusted.exported_program import is_arithmetic
+from freeze_engine.process.exit_cause import cause_of
 from freeze_engine.serde.schema import TABLES
 from freeze_engine.worker import post_mortem_task
-from freeze_engine.worker.death import CANCELLED, CRASHED, Death, cancelled_text, cause_of, read_death, write_death
-from freeze_engine.worker.estimate import Pace
+from freeze_engine.worker.eta import Pace
 from freeze_engine.worker.events import event_line, read_event
+from freeze_engine.worker.exit_status import CANCELLED, CRASHED, Death, cancelled_text, read_death, write_death
 from freeze_engine.worker.freeze_progress import FreezeProgress, pass_under_way
 from freeze_engine.worker.journal import TORCH_LOG, Journal, Now, holds_steps, read_now, read_remains
-from freeze_engine.worker.output import remove_unfinished, write_output
+from freeze_engine.worker.output_file import remove_unfinished, write_output
 from freeze_engine.worker.request import read_request, request_text
 from freeze_engine.worker.user_code import code_of
 from tests.builders import empty_trace, small_trace

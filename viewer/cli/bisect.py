@@ -11,7 +11,7 @@ from typing import ClassVar
 
 import freeze_engine as fe
 from viewer.cli.command import CHECK_FAILED, FINE, FREEZE_FAILED, CommandError, output_file
-from viewer.cli.recording import add_freeze_arguments, check_recording, freeze_options, model_name, seconds
+from viewer.cli.recording_options import add_freeze_arguments, check_recording, freeze_options, model_name, seconds
 from viewer.cli.signals import SIGNALS
 from viewer.cli.terminal import progress_line, say, say_json
 

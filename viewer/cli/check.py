@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Final
 import freeze_engine as fe
 from viewer.cli.command import CHECK_FAILED, FINE, CommandError
 from viewer.cli.terminal import say, say_json
-from viewer.printable import printable
+from viewer.text.printable import printable
 
 _BYTES: Final = re.compile(r"(\d{1,15})([KMGT]?)(iB)?")
 _UNITS: Final = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}

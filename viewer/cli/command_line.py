@@ -14,10 +14,10 @@ import freeze_engine as fe
 from viewer.cli.bisect import BisectCommand
 from viewer.cli.check import CheckCommand
 from viewer.cli.command import FINE, WRONG_USE, Command, CommandError
+from viewer.cli.dashboard import OpenCommand
 from viewer.cli.diff import DiffCommand
 from viewer.cli.doctor import DoctorCommand
 from viewer.cli.export import ExportCommand
-from viewer.cli.open import OpenCommand
 from viewer.cli.record import RecordCommand
 from viewer.cli.report import ReportCommand
 from viewer.cli.run import RunCommand

@@ -9,7 +9,7 @@ from typing import ClassVar, get_args
 import freeze_engine as fe
 from viewer.cli.command import CHECK_FAILED, FINE, output_file
 from viewer.cli.terminal import remark, say, say_json
-from viewer.comparing.aspects import ASPECTS, Aspect, differing
+from viewer.views.comparison.aspects import ASPECTS, Aspect, differing
 
 _COUNTED: tuple[Aspect, ...] = tuple(aspect for aspect in ASPECTS if aspect not in ("environment", "kernels"))
 
@@ -50,12 +50,12 @@ class DiffCommand:
         first, second = fe.load(arguments.a), fe.load(arguments.b)
         diff = fe.diff_traces(first, second)
         if arguments.json:
-            from viewer.comparing.document import diff_document
+            from viewer.text.diff.json_document import diff_document
 
             document = diff_document(diff, arguments.only)
             say_json(json.dumps(document, ensure_ascii=False, allow_nan=False, indent=2))
         else:
-            from viewer.comparing.text import diff_text
+            from viewer.text.diff.text import diff_text
 
             say(diff_text(diff, arguments.only, arguments.all))
         if arguments.html is not None:

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import ClassVar, Final
 
 import freeze_engine as fe
-from viewer.cli.advice import advice
 from viewer.cli.command import FINE, FREEZE_FAILED, NOT_MEASURED, CommandError, output_file
-from viewer.cli.recording import add_recording_arguments, check_recording, model_name, recording_request
+from viewer.cli.error_hints import advice
+from viewer.cli.recording_options import add_recording_arguments, check_recording, model_name, recording_request
 from viewer.cli.signals import SIGNALS
 from viewer.cli.terminal import ProgressLine, progress_line, remark, say
 

@@ -26,7 +26,7 @@ class StatsCommand:
 
     def run(self, arguments: argparse.Namespace) -> int:
         """Prints the statistics."""
-        from viewer.stats import stats_text
+        from viewer.text.stats import stats_text
 
         say(stats_text(fe.load(arguments.trace)))
         return 0

@@ -15,7 +15,7 @@ from contextlib import contextmanager, suppress
 from typing import Literal, TextIO
 
 from viewer.cli.command import CommandError
-from viewer.printable import PassedOn, printable, printable_json
+from viewer.text.printable import PassedOn, printable, printable_json
 
 _OWN = "\n\t"
 _CLEAR_LINE = "\r\x1b[K"

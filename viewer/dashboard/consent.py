@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Final, Literal
 
 import freeze_engine as fe
-from viewer.dashboard.requests import model_kind
+from viewer.dashboard.record_request import model_kind
 
 DANGER: Final = (
     "A model file is a program: opening it, or recording it, can run code that reads and writes your files and uses "

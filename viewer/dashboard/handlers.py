@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Final
 
 import freeze_engine as fe
-from viewer.dashboard.files import page_path
+from viewer.dashboard.folder_listing import page_path
+from viewer.dashboard.handlers_base import JsonHandler
 from viewer.dashboard.payloads import Payload
-from viewer.dashboard.state import State
-from viewer.dashboard.web import JsonHandler
+from viewer.dashboard.server_state import State
 
 _CHUNK_BYTES: Final = 1 << 20
 

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any, Final, Protocol
 
 import freeze_engine as fe
-from viewer.dashboard.offers import backend_offer
-from viewer.dashboard.requests import form_values
+from viewer.dashboard.form_options import backend_offer
+from viewer.dashboard.record_request import form_values
 
 _ENDING: Final = "ending as soon as torch lets it; cancel again to end it now, with the steps until then"
 

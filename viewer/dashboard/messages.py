@@ -15,10 +15,10 @@ from typing import Any, Final, Literal, TypeVar
 
 import freeze_engine as fe
 from viewer.dashboard.consent import DANGER, sandbox_of
-from viewer.dashboard.files import folder_view, page_path
+from viewer.dashboard.folder_listing import folder_view, page_path
 from viewer.dashboard.library import drop_if_empty, recordings_folder
-from viewer.dashboard.requests import model_kind, page_model, record_request
-from viewer.dashboard.state import State
+from viewer.dashboard.record_request import model_kind, page_model, record_request
+from viewer.dashboard.server_state import State
 from viewer.dashboard.upload_store import PageUploads
 
 log: Final = logging.getLogger(__name__)

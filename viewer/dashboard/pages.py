@@ -15,9 +15,9 @@ from jinja2 import Environment, FunctionLoader, StrictUndefined, Template
 from panel import __version__ as panel_version
 
 from viewer.assets import read_asset
-from viewer.dashboard.web import JsonHandler
-from viewer.graph_data import SCRIPTS
+from viewer.dashboard.handlers_base import JsonHandler
 from viewer.report import VIEWER_SCRIPTS
+from viewer.views.graph_data import SCRIPTS
 
 DASHBOARD_SCRIPTS: Final = (
     "words.js",

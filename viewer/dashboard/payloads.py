@@ -66,7 +66,7 @@ def trace_payload(path: Path) -> Payload:
     Raises:
         TraceFileError: it cannot be read.
     """
-    from viewer.page_data import trace_data  # brings in Bokeh, which takes most of a second
+    from viewer.page import trace_data  # brings in Bokeh, which takes most of a second
 
     trace = fe.load(path)
     return Payload(packed(trace_data(trace)), (recent_trace(trace, path),))
@@ -81,7 +81,7 @@ def comparison_payload(a: Path, b: Path) -> Payload:
     Raises:
         TraceFileError: one cannot be read.
     """
-    from viewer.view_models.comparison import comparison_data
+    from viewer.page import comparison_data
 
     first, second = fe.load(a), fe.load(b)
     return Payload(packed(comparison_data(first, second)), (recent_trace(first, a), recent_trace(second, b)))

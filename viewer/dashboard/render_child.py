@@ -23,7 +23,7 @@ import freeze_engine as fe
 from viewer.dashboard.payloads import MAKERS
 from viewer.dashboard.render_process import OUT_OF_MEMORY
 
-_WARM: Final = ("viewer.page_data", "viewer.view_models.comparison", "viewer.report")
+_WARM: Final = ("viewer.page", "viewer.views.comparison.data", "viewer.report")
 """Modules that the first job would wait for; Bokeh among them takes most of a second."""
 
 

@@ -19,22 +19,22 @@ from panel.io.application import build_applications
 from tornado.ioloop import IOLoop
 
 import freeze_engine as fe
+from viewer.dashboard.auth import Guard
 from viewer.dashboard.component import Dashboard
 from viewer.dashboard.connections import Patience, PatientServer, raise_descriptor_limit
 from viewer.dashboard.discretion import hide_tokens, quieten
-from viewer.dashboard.ending import EndSignals, is_fault
+from viewer.dashboard.end_signals import EndSignals, is_fault
 from viewer.dashboard.entrances import Entrances
-from viewer.dashboard.guard import Guard
 from viewer.dashboard.handlers import CompareDataHandler, TraceDataHandler, TraceFileHandler, TraceReportHandler
+from viewer.dashboard.handlers_base import GuardedTornado
 from viewer.dashboard.library import Library, drop_abandoned, recordings_folder
-from viewer.dashboard.listen import port_of
+from viewer.dashboard.listening_socket import port_of
 from viewer.dashboard.messages import Messages
 from viewer.dashboard.pages import AssetHandler, page_template, page_variables
-from viewer.dashboard.site import Site
-from viewer.dashboard.state import State
+from viewer.dashboard.server_info import Site
+from viewer.dashboard.server_state import State
 from viewer.dashboard.upload_store import PageUploads, UploadLimits, UploadStore
 from viewer.dashboard.uploads import UploadHandler
-from viewer.dashboard.web import GuardedTornado
 
 UNUSED_MS: Final = 30_000
 """How long a session lasts without a websocket; a busy machine takes more than Bokeh's 15 s from page to websocket."""

@@ -11,8 +11,8 @@ from typing import BinaryIO, Final
 from tornado.web import stream_request_body
 
 import freeze_engine as fe
+from viewer.dashboard.handlers_base import JsonHandler
 from viewer.dashboard.upload_store import Upload, UploadStore
-from viewer.dashboard.web import JsonHandler
 
 _NOT_IN_NAMES: Final = re.compile(r"[^\w.+-]+")
 _MAX_NAME: Final = 120

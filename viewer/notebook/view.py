@@ -11,9 +11,9 @@ from IPython.core.display_functions import publish_display_data
 from IPython.core.getipython import get_ipython
 
 import freeze_engine as fe
+from viewer.notebook.content import Subject
 from viewer.notebook.link import Link
-from viewer.notebook.state import check_values
-from viewer.notebook.subject import Subject
+from viewer.notebook.view_state import check_values
 from viewer.report import Embedding
 
 

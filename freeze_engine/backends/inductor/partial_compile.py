@@ -8,17 +8,17 @@ from typing import Any
 
 import torch
 
-from freeze_engine.backends._patching import Patch, patched
-from freeze_engine.backends.inductor import private
-from freeze_engine.backends.inductor.capture import capturing
-from freeze_engine.backends.inductor.compiling import compiled_once
-from freeze_engine.backends.inductor.leaving_out import leaving_alone, leaving_out
-from freeze_engine.backends.inductor.live import LiveGraph
-from freeze_engine.backends.inductor.recording import trace_of
-from freeze_engine.inputs import Inputs
+from freeze_engine.backends.common.patching import Patch, patched
+from freeze_engine.backends.inductor import torch_private
+from freeze_engine.backends.inductor.capture.capture import capturing
+from freeze_engine.backends.inductor.capture.compile import compiled_once
+from freeze_engine.backends.inductor.capture.disabled_passes import leaving_alone, leaving_out
+from freeze_engine.backends.inductor.graph.live import LiveGraph
+from freeze_engine.backends.inductor.record import trace_of
 from freeze_engine.measure.candidate import cloned
-from freeze_engine.measure.replica import replica
-from freeze_engine.options import InductorOptions
+from freeze_engine.requests.inputs import Inputs
+from freeze_engine.requests.options import InductorOptions
+from freeze_engine.tensors.module_copy import replica
 from freeze_engine.trace import Trace
 
 
@@ -44,7 +44,7 @@ def graphs_leaving_alone(
     Raises:
         Exception: whatever a pass raises, unchanged.
     """
-    lowering = private.OPTIONAL["lower"]
+    lowering = torch_private.OPTIONAL["lower"]
     copied = replica(model)
     with capturing(copied, True) as seen, leaving_alone(nodes), leaving_out(options.without):
         stopping = Patch(lowering.owner, lowering.attribute, _stopping(lowering.found, count))

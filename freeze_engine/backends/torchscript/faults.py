@@ -12,9 +12,9 @@ from __future__ import annotations
 from collections.abc import Container, Iterator, Sequence
 from typing import Final
 
-from freeze_engine.backends.torchscript.misfolds import misfolds
-from freeze_engine.backends.torchscript.slots import attribute_name
-from freeze_engine.backends.torchscript.use_def import UseDef, use_def
+from freeze_engine.backends.common.use_def import UseDef, use_def
+from freeze_engine.backends.torchscript.folds.misfolds import misfolds
+from freeze_engine.backends.torchscript.graph.attribute_reads import attribute_name
 from freeze_engine.trace import InputSpec, Node, Notice, Step
 
 #: Operators whose output shares memory with their first input, or holds or is part of it.

@@ -11,37 +11,20 @@ from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
-from freeze_engine.backends.torchscript.annotations import Annotations
-from freeze_engine.backends.torchscript.ir_text import GraphTextError, parse_graph
-from freeze_engine.backends.torchscript.log_methods import MethodGraphs
-from freeze_engine.backends.torchscript.log_records import CapturedLog, LogRecord
-from freeze_engine.backends.torchscript.logged_steps import LogReading, read_log
-from freeze_engine.backends.torchscript.slots import read_paths
-from freeze_engine.backends.torchscript.stages import CLEAN_UP, FREEZE_MODULE, INPUT, PassRun
-from freeze_engine.backends.torchscript.tracking import StepTracker
-from freeze_engine.backends.torchscript.watcher import FreezeNotes, MethodNotes
-from freeze_engine.recorder import Recorder
+from freeze_engine.backends.common.observer import FreezeNotes, MethodNotes, NotedStep
+from freeze_engine.backends.torchscript.graph.annotations import Annotations
+from freeze_engine.backends.torchscript.graph.attribute_reads import read_paths
+from freeze_engine.backends.torchscript.graph.parser import GraphTextError, parse_graph
+from freeze_engine.backends.torchscript.graph.stages import CLEAN_UP, FREEZE_MODULE, INPUT, PassRun
+from freeze_engine.backends.torchscript.log.method_names import MethodGraphs
+from freeze_engine.backends.torchscript.log.records import CapturedLog, LogRecord
+from freeze_engine.backends.torchscript.log.steps import LogReading, read_log
+from freeze_engine.backends.torchscript.step_tracker import StepTracker
+from freeze_engine.recorder.trace_builder import Recorder
 from freeze_engine.trace import Block, GraphSnapshot, Node, Step, Trace
 
 Place = tuple[str, str, "str | None"]
 """Stage, name and method, as in `freeze_engine.trace.Failure`."""
-
-
-@dataclass(frozen=True, slots=True)
-class NotedStep:
-    """A pass that was driven and had ended.
-
-    Attributes:
-        stage, passes, method, round, duration_ns: as in `freeze_engine.trace.Step`.
-        text: torch's text of the graph after it, ``None`` where that was as before.
-    """
-
-    stage: str
-    passes: tuple[str, ...]
-    method: str
-    round: int | None
-    duration_ns: int | None
-    text: str | None
 
 
 @dataclass(frozen=True, slots=True)

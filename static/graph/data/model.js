@@ -1,4 +1,4 @@
-/* The graph view's data: reads what viewer/graph_data.py writes (the format is described there).
+/* The graph view's data: reads what viewer/views/graph_data.py writes (the format is described there).
  *
  * Nodes are numbered (a *key*: index into `Model.ids`), and per-node tables are typed arrays, because thirty snapshots of
  * ten thousand nodes are looked at within one frame. A graph's inputs and its return, and those of nested blocks, have
@@ -13,7 +13,7 @@
   const NONE = -1;
 
   class Model {
-    /** @param {object} data what `viewer.graph_data.graph_data` returned; anything else raises an Error. */
+    /** @param {object} data what `viewer.views.graph_data.graph_data` returned; anything else raises an Error. */
     constructor(data) {
       if (!data || data.format !== FORMAT) {
         throw new Error(`graph view: cannot read format ${data && data.format}, only ${FORMAT}; make the data and the ` +

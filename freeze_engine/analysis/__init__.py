@@ -1,0 +1,1 @@
+"""Pure functions of one or two traces: differences, metrics, provenance, expectations."""

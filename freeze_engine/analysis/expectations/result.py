@@ -1,0 +1,93 @@
+"""What came of one expectation, and the words that findings have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from freeze_engine.analysis.unmeasured import Kind, unmeasured
+from freeze_engine.trace import Node, SourceRef, Step, Trace
+
+Outcome = Literal["ok", "failed", "cannot tell"]
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What came of one expectation.
+
+    Attributes:
+        name: the field of `Expectations` that asked for it; ``freeze`` for what is always expected.
+        expected: what was expected, in a few words.
+        outcome: ``cannot tell`` where the trace does not say; it is no success.
+        message: one sentence: what the trace shows.
+        evidence: what that stands on, one line each: which attribute or node, where, and why.
+        remedy: what to do about it; empty where there is nothing to do, or nothing is known.
+    """
+
+    name: str
+    expected: str
+    outcome: Outcome
+    message: str
+    evidence: tuple[str, ...] = ()
+    remedy: str = ""
+
+
+def findings_text(findings: Sequence[Finding]) -> Iterator[str]:
+    """Yields the lines that tell of findings: what was expected, what was found, why, and what to do.
+
+    Args:
+        findings: in the order to tell them.
+    """
+    for finding in findings:
+        yield f"{finding.outcome}: {finding.expected}"
+        yield f"  {finding.message}"
+        yield from (f"    {line}" for line in finding.evidence)
+        if finding.remedy:
+            yield f"  → {finding.remedy}"
+
+
+def why_absent(trace: Trace, kind: Kind, remedy: str) -> tuple[tuple[str, ...], str]:
+    """Returns why there are no figures of a kind, as evidence, and what to do.
+
+    Args:
+        trace: the recording.
+        kind: of the figures.
+        remedy: what to do where they were not asked for.
+    """
+    found = unmeasured(trace)
+    if found is None or kind not in found.kinds:
+        return (), remedy
+    return (found.reason,), found.remedy
+
+
+def step_text(step: Step) -> str:
+    """Returns how a step is called in a sentence (``step 14, FoldConvBn (forward, round 1)``)."""
+    where = step.method if step.round is None else f"{step.method}, round {step.round}"
+    return f"step {step.index}, {step.name} ({where})"
+
+
+def source_text(trace: Trace, source: SourceRef | None) -> str:
+    """Returns ``file:line``, followed by what stands there if the trace has it; empty for no source."""
+    if source is None:
+        return ""
+    line = trace.source_line(source)
+    return f"{source.file}:{source.line}" + ("" if line is None else f": {line.strip()}")
+
+
+def step_nodes(trace: Trace, step: Step) -> dict[str, Node]:
+    """Returns the nodes of the graph after a step by their ids, and those of the one before that are gone."""
+    earlier = trace.before(step)
+    before = earlier.graph.walk() if earlier is not None else ()
+    return {node.id: node for node in (*before, *step.graph.walk())}
+
+
+def counted(number: int, noun: str) -> str:
+    """Returns a number with its noun (``1 attribute``, ``3 attributes``)."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def listed(names: Sequence[str], most: int = 12) -> str:
+    """Returns names in one line, those beyond ``most`` counted."""
+    more = f", … and {len(names) - most} more" if len(names) > most else ""
+    return ", ".join(names[:most]) + more

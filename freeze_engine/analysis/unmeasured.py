@@ -1,0 +1,127 @@
+"""What was to be measured, and gave no figures: which kind, and why."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from freeze_engine.analysis.refused_inputs import plain_refusal
+from freeze_engine.trace import Baseline, Notice, Numerics, Step, Trace
+
+NOTHING_RAN: Final = "nothing_ran"
+_NO_DEVICE: Final = "device_not_measured"
+_SAID: Final = re.compile(r"Nothing was (?P<what>\w+)[^:]*: (?P<why>.+)", re.DOTALL)
+_REFUSED: Final = re.compile(r"the model does not run on the inputs \((?P<error>.+)\)", re.DOTALL)
+_OTHER_INPUTS: Final = "Record it with inputs that the model takes."
+_DID_NOT_RUN: Final = "did not run: "
+_WORDS: Final = {"latency": "not timed", "numerics": "not compared with eager"}
+
+Kind = Literal["latency", "numerics"]
+_KINDS: Final[tuple[Kind, ...]] = ("latency", "numerics")
+_ABSENT: Final[Mapping[str, tuple[Kind, ...]]] = {"timed": ("latency",), "compared": ("numerics",), "measured": _KINDS}
+
+
+@dataclass(frozen=True, slots=True)
+class Unmeasured:
+    """What a recording was to measure, and could not.
+
+    Attributes:
+        kinds: what it has no figures of.
+        reason: why, in one line, without a full stop.
+        remedy: a sentence on what to do, empty where nothing is known.
+        is_all: whether it has no figures of any kind.
+    """
+
+    kinds: tuple[Kind, ...]
+    reason: str
+    remedy: str
+    is_all: bool
+
+    @property
+    def what(self) -> str:
+        """What the recording is for it: ``not measured``, ``not timed``, ``not compared with eager``."""
+        return "not measured" if self.is_all else " and ".join(_WORDS[kind] for kind in self.kinds)
+
+    def __str__(self) -> str:
+        """Returns both, as in ``not measured: forward() is missing mask``."""
+        return f"{self.what}: {self.reason}"
+
+
+@dataclass(frozen=True, slots=True)
+class _Cause:
+    reason: str
+    remedy: str = ""
+
+
+def unmeasured(trace: Trace) -> Unmeasured | None:
+    """Returns what was to be measured and gave no figures at all.
+
+    A recording that was to measure nothing, or had no inputs to measure on, has not failed to.
+
+    Args:
+        trace: the recording.
+
+    Returns:
+        ``None`` where figures of each kind that was asked for are there, or the recording did not come to its end.
+    """
+    if trace.failure is not None:
+        return None
+    measured: tuple[Step | Baseline, ...] = (*trace.steps, *trace.baselines)
+    timed = any(each.latency for each in measured)
+    errors = [numerics for each in measured for numerics in each.numerics]
+    compared = any(numerics.error is None for numerics in errors)
+    causes: dict[Kind, _Cause] = {}
+    for notice in trace.notices:
+        kinds, cause = _told(notice)
+        for kind in kinds:
+            if not (timed if kind == "latency" else compared):
+                causes.setdefault(kind, cause)
+    if errors and not compared:
+        causes.setdefault("numerics", next(_refusals(errors)))
+    if not causes:
+        return None
+    lacking = tuple(kind for kind in _KINDS if kind in causes)
+    first = causes[lacking[0]]
+    return Unmeasured(lacking, first.reason, first.remedy, not timed and not compared)
+
+
+def nothing_ran(what: str, error: str) -> Notice:
+    """Says that the model itself refuses the inputs: one notice, where every step would have the same to say.
+
+    Args:
+        what: what was not done for it, such as ``timed on cpu``.
+        error: type and text of what it raised.
+    """
+    return Notice(NOTHING_RAN, f"Nothing was {what}: the model does not run on the inputs ({plain_refusal(error)}).")
+
+
+def nothing_measured(why: str) -> Notice:
+    """Says that nothing could be measured.
+
+    Args:
+        why: without a full stop.
+    """
+    return Notice(NOTHING_RAN, f"Nothing was measured: {why}.")
+
+
+def _told(notice: Notice) -> tuple[tuple[Kind, ...], _Cause]:
+    """Returns the kinds that a notice says nothing was measured of, and why."""
+    if notice.code == _NO_DEVICE:
+        reason, _, remedy = notice.message.partition(". ")
+        return ("latency",), _Cause(reason, remedy)
+    said = _SAID.fullmatch(notice.message) if notice.code == NOTHING_RAN else None
+    if said is None:
+        return (), _Cause("")
+    why = said["why"].removesuffix(".")
+    refused = _REFUSED.fullmatch(why)
+    cause = _Cause(plain_refusal(refused["error"]), _OTHER_INPUTS) if refused else _Cause(why)
+    return _ABSENT.get(said["what"], ()), cause
+
+
+def _refusals(errors: list[Numerics]) -> Iterator[_Cause]:
+    for numerics in errors:
+        if numerics.error is not None:
+            _, ran, error = numerics.error.partition(_DID_NOT_RUN)
+            yield _Cause(plain_refusal(error), _OTHER_INPUTS) if ran else _Cause(plain_refusal(numerics.error))

@@ -1,0 +1,113 @@
+"""What a recording tells while it goes, so that something is left of it should its process die."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from freeze_engine.requests.options import Progress
+from freeze_engine.trace import Step, Trace
+
+#: The phases before anything is measured are units of one; this is the message of the second.
+PHASES = 3
+FREEZING = "freezing"
+
+
+@dataclass(frozen=True, slots=True)
+class NotedStep:
+    """A pass that was driven and had ended.
+
+    Attributes:
+        stage, passes, method, round, duration_ns: as in `freeze_engine.trace.Step`.
+        text: torch's text of the graph after it, ``None`` where that was as before.
+    """
+
+    stage: str
+    passes: tuple[str, ...]
+    method: str
+    round: int | None
+    duration_ns: int | None
+    text: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class MethodNotes:
+    """One method when the freeze begins.
+
+    Attributes:
+        method: dotted path.
+        before: torch's text of its graph.
+        inlined: torch's text of its graph with everything inlined.
+        modules: for each node of ``inlined``, in order, the dotted path of the submodule it comes from.
+    """
+
+    method: str
+    before: str
+    inlined: str
+    modules: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class FreezeNotes:
+    """What is known when ``_freeze_module`` begins, as plain data.
+
+    Attributes:
+        methods: those that are frozen, in the user's order.
+        attributes: paths of all slots of the module.
+    """
+
+    methods: tuple[MethodNotes, ...]
+    attributes: tuple[str, ...]
+
+
+def silent(message: str, done: int, total: int) -> None:
+    """Is the `Progress` of whoever does not want to be told."""
+
+
+class Watcher:
+    """Is told how a recording goes; this one only passes on how far it is.
+
+    Args:
+        progress: told how far the recording is.
+
+    Attributes:
+        watches: whether it wants to know what costs time to find out.
+        log_file: where torch's log goes while a module is frozen, ``None`` for a file without a name.
+    """
+
+    watches = False
+    log_file: Path | None = None
+
+    def __init__(self, progress: Progress = silent) -> None:
+        self.progress = progress
+
+    def trace_grew(self, trace: Trace) -> None:
+        """Is told, if it watches, the trace as far as it has been put together; at first it may have no steps."""
+
+    def freeze_begins(self, notes: FreezeNotes) -> None:
+        """Is told right before ``_freeze_module``, if it watches."""
+
+    def module_frozen(self, graphs: Mapping[str, str]) -> None:
+        """Is told torch's texts of the graphs right after ``_freeze_module``, by method."""
+
+    def pass_begins(self, stage: str, name: str, method: str, number: int | None) -> None:
+        """Is told right before a pass that is driven; the names are those of `Step`."""
+
+    def pass_ended(self, step: NotedStep) -> None:
+        """Is told right after it."""
+
+    def under_way(self, place: tuple[str, str, str | None] | None) -> None:
+        """Is told, if it watches, stage, name and method of what runs from now on, ``None`` for no pass at all.
+
+        A pass that is driven tells this by `pass_begins` and `pass_ended`.
+        """
+
+    def step_added(self, step: Step) -> None:
+        """Is told while the trace is put together; what is measured comes later."""
+
+    def trace_built(self, trace: Trace) -> None:
+        """Is told the trace before anything is measured."""
+
+
+SILENT = Watcher()

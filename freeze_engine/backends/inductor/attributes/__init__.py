@@ -1,0 +1,1 @@
+"""What becomes of a model's attributes in a compile, and which constants hold their values."""

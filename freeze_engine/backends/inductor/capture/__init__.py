@@ -1,0 +1,1 @@
+"""Hooks into torch's compile and keeps its graphs, passes and matches."""

@@ -1,0 +1,192 @@
+"""Records every graph that Inductor freezes and compiles, around the user's own ``torch.compile``.
+
+The functions of torch are replaced for the time of the capture only. A capture belongs to the thread, or async task,
+that entered it: Dynamo compiles in the thread that calls the compiled function.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import contextvars
+import functools
+import weakref
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import torch
+
+from freeze_engine.backends.common.active_captures import ActiveCaptures
+from freeze_engine.backends.common.patching import Patch
+from freeze_engine.backends.inductor import torch_private
+from freeze_engine.backends.inductor.capture.compile_capture import CompileCapture
+from freeze_engine.backends.inductor.capture.compile_start import begin, guards, handed
+from freeze_engine.backends.inductor.capture.events import Listener, Telling
+from freeze_engine.backends.inductor.capture.hooks import patches
+from freeze_engine.backends.inductor.capture.pass_observer import COMPILE, Observation
+from freeze_engine.backends.inductor.capture.raw import RawCompile, RawFailure
+
+_active: ActiveCaptures[CompileCapture] = ActiveCaptures("inductor_captures")
+_watching: contextvars.ContextVar[Observation | None] = contextvars.ContextVar("inductor_watching", default=None)
+
+
+@contextlib.contextmanager
+def capturing(
+    model: torch.nn.Module | None = None,
+    keep_inputs: bool = False,
+    listener: Listener | None = None,
+    freezing: bool = True,
+) -> Iterator[CompileCapture]:
+    """Records compiles until the block ends; torch is then as it was before.
+
+    Inductor is not imported for it: where that has not been done, its functions are replaced when the first graph is
+    handed to it.
+
+    Args:
+        model: the module whose paths attributes are named by, where it is known.
+        keep_inputs: whether to keep alive the tensors that the compiled graphs were first called with.
+        listener: told how compiles go.
+        freezing: whether to see the compiles with freezing, or those without it.
+
+    Yields:
+        The capture, filled as graphs are compiled.
+
+    Raises:
+        UnsupportedTorchError: this torch lacks a private name that recording needs.
+    """
+    capture = CompileCapture(model, keep_inputs, listener, freezing)
+    replaced = (_at_the_door, _inside) if torch_private.is_imported() else (_at_the_door,)
+    with _active.entered(capture, *replaced):
+        yield capture
+
+
+def replace_inside() -> None:
+    """Replaces the functions of Inductor, which imports it, unless that is done or nothing is captured."""
+    _active.patch(_inside)
+
+
+def _at_the_door() -> tuple[Patch, ...]:
+    """Replaces what `torch.compile` hands every graph to before Inductor is imported."""
+    door = torch_private.front_door()
+    original = door.found
+
+    @functools.wraps(original)
+    def enter(wrapper: Any, graph: Any, *args: Any, **kwargs: Any) -> Any:
+        replace_inside()
+        token = handed.set(graph)
+        try:
+            return original(wrapper, graph, *args, **kwargs)
+        finally:
+            handed.reset(token)
+
+    return (Patch(door.owner, door.attribute, enter),)
+
+
+def _inside() -> tuple[Patch, ...]:
+    torch_private.require()
+    compiler = torch_private.REQUIRED["freezing_compiler"]
+    found = [Patch(compiler.owner, compiler.attribute, _observed(compiler.found))]
+    unfrozen = torch_private.UNFROZEN_COMPILER
+    if unfrozen.found is not None:
+        found.append(Patch(unfrozen.owner, unfrozen.attribute, _observed_unfrozen(unfrozen.found)))
+    reasons = torch_private.OPTIONAL["recompilation_reasons"]
+    if reasons.found is not None:
+        found.append(Patch(reasons.owner, reasons.attribute, _noting_guards(reasons.found)))
+    return (*found, *patches(_watching.get))
+
+
+def _noting_guards(original: Callable[..., Any]) -> Callable[..., Any]:
+    """Wraps the function that Dynamo asks, before it compiles a frame again, why it has to."""
+
+    @functools.wraps(original)
+    def reasons(*args: Any, **kwargs: Any) -> Any:
+        found = original(*args, **kwargs)
+        if _active.here():
+            guards.set((torch_private.current_compile_id(), tuple(str(reason) for reason in found or ())))
+        return found
+
+    return reasons
+
+
+def _observed(original: Callable[..., Any]) -> Callable[..., Any]:
+    @functools.wraps(original)
+    def compile_frozen(module: Any, inputs: Any, dynamo_model: Any, *args: Any, **kwargs: Any) -> Any:
+        captures = _watched_by(freezing=True)
+        if not captures:
+            return original(module, inputs, dynamo_model, *args, **kwargs)
+        compiled = begin(captures, module, dynamo_model, kwargs.get("graph_id"))
+        with _watched(captures, compiled, module, "fw_compiler_freezing") as watching:
+            if "inner_compile" in kwargs:
+                kwargs["inner_compile"] = _inner(kwargs["inner_compile"], watching)
+            return original(module, inputs, dynamo_model, *args, **kwargs)
+
+    return compile_frozen
+
+
+def _observed_unfrozen(original: Callable[..., Any]) -> Callable[..., Any]:
+    @functools.wraps(original)
+    def compile_unfrozen(module: Any, *args: Any, **kwargs: Any) -> Any:
+        captures = _watched_by(freezing=False)
+        if not captures or "inner_compile" not in kwargs:
+            return original(module, *args, **kwargs)
+        compiled = begin(captures, module, None, None)
+        compiled.preserved = ()
+        with _watched(captures, compiled, module, "compile_fx_forward") as watching:
+            watching.is_lowering = True  # there is nothing to freeze
+            kwargs["inner_compile"] = _inner(kwargs["inner_compile"], watching)
+            return original(module, *args, **kwargs)
+
+    return compile_unfrozen
+
+
+def _watched_by(freezing: bool) -> tuple[CompileCapture, ...]:
+    """Returns the captures that want to see a compile that begins now; a compile inside another is part of that."""
+    if _watching.get() is not None:
+        return ()
+    return tuple(capture for capture in _active.here() if capture.freezing == freezing)
+
+
+@contextlib.contextmanager
+def _watched(
+    captures: tuple[CompileCapture, ...], compiled: RawCompile, module: Any, function: str
+) -> Iterator[Observation]:
+    """Holds for the time of a compile.
+
+    Args:
+        captures: that see it.
+        compiled: gets what is seen.
+        module: AOTAutograd's graph module.
+        function: of torch, that compiles.
+    """
+    telling = Telling(compiled, [capture.listener for capture in captures if capture.listener is not None])
+    started_ns = telling.clock_ns()
+    watching = Observation(compiled, module, function, telling)
+    token = _watching.set(watching)
+    try:
+        yield watching
+    except BaseException as error:
+        if compiled.failure is None:
+            compiled.failure = RawFailure(error, watching.stage, function)
+        raise
+    finally:
+        _watching.reset(token)
+        compiled.duration_ns = telling.clock_ns() - started_ns
+        telling.end()
+
+
+def _inner(original: Callable[..., Any], watching: Observation) -> Callable[..., Any]:
+    """Wraps the compile of the frozen graph: post-grad passes, lowering, code generation."""
+
+    @functools.wraps(original)
+    def compile_graph(module: Any, *args: Any, **kwargs: Any) -> Any:
+        watching.replace_module(module)
+        before = torch_private.cache_counts()
+        with watching.inside(COMPILE, "compile_fx_inner"):
+            result = original(module, *args, **kwargs)
+        used = next((what for what, count in torch_private.cache_counts().items() if count > before[what]), "off")
+        watching.compiled.cached = used == "hit"
+        watching.compiled.output = weakref.ref(result)
+        log = [f"Inductor's cache of compiled graphs: {used}"]
+        watching.add_note("CompiledFxGraph", COMPILE, log, getattr(result, "source_code", None))
+        return result
+
+    return compile_graph

@@ -1,0 +1,61 @@
+"""The compiles that one capture has seen, and the modules they come from."""
+
+from __future__ import annotations
+
+import weakref
+from typing import Any
+
+import torch
+
+from freeze_engine.backends.inductor.capture.events import Listener
+from freeze_engine.backends.inductor.capture.raw import RawCompile
+from freeze_engine.backends.inductor.graph.graph_inputs import outermost, source_path
+
+
+class CompileCapture:
+    """The compiles seen by one ``with`` block, in the order they began.
+
+    Args:
+        model: the module whose paths attributes are named by, where it is known.
+        keep_inputs: whether to keep alive the tensors that the compiled graphs were first called with.
+        listener: told how compiles go.
+        freezing: whether to see the compiles with freezing, or those without it.
+    """
+
+    def __init__(
+        self,
+        model: torch.nn.Module | None = None,
+        keep_inputs: bool = False,
+        listener: Listener | None = None,
+        freezing: bool = True,
+    ) -> None:
+        self.compiles: list[RawCompile] = []
+        self.freezing = freezing
+        self.listener = listener
+        self.keep_inputs = keep_inputs
+        self._model = model
+        self._roots: list[weakref.ref[torch.nn.Module]] = []
+
+    def roots(self, context: Any) -> tuple[tuple[str, torch.nn.Module], ...]:
+        """Returns the outermost modules that a graph comes from, each with the prefix of its paths.
+
+        After a graph break inside a submodule, Dynamo compiles that module's own ``forward``; its paths are still
+        those from the outermost module that the capture has seen.
+        """
+        if self._model is not None:
+            return (("", self._model),)
+        held = dict(context.module_context.nn_modules) if context is not None else {}
+        named = {name: module for name, module in held.items() if not _is_subgraph(name, module)}
+        modules = {id(module): name for name, module in named.items()}
+        known = [root for reference in self._roots if (root := reference()) is not None]
+        found = outermost([*known, *named.values()])
+        self._roots = [weakref.ref(root) for root in found]
+        mine = [root for root in found if any(id(module) in modules for module in root.modules())]
+        if len(mine) == 1:
+            return (("", mine[0]),)
+        return tuple((source_path(modules.get(id(root), ""))[0], root) for root in mine)
+
+
+def _is_subgraph(name: str, module: Any) -> bool:
+    """Whether Dynamo made a module itself, for a branch or the like: it has no name in the user's code."""
+    return isinstance(module, torch.fx.GraphModule) and not source_path(name)[0]

@@ -1,0 +1,94 @@
+"""What is known of a compile as it begins: where its graph comes from, its inputs and attributes, the settings."""
+
+from __future__ import annotations
+
+import contextvars
+import weakref
+from datetime import datetime, timezone
+from typing import Any
+
+from freeze_engine.backends.inductor import torch_private
+from freeze_engine.backends.inductor.capture.compile_capture import CompileCapture
+from freeze_engine.backends.inductor.capture.raw import GraphBreak, RawCompile
+from freeze_engine.backends.inductor.graph.graph_inputs import Inventory, graph_inputs
+
+#: Settings of ``torch._inductor.config`` that decide how freezing goes, whether its passes run at all, what code is
+#: generated, or how it rounds.
+SETTINGS = (
+    "freezing",
+    "freezing_discard_parameters",
+    "fx_graph_cache",
+    "fx_graph_remote_cache",
+    "force_disable_caches",
+    "layout_optimization",
+    "force_layout_optimization",
+    "pattern_matcher",
+    "epilogue_fusion",
+    "emulate_precision_casts",
+    "max_autotune",
+    "max_autotune_gemm",
+    "cpp_wrapper",
+    "enable_linear_binary_folding",
+    "cpp.weight_prepack",
+    "cpp.simdlen",
+    "cpp.enable_floating_point_contract_flag",
+    "triton.cudagraphs",
+)
+
+#: The graph as Dynamo handed it over, while it is compiled.
+handed: contextvars.ContextVar[Any] = contextvars.ContextVar("inductor_handed", default=None)
+#: Why Dynamo compiles a frame again, by the id of that compile.
+guards: contextvars.ContextVar[tuple[str | None, tuple[str, ...]]] = contextvars.ContextVar(
+    "inductor_guards", default=(None, ())
+)
+
+
+def begin(captures: tuple[CompileCapture, ...], module: Any, dynamo_model: Any, graph_id: int | None) -> RawCompile:
+    """Adds a compile that begins to the captures that see it.
+
+    Args:
+        captures: which those are; modules and inputs are kept as the innermost wants them.
+        module: AOTAutograd's graph module.
+        dynamo_model: Dynamo's, ``None`` for a compile without freezing.
+        graph_id: Inductor's number of the graph, ``None`` where it gives none.
+    """
+    context = torch_private.tracing_context()
+    settings = torch_private.setting_values(SETTINGS)
+    roots = captures[-1].roots(context)
+    held = context.params_flat_unwrap_subclasses if context is not None else None
+    seen = context.module_context.nn_modules.values() if context is not None else ()
+    inventory = Inventory(roots, frozenset(id(tensor) for tensor in (*(held or ()), *seen)))
+    keep = not settings.get("freezing_discard_parameters")
+    compile_id = torch_private.current_compile_id()
+    guarded, why = guards.get()
+    # In torch 2.6 the graph has been traced anew since Dynamo handed it over, and lost what Dynamo noted.
+    noted = (
+        dynamo_model if torch_private.graph_notes(dynamo_model)["reason"] is not None else handed.get() or dynamo_model
+    )
+    dynamo_models = (dynamo_model, noted)
+    compiled = RawCompile(
+        model=type(roots[0][1]).__name__ if roots else "graph",
+        root=weakref.ref(roots[0][1]) if len(roots) == 1 else None,
+        compile_id=compile_id,
+        graph_id=graph_id,
+        settings=settings,
+        end=_graph_break(torch_private.graph_notes(noted)["reason"]),
+        guards=why if guarded == compile_id else (),
+        inputs=graph_inputs(module, dynamo_models, inventory, keep, captures[-1].keep_inputs) if dynamo_model else (),
+        attributes=tuple(inventory.attributes.values()),
+        created=datetime.now(timezone.utc).isoformat(timespec="seconds"),
+    )
+    for capture in captures:
+        capture.compiles.append(compiled)
+    return compiled
+
+
+def _graph_break(reason: Any) -> GraphBreak | None:
+    if reason is None:
+        return None
+    frames = list(getattr(reason, "user_stack", None) or ())
+    broken = bool(getattr(reason, "graph_break", False))
+    if not frames:
+        return GraphBreak(str(reason.reason), "", 0, "", broken)
+    last = frames[-1]
+    return GraphBreak(str(reason.reason), last.filename, last.lineno or 0, last.name, broken)

@@ -1,0 +1,146 @@
+"""What a capture keeps of one compiled graph: as little as possible, read only later."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from freeze_engine.backends.inductor.graph.graph_inputs import GraphInput, ModelAttribute
+from freeze_engine.backends.inductor.graph.rows import RawGraph
+
+
+@dataclass(frozen=True, slots=True)
+class RawMatch:
+    """A pattern that matched, and what was made of it.
+
+    Attributes:
+        pattern: torch's name of the pattern, or of the function that rewrites it.
+        consumed: names of the matched nodes.
+        operators: their operators, in the same order.
+        created: names of the nodes made meanwhile.
+    """
+
+    pattern: str
+    consumed: tuple[str, ...]
+    operators: tuple[str, ...]
+    created: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RawStep:
+    """One pass.
+
+    Attributes:
+        stage, name: as in `freeze_engine.trace.Step`.
+        graph: the graph after it.
+        duration_ns: time of the pass, without the passes inside it that are steps of their own.
+        matches: the patterns that matched, in order.
+        code: the generated code, where the pass generated any.
+        log: what else is known of it.
+        group: torch's group of patterns that it applied, ``None`` for any other pass.
+    """
+
+    stage: str
+    name: str
+    graph: RawGraph
+    duration_ns: int | None
+    matches: tuple[RawMatch, ...] = ()
+    code: str | None = None
+    log: tuple[str, ...] = ()
+    group: Any = None
+
+
+@dataclass(frozen=True, slots=True)
+class RawKernel:
+    """A call of a kernel, when Inductor wrote it into the generated code.
+
+    Attributes:
+        name: as the code calls it.
+        buffers: for each buffer that it computes, the fx nodes that torch says went into it, and the one whose result
+            it is (``None`` where torch names none).
+    """
+
+    name: str
+    buffers: tuple[tuple[tuple[Any, ...], Any], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RawFailure:
+    """The exception that ended a compile, and the pass it came from."""
+
+    error: BaseException
+    stage: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class GraphBreak:
+    """Why Dynamo ended a graph where it did.
+
+    Attributes:
+        reason: Dynamo's words.
+        file, line, function: the user's source line; empty and 0 where unknown.
+        broken: whether the rest of the function had to go elsewhere; ``False`` for a graph that ends with a return.
+    """
+
+    reason: str
+    file: str
+    line: int
+    function: str
+    broken: bool
+
+
+@dataclass(slots=True, eq=False)
+class RawCompile:
+    """Everything kept of one graph that Inductor compiled with freezing on.
+
+    Attributes:
+        model: name of the class of the outermost module that the graph comes from.
+        root: a weak reference to that module; ``None`` where there is none, or more than one.
+        compile_id: Dynamo's name of the compile (``0/1``), ``None`` outside Dynamo.
+        graph_id: Inductor's number of the graph.
+        settings: ``(name, value)`` of the settings that decide how freezing goes.
+        end: why the graph ends where it does.
+        guards: the guards that failed before this recompilation; empty for a first compile.
+        inputs: the graph's inputs, parameters first.
+        attributes: what the module held when the compile began.
+        steps: the passes.
+        kernels: the kernels that the generated code calls, in that order.
+        program: a weak reference to the generated module, ``None`` where it was not seen.
+        output: a weak reference to what Inductor made of the graph, ``None`` where it was not seen.
+        preserved: positions in ``inputs`` that are inputs of the compiled graph still; ``None`` if it never got there.
+        cached: whether the code came out of a cache, so that the passes after freezing did not run.
+        uncached: why torch refused to look in the cache, in its words; empty where it did look, or gave no reason.
+        failure: what ended it.
+        duration_ns: time of the whole compile after AOTAutograd, recording included.
+        created: when it began: UTC, ISO 8601.
+        began_ns: clock (``time.monotonic_ns``) at that moment.
+    """
+
+    model: str
+    root: Callable[[], Any] | None
+    compile_id: str | None
+    graph_id: int | None
+    settings: Mapping[str, Any]
+    end: GraphBreak | None
+    guards: tuple[str, ...]
+    inputs: tuple[GraphInput, ...]
+    attributes: tuple[ModelAttribute, ...]
+    steps: list[RawStep] = field(default_factory=list)
+    kernels: list[RawKernel] = field(default_factory=list)
+    program: Callable[[], Any] | None = None
+    output: Callable[[], Any] | None = None
+    preserved: tuple[int, ...] | None = None
+    cached: bool = False
+    uncached: str = ""
+    failure: RawFailure | None = None
+    duration_ns: int = 0
+    created: str = ""
+    began_ns: int = field(default_factory=time.monotonic_ns)
+
+    @property
+    def frame(self) -> str | None:
+        """Dynamo's number of the code that was compiled, ``None`` outside Dynamo."""
+        return None if self.compile_id is None else self.compile_id.partition("/")[0]

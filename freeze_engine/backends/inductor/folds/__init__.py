@@ -1,0 +1,1 @@
+"""Which nodes merged into which, why others did not, and which fold lost precision."""

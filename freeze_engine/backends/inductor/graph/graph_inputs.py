@@ -1,0 +1,265 @@
+"""What goes into a compile: the model's parameters and buffers, and which of them the graph's inputs are."""
+
+from __future__ import annotations
+
+import re
+import weakref
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import torch
+
+from freeze_engine.backends.inductor import torch_private
+from freeze_engine.backends.inductor.graph.type_text import type_text
+from freeze_engine.tensors.constants import tensor_bytes
+from freeze_engine.trace import AttributeKind, InputSpec
+
+_ROOT = re.compile(r"[LG]\['(\w+)'\]")
+_PART = re.compile(r"\['([^']+)'\]|\[(\d+)\]|\.(\w+)")
+_SIZE = re.compile(r"\.(size|stride|storage_offset)\(\)")
+_HELD: Mapping[str, AttributeKind] = {"._parameters[": "parameter", "._buffers[": "buffer"}
+_CONTAINERS = {"_modules", "_parameters", "_buffers"}
+
+
+@dataclass(frozen=True, slots=True)
+class ModelAttribute:
+    """A tensor that a module holds.
+
+    Attributes:
+        path: dotted, from the outermost module that is known.
+        kind: parameter, buffer, or an attribute that was never registered.
+        type: torch's type text.
+        shape, dtype, nbytes: of the tensor.
+        touched: whether Dynamo looked at it while it traced this graph.
+        same_as: path of the attribute found first that is this tensor, empty for that one.
+    """
+
+    path: str
+    kind: AttributeKind
+    type: str
+    shape: tuple[int, ...]
+    dtype: str
+    nbytes: int
+    touched: bool
+    same_as: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class GraphInput:
+    """An input of the graph that AOTAutograd hands to Inductor.
+
+    Attributes:
+        name: of its placeholder.
+        label: what the user calls it: an attribute's path, or the name of an argument.
+        paths: of the attributes it is; several where modules share a tensor; empty for what the user passes.
+        is_parameter: whether AOTAutograd took it as a parameter or buffer: only those can be inlined.
+        mutated: whether the graph writes it.
+        outputs: positions of the outputs that alias it.
+        spec: what it was when the compile began.
+        value: returns the real tensor or number, ``None`` once it is gone.
+        symbol: what the graph calls a number that is not known before the run (``s0``); empty for anything else.
+        is_size: whether Dynamo read it off a tensor that is an input as well, so that no user passes it.
+    """
+
+    name: str
+    label: str
+    paths: tuple[str, ...]
+    is_parameter: bool
+    mutated: bool
+    outputs: tuple[int, ...]
+    spec: InputSpec
+    value: Callable[[], Any]
+    symbol: str = ""
+    is_size: bool = False
+
+
+class Inventory:
+    """The tensors of the modules that one compiled graph comes from.
+
+    Args:
+        roots: the outermost modules, each with the prefix of its paths.
+        touched: identities of the tensors that Dynamo looked at.
+    """
+
+    def __init__(self, roots: Iterable[tuple[str, torch.nn.Module]], touched: frozenset[int]) -> None:
+        self._paths: dict[int, list[str]] = {}
+        attributes = {}
+        for prefix, root in roots:
+            for path, kind, tensor in _tensors(root):
+                name = f"{prefix}.{path}" if prefix else path
+                names = self._paths.setdefault(id(tensor), [])
+                names.append(name)
+                attributes[name] = _attribute(name, kind, tensor, id(tensor) in touched)
+                if names[0] != name:
+                    attributes[name] = replace(attributes[name], same_as=names[0])
+        #: All of them, by path.
+        self.attributes = attributes
+
+    def paths(self, tensor: Any) -> tuple[str, ...]:
+        """Returns the paths at which the modules hold this very tensor."""
+        return tuple(self._paths.get(id(tensor), ()))
+
+    def add(self, path: str, kind: AttributeKind, tensor: torch.Tensor) -> None:
+        """Adds a tensor of a module that is not at hand."""
+        self.attributes[path] = _attribute(path, kind, tensor, True)
+        self._paths.setdefault(id(tensor), []).append(path)
+
+
+def source_path(source: str) -> tuple[str, str]:
+    """Reads Dynamo's name of a value.
+
+    Args:
+        source: such as ``L['self']._modules['conv']._parameters['weight']``.
+
+    Returns:
+        The variable it starts from, and the dotted path from there (``('self', 'conv.weight')``).
+    """
+    root = _ROOT.search(source)
+    if root is None:
+        return "", source
+    found = (next(filter(None, match.groups())) for match in _PART.finditer(source, root.end()))
+    return root[1], ".".join(part for part in found if part not in _CONTAINERS)
+
+
+def outermost(modules: Iterable[Any]) -> tuple[torch.nn.Module, ...]:
+    """Returns the modules that none of the others holds."""
+    unique = {id(module): module for module in modules if isinstance(module, torch.nn.Module)}
+    inner = {id(child) for module in unique.values() for child in module.modules() if child is not module}
+    return tuple(module for identity, module in unique.items() if identity not in inner)
+
+
+def graph_inputs(
+    module: Any, dynamo_modules: tuple[Any, Any], inventory: Inventory, keep_parameters: bool, keep_inputs: bool
+) -> tuple[GraphInput, ...]:
+    """Describes the inputs of the graph that Inductor gets.
+
+    AOTAutograd puts parameters and buffers first, in the order of ``named_parameters`` and ``named_buffers`` of
+    Dynamo's graph, and then what the user passes (``torch/_functorch/aot_autograd.py``, torch 2.13).
+
+    Args:
+        module: AOTAutograd's graph module.
+        dynamo_modules: Dynamo's graph module as AOTAutograd got it, and as Dynamo made it.
+        inventory: of the model.
+        keep_parameters: whether to keep the parameters and buffers alive.
+        keep_inputs: whether to keep alive what the user passed.
+
+    Returns:
+        One for each placeholder, in order.
+    """
+    context = torch_private.tracing_context()
+    held = list(getattr(context, "params_flat_unwrap_subclasses", None) or ()) if context is not None else []
+    metadata = getattr(context, "fw_metadata", None)
+    given, noted = dynamo_modules
+    names = _parameter_names(given, context, len(held))
+    notes = torch_private.graph_notes(noted)
+    passed = list(_passed(noted))
+    found = []
+    for index, node in enumerate(module.graph.find_nodes(op="placeholder")):
+        mutated, outputs = _effects(metadata, index)
+        symbol, is_size = "", False
+        if index < len(held):
+            value, keep = held[index], keep_parameters
+            paths = inventory.paths(value) or _noted_paths(names[index], notes)
+            label = paths[0] if paths else node.name
+        else:
+            position = getattr(node.meta.get("desc"), "idx", index - len(held))
+            source, value = passed[position] if 0 <= position < len(passed) else ("", None)
+            symbol, is_size, value = (
+                torch_private.symbol(value),
+                bool(_SIZE.search(source)),
+                torch_private.concrete(value),
+            )
+            label, paths, keep = _argument(source, value, inventory), inventory.paths(value), keep_inputs
+        label = label or node.name
+        spec = input_spec(label, node.meta.get("val") if value is None else value)
+        held_by = _reference(value, keep)
+        found.append(
+            GraphInput(node.name, label, paths, index < len(held), mutated, outputs, spec, held_by, symbol, is_size)
+        )
+    return tuple(found)
+
+
+def input_spec(name: str, value: Any) -> InputSpec:
+    """Describes an input by what it really is."""
+    if not isinstance(value, torch.Tensor):
+        return InputSpec(name, type(value).__name__)
+    dtype = str(value.dtype).removeprefix("torch.")
+    return InputSpec(name, "Tensor", tuple(map(torch_private.concrete, value.shape)), dtype, str(value.device))
+
+
+def _tensors(root: torch.nn.Module) -> Iterator[tuple[str, AttributeKind, torch.Tensor]]:
+    for path, parameter in root.named_parameters(remove_duplicate=False):
+        yield path, "parameter", parameter
+    for path, buffer in root.named_buffers(remove_duplicate=False):
+        yield path, "buffer", buffer
+    for prefix, module in root.named_modules():
+        for name, value in vars(module).items():
+            if isinstance(value, torch.Tensor):
+                yield f"{prefix}.{name}" if prefix else name, "attribute", value
+
+
+def _attribute(path: str, kind: AttributeKind, tensor: torch.Tensor, touched: bool) -> ModelAttribute:
+    dtype = str(tensor.dtype).removeprefix("torch.")
+    return ModelAttribute(path, kind, type_text(tensor), tuple(tensor.shape), dtype, tensor_bytes(tensor), touched)
+
+
+def _parameter_names(dynamo_module: Any, context: Any, count: int) -> list[str]:
+    """Returns the names in Dynamo's graph of the first ``count`` inputs; subclasses take several inputs each."""
+    named = [name for name, _ in dynamo_module.named_parameters(remove_duplicate=False)]
+    named += [name for name, _ in dynamo_module.named_buffers(remove_duplicate=False)]
+    flat = getattr(context, "params_unwrapped_to_flat_index", None)
+    if flat is None:
+        flat = range(count)
+    return [named[index] if index < len(named) else "" for index in flat]
+
+
+def _noted_paths(name: str, notes: Mapping[str, Any]) -> tuple[str, ...]:
+    if name in notes["paths"]:
+        return (notes["paths"][name],)
+    source = notes["sources"].get(name)
+    return (source_path(_source_name(source))[1],) if source is not None else ()
+
+
+def _source_name(source: Any) -> str:
+    name = source.name
+    return str(name() if callable(name) else name)  # a method up to torch 2.9
+
+
+def _passed(dynamo_module: Any) -> Iterator[tuple[str, Any]]:
+    """Yields the Python source and the real value of each input of Dynamo's graph."""
+    for node in dynamo_module.graph.find_nodes(op="placeholder"):
+        argument = node.meta.get("grapharg")
+        source = getattr(argument, "source", None)
+        yield _source_name(source) if source is not None else node.name, getattr(argument, "example", None)
+
+
+def _argument(source: str, value: Any, inventory: Inventory) -> str:
+    """Returns what the user calls an input; a parameter that Dynamo passes like any input joins the inventory."""
+    root, path = source_path(source)
+    kind = next((kind for mark, kind in _HELD.items() if mark in source), None)
+    if kind is not None and isinstance(value, torch.Tensor):
+        if not inventory.paths(value):
+            inventory.add(path, kind, value)
+        return inventory.paths(value)[0]
+    return ".".join(part for part in (root, path) if part)
+
+
+def _effects(metadata: Any, index: int) -> tuple[bool, tuple[int, ...]]:
+    """Returns whether the graph writes an input, and which outputs alias it, in AOTAutograd's words.
+
+    These are the conditions of ``replace_params_with_constants`` (``torch/_inductor/freezing.py``, torch 2.13).
+    """
+    if metadata is None:
+        return False, ()
+    info = metadata.input_info[index] if index < len(metadata.input_info) else None
+    kind = getattr(info, "mutation_type", None)
+    mutated = kind is not None and kind.name in ("MUTATED_IN_GRAPH", "MUTATED_OUT_GRAPH")
+    outputs = tuple(number for number, output in enumerate(metadata.output_info) if output.base_idx == index)
+    return mutated, outputs
+
+
+def _reference(value: Any, keep: bool) -> Callable[[], Any]:
+    if keep or not isinstance(value, torch.Tensor):
+        return lambda: value
+    return weakref.ref(value)

@@ -1,0 +1,1 @@
+"""The kernels that Inductor generated, the nodes that each computes, and their times."""

@@ -1,0 +1,186 @@
+"""From a model, or from what a capture kept, to a trace."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import torch
+
+from freeze_engine.backends.common.observer import PHASES, Watcher
+from freeze_engine.backends.common.partial_trace import attach_trace, leaving_trace
+from freeze_engine.backends.inductor.capture.capture import capturing
+from freeze_engine.backends.inductor.capture.compile import compiled_once
+from freeze_engine.backends.inductor.capture.disabled_passes import check_without, leaving_out
+from freeze_engine.backends.inductor.capture.raw import RawCompile
+from freeze_engine.backends.inductor.graph.live import LiveGraph
+from freeze_engine.backends.inductor.live_trace import Following
+from freeze_engine.backends.inductor.method_builder import broken
+from freeze_engine.backends.inductor.replay.measure import Subject, measured
+from freeze_engine.backends.inductor.replay.module_state import InputState, State
+from freeze_engine.backends.inductor.trace_builder import Assembly, Told
+from freeze_engine.errors import FreezerError
+from freeze_engine.measure.peak_memory import peak_memory
+from freeze_engine.requests.inputs import Inputs
+from freeze_engine.requests.options import InductorOptions, Measure, RecordOptions
+from freeze_engine.tensors.module_copy import replica
+from freeze_engine.trace import MemoryLedger, Trace
+
+_UNSAVED = "What torch.compile makes lives in this process only: there is no file of it."
+
+
+@dataclass(frozen=True, slots=True)
+class Compiled:
+    """A recorded compile.
+
+    Attributes:
+        module: what ``torch.compile`` returned, called once.
+        trace: the recording.
+        live: the steps that can be run, by index.
+    """
+
+    module: Any
+    trace: Trace
+    live: dict[int, LiveGraph]
+
+
+def record_module(
+    model: torch.nn.Module,
+    inputs: Inputs,
+    options: InductorOptions,
+    how: RecordOptions,
+    measure: Measure | None,
+    watcher: Watcher,
+) -> Compiled:
+    """Compiles a module with Inductor freezing by calling it once, and records it.
+
+    What that call writes, in the module or its inputs, is put back.
+
+    Args:
+        model: in eval mode.
+        inputs: what to call it with.
+        options: how to compile.
+        how: what to call it in the trace.
+        measure: what to measure, ``None`` to record only.
+        watcher: told how it goes.
+
+    Raises:
+        FreezerError: Inductor froze no graph, or the module cannot be compiled.
+        BaseException: whatever compiling, running or measuring raises, unchanged; once a compile has begun,
+            `freeze_engine.partial_trace` has what was recorded by then.
+    """
+    _check(model)
+    check_without(options.without)
+    told = Told(how.name or type(model).__name__, how.call or "", options, inputs)
+    watcher.progress("compiling", 0, PHASES)
+    # Where the module gives up its parameters, a copy has to stand for it.
+    reference = replica(model) if measure is not None and options.discard_parameters else model
+    # Putting anything back would undo the giving up.
+    state, given = State(model, frozenset() if options.discard_parameters else None), InputState(inputs)
+    following = Following(watcher, told)
+    following.begins()
+    with capturing(model, measure is not None, following) as seen:
+        try:
+            weighed = measure is not None and measure.memory
+            with leaving_out(options.without) as leaving, peak_memory(weighed) as peak:
+                compiled = compiled_once(model, inputs, options)
+        except BaseException as error:
+            if seen.compiles:
+                attach_trace(error, following.broken_off(seen.compiles, error))
+            raise
+        finally:
+            written = state.changed()
+            state.restore()
+            given.restore()
+    if not seen.compiles:
+        raise FreezerError(_nothing_frozen(model))
+    written |= {path for each in seen.compiles for held in each.inputs if held.mutated for path in held.paths}
+    watcher.progress("reading what was recorded", 2, PHASES)
+    leaving.check_met()
+    trace, live = following.finished(seen.compiles)
+    if measure is not None:
+        if measure.memory:
+            trace = replace(trace, memory=MemoryLedger(peak.nbytes, message=_UNSAVED))
+        watcher.trace_built(trace)
+        subject = Subject(reference, model, compiled, inputs, options, how.via, live, written, seen.compiles)
+        with leaving_trace(lambda: trace):
+            trace = measured(trace, subject, measure, watcher.progress)
+    return Compiled(compiled, trace, {index: graph for each in live for index, graph in each.items()})
+
+
+def trace_of(
+    compiles: Sequence[RawCompile], told: Told | None = None
+) -> tuple[Trace, tuple[dict[int, LiveGraph], ...]]:
+    """Makes the trace of the graphs that were compiled for one callable, and gives access to them.
+
+    Args:
+        compiles: what a capture kept of them, in order.
+        told: what is known from who asked for the recording.
+
+    Returns:
+        The trace, and for each graph its steps that can be run, by their index in the trace.
+    """
+    assembly = Assembly(told)
+    for compiled in compiles:
+        assembly.end(compiled)
+    live = assembly.settle()
+    return assembly.trace(), live
+
+
+def callables(compiles: Sequence[RawCompile]) -> list[list[RawCompile]]:
+    """Sorts the graphs that a capture saw by the callable they were compiled for, as far as that can be told.
+
+    Graphs of one outermost module belong together, also after graph breaks and over several calls. Where there is no
+    such module, those of the same code do, and what is compiled right after a graph that ends with a break goes on
+    with it. When a name of Dynamo's comes up again, Dynamo was reset, and another callable begins.
+
+    Args:
+        compiles: in the order they began.
+
+    Returns:
+        One list for each callable, in the order of its first graph.
+    """
+    found: list[list[RawCompile]] = []
+    for number, compiled in enumerate(compiles):
+        before = compiles[number - 1] if number else None
+        mine = next((group for group in reversed(found) if _belongs(compiled, group, before)), None)
+        if mine is None:
+            found.append([compiled])
+        else:
+            mine.append(compiled)
+    return found
+
+
+def _belongs(compiled: RawCompile, group: Sequence[RawCompile], before: RawCompile | None) -> bool:
+    if any(other.compile_id == compiled.compile_id for other in group):
+        return False
+    if compiled.root is not None or group[0].root is not None:
+        return compiled.root is group[0].root
+    return any(other.frame == compiled.frame for other in group) or (before is group[-1] and bool(broken(group[-1])))
+
+
+def _check(model: torch.nn.Module) -> None:
+    if isinstance(model, torch.jit.ScriptModule):
+        raise FreezerError(
+            "torch.compile takes no ScriptModule, and TorchScript cannot be turned back into Python: give the module "
+            "it was made from (package.module:factory, an exported program), or record it with backend='torchscript'"
+        )
+    if model.training:
+        raise FreezerError(
+            f"{type(model).__name__} is in training mode, in which a frozen batch norm or dropout would be wrong: "
+            "call .eval() first"
+        )
+
+
+def _nothing_frozen(model: torch.nn.Module) -> str:
+    if any(isinstance(part, torch.nn.RNNBase) for part in model.modules()):
+        return (
+            f"Inductor froze no graph of {type(model).__name__}: it has a recurrent layer, and Dynamo leaves code that "
+            "calls one to eager Python; set torch._dynamo.config.allow_rnn = True first (a MODEL in its own file), and "
+            "Dynamo traces the layer, weights included"
+        )
+    return (
+        f"Inductor froze no graph of {type(model).__name__}: Dynamo found nothing in it that it can trace, or its "
+        "limit of recompilations is reached (torch.compiler.reset() forgets them); TORCH_LOGS=dynamo tells more"
+    )

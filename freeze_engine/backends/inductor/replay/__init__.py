@@ -1,0 +1,1 @@
+"""Runs recorded graphs in the place of the compiled ones, to measure them."""

@@ -1,0 +1,197 @@
+"""Puts the graphs that are compiled for one callable together into its trace, while they are compiled or afterwards."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass, replace
+from types import MappingProxyType
+from typing import Any, Final
+
+from freeze_engine.backends.common.disabled_pass_errors import LEFT_OUT, left_out_text
+from freeze_engine.backends.common.environment import environment
+from freeze_engine.backends.inductor.capture.raw import RawCompile
+from freeze_engine.backends.inductor.graph.graph_inputs import input_spec
+from freeze_engine.backends.inductor.graph.live import LiveGraph
+from freeze_engine.backends.inductor.merge_graphs import Part, merged, method_names
+from freeze_engine.backends.inductor.method_builder import FORWARD, Build, broken
+from freeze_engine.recorder.trace_builder import Recorder
+from freeze_engine.requests.inputs import Inputs
+from freeze_engine.requests.options import InductorOptions
+from freeze_engine.tensors.constants import StorageNames
+from freeze_engine.trace import InputSpec, Notice, Trace
+
+_NOTHING: Final[Mapping[str, Any]] = MappingProxyType({})
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What is known of a recording from who asked for it.
+
+    Attributes:
+        name: the model's name.
+        call: the call or command that made it.
+        options: how to compile.
+        inputs: what the module was called with.
+    """
+
+    name: str
+    call: str
+    options: InductorOptions
+    inputs: Inputs
+
+
+class Assembly:
+    """The trace of the graphs that are compiled for one callable.
+
+    Args:
+        told: what is known from who asked for the recording.
+    """
+
+    def __init__(self, told: Told | None = None) -> None:
+        self._told = told
+        self._storages = StorageNames()
+        self._graphs: dict[RawCompile, _Graph] = {}
+
+    def add(self, compiled: RawCompile) -> None:
+        """Adds the steps that a compile has had since it was added last."""
+        self._graph(compiled).grow()
+
+    def end(self, compiled: RawCompile) -> None:
+        """Adds what is left to add of a compile that is over."""
+        self._graph(compiled).end()
+
+    def method_of(self, compiled: RawCompile) -> str:
+        """Returns what the trace calls a graph that was added."""
+        names = method_names([graph.part for graph in self._graphs.values()])
+        return names[list(self._graphs).index(compiled)]
+
+    def trace(self) -> Trace:
+        """Returns the trace so far; of no step it is known yet whether it can be run."""
+        trace = merged([graph.part for graph in self._graphs.values()])
+        if self._told is None or not self._told.options.without:
+            return trace
+        text = left_out_text(self._told.options.without, "torch.compile with freezing")
+        return replace(trace, notices=(*trace.notices, Notice(LEFT_OUT, text)))
+
+    def settle(self) -> tuple[dict[int, LiveGraph], ...]:
+        """Finds out which steps can be run, once every compile has ended.
+
+        Returns:
+            For each graph its steps that can be run, by their index in the trace.
+        """
+        found, start = [], 0
+        for graph in self._graphs.values():
+            found.append({start + index: live for index, live in graph.settle().items()})
+            start += len(graph.part.trace.steps)
+        return tuple(found)
+
+    def _graph(self, compiled: RawCompile) -> _Graph:
+        if compiled not in self._graphs:
+            self._graphs[compiled] = _Graph(compiled, self._told, self._storages)
+        return self._graphs[compiled]
+
+
+class _Graph:
+    """One of the graphs.
+
+    Attributes:
+        part: what the trace gets of it.
+    """
+
+    def __init__(self, compiled: RawCompile, told: Told | None, storages: StorageNames) -> None:
+        self._compiled = compiled
+        self._recorder = _recorder(compiled, told)
+        self._build = Build(compiled, self._recorder, storages)
+        self._is_ended = False
+        self.part = self._part()
+
+    def grow(self) -> None:
+        self._build.add_passes()
+        self._build.conclude()
+        self.part = self._part()
+
+    def end(self) -> None:
+        if not self._is_ended:
+            self._is_ended = True
+            self._build.add_passes()
+            self._build.end()
+            self.grow()
+
+    def settle(self) -> dict[int, LiveGraph]:
+        self._build.settle()
+        self.part = self._part()
+        return _live(self._compiled, self._build, self.part.trace)
+
+    def _part(self) -> Part:
+        trace = self._recorder.finish(self._compiled.duration_ns or None, self._compiled.created)
+        return Part(trace, _function(self._compiled), self._compiled.frame, broken(self._compiled))
+
+
+def head(told: Told) -> Trace:
+    """Returns the trace before there is a graph."""
+    specs = tuple(_specs(told.inputs))
+    # What Inductor is set to is known once it is imported, which may be where it dies.
+    return Trace(told.name, "inductor", told.call, _option_rows(told.options), specs, environment(()), ())
+
+
+def _recorder(compiled: RawCompile, told: Told | None) -> Recorder:
+    passed = (each.spec for each in compiled.inputs if not (each.paths or each.is_size))
+    specs = _specs(told.inputs) if told is not None else passed
+    begun = Trace(
+        told.name if told else compiled.model,
+        "inductor",
+        (told.call if told else "") or _call_text(compiled),
+        _option_rows(told.options if told else None, _discarded(compiled)),
+        tuple(specs),
+        environment((f"inductor.{name}", str(value)) for name, value in compiled.settings.items()),
+        (),
+    )
+    return Recorder(begun)
+
+
+def _option_rows(options: InductorOptions | None, found: Mapping[str, Any] = _NOTHING) -> tuple[tuple[str, str], ...]:
+    """Returns the options as the trace tells them.
+
+    Args:
+        options: as asked for, ``None`` where nobody did.
+        found: what torch was set to, by name.
+    """
+    asked = {} if options is None else asdict(options)
+    given = {name: value for name, value in asked.items() if value not in (None, ())}
+    given |= {"freezing": True, **found}
+    return tuple((name, repr(value)) for name, value in sorted(given.items()))
+
+
+def _discarded(compiled: RawCompile) -> dict[str, Any]:
+    return {"discard_parameters": True} if compiled.settings.get("freezing_discard_parameters") else {}
+
+
+def _function(compiled: RawCompile) -> str:
+    """Returns the name of the function that was compiled, where no module says that it is ``forward``."""
+    end = compiled.end
+    known = compiled.root is None and compiled.model == "graph" and end is not None and not end.broken
+    return end.function if known and end is not None and end.function else FORWARD
+
+
+def _live(compiled: RawCompile, build: Build, trace: Trace) -> dict[int, LiveGraph]:
+    """Returns the steps of one graph that can be run."""
+    inlining = next((step.index for step in trace.steps if step.name == "replace_params_with_constants"), None)
+    values = tuple(each.value() for each in compiled.inputs)
+    given = None if any(value is None for value in values) else values
+    every = tuple(range(len(values)))
+    found = {}
+    for index, graph in build.live.items():
+        positions = every if inlining is None or index < inlining else compiled.preserved or ()
+        found[index] = LiveGraph(graph, build.constants, positions, given)
+    return found
+
+
+def _call_text(compiled: RawCompile) -> str:
+    on = [key for key in ("freezing", "freezing_discard_parameters") if compiled.settings.get(key)]
+    patch = ", ".join(f"{key}=True" for key in on) or "freezing=True"
+    return f"torch.compile({compiled.model})  # torch._inductor.config.patch({patch})"
+
+
+def _specs(inputs: Inputs) -> Iterator[InputSpec]:
+    for name, value in (*((str(index), value) for index, value in enumerate(inputs.args)), *inputs.kwargs.items()):
+        yield input_spec(name, value)

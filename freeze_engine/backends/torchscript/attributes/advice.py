@@ -1,0 +1,158 @@
+"""Writes advice: what to change so that a preserved attribute freezes, by its kind, its type and all causes.
+
+``tests/torch/test_advice.py`` follows each text literally and checks that the attribute freezes.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import PurePath
+from typing import Final
+
+import torch
+
+from freeze_engine.backends.torchscript.attributes.advice_texts import text
+from freeze_engine.backends.torchscript.attributes.verdicts import WILDCARD, Cause, Verdict
+from freeze_engine.backends.torchscript.graph.module_slots import ModuleAttribute
+from freeze_engine.trace import Evidence, SourceRef
+
+_AS_ASKED: Final = ("requested", "ancestor_of_requested")
+_MOST: Final = 3
+"""Most lines, and most attributes of a submodule, that one advice names."""
+_PACKAGE: Final = re.compile(r"[/\\](?:site|dist)-packages[/\\](?P<name>[^/\\.]+)")
+
+
+class Adviser:
+    """Writes advice.
+
+    Args:
+        slots: of the module that came in, by path.
+        verdicts: on every slot of the frozen module.
+        type_of: returns the type of the value that an evidence's node writes.
+    """
+
+    def __init__(
+        self,
+        slots: Mapping[str, ModuleAttribute],
+        verdicts: Mapping[str, Verdict],
+        type_of: Callable[[Evidence], str],
+    ) -> None:
+        self._slots = slots
+        self._verdicts = verdicts
+        self._type_of = type_of
+
+    def advice(self, path: str) -> str:
+        """Returns advice against every cause that keeps an attribute; empty if the user asked to preserve it."""
+        verdict = self._verdicts[path]
+        if verdict.reason in _AS_ASKED:
+            return ""
+        clauses = [*dict.fromkeys(clause for cause in verdict.causes for clause in self._clauses(path, cause))]
+        if not clauses:
+            return ""
+        left = len(clauses) - _MOST
+        advice = "; and ".join(clauses[:_MOST])
+        if left > 0:
+            advice += f"; and the like for {left} more, which the evidence names"
+        if self._slots[path].kind != "submodule" and verdict.reason in ("set_in_method", "mutated_in_place"):
+            advice += f"; or list {path!r} in preserved_attrs if it is meant to stay"
+        return advice
+
+    def _clauses(self, path: str, cause: Cause) -> Iterator[str]:
+        other = cause.other
+        if cause.remedy:
+            yield cause.remedy
+        elif other.startswith(f"{path}.") and other in self._verdicts:
+            for inner in self._verdicts[other].without_class.causes:
+                yield from self._clauses(other, inner)
+        elif other and cause.reason == "shared_class":
+            yield self._own_class(path, other)
+        elif cause.reason == "aliases_preserved":
+            yield self._own_memory(path, other)
+        elif cause.reason == "set_in_method":
+            yield _unassigned(other or path, cause)
+        elif cause.reason == "mutated_in_place":
+            yield from self._unwritten(path, cause)
+        elif cause.reason == "module_preserved":
+            yield text("single_attributes", other=other)
+        elif cause.reason == "not_constant":
+            yield self._as_constant(other or path)
+        elif cause.reason == "unresolved_path":
+            yield text("straight", path=path)
+
+    def _own_class(self, path: str, other: str) -> str:
+        if self._slots[path].kind == "submodule":
+            return text("own_class_around", other=other)
+        if self._is_same(path, other):
+            return text("same_tensor", other=other)
+        return text("own_class", owner=path.rpartition(".")[0], other=other)
+
+    def _own_memory(self, path: str, other: str) -> str:
+        if self._is_same(path, other):
+            return text("same_tensor", other=other)
+        what = repr(path) if isinstance(self._slots[path].value, torch.Tensor) else f"the tensors in {path!r}"
+        return text("own_memory", what=what)
+
+    def _is_same(self, path: str, other: str) -> bool:
+        """Whether two paths are one tensor in one place of one class: that of a submodule that has two names."""
+        one, two = self._slots[path], self._slots[other]
+        if not isinstance(one.value, torch.Tensor) or not isinstance(two.value, torch.Tensor):
+            return False
+        is_same_slot = one.owner == two.owner and path.rpartition(".")[2] == other.rpartition(".")[2]
+        return is_same_slot and one.value.data_ptr() == two.value.data_ptr() != 0
+
+    def _unwritten(self, path: str, cause: Cause) -> Iterator[str]:
+        """Says for each way to write how to write to something else."""
+        owner = path.rpartition(".")[0]
+        training = self._slots.get(f"{owner}.training" if owner else "training")
+        ways: dict[tuple[str, str, str], list[Evidence]] = {}
+        for evidence in cause.evidence:
+            if evidence.method is not None:
+                ways.setdefault((*self._instead(path, evidence), _package(evidence)), []).append(evidence)
+        for (name, what, package), found in ways.items():
+            if package == "torch" and training is not None and training.value is True:
+                yield text("evaluation", what=repr(owner) if owner else "the module")
+            elif package:
+                yield text("own_layer", path=path, places=_places(found), package=package)
+            else:
+                yield text(name, path=path, what=what, places=_places(found))
+
+    def _instead(self, path: str, evidence: Evidence) -> tuple[str, str]:
+        """Returns the name of a text, and in words what it is to be done with."""
+        if WILDCARD in evidence.fact:
+            return "wildcard", repr(path)
+        kind, is_direct = self._slots[path].type, len(evidence.chain) <= 1
+        if kind == "Tensor":
+            return "clone", repr(path)
+        written = kind if is_direct else self._type_of(evidence)
+        what = repr(path) if is_direct else f"what is taken from {path!r}"
+        return "copy" if written.endswith("[]") or written.startswith(("List", "Dict")) else "clone", what
+
+    def _as_constant(self, path: str) -> str:
+        tensors = self._slots[path].tensors
+        if any(tensor.layout != torch.strided for tensor in tensors):
+            return text("dense", path=path)
+        return text("detached" if any(tensor.requires_grad for tensor in tensors) else "constant_type", path=path)
+
+
+def _unassigned(path: str, cause: Cause) -> str:
+    found = [evidence for evidence in cause.evidence if evidence.op == "prim::SetAttr"]
+    package = next((name for name in map(_package, found) if name), "")
+    return text("traced" if package else "not_assigned", path=path, places=_places(found), package=package)
+
+
+def _places(found: list[Evidence]) -> str:
+    """Names the methods, and the lines as far as they are known."""
+    methods = dict.fromkeys(evidence.method for evidence in found if evidence.method)
+    lines = [*dict.fromkeys(_line(evidence.source) for evidence in found if evidence.source)]
+    more = f" and {len(lines) - _MOST} more lines" if len(lines) > _MOST else ""
+    return " and ".join(methods) + (f" ({', '.join(lines[:_MOST])}{more})" if lines else "")
+
+
+def _line(source: SourceRef) -> str:
+    return f"{PurePath(source.file).name}:{source.line}"
+
+
+def _package(evidence: Evidence) -> str:
+    match = _PACKAGE.search(evidence.source.file) if evidence.source else None
+    return match["name"] if match else ""

@@ -1,0 +1,228 @@
+"""Follows the value of each attribute through the passes: which constants of a graph hold it, and what reads them.
+
+An attribute's value becomes a constant when attributes are propagated. Later passes merge equal constants,
+compute with them, or fold them into others; each of these shows in the difference of two snapshots. Constants of equal
+value are one after the first of these passes, so an attribute is followed by the places that read it.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+
+from freeze_engine.backends.torchscript.attributes.merged_nodes import merged_nodes
+from freeze_engine.backends.torchscript.attributes.reads import NONE, Origins, Paths, Read, Reading
+from freeze_engine.backends.torchscript.graph.forks import unscoped
+from freeze_engine.trace import GraphSnapshot, Node, Rewrite
+
+__all__ = ["Origins", "advance", "by_path"]
+
+
+def by_path(constants: Mapping[str, Set[str]]) -> dict[str, tuple[str, ...]]:
+    """Turns a mapping of `Origins` round: returns, by an attribute's path, the names of its constants, sorted."""
+    found: dict[str, list[str]] = {}
+    for name in sorted(constants):
+        for path in constants[name]:
+            found.setdefault(path, []).append(name)
+    return {path: tuple(names) for path, names in found.items()}
+
+
+def advance(
+    origins: Origins,
+    before: GraphSnapshot,
+    after: GraphSnapshot,
+    made: Mapping[str, tuple[str, ...]],
+    rewrites: Sequence[Rewrite] = (),
+) -> Origins:
+    """Carries origins over one pass.
+
+    Args:
+        origins: of ``before``.
+        before: the snapshot before the pass.
+        after: the snapshot after it.
+        made: for constants that a fold made, the paths of the attributes whose values went into them.
+        rewrites: of the pass.
+
+    Returns:
+        The origins of ``after``.
+    """
+    if before is after:
+        return origins
+    return _Passing(origins, Reading(before), Reading(after), made, rewrites).run()
+
+
+class _Passing:
+    """One pass that changed the graph."""
+
+    def __init__(
+        self,
+        origins: Origins,
+        before: Reading,
+        after: Reading,
+        made: Mapping[str, tuple[str, ...]],
+        rewrites: Sequence[Rewrite],
+    ) -> None:
+        self._origins = origins
+        self._before = before
+        self._after = after
+        self._made = {name: frozenset(paths) for name, paths in made.items() if name not in before.makers}
+        self._fixed = before.fixed()
+        self._values: dict[str, Paths] = {}
+        self._twins = _Twins(before, after, rewrites)
+        self._merged: defaultdict[str, list[str]] = defaultdict(list)
+        for gone, kept in merged_nodes(before, after).items():
+            self._merged[kept].append(gone)
+        self._gone = self._gone_contents()
+
+    def run(self) -> Origins:
+        """Returns the origins after it."""
+        found: defaultdict[str, dict[Read, Paths]] = defaultdict(dict)
+        for read, name in self._after.reads.items():
+            paths = self._read(read, name)
+            for gone in self._merged.get(read[0], ()):
+                place = (gone, *read[1:])
+                paths = _union((paths, self._known(place, self._before.reads.get(place, ""))))
+            found[name][read] = paths
+        values = {name: self._value(name, found.get(name, {})) for name in self._after.constants}
+        return Origins(
+            {name: paths.held for name, paths in values.items() if paths.held},
+            {name: paths.derived - paths.held for name, paths in values.items() if paths.derived - paths.held},
+            {
+                read: paths
+                for name, places in found.items()
+                for read, paths in places.items()
+                if paths != values.get(name, NONE)
+            },
+        )
+
+    def _value(self, name: str, places: Mapping[Read, Paths]) -> Paths:
+        return _union(places.values()) if places else self._unread(name)
+
+    def _read(self, read: Read, name: str) -> Paths:
+        """Returns what one place of the graph after reads."""
+        if name in self._made:
+            return Paths(derived=self._made[name])
+        before = self._twins.same_place(read)
+        if before is None:
+            return self._new_read(read, name) if name in self._after.constants else NONE
+        old = self._before.reads[before]
+        maker = self._after.makers.get(name)
+        unmerged = maker is None or maker.id not in self._merged
+        if old == name and unmerged and (name in self._before.constants) == (name in self._after.constants):
+            return self._known(before, name)
+        return self._turned(before, old, name)
+
+    def _turned(self, read: Read, old: str, new: str) -> Paths:
+        """Returns what a place reads that read another value before."""
+        known = self._origins.reads.get(read)
+        if new not in self._after.constants:
+            # Where nodes are merged, each reader of one keeps the attributes that its own value was computed from.
+            return known or (self._before.made_of(old, self._origins) if old in self._fixed else NONE)
+        if old in self._before.constants:
+            paths = self._known(read, old)
+            return paths if self._same_content(old, new) else paths.computed()
+        return known.computed() if known else self._before.made_of(old, self._origins, new)
+
+    def _new_read(self, read: Read, name: str) -> Paths:
+        """Returns what a new node reads: what the nodes do that it was copied from or made of."""
+        for others in self._twins.of(read):
+            found = [each for each in others if self._same_constant(self._before.reads[each], name)]
+            if found:
+                return _union(self._known(each, self._before.reads[each]) for each in found)
+        return self._unread(name)
+
+    def _known(self, read: Read, name: str) -> Paths:
+        """Returns what one place of the graph before reads."""
+        known = self._origins.reads.get(read)
+        if known is not None:
+            return known
+        if name not in self._values:
+            self._values[name] = self._origins.value(name)
+        return self._values[name]
+
+    def _unread(self, name: str) -> Paths:
+        """Returns what a constant holds that nothing known reads."""
+        if name in self._before.constants:
+            return self._origins.value(name)
+        if name in self._made:
+            return Paths(derived=self._made[name])
+        return self._copied(name) or Paths(held=self._gone.get(self._content(name), frozenset()))
+
+    def _copied(self, name: str) -> Paths:
+        """An unrolled loop copies the forks in it, constants too; a copy has its original's name in another scope."""
+        own = unscoped(name)
+        originals = (each for each in self._origins.held if each != unscoped(each) == own != name)
+        found = next((each for each in originals if self._same_content(each, name)), None)
+        return NONE if found is None else Paths(held=self._origins.held[found])
+
+    def _gone_contents(self) -> dict[object, frozenset[str]]:
+        """What is bit by bit a constant that went holds its value, whoever put it there: a user's pass may have."""
+        found: dict[object, frozenset[str]] = {}
+        for name in self._origins.held.keys() - self._after.constants.keys():
+            node = self._before.constants.get(name)
+            if node is not None and node.constant is not None and node.constant.digest:
+                content = self._before.content(name)
+                found[content] = found.get(content, frozenset()) | self._origins.held[name]
+        return found
+
+    def _content(self, name: str) -> object:
+        node = self._after.constants[name]
+        return self._after.content(name) if node.constant is not None and node.constant.digest else None
+
+    def _same_constant(self, old: str, new: str) -> bool:
+        return old == new or (old in self._before.constants and self._same_content(old, new))
+
+    def _same_content(self, old: str, new: str) -> bool:
+        one, other = self._before.content(old), self._after.content(new)
+        if one is None or other is None:
+            return False
+        kept = self._before.constants[old].constant, self._after.constants[new].constant
+        if all(constant is not None and not constant.digest for constant in kept):
+            return one[:2] == other[:2]
+        return one == other
+
+
+class _Twins:
+    """Finds, for what a node reads, where the nodes read it that it was before, that it was made of or copied from."""
+
+    def __init__(self, before: Reading, after: Reading, rewrites: Sequence[Rewrite]) -> None:
+        self._before = before
+        self._after = after
+        self._consumed = {
+            node: rewrite.consumed for rewrite in rewrites for node in rewrite.produced if node not in before.nodes
+        }
+        self._alike: defaultdict[tuple[object, ...], list[str]] = defaultdict(list)
+        for node in before.nodes.values():
+            self._alike[_likeness(node)].append(node.id)
+
+    def same_place(self, read: Read) -> Read | None:
+        """Returns the place in the graph before, ``None`` where its node is new."""
+        old, new = self._before.nodes.get(read[0]), self._after.nodes.get(read[0])
+        if read not in self._before.reads or (old and new and len(old.inputs) != len(new.inputs)):
+            return None
+        return read
+
+    def of(self, read: Read) -> Iterator[Sequence[Read]]:
+        """Yields places in the graph before, the likeliest first."""
+        node = self._after.nodes.get(read[0])
+        if node is None:
+            return
+        merged = (self._before.nodes[each] for each in self._consumed.get(node.id, ()) if each in self._before.nodes)
+        yield [(each.id, -1, place) for each in merged for place in range(len(each.inputs))]
+        places = ((each, *read[1:]) for each in self._alike.get(_likeness(node), ()))
+        yield [place for place in places if place in self._before.reads]
+
+
+def _likeness(node: Node) -> tuple[object, ...]:
+    return (node.op, node.module, node.source, len(node.inputs))
+
+
+def _union(found: Iterable[Paths]) -> Paths:
+    first, *others = {id(paths): paths for paths in found}.values()
+    if not others:
+        return first
+    held, derived = set(first.held), set(first.derived)
+    for paths in others:
+        held |= paths.held
+        derived |= paths.derived
+    return Paths(frozenset(held), frozenset(derived))

@@ -1,0 +1,119 @@
+"""Records every freeze that the user's own code does.
+
+The functions of ``torch._C`` that freeze are replaced for the time of the capture, so that code which took a
+reference to ``torch.jit.freeze`` beforehand is recorded as well: it looks those up when it runs. The functions
+of ``torch.jit`` are replaced too, only to know which of them was called and to see what they raise before they
+freeze anything (a module in training mode, a module that was not scripted).
+
+A freeze is recorded by all captures, inner and outer, that its own thread is inside of.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import torch
+
+from freeze_engine.backends.common import torch_private
+from freeze_engine.backends.common.active_captures import ActiveCaptures
+from freeze_engine.backends.common.observer import SILENT, Watcher
+from freeze_engine.backends.common.patching import Patch
+from freeze_engine.backends.torchscript.capture.freeze_capture import FreezeCapture
+from freeze_engine.backends.torchscript.capture.hooks import (
+    freeze_module,
+    note_error,
+    optimize_for_inference,
+    optimize_frozen_graph,
+    unrecorded,
+)
+from freeze_engine.backends.torchscript.capture.user_calls import UserCall, outermost
+
+_active: ActiveCaptures[FreezeCapture] = ActiveCaptures("active_captures")
+
+
+@contextlib.contextmanager
+def capturing(watcher: Watcher = SILENT, without: tuple[str, ...] = ()) -> Iterator[FreezeCapture]:
+    """Records freezes until the block ends; torch is then as it was before.
+
+    Args:
+        watcher: told how they go.
+        without: names of the passes to leave out.
+
+    Yields:
+        The capture, filled as freezes happen.
+
+    Raises:
+        UnsupportedTorchError: this torch lacks a private name that recording needs.
+    """
+    torch_private.require()
+    capture = FreezeCapture(watcher, without)
+    with _active.entered(capture, _patches):
+        yield capture
+
+
+def _patches() -> tuple[Patch, ...]:
+    bindings, source = torch_private.binding_module(), torch_private.freeze_source_module()
+    inner = (
+        ("_freeze_module", freeze_module),
+        ("_jit_pass_optimize_frozen_graph", optimize_frozen_graph),
+        ("_jit_pass_optimize_for_inference", optimize_for_inference),
+    )
+    patches = [Patch(bindings, name, _recorded(torch_private.private(name), record)) for name, record in inner]
+    patches.append(
+        Patch(bindings, "_jit_clear_class_registry", _settling(torch_private.private("_jit_clear_class_registry")))
+    )
+    for name in ("freeze", "run_frozen_optimizations", "optimize_for_inference"):
+        wrapper = _named_call(getattr(source, name))
+        patches += [Patch(owner, name, wrapper) for owner in (source, torch.jit)]
+    return tuple(patches)
+
+
+def _recorded(original: Callable[..., Any], record: Callable[..., Any]) -> Callable[..., Any]:
+    @functools.wraps(original)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        captures = _active.here()
+        if captures:
+            return record(captures, original, *args, **kwargs)
+        return unrecorded(original, *args, **kwargs)
+
+    return call
+
+
+def _settling(original: Callable[..., Any]) -> Callable[..., Any]:
+    """torch's own tests make it forget all classes; the methods of a module must not be touched after that."""
+
+    @functools.wraps(original)
+    def call() -> Any:
+        for capture in _active.here():
+            capture.settle()
+        return original()
+
+    return call
+
+
+def _named_call(original: Callable[..., Any]) -> Callable[..., Any]:
+    """Wraps a function of ``torch.jit``: notes the outermost call and what it raises."""
+
+    @functools.wraps(original)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        captures = _active.here()
+        if not captures or outermost.get() is not None:
+            return original(*args, **kwargs)
+        current = UserCall(f"torch.jit.{original.__name__}", args, kwargs)
+        token = outermost.set(current)
+        started = time.perf_counter_ns()
+        try:
+            return original(*args, **kwargs)
+        except BaseException as error:
+            note_error(captures, current, error)
+            raise
+        finally:
+            if current.freeze is not None:
+                current.freeze.duration_ns += time.perf_counter_ns() - started
+            outermost.reset(token)
+
+    return call

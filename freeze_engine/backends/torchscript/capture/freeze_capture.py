@@ -1,0 +1,42 @@
+"""The freezes that one capture has seen."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from freeze_engine.backends.common.observer import SILENT, Watcher
+from freeze_engine.backends.torchscript.capture.raw import RawFreeze
+
+
+class FreezeCapture:
+    """The freezes seen by one ``with`` block, in the order they began.
+
+    Args:
+        watcher: told how they go.
+        without: names of the passes to leave out.
+    """
+
+    def __init__(self, watcher: Watcher = SILENT, without: tuple[str, ...] = ()) -> None:
+        self.freezes: list[RawFreeze] = []
+        self._watcher = watcher
+        self._without = without
+        #: Reads all that only live modules tell; called before torch forgets its classes.
+        self.settle: Callable[[], object] = lambda: None
+
+    def begin(self, freeze: RawFreeze) -> None:
+        """Adds a freeze that has just begun."""
+        self.freezes.append(freeze)
+        if self._watcher is not SILENT:
+            freeze.watcher = self._watcher
+        if self._without:
+            freeze.without = self._without
+            freeze.options["without"] = list(self._without)
+
+    def find(self, graph: Any) -> RawFreeze | None:
+        """Returns the latest freeze that has this live graph, or ``None``.
+
+        A freeze that failed left the module as it was: what happens to that later is none of its own.
+        """
+        alive = (freeze for freeze in reversed(self.freezes) if freeze.failure is None)
+        return next((freeze for freeze in alive if freeze.method_of(graph)), None)

@@ -1,0 +1,113 @@
+"""Turns what the user has into a ScriptModule, the way the user would, and keeps what torch says on the way."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import torch
+
+from freeze_engine.backends.common.torch_private import forget_dead_builtins, scripting_enabled
+from freeze_engine.backends.torchscript.capture.tracer_warnings import listening, show_again, tracer_notices
+from freeze_engine.errors import FreezerError
+from freeze_engine.requests.inputs import Inputs
+from freeze_engine.trace import Notice
+
+Via = Literal["script", "trace"]
+
+_NOT_STRICT = (
+    "The model returns a dict or a list, which torch.jit.trace takes with strict=False only: the traced module returns "
+    "the same keys, and as many items, for any inputs."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Scripted:
+    """A module ready to be frozen.
+
+    Attributes:
+        module: the ScriptModule.
+        notices: what the tracer warned of.
+    """
+
+    module: torch.jit.ScriptModule
+    notices: tuple[Notice, ...] = ()
+
+
+def scripted(
+    model: torch.nn.Module, inputs: Inputs | None, via: Via, check_inputs: Sequence[tuple[object, ...]] = ()
+) -> Scripted:
+    """Scripts or traces a module; a ScriptModule is taken as it is.
+
+    Args:
+        model: the module.
+        inputs: what to trace with.
+        via: how the module gets into TorchScript.
+        check_inputs: further inputs to trace with; where they give another graph, the difference is a notice.
+
+    Returns:
+        The ScriptModule.
+
+    Raises:
+        FreezerError: TorchScript is switched off, or tracing lacks inputs.
+        Exception: whatever ``torch.jit.script`` or ``torch.jit.trace`` raises, unchanged.
+    """
+    if not scripting_enabled():
+        raise FreezerError(
+            "TorchScript is switched off by PYTORCH_JIT=0 in the environment, so nothing can be frozen: unset it"
+        )
+    if isinstance(model, torch.jit.ScriptModule):
+        return Scripted(model)
+    forget_dead_builtins(model)
+    if via == "script":
+        return Scripted(torch.jit.script(model))
+    if inputs is None:
+        raise FreezerError("via='trace' needs inputs to trace the module with: pass inputs=(...)")
+    return _traced(model, inputs, check_inputs)
+
+
+def _traced(model: torch.nn.Module, inputs: Inputs, check_inputs: Sequence[tuple[object, ...]]) -> Scripted:
+    if inputs.args and inputs.kwargs:
+        raise FreezerError("torch.jit.trace takes positional or keyword inputs, not both: give all of one kind")
+    strict = True
+    with listening() as told:
+        try:
+            module, difference = _checked(model, inputs, check_inputs, strict)
+        except RuntimeError as error:
+            if "strict=False" not in str(error):
+                raise
+            strict = False
+            told.clear()
+            module, difference = _checked(model, inputs, check_inputs, strict)
+    notices = list(tracer_notices(told))
+    show_again(told)
+    if difference is not None:
+        notices.append(Notice("check_inputs_differ", difference))
+    if not strict:
+        notices.append(Notice("traced_not_strict", _NOT_STRICT))
+    return Scripted(module, tuple(notices))
+
+
+def _checked(
+    model: torch.nn.Module, inputs: Inputs, check_inputs: Sequence[tuple[object, ...]], strict: bool
+) -> tuple[torch.jit.ScriptModule, str | None]:
+    """Traces a module, and returns in what the check inputs gave another graph."""
+    try:
+        return _trace(model, inputs, list(check_inputs), strict), None
+    except torch.jit.TracingCheckError as error:  # type: ignore[attr-defined]
+        return _trace(model, inputs, [], strict), str(error)
+
+
+def _trace(
+    model: torch.nn.Module, inputs: Inputs, checks: list[tuple[object, ...]], strict: bool
+) -> torch.jit.ScriptModule:
+    given: dict[str, object] = {"example_kwarg_inputs": dict(inputs.kwargs)} if inputs.kwargs else {}
+    if not inputs.kwargs:
+        given["example_inputs"] = inputs.args
+    # Checking runs the model again; it is done where there is something to check with.
+    module = torch.jit.trace(  # type: ignore[no-untyped-call]
+        model, check_trace=bool(checks), check_inputs=checks or None, strict=strict, **given
+    )
+    assert isinstance(module, torch.jit.ScriptModule)
+    return module

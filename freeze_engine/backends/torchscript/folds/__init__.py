@@ -1,0 +1,1 @@
+"""Which nodes each pass merged, which folds nearly happened, and which conditions failed."""

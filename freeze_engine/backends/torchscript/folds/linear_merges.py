@@ -1,0 +1,112 @@
+"""Finds arithmetic with a constant after a linear: torch folds none, but a user can merge it into the linear's weight.
+
+Advice is given only where following it keeps the outputs: nothing else reads the linear's output, and the constant has
+one value, or one for each output, in the weight's type. ``x @ w + v`` with constants is a linear that is written in two
+operations.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from freeze_engine.backends.common.fold_obstacle import Obstacle
+from freeze_engine.backends.common.use_def import ADDS, LINEAR, MULS, UseDef
+from freeze_engine.backends.torchscript.folds.obstacles import Candidate, Found, beside, fork, found
+from freeze_engine.trace import Node
+
+_MATMULS = frozenset({"aten::matmul", "aten::mm"})
+_WHERE = {"add": "bias", "sub": "bias", "mul": "weight and bias", "div": "weight and bias"}
+_RSUB = "aten::rsub"
+
+
+def linear_merges(graph: UseDef, name: str) -> Iterator[Found]:
+    """Yields the adds (``"add"``) or muls (``"mul"``) with a constant that a linear could take in.
+
+    Args:
+        graph: the graph before the pass.
+        name: which of them.
+    """
+    ops = ADDS | {_RSUB} if name == "add" else MULS | {"aten::neg"}
+    with_in_place = ops | {f"{op}_" for op in ops}
+    for candidate in beside(graph, with_in_place, _MATMULS | {LINEAR}, (0, 1) if name == "add" else (0,)):
+        if _merges(graph, candidate):
+            yield found(f"linear_{name}", candidate, _obstacles(graph, candidate))
+    if name == "mul":
+        reversed_ = (each for each in beside(graph, frozenset({"aten::mul", "aten::mul_"}), _MATMULS | {LINEAR}, (1,)))
+        for candidate in reversed_:
+            if _merges(graph, candidate):
+                yield found("linear_mul", candidate, _obstacles(graph, candidate))
+
+
+def _merges(graph: UseDef, candidate: Candidate) -> bool:
+    node, linear = candidate.node, candidate.neighbour
+    weight, width = _weight(graph, linear)
+    if not weight or (len(node.inputs) > 2 and node.op.startswith("aten::div")):
+        return False
+    if graph.readers_apart(node.inputs[candidate.place], node):
+        return False
+    if node.inputs.count(node.inputs[candidate.place]) > 1:
+        return False
+    others = [name for place, name in enumerate(node.inputs[:2]) if place != candidate.place]
+    return all(_fits(graph, name, weight, width) for name in others)
+
+
+def _weight(graph: UseDef, linear: Node) -> tuple[str, int]:
+    """Returns the weight's type and the number of outputs; no type where the weight is no constant matrix."""
+    weight = graph.constant(linear.inputs[1])
+    if weight is None or len(weight.shape) != 2 or "float" not in weight.dtype:
+        return "", 0
+    if linear.op == LINEAR and not (graph.is_none(linear.inputs[2]) or graph.constant(linear.inputs[2])):
+        return "", 0
+    return weight.dtype, weight.shape[0 if linear.op == LINEAR else 1]
+
+
+def _fits(graph: UseDef, name: str, dtype: str, width: int) -> bool:
+    """Whether a constant has one value, or one for each output, and changes neither type nor rank."""
+    definer = graph.definers.get(name)
+    if definer is None or not graph.is_constant(name):
+        return False
+    other = definer.constant
+    if other is None:
+        return definer.outputs[0].type in ("int", "float")
+    if other.dtype != dtype and len(other.shape) > 0:
+        return False
+    *ones, last = other.shape or (1,)
+    return len(other.shape) <= 2 and all(size == 1 for size in ones) and last in (1, width)
+
+
+def _obstacles(graph: UseDef, candidate: Candidate) -> Iterator[Obstacle]:
+    node, linear = candidate.node, candidate.neighbour
+    yield from fork(graph, node)
+    op = node.op.removesuffix("_")
+    if linear.op in _MATMULS:
+        yield from _product(node, linear, op)
+        return
+    shared = graph.readers_apart(linear.inputs[1], linear)
+    where = "weight and bias" if op in (_RSUB, "aten::neg") or (candidate.place == 1 and op == "aten::sub") else None
+    where = where or _WHERE[op.removeprefix("aten::")]
+    yield Obstacle(
+        "no_such_fold",
+        f"torch folds batch norms into a linear, but no {op}.",
+        f"Give this call a weight and bias of its own, with the constant merged: {' and '.join(_labels(shared))} "
+        f"also read %{linear.inputs[1]}."
+        if shared
+        else f"Merge {'the sign' if op == 'aten::neg' else 'the constant'} into the linear's {where} before freezing.",
+    )
+
+
+def _product(node: Node, product: Node, op: str) -> Iterator[Obstacle]:
+    into = "torch.nn.functional.linear(x, w.t(), v)"
+    yield Obstacle(
+        "no_such_fold",
+        f"torch folds nothing into {product.op} (%{product.id}); with a constant matrix it is a linear without bias.",
+        f"Write x @ w + v as {into}: one operation."
+        if op == "aten::add"
+        else "Merge the constant into the matrix before freezing."
+        if op in ("aten::mul", "aten::div", "aten::neg")
+        else f"Write it as {into}, with the signs merged into w and v: one operation.",
+    )
+
+
+def _labels(readers: tuple[object, ...]) -> list[str]:
+    return list(dict.fromkeys(str(getattr(reader, "label", "")) for reader in readers))

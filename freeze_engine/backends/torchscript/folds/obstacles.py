@@ -1,0 +1,145 @@
+"""Conditions that all folds have in common: constant operands, a single reader, no forked subgraph."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from freeze_engine.backends.common.fold_obstacle import Obstacle
+from freeze_engine.backends.common.use_def import BATCH_NORM, BATCH_NORM_ARGUMENTS, CONVS, LINEAR, SHAPE_READERS, UseDef
+from freeze_engine.backends.torchscript.graph.attribute_reads import attribute_name
+from freeze_engine.trace import Node
+
+_POINTWISE_ARGUMENTS = ("self", "other", "alpha")
+_LINEAR_ARGUMENTS = ("input", "weight", "bias")
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A node that reads its neighbour's output at ``place`` among its inputs."""
+
+    node: Node
+    neighbour: Node
+    place: int
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A candidate, the fold it would have been, and what stood in its way, in torch's order.
+
+    Attributes:
+        kind: as `NearMiss.kind`.
+        node: the node left standing.
+        neighbour: id of the conv or linear.
+        obstacles: none where torch's conditions do not explain it.
+    """
+
+    kind: str
+    node: Node
+    neighbour: str
+    obstacles: tuple[Obstacle, ...]
+
+
+def found(kind: str, candidate: Candidate, obstacles: Iterator[Obstacle]) -> Found:
+    """Returns a candidate with what stands in its way."""
+    return Found(kind, candidate.node, candidate.neighbour.id, tuple(obstacles))
+
+
+def beside(
+    graph: UseDef, ops: frozenset[str], neighbours: frozenset[str], places: tuple[int, ...]
+) -> Iterator[Candidate]:
+    """Yields the nodes of some operators that read the output of some others, with the first place where they do."""
+    for node in graph.nodes.values():
+        if node.op not in ops:
+            continue
+        for place in places:
+            neighbour = graph.definers.get(node.inputs[place])
+            if neighbour and neighbour.op in neighbours:
+                yield Candidate(node, neighbour, place)
+                break
+
+
+def fork(graph: UseDef, node: Node) -> Iterator[Obstacle]:
+    """Yields that the node stands in a forked subgraph, if it does."""
+    if node.id in graph.forked:
+        yield Obstacle(
+            "in_fork",
+            "It stands in a forked subgraph, which torch's passes after freezing do not enter.",
+            "Call the function directly instead of through torch.jit.fork.",
+        )
+
+
+def not_constant(graph: UseDef, node: Node, skipped: int) -> Iterator[Obstacle]:
+    """Yields at most one obstacle: the arguments, but for one, that are no constants."""
+    names = _arguments(node)
+    found = [place for place, name in enumerate(node.inputs) if place != skipped and not graph.is_constant(name)]
+    if not found:
+        return
+    sources = [f"{names[place]} is {provenance(graph, node.inputs[place])}" for place in found]
+    yield Obstacle(
+        "operand_not_constant",
+        f"Of {node.op} (%{node.id}), {' and '.join(sources)}.",
+        _how_to_fix(graph, node.inputs[found[0]]),
+    )
+
+
+def varies(graph: UseDef, node: Node, skipped: int) -> bool:
+    """Whether an argument, but for one, depends on the values of the model's inputs: then no change lets it fold."""
+    return any(place != skipped and graph.varies(name) for place, name in enumerate(node.inputs))
+
+
+def provenance(graph: UseDef, value: str) -> str:
+    """Returns words for where a value that is no constant comes from."""
+    definer = graph.definers.get(value)
+    if definer is None:
+        return f"%{value}, an input"
+    if definer.op == "prim::GetAttr":
+        return f"the attribute {_attribute_path(graph, value)}, still read at run time"
+    return f"computed at run time by {definer.op} (%{definer.id})"
+
+
+def several_uses(graph: UseDef, candidate: Candidate, ignored: str | None = None) -> Iterator[Obstacle]:
+    """Yields the other readers of the neighbour's output, readers of the operator ``ignored`` left out."""
+    output = candidate.node.inputs[candidate.place]
+    readers = list(graph.readers[output])
+    readers.remove(next(reader for reader in readers if reader.node == candidate.node.id))
+    others = [reader for reader in readers if reader.op != ignored]
+    if not others:
+        return
+    labels = " and ".join(dict.fromkeys(reader.label for reader in others))
+    yield Obstacle(
+        "several_uses",
+        f"The output of {candidate.neighbour.op} (%{output}) is also read by {labels}.",
+        "Only its shape is read there, by a module checking its input; tracing instead of scripting leaves it out."
+        if all(reader.op in SHAPE_READERS for reader in others)
+        else f"Let {candidate.node.op} be its only reader: the fold changes what the other would see.",
+    )
+
+
+def _how_to_fix(graph: UseDef, value: str) -> str:
+    made_of = tuple(graph.made_of(value))
+    kept = [each.outputs[0].name for each in made_of if each.op == "prim::GetAttr" and each.outputs]
+    paths = [path for path in (_attribute_path(graph, name) for name in kept) if path]
+    if paths:
+        path = max(paths, key=lambda each: each.count("."))
+        return f"See why the attribute {path} was preserved; inlined, it would not be in the way."
+    if any(each.op in SHAPE_READERS for each in made_of):
+        return "It depends on the shape of an input: where that is always the same, write the number in its place."
+    return "If it does not depend on the model's inputs, compute it beforehand and keep it as a parameter or buffer."
+
+
+def _attribute_path(graph: UseDef, value: str) -> str:
+    definer = graph.definers.get(value)
+    if definer is None or definer.op != "prim::GetAttr":
+        return ""
+    owner = _attribute_path(graph, definer.inputs[0])
+    name = attribute_name(definer)
+    return f"{owner}.{name}" if owner else name
+
+
+def _arguments(node: Node) -> tuple[str, ...]:
+    if node.op == BATCH_NORM:
+        return BATCH_NORM_ARGUMENTS
+    if node.op == LINEAR:
+        return _LINEAR_ARGUMENTS
+    return CONVS.get(node.op, _POINTWISE_ARGUMENTS)

@@ -1,0 +1,270 @@
+"""Finds folds that torch does not look for, because of another operator or an operator in between.
+
+torch folds only what directly follows a conv or linear, and only batch_norm, add, sub, mul and div. To a reader of the
+model ``-conv(x)`` and ``bn(conv(x).contiguous())`` look the same as what folds. Each of these is a near miss: its
+advice says how to write the same computation so that it folds; where only another architecture would fold, its detail
+says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from freeze_engine.backends.common.fold_obstacle import Obstacle
+from freeze_engine.backends.common.use_def import ADDS, BATCH_NORM, CONV_LIKE, LINEAR, MULS, UseDef, is_convolution
+from freeze_engine.backends.torchscript.folds.conditions import (
+    batch_norm_obstacles,
+    linear_batch_norm_obstacles,
+    operand_obstacles,
+    pointwise_obstacles,
+)
+from freeze_engine.backends.torchscript.folds.obstacles import (
+    Candidate,
+    Found,
+    beside,
+    fork,
+    found,
+    not_constant,
+    several_uses,
+    varies,
+)
+from freeze_engine.trace import Constant, Node
+
+#: Reasons that only another architecture takes away: one line of each is enough.
+ONE_LINE: Final = frozenset({"own_statistics", "activation_between", "before_padded_conv"})
+
+_UNCHANGING = frozenset({"aten::contiguous", "aten::to", "aten::clone", "aten::detach", "aten::alias"})
+_ACTIVATIONS = frozenset(
+    f"aten::{op}{suffix}"
+    for op in (
+        *("relu", "relu6", "leaky_relu", "elu", "selu", "celu", "gelu", "silu", "mish", "prelu", "sigmoid", "tanh"),
+        *("hardtanh", "hardswish", "hardsigmoid", "softplus", "softsign", "clamp", "max_pool1d", "max_pool2d"),
+        *("max_pool3d", "avg_pool1d", "avg_pool2d", "avg_pool3d"),
+        *("adaptive_avg_pool1d", "adaptive_avg_pool2d", "adaptive_avg_pool3d"),
+    )
+    for suffix in ("", "_")
+)
+_AVERAGES: Final = frozenset(f"aten::{kind}_pool{n}d" for kind in ("avg", "adaptive_avg") for n in (1, 2, 3))
+_MAXIMA: Final = frozenset(f"aten::max_pool{n}d" for n in (1, 2, 3))
+_GROUP_NORM: Final = "aten::group_norm"
+_INSTANCE_NORM: Final = "aten::instance_norm"
+_RSUB: Final = "aten::rsub"
+_NEG: Final = frozenset({"aten::neg", "aten::neg_"})
+
+
+def unseen_conv_batch_norms(graph: UseDef) -> Iterator[Found]:
+    """Yields the normalisations that stand near a conv and that torch does not look at."""
+    norms = frozenset({BATCH_NORM})
+    for candidate in _apart(graph, norms, CONV_LIKE):
+        yield found("conv_bn", candidate, _between(graph, candidate, batch_norm_obstacles(graph, candidate)))
+    named = set()
+    for candidate in _after_activation(graph, CONV_LIKE):
+        named.add(candidate.node.id)
+        yield found("conv_bn", candidate, _after(graph, candidate, batch_norm_obstacles(graph, candidate)))
+    for candidate in beside(graph, frozenset({_GROUP_NORM, _INSTANCE_NORM}), CONV_LIKE, (0,)):
+        yield found("conv_bn", candidate, _own_statistics(graph, candidate))
+    yield from (each for each in _before_convs(graph) if each.node.id not in named)
+
+
+def unseen_linear_batch_norms(graph: UseDef) -> Iterator[Found]:
+    """Yields the batch norms that stand near a linear and that torch does not look at."""
+    linears = frozenset({LINEAR})
+    for candidate in _apart(graph, frozenset({BATCH_NORM}), linears):
+        yield found("linear_bn", candidate, _between(graph, candidate, linear_batch_norm_obstacles(graph, candidate)))
+    for candidate in _after_activation(graph, linears):
+        yield found("linear_bn", candidate, _after(graph, candidate, linear_batch_norm_obstacles(graph, candidate)))
+
+
+def unseen_adds(graph: UseDef) -> Iterator[Found]:
+    """Yields ``c - conv(x)``, and adds and subs with something between them and the conv."""
+    for candidate in beside(graph, frozenset({_RSUB}), CONV_LIKE, (0,)):
+        if not varies(graph, candidate.node, 0) and not varies(graph, candidate.neighbour, 0):
+            yield found("conv_add", candidate, _unknown_operator(graph, candidate, "c - y as y * -1.0 + c"))
+    yield from _arithmetic_apart(graph, "conv_add", ADDS)
+
+
+def unseen_muls(graph: UseDef) -> Iterator[Found]:
+    """Yields ``-conv(x)``, and muls and divs with something between them and the conv."""
+    for candidate in beside(graph, _NEG, CONV_LIKE, (0,)):
+        if not varies(graph, candidate.neighbour, 0):
+            yield found("conv_mul", candidate, _unknown_operator(graph, candidate, "-y as y * -1.0"))
+    yield from _arithmetic_apart(graph, "conv_mul", MULS)
+
+
+def _arithmetic_apart(graph: UseDef, kind: str, ops: frozenset[str]) -> Iterator[Found]:
+    for candidate in _apart(graph, ops, CONV_LIKE):
+        yield found(kind, candidate, _between(graph, candidate, pointwise_obstacles(graph, candidate)))
+
+
+def _apart(graph: UseDef, ops: frozenset[str], neighbours: frozenset[str]) -> Iterator[Candidate]:
+    """Yields nodes whose first operand is a conv's or linear's output, but for operators that keep its values."""
+    for node in graph.nodes.values():
+        if node.op not in ops:
+            continue
+        neighbour = graph.definers.get(node.inputs[0])
+        if neighbour is None or neighbour.op not in _UNCHANGING:
+            continue
+        while neighbour is not None and neighbour.op in _UNCHANGING:
+            neighbour = graph.definers.get(neighbour.inputs[0])
+        if neighbour is None or neighbour.op not in neighbours:
+            continue
+        if not varies(graph, node, 0) and not varies(graph, neighbour, 0):
+            yield Candidate(node, neighbour, 0)
+
+
+def _between(graph: UseDef, candidate: Candidate, others: Iterator[Obstacle]) -> Iterator[Obstacle]:
+    between = list(_chain(graph, candidate))
+    what = " and ".join(f"{node.op} (%{node.id})" for node in between)
+    yield Obstacle(
+        "in_between",
+        f"{what} {'stands' if len(between) == 1 else 'stand'} between {candidate.neighbour.op} and "
+        f"{candidate.node.op}; torch folds what directly follows only.",
+        _leave_out(graph, candidate, between),
+    )
+    yield from others
+    for node in between:
+        yield from several_uses(graph, Candidate(node, candidate.neighbour, 0))
+
+
+def _chain(graph: UseDef, candidate: Candidate) -> Iterator[Node]:
+    node = graph.definers[candidate.node.inputs[0]]
+    while node.id != candidate.neighbour.id:
+        yield node
+        node = graph.definers[node.inputs[0]]
+
+
+def _leave_out(graph: UseDef, candidate: Candidate, between: list[Node]) -> str:
+    ours = graph.constant(candidate.neighbour.inputs[1])
+    theirs = graph.constant(candidate.node.inputs[3 if candidate.node.op == BATCH_NORM else 1])
+    does = candidate.node.op
+    if ours is not None and theirs is not None and ours.dtype != theirs.dtype and _converts(between):
+        return f"Keep the values of {does} in {ours.dtype}, and convert after it."
+    return f"Leave it out, or move it behind {does}: it changes no value."
+
+
+def _converts(between: list[Node]) -> bool:
+    return any(node.op == "aten::to" for node in between)
+
+
+def _after_activation(graph: UseDef, neighbours: frozenset[str]) -> Iterator[Candidate]:
+    for candidate in beside(graph, frozenset({BATCH_NORM}), _ACTIVATIONS, (0,)):
+        before = graph.definers.get(candidate.neighbour.inputs[0])
+        if before is not None and before.op in neighbours:
+            yield Candidate(candidate.node, before, 0)
+
+
+def _after(graph: UseDef, candidate: Candidate, others: Iterator[Obstacle]) -> Iterator[Obstacle]:
+    between = graph.definers[candidate.node.inputs[0]]
+    if not _may_come_after(graph, between, candidate.node):
+        yield from _activation(between, candidate)
+        return
+    yield Obstacle(
+        "in_between",
+        f"{between.op} (%{between.id}) stands between {candidate.neighbour.op} and {candidate.node.op}; torch folds "
+        "what directly follows only.",
+        f"Put {between.op} after the batch norm: the outputs are the same, since "
+        + ("every weight of the batch norm is positive." if between.op in _MAXIMA else "it takes averages."),
+    )
+    # A check of the pooling's shape goes with the batch norm; any other reader would see other values.
+    is_read = bool(graph.readers_apart(candidate.node.inputs[0], candidate.node))
+    yield from (each for each in others if is_read or each.reason != "several_uses")
+    yield from several_uses(graph, Candidate(between, candidate.neighbour, 0))
+
+
+def _may_come_after(graph: UseDef, pool: Node, norm: Node) -> bool:
+    """Whether a pooling and the batch norm after it can change places without changing the outputs."""
+    if norm.op != BATCH_NORM or graph.flag(norm.inputs[5]) is not False:
+        return False
+    if pool.op in _MAXIMA:
+        return graph.is_none(norm.inputs[1]) or _is_positive(graph.constant(norm.inputs[1]))
+    if pool.op not in _AVERAGES or "adaptive" in pool.op:
+        return pool.op in _AVERAGES
+    divisors = pool.inputs[6:]
+    return _is_zero(graph, pool.inputs[3]) and all(graph.is_none(name) for name in divisors)
+
+
+def _is_positive(weight: Constant | None) -> bool:
+    return weight is not None and weight.minimum is not None and weight.minimum > 0 and not weight.nonfinite
+
+
+def _activation(between: Node, candidate: Candidate) -> Iterator[Obstacle]:
+    yield Obstacle(
+        "activation_between",
+        f"{between.op} (%{between.id}) stands between {candidate.neighbour.op} and the batch norm, and does not only "
+        "scale: a model with the batch norm before it, trained so, would fold, no other.",
+    )
+
+
+def _own_statistics(graph: UseDef, candidate: Candidate) -> Iterator[Obstacle]:
+    node = candidate.node
+    if node.op == _INSTANCE_NORM and graph.flag(node.inputs[5]) is False and not graph.is_none(node.inputs[3]):
+        yield Obstacle(
+            "unsupported_op",
+            "This instance norm takes its running statistics, as a batch norm does; torch folds batch norms only.",
+            "Replace it with a batch norm in eval mode that holds its weight, bias and running statistics.",
+        )
+        yield from several_uses(graph, candidate)
+        return
+    yield Obstacle(
+        "own_statistics",
+        f"{node.op} normalises every input by the input's own statistics, so no constant can stand for it: a model "
+        "with batch norms, trained so, would fold, no other.",
+    )
+
+
+def _before_convs(graph: UseDef) -> Iterator[Found]:
+    """Yields the batch norms that only a conv reads, and that nothing before them can take in."""
+    for node in graph.nodes.values():
+        if node.op != BATCH_NORM or varies(graph, node, 0) or graph.flag(node.inputs[5]) is not False:
+            continue
+        before = graph.definers.get(node.inputs[0])
+        while before is not None and before.op in _UNCHANGING:
+            before = graph.definers.get(before.inputs[0])
+        if before is not None and before.op in CONV_LIKE:
+            continue
+        readers = graph.readers_apart(node.outputs[0].name, node)
+        conv = graph.nodes.get(readers[0].node) if len(readers) == 1 else None
+        if conv is None or not is_convolution(conv, graph) or conv.inputs[0] != node.outputs[0].name:
+            continue
+        if graph.constant(node.inputs[3]) and graph.constant(conv.inputs[1]):
+            yield Found("conv_bn", node, conv.id, (_before_conv(graph, conv),))
+
+
+def _before_conv(graph: UseDef, conv: Node) -> Obstacle:
+    stands = f"The batch norm stands before {conv.op} (%{conv.id}); torch folds one that follows a conv only."
+    if _is_unpadded(graph, conv):
+        return Obstacle(
+            "before_conv",
+            stands,
+            "The conv has no padding, so merge it by hand: multiply the conv's weight by the batch norm's scale of "
+            "each input channel, and add the weight times the shifts, summed, to its bias.",
+        )
+    padded = "The conv pads what the batch norm has shifted with zeros, so its bias cannot take the shift in."
+    return Obstacle("before_padded_conv", f"{stands} {padded}")
+
+
+def _is_unpadded(graph: UseDef, conv: Node) -> bool:
+    return _is_zero(graph, conv.inputs[4])
+
+
+def _is_zero(graph: UseDef, padding: str) -> bool:
+    definer = graph.definers.get(padding)
+    text = (definer.attribute("value") or "") if definer is not None and definer.op == "prim::Constant" else ""
+    return bool(text) and set(text) <= set("[0, ]")
+
+
+def _unknown_operator(graph: UseDef, candidate: Candidate, written: str) -> Iterator[Obstacle]:
+    node, conv = candidate.node, candidate.neighbour
+    yield from fork(graph, node)
+    yield Obstacle(
+        "unsupported_op", f"torch folds add, sub, mul and div into a conv, not {node.op}.", f"Write {written}."
+    )
+    if not is_convolution(conv, graph):
+        yield Obstacle("unsupported_conv", f"torch folds into conv1d, conv2d and conv3d, not into {conv.op}.")
+        return
+    yield from not_constant(graph, conv, 0)
+    yield from several_uses(graph, candidate)
+    weight = graph.constant(conv.inputs[1])
+    if weight is not None:
+        yield from operand_obstacles(weight, graph.constant(node.inputs[1]) if len(node.inputs) > 1 else None)

@@ -1,0 +1,185 @@
+"""Makes a live graph again of a snapshot that is only known from torch's log.
+
+Inside ``_freeze_module`` torch shows its graphs as text only. torch's own parser (``parse_ir``, in
+``torch/csrc/jit/ir/irparser.cpp``) reads that text but for three things, which are put back by hand: the classes
+of modules, the contents of constants, and the names of values. It does not read forks. Checked on torch 2.13.0.
+"""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import re
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import replace
+from typing import Any
+
+import torch
+
+from freeze_engine.backends.common.torch_private import class_type, private
+from freeze_engine.backends.torchscript.graph.attribute_reads import slot_accesses
+from freeze_engine.backends.torchscript.graph.live import live_nodes
+from freeze_engine.trace import Block, GraphSnapshot, Node, Value
+
+_MODULE_TYPE = re.compile(r"__torch__\.(?!torch\.classes\.)[\w.]+")
+_IDENTIFIER = re.compile(r"[\w.]+", re.ASCII)
+#: Types whose constants the parser reads from torch's text.
+_PLAIN_TYPES = ("int", "float", "bool", "str", "NoneType", "Device", "complex")
+_MISSING = object()
+
+
+def rebuild(
+    snapshot: GraphSnapshot, self_path: str, submodule: Callable[[str], Any], constant: Callable[[str], Any]
+) -> Any:
+    """Makes a live graph of a snapshot.
+
+    Args:
+        snapshot: a graph of one of the module's methods.
+        self_path: dotted path of the submodule whose method it is, empty for the top module.
+        submodule: returns the C++ module at a path, ``None`` if there is none; the one at ``self_path`` is what the
+            graph takes as its first input.
+        constant: returns the value of the constant of a name, or raises `KeyError`.
+
+    Returns:
+        The graph, which runs and can be analysed; ``None`` where something in it cannot be put back.
+    """
+    snapshot = without_leftovers(snapshot)
+    if any(block.scope for node in snapshot.walk() for block in node.blocks):
+        return None
+    try:
+        graph = private("parse_ir")("\n".join(_lines(snapshot)), True)
+    except RuntimeError:
+        return None
+    modules = _module_types(snapshot, self_path, submodule)
+    if not _put_back(snapshot, graph, modules, constant):
+        return None
+    return graph
+
+
+def without_leftovers(snapshot: GraphSnapshot) -> GraphSnapshot:
+    """Leaves out what torch's parser cannot read, and nothing uses.
+
+    These are the reads that attribute propagation has cut off, which have no input any more, and the constant that
+    stands for a function, once its call has been inlined.
+    """
+    used = {name for node in snapshot.walk() for name in node.inputs}
+    return replace(snapshot, nodes=_alive(snapshot.nodes, used))
+
+
+def _alive(nodes: tuple[Node, ...], used: Collection[str]) -> tuple[Node, ...]:
+    kept = (node for node in nodes if not _is_leftover(node, used))
+    return tuple(
+        replace(node, blocks=tuple(replace(block, nodes=_alive(block.nodes, used)) for block in node.blocks))
+        if node.blocks
+        else node
+        for node in kept
+    )
+
+
+def _is_leftover(node: Node, used: Collection[str]) -> bool:
+    if node.op == "prim::GetAttr":
+        return not node.inputs
+    return node.op == "prim::Constant" and node.outputs[0].type == "Function" and node.outputs[0].name not in used
+
+
+def _lines(snapshot: GraphSnapshot) -> Iterator[str]:
+    yield f"graph({_values(snapshot.inputs)}):"
+    for node in snapshot.nodes:
+        yield from _node_lines(node, "  ")
+    yield f"  return ({_names(snapshot.outputs)})"
+
+
+def _node_lines(node: Node, indent: str) -> Iterator[str]:
+    outputs = f"{_values(node.outputs)} = " if node.outputs else ""
+    attributes = node.attributes if node.op != "prim::Constant" or _is_plain(node) else ()
+    texts = ", ".join(f"{name}={text}" for name, text in attributes)
+    yield f"{indent}{outputs}{node.op}{f'[{texts}]' if texts else ''}({_names(node.inputs)})"
+    for number, block in enumerate(node.blocks):
+        yield f"{indent}  block{number}({_values(block.inputs)}):"
+        for inner in block.nodes:
+            yield from _node_lines(inner, f"{indent}    ")
+        yield f"{indent}    -> ({_names(block.outputs)})"
+
+
+def _is_plain(node: Node) -> bool:
+    return node.outputs[0].type in _PLAIN_TYPES
+
+
+def _values(values: tuple[Value, ...]) -> str:
+    return ", ".join(f"%{_readable(value.name)} : {_MODULE_TYPE.sub('Tensor', value.type)}" for value in values)
+
+
+def _names(names: tuple[str, ...]) -> str:
+    return ", ".join(f"%{_readable(name)}" for name in names)
+
+
+def _readable(name: str) -> str:
+    """torch's parser reads identifiers with dots only, but a name may be an attribute's, which holds anything."""
+    return name if _IDENTIFIER.fullmatch(name) else f"_{name.encode().hex()}"
+
+
+def _module_types(snapshot: GraphSnapshot, self_path: str, submodule: Callable[[str], Any]) -> dict[str, Any]:
+    """Returns the class of every value that is a module, found by the path it was read from."""
+    found = {}
+    if snapshot.inputs:
+        found[snapshot.inputs[0].name] = class_type(submodule(self_path))
+    for access in slot_accesses(snapshot, self_path):
+        if access.node.op == "prim::GetAttr" and access.path is not None:
+            child = submodule(access.path)
+            if child is not None:
+                found[access.node.outputs[0].name] = class_type(child)
+    return found
+
+
+def _put_back(snapshot: GraphSnapshot, graph: Any, modules: dict[str, Any], constant: Callable[[str], Any]) -> bool:
+    values = [*zip(snapshot.inputs, graph.inputs(), strict=True)]
+    for node, live in zip(snapshot.walk(), live_nodes(graph), strict=True):
+        values += zip(node.outputs, live.outputs(), strict=True)
+        for block, live_block in zip(node.blocks, live.blocks(), strict=True):
+            values += _inputs(block, live_block)
+        if node.op == "prim::Constant" and not _is_plain(node) and not _put_constant(node, live, constant):
+            return False
+    for value, live in values:
+        if _MODULE_TYPE.search(value.type):
+            if value.name not in modules:
+                return False
+            live.setType(modules[value.name])
+        if not value.name.isdigit():
+            live.setDebugName(value.name)
+    return True
+
+
+def _inputs(block: Block, live_block: Any) -> list[tuple[Value, Any]]:
+    return list(zip(block.inputs, live_block.inputs(), strict=True))
+
+
+def _put_constant(node: Node, live: Any, constant: Callable[[str], Any]) -> bool:
+    value = _constant(node, constant)
+    if value is _MISSING:
+        return False
+    if isinstance(value, torch.Tensor):
+        live.t_("value", value.detach())
+    elif value is not None:
+        return _put_value(live, value)
+    return True
+
+
+def _put_value(live: Any, value: Any) -> bool:
+    try:
+        live.ival_("value", value)
+    except TypeError:
+        # pybind cannot tell the element type of some containers (an empty list, nested ones with None).
+        return False
+    return True
+
+
+def _constant(node: Node, constant: Callable[[str], Any]) -> Any:
+    with contextlib.suppress(KeyError):
+        return constant(node.outputs[0].name)
+    text = node.attribute("value")
+    if text is None:
+        return None
+    try:
+        return ast.literal_eval(text)
+    except (ValueError, SyntaxError):
+        return _MISSING

@@ -1,0 +1,1 @@
+"""Captures torch's log of ``_freeze_module`` and tells its passes apart."""

@@ -1,0 +1,1 @@
+"""Runs and saves recorded graphs: latency, numeric error, memory, and single passes again."""

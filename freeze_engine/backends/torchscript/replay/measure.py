@@ -1,0 +1,192 @@
+"""Runs the recorded graphs on the user's inputs: latency and numeric error of each step."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import torch
+
+from freeze_engine.analysis.unmeasured import nothing_measured
+from freeze_engine.backends.torchscript.replay.memory_ledger import Saved, memory_ledger, serialization_notice
+from freeze_engine.backends.torchscript.replay.module_state import joined, restorer, written_buffers
+from freeze_engine.backends.torchscript.replay.run import METHOD, step_runner
+from freeze_engine.backends.torchscript.trace_builder import LiveStep
+from freeze_engine.measure.candidate import Candidate, put_back
+from freeze_engine.measure.devices import chosen_devices
+from freeze_engine.measure.distinct_steps import distinct_steps
+from freeze_engine.measure.latency import failures_told, measure_latency
+from freeze_engine.measure.numerics import NumericsOptions, measure_numerics, refusals
+from freeze_engine.measure.rounds import LatencyOptions
+from freeze_engine.measure.torch_threads import SETTING, intra_op_threads
+from freeze_engine.recorder.trace_builder import Recorder
+from freeze_engine.requests.inputs import Inputs
+from freeze_engine.requests.options import Measure, Progress
+from freeze_engine.tensors.module_copy import replica
+from freeze_engine.trace import Baseline, Latency, Notice, Numerics, Step
+
+EAGER, SCRIPTED = "eager", "scripted"
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """What is measured.
+
+    Attributes:
+        eager: the module as the user gave it; a ScriptModule where there is no other.
+        scripted: what was frozen.
+        frozen: what became of it.
+        inputs: what to run them on.
+        kept: paths of the attributes that are still on the frozen module: whatever its methods set is among them.
+        live: the steps that can be run, by index.
+        peak_bytes: of memory during the freeze, ``None`` where unknown.
+    """
+
+    eager: torch.nn.Module
+    scripted: torch.jit.ScriptModule
+    frozen: torch.jit.ScriptModule
+    inputs: Inputs
+    kept: tuple[str, ...]
+    live: Mapping[int, LiveStep]
+    peak_bytes: int | None = None
+
+
+def measure_steps(recorder: Recorder, subject: Subject, measure: Measure, progress: Progress | None) -> None:
+    """Measures every step of ``forward`` that can be run, and adds the results to the recorder.
+
+    Args:
+        recorder: holds the steps.
+        subject: what to run.
+        measure: what to measure.
+        progress: told how far it is.
+    """
+    progress = progress or (lambda message, done, total: None)
+    progress("running the model once", 0, 1)
+    restore = _written(subject) if measure.latency or measure.numerics or measure.memory else None
+    measuring = _Measuring(recorder, subject, measure, progress, restore)
+    measuring.weigh()
+    if measure.threads is not None:
+        recorder.add_setting(SETTING, str(measure.threads))
+    with intra_op_threads(measure.threads):
+        measuring.run()
+
+
+@dataclass(frozen=True, slots=True)
+class _Measuring:
+    recorder: Recorder
+    subject: Subject
+    measure: Measure
+    progress: Progress
+    restore: Callable[[], None] | None
+
+    def weigh(self) -> None:
+        """Adds what the freeze did to memory, or takes away what is known of it."""
+        if not self.measure.memory:
+            for step in self.recorder.steps:
+                self.recorder.update(step.index, constant_bytes=0)
+            return
+        self.progress("saving and loading", 0, 1)
+        subject = self.subject
+        live = [(step.index, subject.live[step.index]) for step in self._live_steps()]
+        restore = joined(restorer(subject.frozen, subject.kept), self.restore)
+        reference = step_runner(live[-1][1], subject.scripted) if live else subject.frozen
+        saved = Saved(subject.scripted, subject.frozen, reference, subject.inputs, restore, live)
+        self.recorder.memory = ledger = memory_ledger(saved, subject.peak_bytes)
+        if ledger.saves is None:
+            return
+        # What was tried counts for more than what the operators let one guess.
+        notices = [notice for notice in self.recorder.notices if notice.code != "not_serializable"]
+        told = serialization_notice(ledger, self.recorder.steps[ledger.step].name if ledger.step is not None else "")
+        self.recorder.notices = [*notices, told] if told else notices
+
+    def run(self) -> None:
+        """Adds latency and numeric errors."""
+        shown = distinct_steps(self._live_steps())
+        steps = [self._step(index, before) for index, before in shown.follows.items()]
+        if not steps:
+            if self.measure.latency or self.measure.numerics:
+                self.recorder.notices.append(nothing_measured(f"no step of {METHOD} can be run on its own"))
+            return
+        if isinstance(self.subject.eager, torch.jit.ScriptModule):
+            self._notice("reference_is_scripted", "No eager module was given: the scripted one stands for it.")
+        self.progress("preparing to run the steps", 0, 1)
+        baselines = self._baselines()
+        candidates = [*steps, *baselines]
+        candidates = [replace(each, reset=joined(each.reset, self.restore)) for each in candidates]
+        latencies = self._latencies(candidates)
+        # Modules share memory with the ones they were made from: the reference must not see what a run has written.
+        put_back(candidates)
+        numerics = self._numerics(candidates)
+        put_back(candidates)
+        for index, key in shown.first.items():
+            found = {"latency": shown.latency(index, latencies), "numerics": numerics.get(key, ())}
+            self.recorder.update(index, **found)
+        self.recorder.baselines = tuple(
+            Baseline(str(each.key), latencies.get(each.key, ()), numerics.get(each.key, ())) for each in baselines
+        )
+
+    def _live_steps(self) -> list[Step]:
+        return [step for step in self.recorder.steps if step.method == METHOD and step.index in self.subject.live]
+
+    def _step(self, index: int, before: int | None) -> Candidate:
+        live = self.subject.live[index]
+        reset = restorer(live.module, self.subject.kept)
+        return Candidate(
+            index, step_runner(live, self.subject.scripted), reset, self.recorder.steps[index].name, before
+        )
+
+    def _baselines(self) -> list[Candidate]:
+        subject = self.subject
+        candidates = [Candidate(SCRIPTED, subject.scripted, restorer(subject.scripted, subject.kept))]
+        if not isinstance(subject.eager, torch.jit.ScriptModule):
+            candidates.insert(0, Candidate(EAGER, subject.eager, restorer(subject.eager, subject.kept)))
+        return candidates
+
+    def _latencies(self, candidates: list[Candidate]) -> dict[Any, tuple[Latency, ...]]:
+        found: dict[Any, tuple[Latency, ...]] = {}
+        for device in self._devices() if self.measure.latency else ():
+            options = LatencyOptions(seconds=self.measure.seconds)
+            report = measure_latency(
+                candidates, self.subject.inputs.args, self.subject.inputs.kwargs, device, options, self._told("latency")
+            )
+            for key, latency in report.latencies.items():
+                found[key] = (*found.get(key, ()), latency)
+            self.recorder.notices += failures_told(report, device)
+        return found
+
+    def _devices(self) -> tuple[str, ...]:
+        held = (*self.subject.scripted.state_dict().values(), *self.subject.inputs.args)
+        devices, notices = chosen_devices(self.measure.devices, held)
+        self.recorder.notices += notices
+        return devices
+
+    def _numerics(self, candidates: list[Candidate]) -> dict[Any, tuple[Numerics, ...]]:
+        if not self.measure.numerics:
+            return {}
+        inputs = self.subject.inputs
+        options = NumericsOptions(input_sets=self.measure.input_sets)
+        report = measure_numerics(
+            candidates, self.subject.eager, inputs.args, inputs.kwargs, options, self._told("numerics")
+        )
+        self.recorder.notices += refusals(report)
+        return dict(report.numerics)
+
+    def _told(self, phase: str) -> Callable[[float, str], None]:
+        return lambda fraction, what: self.progress(f"{phase}: {what}", round(fraction * 1000), 1000)
+
+    def _notice(self, code: str, message: str) -> None:
+        self.recorder.notices.append(Notice(code, message))
+
+
+def _written(subject: Subject) -> Callable[[], None] | None:
+    """Returns what puts back the buffers that running the module writes.
+
+    Batch norm in training mode writes its statistics behind the back of alias analysis; a freeze inlines them, so the
+    constants of every step are written through. Which they are, a copy tells where there is one: what is measured later
+    has not been called before then, and what torch sets up once in a process is not in any of its first calls.
+    """
+    scripted_only = isinstance(subject.eager, torch.jit.ScriptModule)
+    paths = written_buffers(subject.scripted if scripted_only else replica(subject.eager), subject.inputs)
+    known = dict(subject.scripted.named_buffers())
+    return restorer(subject.scripted, [path for path in paths if path in known])

@@ -1,0 +1,97 @@
+"""Reads the snapshots of a freeze and adds what only live objects tell: modules and constants' contents."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from freeze_engine.backends.torchscript.capture.raw import LiveSnapshot, RawFreeze
+from freeze_engine.backends.torchscript.graph.annotations import Annotations
+from freeze_engine.backends.torchscript.graph.live import constant_values, constants, describe, module_path, paired
+from freeze_engine.backends.torchscript.graph.module_slots import ModuleAttribute
+from freeze_engine.backends.torchscript.graph.parser import parse_graph
+from freeze_engine.tensors.constants import StorageNames
+from freeze_engine.trace import Constant, GraphSnapshot, Node
+
+
+class Knowledge:
+    """What is known of the graphs of one freeze beyond their texts.
+
+    Args:
+        freeze: what the capture kept.
+        slots: the slots of the module that came in, by path.
+        inlined: by method, the inlined graph as torch's log showed it. The freeze works on a copy of the module, whose
+            values are numbered anew, so only these names are good.
+    """
+
+    def __init__(
+        self, freeze: RawFreeze, slots: dict[str, ModuleAttribute], inlined: Mapping[str, GraphSnapshot]
+    ) -> None:
+        self._inlined = inlined
+        self._freeze = freeze
+        self._storages = StorageNames(holding=True)
+        self._parsed: dict[int, GraphSnapshot] = {}
+        self._from_slots = self._describe_slots(slots)
+        self._of_method: dict[str, Annotations] = {}
+        self._values: dict[str, dict[str, Any]] = {}
+        self._slots = slots
+
+    def read(self, method: str, snapshot: LiveSnapshot) -> GraphSnapshot:
+        """Returns a live snapshot as plain data, node ids provisional."""
+        return self.annotate(method, self._parse(snapshot))
+
+    def annotate(self, method: str, graph: GraphSnapshot) -> GraphSnapshot:
+        """Returns a graph of ``method`` with modules and constants filled in."""
+        if method not in self._of_method:
+            self._of_method[method] = self._learn(method)
+        return self._of_method[method].annotate(graph)
+
+    def constant(self, method: str, name: str) -> Any:
+        """Returns the value of a constant of one of the method's graphs.
+
+        Raises:
+            KeyError: it stands in none of the graphs that could be held in hand.
+        """
+        if method not in self._of_method:
+            self._of_method[method] = self._learn(method)
+        if name in self._values[method]:
+            return self._values[method][name]
+        return self._slots[name.removeprefix("self.")].value
+
+    def _parse(self, snapshot: LiveSnapshot) -> GraphSnapshot:
+        # The snapshots live as long as the freeze, so their identities stay theirs.
+        if id(snapshot) not in self._parsed:
+            self._parsed[id(snapshot)] = parse_graph(snapshot.text)
+        return self._parsed[id(snapshot)]
+
+    def _learn(self, method: str) -> Annotations:
+        modules: dict[str, str] = {}
+        known: dict[str, Constant] = dict(self._from_slots)
+        values = self._values.setdefault(method, {})
+        for pairs in self._pairings(method):
+            for node, live in pairs:
+                for value in node.outputs[:1]:
+                    modules.setdefault(value.name, module_path(live))
+            for name, value in constant_values(pairs):
+                values.setdefault(name, value)
+            # What holds weights in a layout of its own is unpacked to describe it: once is enough.
+            new = [pair for pair in pairs if pair[0].outputs and pair[0].outputs[0].name not in known]
+            known.update(constants(new, self._storages))
+        return Annotations(modules, known)
+
+    def _pairings(self, method: str) -> Iterator[list[tuple[Node, Any]]]:
+        if method in self._inlined:
+            yield paired(self._inlined[method], self._freeze.inlined(method))
+        first = self._freeze.frozen.get(method) or self._freeze.inputs.get(method)
+        driven = [step.after for step in self._freeze.steps if step.method == method]
+        snapshots = {id(each): each for each in (first, *driven) if each is not None}
+        for snapshot in snapshots.values():
+            yield paired(self._parse(snapshot), snapshot.graph)
+
+    def _describe_slots(self, slots: dict[str, ModuleAttribute]) -> dict[str, Constant]:
+        """torch names the constant made of an attribute after the attribute: ``self.<path>``."""
+        described = {}
+        for path, slot in slots.items():
+            if slot.tensors and (constant := describe(slot.value, slot.type, self._storages)):
+                described[f"self.{path}"] = constant
+        return described

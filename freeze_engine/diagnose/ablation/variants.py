@@ -1,0 +1,96 @@
+"""The freeze without one pass, for either backend."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+from freeze_engine.backends.common.observer import SILENT
+from freeze_engine.backends.inductor.replay.module_state import State
+from freeze_engine.backends.torchscript.capture.pass_driver import OPTIONAL
+from freeze_engine.backends.torchscript.replay.module_state import joined, restorer, written_buffers
+from freeze_engine.diagnose.checks.context import CheckContext
+from freeze_engine.errors import FreezerError
+from freeze_engine.measure.candidate import cloned, inference
+from freeze_engine.requests.inputs import Inputs
+from freeze_engine.requests.options import InductorOptions, Measure, TorchScriptOptions
+from freeze_engine.tensors.module_copy import replica
+from freeze_engine.trace import Trace
+
+Restore = Callable[[], None]
+
+
+def check_ablation(
+    inputs: Inputs | None, options: TorchScriptOptions | InductorOptions, measure: Measure | None
+) -> None:
+    """Checks, before anything is frozen, that what each pass contributes can be found out.
+
+    Raises:
+        FreezerError: there is nothing to measure on or to measure, or the module can be frozen only once.
+    """
+    if inputs is None:
+        raise FreezerError("ablation runs the model: give inputs")
+    if measure is None or not (measure.latency or measure.numerics):
+        raise FreezerError("ablation compares latency and error: measure at least one of them")
+    if isinstance(options, InductorOptions) and options.discard_parameters:
+        raise FreezerError(
+            "ablation freezes the module once for each pass, and discard_parameters takes its parameters at once: "
+            "leave out one of the two"
+        )
+
+
+def optional_passes(trace: Trace) -> tuple[tuple[str, str], ...]:
+    """Returns stage and name of the passes that changed something and can be left out, each once."""
+    if trace.backend == "torchscript":
+        named = [(step.stage, name) for step in trace.steps if step.changed for name in step.passes]
+        return tuple(dict.fromkeys(each for each in named if each[1] in OPTIONAL))
+    from freeze_engine.backends.inductor.capture.disabled_passes import may_be_left_out
+
+    stages = {name: stage for stage, name in reversed([(step.stage, step.name) for step in trace.steps])}
+    names = dict.fromkeys(step.name for step in trace.steps if step.changed and may_be_left_out(step.stage, step.name))
+    return tuple((stages[name], name) for name in names)
+
+
+def frozen_without(context: CheckContext, name: str) -> Any:
+    """Freezes the module again with one pass less, and returns what torch returns.
+
+    Args:
+        context: the whole freeze.
+        name: of the pass.
+    """
+    options, how = context.options, context.how
+    without = (*options.without, name)
+    if isinstance(options, TorchScriptOptions):
+        from freeze_engine.backends.torchscript.record import record_module
+
+        return record_module(context.source, None, replace(options, without=without), how, None, SILENT).module
+    from freeze_engine.backends.inductor.record import record_module as record_compile
+
+    assert context.inputs is not None
+    return record_compile(context.model, context.inputs, replace(options, without=without), how, None, SILENT).module
+
+
+def restores(context: CheckContext) -> Callable[[Any], Restore | None]:
+    """Returns what gives, for a frozen module, what puts its state back before a run."""
+    assert context.inputs is not None
+    if isinstance(context.options, InductorOptions):
+        written = _written(context)
+        shared = State(context.source, written).restore if written else None
+        return lambda module: shared
+    kept = tuple(
+        fate.path for fate in context.trace.attributes if fate.fate == "preserved" and fate.kind != "submodule"
+    )
+    source: Any = context.source
+    written_through = restorer(source, written_buffers(source, context.inputs))
+    return lambda module: joined(restorer(module, kept), written_through)
+
+
+def _written(context: CheckContext) -> frozenset[str]:
+    """Returns the paths of what running the model writes."""
+    assert context.inputs is not None
+    model, inputs = replica(context.model), cloned(context.inputs)
+    state = State(model)
+    with inference():
+        model(*inputs.args, **inputs.kwargs)
+    return state.changed()

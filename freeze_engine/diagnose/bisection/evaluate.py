@@ -1,0 +1,87 @@
+"""Puts a check's question to one candidate, which may crash or hang without ending the search."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TypeVar
+
+from freeze_engine.backends.inductor.capture.compile import compile_in_this_thread
+from freeze_engine.diagnose.bisection.criteria import Answer, Check
+from freeze_engine.diagnose.bisection.pipeline_prefix import Prefix
+from freeze_engine.diagnose.bisection.result import Probe
+from freeze_engine.process.fork import Lost, Tell, forked, has_task_threads, why_not_forked
+from freeze_engine.requests.options import Progress
+from freeze_engine.trace import Trace
+
+Result = TypeVar("Result")
+OnProbe = Callable[[Probe], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Asker:
+    """Asks about candidates.
+
+    Attributes:
+        check: what to ask.
+        trace: the recording of the freeze.
+        progress: told which candidate is being asked about.
+        on_probe: told of every answer.
+    """
+
+    check: Check
+    trace: Trace
+    progress: Progress
+    on_probe: OnProbe
+
+    def ask(self, prefix: Prefix, before: Prefix) -> Answer:
+        """Asks, in a fork where there can be one.
+
+        Args:
+            prefix: the candidate.
+            before: an earlier one that is good.
+        """
+        self.progress(f"checking {prefix.name}", 0, 0)
+        answer = in_fork(lambda: self.check.ask(prefix, before), self.trace, self.check.limit_s)
+        return self.check.lost(answer) if isinstance(answer, Lost) else answer
+
+    def doubt(self) -> str | None:
+        """Returns why the check cannot be believed, if there is a reason."""
+        doubt = in_fork(self.check.doubt, self.trace, self.check.limit_s)
+        return None if isinstance(doubt, Lost) else doubt
+
+
+def in_fork(task: Callable[[], Result], trace: Trace, limit_s: float | None = None) -> Result | Lost:
+    """Does what may crash in a fork, or here where there can be none.
+
+    Args:
+        task: what to do; what it returns must be picklable.
+        trace: the recording of the freeze.
+        limit_s: how long it may take in a fork, ``None`` for as long as it takes.
+
+    Returns:
+        What it returned, or how the fork ended without that.
+
+    Raises:
+        Exception: what the task raised.
+    """
+    if why_exposed(trace):
+        return task()
+
+    def settled(tell: Tell) -> Result:
+        compile_in_this_thread()
+        return task()
+
+    return forked(settled, limit_s=limit_s)
+
+
+def why_exposed(trace: Trace) -> str:
+    """Returns why what may crash has to run in this process; empty where it does not have to."""
+    if has_task_threads() and starts_tasks(trace):
+        return "the model calls torch.jit.fork, which has run here before and would wait for ever in a fork"
+    return why_not_forked()
+
+
+def starts_tasks(trace: Trace) -> bool:
+    """Returns whether running what was frozen runs ``torch.jit.fork``."""
+    return any(node.op == "prim::fork" for graph in {step.graph for step in trace.steps} for node in graph.walk())

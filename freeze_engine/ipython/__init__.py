@@ -1,0 +1,1 @@
+"""How traces show themselves in IPython, and the cell magic that records."""

@@ -1,0 +1,60 @@
+"""What a file is, told by its content; nothing of it is run or unpickled, and torch is not needed."""
+
+from __future__ import annotations
+
+import zipfile
+from pathlib import Path
+from typing import Final, Literal
+
+from freeze_engine.models.untrusted.exported_program import is_exported_program
+from freeze_engine.models.untrusted.strict_zip import ZipRefusedError, zip_members
+from freeze_engine.serde import is_trace_file
+
+FileKind = Literal["torchscript", "exported", "trace", "tensor", "legacy"]
+
+_LEGACY_SAVE: Final = b"\x80\x02\x8a\nl\xfc\x9cF"  # MAGIC_NUMBER of torch/serialization.py, pickled
+
+
+def file_kind(path: Path) -> FileKind | None:
+    """Returns what a file is.
+
+    Args:
+        path: of the file.
+
+    Returns:
+        ``None`` if it is nothing that can be opened or recorded. A ``tensor`` file is one that ``torch.save`` wrote;
+        a ``legacy`` one as well, before torch 1.6, and is not opened here.
+
+    Raises:
+        OSError: it cannot be read.
+    """
+    if is_trace_file(path):
+        return "trace"
+    with path.open("rb") as stream:
+        if stream.read(len(_LEGACY_SAVE)) == _LEGACY_SAVE:
+            return "legacy"
+    names = _archive_names(path)
+    if is_exported_program(names):
+        return "exported"
+    roots = {name.partition("/")[0] for name in names if name.endswith("/data.pkl")}
+    if any(f"{root}/data.pkl" in names and f"{root}/constants.pkl" in names for root in roots):
+        return "torchscript"
+    return "tensor" if any(f"{root}/data.pkl" in names for root in roots) else None
+
+
+def _archive_names(path: Path) -> frozenset[str]:
+    """Names in a zip file; empty if it is no zip file.
+
+    They are those that torch will find where the file has one meaning only. Of any other, what comes from somebody
+    else is refused when it is opened, with the reason; so it is enough to know what it looks like.
+    """
+    try:
+        with path.open("rb") as stream:
+            return frozenset(member.name for member in zip_members(stream))
+    except ZipRefusedError:
+        pass
+    try:
+        with zipfile.ZipFile(path) as archive:
+            return frozenset(archive.namelist())
+    except (zipfile.BadZipFile, ValueError, NotImplementedError):
+        return frozenset()

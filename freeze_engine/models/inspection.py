@@ -1,0 +1,152 @@
+"""Looks at a model before it is recorded."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import torch
+from torch import nn
+
+from freeze_engine.backends.common.torch_private import cpp_module, method_names
+from freeze_engine.backends.torchscript.attributes.same_tensors import same_tensor
+from freeze_engine.backends.torchscript.capture.scripting import scripted
+from freeze_engine.backends.torchscript.graph.module_slots import module_attributes
+from freeze_engine.errors import ModelSpecError
+from freeze_engine.models.loading import LoadedModel
+from freeze_engine.models.summary import ModelAttribute, ModelSummary
+from freeze_engine.requests.inputs import DTYPES, Inputs, parse_input
+
+#: What TorchScript gives every module besides what its author gave it (torch/nn/modules/module.py, torch 2.13.0).
+_FLAGS = ("training", "_is_full_backward_hook")
+_MANGLED = re.compile(r"___torch_mangle_\d+\.")
+
+
+def model_summary(model: LoadedModel) -> ModelSummary:
+    """Returns what a model holds and how it wants to be called."""
+    attributes, methods = _contents(model)
+    return ModelSummary(
+        name=model.name,
+        attributes=tuple(sorted(attributes, key=lambda each: each.path.rpartition(".")[2] in _FLAGS)),
+        methods=methods,
+        inputs=None if model.inputs is None else input_texts(model.inputs),
+        brings_inputs=model.inputs is not None,
+        via=model.via,
+        preserved=model.preserved_attrs,
+        training=_is_training(model.module),
+        devices=devices(),
+    )
+
+
+def devices() -> tuple[str, ...]:
+    """Returns the devices of this machine that a model can be on."""
+    return ("cpu", *(f"cuda:{index}" for index in range(torch.cuda.device_count())))
+
+
+def input_texts(inputs: Inputs) -> tuple[str, ...] | None:
+    """Writes inputs as texts of ``--input``, which ask for random tensors of the same shapes, dtypes and ranges.
+
+    Args:
+        inputs: what a model is called with.
+
+    Returns:
+        One text for each argument; ``None`` if one of them cannot be written so.
+    """
+    named = [*(("", value) for value in inputs.args), *((f"{name}=", value) for name, value in inputs.kwargs.items())]
+    texts = [name + text if (text := _input_text(value)) is not None else None for name, value in named]
+    return None if None in texts else tuple(text for text in texts if text is not None)
+
+
+def _input_text(value: Any) -> str | None:
+    text = _tensor_text(value) if isinstance(value, torch.Tensor) else _scalar_text(value)
+    if text is None:
+        return None
+    try:
+        parse_input(text)
+    except ModelSpecError:
+        return None
+    return text
+
+
+def _scalar_text(value: Any) -> str | None:
+    if type(value) is bool:
+        return f"bool:{str(value).lower()}"
+    return f"{type(value).__name__}:{value!r}" if type(value) in (int, float) else None
+
+
+def _tensor_text(tensor: torch.Tensor) -> str | None:
+    shape = "x".join(map(str, tensor.shape))
+    dtype = str(tensor.dtype).removeprefix("torch.")
+    if not shape or dtype not in DTYPES:
+        return None
+    if dtype == "float32":
+        return shape
+    if tensor.is_floating_point() or tensor.is_complex() or tensor.dtype is torch.bool or not tensor.numel():
+        return f"{shape}:{dtype}"
+    low, high = int(tensor.min()), int(tensor.max())
+    return f"{shape}:{dtype}:{min(low, 0)}..{high + 1}"
+
+
+def _contents(model: LoadedModel) -> tuple[tuple[ModelAttribute, ...], tuple[str, ...]]:
+    module = model.module
+    if not isinstance(module, torch.jit.ScriptModule) and model.via == "script":
+        # What cannot be scripted may still be traced, and recording it tells why.
+        with contextlib.suppress(Exception):
+            module = scripted(module, model.inputs, model.via).module
+    if not isinstance(module, torch.jit.ScriptModule):
+        return tuple(_eager_attributes(module)), ("forward",)
+    cpp = cpp_module(module)
+    names = sorted(method_names(cpp), key=lambda name: (name != "forward", name))
+    return tuple(_scripted_attributes(cpp)), tuple(names)
+
+
+def _scripted_attributes(cpp: Any) -> Iterator[ModelAttribute]:
+    names = _FirstNames()
+    for slot in module_attributes(cpp).values():
+        value = slot.value if isinstance(slot.value, torch.Tensor) else None
+        kind = _MANGLED.sub("", slot.type)
+        fields = (*_tensor_fields(value), sum(map(_nbytes, slot.tensors)), names.of(slot.path, same_tensor(value)))
+        yield ModelAttribute(slot.path, slot.kind, kind, *fields)
+
+
+def _eager_attributes(module: nn.Module) -> Iterator[ModelAttribute]:
+    names = _FirstNames()
+    for path, each in module.named_modules(remove_duplicate=False):
+        prefix = f"{path}." if path else ""
+        if path:
+            yield ModelAttribute(path, "submodule", type(each).__name__)
+        for name, parameter in each.named_parameters(recurse=False, remove_duplicate=False):
+            yield _tensor_attribute(prefix + name, "parameter", parameter, names)
+        for name, buffer in each.named_buffers(recurse=False, remove_duplicate=False):
+            yield _tensor_attribute(prefix + name, "buffer", buffer, names)
+
+
+class _FirstNames:
+    """Paths by which tensors were found first."""
+
+    def __init__(self) -> None:
+        self._paths: dict[object, str] = {}
+
+    def of(self, path: str, key: object) -> str:
+        """Returns the path by which a tensor was found before, empty for none; ``key`` stands for the tensor."""
+        first = path if key is None else self._paths.setdefault(key, path)
+        return "" if first == path else first
+
+
+def _tensor_attribute(path: str, kind: Any, tensor: torch.Tensor, names: _FirstNames) -> ModelAttribute:
+    fields = (*_tensor_fields(tensor), _nbytes(tensor), names.of(path, id(tensor)))
+    return ModelAttribute(path, kind, "Tensor", *fields)
+
+
+def _tensor_fields(tensor: torch.Tensor | None) -> tuple[tuple[int, ...] | None, str | None]:
+    return (None, None) if tensor is None else (tuple(tensor.shape), str(tensor.dtype).removeprefix("torch."))
+
+
+def _nbytes(tensor: torch.Tensor) -> int:
+    return tensor.numel() * tensor.element_size()
+
+
+def _is_training(module: nn.Module) -> bool:
+    return bool(getattr(module, "training", False))

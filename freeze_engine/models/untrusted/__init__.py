@@ -1,0 +1,1 @@
+"""Reads model files from somebody else, and writes copies that torch may open."""

@@ -1,0 +1,1 @@
+"""Forks, exit causes, temporary folders, and files that are written whole or not at all."""

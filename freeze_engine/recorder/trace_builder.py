@@ -1,0 +1,142 @@
+"""Builds a trace step by step; the only object here that changes."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from typing import Any
+
+from freeze_engine.recorder.node_identity import Identify, assign_ids, nothing_known
+from freeze_engine.trace import (
+    AttributeFate,
+    Baseline,
+    Environment,
+    Failure,
+    GraphSnapshot,
+    InputSpec,
+    MemoryLedger,
+    NearMiss,
+    Notice,
+    Program,
+    SourceLines,
+    Step,
+    Trace,
+)
+
+
+class Recorder:
+    """Collects the steps of one freeze.
+
+    Args:
+        head: the trace before any step: what is frozen, how, and where.
+        identify: what tells nodes apart beyond their names, see `freeze_engine.recorder.node_identity.assign_ids`.
+
+    Attributes:
+        on_step: told of every step when it has been added; ``None`` for nobody.
+    """
+
+    def __init__(self, head: Trace, identify: Identify = nothing_known) -> None:
+        self._identify = identify
+        self._head = head
+        self._steps: list[Step] = []
+        self._latest: dict[str, GraphSnapshot] = {}
+        self._retired: dict[str, set[str]] = {}
+        self.attributes: tuple[AttributeFate, ...] = ()
+        self.near_misses: list[NearMiss] = []
+        self.baselines: tuple[Baseline, ...] = ()
+        self.notices: list[Notice] = []
+        self.sources: tuple[SourceLines, ...] = ()
+        self.programs: tuple[Program, ...] = ()
+        self.memory: MemoryLedger | None = None
+        self.failure: Failure | None = None
+        self.on_step: Callable[[Step], None] | None = None
+
+    @property
+    def environment(self) -> Environment:
+        """Where the recording is made."""
+        return self._head.environment
+
+    @property
+    def inputs(self) -> tuple[InputSpec, ...]:
+        """What the model is called with, as far as it is known beforehand."""
+        return self._head.inputs
+
+    def add_setting(self, name: str, value: str) -> None:
+        """Adds to the environment what was set for the recording only."""
+        environment = self._head.environment
+        settings = (*environment.settings, (name, value))
+        self._head = dataclasses.replace(self._head, environment=dataclasses.replace(environment, settings=settings))
+
+    @property
+    def steps(self) -> tuple[Step, ...]:
+        """The steps so far."""
+        return tuple(self._steps)
+
+    def add_step(
+        self, stage: str, passes: str | tuple[str, ...], method: str, graph: GraphSnapshot | None, **fields: Any
+    ) -> Step:
+        """Adds one pass.
+
+        Args:
+            stage, method: as in `Step`.
+            passes: name of the pass, or names of the passes that make one step.
+            graph: the graph after the pass with provisional node ids, ``None`` if the pass did not touch it.
+            **fields: any other field of `Step`; ``changed`` is worked out unless given.
+
+        Returns:
+            The step, its graph with final ids.
+
+        Raises:
+            ValueError: the first step of a method comes without a graph.
+        """
+        names = (passes,) if isinstance(passes, str) else passes
+        name = ", ".join(names)
+        before = self._latest.get(method)
+        if graph is None:
+            if before is None:
+                raise ValueError(f"step {name!r} of {method!r} comes without a graph, and none came before it")
+            graph = before
+        else:
+            used = self._retired.setdefault(method, set())
+            graph = assign_ids(before, graph, used, self._identify)
+            if graph is not before:
+                used.update(node.id for node in graph.walk())
+        self._latest[method] = graph
+        changed = fields.pop("changed", before is not None and graph is not before)
+        step = Step(len(self._steps), stage, name, method, graph, changed, passes=names, **fields)
+        self._steps.append(step)
+        if self.on_step is not None:
+            self.on_step(step)
+        return step
+
+    def update(self, index: int, **fields: Any) -> Step:
+        """Replaces fields of a step that was added before, such as what was measured of it.
+
+        Args:
+            index: the step's index.
+            **fields: fields of `Step`.
+        """
+        self._steps[index] = dataclasses.replace(self._steps[index], **fields)
+        return self._steps[index]
+
+    def finish(self, duration_ns: int | None = None, created: str = "") -> Trace:
+        """Returns the trace as recorded so far.
+
+        Args:
+            duration_ns: time of the whole freeze.
+            created: UTC, ISO 8601.
+        """
+        return dataclasses.replace(
+            self._head,
+            steps=tuple(self._steps),
+            attributes=tuple(sorted(self.attributes, key=lambda fate: fate.path)),
+            near_misses=tuple(self.near_misses),
+            baselines=self.baselines,
+            notices=tuple(self.notices),
+            sources=self.sources,
+            programs=self.programs,
+            memory=self.memory,
+            failure=self.failure,
+            duration_ns=duration_ns,
+            created=created,
+        )

@@ -1,0 +1,1 @@
+"""What a user asks for, as plain data: options, inputs, arguments, and suggestions for misspelt names."""

@@ -1,0 +1,107 @@
+"""What `freeze_engine.record` is given, checked and put in words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import fields
+from typing import TYPE_CHECKING, Any
+
+from freeze_engine.errors import FreezerError
+from freeze_engine.requests.inputs import Inputs
+from freeze_engine.requests.options import CHECKS, CheckName, InductorOptions, Measure, TorchScriptOptions
+from freeze_engine.requests.suggestions import did_you_mean
+
+if TYPE_CHECKING:
+    import torch
+
+
+def options_for(
+    backend: str, options: TorchScriptOptions | InductorOptions | None
+) -> TorchScriptOptions | InductorOptions:
+    """Returns the options to freeze with, the backend's own where none are given.
+
+    Raises:
+        FreezerError: there is no such backend, or the options are another's.
+    """
+    classes: dict[str, type[TorchScriptOptions | InductorOptions]] = {
+        "torchscript": TorchScriptOptions,
+        "inductor": InductorOptions,
+    }
+    if backend not in classes:
+        meant = did_you_mean(str(backend), classes)
+        raise FreezerError(
+            f"backend={backend!r} is not known; this version records {' and '.join(map(repr, classes))}"
+            f"{'.' if meant else ''}{meant}"
+        )
+    wanted = classes[backend]
+    options = wanted() if options is None else options
+    if not isinstance(options, wanted):
+        raise FreezerError(
+            f"backend={backend!r} does not go with options of {type(options).__name__}: pass fe.{wanted.__name__}"
+        )
+    return options
+
+
+def check_measure(measure: object) -> None:
+    """Checks that what to measure is said by the class for it.
+
+    Raises:
+        FreezerError: it is not.
+    """
+    if measure is not None and not isinstance(measure, Measure):
+        raise FreezerError(f"measure={measure!r}: pass fe.Measure(...), or None to record only")
+
+
+def known_checks(names: Sequence[str]) -> tuple[CheckName, ...]:
+    """Returns the checks of these names.
+
+    Raises:
+        FreezerError: there is no such check.
+    """
+    if isinstance(names, str):
+        raise FreezerError(f"checks={names!r} is a text: pass a tuple, checks=({names!r},)")
+    known: dict[str, CheckName] = {name: name for name in CHECKS}
+    for name in names:
+        if name not in known:
+            raise FreezerError(f"there is no check {name!r}; there are {', '.join(CHECKS)}.{did_you_mean(name, known)}")
+    return tuple(known[name] for name in dict.fromkeys(names))
+
+
+def as_inputs(inputs: Inputs | Sequence[Any] | torch.Tensor | None) -> Inputs | None:
+    """Returns inputs as `Inputs`, whichever way they were given.
+
+    Raises:
+        FreezerError: they are nothing that can be.
+    """
+    if inputs is None or isinstance(inputs, Inputs):
+        return inputs
+    if isinstance(inputs, (tuple, list)):
+        return Inputs(tuple(inputs))
+    if hasattr(inputs, "untyped_storage"):
+        return Inputs((inputs,))
+    raise FreezerError(f"inputs is a {type(inputs).__name__}: pass a tuple of arguments, fe.Inputs, or a tensor")
+
+
+def call_text(
+    model: str,
+    options: TorchScriptOptions | InductorOptions,
+    via: str | None,
+    checks: Sequence[str] = (),
+    ablation: bool = False,
+) -> str:
+    """Writes the call of `record` as Python, what is as by default left out.
+
+    Args:
+        model: its first argument, as Python.
+        options, via, checks, ablation: its arguments of these names.
+    """
+    changed = [
+        f"{each.name}={value!r}" for each in fields(options) if (value := getattr(options, each.name)) != each.default
+    ]
+    parts = [model, "inputs"]
+    parts += ["backend='inductor'"] if isinstance(options, InductorOptions) else []
+    parts += [f"options=fe.{type(options).__name__}({', '.join(changed)})"] if changed else []
+    parts += [f"via={via!r}"] if via else []
+    parts += [f"checks={tuple(checks)!r}"] if checks else []
+    parts += ["ablation=True"] if ablation else []
+    return f"fe.record({', '.join(parts)})"

@@ -1,0 +1,206 @@
+"""What a recording is asked to do; plain data, free of torch."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final, Literal, get_args
+
+from freeze_engine.errors import FreezerError
+from freeze_engine.requests.suggestions import did_you_mean
+
+Progress = Callable[[str, int, int], None]
+"""Called as ``progress(message, done, total)``; ``done`` and ``total`` count units of one phase."""
+
+
+Mode = Literal["default", "reduce-overhead", "max-autotune", "max-autotune-no-cudagraphs"]
+"""A mode of ``torch.compile``."""
+
+COMPILE_MODES: Final[tuple[Mode, ...]] = get_args(Mode)
+
+CheckName = Literal["stale_weights", "idempotence", "determinism", "round_trip"]
+CHECKS: Final[tuple[CheckName, ...]] = get_args(CheckName)
+"""What can be asked of a frozen module, see `freeze_engine.diagnose.checks`."""
+
+
+@dataclass(frozen=True, slots=True)
+class TorchScriptOptions:
+    """How to freeze with TorchScript.
+
+    Attributes:
+        preserved_attrs: attributes and methods to preserve, dotted for those of submodules (``torch.jit.freeze``).
+        optimize_numerics: whether to run the passes that may change numbers in the last digits, such as conv-batchnorm
+            folding.
+        optimize_for_inference: whether to run ``torch.jit.optimize_for_inference`` afterwards.
+        other_methods: methods besides ``forward`` to preserve and to optimise for inference.
+        without: names of passes to leave out, of those after ``torch._C._freeze_module``, in every round.
+    """
+
+    preserved_attrs: tuple[str, ...] = ()
+    optimize_numerics: bool = True
+    optimize_for_inference: bool = False
+    other_methods: tuple[str, ...] = ()
+    without: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Refuses a text where names are due, which would pass for one name per letter.
+
+        Raises:
+            FreezerError: it is one.
+        """
+        for name in ("preserved_attrs", "other_methods", "without"):
+            _check_names(name, getattr(self, name))
+
+
+@dataclass(frozen=True, slots=True)
+class InductorOptions:
+    """How to compile with Inductor freezing.
+
+    Attributes:
+        mode: of ``torch.compile``.
+        dynamic: whether sizes are symbols from the start (``True``), never (``False``), or once they change (``None``).
+        fullgraph: whether a graph break is an error.
+        discard_parameters: whether the original module gives up its parameters (``freezing_discard_parameters``).
+        max_autotune: whether to choose kernels by running them.
+        force_disable_caches: whether to compile anew what Inductor's caches have; with caches, a hit skips the passes
+            after freezing.
+        without: names of passes to leave out, in every round: freezing's own, pattern groups, and the joint-graph and
+            post-grad passes that torch names.
+    """
+
+    mode: Mode | None = None
+    dynamic: bool | None = None
+    fullgraph: bool = False
+    discard_parameters: bool = False
+    max_autotune: bool | None = None
+    force_disable_caches: bool = False
+    without: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Checks the names.
+
+        Raises:
+            FreezerError: there is no such mode, or a text stands where names are due.
+        """
+        if self.mode is not None and self.mode not in COMPILE_MODES:
+            meant = did_you_mean(str(self.mode), COMPILE_MODES)
+            raise FreezerError(f"mode={self.mode!r} is not known; there are {', '.join(COMPILE_MODES)}.{meant}")
+        _check_names("without", self.without)
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """What to measure of each step that can be run.
+
+    Attributes:
+        latency: how long it takes; with Inductor also how long each kernel does, with freezing and without.
+        numerics: how far its outputs are from eager's.
+        memory: how many bytes its constants take.
+        devices: where to take latencies, by default where the model is. A frozen module runs where its constants
+            are, so any other device is named in a notice and left out.
+        seconds: time to spend on latencies per device, in s, warm-up apart.
+        threads: intra-op threads to measure with, ``None`` for as many as torch has set; put back afterwards.
+        input_sets: how many inputs to take numeric errors on: the given ones, and generated ones of the same shapes and
+            dtypes beyond the first.
+    """
+
+    latency: bool = True
+    numerics: bool = True
+    memory: bool = True
+    devices: tuple[str, ...] = ()
+    seconds: float = 12.0
+    threads: int | None = None
+    input_sets: int = 3
+
+    def __post_init__(self) -> None:
+        """Checks the numbers.
+
+        Raises:
+            FreezerError: one is too small, or a text stands where devices are due.
+        """
+        _check_names("devices", self.devices)
+        if not 0 <= self.seconds < float("inf"):
+            raise FreezerError(f"seconds={self.seconds}: it must be a time, such as 12.0")
+        for name, value in (("threads", self.threads), ("input_sets", self.input_sets)):
+            if value is not None and value < 1:
+                raise FreezerError(f"{name}={value}: it must be at least 1")
+
+
+@dataclass(frozen=True, slots=True)
+class AccuracyCheck:
+    """Asks of a candidate whether its outputs are those of the eager module.
+
+    Attributes:
+        max_error: largest absolute difference to accept, ``None`` for the tolerances of ``torch.testing.assert_close``.
+        input_sets: as of `Measure`.
+        limit_s: time that asking about one candidate may take, in s; one that takes longer is bad.
+    """
+
+    max_error: float | None = None
+    input_sets: int = 3
+    limit_s: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class LatencyCheck:
+    """Asks of a candidate whether it is no slower than an earlier one, run in turns with it.
+
+    Attributes:
+        seconds: to spend on each comparison, in s, warm-up apart.
+        margin: relative slowdown to accept; what noise could explain is never claimed.
+        limit_s: as of `AccuracyCheck`.
+    """
+
+    seconds: float = 3.0
+    margin: float = 0.01
+    limit_s: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CommandCheck:
+    """Asks a command, which gets the candidate as a file: 0 is good, 1 to 127 bad but for 125, which skips it.
+
+    Attributes:
+        words: the command; the file is added as its last argument.
+        limit_s: time that one run may take, in s; one that takes longer is bad.
+    """
+
+    words: tuple[str, ...]
+    limit_s: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RecordOptions:
+    """How `record` brings a module to the freeze, and what it calls it.
+
+    Attributes:
+        via: how an `nn.Module` gets into TorchScript.
+        check_inputs: further inputs to trace with.
+        name: the model's name, ``None`` for its class's.
+        call: the call or command to show in the trace.
+        checks: what to ask of the frozen module afterwards.
+        ablation: whether to find out what each pass contributes on its own.
+    """
+
+    via: Literal["script", "trace"] = "script"
+    check_inputs: tuple[tuple[object, ...], ...] = ()
+    name: str | None = None
+    call: str | None = None
+    checks: tuple[CheckName, ...] = ()
+    ablation: bool = False
+
+    def __post_init__(self) -> None:
+        """Refuses a way into TorchScript that there is not.
+
+        Raises:
+            FreezerError: it is none.
+        """
+        if self.via not in ("script", "trace"):
+            raise FreezerError(f"via={self.via!r}: a module gets into TorchScript by 'script' or 'trace'")
+
+
+def _check_names(option: str, names: object) -> None:
+    if isinstance(names, str):
+        raise FreezerError(f"{option}={names!r} is a text: pass a tuple, {option}=({names!r},)")
+    if not isinstance(names, (tuple, list)) or not all(isinstance(name, str) for name in names):
+        raise FreezerError(f"{option}={names!r} is no tuple of names: pass one such as {option}=('a.b',)")

@@ -1,0 +1,269 @@
+"""A fresh Python in a process of its own, of which the caller sees lines, an end, and what it printed last.
+
+It is started as ``python -c``, not by `multiprocessing`: that would run the caller's main script again, and keeps
+further processes. It gets the caller's module search path, so that ``package.module:factory`` means the same.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import selectors
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Literal
+
+from freeze_engine.worker.child_main import CONFINED
+from freeze_engine.worker.limits import Excess, Limits, LimitWatch, confined_limits, require_limits
+from freeze_engine.worker.process_tree import ProcessTree
+from freeze_engine.worker.sandbox import Confinement, sandboxed_process
+from freeze_engine.worker.sandbox_view import environment as sandbox_environment, visible_search_path
+
+#: Arguments: what to do, the folder, descriptors of the lines and of the lifeline, bytes of memory (0 for no limit),
+#: then the search path.
+_BOOT = (
+    "import sys; task, folder, lines, lifeline, memory, *sys.path[:] = sys.argv[1:]; sys.argv[1:] = []; "
+    "from freeze_engine.worker.child_main import main; main(task, folder, int(lines), int(lifeline), int(memory))"
+)
+_READ_BYTES = 1 << 16
+_LINE_BYTES = 1 << 22
+_OUTPUT_BYTES = 1 << 16
+_LOOK_S = 0.1
+_AFTERWARDS_S = 1.0
+_DEATH_S = 10.0
+#: A process that is ended for what it takes prints first where it is.
+_STACK_S = 0.05
+_NO_LIMITS = Limits()
+_LAST_LINES = 5
+Stream = Literal["stdout", "stderr"]
+OnOutput = Callable[[Stream, bytes], None]
+
+
+class WorkerProcess:
+    """A process that does one task.
+
+    Its lines are read by `lines`, on one thread; `kill` may be called from any.
+
+    Args:
+        task: what to do, see `freeze_engine.worker.child_main`.
+        folder: what the task reads and writes.
+        trusted: whether anything may be unpickled there.
+        on_output: takes what it prints, as `lines` reads it. The process then shares standard input.
+        limits: what it and all that it starts may take together; it is ended where that is more.
+        confinement: the sandbox that it runs in, with limits of its own; ``None`` for none.
+
+    Raises:
+        FreezerError: the limits cannot be held here.
+    """
+
+    def __init__(
+        self,
+        task: str,
+        folder: Path,
+        *,
+        trusted: bool = True,
+        on_output: OnOutput | None = None,
+        limits: Limits = _NO_LIMITS,
+        confinement: Confinement | None = None,
+    ) -> None:
+        require_limits(limits)
+        self._on_output = on_output
+        self._confinement = confinement
+        self._lock = threading.Lock()
+        self._output = bytearray()
+        self._unfinished = b""
+        self._tree = ProcessTree()
+        if confinement is not None:
+            limits = confined_limits(limits)
+        self._watch = LimitWatch(self._tree, limits, self._end_for_limit, folder)
+        with contextlib.ExitStack() as stack, _without_interrupts():
+            # The child writes lines to the first pipe, and ends when nobody holds the other end of the second.
+            self._lines, lines = _pipe(stack)
+            lifeline, self._lifeline = _pipe(stack)
+            out, out_end = _pipe(stack)
+            error, error_end = _pipe(stack)
+            self._printed: dict[int, Stream] = {out: "stdout", error: "stderr"}
+            self._process = subprocess.Popen(
+                self._command(task, folder, (lines, lifeline, limits.memory_bytes or 0)),
+                stdin=subprocess.DEVNULL if on_output is None else None,
+                stdout=out_end,
+                stderr=error_end,
+                pass_fds=(lines, lifeline),
+                env=self._tree.marked(_environment(trusted, confined=confinement is not None)),
+                start_new_session=True,  # an interrupt at the terminal is for the caller
+            )
+            stack.pop_all()
+        self._tree.begins_with(self._process.pid)
+        self._watch.start()
+        for descriptor in (lines, lifeline, out_end, error_end):
+            os.close(descriptor)
+
+    @property
+    def pid(self) -> int:
+        """Of the process."""
+        return self._process.pid
+
+    @property
+    def exit_code(self) -> int | None:
+        """What it exited with, negative for a signal; ``None`` before it was found to have ended."""
+        code = self._process.returncode
+        return code if code is None or self._confinement is None else self._confinement.sandbox.exit_code(code)
+
+    @property
+    def excess(self) -> Excess | None:
+        """The limit that it went past, for which it was ended; ``None`` if it was not."""
+        return self._watch.excess
+
+    @property
+    def printed(self) -> tuple[str, ...]:
+        """The last lines that it wrote to standard output and error."""
+        return tuple(self._output.decode(errors="replace").splitlines())
+
+    @property
+    def last_words(self) -> str:
+        """The last lines that it wrote, on one line."""
+        return "; ".join(self.printed[-_LAST_LINES:]) or "it said nothing"
+
+    @property
+    def sandbox_problem(self) -> str | None:
+        """Why the sandbox could not be made, ``None`` if it was."""
+        said = self.printed[-1:]
+        if self._confinement is None or self.exit_code != 1 or not said or not said[0].startswith("bwrap: "):
+            return None
+        return f"the sandbox cannot be made: {said[0]}"
+
+    def lines(self, until_s: float | None = None) -> Iterator[bytes | None]:
+        """Yields the lines it sends, without their ends, and ``None`` now and then while there are none.
+
+        Ends when the process has, which is then gone, as is whatever it started in its session.
+
+        Args:
+            until_s: clock (`time.monotonic`) at which to stop waiting, with the process still there.
+        """
+        with selectors.DefaultSelector() as selector:
+            for descriptor in (self._lines, *self._printed):
+                os.set_blocking(descriptor, False)
+                selector.register(descriptor, selectors.EVENT_READ)
+            last_s = float("inf")
+            while time.monotonic() < min(last_s, float("inf") if until_s is None else until_s):
+                is_ready = bool(selector.select(_LOOK_S))
+                for descriptor, stream in self._printed.items():
+                    self._keep_printed(stream, self._drain(selector, descriptor))
+                yield from self._whole_lines(self._drain(selector, self._lines))
+                if self._has_ended():
+                    # What it wrote before is still to be read, but others may hold the pipes open and go on writing.
+                    last_s = min(last_s, time.monotonic() + _AFTERWARDS_S) if is_ready else 0.0
+
+    def dump_stack(self) -> None:
+        """Lets the process print where its Python is, if it can."""
+        with self._lock:
+            if self._process.returncode is None:
+                self._signal(signal.SIGUSR1)
+
+    def interrupt(self) -> None:
+        """Raises `KeyboardInterrupt` in the process, as soon as its Python runs."""
+        with self._lock:
+            if self._process.returncode is None:
+                self._signal(signal.SIGINT)
+
+    def kill(self) -> None:
+        """Ends the process and whatever it started; returns at once."""
+        with self._lock:
+            if self._process.returncode is None:
+                self._tree.kill()
+
+    def close(self) -> None:
+        """Ends the process, waits for that, and lets go of everything."""
+        self._watch.stop()
+        self.kill()
+        # A process that hangs inside the kernel cannot be ended; it is left to itself.
+        with self._lock, contextlib.suppress(subprocess.TimeoutExpired):
+            self._process.wait(_DEATH_S)
+            self._tree.kill()
+        for descriptor in (self._lines, self._lifeline, *self._printed):
+            os.close(descriptor)
+
+    def _command(self, task: str, folder: Path, numbers: tuple[int, ...]) -> list[str]:
+        entries = [entry for entry in sys.path if isinstance(entry, str)]
+        confinement = self._confinement
+        if confinement is not None:
+            entries = visible_search_path(entries)
+        # -u: what is printed right before a crash is not to be lost with Python's buffers.
+        command = [sys.executable, "-u", "-c", _BOOT, task, str(folder), *map(str, numbers), *entries]
+        return command if confinement is None else confinement.command(folder, command)
+
+    def _signal(self, number: signal.Signals) -> None:
+        """Sends a signal to the process itself; where it runs in a sandbox that has only begun, ends the sandbox."""
+        pid = self._process.pid if self._confinement is None else sandboxed_process(self._process.pid)
+        if pid is None:
+            self._tree.kill()
+            return
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, number)
+
+    def _has_ended(self) -> bool:
+        with self._lock:
+            if self._process.returncode is None and self._process.poll() is not None:
+                self._tree.kill()
+            return self._process.returncode is not None
+
+    def _end_for_limit(self) -> None:
+        self.dump_stack()
+        time.sleep(_STACK_S)
+        self.kill()
+
+    def _whole_lines(self, data: bytes) -> tuple[bytes | None, ...]:
+        *whole, self._unfinished = (self._unfinished + data).split(b"\n")
+        if len(self._unfinished) > _LINE_BYTES:
+            self.kill()
+            self._unfinished = b""
+        return tuple(whole) or (None,)
+
+    def _keep_printed(self, stream: Stream, data: bytes) -> None:
+        self._output += data
+        del self._output[:-_OUTPUT_BYTES]
+        if data and self._on_output is not None:
+            self._on_output(stream, data)
+
+    def _drain(self, selector: selectors.BaseSelector, descriptor: int) -> bytes:
+        if descriptor not in selector.get_map():
+            return b""
+        try:
+            data = os.read(descriptor, _READ_BYTES)
+        except BlockingIOError:
+            return b""
+        if not data:
+            selector.unregister(descriptor)
+        return data
+
+
+@contextlib.contextmanager
+def _without_interrupts() -> Iterator[None]:
+    """Blocks SIGINT for this thread, and for a process that it starts during the block: see `Interrupts`."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _pipe(stack: contextlib.ExitStack) -> tuple[int, int]:
+    """Returns the reading and the writing end of a pipe, closed by ``stack`` unless all goes well."""
+    ends = os.pipe()
+    for descriptor in ends:
+        stack.callback(os.close, descriptor)
+    return ends
+
+
+def _environment(trusted: bool, confined: bool) -> dict[str, str]:
+    environment = sandbox_environment([(CONFINED, "1")]) if confined else dict(os.environ)
+    if not trusted:
+        # torch.export.load falls back to unpickling unless this forbids it (torch/serialization.py, torch 2.13.0).
+        environment["TORCH_FORCE_WEIGHTS_ONLY_LOAD"] = "1"
+        environment.pop("TORCH_FORCE_NO_WEIGHTS_ONLY_LOAD", None)
+    return environment

@@ -1,0 +1,1 @@
+"""Draws the charts of one trace or of two."""

@@ -1,0 +1,268 @@
+"""The charts: latency, cold start, numeric error, constants and nodes per pass, for BokehJS to draw."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from bokeh.embed import json_item
+from bokeh.models import BasicTickFormatter, Range1d, Span
+
+import freeze_engine as fe
+from viewer.charts.drawing import (
+    BYTE_UNITS,
+    PALETTES,
+    THEMES,
+    TIME_UNITS,
+    Figure,
+    Palette,
+    Theme,
+    add_marks,
+    add_points,
+    add_whiskers,
+    finish,
+    headroom,
+    log_ticks,
+    series_color,
+    source_of,
+    step_figure,
+    unit_of,
+)
+from viewer.views.chart_data import ChartData, Mark, Series, chart_data
+from viewer.views.wording import bytes_delta_text, bytes_text, duration_text, error_text
+
+_ASIDE: Final = 0.14
+_SHOWN: Final = 3
+_WORDS_SHARE: Final = 0.08
+"""How much of a chart's height a line of words takes."""
+
+_BOKEH_ID: Final = re.compile(r"p\d+|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+
+
+@dataclass(frozen=True, slots=True)
+class Chart:
+    """One chart of a trace.
+
+    Attributes:
+        title: what it shows.
+        note: what to know to read it, or why there is nothing to draw.
+        figure: the Bokeh figure, ``None`` where nothing was measured.
+    """
+
+    title: str
+    note: str
+    figure: Figure | None
+
+
+def charts(data: ChartData, theme: Theme) -> tuple[Chart, ...]:
+    """Returns a trace's charts; none for a trace without steps.
+
+    Args:
+        data: what `viewer.views.chart_data.chart_data` made of the trace.
+        theme: whose colours to use.
+    """
+    if not data.steps:
+        return ()
+    palette = PALETTES[theme]
+    drawn = (
+        _latency_chart,
+        *((_relative_chart,) if data.relative else ()),
+        _error_chart,
+        *((_cold_chart,) if data.cold else ()),
+        _constants_chart,
+        _nodes_chart,
+    )
+    return tuple(draw(data, palette) for draw in drawn)
+
+
+def chart_items(trace: fe.Trace, duplicates: Sequence[fe.Duplicate] | None = None) -> dict[str, list[dict[str, Any]]]:
+    """Returns the charts of both themes for BokehJS's ``embed_item``; the same trace gives the same items.
+
+    Args:
+        trace: the recording.
+        duplicates: what `freeze_engine.duplicates` returned for it, where that is known.
+    """
+    data = chart_data(trace, duplicates)
+    return items_of(lambda theme: charts(data, theme))
+
+
+def items_of(draw: Callable[[Theme], Sequence[Chart]]) -> dict[str, list[dict[str, Any]]]:
+    """Returns charts of both themes for BokehJS's ``embed_item``.
+
+    Args:
+        draw: returns the charts in one theme.
+    """
+    return {
+        theme: [
+            {"title": chart.title, "note": chart.note, "item": chart.figure and _pinned(_item(chart.figure))}
+            for chart in draw(theme)
+        ]
+        for theme in THEMES
+    }
+
+
+def _sentence(what: str, why: str) -> str:
+    return f"{what}: {why.removesuffix('.')}."
+
+
+def _latency_chart(data: ChartData, palette: Palette) -> Chart:
+    if not data.latency:
+        return Chart("Latency", _sentence("Not measured", data.untimed), None)
+    medians = [value for series in data.latency for value in series.values]
+    longest = max(high for series in data.latency for high in series.highs)
+    # On a noisy machine an interval can be many times its median: it may leave the chart, the medians may not shrink.
+    top = max(min(longest, 3 * max(medians)), *medians, *(median for _, median in data.baselines))
+    unit, scale = unit_of(top, TIME_UNITS)
+    plot = step_figure(data, palette, f"median, {unit}")
+    marks = data.payoffs[:_SHOWN]
+    plot.y_range = Range1d(0, headroom(top / scale) * (1 + _WORDS_SHARE * len(marks)))
+    for _, median in data.baselines:
+        _line_across(plot, palette, median / scale)
+    for number, series in enumerate(data.latency):
+        source = source_of(series, number, scale)
+        add_whiskers(plot, source, series_color(palette, number))
+        add_points(plot, series, source, palette, number)
+    add_marks(plot, marks, palette, data.steps)
+    finish(plot, palette, len(data.latency))
+    note = "Median with its 95% interval; passes that were not measured are left out."
+    if data.payoffs:
+        note = f"{_payoff_words(data.payoffs)} {note}"
+    if longest > top:
+        note += " Intervals that leave the top are longer than shown."
+    if data.baselines:
+        slowest_first = sorted(data.baselines, key=lambda baseline: -baseline[1])
+        lines = ", ".join(f"{name} {duration_text(median)}" for name, median in slowest_first)
+        note += f" Dashed, from the top: {lines}."
+    return Chart("Latency", note, plot)
+
+
+def _payoff_words(payoffs: Sequence[Mark]) -> str:
+    most = f", the {_SHOWN} largest of {len(payoffs)} changes" if len(payoffs) > _SHOWN else ""
+    return f"Lines: passes that made it measurably faster (green) or slower (red) than the pass before{most}."
+
+
+def _relative_chart(data: ChartData, palette: Palette) -> Chart:
+    values = [value for series in data.relative for value in series.values]
+    far = max(abs(value - 1) for value in values)
+    spread = max(0.04, min(3 * far, _reach(data.relative)), 1.1 * far)
+    plot = step_figure(data, palette, "times as long", y_range=Range1d(max(0.0, 1 - 1.1 * spread), 1 + 1.1 * spread))
+    plot.add_layout(Span(location=1, dimension="width", line_color=palette.muted, line_width=1))
+    for number, series in enumerate(data.relative):
+        source = source_of(series, number, 1.0)
+        source.data["step"] = [step + (_ASIDE if number % 2 else -_ASIDE) for step in series.steps]
+        add_whiskers(plot, source, series_color(palette, number))
+        add_points(plot, series, source, palette, number, line=False)
+    finish(plot, palette, len(data.relative))
+    note = "Below 1 is faster, with 95% intervals. Filled: measurable. Hollow: no measurable difference."
+    return Chart("Latency against other passes", note, plot)
+
+
+def _reach(lines: Sequence[Series]) -> float:
+    """Returns how far the intervals of ratios go from 1."""
+    return max(abs(bound - 1) for series in lines for bound in (*series.lows, *series.highs))
+
+
+def _cold_chart(data: ChartData, palette: Palette) -> Chart:
+    note = "What a fresh copy takes until it runs steadily: compilation and profiling."
+    values = [value for series in data.cold for value in series.values]
+    unit, scale = unit_of(max(values), TIME_UNITS)
+    ends = Range1d(min(values) / scale / 2, max(values) / scale * 2)
+    plot = step_figure(data, palette, unit, y_axis_type="log", y_range=ends)
+    plot.yaxis.ticker = log_ticks(ends.start, ends.end)
+    plot.yaxis.formatter = BasicTickFormatter()
+    for number, series in enumerate(data.cold):
+        add_points(plot, series, source_of(series, number, scale), palette, number)
+    finish(plot, palette, len(data.cold))
+    return Chart("Cold start", note, plot)
+
+
+def _error_chart(data: ChartData, palette: Palette) -> Chart:
+    if not data.errors:
+        return Chart("Numeric error", _sentence("Not compared", data.uncompared), None)
+    known = [value for series in data.errors for value in (*series.values, *series.lows)] + [data.before or 0.0]
+    positive = [value for value in known if value > 0]
+    floor, top = (max(min(positive) / 10, 1e-300), min(max(positive) * 10, 1e300)) if positive else (1e-9, 1.0)
+    plot = step_figure(data, palette, "largest absolute error", y_axis_type="log", y_range=Range1d(floor, top))
+    if data.before:
+        _line_across(plot, palette, data.before)
+    for number, series in enumerate(data.errors):
+        source = source_of(series, number, 1.0, floor * 1.3)
+        if series.lows:
+            add_whiskers(plot, source, series_color(palette, number))
+        add_points(plot, series, source, palette, number)
+    finish(plot, palette, len(data.errors))
+    return Chart("Numeric error", _error_note(data, plot, palette), plot)
+
+
+def _error_note(data: ChartData, plot: Figure, palette: Palette) -> str:
+    note = "Hollow: past tolerance. Triangles at the bottom: exactly zero."
+    if data.before:
+        note = f"Dashed: {error_text(data.before)}, eager against float64, there before freezing. {note}"
+    if any(series.lows for series in data.errors):
+        note = f"The worst of all inputs; bars go down to the best. {note}"
+    if data.past_tolerance is not None:
+        add_marks(plot, [data.past_tolerance], palette, data.steps)
+        note = f"Red line: the first step past torch's tolerances against eager. {note}"
+    return f"{note} Not finite, so not drawn: {data.not_finite}." if data.not_finite else note
+
+
+def _line_across(plot: Figure, palette: Palette, value: float) -> None:
+    plot.add_layout(Span(location=value, dimension="width", line_dash="dashed", line_color=palette.muted))
+
+
+def _constants_chart(data: ChartData, palette: Palette) -> Chart:
+    if not data.constants:
+        return Chart("Constants", "Unknown: they went with the process.", None)
+    unit, scale = unit_of(max(value for series in data.constants for value in series.values), BYTE_UNITS)
+    plot = _steps_figure(data, palette, data.constants, unit, scale)
+    note = "Bytes that the graph's constants hold, shared storage counted once."
+    if data.duplicated:
+        found = ", ".join(f"{bytes_delta_text(nbytes)} since step {step}" for step, nbytes in data.duplicated[:_SHOWN])
+        note += f" Held more than once at the end: {found}{', …' if len(data.duplicated) > _SHOWN else ''}."
+    if data.peak_bytes:
+        note += f" Resident at the peak of the freeze: {bytes_text(data.peak_bytes)} more than before it."
+    return Chart("Constants", note, plot)
+
+
+def _nodes_chart(data: ChartData, palette: Palette) -> Chart:
+    plot = _steps_figure(data, palette, data.nodes, "nodes", 1.0)
+    return Chart("Nodes", "Nodes in the graph, nested ones included.", plot)
+
+
+def _steps_figure(data: ChartData, palette: Palette, lines: Sequence[Series], unit: str, scale: float) -> Figure:
+    plot = step_figure(data, palette, unit)
+    plot.y_range = Range1d(0, headroom(max(value for series in lines for value in series.values) / scale))
+    for number, series in enumerate(lines):
+        source = source_of(series, number, scale)
+        plot.step("step", "value", source=source, mode="after", line_color=series_color(palette, number))
+        add_points(plot, series, source, palette, number, line=False)
+    finish(plot, palette, len(lines))
+    return plot
+
+
+def _item(plot: Figure) -> Any:
+    item = json_item(plot)
+    # Classes that Panel, where it is imported, has added to Bokeh's: no figure uses them, and no page could make them.
+    item["doc"].pop("defs", None)
+    return item
+
+
+def _pinned(item: Any) -> Any:
+    """Numbers Bokeh's ids anew: its own count up over the whole process, so equal charts would differ in bytes."""
+    names: dict[str, str] = {}
+
+    def pin(value: Any) -> Any:
+        if isinstance(value, list):
+            return [pin(entry) for entry in value]
+        if isinstance(value, dict):
+            return {key: rename(entry) if key in ("id", "root_id") else pin(entry) for key, entry in value.items()}
+        return value
+
+    def rename(name: Any) -> Any:
+        if not isinstance(name, str) or not _BOKEH_ID.fullmatch(name):
+            return name
+        return names.setdefault(name, f"c{len(names)}")
+
+    return pin(item)

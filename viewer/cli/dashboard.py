@@ -1,0 +1,291 @@
+"""``freezer-ui`` without a subcommand: the dashboard."""
+
+from __future__ import annotations
+
+import argparse
+import difflib
+import os
+import re
+import secrets
+import threading
+import webbrowser
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar, Final
+from urllib.parse import urlencode
+
+import freeze_engine as fe
+from viewer.cli.command import COMMAND_NAMES, FINE, CommandError
+from viewer.cli.recording_options import (
+    add_recording_arguments,
+    check_recording,
+    model_name,
+    recording_request,
+    size_bytes,
+)
+from viewer.cli.terminal import remark, say
+
+if TYPE_CHECKING:
+    from viewer.dashboard.server_state import State
+
+_TOKEN_VARIABLE: Final = "FREEZER_UI_TOKEN"
+_TOKEN: Final = re.compile(r"[\w.~-]{16,200}", re.ASCII)
+_FACTORY: Final = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*(\.[^\W\d]\w*)*")
+_EXAMPLE: Final = "example:"
+_MAX_JOBS: Final = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """What the dashboard opens with.
+
+    Attributes:
+        query: which page, as in the address bar.
+        traces: absolute paths of the traces it shows.
+        model: what to record at once.
+    """
+
+    query: dict[str, str]
+    traces: tuple[Path, ...] = ()
+    model: str | None = None
+
+
+class OpenCommand:
+    """Record how PyTorch freezes a model, pass by pass, and see what each pass did.
+
+    Without a COMMAND this opens the dashboard in the browser: on its first page (examples, recent traces, a form to
+    record a model), on a TRACE, on two TRACEs side by side, on the files of a FOLDER, or on a MODEL, which it starts
+    to record. MODEL and INPUT are as in freezer-ui record; the traces of the dashboard are kept in the user's data
+    folder. One recording runs at a time unless --jobs says otherwise: recordings that measure at the same time disturb
+    each other's figures. The others wait in line.
+
+    The server listens on this machine only, and answers only to a browser that has shown a token of this server. The
+    printed link carries one that holds until the server ends; the browser that this command starts gets one that works
+    once, for other users of the machine can read what programs are started with. With --host the server listens on a
+    network: whoever has the link can then list your folders, open traces, upload files and start recordings, that is
+    programs, as you, and nothing of it is encrypted on its way.
+    """
+
+    name: ClassVar[str] = "open"
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        """Adds the dashboard's arguments."""
+        parser.usage = "freezer-ui [options] [TRACE | TRACE TRACE | MODEL | FOLDER]\n       freezer-ui COMMAND ..."
+        parser.add_argument("targets", nargs="*", metavar="TRACE | MODEL | FOLDER", help="what to open")
+        add = parser.add_argument_group("the server").add_argument
+        add(
+            "--host",
+            default="127.0.0.1",
+            help="address to listen on (default: %(default)s); on one that others reach, whoever has the link can list "
+            "your folders, upload files and start programs as you, unencrypted",
+        )
+        add("--port", type=_port, help="port to listen on (default: 7007, or the next that is free)")
+        add("--no-browser", action="store_true", help="print the link, but do not open it")
+        add(
+            "--token",
+            type=_token,
+            help="what a browser has to show, 16 characters or more (default: a new random one). Other users of this "
+            f"machine can read it in the list of processes, so better set {_TOKEN_VARIABLE}",
+        )
+        add(
+            "--upload-limit",
+            type=size_bytes,
+            default=4 << 30,
+            metavar="SIZE",
+            help="how large an uploaded file may be, such as 500M or 4G (default: 4G)",
+        )
+        add(
+            "--upload-total",
+            type=size_bytes,
+            default=16 << 30,
+            metavar="SIZE",
+            help="how much all uploads together may take that open pages and unfinished recordings use (default: 16G)",
+        )
+        add(
+            "--jobs",
+            type=_count,
+            default=1,
+            metavar="N",
+            help="how many recordings run at the same time; the others wait, as recordings that measure disturb each "
+            "other's figures (default: 1)",
+        )
+        recording = parser.add_argument_group("recording a MODEL", "as in freezer-ui record")
+        self._recording = add_recording_arguments(recording)
+
+    def run(self, arguments: argparse.Namespace) -> int:
+        """Serves the dashboard until it is ended."""
+        start = _start(arguments.targets)
+        self._refuse_unused(arguments, start)
+        own_token = _own_token()
+        request = None if start.model is None else _request(arguments, start.model)
+        token = arguments.token or own_token or secrets.token_urlsafe(32)
+        launch = None if arguments.no_browser else secrets.token_urlsafe(32)
+        from viewer.dashboard.end_signals import EndSignals
+        from viewer.dashboard.listening_socket import DEFAULT_PORT, listen, port_of
+        from viewer.dashboard.preload import EarlyPayload
+
+        with (
+            listen(arguments.host, arguments.port) as listening,
+            EndSignals() as signals,
+            EarlyPayload(start.traces) as early,
+        ):
+            port = port_of(listening)
+            if arguments.port is None and port != DEFAULT_PORT:
+                remark(f"port {DEFAULT_PORT} is taken, so this is port {port}")
+            job = secrets.token_hex(4)
+            query = start.query if request is None else {"job": job}
+            address = f"http://{_link_host(arguments.host)}:{port}/?"
+            _announce(arguments.host, address + urlencode(query | {"token": token}))
+            if launch is not None:
+                _start_browser(address + urlencode(query | {"launch": launch}))
+            # Takes about a second, in which the browser starts as well; its requests wait meanwhile.
+            from viewer.dashboard.server import ServerOptions, run
+            from viewer.dashboard.upload_store import UploadLimits
+
+            def begin(state: State) -> None:
+                if request is not None:
+                    state.jobs.record(request, job)
+                if start.traces:
+                    state.prepare(start.traces, early.take())
+
+            uploads = UploadLimits(arguments.upload_limit, arguments.upload_total)
+            options = ServerOptions(arguments.host, token, uploads, arguments.jobs, launch, remark)
+            run(options, listening, signals, begin)
+        return FINE
+
+    def _refuse_unused(self, arguments: argparse.Namespace, start: Start) -> None:
+        used = [action for action in self._recording if getattr(arguments, action.dest) != action.default]
+        if start.model is None and used:
+            raise CommandError(f"{used[0].option_strings[0]} is for recording, and there is no MODEL to record")
+
+
+def _start(targets: list[str]) -> Start:
+    """Returns what the words on the command line open.
+
+    Raises:
+        CommandError: they are nothing to open, or do not go together.
+    """
+    if not targets:
+        return Start({})
+    kinds = [_kind(target) for target in targets]
+    paths = tuple(Path(target).absolute() for target in targets)
+    match kinds:
+        case ["model"]:
+            return Start({}, model=targets[0])
+        case ["folder"]:
+            return Start({"folder": str(paths[0])})
+        case ["trace"]:
+            return Start({"trace": str(paths[0])}, paths)
+        case ["trace", "trace"]:
+            return Start({"compare": str(paths[0]), "with": str(paths[1])}, paths)
+    raise CommandError("give one TRACE, MODEL or FOLDER, or two TRACEs to see side by side")
+
+
+def _kind(target: str) -> str:
+    """Returns whether a word names a ``folder``, a ``trace`` or a ``model``.
+
+    Raises:
+        CommandError: it names nothing of the kind.
+    """
+    path = Path(target)
+    if not target:
+        raise CommandError("'' names nothing to open; is a variable empty? For this folder, give .")
+    if path.is_dir():
+        return "folder"
+    if path.is_file():
+        kind = fe.file_kind(path)
+        if kind not in ("trace", "torchscript", "exported"):
+            found = fe.other_file(path)
+            raise CommandError(f"{target} is {found.what}. {found.remedy}")
+        return "trace" if kind == "trace" else "model"
+    if target.startswith(_EXAMPLE):
+        name = target.removeprefix(_EXAMPLE)
+        if name not in fe.EXAMPLES:
+            meant = fe.did_you_mean(name, fe.EXAMPLES)
+            raise CommandError(f"there is no example {name!r}.{meant} The examples are {', '.join(fe.EXAMPLES)}.")
+        return "model"
+    if _FACTORY.fullmatch(target):
+        return "model"
+    if path.suffix or path.name != target:
+        raise CommandError(f"there is no file or folder {path.absolute()}{_near(path)}")
+    raise CommandError(f"{target!r} is no file, folder, example:NAME, package.module:factory or command{_hint(target)}")
+
+
+def _near(path: Path) -> str:
+    """Names the file that may be meant."""
+    if not path.parent.is_dir():
+        return f"; there is not even a folder {path.parent}"
+    names = {child.stem: child.name for child in path.parent.iterdir()}
+    close = difflib.get_close_matches(path.stem, names, n=1)
+    return f"; did you mean {path.with_name(names[close[0]])}?" if close else "; check the name"
+
+
+def _hint(target: str) -> str:
+    close = difflib.get_close_matches(target, COMMAND_NAMES, n=1)
+    if close:
+        return f"; did you mean freezer-ui {close[0]}?"
+    return f"; did you mean {_EXAMPLE}{target}?" if target in fe.EXAMPLES else ""
+
+
+def _request(arguments: argparse.Namespace, model: str) -> fe.RecordRequest:
+    """Returns the recording that the command line asks for; its output file is made, empty."""
+    from viewer.dashboard.form_options import backend_offer
+    from viewer.dashboard.library import new_recording, recordings_folder
+
+    check_recording(arguments)
+    kind = fe.file_kind(Path(model)) if Path(model).is_file() else None
+    if refusal := backend_offer(arguments.backend)["refuses"].get(kind):
+        raise CommandError(refusal)
+    output = new_recording(recordings_folder(), model_name(model), datetime.now())
+    return recording_request(arguments, str(Path(model).absolute()) if Path(model).is_file() else model, output)
+
+
+def _announce(host: str, link: str) -> None:
+    from viewer.dashboard.auth import is_local
+
+    if not is_local(host):
+        remark(
+            f"--host {host} opens this server to others: whoever has this link can list your folders, open traces, "
+            "upload files and start recordings, that is programs, as you; nothing of it is encrypted, nor is the link"
+        )
+    say(f"{link}\n")
+    remark("open this link in a browser; Ctrl-C ends the server")
+
+
+def _start_browser(link: str) -> None:
+    # Some browsers, those in a terminal above all, return only when they are closed.
+    threading.Thread(target=webbrowser.open, args=(link,), daemon=True).start()
+
+
+def _link_host(host: str) -> str:
+    from viewer.dashboard.auth import link_host
+
+    return link_host(host)
+
+
+def _own_token() -> str | None:
+    """Returns the token that the user has set, and takes it out of what child processes are given."""
+    text = os.environ.pop(_TOKEN_VARIABLE, None)
+    try:
+        return _token(text) if text else None
+    except argparse.ArgumentTypeError as error:
+        raise CommandError(f"{_TOKEN_VARIABLE}: {error}") from error
+
+
+def _token(text: str) -> str:
+    if not _TOKEN.fullmatch(text):
+        raise argparse.ArgumentTypeError("a token has 16 to 200 letters, digits and signs of _ - . ~")
+    return text
+
+
+def _port(text: str) -> int:
+    if not text.isdecimal() or not 0 < int(text) < 2**16:
+        raise argparse.ArgumentTypeError(f"{text} is no port; give a number from 1 to 65535")
+    return int(text)
+
+
+def _count(text: str) -> int:
+    if not (text.isascii() and text.isdecimal()) or not 0 < int(text) <= _MAX_JOBS:
+        raise argparse.ArgumentTypeError(f"{text} is no number of recordings; give one from 1 to {_MAX_JOBS}")
+    return int(text)

@@ -1,0 +1,49 @@
+"""What the page needs to know of the server, and does not change while it runs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+import freeze_engine as fe
+from viewer.dashboard.form_options import BACKENDS, check_offers
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """The server's own facts.
+
+    Attributes:
+        upload_limit_bytes: how large an uploaded file may be.
+        devices: of this machine, once a look at a model has told them.
+        at_once: how many recordings may run at the same time.
+    """
+
+    upload_limit_bytes: int
+    devices: tuple[str, ...] | None = None
+    at_once: int = 1
+
+    def view(self) -> dict[str, Any]:
+        """Returns what the page reads."""
+        return {
+            "version": installed_version("freezer-ui"),
+            "torch": installed_version("torch"),
+            "start": None,  # what to open stands in the address that is printed
+            "upload_limit_bytes": self.upload_limit_bytes,
+            "backends": BACKENDS,
+            "checks": check_offers(),
+            "devices": None if self.devices is None else list(self.devices),
+            "at_once": self.at_once,
+            "dtypes": list(fe.DTYPES),
+            "home": str(Path.cwd()),
+        }
+
+
+def installed_version(package: str) -> str | None:
+    """Returns a package's version without importing it, ``None`` if it is not installed."""
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return None

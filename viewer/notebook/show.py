@@ -1,0 +1,122 @@
+"""`viewer.show` and `viewer.compare`: the interactive view of a trace, or of two, from a cell."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import freeze_engine as fe
+from viewer.notebook.html_output import HEIGHT
+
+if TYPE_CHECKING:
+    from viewer.notebook.content import Subject
+    from viewer.notebook.view import View
+
+
+def show(
+    recorded: fe.Trace | fe.Recording,
+    *,
+    step: int | None = None,
+    selected: str | None = None,
+    state: Mapping[str, Any] | None = None,
+    height: int = HEIGHT,
+) -> View:
+    """Shows a trace below the running cell, tied to the handle that is returned.
+
+    Args:
+        recorded: a trace or a recording.
+        step: index of the step to open at.
+        selected: id of the node to select.
+        state: anything else to begin with, as in ``View.state`` (``{"tab": "attributes"}``).
+        height: of the view, in CSS pixels; its lower edge can be dragged.
+
+    Returns:
+        The handle: ``view.step``, ``view.selected`` and ``view.state`` follow the page and move it.
+
+    Raises:
+        FreezerError: no notebook runs this, the ``notebook`` extra is not installed, or the trace lacks what to show.
+    """
+    trace = _trace(recorded, "show")
+    _need(height, "show", "write_report(trace, 'report.html'), or with `freezer-ui report` from a trace file")
+    from viewer.notebook.content import one_trace
+
+    return _shown(one_trace(trace), step, selected, state, height)
+
+
+def compare(
+    first: fe.Trace | fe.Recording,
+    second: fe.Trace | fe.Recording,
+    *,
+    step: int | None = None,
+    selected: str | None = None,
+    state: Mapping[str, Any] | None = None,
+    height: int = HEIGHT,
+) -> View:
+    """Shows two traces side by side below the running cell, tied to the handle that is returned.
+
+    Args:
+        first: the trace called A, or a recording.
+        second: the trace called B.
+        step: index of the step of B to open at, by default the first pass that made a difference.
+        selected: id of the node to select.
+        state: anything else to begin with, as in ``View.state``; its ``step`` counts B's steps after those of A.
+        height: of the view, in CSS pixels; its lower edge can be dragged.
+
+    Returns:
+        The handle, as of `show`: ``view.step`` is the step of B.
+
+    Raises:
+        FreezerError: no notebook runs this, the ``notebook`` extra is not installed, or B lacks what to show.
+    """
+    before, after = _trace(first, "compare"), _trace(second, "compare")
+    _need(height, "compare", "write_comparison(first, second, 'comparison.html')")
+    from viewer.notebook.content import two_traces
+
+    return _shown(two_traces(before, after), step, selected, state, height)
+
+
+def _trace(recorded: object, function: str) -> fe.Trace:
+    if not isinstance(recorded, (fe.Trace, fe.Recording)):
+        raise fe.FreezerError(f"{function}() takes a trace or a recording, not a {type(recorded).__name__}")
+    return recorded if isinstance(recorded, fe.Trace) else recorded.trace
+
+
+def _need(height: object, function: str, instead: str) -> None:
+    """Refuses a height that is none, a Python that no notebook runs, and one without the extra.
+
+    Args:
+        height: as given.
+        function: that was called.
+        instead: how to get the same page as a file.
+    """
+    if isinstance(height, bool) or not isinstance(height, int) or height <= 0:
+        raise fe.FreezerError(f"height={height!r} is no height: give CSS pixels, as in height={HEIGHT}")
+    ipython = sys.modules.get("IPython")
+    shell = ipython.get_ipython() if ipython is not None else None
+    if getattr(shell, "kernel", None) is None:
+        raise fe.FreezerError(
+            f"viewer.{function} works in a notebook, and no notebook's kernel runs this: write the same page as a file "
+            f"with viewer.report.{instead}"
+        )
+    try:
+        import viewer.notebook.view  # noqa: F401
+    except ModuleNotFoundError as error:
+        raise fe.FreezerError(
+            f"viewer.{function} needs {error.name}, which is not installed: pip install 'freezer-ui[notebook]'"
+        ) from error
+
+
+def _shown(
+    subject: Subject, step: int | None, selected: str | None, state: Mapping[str, Any] | None, height: int
+) -> View:
+    from viewer.notebook.view import View
+
+    start = dict(state or {})
+    if step is not None:
+        start["step"] = subject.check(step)
+    if selected is not None:
+        start["node"] = selected
+    view = View(subject, start, height)
+    view.show()
+    return view

@@ -1,0 +1,106 @@
+"""What a view's state may hold: a slip of the pen is an error in Python, where a link passes over it."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, Final
+
+import freeze_engine as fe
+from viewer.assets import read_asset
+from viewer.views.overview import FATE_ORDER
+
+_DEFAULTS: Final = re.compile(r"DEFAULTS = Object\.freeze\(\{(.*?)\}\);", re.DOTALL)
+_ENTRY: Final = re.compile(r"^ *(\w+): (.*),$", re.MULTILINE)
+_CHOICES: Final[Mapping[str, tuple[str, ...]]] = {"panes": ("split", "before", "after"), "scope": ("pass", "all")}
+_COLUMNS: Final = ("path", "kind", "shape", "bytes", "fate", "why", "home")
+_TYPES: Final = {bool: "True or False", str: "a text", list: "a list of texts"}
+
+
+@dataclass(frozen=True, slots=True)
+class Choices:
+    """What can be chosen in a view.
+
+    Attributes:
+        tabs: those it has.
+        attributes: paths that the trace, or either of two, tells of.
+        kernels: how many kernels each program has.
+    """
+
+    tabs: tuple[str, ...]
+    attributes: frozenset[str]
+    kernels: tuple[int, ...]
+
+
+@cache
+def state_defaults() -> Mapping[str, Any]:
+    """Returns the keys of a state with their defaults, as ``static/viewer/state.js`` lists them."""
+    found = _DEFAULTS.search(read_asset("viewer/state.js"))
+    return {key: json.loads(text) for key, text in _ENTRY.findall(found[1] if found else "")}
+
+
+def check_values(state: Mapping[str, Any], choices: Choices) -> None:
+    """Refuses what a view's state cannot be, steps and nodes apart.
+
+    Args:
+        state: as set; keys it leaves out are at their defaults.
+        choices: what there is to choose from.
+
+    Raises:
+        FreezerError: a key is unknown, or a value is none of its.
+    """
+    defaults = state_defaults()
+    for key, value in state.items():
+        if key not in defaults:
+            raise fe.FreezerError(f"a view's state has no {key!r}: its keys are {', '.join(defaults)}")
+        _check_type(key, value, defaults[key])
+    _check_choices(state, choices)
+    _check_kernel(state, choices)
+
+
+def _check_type(key: str, value: object, default: object) -> None:
+    kind = type(default)
+    if kind not in _TYPES:
+        return  # numbers, and what may be None: checked by what they name
+    fits = isinstance(value, (list, tuple)) if kind is list else isinstance(value, kind)
+    if not fits:
+        raise _refused(key, value, f"it is {_TYPES[kind]}")
+
+
+def _check_choices(state: Mapping[str, Any], choices: Choices) -> None:
+    for key, known in {"tab": choices.tabs, **_CHOICES}.items():
+        if key in state and state[key] not in known:
+            raise _one_of(key, state[key], known)
+    for fate in state.get("fate", ()):
+        if fate not in FATE_ORDER:
+            raise _one_of("fate", fate, FATE_ORDER)
+    column = state.get("sort", "path").removeprefix("-")
+    if column not in _COLUMNS:
+        raise _one_of("sort", state["sort"], [f"{name}, -{name}" for name in _COLUMNS])
+    path = state.get("attribute")
+    if path is not None and (not isinstance(path, str) or path not in choices.attributes):
+        raise _refused("attribute", path, "the trace tells of no attribute with that path")
+
+
+def _check_kernel(state: Mapping[str, Any], choices: Choices) -> None:
+    program, kernel = state.get("program", 0), state.get("kernel")
+    if program != 0 and not _is_place(program, len(choices.kernels)):
+        raise _refused("program", program, f"the trace has {len(choices.kernels)}, counted from 0")
+    count = choices.kernels[program] if choices.kernels else 0
+    if kernel is not None and not _is_place(kernel, count):
+        raise _refused("kernel", kernel, f"the program has {count}, counted from 0")
+
+
+def _is_place(value: object, count: int) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < count
+
+
+def _one_of(key: str, value: object, known: Collection[str]) -> fe.FreezerError:
+    return _refused(key, value, f"it is one of {', '.join(known)}")
+
+
+def _refused(key: str, value: object, why: str) -> fe.FreezerError:
+    return fe.FreezerError(f"a view's {key} cannot be {value!r}: {why}")

@@ -1,0 +1,56 @@
+"""What a page loads to show one trace, or two."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import freeze_engine as fe
+from viewer.charts import comparison as comparison_charts
+from viewer.charts.figures import chart_items
+from viewer.views import view_data
+from viewer.views.comparison.data import diff_views
+from viewer.views.comparison.sources import with_own_files
+from viewer.views.graph_data import graph_data
+
+
+def trace_data(trace: fe.Trace, *, charted: bool = True) -> dict[str, Any]:
+    """Returns ``view``, ``graph`` and ``charts``, as `docs/viewer-protocol.md` describes them.
+
+    Args:
+        trace: the recording; also an empty one, or one whose freeze failed.
+        charted: whether to draw charts; ``charts`` is ``None`` without.
+    """
+    duplicates = fe.duplicates(trace)
+    return {
+        "view": view_data(trace, duplicates),
+        "graph": graph_data(trace),
+        "charts": chart_items(trace, duplicates) if charted else None,
+    }
+
+
+def comparison_data(first: fe.Trace, second: fe.Trace) -> dict[str, Any]:
+    """Returns everything that the viewer shows of two traces.
+
+    Args:
+        first: the trace called A; also an empty one, or one whose freeze failed.
+        second: the trace called B.
+
+    Returns:
+        ``view``, ``graph`` and ``charts`` as for one trace, with the steps of both, those of B after those of A; and
+        ``comparison``: what stands for what, and what differs. Equal traces give equal data. Traces of different
+        backends have no common passes and no charts, but pairs of what serves one purpose.
+    """
+    return diff_data(fe.diff_traces(first, with_own_files(first, second)), second)
+
+
+def diff_data(diff: fe.TraceDiff, second: fe.Trace) -> dict[str, Any]:
+    """Returns the same as `comparison_data`, given the difference of the two traces.
+
+    Args:
+        diff: of both.
+        second: the trace called B as it came, with names of its own.
+    """
+    shown = diff_views(diff, second)
+    rows = shown["comparison"]["rows"]
+    charts = None if diff.across_backends else comparison_charts.chart_items(diff, rows)
+    return {"view": shown["view"], "graph": shown["graph"], "charts": charts, "comparison": shown["comparison"]}

@@ -1,0 +1,91 @@
+"""Attributes that did not meet the same fate in two freezes, in words."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+from typing import Final
+
+import freeze_engine as fe
+from viewer.views.overview import FATE_ORDER
+from viewer.views.wording import REASONS, pass_text, shape_text
+
+_SHOWN_PATHS: Final = 8
+
+
+def fate_lines(diff: fe.TraceDiff, everything: bool) -> Iterator[str]:
+    """Yields what changed, with the attributes that it changed for, and why those that stay do.
+
+    Args:
+        diff: of two traces.
+        everything: whether to list all attributes of a group.
+    """
+    groups: defaultdict[str, list[fe.FateDiff]] = defaultdict(list)
+    for one in diff.attributes:
+        groups[change_text(diff, one)].append(one)
+    for change, members in sorted(groups.items(), key=lambda group: _weight(group[1][0])):
+        yield f"{change}: {len(members)}"
+        shown = members if everything else members[:_SHOWN_PATHS]
+        more = len(members) - len(shown)
+        if any(_because(one) for one in shown):
+            for one in shown:
+                yield f"  {one.path}"
+                yield from (f"    {line}" for line in _because(one))
+            yield from [f"  … and {more} more"] if more else []
+        else:
+            yield f"  {', '.join(one.path for one in shown)}{f', … and {more} more' if more else ''}"
+
+
+def change_text(diff: fe.TraceDiff, one: fe.FateDiff) -> str:
+    """Returns what changed for an attribute (``folded → preserved (written in place)``)."""
+    if one.before is None or one.after is None:
+        return f"only in {'A' if one.after is None else 'B'}, {_fate_text(one.before or one.after)}"
+    if "fate" in one.fields or "reason" in one.fields:
+        return f"{_fate_text(one.before)} → {_fate_text(one.after)}"
+    parts = [f"{name} {old} → {new}" for name, old, new in _values(one.before, one.after) if name in one.fields]
+    if "step" in one.fields and not parts:
+        parts.append(f"decided by {_decider(diff.before, one.before)} → {_decider(diff.after, one.after)}")
+    if "locations" in one.fields and not parts:
+        parts.append(f"{one.before.fate}, now held by other constants")
+    return "; ".join(parts) or f"type {one.before.type} → {one.after.type}"
+
+
+def _weight(one: fe.FateDiff) -> tuple[int, int, int]:
+    """Orders another fate before an attribute that only one has, and that before what else differs."""
+    rank = 1 if not one.fields else 0 if {"fate", "reason"} & set(one.fields) else 2
+    before, after = (FATE_ORDER.index(fate.fate) if fate else -1 for fate in (one.before, one.after))
+    return rank, before, after
+
+
+def _because(one: fe.FateDiff) -> Iterator[str] | tuple[str, ...]:
+    if one.before is None or one.after is None or not {"fate", "reason"} & set(one.fields):
+        return ()
+    return tuple(
+        f"{side}: {evidence.op + ': ' if evidence.op else ''}{evidence.fact}{_place(evidence)}"
+        for side, fate in (("A", one.before), ("B", one.after))
+        if fate.fate == "preserved"
+        for evidence in fate.evidence[:1]
+    )
+
+
+def _place(evidence: fe.Evidence) -> str:
+    return f", {evidence.source.file}:{evidence.source.line}" if evidence.source else ""
+
+
+def _fate_text(fate: fe.AttributeFate | None) -> str:
+    if fate is None:
+        return "unknown"
+    return fate.fate if fate.fate != "preserved" else f"preserved ({REASONS[fate.reason or 'unknown'][0]})"
+
+
+def _values(before: fe.AttributeFate, after: fe.AttributeFate) -> tuple[tuple[str, object, object], ...]:
+    return (
+        ("kind", before.kind, after.kind),
+        ("shape", shape_text(before.shape), shape_text(after.shape)),
+        ("dtype", before.dtype, after.dtype),
+        ("nbytes", before.nbytes, after.nbytes),
+    )
+
+
+def _decider(trace: fe.Trace, fate: fe.AttributeFate) -> str:
+    return "no pass" if fate.step is None else pass_text(trace.steps[fate.step])

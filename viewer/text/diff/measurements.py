@@ -1,0 +1,52 @@
+"""Latency and numeric error of two freezes, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+import freeze_engine as fe
+from viewer.views.comparison.aspects import Errors, Times
+from viewer.views.wording import error_text, ratio_text, timed_text
+
+
+def latency_lines(rows: Iterable[Times]) -> Iterator[str]:
+    """Yields each side's time with its interval, and what the two say together."""
+    for row in rows:
+        yield f"{row.method} on {row.device}: {_verdict(row)}"
+        for side, latency in (("A", row.before), ("B", row.after)):
+            yield f"  {side}  {_latency(latency)}"
+
+
+def error_lines(rows: Iterable[Errors]) -> Iterator[str]:
+    """Yields each side's largest error."""
+    for row in rows:
+        before, after = _error(row.before), _error(row.after)
+        both = f"{before} in both" if before == after else f"{before} → {after}"
+        differs = " (only one is within torch's tolerances)" if row.differ else ""
+        yield f"{row.method} against {row.reference}: {both}{differs}"
+
+
+def _verdict(row: Times) -> str:
+    if row.before is None or row.after is None:
+        return "measured in only one of them"
+    if not row.apart:
+        return "no difference beyond the intervals"
+    word = "faster" if row.after.median_ns.value < row.before.median_ns.value else "slower"
+    if row.ratios_overlap:
+        return f"B is {word}, but so is its first step: it may be the machine's pace"
+    return f"B is {word}: the intervals are apart"
+
+
+def _latency(latency: fe.Latency | None) -> str:
+    if latency is None:
+        return "not measured"
+    first = "" if latency.ratio is None else f", {ratio_text(latency.ratio)} the time of its own first step"
+    return f"{timed_text(latency.median_ns)}{first}"
+
+
+def _error(numerics: fe.Numerics | None) -> str:
+    if numerics is None:
+        return "not compared"
+    if numerics.error is not None:
+        return f"could not be compared: {numerics.error}"
+    return f"max abs {error_text(numerics.max_abs)}{'' if numerics.close else ', past tolerance'}"

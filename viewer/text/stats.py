@@ -1,0 +1,246 @@
+"""A trace as text for a terminal: what ``freezer-ui stats`` prints.
+
+Names, constants and messages come from models and files that anybody may have made: what a terminal would not
+print is escaped, so that none of it can move the cursor or change colours.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+
+import freeze_engine as fe
+from viewer.text import stats_findings
+from viewer.text.printable import printable
+from viewer.text.table import table_lines
+from viewer.views.attributes import held_bytes, is_counted, trace_counts
+from viewer.views.environment import input_text
+from viewer.views.failure import failure_message, failure_title, knows_constants, left_text
+from viewer.views.kernels import comparison_lines, kernel_rows
+from viewer.views.measurements import errors_by_reference
+from viewer.views.notices import fact_notices, notice_parts, warning_notices
+from viewer.views.overview import FATE_ORDER
+from viewer.views.steps import saved_text
+from viewer.views.wording import (
+    NOTHING,
+    REASONS,
+    bytes_delta_text,
+    bytes_text,
+    duration_text,
+    error_text,
+    pass_text,
+    ratio_text,
+    timed_text,
+)
+
+_SHOWN_PATHS = 8
+_SHOWN_MISSES = 3
+
+
+def stats_text(trace: fe.Trace) -> str:
+    """Renders a trace for a terminal.
+
+    Args:
+        trace: the recording; also an empty one, or one whose freeze failed.
+
+    Returns:
+        Lines that end in a newline, the same for equal traces. Sections without content are left out.
+    """
+    metrics, detection = fe.step_metrics(trace), fe.detection(trace)
+    sections = (
+        _heading(trace),
+        _section("Passes", table_lines([_pass_row(trace, entry, detection) for entry in metrics])),
+        _section("Compared with", _baselines(trace)),
+        _section("What paid off", stats_findings.paid_off(trace, metrics)),
+        _section("What moved the numbers", stats_findings.moved_the_numbers(trace)),
+        _section("Checks of the frozen module", stats_findings.checks(trace)),
+        _section("Memory", stats_findings.memory(trace)),
+        _section("What each pass does on its own", stats_findings.ablation(trace, metrics)),
+        *(_section(_kernels_title(trace, program), table_lines(kernel_rows(program))) for program in trace.programs),
+        _section("With freezing against without", comparison_lines(trace)),
+        _section(f"Parameters and buffers: {trace_counts(trace).total}", _attributes(trace)),
+        _section("Folds that did not happen", _near_misses(trace)),
+        _section("Notices", (line for notice in warning_notices(trace) for line in _notice(trace, notice))),
+        _section("Good to know", (line for notice in fact_notices(trace) for line in _notice(trace, notice))),
+        _section("Not in this trace", stats_findings.absent(trace)),
+        _section(_ending(trace.failure), _failure(trace)),
+    )
+    texts = ("\n".join(printable(line) for line in section) for section in map(tuple, sections) if section)
+    return "\n\n".join(texts) + "\n"
+
+
+def _section(title: str, lines: Iterable[str]) -> list[str]:
+    body = [f"  {line}" for line in lines]
+    return [title, *body] if body else []
+
+
+def _heading(trace: fe.Trace) -> list[str]:
+    where = trace.environment
+    facts = [
+        ("made by", trace.call),
+        ("options", ", ".join(f"{name}={text}" for name, text in trace.options)),
+        ("inputs", ", ".join(f"{spec.name}: {input_text(spec)}" for spec in trace.inputs)),
+        ("machine", f"torch {where.torch}, Python {where.python}, {where.threads} threads, {where.cpu}"),
+        ("GPU", ", ".join(where.gpus)),
+        ("took", "" if trace.duration_ns is None else duration_text(trace.duration_ns)),
+    ]
+    title = f"{trace.name}: {trace.backend}, {len(trace.steps)} steps"
+    return [title, *(f"  {label:8} {text}" for label, text in facts if text)]
+
+
+def _pass_row(trace: fe.Trace, metrics: fe.StepMetrics, detection: fe.Detection) -> dict[str, str]:
+    step = trace.steps[metrics.step]
+    row = {
+        ">#": str(step.index),
+        "stage": step.stage,
+        "pass": step.name if step.round is None else f"{step.name} (round {step.round})",
+        "method": step.method if len(trace.methods) > 1 else "",
+        ">nodes": str(metrics.nodes),
+        "±": _delta(metrics) if step.changed else "",
+        ">time": "" if step.duration_ns is None else duration_text(step.duration_ns),
+        ">constants": bytes_text(step.constant_bytes) if knows_constants(trace) else "unknown",
+        ">+/−": bytes_delta_text(metrics.constant_bytes_delta) if metrics.constant_bytes_delta else "",
+    }
+    return row | _measured(step.latency, step.numerics, detection)
+
+
+def _measured(
+    latency: tuple[fe.Latency, ...], numerics: tuple[fe.Numerics, ...], detection: fe.Detection
+) -> dict[str, str]:
+    cells = {}
+    for one in latency:
+        against = "" if one.ratio is None else f"{ratio_text(one.ratio)} "
+        cells[f"latency, {one.device}"] = timed_text(one.median_ns)
+        cells[f"{one.device}, to the first"] = against + _claim(one.verdict, detection.to_first(one))
+        if one.previous is not None and one.change is not None:
+            cells[f"{one.device}, to the one before"] = " ".join(
+                (ratio_text(one.previous), _claim(one.change, detection.to_previous(one)))
+            )
+    for errors in errors_by_reference(numerics):
+        cells[f"error, {errors.reference}"] = _error(errors.worst)
+    return cells
+
+
+def _error(worst: fe.Numerics | None) -> str:
+    if worst is None:
+        return "not compared"
+    return error_text(worst.max_abs) + ("" if worst.close else "  past tolerance")
+
+
+def _delta(metrics: fe.StepMetrics) -> str:
+    if metrics.only_tidied:
+        return f"−{metrics.removed} unread"
+    parts = (("+", metrics.added), ("−", metrics.removed), ("~", metrics.changed))
+    return " ".join(f"{sign}{number}" for sign, number in parts if number)
+
+
+def _claim(claim: str, smallest: float) -> str:
+    return f"{claim} ({fe.below_text(smallest)})" if claim == NOTHING else claim
+
+
+def _baselines(trace: fe.Trace) -> list[str]:
+    detection = fe.detection(trace)
+    rows = ({"what": one.name} | _measured(one.latency, one.numerics, detection) for one in trace.baselines)
+    return table_lines(list(rows))
+
+
+def _attributes(trace: fe.Trace) -> Iterator[str]:
+    yield from _by_fate(trace, [fate for fate in trace.attributes if is_counted(fate)])
+    counts = trace_counts(trace)
+    if counts.others:
+        others = ", ".join(f"{count} {fate}" for fate, count in counts.others)
+        yield f"other attributes (submodules, flags, values): {others}"
+    kept = [fate for fate in trace.attributes if fate.fate == "preserved" and not is_counted(fate)]
+    yield from (f"  {line}" for line in _by_fate(trace, kept))
+
+
+def _by_fate(trace: fe.Trace, attributes: list[fe.AttributeFate]) -> Iterator[str]:
+    groups: defaultdict[tuple[str, str], list[fe.AttributeFate]] = defaultdict(list)
+    for fate in attributes:
+        groups[fate.fate, _cause(trace, fate)].append(fate)
+    order = {fate: position for position, fate in enumerate(FATE_ORDER)}
+    counted = held_bytes(trace)
+    for (name, cause), fates in sorted(groups.items(), key=lambda group: order[group[0][0]]):
+        held = sum(counted[fate.path] for fate in fates)
+        yield f"{name}{cause}: {len(fates)}" + (f", {bytes_text(held)}" if held else "")
+        if name == "preserved":
+            yield from (f"  {line}" for fate in fates for line in _preserved(fate))
+        else:
+            yield f"  {_largest(fates)}"
+        yield from _tied(fates)
+
+
+def _cause(trace: fe.Trace, fate: fe.AttributeFate) -> str:
+    if fate.fate == "preserved":
+        return f" ({REASONS[fate.reason or 'unknown'][0]})"
+    if fate.fate == "folded" and fate.step is not None:
+        return f" by {pass_text(trace.steps[fate.step])}"
+    return ""
+
+
+def _preserved(fate: fe.AttributeFate) -> Iterator[str]:
+    yield fate.path
+    for evidence in fate.evidence[:1]:
+        source = f", {evidence.source.file}:{evidence.source.line}" if evidence.source else ""
+        yield f"  {evidence.op + ': ' if evidence.op else ''}{evidence.fact}{source}"
+        if evidence.chain:
+            yield f"  through {' ← '.join(f'%{link.value} ({link.op})' for link in evidence.chain)}"
+    if fate.advice:
+        yield f"  {fate.advice}"
+
+
+def _tied(fates: list[fe.AttributeFate]) -> Iterator[str]:
+    names = [f"{fate.path} ({fate.same_as})" for fate in fates if fate.same_as]
+    if names:
+        yield f"  the same tensor as another, counted once: {_shortened(names)}"
+
+
+def _largest(fates: list[fe.AttributeFate]) -> str:
+    return _shortened([fate.path for fate in sorted(fates, key=lambda fate: -fate.nbytes)])
+
+
+def _shortened(names: list[str]) -> str:
+    more = f", … and {len(names) - _SHOWN_PATHS} more" if len(names) > _SHOWN_PATHS else ""
+    return ", ".join(names[:_SHOWN_PATHS]) + more
+
+
+def _near_misses(trace: fe.Trace) -> Iterator[str]:
+    """Yields the first ones of each kind and reason: a network repeats itself, and so does what it does not fold."""
+    alike: dict[tuple[int, str, str], list[fe.NearMiss]] = {}
+    for miss in trace.near_misses:
+        alike.setdefault((miss.step, miss.kind, miss.reason), []).append(miss)
+    for (index, kind, reason), misses in alike.items():
+        where = f"{pass_text(trace.steps[index])}: {reason.replace('_', ' ')}"
+        for miss in misses[:_SHOWN_MISSES]:
+            yield f"{kind}: {miss.node} next to {miss.neighbour}, {where}"
+            yield from (f"  {line}" for line in (miss.detail, miss.advice, saved_text(miss)) if line)
+        if more := misses[_SHOWN_MISSES:]:
+            yield f"{kind}: {', '.join(miss.node for miss in more)}, {where}, {len(more)} more"
+
+
+def _notice(trace: fe.Trace, notice: fe.Notice) -> Iterator[str]:
+    where = "" if notice.step is None else f" ({pass_text(trace.steps[notice.step])})"
+    said, quoted = notice_parts(notice)
+    yield f"{notice.code}: {said}{where}"
+    yield from (f"  {line}" for line in (quoted or "").splitlines())
+
+
+def _kernels_title(trace: fe.Trace, program: fe.Program) -> str:
+    order = ", slowest first" if any(kernel.time_ns is not None for kernel in program.kernels) else ", as called"
+    method = f", {program.method}" if len(trace.methods) > 1 else ""
+    return f"Kernels, {program.name}{method}{order}"
+
+
+def _ending(failure: fe.Failure | None) -> str:
+    return failure_title(failure) if failure else ""
+
+
+def _failure(trace: fe.Trace) -> Iterator[str]:
+    failure = trace.failure
+    if failure is None:
+        return
+    method = f" of {failure.method}" if failure.method else ""
+    last = "no step was recorded before it" if failure.step is None else f"the last step before it is {failure.step}"
+    yield f"in {failure.stage}, {failure.name}{method}; {last}"
+    yield from (f"  {line}" for line in failure_message(failure).splitlines())
+    yield from filter(None, [left_text(trace)])

@@ -1,0 +1,63 @@
+"""What every view of a trace shows, computed without a browser.
+
+`view_data` is plain JSON: dashboard, notebook widget and HTML report hand it to the same front end
+(``static/viewer/``), which only displays it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import freeze_engine as fe
+from viewer.views.attributes import attribute_rows, counts_view, trace_counts
+from viewer.views.environment import environment_view
+from viewer.views.failure import failure_view
+from viewer.views.findings import findings_view
+from viewer.views.missing_measurements import unmeasured_view
+from viewer.views.overview import first_step, ordered_methods, overview
+from viewer.views.programs import comparison_rows, program_rows
+from viewer.views.steps import StepRows
+from viewer.views.wording import STAGES
+
+__all__ = ["view_data"]
+
+
+def view_data(trace: fe.Trace, duplicates: Sequence[fe.Duplicate] | None = None) -> dict[str, Any]:
+    """Returns everything the views show, except the drawn graph and the charts.
+
+    Args:
+        trace: the recording; also an empty one, or one whose freeze failed.
+        duplicates: what `freeze_engine.duplicates` returned for it, where that is known.
+
+    Returns:
+        A JSON-ready dictionary; equal traces give equal dictionaries, in the same order. Steps refer to
+        ``aliases`` and ``codes`` by place, and to nodes and values by the names that the graph data uses.
+    """
+    metrics = fe.step_metrics(trace)
+    builder = StepRows(trace, metrics)
+    steps = builder.rows()
+    return {
+        "name": trace.name,
+        "backend": trace.backend,
+        "torch": trace.environment.torch,
+        "methods": list(ordered_methods(trace)),
+        "stages": dict(STAGES[trace.backend]),
+        "overview": overview(trace, metrics),
+        **counts_view(trace_counts(trace)),
+        "failure": failure_view(trace),
+        "unmeasured": unmeasured_view(trace),
+        "first_step": first_step(trace),
+        "environment": environment_view(trace),
+        "findings": findings_view(trace, metrics, fe.duplicates(trace) if duplicates is None else duplicates),
+        "programs": program_rows(trace),
+        "comparisons": comparison_rows(trace),
+        "steps": steps,
+        "attributes": attribute_rows(trace),
+        "aliases": builder.aliases,
+        "codes": builder.codes,
+        "sources": [
+            {"file": source.file, "first_line": source.first_line, "lines": list(source.lines)}
+            for source in trace.sources
+        ],
+    }

@@ -1,0 +1,272 @@
+"""What the charts draw: only what was measured, missing steps left out."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+import freeze_engine as fe
+from viewer.views.failure import knows_constants
+from viewer.views.measurements import Errors, errors_by_reference, first_past_tolerance
+from viewer.views.missing_measurements import how_to_get
+from viewer.views.wording import bytes_text, duration_text, error_text, ratio_text, timed_text
+
+_Place = tuple[str, str]
+
+
+@dataclass(slots=True)
+class Series:
+    """Points of one line, in step order.
+
+    Attributes:
+        name: the legend's text.
+        steps: step indices, the x axis.
+        passes: pass names.
+        values: the y axis, in the chart's unit.
+        texts: values in words.
+        lows, highs: bounds of the 95% intervals, or least and largest over several inputs, in the chart's unit; empty
+            where there are none.
+        hollow: whether each point is drawn so: past tolerance, or no measurable difference; empty where no point is.
+    """
+
+    name: str
+    steps: list[int] = field(default_factory=list)
+    passes: list[str] = field(default_factory=list)
+    values: list[float] = field(default_factory=list)
+    texts: list[str] = field(default_factory=list)
+    lows: list[float] = field(default_factory=list)
+    highs: list[float] = field(default_factory=list)
+    hollow: list[bool] = field(default_factory=list)
+
+    def add(self, step: fe.Step, value: float, text: str, span: tuple[float, float] | None = None) -> None:
+        """Appends the point of ``step``; all points of a series have a ``span`` or none."""
+        self.steps.append(step.index)
+        self.passes.append(step.name)
+        self.values.append(value)
+        self.texts.append(text)
+        if span is not None:
+            self.lows.append(span[0])
+            self.highs.append(span[1])
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """A step that a chart points out.
+
+    Attributes:
+        step: its index, the x axis.
+        text: what it is, in few words.
+        good: whether that is to be wished for.
+    """
+
+    step: int
+    text: str
+    good: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ChartData:
+    """The series of the charts.
+
+    Attributes:
+        latency: medians in ns, one series per method and device.
+        relative: time relative to the measured step before and to the first, two series per method and device.
+        cold: first call and the calls until steady state together, in ns, two series per method and device.
+        errors: largest absolute errors over all inputs, one series per method and reference.
+        constants: bytes, one series per method.
+        nodes: counts, one series per method.
+        baselines: ``(name, median in ns)`` of eager and scripted on the first device.
+        before: largest absolute error of the eager module against float64: what there was before freezing.
+        payoffs: passes that changed the latency measurably, the largest change first.
+        duplicated: ``(step, bytes)`` of what is held more than once at the end, since a step.
+        peak_bytes: the most that was resident during the freeze beyond what was before it, ``None`` where unknown.
+        past_tolerance: the first step that eager's tolerances reject.
+        not_finite: how many errors were infinite or not a number, and so cannot be drawn.
+        steps: number of steps in the trace.
+        untimed: how to get latencies, or why they could not be had.
+        uncompared: how to get errors, or why they could not be had.
+    """
+
+    latency: tuple[Series, ...]
+    relative: tuple[Series, ...]
+    cold: tuple[Series, ...]
+    errors: tuple[Series, ...]
+    constants: tuple[Series, ...]
+    nodes: tuple[Series, ...]
+    baselines: tuple[tuple[str, float], ...]
+    before: float | None
+    payoffs: tuple[Mark, ...]
+    duplicated: tuple[tuple[int, int], ...]
+    peak_bytes: int | None
+    past_tolerance: Mark | None
+    not_finite: int
+    steps: int
+    untimed: str = ""
+    uncompared: str = ""
+
+
+def chart_data(trace: fe.Trace, duplicates: Sequence[fe.Duplicate] | None = None) -> ChartData:
+    """Returns the series that a trace has measurements for.
+
+    Args:
+        trace: the recording.
+        duplicates: what `freeze_engine.duplicates` returned for it, where that is known.
+    """
+    compared = [numerics for step in trace.steps for numerics in step.numerics if numerics.error is None]
+    weighed = knows_constants(trace)
+    before = next((split.present for split in fe.error_split(trace)), None)
+    return ChartData(
+        latency=_latency(trace),
+        relative=_relative(trace),
+        cold=_cold(trace),
+        errors=_errors(trace),
+        constants=_per_method(trace, _constants) if weighed else (),
+        nodes=_per_method(trace, _nodes),
+        baselines=tuple(
+            (line.name, line.latency[0].median_ns.value)
+            for line in trace.baselines
+            if line.latency and math.isfinite(line.latency[0].median_ns.value)
+        ),
+        before=before if before is not None and math.isfinite(before) else None,
+        payoffs=_payoffs(trace),
+        duplicated=_duplicated(fe.duplicates(trace) if duplicates is None else duplicates),
+        peak_bytes=None if trace.memory is None else trace.memory.peak_bytes,
+        past_tolerance=_past_tolerance(trace),
+        not_finite=sum(not math.isfinite(numerics.max_abs) for numerics in compared),
+        steps=len(trace.steps),
+        untimed=how_to_get(trace, "latency"),
+        uncompared=how_to_get(trace, "numerics"),
+    )
+
+
+def _latency(trace: fe.Trace) -> tuple[Series, ...]:
+    found: dict[str, Series] = {}
+    detection = fe.detection(trace)
+    for step, latency in _latencies(trace):
+        median = latency.median_ns
+        if not _drawable(median):
+            continue
+        name = f"{step.method}, {latency.device}"
+        words = f"{timed_text(median)}, {fe.claim_text(latency.verdict, detection.to_first(latency))}"
+        found.setdefault(name, Series(name)).add(step, median.value, words, _bounds(median))
+    return tuple(found.values())
+
+
+def _bounds(median: fe.Interval) -> tuple[float, float]:
+    """Returns the ends of what is drawn around a time: nothing, where its interval is unknown."""
+    return (median.low, median.high) if fe.bounds_known(median) else (median.value, median.value)
+
+
+def _latencies(trace: fe.Trace) -> Iterator[tuple[fe.Step, fe.Latency]]:
+    return ((step, latency) for step in trace.steps for latency in step.latency)
+
+
+def _relative(trace: fe.Trace) -> tuple[Series, ...]:
+    found: dict[_Place, Series] = {}
+    detection = fe.detection(trace)
+    for step, latency in _latencies(trace):
+        ratios = (
+            ("the pass before", latency.previous, latency.change, detection.to_previous(latency)),
+            ("the first", latency.ratio, latency.verdict, detection.to_first(latency)),
+        )
+        for what, ratio, verdict, smallest in ratios:
+            if ratio is None or not _drawable(ratio) or verdict is None:
+                continue
+            series = found.setdefault((_where(step, latency), f"to {what}"), Series(""))
+            series.add(
+                step, ratio.value, f"{ratio_text(ratio)}, {fe.claim_text(verdict, smallest)}", (ratio.low, ratio.high)
+            )
+            series.hollow.append(verdict not in ("faster", "slower"))
+    return _named(found)
+
+
+def _cold(trace: fe.Trace) -> tuple[Series, ...]:
+    found: dict[_Place, Series] = {}
+    for step, latency in _latencies(trace):
+        calls = ((latency.first_ns,), "first call"), (latency.warmup_ns, "warm-up after it")
+        for durations, what in calls:
+            if sum(durations) <= 0:
+                continue
+            words = duration_text(sum(durations)) + (f" in {len(durations)} calls" if len(durations) > 1 else "")
+            found.setdefault((_where(step, latency), what), Series("")).add(step, sum(durations), words)
+    return _named(found)
+
+
+def _errors(trace: fe.Trace) -> tuple[Series, ...]:
+    several = any(errors.span for step in trace.steps for errors in errors_by_reference(step.numerics))
+    found: dict[_Place, Series] = {}
+    for step in trace.steps:
+        for errors in errors_by_reference(step.numerics):
+            drawn = [entry for entry in errors.compared if entry.outputs and math.isfinite(entry.max_abs)]
+            if not drawn:
+                continue
+            least, largest = min(entry.max_abs for entry in drawn), max(entry.max_abs for entry in drawn)
+            series = found.setdefault((step.method, f"against {errors.reference}"), Series(""))
+            series.add(step, largest, _error_words(errors, largest), (least, largest) if several else None)
+            series.hollow.append(not errors.close)
+    return _named(found)
+
+
+def _error_words(errors: Errors, largest: float) -> str:
+    verdict = "within tolerance" if errors.close else "past tolerance"
+    over = f", {errors.span_text} over {len(errors.compared)} inputs" if errors.span else ""
+    return f"{error_text(largest)}, {verdict}{over}"
+
+
+def _where(step: fe.Step, latency: fe.Latency) -> str:
+    return f"{step.method}, {latency.device}"
+
+
+def _named(found: dict[_Place, Series]) -> tuple[Series, ...]:
+    """Names series by what they are of, and by where as well if that is not the same for all."""
+    several = len({where for where, _ in found}) > 1
+    for (where, what), series in found.items():
+        series.name = f"{where}, {what}" if several else what
+    return tuple(found.values())
+
+
+def _per_method(trace: fe.Trace, point: Callable[[fe.Step], tuple[float, str]]) -> tuple[Series, ...]:
+    found: dict[str, Series] = {}
+    for step in trace.steps:
+        found.setdefault(step.method, Series(step.method)).add(step, *point(step))
+    return tuple(found.values())
+
+
+def _payoffs(trace: fe.Trace) -> tuple[Mark, ...]:
+    changes = [change for change in fe.latency_changes(trace) if _drawable(change.ratio) and change.ratio.value > 0]
+    return tuple(
+        Mark(change.step, f"{_numbered(trace, change.step)} {change.ratio.value:.2f}×", change.ratio.value < 1)
+        for change in sorted(changes, key=lambda change: -abs(math.log(change.ratio.value)))
+    )
+
+
+def _past_tolerance(trace: fe.Trace) -> Mark | None:
+    step = first_past_tolerance(trace)
+    return None if step is None else Mark(step, _numbered(trace, step), good=False)
+
+
+def _numbered(trace: fe.Trace, step: int) -> str:
+    return f"{step} {trace.steps[step].name}"
+
+
+def _duplicated(duplicates: Sequence[fe.Duplicate]) -> tuple[tuple[int, int], ...]:
+    nbytes = Counter[int]()
+    for duplicate in duplicates:
+        if duplicate.until is None:
+            nbytes[duplicate.step] += duplicate.nbytes
+    return tuple(sorted(nbytes.items()))
+
+
+def _constants(step: fe.Step) -> tuple[float, str]:
+    return step.constant_bytes, bytes_text(step.constant_bytes)
+
+
+def _nodes(step: fe.Step) -> tuple[float, str]:
+    nodes = sum(1 for _ in step.graph.walk())
+    return nodes, f"{nodes} nodes"
+
+
+def _drawable(interval: fe.Interval) -> bool:
+    return math.isfinite(interval.low + interval.value + interval.high)

@@ -1,0 +1,1 @@
+"""What every view of two traces shows, computed without a browser."""

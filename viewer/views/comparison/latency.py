@@ -1,0 +1,110 @@
+"""Which passes paid off in two traces, side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import freeze_engine as fe
+from viewer.views.comparison.aspects import Times, times
+from viewer.views.comparison.cells import (
+    Cell,
+    Row,
+    Section,
+    both,
+    cell,
+    joined,
+    pass_name,
+    places,
+    ratio_cell,
+    row,
+    section,
+)
+from viewer.views.measurements import apart
+from viewer.views.wording import ratio_text, timed_text
+
+CLAIMED = ("faster", "slower")
+_NOTE = (
+    "A ratio holds within its own run, so two of them can be compared. Times of different runs differ only where the "
+    "pace of the runs does not explain it."
+)
+
+
+def payoff_section(diff: fe.TraceDiff) -> Section | None:
+    """Returns what the results of both take, all passes together, and each pass that either trace claims to pay off."""
+    rows = [*_whole_rows(diff), *_loss_rows(diff), *_pass_rows(diff), *map(_result_row, times(diff))]
+    return section("What paid off", rows, "not measured", _NOTE)
+
+
+def _result_row(found: Times) -> Row:
+    # Across backends nothing tells the pace of the two runs apart from what the freezes did.
+    cells = both(lambda latency: cell(timed_text(latency.median_ns)), found.before, found.after)
+    return row("Time of the result", cells, found.differ and found.comparable, where=f"{found.method}, {found.device}")
+
+
+def _whole_rows(diff: fe.TraceDiff) -> Iterator[Row]:
+    """Yields each method's last measured step against its first; across backends the first steps are other graphs."""
+    for (method, device), one, other in joined(_last(diff.before), _last(diff.after)):
+        differs = not diff.across_backends and _ratios_apart(one, other)
+        yield row(
+            "All passes together",
+            (_whole(diff.before, one), _whole(diff.after, other)),
+            differs,
+            where=f"{method}, {device}",
+        )
+
+
+def _last(trace: fe.Trace) -> dict[tuple[str, str], fe.Latency]:
+    return {
+        (step.method, latency.device): latency
+        for step in trace.steps
+        for latency in step.latency
+        if latency.ratio is not None
+    }
+
+
+def _whole(trace: fe.Trace, latency: fe.Latency | None) -> Cell | None:
+    if latency is None or latency.ratio is None:
+        return None
+    return ratio_cell(latency.ratio, latency.verdict, fe.detection(trace).to_first(latency))
+
+
+def _ratios_apart(one: fe.Latency | None, other: fe.Latency | None) -> bool:
+    return one is not None and other is not None and apart(one.ratio, other.ratio)
+
+
+def _loss_rows(diff: fe.TraceDiff) -> Iterator[Row]:
+    ours, theirs = ({loss.device: loss.ratio for loss in fe.freezing_losses(t)} for t in (diff.before, diff.after))
+    for device, one, other in joined(ours, theirs):
+        cells = both(lambda ratio: cell(ratio_text(ratio), "freezing lost time", "bad"), one, other)
+        yield row("Compiled with freezing, against without", cells, (one is None) != (other is None), where=device)
+
+
+def _pass_rows(diff: fe.TraceDiff) -> list[Row]:
+    """Returns the passes whose latency either trace claims to differ, what saved most first."""
+    found: list[tuple[float, Row]] = []
+    several = len({step.method for step in diff.steps}) > 1
+    for step in diff.steps:
+        sides = (_by_device(diff.before, step.before), _by_device(diff.after, step.after))
+        for device, one, other in joined(*sides):
+            claims = [each.previous for each in (one, other) if each and each.previous and each.change in CLAIMED]
+            if not claims:
+                continue
+            cells = (_pass(diff.before, one, step.before), _pass(diff.after, other, step.after))
+            alone = not diff.across_backends and None in (step.before, step.after)
+            differs = alone or apart(one.previous if one else None, other.previous if other else None)
+            where = f"{step.method}, {device}" if several else device
+            entry = row(pass_name(step), cells, differs, places(diff, step), where)
+            found.append((min(claim.value for claim in claims), entry))
+    return [entry for _, entry in sorted(found, key=lambda pair: pair[0])]
+
+
+def _by_device(trace: fe.Trace, place: int | None) -> dict[str, fe.Latency]:
+    return {} if place is None else {latency.device: latency for latency in trace.steps[place].latency}
+
+
+def _pass(trace: fe.Trace, latency: fe.Latency | None, place: int | None) -> Cell | None:
+    if place is None:
+        return cell("no such pass", tone="muted")
+    if latency is None or latency.previous is None or latency.change is None:
+        return None
+    return ratio_cell(latency.previous, latency.change, fe.detection(trace).to_previous(latency))

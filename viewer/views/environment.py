@@ -1,0 +1,62 @@
+"""Where the trace was made, with what, and what to know about it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import freeze_engine as fe
+from viewer.views.measurements import latency_rows, numerics_rows
+from viewer.views.notices import fact_notices, notice_parts, warning_notices
+from viewer.views.wording import duration_text, shape_text
+
+
+def environment_view(trace: fe.Trace) -> dict[str, Any]:
+    """Returns the environment, the exact call, inputs, options, baselines and notices.
+
+    ``facts`` are notices that nearly every recording has; ``notices`` are the others, which ask for attention.
+    """
+    detection = fe.detection(trace)
+    where = trace.environment
+    unknown = "unknown"
+    return {
+        "call": trace.call,
+        "machine": [
+            ["torch", where.torch],
+            ["Python", where.python],
+            ["platform", where.platform],
+            ["CPU", where.cpu or unknown],
+            ["GPU", ", ".join(where.gpus) or "none"],
+            ["threads", str(where.threads)],
+        ],
+        "settings": [list(pair) for pair in where.settings],
+        "options": [list(pair) for pair in trace.options],
+        "recording": [
+            ["model", trace.name],
+            ["backend", trace.backend],
+            ["methods", ", ".join(trace.methods)],
+            ["made", trace.created or unknown],
+            ["took", unknown if trace.duration_ns is None else duration_text(trace.duration_ns)],
+        ],
+        "inputs": [[spec.name, input_text(spec)] for spec in trace.inputs],
+        "baselines": [
+            {
+                "name": baseline.name,
+                "latency": latency_rows(baseline.latency, detection),
+                "numerics": numerics_rows(baseline.numerics),
+            }
+            for baseline in trace.baselines
+        ],
+        "notices": [_notice_row(notice) for notice in warning_notices(trace)],
+        "facts": [_notice_row(notice) for notice in fact_notices(trace)],
+    }
+
+
+def _notice_row(notice: fe.Notice) -> dict[str, Any]:
+    said, quoted = notice_parts(notice)
+    return {"code": notice.code, "message": said, "quoted": quoted, "step": notice.step}
+
+
+def input_text(spec: fe.InputSpec) -> str:
+    """Returns an input in one line (``Tensor 1×3×224×224 float32 on cpu``)."""
+    device = spec.device and f"on {spec.device}"
+    return " ".join(filter(None, (spec.type, shape_text(spec.shape), spec.dtype, device)))

@@ -1,0 +1,116 @@
+"""What Inductor generated, as rows and lines: the kernels that take longest, and freezing on against off."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+import freeze_engine as fe
+from viewer.views.wording import duration_text, ratio_text, timed_text
+
+_SHOWN = 10
+_SHOWN_LOSSES = 5
+
+
+def kernel_rows(program: fe.Program) -> list[dict[str, str]]:
+    """Returns a row for each kernel of a program: the slowest first, or in the order of calls where none was timed.
+
+    Args:
+        program: one of `Trace.programs`.
+
+    Returns:
+        By heading, the first ones only; ``>`` in front of a heading aligns its column right.
+    """
+    calls = list(enumerate(program.kernels))
+    timed = [(number, kernel) for number, kernel in calls if kernel.time_ns is not None]
+    shown = (sorted(timed, key=_slowness) or calls)[:_SHOWN]
+    whole = fe.kernels_time_ns(kernel for _, kernel in timed)
+    rows = [_row(number, kernel, whole) for number, kernel in shown]
+    if more := len(program.kernels) - len(shown):
+        rows.append({"kernel": f"… and {more} more"})
+    return rows
+
+
+def comparison_lines(trace: fe.Trace) -> Iterator[str]:
+    """Yields what freezing made of the generated code, and where it lost time.
+
+    Args:
+        trace: the recording; one without both programs has nothing to say.
+    """
+    comparisons = fe.compare_programs(trace)
+    losses = fe.freezing_losses(trace)
+    for loss in losses:
+        since = "; the kernels and passes below differ" if comparisons else ""
+        yield (
+            f"slower: compiled with freezing takes {ratio_text(loss.ratio)} the time of compiled without it on "
+            f"{loss.device}{since}"
+        )
+    for comparison in comparisons:
+        yield from _comparison(comparison, bool(losses), len(comparisons) > 1)
+
+
+def _comparison(comparison: fe.ProgramComparison, lost: bool, several: bool) -> Iterator[str]:
+    method = f"{comparison.method}: " if several else ""
+    counts = Counter[str](group.difference for group in comparison.groups)
+    told = ", ".join(f"{counts[what]} {text}" for what, text in _DIFFERENCES.items() if counts[what])
+    kernels = f"{len(comparison.frozen.kernels)} kernels with freezing, {len(comparison.unfrozen.kernels)} without"
+    yield f"{method}{kernels}; by the work they do: {told}"
+    slower = fe.lost_groups(comparison)
+    for group in slower[:_SHOWN_LOSSES]:
+        yield f"  {_loss(comparison, group)}"
+    if more := len(slower[_SHOWN_LOSSES:]):
+        yield f"  … and {more} more that take longer"
+    if lost and comparison.passes:
+        with_effect = [each.name for each in comparison.passes if each.frozen == "changed the graph"]
+        yield f"  passes with an effect only with freezing: {', '.join(dict.fromkeys(with_effect))}"
+
+
+_DIFFERENCES = {
+    "same": "the same",
+    "different": "differ",
+    "only with freezing": "only with freezing",
+    "only without freezing": "only without",
+}
+
+
+def _loss(comparison: fe.ProgramComparison, group: fe.KernelGroup) -> str:
+    frozen, unfrozen = fe.group_times_ns(comparison, group)
+    ours = _names(comparison.frozen, group.frozen)
+    if not group.unfrozen or unfrozen is None:
+        return f"takes longer: {ours} ({_time(frozen)}), only with freezing"
+    theirs = _names(comparison.unfrozen, group.unfrozen)
+    return f"takes longer: {ours} ({_time(frozen)}) instead of {theirs} ({_time(unfrozen)})"
+
+
+def _names(program: fe.Program, kernels: tuple[int, ...]) -> str:
+    return " + ".join(program.kernels[index].name for index in kernels)
+
+
+def _time(time_ns: fe.Interval | None) -> str:
+    return "" if time_ns is None else duration_text(time_ns.value)
+
+
+def _slowness(call: tuple[int, fe.Kernel]) -> float:
+    time_ns = call[1].time_ns
+    return -time_ns.value if time_ns is not None else 0.0
+
+
+def _row(number: int, kernel: fe.Kernel, whole: fe.Interval | None) -> dict[str, str]:
+    time_ns = kernel.time_ns
+    row = {
+        ">#": str(number),
+        "kernel": kernel.name,
+        "kind": kernel.kind,
+        "source": _source(kernel),
+    }
+    if time_ns is not None and whole is not None:
+        row[">time"] = timed_text(time_ns)
+        row[">of all"] = f"{time_ns.value / whole.value:.0%}"
+    return row
+
+
+def _source(kernel: fe.Kernel) -> str:
+    if not kernel.sources:
+        return ""
+    first, *more = kernel.sources
+    return f"{first.file}:{first.line}" + (f" and {len(more)} more" if more else "")

@@ -1,0 +1,173 @@
+"""Latency and numeric error as the views show them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import freeze_engine as fe
+from viewer.views.wording import (
+    duration_text,
+    error_text,
+    finite,
+    interval_text,
+    latency_change_text,
+    ratio_text,
+    unseen,
+)
+
+
+def latency_rows(latency: tuple[fe.Latency, ...], detection: fe.Detection) -> list[dict[str, Any]]:
+    """Returns one row per device; ``median``, ``low`` and ``high`` in ns are for drawing, ``None`` if unknown.
+
+    Args:
+        latency: of one step or baseline.
+        detection: of its trace. ``unseen`` and ``change_unseen`` say what would have shown where nothing is claimed.
+    """
+    return [
+        {
+            "device": entry.device,
+            "text": duration_text(entry.median_ns.value),
+            "interval": interval_text(entry.median_ns),
+            "median": finite(entry.median_ns.value),
+            "low": _bound(entry.median_ns, entry.median_ns.low),
+            "high": _bound(entry.median_ns, entry.median_ns.high),
+            "ratio": entry.ratio and ratio_text(entry.ratio),
+            "verdict": entry.verdict,
+            "unseen": unseen(entry.verdict, detection.to_first(entry)),
+            "previous": entry.previous and ratio_text(entry.previous),
+            "change": entry.change,
+            "change_unseen": unseen(entry.change, detection.to_previous(entry)),
+            "first": duration_text(entry.first_ns),
+            "warmup": len(entry.warmup_ns),
+            "warmup_time": duration_text(sum(entry.warmup_ns)) if entry.warmup_ns else None,
+            "samples": entry.samples,
+            "notes": list(entry.notes),
+        }
+        for entry in latency
+    ]
+
+
+def _bound(interval: fe.Interval, bound: float) -> float | None:
+    return finite(bound) if fe.bounds_known(interval) else None
+
+
+def latency_change_row(change: fe.LatencyChange) -> dict[str, Any]:
+    """Returns a measurable difference to an earlier step."""
+    return {
+        "device": change.device,
+        "since": change.since,
+        "ratio": f"{change.ratio.value:.2f}×",
+        "verdict": "faster" if change.ratio.value < 1 else "slower",
+        "text": latency_change_text(change.ratio, change.since, change.device),
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class Errors:
+    """What one snapshot's numeric errors against one reference are, over all inputs it ran on.
+
+    Attributes:
+        reference: as in `freeze_engine.Numerics.reference`.
+        compared: those that could be compared, in the trace's order.
+        failed: those that could not.
+    """
+
+    reference: str
+    compared: tuple[fe.Numerics, ...]
+    failed: tuple[fe.Numerics, ...]
+
+    @property
+    def worst(self) -> fe.Numerics | None:
+        """The one to show for all: past tolerance before within, then by its error; ``None`` where none is compared."""
+        return max(self.compared, key=lambda entry: (not entry.close, _sortable(entry.max_abs)), default=None)
+
+    @property
+    def close(self) -> bool:
+        """Whether something was compared, and all of that is within tolerance."""
+        return bool(self.compared) and all(entry.close for entry in self.compared)
+
+    @property
+    def span(self) -> tuple[float, float] | None:
+        """The smallest and the largest error over the inputs, ``None`` for fewer than two that were compared."""
+        if len(self.compared) < 2:
+            return None
+        largest = sorted((entry.max_abs for entry in self.compared), key=_sortable)
+        return largest[0], largest[-1]
+
+    @property
+    def span_text(self) -> str | None:
+        """The same in words."""
+        return None if self.span is None else " to ".join(map(error_text, self.span))
+
+
+def errors_by_reference(numerics: tuple[fe.Numerics, ...]) -> tuple[Errors, ...]:
+    """Returns the errors of one snapshot, those of all inputs together, one entry per reference."""
+    return tuple(
+        Errors(
+            reference,
+            tuple(entry for entry in numerics if entry.reference == reference and entry.error is None),
+            tuple(entry for entry in numerics if entry.reference == reference and entry.error is not None),
+        )
+        for reference in dict.fromkeys(entry.reference for entry in numerics)
+    )
+
+
+def numerics_rows(numerics: tuple[fe.Numerics, ...]) -> list[dict[str, Any]]:
+    """Returns one row per reference: the worst over all inputs, and in ``inputs`` the error of each in words."""
+    return [_numerics_row(errors) for errors in errors_by_reference(numerics)]
+
+
+def _numerics_row(errors: Errors) -> dict[str, Any]:
+    worst = errors.worst or errors.failed[0]
+    return {
+        "reference": errors.reference,
+        "close": errors.close,
+        "max_abs": error_text(worst.max_abs) if worst.outputs else None,
+        "span": errors.span_text,
+        "error": worst.error,
+        "inputs": [
+            {
+                "inputs": entry.inputs,
+                "close": entry.close,
+                "error": entry.error,
+                "outputs": [_output_row(output) for output in entry.outputs],
+            }
+            for entry in (*errors.compared, *errors.failed)
+        ],
+    }
+
+
+def _output_row(output: fe.OutputError) -> dict[str, Any]:
+    return {
+        "output": output.output,
+        "max_abs": error_text(output.max_abs),
+        "max_rel": error_text(output.max_rel),
+        "sqnr": f"{output.sqnr_db:.1f} dB",
+        "ulp": None if output.max_ulp is None else f"{output.max_ulp:.3g}",
+        "nonfinite": output.nonfinite,
+        "close": output.close,
+    }
+
+
+def _sortable(error: float) -> float:
+    """Returns an error as a number that compares: what is no number is worse than any."""
+    return error if error == error else float("inf")
+
+
+def first_past_tolerance(trace: fe.Trace) -> int | None:
+    """Returns the index of the first step whose outputs torch's default tolerances, held against eager, reject.
+
+    Args:
+        trace: the recording.
+
+    Returns:
+        ``None`` if there is no such step.
+    """
+    found = fe.past_tolerance(trace)
+    return min((step for (_, against), step in found.items() if against == "eager"), default=None)
+
+
+def apart(one: fe.Interval | None, other: fe.Interval | None) -> bool:
+    """Returns whether two intervals are known and have nothing in common."""
+    return one is not None and other is not None and (one.high < other.low or other.high < one.low)

@@ -1,0 +1,148 @@
+"""The few numbers that sum a trace up."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import Any, Final, Literal
+
+import freeze_engine as fe
+from viewer.views.failure import knows_constants, step_before
+from viewer.views.measurements import apart, first_past_tolerance
+from viewer.views.missing_measurements import why_absent
+from viewer.views.wording import FATES, NOTHING, bytes_text, duration_text, error_text, interval_text, ratio_text
+
+FATE_ORDER: Final = tuple(FATES)
+
+
+def overview(trace: fe.Trace, metrics: tuple[fe.StepMetrics, ...]) -> list[dict[str, Any]]:
+    """Returns the headline facts; each has a label, a value, a note, a tone and, where one step decides, that step.
+
+    Args:
+        trace: the recording.
+        metrics: what `freeze_engine.step_metrics` returned for it.
+    """
+    if not trace.steps:
+        return []
+    main = trace.method_steps(ordered_methods(trace)[0])
+    latency = _end_to_end(trace) or _latency(trace, main)
+    latency = latency or _untimed(trace)
+    return [_nodes(main, metrics), _constants(trace, main), latency, *_payoff(trace, metrics), _numerics(trace)]
+
+
+def ordered_methods(trace: fe.Trace) -> tuple[str, ...]:
+    """Returns the trace's methods, ``forward`` first: it is what most come for, whatever torch froze first."""
+    return tuple(sorted(trace.methods, key=lambda method: method != "forward"))
+
+
+def first_step(trace: fe.Trace) -> int | None:
+    """Returns the step that a view opens at: where it failed, else the first that changed something."""
+    failed = step_before(trace, trace.failure) if trace.failure is not None else None
+    if failed is not None or not trace.steps:
+        return failed
+    first, *later = trace.method_steps(ordered_methods(trace)[0])
+    return next((step for step in later if step.changed), first).index
+
+
+def _fact(label: str, value: str, note: str, tone: str = "plain", step: int | None = None) -> dict[str, Any]:
+    return {"kind": "plain", "label": label, "value": value, "note": note, "tone": tone, "step": step}
+
+
+def _nodes(steps: tuple[fe.Step, ...], metrics: tuple[fe.StepMetrics, ...]) -> dict[str, Any]:
+    # A graph that still calls its submodules looks small: what freezing did is told from the inlined one on.
+    inlined = [step for step in steps if step.stage == "inline"]
+    first, last = metrics[(inlined or steps[:1])[-1].index], metrics[steps[-1].index]
+    note = "once inlined" if inlined else "from the first step"
+    return _fact("nodes", f"{first.nodes} → {last.nodes}", f"of {steps[0].method}, {note}")
+
+
+def _constants(trace: fe.Trace, steps: tuple[fe.Step, ...]) -> dict[str, Any]:
+    if not knows_constants(trace):
+        return _fact("constants", "unknown", "they went with the process", "muted")
+    last = steps[-1]
+    return _fact("constants", bytes_text(last.constant_bytes), f"in {last.method} at the end")
+
+
+def _end_to_end(trace: fe.Trace) -> dict[str, Any] | None:
+    """Returns the times of the model as it was and as Inductor leaves it: its last steps run only compiled.
+
+    What is told of the two leads, and the times only where they measurably differ: else they are a note.
+    """
+    known = {baseline.name: baseline.latency[0] for baseline in trace.baselines if baseline.latency}
+    before, after = known.get("eager"), known.get("compiled with freezing")
+    if before is None or after is None:
+        return None
+    label, (claim, smallest) = f"latency, {after.device}", _claim(trace, before, after)
+    times = f"{duration_text(before.median_ns.value)} → {duration_text(after.median_ns.value)}"
+    intervals = " → ".join(interval_text(one.median_ns) for one in (before, after))
+    both = f"eager → compiled with freezing ({intervals})"
+    if claim not in ("faster", "slower"):
+        return _fact(label, NOTHING, f"{fe.unseen_text(smallest)}; {times}, {both}")
+    return _fact(label, times, f"measurably {claim}, {both}", "good" if claim == "faster" else "bad")
+
+
+def _claim(trace: fe.Trace, before: fe.Latency, after: fe.Latency) -> tuple[str, float]:
+    """Returns what two times say, as `freeze_engine.freezing_losses` does it: both are known against the first step.
+
+    They were taken in the same rounds, so a change of the machine's pace is in neither. The second is the smallest
+    difference that would have been found.
+    """
+    if before.verdict == "baseline":
+        return after.verdict, fe.detection(trace).to_first(after)
+    if before.ratio is None or after.ratio is None:
+        return NOTHING, math.inf
+    smallest = fe.smallest_apart(before.ratio, after.ratio)
+    if not apart(before.ratio, after.ratio):
+        return NOTHING, smallest
+    return "faster" if after.ratio.value < before.ratio.value else "slower", smallest
+
+
+def _untimed(trace: fe.Trace) -> dict[str, Any]:
+    return _fact("latency", "not measured", why_absent(trace, "latency"), _absent_tone(trace, "latency"))
+
+
+def _absent_tone(trace: fe.Trace, kind: Literal["latency", "numerics"]) -> str:
+    found = fe.unmeasured(trace)
+    return "warn" if found is not None and kind in found.kinds else "muted"
+
+
+def _latency(trace: fe.Trace, steps: tuple[fe.Step, ...]) -> dict[str, Any] | None:
+    measured = [latency for step in steps for latency in step.latency[:1]]
+    if not measured:
+        return None
+    last = measured[-1]
+    if last.ratio is None:
+        return _fact("latency", "one step only", "nothing to compare with", "muted")
+    label, ratio = f"latency, {last.device}", last.ratio
+    note = f"{ratio.value:.2f}× step {steps[0].index} ({ratio.low:.2f}–{ratio.high:.2f})"
+    if last.verdict not in ("faster", "slower"):
+        return _fact(label, NOTHING, f"{fe.unseen_text(fe.detection(trace).to_first(last))}; {note}")
+    return _fact(label, f"measurably {last.verdict}", note, "good" if last.verdict == "faster" else "bad")
+
+
+def _payoff(trace: fe.Trace, metrics: tuple[fe.StepMetrics, ...]) -> Iterator[dict[str, Any]]:
+    """Yields the pass that measurably saved most; where none saved anything, the one that cost most."""
+    changes = [change for entry in metrics for change in entry.latency_changes]
+    saved = min(changes, key=lambda change: change.ratio.value, default=None)
+    cost = max(changes, key=lambda change: change.ratio.value, default=None)
+    if saved is None or cost is None:
+        return
+    label, change, tone = ("saved most", saved, "good") if saved.ratio.value < 1 else ("cost most", cost, "bad")
+    fact = _fact(label, trace.steps[change.step].name, ratio_text(change.ratio), tone, change.step)
+    yield fact | {"kind": "payoff"}
+
+
+def _numerics(trace: fe.Trace) -> dict[str, Any]:
+    compared = [
+        numerics
+        for step in trace.steps
+        for numerics in step.numerics
+        if numerics.reference == "eager" and numerics.error is None
+    ]
+    if not compared:
+        return _fact("accuracy", "not compared", why_absent(trace, "numerics"), _absent_tone(trace, "numerics"))
+    past = first_past_tolerance(trace)
+    if past is not None:
+        return _fact("accuracy", "past tolerance", f"since {past} {trace.steps[past].name}", "bad", past)
+    worst = max(numerics.max_abs for numerics in compared)
+    return _fact("accuracy", "within tolerance", f"within {error_text(worst)} of eager", "good")

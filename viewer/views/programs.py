@@ -1,0 +1,137 @@
+"""The programs that Inductor generated: their kernels in call order, and where each stands in the code."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
+
+import freeze_engine as fe
+from viewer.views.source_locations import source_row
+from viewer.views.wording import duration_text, finite, timed_text
+
+_COMPILED: Final = re.compile(r"^(\w+) = async_compile\.")
+_OPERATOR: Final = re.compile(r"aten(?:\.|::)(\w+)(?:\.\w+)?")
+_STRING_ENDS: Final = "'''"
+
+
+def program_rows(trace: fe.Trace) -> list[dict[str, Any]]:
+    """Returns one row per program, in the trace's order.
+
+    ``step`` is the last step of the method, whose nodes the kernels name; lines of ``code`` are counted from 0.
+    """
+    return [_program_row(trace, program) for program in trace.programs]
+
+
+def comparison_rows(trace: fe.Trace) -> list[dict[str, Any]]:
+    """Returns, for each method with both programs, its kernels by the work they do, and passes of one compile only.
+
+    Programs and kernels are named by their places in `program_rows`.
+    """
+    return [_comparison_row(trace, comparison) for comparison in fe.compare_programs(trace)]
+
+
+def _comparison_row(trace: fe.Trace, comparison: fe.ProgramComparison) -> dict[str, Any]:
+    lost = set(fe.lost_groups(comparison))
+    groups = []
+    for group in comparison.groups:
+        frozen, unfrozen = fe.group_times_ns(comparison, group)
+        groups.append(
+            {
+                "frozen": list(group.frozen),
+                "unfrozen": list(group.unfrozen),
+                "difference": group.difference,
+                "frozen_time": timed_text(frozen) if frozen and group.frozen else None,
+                "unfrozen_time": timed_text(unfrozen) if unfrozen and group.unfrozen else None,
+                "lost": group in lost,
+            }
+        )
+    return {
+        "frozen": trace.programs.index(comparison.frozen),
+        "unfrozen": trace.programs.index(comparison.unfrozen),
+        "groups": groups,
+        "passes": [[entry.stage, entry.name, entry.frozen, entry.unfrozen] for entry in comparison.passes],
+    }
+
+
+def _program_row(trace: fe.Trace, program: fe.Program) -> dict[str, Any]:
+    steps = trace.method_steps(program.method)
+    first_ops = {node.id: node.op for node in steps[0].graph.walk()} if steps else {}
+    whole = fe.kernels_time_ns(program.kernels) if program.kernels else None
+    lines = program.code.splitlines() if program.code is not None else []
+    definitions = dict(_definitions(lines))
+    calls = _calls(lines, [kernel.name for kernel in program.kernels], definitions)
+    return {
+        "name": program.name,
+        "method": program.method,
+        "step": steps[-1].index if steps else None,
+        "time": whole and duration_text(whole.value),
+        "kernels": [
+            _kernel_row(kernel, first_ops, call, definitions.get(kernel.name))
+            for kernel, call in zip(program.kernels, calls, strict=True)
+        ],
+        "code": program.code,
+        "no_kernel": [list(pair) for pair in program.no_kernel],
+        "passes": [[entry.stage, entry.name, entry.nodes, entry.changed] for entry in program.passes],
+    }
+
+
+def _kernel_row(
+    kernel: fe.Kernel, first_ops: Mapping[str, str], call: int | None, definition: tuple[int, int] | None
+) -> dict[str, Any]:
+    time = kernel.time_ns
+    origins = [first_ops[origin] for origin in kernel.origins if origin in first_ops]
+    return {
+        "name": kernel.name,
+        "kind": kernel.kind,
+        "nodes": list(kernel.nodes),
+        "origins": list(kernel.origins),
+        "ops": list(kernel.ops),
+        "computes": ops_text(origins or kernel.ops),
+        "sources": [source_row(source) for source in kernel.sources],
+        "time": time and timed_text(time),
+        "short_time": time and duration_text(time.value),
+        "time_ns": time and finite(time.value),
+        "call": call,
+        "definition": definition and list(definition),
+    }
+
+
+def ops_text(ops: Sequence[str]) -> str:
+    """Returns operators in short, each once, overloads left out (``convolution, relu ×2``)."""
+    counts = Counter(_OPERATOR.sub(r"\1", op) for op in ops)
+    return ", ".join(name if count == 1 else f"{name} ×{count}" for name, count in counts.items())
+
+
+def _definitions(lines: Sequence[str]) -> Iterator[tuple[str, tuple[int, int]]]:
+    """Yields the kernels that the code compiles, with their first and last line."""
+    start = None
+    name = ""
+    for number, line in enumerate(lines):
+        found = _COMPILED.match(line)
+        if found:
+            name, start = found[1], number
+        if start is not None and (line.startswith(_STRING_ENDS) or (found and line.count(_STRING_ENDS) != 1)):
+            yield name, (start, number)
+            start = None
+
+
+def _calls(
+    lines: Sequence[str], names: Sequence[str], definitions: Mapping[str, tuple[int, int]]
+) -> Iterator[int | None]:
+    """Yields the line in which each kernel is called, in order; ``None`` where it is not found."""
+    inside = {number for first, last in definitions.values() for number in range(first, last + 1)}
+    number, before = 0, ""
+    for name in names:
+        called = re.compile(rf"(?<![\w.])({re.escape(name)}|{re.escape(name.removeprefix('torch.ops.'))})(\.run)?\(")
+        start = number + (name == before)  # a line may call several kernels
+        places = (at for at in range(start, len(lines)) if at not in inside and _is_call(called, lines[at]))
+        found = next(places, None)
+        yield found
+        if found is not None:
+            number, before = found, name
+
+
+def _is_call(called: re.Pattern[str], line: str) -> bool:
+    return not line.lstrip().startswith("#") and called.search(line) is not None

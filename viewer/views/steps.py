@@ -1,0 +1,150 @@
+"""The pass list, and what each pass did."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import Any
+
+import freeze_engine as fe
+from viewer.views.failure import LAST_WORDS, knows_constants
+from viewer.views.measurements import latency_change_row, latency_rows, numerics_rows
+from viewer.views.notices import warning_notices
+from viewer.views.source_locations import source_row
+from viewer.views.wording import bytes_delta_text, bytes_text, duration_text
+
+_NOTES = 3
+"""How many lines of a step's log stand with it at once; torch's own log of TorchScript is too long and raw for that."""
+
+
+class StepRows:
+    """Builds the rows of a trace's steps; what many steps share is kept once, in tables.
+
+    Attributes:
+        aliases: alias analyses, each once.
+        codes: codes that torch gave, each once.
+    """
+
+    def __init__(self, trace: fe.Trace, metrics: tuple[fe.StepMetrics, ...]) -> None:
+        self.aliases: list[dict[str, Any]] = []
+        self.codes: list[str] = []
+        self._alias_places: dict[fe.AliasAnalysis, int] = {}
+        self._code_places: dict[str, int] = {}
+        self._trace, self._metrics = trace, metrics
+        self._detection = fe.detection(trace)
+        self._weighed = knows_constants(trace)
+        self._notices = defaultdict(list)
+        for notice in warning_notices(trace):
+            if notice.code != LAST_WORDS:  # they stand with the failure, of whatever step it was
+                self._notices[notice.step].append(notice.message)
+        self._misses = defaultdict(list)
+        for miss in trace.near_misses:
+            self._misses[miss.step].append(near_miss_row(miss))
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Returns one row per step, in order."""
+        last: dict[str, fe.Step] = {}
+        rows = []
+        for step in self._trace.steps:
+            rows.append(self._row(step, last.get(step.method)))
+            last[step.method] = step
+        return rows
+
+    def _row(self, step: fe.Step, before: fe.Step | None) -> dict[str, Any]:
+        metrics = self._metrics[step.index]
+        log = [*step.log, *map(_input_line, step.inputs)]
+        return {
+            "index": step.index,
+            "stage": step.stage,
+            "name": step.name,
+            "method": step.method,
+            "round": step.round,
+            "before": before and before.index,
+            "changed": step.changed,
+            "executable": step.executable,
+            "nodes": metrics.nodes,
+            "added": metrics.added,
+            "removed": metrics.removed,
+            "modified": metrics.changed,
+            "tidied": metrics.only_tidied,
+            "duration": None if step.duration_ns is None else duration_text(step.duration_ns),
+            "latency": latency_rows(step.latency, self._detection),
+            "latency_changes": [latency_change_row(change) for change in metrics.latency_changes],
+            "numerics": numerics_rows(step.numerics),
+            "past_tolerance": list(metrics.past_tolerance),
+            "constants": bytes_text(step.constant_bytes) if self._weighed else "unknown",
+            "constants_delta": bytes_delta_text(metrics.constant_bytes_delta) if before and self._weighed else None,
+            "rewrites": [rewrite_row(rewrite) for rewrite in step.rewrites],
+            "near_misses": self._misses[step.index],
+            "aliases": self._alias_place(step.aliases),
+            "code": self._code_place(step.code),
+            "log": log,
+            "notes": log[:_NOTES] if self._trace.backend == "inductor" else [],
+            "notices": self._notices[step.index],
+        }
+
+    def _alias_place(self, aliases: fe.AliasAnalysis | None) -> int | None:
+        if aliases is None:
+            return None
+        place = self._alias_places.setdefault(aliases, len(self.aliases))
+        if place == len(self.aliases):
+            self.aliases.append(alias_row(aliases))
+        return place
+
+    def _code_place(self, code: str | None) -> int | None:
+        if code is None:
+            return None
+        place = self._code_places.setdefault(code, len(self.codes))
+        if place == len(self.codes):
+            self.codes.append(code)
+        return place
+
+
+def alias_row(aliases: fe.AliasAnalysis) -> dict[str, Any]:
+    """Returns who shares memory with whom, as ``[value, relation, targets]``, and who writes."""
+    return {
+        "entries": [[entry.value, entry.relation, list(entry.targets)] for entry in aliases.entries],
+        "writes": [
+            {
+                "node": write.node,
+                "op": write.op,
+                "targets": list(write.targets),
+                "source": source_row(write.source),
+            }
+            for write in aliases.writes
+        ],
+    }
+
+
+def rewrite_row(rewrite: fe.Rewrite) -> dict[str, Any]:
+    """Returns what a fold or fusion consumed and produced."""
+    return {
+        "kind": rewrite.kind,
+        "consumed": list(rewrite.consumed),
+        "produced": list(rewrite.produced),
+        "attributes": list(rewrite.attributes),
+        "modules": list(rewrite.modules),
+    }
+
+
+def near_miss_row(miss: fe.NearMiss) -> dict[str, Any]:
+    """Returns a fold that did not happen, and why."""
+    return {
+        "kind": miss.kind,
+        "node": miss.node,
+        "neighbour": miss.neighbour,
+        "reason": miss.reason.replace("_", " "),
+        "detail": miss.detail,
+        "advice": miss.advice,
+        "saves": saved_text(miss),
+    }
+
+
+def saved_text(miss: fe.NearMiss) -> str:
+    """Returns what the fold would save, empty where that is not known."""
+    if not miss.saved_bytes:
+        return ""
+    return f"If folded, each call would read and write {bytes_text(miss.saved_bytes)} less."
+
+
+def _input_line(given: fe.GraphInput) -> str:
+    return f"%{given.name} is {given.attribute or f'the argument {given.argument}'}"
