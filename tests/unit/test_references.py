@@ -13,6 +13,7 @@ ROOT = Path(__file__).parents[2]
 PACKAGES = ("freeze_engine", "viewer")
 _REFERENCE = re.compile(r"`((?:freeze_engine|viewer)(?:\.\w+)+)`")
 _FILE = re.compile(r"`((?:\w+/)*\w+\.py)`")
+_ROOM = re.compile(r"`((?:\w+/)+)`")
 
 
 def sources() -> list[Path]:
@@ -81,6 +82,29 @@ def test_files_that_documents_name_exist(path: Path) -> None:
     ours = [f"/{found.relative_to(ROOT).as_posix()}" for found in (*sources(), *others)]
     named = set(_FILE.findall(path.read_text(encoding="utf-8")))
     assert [name for name in sorted(named) if not any(file.endswith(f"/{name}") for file in ours)] == []
+
+
+def test_the_rooms_of_the_architecture_are_those_of_the_tree() -> None:
+    text = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
+    rooms = [text.partition(f"\n## Rooms of the {name}\n")[2].partition("\n## ")[0] for name in ("engine", "viewer")]
+    named = {room.rstrip("/") for table in rooms for room in _ROOM.findall(table)}
+    folders = {path.parent.relative_to(ROOT / "freeze_engine") for path in ROOT.glob("freeze_engine/*/__init__.py")}
+    assert {path.as_posix() for path in folders} <= {room.partition("/")[0] for room in named}
+    viewers = {path.parent.relative_to(ROOT).as_posix() for path in ROOT.glob("viewer/*/__init__.py")}
+    assert viewers <= named
+    assert [room for room in sorted(named) if not is_room(room)] == []
+
+
+def is_room(name: str) -> bool:
+    """Whether a folder of that name is in the project, in a package, or in a room of one."""
+    return any(any(ROOT.glob(f"{place}{name}")) for place in ("", "freeze_engine/**/", "viewer/**/"))
+
+
+def test_the_architecture_leads_to_every_design_note() -> None:
+    text = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
+    assert set(re.findall(r"\(docs/design/([\w-]+\.md)\)", text)) == {
+        path.name for path in (ROOT / "docs" / "design").glob("*.md")
+    }
 
 
 @pytest.mark.parametrize(
