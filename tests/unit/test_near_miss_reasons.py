@@ -16,8 +16,9 @@ def reasons(source: str) -> Iterator[str]:
     """Yields the reasons that a module writes out."""
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in _PLACES:
-            reason = node.args[_PLACES[node.func.id]]
-            yield from (each.value for each in ast.walk(reason) if isinstance(each, ast.Constant))
+            for each in ast.walk(node.args[_PLACES[node.func.id]]):
+                if isinstance(each, ast.Constant) and isinstance(each.value, str):
+                    yield each.value
 
 
 def documented() -> set[str]:
