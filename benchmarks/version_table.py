@@ -17,9 +17,9 @@ DOCUMENT = ROOT / "docs" / "versions.md"
 _INTRODUCTION = """\
 # Versions
 
-`python -m benchmarks.versions` makes this page: for each row it sets up a fresh environment, installs the project with
+`python -m benchmarks.versions` makes this page. For each row it sets up a fresh environment, installs the project with
 its `test` extra and that torch, without the pins of `constraints.txt`, and runs the tests on a clean checkout of the
-commit. A test that needs what a version lacks is skipped; below stands each reason, and how many tests it skips.
+commit. A test is skipped if the version lacks something that it needs; the reasons below say how many tests each skips.
 
 """
 _HEADING = """\

@@ -19,33 +19,36 @@ from viewer.cli.terminal import progress_line, say, say_json
 class BisectCommand:
     """Find the pass, and the rewrite in it, that breaks a check.
 
-    The model is frozen once, and what it was after each pass is put to the check: a binary search finds the first pass
-    that breaks it, and asks once more about that one and the one before it. In a pass that folds, its rewrites are then
-    done a few at a time, until those are left that break the check. MODEL and INPUT are as in freezer-ui record.
+    The model is frozen once, and the check tests the graph after each pass: a binary search finds the first pass
+    that breaks the check, then tests that pass and the one before it again. If the pass folds, a second search
+    applies only some of its rewrites, and finds the fewest that break the check. MODEL and INPUT are as in
+    freezer-ui record.
 
-    CHECK is accuracy (outputs against eager; every pass is asked, not only those that a binary search needs), latency
-    (timed in turns with the first step, then with the one before the culprit), or a command. That gets each candidate
-    as a file, as its last argument and in FREEZER_CANDIDATE: a TorchScript file, or for Inductor a Python file that
-    has the graph as `program`, an exported program, and as `module`. FREEZER_INPUTS is a file for torch.load with the
-    args and kwargs to call it with, FREEZER_METHOD the method that the file has as its forward, FREEZER_STEP the step's
-    index. As for git bisect run, 0 means good, 1 to 127 bad, but 125 that it cannot be tested; anything else ends the
-    search, and so do 126 and 127 on the first candidate. It is run as it stands, and by no shell: for one, write
-    "sh -c '…'". What it prints goes to standard error. What torch cannot save cannot be tested either.
+    CHECK is accuracy (outputs against eager; it tests every pass, not only those that a binary search needs),
+    latency (timed in turns with the first step, then with the step before the culprit), or a command. The command
+    gets each candidate as a file, as its last argument and in FREEZER_CANDIDATE: a TorchScript file, or for
+    Inductor a Python file that has the graph as `program`, an exported program, and as `module`. FREEZER_INPUTS is
+    a file for torch.load with the args and kwargs of the call, FREEZER_METHOD the method that the file has as its
+    forward, FREEZER_STEP the step's index. As for git bisect run, 0 means good, 1 to 127 bad, and 125 that the
+    candidate cannot be tested; any other code ends the search, and so do 126 and 127 on the first candidate. No
+    shell runs the command; for a shell, write "sh -c '…'". Its output goes to standard error. A candidate that
+    torch cannot save cannot be tested.
 
-    Each candidate runs in a process of its own: one that crashes, or is not done within the limit, is bad. On CUDA they
+    Each candidate runs in a child process: one that crashes or exceeds the limit is bad. On CUDA all candidates
     share the process of the freeze, and a crash ends the search.
 
-    A preserved method is searched as forward is where it runs on the inputs; --method NAME searches that one only, and
-    the inputs are for it. With Inductor the graphs before and after a graph break are searched in their order.
+    The search includes each preserved method that runs on the inputs; --method NAME searches only that method, with
+    the inputs for it. With Inductor it takes the graphs before and after a graph break in their order.
 
-    For Inductor the steps run as graphs, operator by operator, and only the last candidate is generated code: latency
-    finds a pass that makes a graph slower, and not what freezing does to the generated code (see record --ablation).
+    For Inductor the steps run as graphs, operator by operator, and only the last candidate is generated code:
+    latency finds a pass that makes a graph slower, but not the effect of freezing on the generated code (see record
+    --ablation).
 
-    A culprit gets a script that shows it with torch alone, reduced to the nodes of the rewrite where these show it,
-    too. It is run once to see whether it does.
+    For a culprit the command writes a script that shows the fault with torch alone, reduced to the nodes of the
+    rewrite if these show it. The script is run once to confirm that.
 
-    Exits with 0 where the check never fails; with 1 where it does, whether there is a culprit, or it failed before
-    anything was frozen, or contradicts itself; with 3 where the freeze itself fails or crashes.
+    Exits with 0 if the check never fails; with 1 if it fails (there is a culprit, or the check failed before
+    anything was frozen, or contradicts itself); with 3 if the freeze itself fails or crashes.
     """
 
     name: ClassVar[str] = "bisect"
@@ -63,13 +66,13 @@ class BisectCommand:
             "--limit",
             type=seconds,
             metavar="S",
-            help="a candidate that takes longer to check is bad, such as one that hangs",
+            help="a candidate that takes longer, such as one that hangs, is bad",
         )
         add("--method", metavar="NAME", help="search this frozen method only (default: each that runs on the inputs)")
-        add("--every-step", action=argparse.BooleanOptionalAction, help="ask about every step (accuracy: the default)")
+        add("--every-step", action=argparse.BooleanOptionalAction, help="test every step (accuracy: the default)")
         add("--script", type=output_file, metavar="FILE", help="the script (default: MODEL_repro.py)")
         add("--no-script", action="store_true", help="write none")
-        add("--json", action="store_true", help="print what was found, and each answer of the check, as JSON")
+        add("--json", action="store_true", help="print the result, and each answer of the check, as JSON")
 
     def run(self, arguments: argparse.Namespace) -> int:
         """Searches, and tells what was found."""

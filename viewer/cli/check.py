@@ -18,14 +18,14 @@ _UNITS: Final = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 
 
 class CheckCommand:
-    """Hold a trace against what is expected of it, for CI.
+    """Compare a trace with expectations, for CI.
 
-    Each expectation is answered by ok, failed, or cannot tell: what was not measured or recorded is no success. With
-    it stands what the answer is drawn from, and what to do. Exits with 0 if all is ok, and with 1 otherwise. That the
-    freeze came to its end is always expected. Does not import torch.
+    The answer to each expectation is ok, failed, or cannot tell, with its evidence and the remedy. An expectation about
+    something that was not measured or recorded fails. The command exits with 0 if all answers are ok, and with 1
+    otherwise. It always expects that the freeze completed. Does not import torch.
 
-    KIND is a kind of fold as freezer-ui shows it: conv_bn for at least one, conv_bn=20 for that many, conv_bn:all for
-    at least one and none that could have happened and did not. In a GLOB, * stands for anything, dots included.
+    KIND is a kind of fold as freezer-ui shows it: conv_bn for at least one, conv_bn=20 for exactly 20, conv_bn:all for
+    at least one and no near miss. In a GLOB, * stands for anything, dots included.
     """
 
     name: ClassVar[str] = "check"
@@ -37,21 +37,21 @@ class CheckCommand:
         add("trace", nargs="?", metavar="TRACE", help="the trace file")
         add("--max-error", type=float, metavar="X", help="largest absolute error of an output")
         add("--within-tolerance", action="store_true", help="outputs within torch.testing.assert_close's defaults")
-        add("--reference", choices=("eager", "float64"), default="eager", help="what errors are against (%(default)s)")
+        add("--reference", choices=("eager", "float64"), default="eager", help="reference of the errors (%(default)s)")
         add("--expect-folded", action="append", default=[], metavar="KIND", help="a fold that must have happened")
         add(
             "--no-preserved",
             action="append",
             nargs="*",
             metavar="GLOB",
-            help="attributes that must not be preserved (default: all but those that were asked for)",
+            help="attributes that must not be preserved (default: all except the requested ones)",
         )
         add("--expect-preserved", action="append", default=[], metavar="GLOB", help="attributes that must be preserved")
         add("--max-latency-ratio", type=float, metavar="X", help="largest time relative to the first step's")
         add("--no-slower", action="store_true", help="not measurably slower than the first step")
         add("--max-constant-bytes", type=_byte_count, metavar="N", help="bytes of constants at the end (98M, 1G)")
         add("--saves", action="store_true", help="the frozen module survives saving and loading")
-        add("--no-failed-checks", action="store_true", help="what was asked with record --check has passed")
+        add("--no-failed-checks", action="store_true", help="the checks of record --check have passed")
         add("--no-notices", action="append", default=[], metavar="CODE", help="notices that must not be there")
         add("--json", action="store_true", help="print the findings as JSON")
 

@@ -54,17 +54,17 @@ class Start:
 class OpenCommand:
     """Record how PyTorch freezes a model, pass by pass, and see what each pass did.
 
-    Without a COMMAND this opens the dashboard in the browser: on its first page (examples, recent traces, a form to
-    record a model), on a TRACE, on two TRACEs side by side, on the files of a FOLDER, or on a MODEL, which it starts
-    to record. MODEL and INPUT are as in freezer-ui record; the traces of the dashboard are kept in the user's data
-    folder. One recording runs at a time unless --jobs says otherwise: recordings that measure at the same time disturb
-    each other's figures. The others wait in line.
+    Without a COMMAND this opens the dashboard in the browser: its first page (examples, recent traces, a form to
+    record a model), a TRACE, two TRACEs side by side, the files of a FOLDER, or a MODEL, which it starts to record.
+    MODEL and INPUT are as in freezer-ui record; the traces of the dashboard are kept in the user's data folder. One
+    recording runs at a time unless --jobs says otherwise, because recordings that measure at the same time disturb
+    each other. The others wait in a queue.
 
-    The server listens on this machine only, and answers only to a browser that has shown a token of this server. The
-    printed link carries one that holds until the server ends; the browser that this command starts gets one that works
-    once, for other users of the machine can read what programs are started with. With --host the server listens on a
-    network: whoever has the link can then list your folders, open traces, upload files and start recordings, that is
-    programs, as you, and nothing of it is encrypted on its way.
+    The server listens on this machine only, and answers only to a browser that presents a token of this server. The
+    printed link has a token that is valid until the server ends; the browser that this command starts gets one that
+    works once, because other users of the machine can read the arguments of programs. With --host the server
+    listens on a network: anybody with the link can then list your folders, open traces, upload files and start
+    recordings, which are programs, as you, and the connection is not encrypted.
     """
 
     name: ClassVar[str] = "open"
@@ -77,7 +77,7 @@ class OpenCommand:
         add(
             "--host",
             default="127.0.0.1",
-            help="address to listen on (default: %(default)s); on one that others reach, whoever has the link can list "
+            help="address to listen on (default: %(default)s); if others can reach it, anybody with the link can list "
             "your folders, upload files and start programs as you, unencrypted",
         )
         add("--port", type=_port, help="port to listen on (default: 7007, or the next that is free)")
@@ -85,8 +85,8 @@ class OpenCommand:
         add(
             "--token",
             type=_token,
-            help="what a browser has to show, 16 characters or more (default: a new random one). Other users of this "
-            f"machine can read it in the list of processes, so better set {_TOKEN_VARIABLE}",
+            help="secret that a browser must present, 16 characters or more (default: a new random one). Other users "
+            f"of this machine can read it in the list of processes, so better set {_TOKEN_VARIABLE}",
         )
         add(
             "--upload-limit",
@@ -100,7 +100,7 @@ class OpenCommand:
             type=size_bytes,
             default=16 << 30,
             metavar="SIZE",
-            help="how much all uploads together may take that open pages and unfinished recordings use (default: 16G)",
+            help="how large all uploads together may be (default: 16G)",
         )
         add(
             "--jobs",

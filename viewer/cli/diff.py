@@ -17,14 +17,13 @@ _COUNTED: tuple[Aspect, ...] = tuple(aspect for aspect in ASPECTS if aspect not 
 class DiffCommand:
     """Compare two traces: two versions of torch, two commits, two devices.
 
-    Passes are aligned by name. Told is what differs: what was asked for, the environment, passes, the last graphs,
-    what became of the attributes and why, folds, latency, generated kernels, error, checks, failures. Does not import
-    torch.
+    Aligns the passes by name, and prints differences only: options, environment, passes, last graphs, fates of the
+    attributes and their reasons, folds, latency, generated kernels, error, checks, failures. Does not import torch.
 
-    Exits with 0 if nothing differs and with 1 if something does, for CI. Latency counts only where the intervals are
-    apart, and not where the first steps are apart likewise: the traces are of two runs, and the machine may have been
-    slower in one. The error counts where one freeze is within torch's tolerances and the other is not. The environment
-    and generated kernels count only with --only.
+    Exits with 0 if nothing differs and with 1 if something does, for CI. A latency differs only if the intervals are
+    apart, and also the ratios to the first step of the own run: the traces are of two runs, and the machine may have
+    been slower in one. The error differs if one freeze is within torch's tolerances and the other is not. The
+    environment and generated kernels count only with --only.
     """
 
     name: ClassVar[str] = "diff"

@@ -35,10 +35,10 @@ class _Line:
 
 
 class DoctorCommand:
-    """Say what this machine has of what freezer-ui uses, a line each.
+    """List the programs and libraries that freezer-ui uses, and whether this machine has them.
 
-    Tells above all which sandbox the dashboard opens model files in. Exits with 1 if something is missing that no
-    recording can do without. Does not import torch.
+    The list includes the sandbox in which the dashboard opens model files. Exits with 1 if something is missing that
+    every recording needs. Does not import torch.
     """
 
     name: ClassVar[str] = "doctor"

@@ -14,18 +14,17 @@ from viewer.cli.terminal import say
 
 
 class ExportCommand:
-    """Write a trace in a form that another tool reads.
+    """Write a trace in the form of another tool.
 
-    model-explorer: the graphs, for Model Explorer, and beside them what is known of single nodes (constants' bytes,
-    latency and error of the step that last changed a node, kernel times), one file of node data each.
+    model-explorer: the graphs, for Model Explorer, and facts about single nodes (bytes of constants, latency and error
+    of the step that last changed a node, kernel times), one file of node data each.
 
-    csv: the steps, the attributes, and what the steps were compared with, one file each, one row each.
+    csv: steps, attributes and baselines, one file each, with one row each.
 
     perfetto: the passes on a time line, with latency, error and sizes as counters, for Perfetto or chrome://tracing. A
-    trace knows how long passes took and not when they began, so they stand end to end.
+    trace has the durations of passes but not their start times, so they stand end to end.
 
-    Does not import torch. What is written is listed; existing files are replaced, all of
-    them or none.
+    Lists the files that it writes. Replaces existing files, all of them or none. Does not import torch.
     """
 
     name: ClassVar[str] = "export"
@@ -40,7 +39,7 @@ class ExportCommand:
             "--output",
             type=output_file,
             metavar="FILE",
-            help="the file, or what the names of several begin with (default: TRACE, with another ending)",
+            help="the file, or the beginning of several names (default: TRACE, with another ending)",
         )
         add("--step", type=int, metavar="N", help="model-explorer: the graph of this step only")
 

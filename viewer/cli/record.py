@@ -29,22 +29,21 @@ class RecordCommand:
     """Freeze a model, and record what every pass did.
 
     MODEL is a TorchScript file, an exported program (.pt2), package.module:factory, or example:NAME, such as
-    example:resnet50 (a wrong NAME is answered with the list). A model is a program: record only what you trust.
+    example:resnet50 (a wrong NAME gives a list of all). A model is a program: record only what you trust.
 
-    INPUT is a shape with an optional dtype (1x3x224x224, 1x3x224x224:bfloat16), for integers with the range to draw
-    from (2x16:int64:0..30000, 30000 excluded), a plain value (int:3, float:0.5, bool:true), a saved tensor
-    (@tensor.pt), or any of these for a keyword argument (mask=1x16:bool). Without inputs, neither given nor brought
-    by the MODEL, nothing is measured.
+    INPUT is a shape with an optional dtype (1x3x224x224, 1x3x224x224:bfloat16), for integers with the range of the
+    random values (2x16:int64:0..30000, 30000 excluded), a plain value (int:3, float:0.5, bool:true), a saved tensor
+    (@tensor.pt), or any of these for a keyword argument (mask=1x16:bool). Nothing is measured if neither the command
+    nor the MODEL has inputs.
 
-    With --backend inductor the model is compiled for its inputs, by torch.compile with freezing, and MODEL cannot be a
-    TorchScript file.
+    --backend inductor compiles the model for its inputs, by torch.compile with freezing; MODEL cannot be a TorchScript
+    file then.
 
     A model that does not run on the inputs is recorded and not measured; the last line says why, and the command exits
     with 4.
 
-    The freeze runs in a process of its own. Where torch crashes, or is ended by --limit, --memory, Ctrl-C, SIGTERM or
-    SIGHUP, the trace holds what was recorded until then. Where torch does not heed Ctrl-C, a second one ends it all the
-    same.
+    The freeze runs in a child process. If torch crashes, or --limit, --memory, Ctrl-C, SIGTERM or SIGHUP ends it, the
+    trace has the steps recorded until then. If torch does not react to Ctrl-C, a second Ctrl-C ends it.
     """
 
     name: ClassVar[str] = "record"

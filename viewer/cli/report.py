@@ -14,8 +14,9 @@ from viewer.cli.terminal import say
 class ReportCommand:
     """Write a trace as one HTML file.
 
-    The file opens from disk, without a network: pass list, before and after graphs, attributes and why they
-    stayed, alias sets, text differences, charts of latency, error and memory. Does not import torch.
+    The file opens from disk, without a network. It has the pass list, the graphs before and after each pass, the fates
+    of the attributes and their reasons, alias sets, text differences, and charts of latency, error and memory. Does not
+    import torch.
     """
 
     name: ClassVar[str] = "report"

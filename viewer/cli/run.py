@@ -21,9 +21,9 @@ _USAGE = "freezer-ui run [-h] [-o DIR] [-v] -- script.py [args ...]"
 class RunCommand:
     """Run a script unchanged, and record every freeze that it does.
 
-    Writes one trace for each freeze, SCRIPT-1.fztrace and so on, also of a freeze that failed. The script runs as
-    python would run it; its output, its errors and its exit code are its own. SIGTERM and SIGHUP end it
-    with the traces until then, unless the script takes them itself.
+    Writes one trace for each freeze, SCRIPT-1.fztrace and so on, also for a freeze that failed. The script runs as
+    python would run it, with its own output, errors and exit code. SIGTERM and SIGHUP end it and keep the traces until
+    then, unless the script handles these signals.
     """
 
     name: ClassVar[str] = "run"
