@@ -25,7 +25,7 @@ from freeze_engine.trace.rules.texts import with_plain_texts
 if TYPE_CHECKING:
     import torch
 
-    from freeze_engine.backends.common.observer import Watcher
+    from freeze_engine.backends.common.observer import RecordingObserver
     from freeze_engine.backends.inductor.capture.compile_capture import CompileCapture
     from freeze_engine.backends.inductor.capture.raw import RawCompile
     from freeze_engine.backends.inductor.graph.live import LiveGraph
@@ -210,7 +210,7 @@ def record(
         FreezerError: the model or the inputs cannot be used.
         Exception: whatever torch raises, unchanged; `partial_trace` has the trace up to there.
     """
-    from freeze_engine.backends.common.observer import Watcher, silent
+    from freeze_engine.backends.common.observer import RecordingObserver, silent
     from freeze_engine.models.loading import check_module, load_model
 
     options = options_for(backend, options)
@@ -226,7 +226,7 @@ def record(
     check_module(model)
     call = call or call_text(spec, options, asked_via, checks, ablation)
     how = RecordOptions(via or "script", tuple(check_inputs), name, call, known_checks(checks), ablation)
-    return record_loaded(model, given, options, how, measure, Watcher(progress or silent))
+    return record_loaded(model, given, options, how, measure, RecordingObserver(progress or silent))
 
 
 def record_loaded(
@@ -235,7 +235,7 @@ def record_loaded(
     options: TorchScriptOptions | InductorOptions,
     how: RecordOptions,
     measure: Measure | None,
-    watcher: Watcher,
+    observer: RecordingObserver,
 ) -> Recording:
     """Freezes a module with the backend that the options are of, and records it.
 
@@ -245,7 +245,7 @@ def record_loaded(
         options: how to freeze.
         how: how the module gets to the freeze, and what to call it.
         measure: what to measure, ``None`` to record only.
-        watcher: told how it goes.
+        observer: receives the events of the recording.
 
     Raises:
         FreezerError: the model or the inputs cannot be used.
@@ -260,22 +260,22 @@ def record_loaded(
 
         if inputs is None:
             raise FreezerError("backend='inductor' needs inputs: torch compiles a module by calling it; pass some")
-        compiled = record_compile(model, inputs, options, how, measure, watcher)
+        compiled = record_compile(model, inputs, options, how, measure, observer)
         recording, source = Recording(compiled.module, with_plain_texts(compiled.trace), compiled.live), model
     else:
         from freeze_engine.backends.torchscript.record import record_module
 
-        frozen = record_module(model, inputs, options, how, measure, watcher)
+        frozen = record_module(model, inputs, options, how, measure, observer)
         recording, source = Recording(frozen.module, with_plain_texts(frozen.trace), frozen.live), frozen.source
     if not (how.checks or how.ablation):
         return recording
-    from freeze_engine.diagnose.ablation.run import ablated
+    from freeze_engine.diagnose.ablation.run import run_ablation
     from freeze_engine.diagnose.checks.context import CheckContext
-    from freeze_engine.diagnose.checks.run import checked
+    from freeze_engine.diagnose.checks.run import run_checks
 
     context = CheckContext(model, source, recording.module, inputs, options, how, recording.trace)
     if how.ablation and measure is not None:
-        context = replace(context, trace=ablated(context, measure, watcher))
-    found = checked(context, watcher)
+        context = replace(context, trace=run_ablation(context, measure, observer))
+    found = run_checks(context, observer)
     others = {name: with_plain_texts(other) for name, other in found.others.items()}
     return replace(recording, trace=with_plain_texts(found.trace), others=others)

@@ -12,7 +12,7 @@ from torch import nn
 
 from freeze_engine.backends.common.torch_private import cpp_module, method_names
 from freeze_engine.backends.torchscript.attributes.same_tensors import same_tensor
-from freeze_engine.backends.torchscript.capture.scripting import scripted
+from freeze_engine.backends.torchscript.capture.scripting import to_script_module
 from freeze_engine.backends.torchscript.graph.module_slots import module_attributes
 from freeze_engine.errors import ModelSpecError
 from freeze_engine.models.loading import LoadedModel
@@ -94,7 +94,7 @@ def _contents(model: LoadedModel) -> tuple[tuple[ModelAttribute, ...], tuple[str
     if not isinstance(module, torch.jit.ScriptModule) and model.via == "script":
         # What cannot be scripted may still be traced, and recording it tells why.
         with contextlib.suppress(Exception):
-            module = scripted(module, model.inputs, model.via).module
+            module = to_script_module(module, model.inputs, model.via).module
     if not isinstance(module, torch.jit.ScriptModule):
         return tuple(_eager_attributes(module)), ("forward",)
     cpp = cpp_module(module)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from freeze_engine.analysis.unmeasured import unmeasured
 from freeze_engine.backends.common.deprecation import undeprecated
-from freeze_engine.backends.common.observer import FREEZING, PHASES, FreezeNotes, NotedStep, Watcher
+from freeze_engine.backends.common.observer import FREEZING, PHASES, FreezeNotes, NotedStep, RecordingObserver
 from freeze_engine.errors import FreezerError
 from freeze_engine.requests.arguments import call_text, known_checks, options_for
 from freeze_engine.requests.inputs import parse_input
@@ -51,33 +51,33 @@ def run(folder: Path, send: Send) -> None:
     # The process is ours, and what the user asked to see recorded is TorchScript.
     with closing(Journal(folder)) as journal, undeprecated():
         interrupts = Interrupts()
-        watcher = _JobWatcher(folder, request.output, journal, interrupts, lambda event: send(event_line(event)))
+        observer = _JobObserver(folder, request.output, journal, interrupts, lambda event: send(event_line(event)))
         try:
             interrupts.listen()
-            ended = _recorded(request, watcher)
+            ended = _recorded(request, observer)
         except BaseException as error:  # noqa: BLE001 - whatever ends the recording is its outcome, an exit included
             ended = _failed(
                 error,
-                watcher,
+                observer,
                 request.memory_bytes,
                 interrupted=interrupts.came or isinstance(error, KeyboardInterrupt),
             )
     send(event_line(ended))
 
 
-def _recorded(request: RecordRequest, watcher: _JobWatcher) -> JobEnded:
+def _recorded(request: RecordRequest, observer: _JobObserver) -> JobEnded:
     from freeze_engine.session import record_loaded
 
     if not request.output.parent.is_dir():
         raise FreezerError(f"{request.output}: there is no folder {request.output.parent}; make it first")
     wanted = [parse_input(text) for text in request.inputs]
     options = options_for(request.backend, request.options)
-    watcher.progress("importing torch", 0, 0)
+    observer.progress("importing torch", 0, 0)
     from freeze_engine.models.tensors import make_inputs
 
-    watcher.progress("loading the model", 0, 0)
+    observer.progress("loading the model", 0, 0)
     model = _loaded(request)
-    watcher.progress("making the inputs", 0, 0)
+    observer.progress("making the inputs", 0, 0)
     inputs = make_inputs(wanted, device=request.device or "cpu", trusted=request.trusted) if wanted else model.inputs
     if isinstance(options, TorchScriptOptions):
         options = replace(options, preserved_attrs=options.preserved_attrs or model.preserved_attrs)
@@ -89,13 +89,13 @@ def _recorded(request: RecordRequest, watcher: _JobWatcher) -> JobEnded:
         checks=known_checks(request.checks),
         ablation=request.ablation,
     )
-    recording = record_loaded(model.module, inputs, options, how, request.measure, watcher)
+    recording = record_loaded(model.module, inputs, options, how, request.measure, observer)
     trace = recording.trace
-    watcher.built = trace
-    watcher.progress("writing the trace", 0, 0)
-    watcher.write(trace)
+    observer.built = trace
+    observer.progress("writing the trace", 0, 0)
+    observer.write(trace)
     for name, other in recording.others.items():
-        watcher.write_beside(other, name)
+        observer.write_beside(other, name)
     return _finished(trace, request, has_inputs=inputs is not None)
 
 
@@ -116,42 +116,42 @@ def _loaded(request: RecordRequest) -> LoadedModel:
         return load_model(request.model, map_location=request.device, trusted=request.trusted)
 
 
-def _failed(error: BaseException, watcher: _JobWatcher, memory_bytes: int | None, *, interrupted: bool) -> JobEnded:
+def _failed(error: BaseException, observer: _JobObserver, memory_bytes: int | None, *, interrupted: bool) -> JobEnded:
     from freeze_engine.backends.common.partial_trace import partial_trace
 
-    ended = _end_by(error, watcher, interrupted=interrupted)
+    ended = _end_by(error, observer, interrupted=interrupted)
     if memory_bytes is not None and ended.outcome == "failed" and was_refused(ended.error or ""):
         text = f"{refused_text(memory_bytes)}, and torch or the model raised {ended.error}"
         ended = replace(ended, outcome=OVER_LIMIT, message=_first_line(text), error=text, is_refusal=False)
     # An interrupt may come between the parts that hand on what they have.
-    trace = partial_trace(error) or (watcher.built if interrupted else None)
+    trace = partial_trace(error) or (observer.built if interrupted else None)
     if trace is None:
         return ended
-    for step in trace.steps[watcher.told :]:
-        watcher.step_added(step)
-    failure = trace.failure or _failure_after(trace, error, watcher.now)
+    for step in trace.steps[observer.told :]:
+        observer.step_added(step)
+    failure = trace.failure or _failure_after(trace, error, observer.now)
     if interrupted:
         failure = replace(failure, type=KeyboardInterrupt.__name__, message="")
-        if watcher.place is not None:  # an interrupt between two passes is raised outside of what notes the pass
-            stage, name, method = watcher.place
+        if observer.place is not None:  # an interrupt between two passes is raised outside of what notes the pass
+            stage, name, method = observer.place
             failure = replace(failure, stage=stage, name=name, method=method)
         ended = replace(ended, message=cancelled_text((failure.stage, failure.name, failure.method)))
     try:
-        watcher.write(replace(trace, failure=failure))
+        observer.write(replace(trace, failure=failure))
     except FreezerError as refused:
         told = "\n".join(filter(None, (ended.error, str(refused))))
         return replace(ended, message=f"{ended.message} ({refused})", error=told)
-    return replace(ended, trace=watcher.output, died_in=failure.name)
+    return replace(ended, trace=observer.output, died_in=failure.name)
 
 
-def _end_by(error: BaseException, watcher: _JobWatcher, *, interrupted: bool) -> JobEnded:
+def _end_by(error: BaseException, observer: _JobObserver, *, interrupted: bool) -> JobEnded:
     is_refusal = isinstance(error, FreezerError)
     text = (str(error) if is_refusal else f"{type(error).__name__}: {error}").strip()
     ended = JobEnded(
         outcome="failed",
-        trace=watcher.preview,
+        trace=observer.preview,
         message=_first_line(text),
-        died_in=watcher.now,
+        died_in=observer.now,
         log=user_traceback(error)[-_LOG_LINES:],
         error=text,
         traceback="".join(traceback.format_exception(error)),
@@ -160,7 +160,7 @@ def _end_by(error: BaseException, watcher: _JobWatcher, *, interrupted: bool) ->
     if not interrupted:
         return ended
     # As what the interrupt came out of torch or the model, and what that says, is of no interest.
-    message = cancelled_text((BUILD, watcher.now, None))
+    message = cancelled_text((BUILD, observer.now, None))
     return replace(ended, outcome=CANCELLED, message=message, error=None, is_refusal=False)
 
 
@@ -176,7 +176,7 @@ def _first_line(text: str) -> str:
     return " ".join(lines[: 2 if lines[0].endswith(":") else 1])
 
 
-class _JobWatcher(Watcher):
+class _JobObserver(RecordingObserver):
     """Sends events and writes the journal."""
 
     watches = True

@@ -15,7 +15,7 @@ import freeze_engine as fe
 from freeze_engine.backends.torchscript.capture.pass_driver import OPTIONAL
 from freeze_engine.diagnose.bisection.command_criterion import Command
 from freeze_engine.diagnose.bisection.criteria import Accuracy, Answer, Latency
-from freeze_engine.diagnose.bisection.evaluate import Asker
+from freeze_engine.diagnose.bisection.evaluate import CandidateEvaluator
 from freeze_engine.diagnose.bisection.pipeline_prefix import Prefix
 from freeze_engine.measure.candidate import Candidate
 from freeze_engine.process.fork import CAN_FORK
@@ -116,18 +116,20 @@ def test_a_candidate_that_hangs_is_bad_at_its_limit(kind):
         if kind == "accuracy"
         else Latency(fe.LatencyCheck(limit_s=0.2), inputs, "cpu")
     )
-    asked: list[str] = []
-    asker = Asker(check, empty_trace(), lambda now, *_: asked.append(now), print)
-    assert asker.ask(prefix(7, torch.ops.freezer_tests.hang), prefix(0, nn.Identity())) == Answer(
+    request: list[str] = []
+    evaluator = CandidateEvaluator(check, empty_trace(), lambda now, *_: request.append(now), print)
+    assert evaluator.ask(prefix(7, torch.ops.freezer_tests.hang), prefix(0, nn.Identity())) == Answer(
         "bad", "not done after 0.2 s", ran="hung"
     )
-    assert asked == ["checking step 7"]
+    assert request == ["checking step 7"]
 
 
 def test_what_crashes_while_it_is_saved_cannot_be_put_to_a_command():
     crashing = Prefix(7, "step 7", unmade, lambda path: ctypes.string_at(0))
-    asker = Asker(Command(fe.CommandCheck(("true",)), ".pt", "forward"), empty_trace(), lambda *now: None, print)
-    assert asker.ask(crashing, crashing) == Answer(
+    evaluator = CandidateEvaluator(
+        Command(fe.CommandCheck(("true",)), ".pt", "forward"), empty_trace(), lambda *now: None, print
+    )
+    assert evaluator.ask(crashing, crashing) == Answer(
         "untestable", "torch cannot save it: the process was ended by SIGSEGV (segmentation fault)"
     )
 

@@ -1,4 +1,4 @@
-"""What is left of a compile whose process dies, and what a watcher is told while it goes on."""
+"""What is left of a compile whose process dies, and what an observer receives while it goes on."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import pytest
 import torch
 
 import freeze_engine as fe
-from freeze_engine.backends.common.observer import Watcher
+from freeze_engine.backends.common.observer import RecordingObserver
 from freeze_engine.requests.inputs import Inputs
 from freeze_engine.requests.options import RecordOptions
 from freeze_engine.session import record_loaded
@@ -102,7 +102,7 @@ def test_what_is_killed_from_outside_leaves_at_least_the_steps_it_told_of(tmp_pa
     assert trace.attribute("conv.weight").fate in ("inlined", "folded")
 
 
-class _Keeping(Watcher):
+class _Keeping(RecordingObserver):
     """Keeps what it is told."""
 
     watches = True
@@ -139,26 +139,28 @@ class _Scaled(torch.nn.Module):
 
 @pytest.fixture(scope="module")
 def watched() -> tuple[_Keeping, fe.Trace, fe.Trace]:
-    """A compile that was watched until lowering raised: the watcher, the trace of the error, and that of a capture."""
-    watcher, how = _Keeping(), RecordOptions("script", name="Scaled", call="mine()")
+    """A compile that was watched until lowering raised: the observer, the trace of the error, and that of a capture."""
+    observer, how = _Keeping(), RecordOptions("script", name="Scaled", call="mine()")
     lowering = mock.patch.object(torch._inductor.graph.GraphLowering, "run", side_effect=ValueError("enough"))
     with fresh(), lowering, fe.capture() as captured:
         with pytest.raises(Exception, match="enough") as raised:
-            record_loaded(_Scaled().eval(), Inputs((torch.ones(1, 3, 8, 8),)), fe.InductorOptions(), how, None, watcher)
+            record_loaded(
+                _Scaled().eval(), Inputs((torch.ones(1, 3, 8, 8),)), fe.InductorOptions(), how, None, observer
+            )
         (trace,) = captured.traces
     partial = fe.partial_trace(raised.value)
     assert partial is not None
-    return watcher, partial, trace
+    return observer, partial, trace
 
 
 def test_a_watched_trace_grows_step_by_step(watched: tuple[_Keeping, fe.Trace, fe.Trace]):
-    watcher, partial, _ = watched
-    for trace in watcher.traces:
+    observer, partial, _ = watched
+    for trace in observer.traces:
         fe.check_trace(trace)
-    counts = [len(trace.steps) for trace in watcher.traces]
+    counts = [len(trace.steps) for trace in observer.traces]
     assert counts == [*range(len(partial.steps) + 1), len(partial.steps), len(partial.steps)]
-    assert [step.index for step in watcher.steps] == list(range(len(partial.steps)))
-    assert watcher.traces[-1] == partial
+    assert [step.index for step in observer.steps] == list(range(len(partial.steps)))
+    assert observer.traces[-1] == partial
 
 
 def test_a_watched_trace_is_that_of_a_capture(watched: tuple[_Keeping, fe.Trace, fe.Trace]):
@@ -168,8 +170,8 @@ def test_a_watched_trace_is_that_of_a_capture(watched: tuple[_Keeping, fe.Trace,
 
 
 def test_what_is_asked_for_is_told_before_dynamo_begins(watched: tuple[_Keeping, fe.Trace, fe.Trace]):
-    watcher, partial, _ = watched
-    begun = watcher.traces[0]
+    observer, partial, _ = watched
+    begun = observer.traces[0]
     bare = {"steps": (), "attributes": (), "near_misses": (), "notices": (), "sources": (), "failure": None}
     later = {"created": begun.created, "environment": begun.environment, "duration_ns": None}
     assert begun == replace(partial, **bare, **later)
@@ -186,27 +188,27 @@ def test_the_first_step_says_what_the_inputs_are(watched: tuple[_Keeping, fe.Tra
 
 
 def test_every_pass_is_told_before_its_step(watched: tuple[_Keeping, fe.Trace, fe.Trace]):
-    watcher, partial, _ = watched
-    assert watcher.places[0] == ("joint_graph", "joint_graph_passes", "forward")
-    assert watcher.places[-3:] == [
+    observer, partial, _ = watched
+    assert observer.places[0] == ("joint_graph", "joint_graph_passes", "forward")
+    assert observer.places[-3:] == [
         ("compile", "GraphLowering.run", "forward"),
         ("compile", "the first call", None),
         None,
     ]
-    told = {place[:2] for place in watcher.places if place is not None}
+    told = {place[:2] for place in observer.places if place is not None}
     passes = {(step.stage, step.name) for step in partial.steps if step.duration_ns is not None}
     assert passes <= told
     assert (partial.failure.stage, partial.failure.name) == ("compile", "GraphLowering.run")
 
 
 def test_fates_and_near_misses_are_told_as_soon_as_they_are_known(watched: tuple[_Keeping, fe.Trace, fe.Trace]):
-    watcher, partial, _ = watched
+    observer, partial, _ = watched
     inlining = next(step.index for step in partial.steps if step.name == "replace_params_with_constants")
-    known = [bool(trace.attributes) for trace in watcher.traces]
+    known = [bool(trace.attributes) for trace in observer.traces]
     assert known == [False] * (inlining + 1) + [True] * (len(known) - inlining - 1)
-    assert watcher.traces[-1].attributes == partial.attributes
+    assert observer.traces[-1].attributes == partial.attributes
     folding = ("constant_fold", "fake_tensor_prop", "binary_folding")
     last = max(step.index for step in partial.steps if step.name == "binary_folding")
-    judged = next(trace for trace in watcher.traces[last + 1 :] if trace.steps[-1].name not in folding)
-    assert {trace.near_misses for trace in watcher.traces[: len(judged.steps)]} == {()}
+    judged = next(trace for trace in observer.traces[last + 1 :] if trace.steps[-1].name not in folding)
+    assert {trace.near_misses for trace in observer.traces[: len(judged.steps)]} == {()}
     assert judged.near_misses == partial.near_misses != ()

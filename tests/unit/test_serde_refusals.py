@@ -143,7 +143,7 @@ def _field(kind: str, name: str) -> int:
         (_set("trace.6.3.0", 3.0), "trace.steps[3].index: expected int, found float"),
         (_set("trace.6.3.0", False), "trace.steps[3].index: expected int, found bool"),
         (_set("trace.6.3.5", 1), "trace.steps[3].changed: expected bool, found int"),
-        (_set("trace.6.3", [1]), "trace.steps[3]: expected 16 items, found 1"),
+        (_set("trace.6.3", [1]), "trace.steps[3]: expected 18 items, found 1"),
         (_set("trace.3.0", [1]), "trace.options[0]: expected 2 items, found 1"),
         (_set("tables.str.0", None), "tables.str[0]: expected list, found NoneType"),
         (_set("tables.str.0", [None, [[0, 0, [0]]]]), "tables.str[0]: 0 is no position in the table str of 0"),

@@ -1,4 +1,4 @@
-"""What a recording tells while it goes, so that something is left of it should its process die."""
+"""Events of a recording, emitted while it runs, so that its steps outlive a crash of the process."""
 
 from __future__ import annotations
 
@@ -62,17 +62,17 @@ class FreezeNotes:
 
 
 def silent(message: str, done: int, total: int) -> None:
-    """Is the `Progress` of whoever does not want to be told."""
+    """Ignores progress."""
 
 
-class Watcher:
-    """Is told how a recording goes; this one only passes on how far it is.
+class RecordingObserver:
+    """Receives recording events; the base class forwards progress only.
 
     Args:
-        progress: told how far the recording is.
+        progress: called with how far the recording is.
 
     Attributes:
-        watches: whether it wants to know what costs time to find out.
+        watches: whether to emit the events that cost time to prepare.
         log_file: where torch's log goes while a module is frozen, ``None`` for a file without a name.
     """
 
@@ -83,31 +83,31 @@ class Watcher:
         self.progress = progress
 
     def trace_grew(self, trace: Trace) -> None:
-        """Is told, if it watches, the trace as far as it has been put together; at first it may have no steps."""
+        """Called with the trace so far, if it watches; at first the trace may have no steps."""
 
     def freeze_begins(self, notes: FreezeNotes) -> None:
-        """Is told right before ``_freeze_module``, if it watches."""
+        """Called right before ``_freeze_module``, if it watches."""
 
     def module_frozen(self, graphs: Mapping[str, str]) -> None:
-        """Is told torch's texts of the graphs right after ``_freeze_module``, by method."""
+        """Called right after ``_freeze_module`` with torch's texts of the graphs, by method."""
 
     def pass_begins(self, stage: str, name: str, method: str, number: int | None) -> None:
-        """Is told right before a pass that is driven; the names are those of `Step`."""
+        """Called right before a pass that is driven; the names are those of `Step`."""
 
     def pass_ended(self, step: NotedStep) -> None:
-        """Is told right after it."""
+        """Called right after that pass."""
 
     def under_way(self, place: tuple[str, str, str | None] | None) -> None:
-        """Is told, if it watches, stage, name and method of what runs from now on, ``None`` for no pass at all.
+        """Called, if it watches, with stage, name and method of what runs from now on, ``None`` for no pass at all.
 
-        A pass that is driven tells this by `pass_begins` and `pass_ended`.
+        For a pass that is driven, `pass_begins` and `pass_ended` are called instead.
         """
 
     def step_added(self, step: Step) -> None:
-        """Is told while the trace is put together; what is measured comes later."""
+        """Called for each step while the trace is built; measurements come later."""
 
     def trace_built(self, trace: Trace) -> None:
-        """Is told the trace before anything is measured."""
+        """Called with the trace before anything is measured."""
 
 
-SILENT = Watcher()
+SILENT = RecordingObserver()

@@ -21,7 +21,7 @@ _AROUND = 3
 Found = TypeVar("Found")
 
 
-class Conclusions:
+class DerivedFacts:
     """The fates, the folds that were not made or made wrong, and the source lines of one compile.
 
     Args:

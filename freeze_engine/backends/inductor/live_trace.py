@@ -1,4 +1,4 @@
-"""Follows the compiles of one recording, so that whoever watches it has the trace as it grows."""
+"""Builds the trace of a recording while its compiles run."""
 
 from __future__ import annotations
 
@@ -6,61 +6,61 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from freeze_engine.backends.common.environment import utc_now
-from freeze_engine.backends.common.observer import PHASES, Watcher
+from freeze_engine.backends.common.observer import PHASES, RecordingObserver
 from freeze_engine.backends.inductor import torch_private
-from freeze_engine.backends.inductor.capture.events import Listener
+from freeze_engine.backends.inductor.capture.events import CompileObserver
 from freeze_engine.backends.inductor.capture.pass_observer import COMPILE
 from freeze_engine.backends.inductor.capture.raw import RawCompile
 from freeze_engine.backends.inductor.graph.live import LiveGraph
-from freeze_engine.backends.inductor.trace_builder import Assembly, Told, head
+from freeze_engine.backends.inductor.trace_builder import RecordingInfo, TraceBuilder, head
 from freeze_engine.trace import Failure, Trace
 
 #: What goes on between two compiles and after the last: Dynamo traces, or the compiled code runs.
 _FIRST_CALL = "the first call"
 
 
-class Following(Listener):
-    """Tells a watcher how compiles go; only for one that watches, the trace is put together meanwhile.
+class LiveTraceObserver(CompileObserver):
+    """Passes the events of compiles to a recording's observer, with the trace so far if the observer watches.
 
     Args:
-        watcher: the watcher.
-        told: what is known from who asked for the recording.
+        observer: the observer.
+        info: what the caller said about the recording.
     """
 
-    def __init__(self, watcher: Watcher, told: Told) -> None:
-        self._watcher = watcher
-        self._told = told
-        self._assembly = Assembly(told)
+    def __init__(self, observer: RecordingObserver, info: RecordingInfo) -> None:
+        self._observer = observer
+        self._info = info
+        self._builder = TraceBuilder(info)
         self._steps = 0
 
     def begins(self) -> None:
-        """Tells the trace before Dynamo and Inductor are imported and do anything."""
-        if self._watcher.watches:
-            self._watcher.trace_grew(replace(head(self._told), created=utc_now()))
+        """Emits the trace before Dynamo and Inductor are imported and do anything."""
+        if self._observer.watches:
+            self._observer.trace_grew(replace(head(self._info), created=utc_now()))
 
     def stage_begins(self, stage: str) -> None:
-        """Tells how far the recording is."""
-        self._watcher.progress(f"compiling: {stage}", 1, PHASES)
+        """Reports progress."""
+        self._observer.progress(f"compiling: {stage}", 1, PHASES)
 
     def under_way(self, compiled: RawCompile, stage: str, name: str) -> None:
-        """Tells what runs from now on."""
-        if self._watcher.watches:
-            self._watcher.under_way((stage, name, self._assembly.method_of(compiled)))
+        """Reports what runs from now on."""
+        if self._observer.watches:
+            self._observer.under_way((stage, name, self._builder.method_of(compiled)))
 
     def step_added(self, compiled: RawCompile) -> None:
-        """Tells the trace with that step."""
-        if self._watcher.watches:
+        """Emits the trace with that step."""
+        if self._observer.watches:
             with torch_private.without_modes():
-                self._assembly.add(compiled)
-            self._tell()
+                self._builder.add(compiled)
+            self._notify()
 
     def compile_ended(self, compiled: RawCompile) -> None:
-        """Tells the trace with all that is known of that graph."""
-        if self._watcher.watches:
+        """Emits the trace with all that is known of that graph."""
+        if self._observer.watches:
             with torch_private.without_modes():
-                self._assembly.end(compiled)
-            self._tell()
-            self._watcher.under_way((COMPILE, _FIRST_CALL, None))
+                self._builder.end(compiled)
+            self._notify()
+            self._observer.under_way((COMPILE, _FIRST_CALL, None))
 
     def finished(self, compiles: Sequence[RawCompile]) -> tuple[Trace, tuple[dict[int, LiveGraph], ...]]:
         """Returns the trace once the module has been called, and for each graph its steps that can be run.
@@ -68,11 +68,11 @@ class Following(Listener):
         Args:
             compiles: all of them, in order.
         """
-        self._watcher.under_way(None)
+        self._observer.under_way(None)
         for compiled in compiles:
-            self._assembly.end(compiled)
-        live = self._assembly.settle()
-        return self._tell(), live
+            self._builder.end(compiled)
+        live = self._builder.settle()
+        return self._notify(), live
 
     def broken_off(self, compiles: Sequence[RawCompile], error: BaseException) -> Trace:
         """Returns the trace of a call that raised.
@@ -87,10 +87,10 @@ class Following(Listener):
         last = trace.steps[-1].index
         return replace(trace, failure=Failure(type(error).__name__, str(error), COMPILE, _FIRST_CALL, None, last))
 
-    def _tell(self) -> Trace:
-        trace = self._assembly.trace()
-        self._watcher.trace_grew(trace)
+    def _notify(self) -> Trace:
+        trace = self._builder.trace()
+        self._observer.trace_grew(trace)
         for step in trace.steps[self._steps :]:
-            self._watcher.step_added(step)
+            self._observer.step_added(step)
         self._steps = len(trace.steps)
         return trace

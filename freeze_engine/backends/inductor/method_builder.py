@@ -11,7 +11,7 @@ from freeze_engine.backends.inductor import torch_private
 from freeze_engine.backends.inductor.attributes.origins import Origins
 from freeze_engine.backends.inductor.capture.pass_observer import COMPILE, FREEZING_PASSES, POST_GRAD
 from freeze_engine.backends.inductor.capture.raw import RawCompile, RawStep
-from freeze_engine.backends.inductor.derived_facts import Conclusions
+from freeze_engine.backends.inductor.derived_facts import DerivedFacts
 from freeze_engine.backends.inductor.folds.near_misses import LOOP
 from freeze_engine.backends.inductor.folds.precision import mixed_precisions
 from freeze_engine.backends.inductor.folds.rewrites import Names, step_rewrites
@@ -30,7 +30,7 @@ FORWARD = "forward"
 _SHOWN = 6
 
 
-class Build:
+class MethodBuilder:
     """Fills a recorder with what a capture kept of one compile, while that goes on or afterwards.
 
     `add_passes` and `conclude` tell what is known by then; `end` and `settle` are for when it is over.
@@ -49,7 +49,7 @@ class Build:
         self._reader = SnapshotReader(self.constants, storages)
         self._origins = Origins(compiled.inputs, self.constants)
         self._paths = {index: each.paths for index, each in enumerate(compiled.inputs)}
-        self._conclusions = Conclusions(compiled, self._origins)
+        self._conclusions = DerivedFacts(compiled, self._origins)
         self._precisions: tuple[RawGraph | None, tuple[str, ...]] = (None, ())
         #: The graphs that can be run, by step index.
         self.live: dict[int, RawGraph] = {}

@@ -8,18 +8,18 @@ from typing import Any
 
 import torch
 
-from freeze_engine.backends.common.observer import PHASES, Watcher
+from freeze_engine.backends.common.observer import PHASES, RecordingObserver
 from freeze_engine.backends.common.partial_trace import attach_trace, leaving_trace
 from freeze_engine.backends.inductor.capture.capture import capturing
 from freeze_engine.backends.inductor.capture.compile import compiled_once
 from freeze_engine.backends.inductor.capture.disabled_passes import check_without, leaving_out
 from freeze_engine.backends.inductor.capture.raw import RawCompile
 from freeze_engine.backends.inductor.graph.live import LiveGraph
-from freeze_engine.backends.inductor.live_trace import Following
+from freeze_engine.backends.inductor.live_trace import LiveTraceObserver
 from freeze_engine.backends.inductor.method_builder import broken
 from freeze_engine.backends.inductor.replay.measure import Subject, measured
 from freeze_engine.backends.inductor.replay.module_state import InputState, State
-from freeze_engine.backends.inductor.trace_builder import Assembly, Told
+from freeze_engine.backends.inductor.trace_builder import RecordingInfo, TraceBuilder
 from freeze_engine.errors import FreezerError
 from freeze_engine.measure.peak_memory import peak_memory
 from freeze_engine.requests.inputs import Inputs
@@ -51,7 +51,7 @@ def record_module(
     options: InductorOptions,
     how: RecordOptions,
     measure: Measure | None,
-    watcher: Watcher,
+    observer: RecordingObserver,
 ) -> Compiled:
     """Compiles a module with Inductor freezing by calling it once, and records it.
 
@@ -63,7 +63,7 @@ def record_module(
         options: how to compile.
         how: what to call it in the trace.
         measure: what to measure, ``None`` to record only.
-        watcher: told how it goes.
+        observer: receives the events of the recording.
 
     Raises:
         FreezerError: Inductor froze no graph, or the module cannot be compiled.
@@ -72,22 +72,22 @@ def record_module(
     """
     _check(model)
     check_without(options.without)
-    told = Told(how.name or type(model).__name__, how.call or "", options, inputs)
-    watcher.progress("compiling", 0, PHASES)
+    info = RecordingInfo(how.name or type(model).__name__, how.call or "", options, inputs)
+    observer.progress("compiling", 0, PHASES)
     # Where the module gives up its parameters, a copy has to stand for it.
     reference = replica(model) if measure is not None and options.discard_parameters else model
     # Putting anything back would undo the giving up.
     state, given = State(model, frozenset() if options.discard_parameters else None), InputState(inputs)
-    following = Following(watcher, told)
-    following.begins()
-    with capturing(model, measure is not None, following) as seen:
+    live_trace = LiveTraceObserver(observer, info)
+    live_trace.begins()
+    with capturing(model, measure is not None, live_trace) as seen:
         try:
             weighed = measure is not None and measure.memory
             with leaving_out(options.without) as leaving, peak_memory(weighed) as peak:
                 compiled = compiled_once(model, inputs, options)
         except BaseException as error:
             if seen.compiles:
-                attach_trace(error, following.broken_off(seen.compiles, error))
+                attach_trace(error, live_trace.broken_off(seen.compiles, error))
             raise
         finally:
             written = state.changed()
@@ -96,36 +96,36 @@ def record_module(
     if not seen.compiles:
         raise FreezerError(_nothing_frozen(model))
     written |= {path for each in seen.compiles for held in each.inputs if held.mutated for path in held.paths}
-    watcher.progress("reading what was recorded", 2, PHASES)
+    observer.progress("reading what was recorded", 2, PHASES)
     leaving.check_met()
-    trace, live = following.finished(seen.compiles)
+    trace, live = live_trace.finished(seen.compiles)
     if measure is not None:
         if measure.memory:
             trace = replace(trace, memory=MemoryLedger(peak.nbytes, message=_UNSAVED))
-        watcher.trace_built(trace)
+        observer.trace_built(trace)
         subject = Subject(reference, model, compiled, inputs, options, how.via, live, written, seen.compiles)
         with leaving_trace(lambda: trace):
-            trace = measured(trace, subject, measure, watcher.progress)
+            trace = measured(trace, subject, measure, observer.progress)
     return Compiled(compiled, trace, {index: graph for each in live for index, graph in each.items()})
 
 
 def trace_of(
-    compiles: Sequence[RawCompile], told: Told | None = None
+    compiles: Sequence[RawCompile], info: RecordingInfo | None = None
 ) -> tuple[Trace, tuple[dict[int, LiveGraph], ...]]:
     """Makes the trace of the graphs that were compiled for one callable, and gives access to them.
 
     Args:
         compiles: what a capture kept of them, in order.
-        told: what is known from who asked for the recording.
+        info: what the caller said about the recording.
 
     Returns:
         The trace, and for each graph its steps that can be run, by their index in the trace.
     """
-    assembly = Assembly(told)
+    builder = TraceBuilder(info)
     for compiled in compiles:
-        assembly.end(compiled)
-    live = assembly.settle()
-    return assembly.trace(), live
+        builder.end(compiled)
+    live = builder.settle()
+    return builder.trace(), live
 
 
 def callables(compiles: Sequence[RawCompile]) -> list[list[RawCompile]]:

@@ -13,7 +13,7 @@ from freeze_engine.backends.inductor.capture.raw import RawCompile
 from freeze_engine.backends.inductor.graph.graph_inputs import input_spec
 from freeze_engine.backends.inductor.graph.live import LiveGraph
 from freeze_engine.backends.inductor.merge_graphs import Part, merged, method_names
-from freeze_engine.backends.inductor.method_builder import FORWARD, Build, broken
+from freeze_engine.backends.inductor.method_builder import FORWARD, MethodBuilder, broken
 from freeze_engine.recorder.trace_builder import Recorder
 from freeze_engine.requests.inputs import Inputs
 from freeze_engine.requests.options import InductorOptions
@@ -24,7 +24,7 @@ _NOTHING: Final[Mapping[str, Any]] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class RecordingInfo:
     """What is known of a recording from who asked for it.
 
     Attributes:
@@ -40,15 +40,15 @@ class Told:
     inputs: Inputs
 
 
-class Assembly:
+class TraceBuilder:
     """The trace of the graphs that are compiled for one callable.
 
     Args:
-        told: what is known from who asked for the recording.
+        info: what the caller said about the recording.
     """
 
-    def __init__(self, told: Told | None = None) -> None:
-        self._told = told
+    def __init__(self, info: RecordingInfo | None = None) -> None:
+        self._info = info
         self._storages = StorageNames()
         self._graphs: dict[RawCompile, _Graph] = {}
 
@@ -68,9 +68,9 @@ class Assembly:
     def trace(self) -> Trace:
         """Returns the trace so far; of no step it is known yet whether it can be run."""
         trace = merged([graph.part for graph in self._graphs.values()])
-        if self._told is None or not self._told.options.without:
+        if self._info is None or not self._info.options.without:
             return trace
-        text = left_out_text(self._told.options.without, "torch.compile with freezing")
+        text = left_out_text(self._info.options.without, "torch.compile with freezing")
         return replace(trace, notices=(*trace.notices, Notice(LEFT_OUT, text)))
 
     def settle(self) -> tuple[dict[int, LiveGraph], ...]:
@@ -87,7 +87,7 @@ class Assembly:
 
     def _graph(self, compiled: RawCompile) -> _Graph:
         if compiled not in self._graphs:
-            self._graphs[compiled] = _Graph(compiled, self._told, self._storages)
+            self._graphs[compiled] = _Graph(compiled, self._info, self._storages)
         return self._graphs[compiled]
 
 
@@ -98,10 +98,10 @@ class _Graph:
         part: what the trace gets of it.
     """
 
-    def __init__(self, compiled: RawCompile, told: Told | None, storages: StorageNames) -> None:
+    def __init__(self, compiled: RawCompile, info: RecordingInfo | None, storages: StorageNames) -> None:
         self._compiled = compiled
-        self._recorder = _recorder(compiled, told)
-        self._build = Build(compiled, self._recorder, storages)
+        self._recorder = _recorder(compiled, info)
+        self._build = MethodBuilder(compiled, self._recorder, storages)
         self._is_ended = False
         self.part = self._part()
 
@@ -127,21 +127,21 @@ class _Graph:
         return Part(trace, _function(self._compiled), self._compiled.frame, broken(self._compiled))
 
 
-def head(told: Told) -> Trace:
+def head(info: RecordingInfo) -> Trace:
     """Returns the trace before there is a graph."""
-    specs = tuple(_specs(told.inputs))
+    specs = tuple(_specs(info.inputs))
     # What Inductor is set to is known once it is imported, which may be where it dies.
-    return Trace(told.name, "inductor", told.call, _option_rows(told.options), specs, environment(()), ())
+    return Trace(info.name, "inductor", info.call, _option_rows(info.options), specs, environment(()), ())
 
 
-def _recorder(compiled: RawCompile, told: Told | None) -> Recorder:
+def _recorder(compiled: RawCompile, info: RecordingInfo | None) -> Recorder:
     passed = (each.spec for each in compiled.inputs if not (each.paths or each.is_size))
-    specs = _specs(told.inputs) if told is not None else passed
+    specs = _specs(info.inputs) if info is not None else passed
     begun = Trace(
-        told.name if told else compiled.model,
+        info.name if info else compiled.model,
         "inductor",
-        (told.call if told else "") or _call_text(compiled),
-        _option_rows(told.options if told else None, _discarded(compiled)),
+        (info.call if info else "") or _call_text(compiled),
+        _option_rows(info.options if info else None, _discarded(compiled)),
         tuple(specs),
         environment((f"inductor.{name}", str(value)) for name, value in compiled.settings.items()),
         (),
@@ -173,7 +173,7 @@ def _function(compiled: RawCompile) -> str:
     return end.function if known and end is not None and end.function else FORWARD
 
 
-def _live(compiled: RawCompile, build: Build, trace: Trace) -> dict[int, LiveGraph]:
+def _live(compiled: RawCompile, build: MethodBuilder, trace: Trace) -> dict[int, LiveGraph]:
     """Returns the steps of one graph that can be run."""
     inlining = next((step.index for step in trace.steps if step.name == "replace_params_with_constants"), None)
     values = tuple(each.value() for each in compiled.inputs)

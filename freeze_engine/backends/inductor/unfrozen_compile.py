@@ -13,7 +13,7 @@ from freeze_engine.backends.inductor.capture.capture import capturing
 from freeze_engine.backends.inductor.capture.compile import compiled_once
 from freeze_engine.backends.inductor.capture.raw import RawCompile
 from freeze_engine.backends.inductor.kernels.kernels import PLAIN
-from freeze_engine.backends.inductor.method_builder import Build
+from freeze_engine.backends.inductor.method_builder import MethodBuilder
 from freeze_engine.recorder.trace_builder import Recorder
 from freeze_engine.requests.inputs import Inputs
 from freeze_engine.requests.options import InductorOptions
@@ -56,7 +56,7 @@ def unfrozen_programs(trace: Trace, compiles: Sequence[RawCompile]) -> tuple[Pro
 
 def _programs(compiled: RawCompile, trace: Trace, method: str) -> Iterator[Program]:
     recorder = Recorder(replace(trace, steps=()))
-    build = Build(compiled, recorder, StorageNames())
+    build = MethodBuilder(compiled, recorder, StorageNames())
     build.add_passes()
     shared = _shared(recorder.steps[0].graph, trace.method_steps(method)[0].graph)
     passes = tuple(_passes(recorder.steps))

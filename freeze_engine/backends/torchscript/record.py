@@ -10,18 +10,18 @@ import torch
 
 from freeze_engine.backends.common.disabled_pass_errors import LEFT_OUT, left_out_text
 from freeze_engine.backends.common.environment import environment, utc_now
-from freeze_engine.backends.common.observer import FREEZING, PHASES, Watcher
+from freeze_engine.backends.common.observer import FREEZING, PHASES, RecordingObserver
 from freeze_engine.backends.common.partial_trace import attach_trace, leaving_trace
 from freeze_engine.backends.common.torch_private import class_name, cpp_module
 from freeze_engine.backends.torchscript.capture.capture import capturing
 from freeze_engine.backends.torchscript.capture.freeze_capture import FreezeCapture
 from freeze_engine.backends.torchscript.capture.pass_driver import check_without
 from freeze_engine.backends.torchscript.capture.raw import RawFreeze
-from freeze_engine.backends.torchscript.capture.scripting import scripted
+from freeze_engine.backends.torchscript.capture.scripting import to_script_module
 from freeze_engine.backends.torchscript.graph.attribute_reads import read_paths
 from freeze_engine.backends.torchscript.graph.module_slots import check_names, module_attributes
 from freeze_engine.backends.torchscript.replay.measure import Subject, measure_steps
-from freeze_engine.backends.torchscript.trace_builder import Build, LiveStep
+from freeze_engine.backends.torchscript.trace_builder import LiveStep, TraceBuilder
 from freeze_engine.errors import FreezerError
 from freeze_engine.measure.peak_memory import peak_memory
 from freeze_engine.recorder.trace_builder import Recorder
@@ -55,7 +55,7 @@ def record_module(
     options: TorchScriptOptions,
     how: RecordOptions,
     measure: Measure | None,
-    watcher: Watcher,
+    observer: RecordingObserver,
 ) -> Frozen:
     """Freezes a module with TorchScript and records it.
 
@@ -65,43 +65,43 @@ def record_module(
         options: how to freeze.
         how: how the module gets into TorchScript, and what to call it.
         measure: what to measure, ``None`` to record only.
-        watcher: told how it goes.
+        observer: receives the events of the recording.
 
     Raises:
         BaseException: whatever scripting, freezing or measuring raises, unchanged; once a freeze has begun,
             `freeze_engine.partial_trace` has what was recorded by then.
     """
     check_without(options.without)
-    watcher.progress("scripting", 0, PHASES)
+    observer.progress("scripting", 0, PHASES)
     name = how.name or _name_of(model)
-    if watcher.watches:
+    if observer.watches:
         specs = tuple(_specs(inputs)) if inputs is not None else ()
         head = Trace(name, "torchscript", how.call or "", _asked(options), specs, environment(), ())
-        watcher.trace_grew(replace(head, created=utc_now()))
-    ready = scripted(model, inputs, how.via, how.check_inputs)
+        observer.trace_grew(replace(head, created=utc_now()))
+    ready = to_script_module(model, inputs, how.via, how.check_inputs)
     check_names(module_attributes(cpp_module(ready.module)))
-    watcher.progress(FREEZING, 1, PHASES)
-    with capturing(watcher, options.without) as freezes:
+    observer.progress(FREEZING, 1, PHASES)
+    with capturing(observer, options.without) as freezes:
         try:
             with peak_memory(measure is not None and measure.memory) as peak:
                 module = _freeze(ready.module, options)
         except BaseException as error:
             _attach_freeze(error, freezes, how, inputs)
             raise
-    watcher.progress("reading what was recorded", 2, PHASES)
+    observer.progress("reading what was recorded", 2, PHASES)
     freeze = freezes.freezes[0]
     recorder = _recorder(freeze, name, how.call, inputs)
     recorder.notices += ready.notices
     if options.without:
         recorder.notices.append(Notice(LEFT_OUT, left_out_text(options.without, freeze.call)))
-    recorder.on_step = watcher.step_added
-    build = Build(freeze, recorder)
+    recorder.on_step = observer.step_added
+    build = TraceBuilder(freeze, recorder)
     build.run()
     if measure is not None and inputs is not None:
-        watcher.trace_built(_finished(recorder, freeze))
+        observer.trace_built(_finished(recorder, freeze))
         subject = Subject(model, ready.module, module, inputs, _kept(freeze), build.live, peak.nbytes)
         with leaving_trace(lambda: _finished(recorder, freeze)):
-            measure_steps(recorder, subject, measure, watcher.progress)
+            measure_steps(recorder, subject, measure, observer.progress)
     return Frozen(module, ready.module, _finished(recorder, freeze), build.live)
 
 
@@ -113,7 +113,7 @@ def trace_of(freeze: RawFreeze) -> Trace:
     except FreezerError as refused:
         recorder.notices.append(Notice(UNREADABLE_NAME, str(refused)))
     else:
-        Build(freeze, recorder).run()
+        TraceBuilder(freeze, recorder).run()
     return _finished(recorder, freeze)
 
 
@@ -147,7 +147,7 @@ def _attach_freeze(error: BaseException, freezes: FreezeCapture, how: RecordOpti
         return
     freeze = freezes.freezes[0]
     recorder = _recorder(freeze, how.name or _model_name(freeze), how.call, inputs)
-    Build(freeze, recorder).run()
+    TraceBuilder(freeze, recorder).run()
     attach_trace(error, _finished(recorder, freeze))
 
 

@@ -14,7 +14,7 @@ from freeze_engine.tensors.constants import StorageNames
 from freeze_engine.trace import Constant, GraphSnapshot, Node
 
 
-class Knowledge:
+class SnapshotReader:
     """What is known of the graphs of one freeze beyond their texts.
 
     Args:

@@ -32,7 +32,7 @@ from freeze_engine.backends.torchscript.graph.stages import (
 from freeze_engine.backends.torchscript.log.method_names import MethodGraphs
 from freeze_engine.backends.torchscript.log.steps import LogReading, is_cut, read_log
 from freeze_engine.backends.torchscript.notices import notices
-from freeze_engine.backends.torchscript.snapshot_reader import Knowledge
+from freeze_engine.backends.torchscript.snapshot_reader import SnapshotReader
 from freeze_engine.backends.torchscript.step_tracker import StepTracker
 from freeze_engine.recorder.trace_builder import Recorder
 from freeze_engine.tensors.constants import constant_bytes
@@ -67,7 +67,7 @@ class LiveStep:
     module: Any
 
 
-class Build:
+class TraceBuilder:
     """Fills a recorder with what a capture kept of one freeze.
 
     Args:
@@ -81,7 +81,7 @@ class Build:
         self._slots = freeze.slots
         self._is_cut = bool(freeze.frozen) and is_cut(freeze.log)
         self._reading = self._read_log()
-        self._knowledge = Knowledge(freeze, self._slots, self._reading.inlined if self._reading else {})
+        self._knowledge = SnapshotReader(freeze, self._slots, self._reading.inlined if self._reading else {})
         self._tracker = StepTracker(recorder, self._slots)
         self._removed_slots = bool(self._slots.keys() - self._result_slots().keys())
         self._codes: dict[int, str | None] = {}

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from freeze_engine.backends.common.observer import Watcher
+from freeze_engine.backends.common.observer import RecordingObserver
 from freeze_engine.backends.common.partial_trace import leaving_trace
 from freeze_engine.diagnose.ablation.variants import frozen_without, optional_passes, restores
 from freeze_engine.diagnose.checks.context import CheckContext
@@ -24,28 +24,28 @@ from freeze_engine.trace import Contribution, Notice, Numerics, Payoff, Trace
 _WHOLE = "the whole freeze"
 
 
-def ablated(context: CheckContext, measure: Measure, watcher: Watcher) -> Trace:
+def run_ablation(context: CheckContext, measure: Measure, observer: RecordingObserver) -> Trace:
     """Returns the trace with what each pass contributes, of those that changed something and can be left out.
 
     Args:
         context: the whole freeze.
         measure: what to measure.
-        watcher: told how it goes.
+        observer: receives the events of the recording.
 
     Raises:
         BaseException: what is no `Exception`, such as ``KeyboardInterrupt``; `freeze_engine.partial_trace` has the
             trace.
     """
-    watcher.trace_built(context.trace)  # for one of the freezes may bring the process down
+    observer.trace_built(context.trace)  # for one of the freezes may bring the process down
     with leaving_trace(lambda: context.trace):
-        return _Ablation(context, measure, watcher).run()
+        return _Ablation(context, measure, observer).run()
 
 
 @dataclass(slots=True)
 class _Ablation:
     context: CheckContext
     measure: Measure
-    watcher: Watcher
+    observer: RecordingObserver
     failures: dict[str, str] = field(default_factory=dict)
 
     def run(self) -> Trace:
@@ -70,7 +70,7 @@ class _Ablation:
         restore = restores(self.context)
         found = [Candidate(_WHOLE, self.context.result, restore(self.context.result))]
         for number, name in enumerate(names):
-            self.watcher.progress(f"ablation: freezing without {name}", number, len(names))
+            self.observer.progress(f"ablation: freezing without {name}", number, len(names))
             try:
                 with reported():
                     module = frozen_without(self.context, name)
@@ -107,7 +107,7 @@ class _Ablation:
         return self.context.inputs
 
     def _told(self, fraction: float, what: str) -> None:
-        self.watcher.progress(f"ablation: {what}", round(fraction * 1000), 1000)
+        self.observer.progress(f"ablation: {what}", round(fraction * 1000), 1000)
 
     def _contribution(
         self,

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from freeze_engine.diagnose.bisection.request import Asked, CheckOptions, check_options
+from freeze_engine.diagnose.bisection.request import BisectRequest, CheckOptions, check_options
 from freeze_engine.diagnose.bisection.result import Bisection, Probe
 from freeze_engine.errors import CrashError
 from freeze_engine.process.fork import Lost, Tell, forked, has_task_threads, why_not_forked
@@ -69,7 +69,7 @@ def bisect(
         CrashError: the process that froze the model died.
         Exception: whatever torch raises while it freezes, unchanged; `partial_trace` has the trace up to there.
     """
-    asked = Asked(
+    request = BisectRequest(
         model,
         as_inputs(inputs),
         check_options(check),
@@ -81,24 +81,24 @@ def bisect(
         None if script is None else Path(script),
     )
     search = _searched_apart if apart and not why_not_forked() else _searched
-    return search(asked, progress or _untold, on_probe or _ignored)
+    return search(request, progress or _untold, on_probe or _ignored)
 
 
 def _searched(
-    asked: Asked, progress: Progress, on_probe: Callable[[Probe], None], *, can_start_tasks: bool = True
+    request: BisectRequest, progress: Progress, on_probe: Callable[[Probe], None], *, can_start_tasks: bool = True
 ) -> Bisection:
-    from freeze_engine.diagnose.bisection.run import searched
+    from freeze_engine.diagnose.bisection.run import run_bisection
 
-    return searched(asked, progress, on_probe, can_start_tasks=can_start_tasks)
+    return run_bisection(request, progress, on_probe, can_start_tasks=can_start_tasks)
 
 
-def _searched_apart(asked: Asked, progress: Progress, on_probe: Callable[[Probe], None]) -> Bisection:
+def _searched_apart(request: BisectRequest, progress: Progress, on_probe: Callable[[Probe], None]) -> Bisection:
     doing = "importing torch"
     can_start_tasks = not has_task_threads()
 
     def search(tell: Tell) -> Bisection:
         keep_within(folder)
-        return _searched(asked, lambda *now: tell(now), tell, can_start_tasks=can_start_tasks)
+        return _searched(request, lambda *now: tell(now), tell, can_start_tasks=can_start_tasks)
 
     def hear(told: Any) -> None:
         nonlocal doing

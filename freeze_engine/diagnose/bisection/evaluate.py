@@ -19,13 +19,13 @@ OnProbe = Callable[[Probe], None]
 
 
 @dataclass(frozen=True, slots=True)
-class Asker:
+class CandidateEvaluator:
     """Asks about candidates.
 
     Attributes:
         check: what to ask.
         trace: the recording of the freeze.
-        progress: told which candidate is being asked about.
+        progress: called with the candidate that is being tested.
         on_probe: told of every answer.
     """
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import torch
 
-from freeze_engine.backends.common.observer import SILENT, Watcher
+from freeze_engine.backends.common.observer import SILENT, RecordingObserver
 from freeze_engine.backends.inductor.capture.pass_observer import FREEZING_PASSES, JOINT_GRAPH, POST_GRAD
 from freeze_engine.backends.inductor.graph.live import LiveGraph
 from freeze_engine.backends.inductor.partial_compile import graphs_leaving_alone
@@ -56,13 +56,13 @@ class _Request:
     options: InductorOptions
     how: RecordOptions
 
-    def compiled(self, watcher: Watcher = SILENT) -> Compiled:
+    def compiled(self, observer: RecordingObserver = SILENT) -> Compiled:
         """Compiles and records it."""
-        return record_module(self.model, self.inputs, self.options, self.how, _NOTHING, watcher)
+        return record_module(self.model, self.inputs, self.options, self.how, _NOTHING, observer)
 
 
 def compiled_prefixes(
-    model: torch.nn.Module, inputs: Inputs, options: InductorOptions, how: RecordOptions, watcher: Watcher
+    model: torch.nn.Module, inputs: Inputs, options: InductorOptions, how: RecordOptions, observer: RecordingObserver
 ) -> tuple[InductorPrefixes, Trace]:
     """Compiles a model and returns what can be put to a check, and the recording.
 
@@ -73,7 +73,7 @@ def compiled_prefixes(
     if options.discard_parameters:
         raise FreezerError("bisect compares with the model as it was, and discard_parameters takes its parameters")
     request = _Request(model, inputs, options, how)
-    compiled = request.compiled(watcher)
+    compiled = request.compiled(observer)
     return InductorPrefixes(request, compiled, _written(model, inputs)), compiled.trace
 
 
@@ -127,8 +127,8 @@ class InductorPrefixes:
         number = self._methods.index(step.method)
 
         def graphs() -> tuple[LiveGraph, ...]:
-            asked = self._request
-            again, live = graphs_leaving_alone(asked.model, asked.inputs, asked.options, frozenset(alone), number + 1)
+            of = self._request
+            again, live = graphs_leaving_alone(of.model, of.inputs, of.options, frozenset(alone), number + 1)
             return (*self._lasts(number), live[_same_step(trace, end, again)])
 
         def save(path: Path) -> Inputs:

@@ -1,4 +1,4 @@
-"""What a search is asked for, as plain data."""
+"""Arguments of `bisect()`, as plain data."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ CheckOptions = AccuracyCheck | LatencyCheck | CommandCheck
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """What `bisect` is asked for; the attributes are its arguments."""
+class BisectRequest:
+    """Arguments of `bisect`."""
 
     model: torch.nn.Module | str | Path
     inputs: Inputs | None

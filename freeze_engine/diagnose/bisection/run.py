@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 
 from freeze_engine.diagnose.bisection.command_criterion import Command
 from freeze_engine.diagnose.bisection.criteria import Accuracy, Answer, Check, Latency
-from freeze_engine.diagnose.bisection.evaluate import Asker, OnProbe, in_fork, why_exposed
+from freeze_engine.diagnose.bisection.evaluate import CandidateEvaluator, OnProbe, in_fork, why_exposed
 from freeze_engine.diagnose.bisection.pipeline_prefix import Prefixes
-from freeze_engine.diagnose.bisection.request import Asked, check_text
+from freeze_engine.diagnose.bisection.request import BisectRequest, check_text
 from freeze_engine.diagnose.bisection.result import FORWARD, Bisection, Probe, Reproduction
 from freeze_engine.diagnose.bisection.step_search import Found, Search
 from freeze_engine.diagnose.bisection.target import Freeze, Subject, freeze, loaded_subject
@@ -29,14 +29,14 @@ class _Searches:
     """The searches of all methods.
 
     Attributes:
-        asked: what for.
+        request: its arguments.
         subject: what is frozen.
         freeze: the recording.
         probes: all answers, in order.
         notes: what else there is to know.
     """
 
-    asked: Asked
+    request: BisectRequest
     subject: Subject
     freeze: Freeze
     probes: list[Probe] = field(default_factory=list)
@@ -47,8 +47,10 @@ class _Searches:
         found: dict[str, Found] = {}
         for prefixes in self.freeze.prefixes:
             check = self._check(prefixes)
-            every = check.is_cheap if self.asked.every_step is None else self.asked.every_step
-            search = Search(self.freeze.trace, prefixes, Asker(check, self.freeze.trace, progress, on_probe), every)
+            every = check.is_cheap if self.request.every_step is None else self.request.every_step
+            search = Search(
+                self.freeze.trace, prefixes, CandidateEvaluator(check, self.freeze.trace, progress, on_probe), every
+            )
             ended = found[prefixes.method] = search.run()
             self.probes += search.probes
             self.notes += (_of(prefixes.method, note) for note in search.notes)
@@ -68,7 +70,7 @@ class _Searches:
             message = f"{worst.message} Searched: {', '.join(found)}."
         return Bisection(
             worst.ending,
-            check_text(self.asked.check, self._device()),
+            check_text(self.request.check, self._device()),
             message,
             tuple(self.probes),
             worst.culprit,
@@ -78,7 +80,7 @@ class _Searches:
         )
 
     def _check(self, prefixes: Prefixes) -> Check:
-        subject, check = self.subject, self.asked.check
+        subject, check = self.subject, self.request.check
         if isinstance(check, AccuracyCheck):
             return Accuracy(check, subject.model, subject.inputs, prefixes.method)
         if isinstance(check, CommandCheck):
@@ -94,7 +96,7 @@ class _Searches:
         self, prefixes: Prefixes, found: Found, failing: Answer, progress: Progress
     ) -> Reproduction | None:
         """Writes the script in a process of its own: it runs parts of what crashes."""
-        check, script, culprit = self.asked.check, self.asked.script, found.culprit
+        check, script, culprit = self.request.check, self.request.script, found.culprit
         if script is None or culprit is None:
             return None
         progress("writing a script that shows it", 0, 0)
@@ -112,11 +114,13 @@ class _Searches:
 _SEVERITY = ("found", "broken_before", "inconclusive", "nothing_found")
 
 
-def searched(asked: Asked, progress: Progress, on_probe: OnProbe, *, can_start_tasks: bool = True) -> Bisection:
+def run_bisection(
+    request: BisectRequest, progress: Progress, on_probe: OnProbe, *, can_start_tasks: bool = True
+) -> Bisection:
     """Freezes a model, and searches for what breaks a check.
 
     Args:
-        asked: what for.
+        request: its arguments.
         progress: told what is being done.
         on_probe: told of each answer of the check.
         can_start_tasks: whether ``torch.jit.fork`` can run here.
@@ -125,9 +129,9 @@ def searched(asked: Asked, progress: Progress, on_probe: OnProbe, *, can_start_t
         FreezerError: as `bisect`.
         Exception: whatever torch raises while it freezes, unchanged.
     """
-    subject = loaded_subject(asked.model, asked.inputs, asked.options, asked.via, asked.map_location)
-    frozen = freeze(subject, asked.method, progress, can_start_tasks)
-    return _Searches(asked, subject, frozen).run(progress, on_probe)
+    subject = loaded_subject(request.model, request.inputs, request.options, request.via, request.map_location)
+    frozen = freeze(subject, request.method, progress, can_start_tasks)
+    return _Searches(request, subject, frozen).run(progress, on_probe)
 
 
 def _of(method: str, text: str) -> str:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from freeze_engine.diagnose.bisection.algorithms import Turn, turning_point
 from freeze_engine.diagnose.bisection.criteria import Answer
-from freeze_engine.diagnose.bisection.evaluate import Asker
+from freeze_engine.diagnose.bisection.evaluate import CandidateEvaluator
 from freeze_engine.diagnose.bisection.pipeline_prefix import Prefix, Prefixes, method_text, step_name, turn_text
 from freeze_engine.diagnose.bisection.result import FORWARD, Culprit, Ending, Probe, Verdict
 from freeze_engine.diagnose.bisection.rewrite_search import Blame, RewriteSearch, described
@@ -44,13 +44,13 @@ class Search:
         failing: what the check said of the culprit.
     """
 
-    def __init__(self, trace: Trace, prefixes: Prefixes, asker: Asker, every_step: bool) -> None:
+    def __init__(self, trace: Trace, prefixes: Prefixes, evaluator: CandidateEvaluator, every_step: bool) -> None:
         self.probes: list[Probe] = []
         self.notes: list[str] = []
         self.failing = Answer("untestable", "")
         self._trace = trace
         self._prefixes = prefixes
-        self._asker = asker
+        self._evaluator = evaluator
         self._every_step = every_step
         self._whole: Sequence[Prefix] = ()
         self._answers: dict[int, Answer] = {}
@@ -78,7 +78,7 @@ class Search:
         return self._verified(turning_point(self._test, good, bad))
 
     def _broken_before(self, first: int) -> Found:
-        doubt = self._asker.doubt()
+        doubt = self._evaluator.doubt()
         if doubt is not None:
             return Found("inconclusive", f"{doubt}, so the check cannot tell what freezing does.")
         start = "before anything was frozen" if first == 0 else "already in the first step that can be tested"
@@ -92,13 +92,13 @@ class Search:
         return self._answers[position].verdict
 
     def _ask(self, prefix: Prefix, before: Prefix) -> Answer:
-        answer = self._asker.ask(prefix, before)
+        answer = self._evaluator.ask(prefix, before)
         if answer.ran == "raised" and not self._last_raises:
             # Some passes leave a graph that only a later one puts in order: that is no fault of theirs.
             answer = Answer("untestable", f"does not run, though the whole freeze does: {answer.detail}")
         probe = Probe(prefix.name, prefix.step, answer.verdict, answer.detail)
         self.probes.append(probe)
-        self._asker.on_probe(probe)
+        self._evaluator.on_probe(probe)
         return answer
 
     def _verdicts(self, verdict: Verdict) -> list[int]:
@@ -166,7 +166,7 @@ class Search:
         for step in between if self._prefixes.goes_on or len(between) == 1 else ():
             if len(between) > 1 and not (step.rewrites and self._prefixes.has_parts(step)):
                 continue
-            is_cheap = self._asker.check.is_cheap
+            is_cheap = self._evaluator.check.is_cheap
             blame = RewriteSearch(step, end, self._prefixes, self._is_bad_after(good), is_cheap).run()
             if blame.guilty or len(between) == 1:
                 return step, blame

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 
 import torch
 
-from freeze_engine.backends.common.observer import FREEZING, PHASES, Watcher
+from freeze_engine.backends.common.observer import FREEZING, PHASES, RecordingObserver
 from freeze_engine.backends.torchscript.record import record_module
 from freeze_engine.backends.torchscript.replay.module_state import written_buffers
 from freeze_engine.backends.torchscript.replay.run import METHOD
@@ -97,15 +97,15 @@ def freeze(subject: Subject, method: str | None, progress: Progress, can_start_t
         FreezerError: there is no such method, or the model needs what cannot run here.
         Exception: whatever torch raises while it freezes, unchanged.
     """
-    watcher = _PassWatcher(progress)
+    observer = _PassWatcher(progress)
     if isinstance(subject.options, InductorOptions):
         from freeze_engine.diagnose.bisection.inductor import compiled_prefixes
 
         if method not in (None, METHOD):
             raise FreezerError(f"method {method}: torch.compile compiles forward; other methods are TorchScript's")
-        prefixes, trace = compiled_prefixes(subject.model, subject.inputs, subject.options, subject.how, watcher)
+        prefixes, trace = compiled_prefixes(subject.model, subject.inputs, subject.options, subject.how, observer)
         return Freeze(trace, (prefixes,))
-    frozen = record_module(subject.model, subject.inputs, subject.options, subject.how, None, watcher)
+    frozen = record_module(subject.model, subject.inputs, subject.options, subject.how, None, observer)
     if not can_start_tasks and starts_tasks(frozen.trace):
         raise FreezerError(
             "the model calls torch.jit.fork, which has run in this process before and would wait for ever in a fork of "
@@ -122,7 +122,7 @@ def freeze(subject: Subject, method: str | None, progress: Progress, can_start_t
     )
 
 
-class _PassWatcher(Watcher):
+class _PassWatcher(RecordingObserver):
     """Tells of each pass that begins: torch may die in it."""
 
     def pass_begins(self, stage: str, name: str, method: str, number: int | None) -> None:

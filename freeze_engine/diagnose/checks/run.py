@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
-from freeze_engine.backends.common.observer import Watcher
+from freeze_engine.backends.common.observer import RecordingObserver
 from freeze_engine.backends.common.partial_trace import leaving_trace
 from freeze_engine.diagnose.checks.context import CheckContext, Compared
 from freeze_engine.diagnose.checks.determinism import determinism
@@ -37,24 +37,24 @@ class Checked:
     others: Mapping[str, Trace]
 
 
-def checked(context: CheckContext, watcher: Watcher) -> Checked:
+def run_checks(context: CheckContext, observer: RecordingObserver) -> Checked:
     """Puts the questions that were asked for.
 
     Args:
         context: the freeze.
-        watcher: told how it goes.
+        observer: receives the events of the recording.
 
     Raises:
         BaseException: what is no `Exception`, such as ``KeyboardInterrupt``; `freeze_engine.partial_trace` has
             the trace.
     """
     if context.how.checks and context.inputs is not None:
-        watcher.trace_built(context.trace)  # for a check may bring the process down
+        observer.trace_built(context.trace)  # for a check may bring the process down
     names, trace = context.how.checks, context.trace
     others: dict[str, Trace] = {}
     with leaving_trace(lambda: trace):
         for number, name in enumerate(names):
-            watcher.progress(f"check: {name}", number, len(names))
+            observer.progress(f"check: {name}", number, len(names))
             answer = _answer(context, name)
             trace = replace(trace, checks=(*trace.checks, answer.check))
             others |= {} if answer.other is None else {name: answer.other}

@@ -20,7 +20,7 @@ from freeze_engine.backends.common.patching import Patch
 from freeze_engine.backends.inductor import torch_private
 from freeze_engine.backends.inductor.capture.compile_capture import CompileCapture
 from freeze_engine.backends.inductor.capture.compile_start import begin, guards, handed
-from freeze_engine.backends.inductor.capture.events import Listener, Telling
+from freeze_engine.backends.inductor.capture.events import CompileEvents, CompileObserver
 from freeze_engine.backends.inductor.capture.hooks import patches
 from freeze_engine.backends.inductor.capture.pass_observer import COMPILE, Observation
 from freeze_engine.backends.inductor.capture.raw import RawCompile, RawFailure
@@ -33,7 +33,7 @@ _watching: contextvars.ContextVar[Observation | None] = contextvars.ContextVar("
 def capturing(
     model: torch.nn.Module | None = None,
     keep_inputs: bool = False,
-    listener: Listener | None = None,
+    observer: CompileObserver | None = None,
     freezing: bool = True,
 ) -> Iterator[CompileCapture]:
     """Records compiles until the block ends; torch is then as it was before.
@@ -44,7 +44,7 @@ def capturing(
     Args:
         model: the module whose paths attributes are named by, where it is known.
         keep_inputs: whether to keep alive the tensors that the compiled graphs were first called with.
-        listener: told how compiles go.
+        observer: receives the events of compiles.
         freezing: whether to see the compiles with freezing, or those without it.
 
     Yields:
@@ -53,7 +53,7 @@ def capturing(
     Raises:
         UnsupportedTorchError: this torch lacks a private name that recording needs.
     """
-    capture = CompileCapture(model, keep_inputs, listener, freezing)
+    capture = CompileCapture(model, keep_inputs, observer, freezing)
     replaced = (_at_the_door, _inside) if torch_private.is_imported() else (_at_the_door,)
     with _active.entered(capture, *replaced):
         yield capture
@@ -157,9 +157,9 @@ def _watched(
         module: AOTAutograd's graph module.
         function: of torch, that compiles.
     """
-    telling = Telling(compiled, [capture.listener for capture in captures if capture.listener is not None])
-    started_ns = telling.clock_ns()
-    watching = Observation(compiled, module, function, telling)
+    events = CompileEvents(compiled, [capture.observer for capture in captures if capture.observer is not None])
+    started_ns = events.clock_ns()
+    watching = Observation(compiled, module, function, events)
     token = _watching.set(watching)
     try:
         yield watching
@@ -169,8 +169,8 @@ def _watched(
         raise
     finally:
         _watching.reset(token)
-        compiled.duration_ns = telling.clock_ns() - started_ns
-        telling.end()
+        compiled.duration_ns = events.clock_ns() - started_ns
+        events.end()
 
 
 def _inner(original: Callable[..., Any], watching: Observation) -> Callable[..., Any]:

@@ -7,7 +7,7 @@ from typing import Any
 
 import torch
 
-from freeze_engine.backends.inductor.capture.events import Listener
+from freeze_engine.backends.inductor.capture.events import CompileObserver
 from freeze_engine.backends.inductor.capture.raw import RawCompile
 from freeze_engine.backends.inductor.graph.graph_inputs import outermost, source_path
 
@@ -18,7 +18,7 @@ class CompileCapture:
     Args:
         model: the module whose paths attributes are named by, where it is known.
         keep_inputs: whether to keep alive the tensors that the compiled graphs were first called with.
-        listener: told how compiles go.
+        observer: receives the events of compiles.
         freezing: whether to see the compiles with freezing, or those without it.
     """
 
@@ -26,12 +26,12 @@ class CompileCapture:
         self,
         model: torch.nn.Module | None = None,
         keep_inputs: bool = False,
-        listener: Listener | None = None,
+        observer: CompileObserver | None = None,
         freezing: bool = True,
     ) -> None:
         self.compiles: list[RawCompile] = []
         self.freezing = freezing
-        self.listener = listener
+        self.observer = observer
         self.keep_inputs = keep_inputs
         self._model = model
         self._roots: list[weakref.ref[torch.nn.Module]] = []

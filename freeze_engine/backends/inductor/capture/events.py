@@ -1,4 +1,4 @@
-"""What is told of compiles while they run, to whoever wants more than what is left of them in the end."""
+"""Events emitted during a compile."""
 
 from __future__ import annotations
 
@@ -8,65 +8,65 @@ from collections.abc import Callable, Sequence
 from freeze_engine.backends.inductor.capture.raw import RawCompile
 
 
-class Listener:
-    """Is told of the compiles of a capture; this one takes no notice.
+class CompileObserver:
+    """Receives the events of the compiles of a capture; the base class ignores them.
 
-    What a listener does takes its time from the compile, but counts in no duration. What it raises ends the compile.
+    An observer's own work delays the compile but counts in no duration. An exception of an observer ends the compile.
     """
 
     def stage_begins(self, stage: str) -> None:
-        """Is told whenever another stage begins."""
+        """Called when another stage begins."""
 
     def under_way(self, compiled: RawCompile, stage: str, name: str) -> None:
-        """Is told the innermost pass, or else function of torch, that runs from now on."""
+        """Called with the innermost pass, or else function of torch, that runs from now on."""
 
     def step_added(self, compiled: RawCompile) -> None:
-        """Is told right after a step was added to a compile."""
+        """Called right after a step was added to a compile."""
 
     def compile_ended(self, compiled: RawCompile) -> None:
-        """Is told when nothing more will be added to a compile, whether it succeeded or not."""
+        """Called when nothing more will be added to a compile, whether it succeeded or not."""
 
 
-class Telling:
-    """Tells listeners how one compile goes.
+class CompileEvents:
+    """Passes the events of one compile to observers.
 
     Args:
         compiled: the compile.
-        listeners: who is told.
+        observers: receive the events.
     """
 
-    def __init__(self, compiled: RawCompile, listeners: Sequence[Listener]) -> None:
+    def __init__(self, compiled: RawCompile, observers: Sequence[CompileObserver]) -> None:
         self._compiled = compiled
-        self._listeners = listeners
+        self._observers = observers
         self._place: tuple[str, str] | None = None
         self._spent_ns = 0
 
     def clock_ns(self) -> int:
-        """Returns a clock that stands still while listeners are told."""
+        """Returns a clock that stands still while observers work."""
         return time.perf_counter_ns() - self._spent_ns
 
     def stage(self, stage: str) -> None:
-        """Tells that a stage begins."""
-        self._tell(lambda listener: listener.stage_begins(stage))
+        """Emits the beginning of a stage."""
+        self._notify(lambda observer: observer.stage_begins(stage))
 
     def place(self, stage: str, name: str) -> None:
-        """Tells what runs from now on, unless that is what ran before."""
+        """Emits what runs from now on, unless that is what ran before."""
         if self._place != (stage, name):
             self._place = stage, name
-            self._tell(lambda listener: listener.under_way(self._compiled, stage, name))
+            self._notify(lambda observer: observer.under_way(self._compiled, stage, name))
 
     def step(self) -> None:
-        """Tells that a step was added."""
-        self._tell(lambda listener: listener.step_added(self._compiled))
+        """Emits that a step was added."""
+        self._notify(lambda observer: observer.step_added(self._compiled))
 
     def end(self) -> None:
-        """Tells that the compile has ended."""
-        self._tell(lambda listener: listener.compile_ended(self._compiled))
+        """Emits the end of the compile."""
+        self._notify(lambda observer: observer.compile_ended(self._compiled))
 
-    def _tell(self, tell: Callable[[Listener], None]) -> None:
-        if not self._listeners:
+    def _notify(self, notify: Callable[[CompileObserver], None]) -> None:
+        if not self._observers:
             return
         began_ns = time.perf_counter_ns()
-        for listener in self._listeners:
-            tell(listener)
+        for observer in self._observers:
+            notify(observer)
         self._spent_ns += time.perf_counter_ns() - began_ns

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from freeze_engine.backends.inductor import torch_private
-from freeze_engine.backends.inductor.capture.events import Telling
+from freeze_engine.backends.inductor.capture.events import CompileEvents
 from freeze_engine.backends.inductor.capture.raw import RawCompile, RawFailure, RawMatch, RawStep
 from freeze_engine.backends.inductor.graph.layout import layout_reasons
 from freeze_engine.backends.inductor.graph.rows import RawGraph, TensorRefs, take
@@ -55,17 +55,17 @@ class Observation:
         compiled: gets the steps.
         module: AOTAutograd's graph module.
         function: of torch, that compiles.
-        telling: is told how it goes.
+        events: receives what happens in the compile.
 
     Attributes:
         compiled, module: as given.
         is_lowering: whether freezing is over, so that what comes next is for lowering.
     """
 
-    def __init__(self, compiled: RawCompile, module: Any, function: str, telling: Telling) -> None:
+    def __init__(self, compiled: RawCompile, module: Any, function: str, events: CompileEvents) -> None:
         self.compiled = compiled
         self.is_lowering = False
-        self._telling = telling
+        self._events = events
         self._last_told = self._stage = INPUT
         self._function = function
         self.module = module
@@ -90,7 +90,7 @@ class Observation:
         self._stage = stage
         if stage not in (INPUT, self._last_told):  # it is the input's again between two others
             self._last_told = stage
-            self._telling.stage(stage)
+            self._events.stage(stage)
 
     def owns(self, module: Any) -> bool:
         """Whether a graph module is the observed one or a subgraph of it."""
@@ -156,15 +156,15 @@ class Observation:
         """Notes that a pass begins, after anything that changed before it."""
         self._settle()
         self.stage = stage or self.stage
-        self._telling.place(self.stage, name)
+        self._events.place(self.stage, name)
         current = _Pass(name, 0, log=self._subgraph(module))
-        current.started_ns = self._telling.clock_ns()
+        current.started_ns = self._events.clock_ns()
         self._running.append(current)
         return current
 
     def end(self, current: _Pass) -> None:
         """Notes that a pass that was begun has ended."""
-        ended_ns = self._telling.clock_ns()
+        ended_ns = self._events.clock_ns()
         self._running.remove(current)
         self._graph = take(self.module, self._refs, self._graph)
         self._add(current, ended_ns - current.started_ns)
@@ -172,7 +172,7 @@ class Observation:
     @contextlib.contextmanager
     def working(self, name: str) -> Iterator[_Pass]:
         """Holds for the time of a part of the compile that leaves the graph alone; what is inside it is told apart."""
-        current = _Pass(name, self._telling.clock_ns())
+        current = _Pass(name, self._events.clock_ns())
         before, self.stage = self.stage, COMPILE
         self._inner_ns.append(0)
         self._working.append(current)
@@ -183,7 +183,7 @@ class Observation:
             self._note_failure(error, name)
             raise
         else:
-            took_ns = self._telling.clock_ns() - current.started_ns
+            took_ns = self._events.clock_ns() - current.started_ns
             self._add(current, took_ns - self._inner_ns[-1])
         finally:
             self._inner_ns.pop()
@@ -196,14 +196,14 @@ class Observation:
     def delayed(self, name: str, run: Callable[[], Any]) -> Any:
         """Runs a pass whose result torch puts in place only after it has returned: its step is added by the next."""
         self._settle()
-        self._telling.place(self.stage, name)
-        started_ns = self._telling.clock_ns()
+        self._events.place(self.stage, name)
+        started_ns = self._events.clock_ns()
         try:
             result = run()
         except BaseException as error:
             self._note_failure(error, name)
             raise
-        self._pending, self._pending_ns = _Pass(name, started_ns), self._telling.clock_ns() - started_ns
+        self._pending, self._pending_ns = _Pass(name, started_ns), self._events.clock_ns() - started_ns
         self._tell_place()
         return result
 
@@ -290,12 +290,12 @@ class Observation:
             current.group,
         )
         self.compiled.steps.append(step)
-        self._telling.step()
+        self._events.step()
 
     def _tell_place(self) -> None:
         """Tells the innermost part of the compile that runs now, of which no pass does."""
         working = self._working[-1].name if self._working else None
-        self._telling.place(self.stage, working or self._container or self._function)
+        self._events.place(self.stage, working or self._container or self._function)
 
     def _note_failure(self, error: BaseException, name: str) -> None:
         if self.compiled.failure is None:

@@ -19,7 +19,7 @@ from freeze_engine.backends.inductor.kernels.timing import Runnable, runnable_pr
 from freeze_engine.backends.inductor.replay.module_state import InputState, State
 from freeze_engine.backends.inductor.replay.stand_in import StandIn
 from freeze_engine.backends.inductor.unfrozen_compile import compiled_unfrozen, unfrozen_programs
-from freeze_engine.backends.torchscript.capture.scripting import scripted
+from freeze_engine.backends.torchscript.capture.scripting import to_script_module
 from freeze_engine.measure.candidate import Candidate, CandidateError, cloned, inference, reported
 from freeze_engine.measure.devices import chosen_devices
 from freeze_engine.measure.distinct_steps import DistinctSteps, distinct_steps
@@ -285,7 +285,7 @@ def _script_frozen(
     model: torch.nn.Module, inputs: Inputs, via: Literal["script", "trace"], for_inference: bool
 ) -> torch.jit.ScriptModule:
     with undeprecated():  # nobody asked for TorchScript here
-        frozen: torch.jit.ScriptModule = torch.jit.freeze(scripted(model, cloned(inputs), via).module)
+        frozen: torch.jit.ScriptModule = torch.jit.freeze(to_script_module(model, cloned(inputs), via).module)
         return torch.jit.optimize_for_inference(frozen) if for_inference else frozen
 
 

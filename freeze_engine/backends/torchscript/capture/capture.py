@@ -20,7 +20,7 @@ import torch
 
 from freeze_engine.backends.common import torch_private
 from freeze_engine.backends.common.active_captures import ActiveCaptures
-from freeze_engine.backends.common.observer import SILENT, Watcher
+from freeze_engine.backends.common.observer import SILENT, RecordingObserver
 from freeze_engine.backends.common.patching import Patch
 from freeze_engine.backends.torchscript.capture.freeze_capture import FreezeCapture
 from freeze_engine.backends.torchscript.capture.hooks import (
@@ -36,11 +36,11 @@ _active: ActiveCaptures[FreezeCapture] = ActiveCaptures("active_captures")
 
 
 @contextlib.contextmanager
-def capturing(watcher: Watcher = SILENT, without: tuple[str, ...] = ()) -> Iterator[FreezeCapture]:
+def capturing(observer: RecordingObserver = SILENT, without: tuple[str, ...] = ()) -> Iterator[FreezeCapture]:
     """Records freezes until the block ends; torch is then as it was before.
 
     Args:
-        watcher: told how they go.
+        observer: told how they go.
         without: names of the passes to leave out.
 
     Yields:
@@ -50,7 +50,7 @@ def capturing(watcher: Watcher = SILENT, without: tuple[str, ...] = ()) -> Itera
         UnsupportedTorchError: this torch lacks a private name that recording needs.
     """
     torch_private.require()
-    capture = FreezeCapture(watcher, without)
+    capture = FreezeCapture(observer, without)
     with _active.entered(capture, _patches):
         yield capture
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from freeze_engine.backends.common.observer import SILENT, Watcher
+from freeze_engine.backends.common.observer import SILENT, RecordingObserver
 from freeze_engine.backends.torchscript.capture.raw import RawFreeze
 
 
@@ -13,13 +13,13 @@ class FreezeCapture:
     """The freezes seen by one ``with`` block, in the order they began.
 
     Args:
-        watcher: told how they go.
+        observer: told how they go.
         without: names of the passes to leave out.
     """
 
-    def __init__(self, watcher: Watcher = SILENT, without: tuple[str, ...] = ()) -> None:
+    def __init__(self, observer: RecordingObserver = SILENT, without: tuple[str, ...] = ()) -> None:
         self.freezes: list[RawFreeze] = []
-        self._watcher = watcher
+        self._observer = observer
         self._without = without
         #: Reads all that only live modules tell; called before torch forgets its classes.
         self.settle: Callable[[], object] = lambda: None
@@ -27,8 +27,8 @@ class FreezeCapture:
     def begin(self, freeze: RawFreeze) -> None:
         """Adds a freeze that has just begun."""
         self.freezes.append(freeze)
-        if self._watcher is not SILENT:
-            freeze.watcher = self._watcher
+        if self._observer is not SILENT:
+            freeze.observer = self._observer
         if self._without:
             freeze.without = self._without
             freeze.options["without"] = list(self._without)

@@ -16,7 +16,7 @@ from typing import Any
 from freeze_engine.backends.common import torch_private
 from freeze_engine.backends.common.observer import FreezeNotes, MethodNotes
 from freeze_engine.backends.torchscript.capture.freeze_capture import FreezeCapture
-from freeze_engine.backends.torchscript.capture.pass_driver import Driver
+from freeze_engine.backends.torchscript.capture.pass_driver import PassDriver
 from freeze_engine.backends.torchscript.capture.raw import (
     LiveSnapshot,
     RawFailure,
@@ -80,7 +80,7 @@ def freeze_module(
     freeze.graphs.clear()
     freeze.adopt(result, methods)
     freeze.frozen = {method: live_snapshot(graph, None) for method, graph in freeze.graphs.items()}
-    freeze.watcher.module_frozen({method: snapshot.text for method, snapshot in freeze.frozen.items()})
+    freeze.observer.module_frozen({method: snapshot.text for method, snapshot in freeze.frozen.items()})
     return result
 
 
@@ -92,7 +92,7 @@ def optimize_frozen_graph(
     for freeze in freezes:
         freeze.options.setdefault("optimize_numerics", optimize_numerics)
     modules = (freeze.result for freeze in freezes if freeze.result is not None)
-    Driver(freezes, graph, original).optimize_frozen_graph(next(modules, None), optimize_numerics)
+    PassDriver(freezes, graph, original).optimize_frozen_graph(next(modules, None), optimize_numerics)
 
 
 def optimize_for_inference(
@@ -111,7 +111,7 @@ def optimize_for_inference(
         for method, graph in graphs.items():
             _add_graph(freeze, method, graph)
     for graph in graphs.values():
-        Driver(freezes, graph, original).optimize_for_inference()
+        PassDriver(freezes, graph, original).optimize_for_inference()
 
 
 def note_error(captures: tuple[FreezeCapture, ...], call: UserCall, error: BaseException) -> None:
@@ -149,7 +149,7 @@ def _note_inputs(freeze: RawFreeze, module: Any, methods: tuple[str, ...]) -> No
 
 def _tell_beginning(freeze: RawFreeze) -> None:
     """Tells what would be needed to read torch's log without this process; that time is none of the freeze's."""
-    if not freeze.watcher.watches:
+    if not freeze.observer.watches:
         return
     started = time.perf_counter_ns()
     methods = []
@@ -157,7 +157,7 @@ def _tell_beginning(freeze: RawFreeze) -> None:
         graph = freeze.inlined(method)
         modules = tuple(module_path(node) for node in live_nodes(graph))
         methods.append(MethodNotes(method, snapshot.text, graph_text(graph), modules))
-    freeze.watcher.freeze_begins(FreezeNotes(tuple(methods), tuple(freeze.slots)))
+    freeze.observer.freeze_begins(FreezeNotes(tuple(methods), tuple(freeze.slots)))
     if outermost.get() is not None:
         freeze.duration_ns -= time.perf_counter_ns() - started
 
@@ -168,7 +168,7 @@ def _log_of(freeze: RawFreeze) -> Iterator[None]:
     if any(is_unprintable(tensor) for slot in freeze.slots.values() for tensor in slot.tensors):
         yield
         return
-    with captured_log(_clock, freeze.watcher.log_file) as log:
+    with captured_log(_clock, freeze.observer.log_file) as log:
         freeze.log = log
         yield
 

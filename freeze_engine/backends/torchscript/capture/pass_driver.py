@@ -82,7 +82,7 @@ def check_without(names: tuple[str, ...]) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Driver:
+class PassDriver:
     """Runs passes on one method's live graph and keeps what each did.
 
     Attributes:
@@ -140,7 +140,7 @@ class Driver:
             now = live_snapshot(self.graph, before)
             if before is not None and now is not before:
                 freeze.steps.append(RawStep(OUTSIDE, ("changed by other code",), method, None, None, now))
-                freeze.watcher.pass_ended(_noted(freeze.steps[-1]))
+                freeze.observer.pass_ended(_noted(freeze.steps[-1]))
 
     def _drops_by_module(self, module: Any) -> bool:
         # The binding refuses a module in training mode (remove_dropout.cpp), the pass inside torch does not ask.
@@ -165,7 +165,7 @@ class Driver:
     def _step(self, stage: str, passes: tuple[str, ...], run: Callable[[], Any], number: int | None = None) -> Any:
         name = ", ".join(passes)
         for freeze in self.freezes:
-            freeze.watcher.pass_begins(stage, name, freeze.method_of(self.graph) or "forward", number)
+            freeze.observer.pass_begins(stage, name, freeze.method_of(self.graph) or "forward", number)
         started = time.perf_counter_ns()
         try:
             result = run()
@@ -178,7 +178,7 @@ class Driver:
             method = freeze.method_of(self.graph) or "forward"
             after = live_snapshot(self.graph, freeze.latest(method))
             freeze.steps.append(RawStep(stage, passes, method, number, duration, after))
-            freeze.watcher.pass_ended(_noted(freeze.steps[-1]))
+            freeze.observer.pass_ended(_noted(freeze.steps[-1]))
         return result
 
 

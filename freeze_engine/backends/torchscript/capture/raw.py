@@ -12,7 +12,7 @@ from typing import Any
 
 from freeze_engine.backends.common import torch_private
 from freeze_engine.backends.common.environment import utc_now
-from freeze_engine.backends.common.observer import SILENT, Watcher
+from freeze_engine.backends.common.observer import SILENT, RecordingObserver
 from freeze_engine.backends.torchscript.graph.live import printable
 from freeze_engine.backends.torchscript.graph.module_slots import ModuleAttribute
 from freeze_engine.backends.torchscript.log.records import CapturedLog
@@ -84,7 +84,7 @@ class RawFreeze:
         duration_ns: time inside torch's functions, recording included.
         created: when the freeze began: UTC, ISO 8601.
         began_ns: clock (``time.monotonic_ns``) at that moment.
-        watcher: told how it goes.
+        observer: receives the events of the recording.
         without: names of the passes after ``_freeze_module`` to leave out.
     """
 
@@ -106,7 +106,7 @@ class RawFreeze:
     duration_ns: int = 0
     created: str = field(default_factory=utc_now)
     began_ns: int = field(default_factory=time.monotonic_ns)
-    watcher: Watcher = SILENT
+    observer: RecordingObserver = SILENT
     without: tuple[str, ...] = ()
     _inlined: dict[str, Any] = field(default_factory=dict, repr=False)
 

@@ -35,7 +35,7 @@ class Scripted:
     notices: tuple[Notice, ...] = ()
 
 
-def scripted(
+def to_script_module(
     model: torch.nn.Module, inputs: Inputs | None, via: Via, check_inputs: Sequence[tuple[object, ...]] = ()
 ) -> Scripted:
     """Scripts or traces a module; a ScriptModule is taken as it is.
