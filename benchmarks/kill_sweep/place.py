@@ -98,7 +98,7 @@ class Place:
 
     def workers(self) -> list[int]:
         """Returns the processes that record, without what they forked."""
-        found = {pid for pid, command in self.processes().items() if "worker.child import main" in command}
+        found = {pid for pid, command in self.processes().items() if "worker.child_main import main" in command}
         return sorted(pid for pid in found if _parent(pid) not in found)
 
     def left_processes(self) -> dict[int, str]:

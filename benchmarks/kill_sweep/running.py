@@ -169,10 +169,10 @@ class Run:
     def reaches_moment(self, seconds: float, victim: Victim) -> bool:
         """Waits until the victim has taken some processor time."""
         ended = self.ended
+        # A dashboard does not end by itself, and its recording can take less time than the undisturbed one took.
         if victim == "owner":
-            # A dashboard does not end by itself, and does little once its recording is over.
             return self.until(lambda: ended.total_s >= seconds or self._is_idle())
-        return self.until(lambda: ended.child_s >= seconds and bool(self.place.workers()))
+        return self.until(lambda: ended.child_s >= seconds or self._is_idle()) and bool(self.place.workers())
 
     def _is_idle(self) -> bool:
         traces = list(self.place.recordings.glob("stopping*"))
@@ -199,23 +199,25 @@ def struck(strike: Strike, place: Place, reference: Reference) -> Ended:
     """Makes a strike, and returns how it ended."""
     subject = SUBJECTS[strike.subject]
     is_point = isinstance(strike.when, int)
+    whole_s = reference.child_s if strike.victim == "child" else reference.total_s
+    if not whole_s:
+        raise RuntimeError(f"{strike.subject}: no process of the {strike.victim} was seen in the undisturbed run")
     run = Run(place, subject, int(strike.when) if is_point else _NO_POINT)
+    pid = None
     try:
-        whole_s = reference.child_s if strike.victim == "child" else reference.total_s
         if run.reaches_point() if is_point else run.reaches_moment(strike.when * whole_s, strike.victim):
             pid = run.strike(strike.victim, strike.number)
-            if subject.kind == "dashboard" and strike.victim == "child" and pid is not None:
-                _end_server(run, pid)
-        elif subject.kind == "dashboard" and strike.victim == "child":
-            run.process.send_signal(signal.SIGTERM)
+        if subject.kind == "dashboard" and strike.victim == "child":
+            _end_server(run, pid)
         return run.finish()
     finally:
         run.close()
 
 
-def _end_server(run: Run, pid: int) -> None:
-    """Ends the server once the struck recording is over: only the one that sleeps runs still."""
-    run.until(lambda: not Path(f"/proc/{pid}").exists() and all(map(_size, run.place.recordings.glob("stopping*"))))
+def _end_server(run: Run, pid: int | None) -> None:
+    """Ends the server: at once where nothing was struck, else when the struck recording is over."""
+    if pid is not None:
+        run.until(lambda: not Path(f"/proc/{pid}").exists() and all(map(_size, run.place.recordings.glob("stopping*"))))
     run.process.send_signal(signal.SIGTERM)
 
 
