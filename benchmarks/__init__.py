@@ -1,1 +1,1 @@
-"""The measurements behind docs/benchmarks.md; ``python -m benchmarks`` runs the quick ones."""
+"""The benchmarks behind docs/benchmarks.md; ``python -m benchmarks`` runs the quick ones."""

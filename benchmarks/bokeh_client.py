@@ -1,7 +1,7 @@
-"""A dashboard page without a browser: HTTP, and Bokeh's websocket kept open, many of them on one loop.
+"""Clients of the dashboard without a browser: HTTP and an open Bokeh websocket each, many of them on one event loop.
 
-What a page does is done here in the same order: the page itself, its scripts and styles, the websocket, the document,
-the trace. Then `PageClient.ask` sends messages as ``static/dashboard/panel.js`` does, and waits for their replies.
+A client loads the same things as a page, in the same order: the page itself, its scripts and styles, the websocket, the
+document, the trace. Then `PageClient.ask` sends messages as ``static/dashboard/panel.js`` does, and waits for replies.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from tornado.websocket import WebSocketClientConnection, websocket_connect
 
 PATIENCE_S = 120.0
 Took = Callable[[str, float], None]
-"""Takes the kind of a request, and the seconds it took."""
+"""Receives the kind of a request, and its duration in s."""
 
 
 class PageError(Exception):
-    """The server answered wrongly or not at all; the message says to what."""
+    """The server answered a request wrongly or not at all; the message names the request."""
 
 
 class PageClient:
@@ -31,8 +31,8 @@ class PageClient:
 
     Args:
         address: of the server, as ``http://127.0.0.1:5006``.
-        cookie: header that lets in.
-        took: is told how long each request took.
+        cookie: header with a valid cookie.
+        took: called with the kind and the duration of each request.
     """
 
     def __init__(self, address: str, cookie: dict[str, str], took: Took) -> None:
@@ -47,7 +47,7 @@ class PageClient:
         self.jobs: list[dict[str, Any]] = []
 
     async def open(self) -> None:
-        """Loads the page and what belongs to it, and opens its websocket."""
+        """Loads the page and its assets, and opens its websocket."""
         text = (await self.get("page", "/")).decode()
         for script in re.findall(r'<script defer src="([^"]+)"', text) + re.findall(r'href="(assets/[^"]+)"', text):
             await self.get("asset", f"/{script}")
@@ -62,14 +62,14 @@ class PageClient:
         self._reading = asyncio.create_task(self._read(self._socket))
         await self._exchange("ws", "ACK", None)
         await self._exchange("document", "document", {"msgtype": "PULL-DOC-REQ"}, {})
-        # Panel changes nothing in a document before its page says that it is ready.
+        # Panel changes nothing in a document before its page reports that it is ready.
         await self._write(
             {"msgtype": "PATCH-DOC", "msgid": "ready"},
             _patch({"type": "event", "name": "document_ready", "values": _map({})}),
         )
 
     async def get(self, kind: str, path: str, /, **query: str) -> bytes:
-        """Asks for something over HTTP; anything but 200 is an error."""
+        """Sends a GET request; raises `PageError` for any status but 200."""
         address = f"{self._address}{path}" + (f"?{urlencode(query)}" if query else "")
         began = time.perf_counter()
         request = HTTPRequest(
@@ -99,7 +99,7 @@ class PageClient:
             await self._reading
 
     async def _exchange(self, kind: str, awaited: object, *frames: Any) -> Any:
-        """Sends a message in Bokeh's frames, if any, and returns what arrives of the awaited one."""
+        """Sends a message in Bokeh's frames, if any, and returns the awaited answer."""
         assert self._socket is not None
         future = self._waiting[awaited] = asyncio.get_running_loop().create_future()
         began = time.perf_counter()
@@ -158,14 +158,14 @@ def _patch(event: dict[str, Any]) -> dict[str, Any]:
 
 
 def _map(value: Any) -> Any:
-    """Bokeh's form of plain data: a dictionary becomes a list of its entries."""
+    """Converts plain data to Bokeh's notation: a dictionary becomes a list of its entries."""
     if isinstance(value, dict):
         return {"type": "map", "entries": [[key, _map(item)] for key, item in value.items()]}
     return [_map(item) for item in value] if isinstance(value, list) else value
 
 
 def _plain(value: Any) -> Any:
-    """Plain data of Bokeh's form."""
+    """Converts Bokeh's notation to plain data."""
     if isinstance(value, dict):
         if value.get("type") == "map":
             return {key: _plain(item) for key, item in value.get("entries", ())}

@@ -1,7 +1,7 @@
-"""What recording costs: `capture()` around `torch.jit.freeze` against the same freeze without it.
+"""Measures the cost of recording: `capture()` around `torch.jit.freeze` against the same freeze without it.
 
-Run from the project's root: ``python -m benchmarks.capture [ROUNDS]``. Plain and captured freezes take turns in one
-process, and the ratio is taken round by round, so that a machine's drift hits both.
+Run from the project's root: ``python -m benchmarks.capture [ROUNDS]``. Plain and captured freezes alternate in one
+process, and the ratio is taken round by round, so that a drift of the machine affects both.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _PAUSE_S = 0.4
 
 def _timed_s(action: Callable[[], object]) -> float:
     gc.collect()
-    # OpenMP's threads spin for 0.2 s after the folds of the run before, and would compete with this one.
+    # OpenMP's threads spin for 0.2 s after the previous run's folds, and would compete with this one.
     time.sleep(_PAUSE_S)
     started = time.perf_counter()
     action()
@@ -38,7 +38,7 @@ def _captured(module: torch.jit.ScriptModule) -> fe.Captured:
 
 
 def main(rounds: int = 25) -> None:
-    """Prints a line per model."""
+    """Prints one line per model."""
     warnings.simplefilter("ignore", DeprecationWarning)
     print(f"capture() around torch.jit.freeze, measuring off, {rounds} rounds (goal: at most {GOAL} × plain)")
     for name in MODELS:

@@ -1,4 +1,4 @@
-"""How fast ``freezer-ui --help`` answers, against a Python that does nothing.
+"""Measures the time of ``freezer-ui --help`` against an empty Python process.
 
 Run from the project's root: ``python -m benchmarks.command_line``.
 """

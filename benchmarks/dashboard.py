@@ -1,8 +1,8 @@
-"""How fast the dashboard is as users start it, ``freezer-ui TRACE``, in Chromium; and what open pages cost the server.
+"""Measures the start of the dashboard by ``freezer-ui TRACE`` in Chromium, and the server's memory for open pages.
 
-Run from the project's root: ``python -m benchmarks.dashboard``. The browser runs already, as that of users does. Times
-count from the start of the process. Beside the whole stands its ratio to what nobody can save: a Python that does
-nothing, and then an empty page.
+Run from the project's root: ``python -m benchmarks.dashboard``. The browser runs already, as a user's does. Times count
+from the start of the process. The total is also given as a ratio to the minimum: an empty Python process and then an
+empty page.
 """
 
 from __future__ import annotations
@@ -26,20 +26,20 @@ STARTS = 3
 PAGES = 8
 ROUNDS = 3
 FORGET_S = 36
-"""The server looks every few seconds for sessions that nobody has used for 30 s."""
+"""Wait for the server to drop sessions, in s; every few seconds it drops those unused for 30 s."""
 
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    """When the parts of one start were there, in seconds.
+    """Times of the milestones of one start, in s.
 
     Attributes:
-        link: printed; the browser begins.
-        scripts: of the page have run.
-        connected: the page's websocket answers, and the page takes over.
-        loaded: the trace is in the page; the same as ``connected`` without one.
-        painted: what was asked for is seen.
-        reloaded: how long the same page took to be painted when it was loaded again.
+        link: the link is printed; the browser starts to load.
+        scripts: the page's scripts have run.
+        connected: the page's websocket answers, and the page becomes active.
+        loaded: the trace is in the page; the same as ``connected`` without a trace.
+        painted: the requested view is painted.
+        reloaded: duration from a reload of the page until it is painted.
     """
 
     link: float
@@ -51,7 +51,7 @@ class Start:
 
     @property
     def drawn(self) -> float:
-        """How long drawing took, once all was there."""
+        """Duration of drawing after loading."""
         return self.painted - self.loaded
 
     def __str__(self) -> str:
@@ -60,7 +60,7 @@ class Start:
 
 
 def main() -> None:
-    """Prints how long starts take, how fast the open pages are, and what sessions cost."""
+    """Prints the times of starts, the speed of open pages, and the memory of sessions."""
     with tempfile.TemporaryDirectory() as folder, chromium() as browser:
         traces = {f"{size:,}": saved(size, Path(folder)) for size in SIZES}
         used = print_starts(browser, {"home": None, **traces})
@@ -69,14 +69,14 @@ def main() -> None:
 
 
 def saved(size: int, folder: Path) -> Path:
-    """Writes a trace of so many nodes and returns where it is."""
+    """Writes a trace with that many nodes and returns its path."""
     path = folder / f"{size}.fztrace"
     fe.save(synthetic_trace(size, STEPS), path)
     return path
 
 
 def print_starts(browser: Browser, targets: dict[str, Path | None]) -> dict[str, dict[str, float]]:
-    """Prints a line per target, the middle one of several starts, and returns what was measured in the open pages."""
+    """Prints the median start of each target, and returns the measurements of the open pages."""
     empty_s = empty_python_s() + empty_page_s(browser)
     print(f"freezer-ui TRACE in Chromium, {STEPS} passes; an empty Python and an empty page take {empty_s:.2f} s")
     print(
@@ -95,7 +95,7 @@ def print_starts(browser: Browser, targets: dict[str, Path | None]) -> dict[str,
 
 
 def one_start(browser: Browser, path: Path | None, measuring: bool) -> tuple[Start, dict[str, float] | None]:
-    """Starts ``freezer-ui``, looks at its page, and ends it."""
+    """Starts ``freezer-ui``, opens its page, and ends it."""
     with tempfile.TemporaryDirectory() as folder:
         started_s = time.time()
         with running_server(Path(folder), *([] if path is None else [str(path)])) as server:
@@ -120,7 +120,7 @@ def one_start(browser: Browser, path: Path | None, measuring: bool) -> tuple[Sta
 
 
 def print_open_pages(used: dict[str, dict[str, float]]) -> None:
-    """Prints what the graph view was measured to do, used as by hand."""
+    """Prints the measurements of the graph view under simulated user input."""
     print("its open page (goals for 10,000 nodes: drawing 1 s, next pass 100 ms, 60 frames per second)")
     print(f"           {HEADING[0]}\n  nodes    {HEADING[1]}")
     for name, measured in used.items():
@@ -128,7 +128,7 @@ def print_open_pages(used: dict[str, dict[str, float]]) -> None:
 
 
 def print_memory(browser: Browser, path: Path) -> None:
-    """Prints what further pages of one trace cost the server, and whether it gets that back."""
+    """Prints the server's memory for further pages of one trace, and after they are closed."""
     with tempfile.TemporaryDirectory() as folder, running_server(Path(folder), str(path)) as server:
         one = shown_page(browser, server)
         alone_mb = resident_mb(server)
@@ -141,7 +141,7 @@ def print_memory(browser: Browser, path: Path) -> None:
 
 
 def one_round(browser: Browser, server: RunningServer) -> tuple[float, float]:
-    """Opens pages and closes them; returns the memory at both times."""
+    """Opens pages and closes them; returns the memory at both times, in MB."""
     pages = [shown_page(browser, server) for _ in range(PAGES)]
     open_mb = resident_mb(server)
     for page in pages:
@@ -159,7 +159,7 @@ def shown_page(browser: Browser, server: RunningServer) -> Page:
 
 
 def resident_mb(server: RunningServer) -> float:
-    """The server's resident memory; Linux tells it."""
+    """Returns the server's resident memory in MB, from Linux's /proc."""
     status = Path(f"/proc/{server.process.pid}/status").read_text(encoding="utf-8")
     found = re.search(r"VmRSS:\s+(\d+) kB", status)
     assert found is not None, status
@@ -167,7 +167,7 @@ def resident_mb(server: RunningServer) -> float:
 
 
 def empty_python_s() -> float:
-    """The shortest of a few starts of a Python that does nothing."""
+    """Returns the shortest of a few runs of an empty Python process, in s."""
     times = []
     for _ in range(STARTS):
         started = time.perf_counter()
@@ -177,7 +177,7 @@ def empty_python_s() -> float:
 
 
 def empty_page_s(browser: Browser) -> float:
-    """The shortest first paint of a page that holds nothing, in the same Chromium."""
+    """Returns the shortest first paint of an empty page in the same Chromium, in s."""
     times = []
     for _ in range(STARTS):
         page = new_page(browser)

@@ -1,9 +1,9 @@
-"""Gives altered trace files to everything that reads a trace: each is refused as documented, or shown without an error.
+"""Feeds altered trace files to all readers of traces: each must be refused as documented, or shown without an error.
 
-Run from the project's root: ``python -m benchmarks.fuzz [N] [--seed S] [--first F] [--everything] [--again NAME]``. A
-failure is printed with the name of its input; ``--again NAME`` repeats that one. What is found and mended is kept in
-``tests/corpus/kept.txt``, which the tests try again. The figures until then are printed every 1,000 inputs and after
-Ctrl-C.
+Run from the project's root: ``python -m benchmarks.fuzz [N] [--seed S] [--first F] [--everything] [--again NAME]``. It
+prints each failure with the name of its input; ``--again NAME`` repeats that one. ``tests/corpus/kept.txt`` keeps the
+inputs of fixed failures, which the tests try again. The program prints intermediate figures every 1,000 inputs and
+after Ctrl-C.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _SLOW_S = 10.0
 
 
 def main(words: list[str] | None = None) -> int:
-    """Tries the inputs, prints what was found, and returns 1 where anything was."""
+    """Tries the inputs, prints the failures, and returns 1 if there are any."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.fuzz")
     parser.add_argument("count", nargs="?", type=int, default=INPUTS, metavar="N", help="how many inputs")
     parser.add_argument("--seed", type=int, default=0, metavar="S", help="what chooses the inputs (default: 0)")
@@ -51,11 +51,11 @@ def main(words: list[str] | None = None) -> int:
 
 @dataclass(slots=True)
 class _Tally:
-    """What was tried and found.
+    """Counts of inputs and failures.
 
     Attributes:
-        inputs: which these are, in words.
-        found: how often, by the last lines of the traceback.
+        inputs: the range of inputs in words.
+        found: number of failures by the last lines of the traceback.
     """
 
     inputs: str
@@ -65,7 +65,7 @@ class _Tally:
     slowest: tuple[float, str] = (0.0, "")
 
     def try_one(self, name: str, thorough: bool) -> None:
-        """Tries an input, and prints what it breaks, each place once."""
+        """Tries an input, and prints its failure, once for each place."""
         begun_s = time.process_time()
         outcome = outcome_of(name, thorough=thorough)
         taken_s = time.process_time() - begun_s

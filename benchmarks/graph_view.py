@@ -1,7 +1,7 @@
-"""How fast the graph view alone is, in Chromium: first paint, next pass, opening everything, search, frames.
+"""Measures the graph view alone in Chromium: first paint, next pass, expanding all groups, search, frame rate.
 
-Run from the project's root: ``python -m benchmarks.graph_view``. First paint counts from the text of the message to the
-painted picture, with the groups open that the view opens on its own.
+Run from the project's root: ``python -m benchmarks.graph_view``. First paint is the time from the text of the message
+to the painted picture, with the view's default groups open.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from viewer.views.graph_data import SCRIPTS, graph_data
 
 
 def main() -> None:
-    """Prints a line per size."""
+    """Prints one line per size."""
     print(f"graph view alone, {STEPS} passes")
     print(f"  nodes     first paint  {HEADING[0]}\n                         {HEADING[1]}")
     with tempfile.TemporaryDirectory() as folder, chromium() as browser:
@@ -30,7 +30,7 @@ def main() -> None:
 
 
 def write_page(folder: Path) -> str:
-    """Writes a page with nothing but the renderer and returns its address."""
+    """Writes a page with only the renderer and returns its address."""
     scripts = "\n".join(map(read_asset, SCRIPTS))
     style = "html, body, #graph { margin: 0; height: 100% }"
     text = (

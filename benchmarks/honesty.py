@@ -1,11 +1,11 @@
-"""Does the latency measurement claim only what is there?
+"""Measures false and missed claims of the latency measurement.
 
-First it simulates series of samples, of which the truth is known, and prints how often the intervals hold it: those of
-an absolute median, also where each sample follows the one before it, and those of a ratio; and how often a slowdown is
-found of the size that stands beside *no measurable difference*. Then it runs the whole procedure many times, on
-identical copies of one frozen graph (A against A), where every claim is false, with a copy among them that does 5% more
-work, which ought to be found, and with one that does as much more work as A against A said that it would find. Each
-copy is held against the first and against the one before it, as the steps of a recording are. Run it from the
+First it simulates series of samples with a known true value, and prints how often the intervals contain it: those of an
+absolute median, also for autocorrelated samples, and those of a ratio. It also prints how often the procedure finds a
+slowdown of the size that stands beside *no measurable difference*. Then it runs the whole procedure many times: on
+identical copies of one frozen graph (A against A), where every claim is false; with a copy among them that does 5% more
+work, which it should find; and with a copy whose extra work is the smallest difference that the A/A run says it would
+find. It compares each copy with the first and with the one before it, like the steps of a recording. Run it from the
 project's root:
 
     python -m benchmarks.honesty --repetitions 40
@@ -13,8 +13,8 @@ project's root:
     python -m benchmarks.honesty --repetitions 0        # the simulated series alone
 
 Exit code 1 if more than 5% of the A/A comparisons claim a difference, less than 90% of the slowdowns are found, less
-than 93% of the simulated intervals hold what they are to hold, or less than 90% of the slowdowns are found that are
-told to show.
+than 93% of the simulated intervals contain the true value, or less than 90% of the slowdowns of the smallest detectable
+size are found.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ LAYERS = 40
 NOTHING = "no measurable difference"
 
 Maker = Callable[[], Callable[..., object]]
-"""Makes one more copy of a graph."""
+"""Creates one more copy of a graph."""
 
 
 class Layers(torch.nn.Module):
@@ -62,7 +62,7 @@ class Layers(torch.nn.Module):
 
 @dataclass
 class Kind:
-    """Counts over one kind of comparison."""
+    """Counts of one kind of comparison."""
 
     comparisons: int = 0
     false_claims: int = 0
@@ -146,7 +146,7 @@ class Tally:
 
 
 def frozen_graph(count: int, width: int, inputs: tuple[torch.Tensor, ...]) -> Maker:
-    """Makes copies of a graph that TorchScript froze."""
+    """Returns a maker of copies of a graph that TorchScript froze."""
     torch.manual_seed(0)
     graph: Any = torch.jit.freeze(torch.jit.script(Layers(count, width).eval())).graph
 
@@ -158,7 +158,7 @@ def frozen_graph(count: int, width: int, inputs: tuple[torch.Tensor, ...]) -> Ma
 
 
 def compiled_graph(count: int, width: int, inputs: tuple[torch.Tensor, ...]) -> Maker:
-    """Makes copies of a graph that Inductor froze, each to run inside Dynamo's code as the steps of a recording do."""
+    """Returns a maker of copies of a graph that Inductor froze; they run inside Dynamo's code, like recorded steps."""
     torch.manual_seed(0)
     model = Layers(count, width).eval()
     unmeasured = fe.Measure(latency=False, numerics=False, memory=False)
@@ -172,7 +172,7 @@ MAKERS = {"torchscript": frozen_graph, "inductor": compiled_graph}
 
 
 def tally(width: int, arguments: argparse.Namespace) -> Tally:
-    """Repeats both measurements; the planted copy stands in the middle of the others."""
+    """Repeats all measurements; the planted copy is in the middle of the others."""
     inputs = (torch.randn(32, width),)
     make = MAKERS[arguments.backend]
     base, more = make(LAYERS, width, inputs), make(LAYERS * 105 // 100, width, inputs)
@@ -193,14 +193,14 @@ def tally(width: int, arguments: argparse.Namespace) -> Tally:
 
 
 def told_to_show(report: LatencyReport, key: int) -> float:
-    """Returns how much slower than the first a copy had to be in order to be found, as a trace would tell it."""
+    """Returns the smallest slowdown relative to the first copy that would be found, as a trace reports it."""
     latency = report.latencies[key]
     intervals = {each for one in report.latencies.values() for each in (one.ratio, one.previous) if each is not None}
     return 10.0 if latency.ratio is None else min(10.0, smallest_found(latency.ratio, latency.samples, len(intervals)))
 
 
 def _chain(count: int, base: Maker, others: dict[int, Maker] | None = None) -> list[Candidate]:
-    """Returns copies, each of which follows the one before it."""
+    """Returns candidates, each of which follows the one before it."""
     made: dict[int, Maker] = others or {}
     with torch.no_grad():
         return [
@@ -209,7 +209,7 @@ def _chain(count: int, base: Maker, others: dict[int, Maker] | None = None) -> l
 
 
 def main() -> int:
-    """Runs the benchmark; see the module's text."""
+    """Runs the benchmark; see the module's docstring."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--backend", choices=tuple(MAKERS), default="torchscript", help="whose graph to copy")
     parser.add_argument("--repetitions", type=int, default=20, help="measurements of each kind (default: 20)")

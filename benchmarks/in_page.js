@@ -1,4 +1,4 @@
-/* What the benchmarks measure inside a page: `bench`. Times are in milliseconds. */
+/* Measurements of the benchmarks inside a page: `bench`. Times are in milliseconds. */
 "use strict";
 
 globalThis.bench = (() => {
@@ -6,7 +6,7 @@ globalThis.bench = (() => {
   const FRAMES_MS = 2000;
   const PATIENCE_MS = 60_000;
 
-  /** Resolves in the first task after the next frame was drawn. */
+  /** Resolves in the first task after the next frame is drawn. */
   const painted = () => new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve)));
 
   const took = async (act) => {
@@ -31,10 +31,10 @@ globalThis.bench = (() => {
     });
 
   /**
-   * Measures a graph view that shows something.
+   * Measures a graph view that shows a graph.
    * @param {Object} view of FreezerGraph
-   * @param {Object} act how the page around it is used: `next()` goes to the next pass, `search(text)` searches; both
-   *   may promise their end
+   * @param {Object} act actions of the page around it: `next()` goes to the next pass, `search(text)` searches; both
+   *   may return a promise
    */
   async function graph(view, { next, search }) {
     const boxes = () => view.picture.scene.items.length - 1;
@@ -63,7 +63,7 @@ globalThis.bench = (() => {
     return result;
   }
 
-  /** Measures the graph view alone, from the text of its message on. */
+  /** Measures the graph view alone, starting from the text of its message. */
   async function bareGraph(text) {
     const view = FreezerGraph.create(document.getElementById("graph"), { theme: "light" });
     let after = 10;
@@ -78,7 +78,7 @@ globalThis.bench = (() => {
     return { first, ...result };
   }
 
-  /** When the page was asked for and its parts were there, since 1970; `shown` promises that all are. */
+  /** Times of the page's request and of its parts, since 1970; `shown` resolves when all parts are painted. */
   const marks = { asked: Math.round(performance.timeOrigin) };
   const mark = (name) => (marks[name] = Date.now());
   let told;
@@ -87,9 +87,9 @@ globalThis.bench = (() => {
     addEventListener("error", ({ message }) => reject(new Error(message)));
     setTimeout(() => reject(new Error(`not painted after ${PATIENCE_MS} ms: ${document.body.innerText}`)), PATIENCE_MS);
   });
-  shown.catch(() => {}); // told to whoever waits for it
+  shown.catch(() => {}); // a caller that awaits it handles the error
 
-  /** Takes the time when the dashboard, and the viewer in it, is mounted and painted. */
+  /** Records when the dashboard, and the viewer in it, is mounted and painted. */
   function watchDashboard() {
     const { mount } = FreezerDashboard;
     FreezerDashboard.mount = (...given) => {
@@ -107,7 +107,7 @@ globalThis.bench = (() => {
     };
   }
 
-  /** Measures the open trace, used as by hand: by the arrow key, and by typing into the search. */
+  /** Measures the open trace, used as by a user: with the arrow key, and by typing into the search. */
   function dashboardGraph() {
     const { viewer } = bench.dashboard.page;
     const panel = viewer.panels.get("graph");

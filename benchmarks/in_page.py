@@ -1,4 +1,4 @@
-"""What the benchmarks in Chromium share: the browser, the sizes, and how a row of figures is printed."""
+"""Shared parts of the benchmarks in Chromium: the browser, the sizes, and the row of figures."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _SCRIPT = Path(__file__).with_name("in_page.js")
 
 @contextmanager
 def chromium() -> Iterator[Browser]:
-    """Runs the Chromium that the tests use."""
+    """Runs the tests' Chromium."""
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=installed_chromium(), args=list(ARGUMENTS))
         yield browser
@@ -29,7 +29,7 @@ def chromium() -> Iterator[Browser]:
 
 
 def new_page(browser: Browser) -> Page:
-    """Returns a page of its own profile that has ``bench`` of ``in_page.js`` in every document."""
+    """Returns a page with a profile of its own and with ``bench`` of ``in_page.js`` in every document."""
     page = browser.new_page(viewport={"width": 1600, "height": 900})
     page.set_default_timeout(120_000)
     page.add_init_script(path=_SCRIPT)
@@ -37,7 +37,7 @@ def new_page(browser: Browser) -> Page:
 
 
 def graph_columns(took: Mapping[str, float]) -> str:
-    """Returns what ``bench.graph`` measured, below `HEADING`."""
+    """Formats the result of ``bench.graph`` as a row below `HEADING`."""
     times = " ".join(f"{took[name]:>8.0f} ms" for name in ("expand", "nextOpen", "search"))
     frames = f"{took['pan']:>6.0f} {took['zoom']:>5.0f} {took['whole']:>12.0f}"
     return f"{took['boxes']:>5} {took['next']:>7.0f} ms  {took['open']:>8} {times}    {frames}"

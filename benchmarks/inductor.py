@@ -1,10 +1,10 @@
-"""What recording costs a compile: `capture()` around `torch.compile` with freezing, against the same without it.
+"""Measures the cost of recording a compile: `capture()` around `torch.compile` with freezing, against a plain one.
 
 Run from the project's root: ``python -m benchmarks.inductor [ROUNDS]``; a round takes about a minute, so this is not
-part of ``python -m benchmarks``. Every compile has a process of its own with empty caches; plain and captured ones take
-turns, and the ratio is taken round by round. Beside the ratio, which holds the noise of two whole compiles, stands the
-time that was spent in taking snapshots of the graphs: nearly all that recording does meanwhile. Memory is weighed in a
-compile apart, since that makes Python slow.
+part of ``python -m benchmarks``. Every compile has a process of its own with empty caches; plain and captured ones
+alternate, and the ratio is taken round by round. As the ratio contains the noise of two whole compiles, the benchmark
+also prints the time of the graph snapshots, which are nearly all of the recorder's work meanwhile. Memory is measured
+in a separate compile, since tracing allocations slows Python down.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ print(json.dumps(found))
 
 
 def _compiled(how: str) -> dict[str, float]:
-    """Returns what a compile took: seconds by the clock and of the processor, and what is known of its trace."""
+    """Returns the figures of one compile: wall-clock and processor time in s, and facts about its trace."""
     with tempfile.TemporaryDirectory() as caches:
         environment = os.environ | {"TORCHINDUCTOR_CACHE_DIR": caches}
         command = [sys.executable, "-W", "ignore", "-c", _COMPILE, MODEL, how]

@@ -1,15 +1,14 @@
-"""How the dashboard holds under load: fifty pages on traces of 10,000 nodes and 30 passes, with five recordings.
+"""Measures the dashboard under load: fifty pages on traces of 10,000 nodes and 30 passes, with five recordings.
 
 Some of the pages are tabs of a real Chromium; the others are clients that load the page, its scripts and the trace,
-keep the websocket open and send messages, as `bokeh_client.py` does. In turn: one page alone, with which the others are
-compared; all pages at work while the recordings wait for each other and run; all pages closed. Run from the project's
-root:
+keep the websocket open and send messages, as `bokeh_client.py` does. The phases: one page alone, as the reference; all
+pages in use while the recordings wait for each other and run; all pages closed. Run from the project's root:
 
     python -m benchmarks.load
     python -m benchmarks.load --pages 10 --tabs 2 --nodes 1000
 
 Exit code 1 if a request failed, a tab's console or the server's log has an error, a recording did not finish, or the
-server did not give back within a minute what the pages took.
+server did not release the pages' memory within a minute.
 """
 
 from __future__ import annotations
@@ -38,16 +37,16 @@ from tests.dashboard import RunningServer, running_server
 TRACES = 5
 RECORDINGS = 5
 ALONE = 20
-"""Rounds of requests of the page that is alone."""
+"""Rounds of requests of the single page."""
 THINK_S = 2.0
-"""How long a page rests between two rounds."""
+"""Pause of a page between two rounds, in s."""
 REPORT_EVERY = 10
-"""One round in so many of a page asks for a report, too."""
+"""Number of rounds of a page from one report request to the next."""
 GIVEN_BACK_S = 60
 LEFT = 0.1
-"""What may be left of what the pages took, as a share of it."""
+"""Share of the pages' memory that the server may keep."""
 RECORDED_S = 180
-"""How long a recording may take on a busy machine before the benchmark gives up."""
+"""Time limit of a recording on a busy machine, in s."""
 MODEL = "example:resnet18"
 MEASURED = {"seconds": 2.0, "numerics": False, "memory": False}
 TAB_BYTES = 600 << 20
@@ -61,11 +60,11 @@ _NEXT = """() => {
 
 @dataclass
 class Record:
-    """What one phase showed.
+    """Results of one phase.
 
     Attributes:
-        times: seconds that requests took, by their kind.
-        problems: what went wrong.
+        times: durations of the requests by their kind, in s.
+        problems: error messages.
     """
 
     times: dict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
@@ -77,7 +76,7 @@ class Record:
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """Resident memory in megabytes: of the server, and of the processes it started."""
+    """Resident memory in megabytes: of the server, and of its child processes."""
 
     server_mb: float
     children_mb: float
@@ -91,12 +90,12 @@ class Memory:
 
 
 def memory(server: RunningServer) -> Memory:
-    """Reads the memory of a server and of all that descend from it."""
+    """Reads the memory of a server and of all its descendants."""
     return Memory(_resident_mb(server.process.pid), sum(map(_resident_mb, descendants(server.process.pid))))
 
 
 def descendants(pid: int) -> list[int]:
-    """Returns the processes that a process started, and those that these started."""
+    """Returns the ids of a process's children and of their descendants."""
     parents = defaultdict(list)
     for status in Path("/proc").glob("[0-9]*/stat"):
         try:
@@ -118,7 +117,7 @@ def _resident_mb(pid: int) -> float:
 
 
 async def one_round(client: PageClient, trace: Path, report: bool) -> None:
-    """Asks for what a page in use asks for."""
+    """Sends the requests of a page in use."""
     await client.get("small asset", "/assets/start.js")
     await client.ask("parse_input", text="1x3x224x224")
     await client.get("trace data", "/trace/data", path=str(trace))
@@ -127,7 +126,7 @@ async def one_round(client: PageClient, trace: Path, report: bool) -> None:
 
 
 async def guarded(record: Record, work: Awaitable[None]) -> None:
-    """Notes what goes wrong in the work of one page."""
+    """Records the errors of one page's work."""
     try:
         await work
     except (PageError, OSError) as error:
@@ -135,7 +134,7 @@ async def guarded(record: Record, work: Awaitable[None]) -> None:
 
 
 async def use(client: PageClient, trace: Path, until: Callable[[], bool], first_report: int) -> None:
-    """Uses a page until told to stop; `first_report` spreads the reports of the pages over time."""
+    """Uses a page until `until` returns true; `first_report` spreads the reports of the pages over time."""
     number = 0
     while not until():
         await one_round(client, trace, number % REPORT_EVERY == first_report % REPORT_EVERY)
@@ -144,7 +143,7 @@ async def use(client: PageClient, trace: Path, until: Callable[[], bool], first_
 
 
 async def use_tab(page: Page, record: Record, until: Callable[[], bool]) -> None:
-    """Goes from pass to pass in a real tab."""
+    """Steps from pass to pass in a real tab."""
     while not until():
         began = time.perf_counter()
         await page.evaluate(_NEXT)
@@ -167,7 +166,7 @@ async def open_tab(context: BrowserContext, address: str, trace: Path, record: R
 
 @asynccontextmanager
 async def browser(server: RunningServer) -> AsyncIterator[BrowserContext]:
-    """Runs a Chromium that the server lets in."""
+    """Runs a Chromium with the server's cookie."""
     name, _, value = server.cookie["Cookie"].partition("=")
     async with async_playwright() as playwright:
         chromium = await playwright.chromium.launch(executable_path=installed_chromium(), args=list(ARGUMENTS))
@@ -180,7 +179,7 @@ async def browser(server: RunningServer) -> AsyncIterator[BrowserContext]:
 
 
 async def alone(server: RunningServer, traces: list[Path]) -> Record:
-    """Uses one page of the idle server, once every trace was shown, so that nothing is made for the first time."""
+    """Uses one page of the idle server after it has shown every trace, so that no first rendering is measured."""
     record = Record()
     client = PageClient(f"http://127.0.0.1:{server.port}", server.cookie, record.took)
     await client.open()
@@ -196,7 +195,7 @@ async def alone(server: RunningServer, traces: list[Path]) -> Record:
 async def together(
     server: RunningServer, traces: list[Path], pages: int, tabs: int, recordings: int
 ) -> tuple[Record, Memory, float]:
-    """Opens all pages and uses them while recordings run; returns what was measured, the most memory, and seconds."""
+    """Opens all pages and uses them while recordings run; returns the results, the peak memory, and the time in s."""
     record, began = Record(), time.perf_counter()
     address = f"http://127.0.0.1:{server.port}"
     clients = [PageClient(address, server.cookie, record.took) for _ in range(pages - tabs)]
@@ -227,12 +226,12 @@ async def together(
 
 
 def ends(client: PageClient) -> list[str]:
-    """Returns how the recordings that have ended did, as the page of one client shows it."""
+    """Returns the end states of the ended recordings, as one client's page shows them."""
     return [job["state"] for job in client.jobs if job["state"] not in ("waiting", "queued", "running")]
 
 
 async def given_back(server: RunningServer, before: Memory, most: Memory) -> tuple[Memory, float]:
-    """Waits up to a minute until the server has given back what the pages took; returns what is left, and seconds."""
+    """Waits up to a minute for the server to release the pages' memory; returns the memory left, and the wait in s."""
     began = time.perf_counter()
     while True:
         now, waited_s = memory(server), time.perf_counter() - began
@@ -260,13 +259,13 @@ def print_times(idle: Record, busy: Record) -> None:
 
 
 def figures(times: list[float]) -> tuple[float, float, float]:
-    """Median, 95% and most."""
+    """Returns the median, the 95th percentile and the maximum."""
     ordered = sorted(times)
     return statistics.median(ordered), ordered[int(0.95 * (len(ordered) - 1))], ordered[-1]
 
 
 async def measured(server: RunningServer, traces: list[Path], arguments: argparse.Namespace) -> bool:
-    """Runs all phases, prints what they showed, and returns whether memory was given back and nothing went wrong."""
+    """Runs all phases, prints their results, and returns whether memory was released and no error occurred."""
     AsyncHTTPClient.configure(None, max_clients=arguments.pages)
     print(f"  started: {memory(server)}", flush=True)
     idle = await alone(server, traces)
@@ -283,7 +282,7 @@ async def measured(server: RunningServer, traces: list[Path], arguments: argpars
 
 
 def main() -> int:
-    """Runs the benchmark; see the module's text."""
+    """Runs the benchmark; see the module's docstring."""
     available = int(
         next(line for line in Path("/proc/meminfo").read_text().splitlines() if "MemAvailable" in line).split()[1]
     )

@@ -1,9 +1,9 @@
-"""What a capture holds in memory: until its trace is read, and the trace afterwards.
+"""Measures the memory of a capture, before and after its trace is read.
 
-Run from the project's root: ``python -m benchmarks.memory [ROUNDS]``. Counted is the resident memory of the process,
-C++'s included, after free pages were given back. In each round some plain freezes are held and then as many captured
-ones: what these take more than the plain ones is the captures', as weights and frozen modules are the user's anyway.
-Then their traces are read, after which a capture holds nothing else.
+Run from the project's root: ``python -m benchmarks.memory [ROUNDS]``. The figure is the resident memory of the process,
+C++'s included, after free pages are returned. Each round keeps some plain freezes and then as many captured ones; the
+difference belongs to the captures, as the user holds weights and frozen modules anyway. Then the round reads their
+traces, after which a capture holds nothing else.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from freeze_engine.backends.common.deprecation import undeprecated
 
 MODELS = ("resnet50", "inception")
 GOAL = 0.05
-#: Freezes that are held at once: Python's memory grows by a megabyte at a time.
+#: Freezes kept at once: Python's memory grows by a megabyte at a time.
 _HELD = 2
 
 
@@ -40,19 +40,19 @@ def _captured(module: torch.jit.ScriptModule) -> tuple[fe.Captured, torch.jit.Sc
 
 
 def _round(module: torch.jit.ScriptModule) -> tuple[float, float]:
-    """Returns the bytes that a capture holds until its trace is read, and afterwards."""
+    """Returns the bytes that a capture holds before its trace is read, and afterwards."""
     start = _resident_bytes()
     plain = [torch.jit.freeze(module) for _ in range(_HELD)]
     plain_bytes = _resident_bytes() - start
     captured = [_captured(module) for _ in plain]
     captured_bytes = _resident_bytes() - start - 2 * plain_bytes
     for each, _ in captured:
-        each.traces  # noqa: B018, reading is what it is for
+        each.traces  # noqa: B018, reading builds the trace
     return captured_bytes / _HELD, (_resident_bytes() - start - 2 * plain_bytes) / _HELD
 
 
 def main(rounds: int = 3) -> None:
-    """Prints a line per model."""
+    """Prints one line per model."""
     warnings.simplefilter("ignore", DeprecationWarning)
     print(
         f"memory that a capture around torch.jit.freeze holds, median and range of {rounds} rounds with {_HELD} each "
@@ -62,7 +62,7 @@ def main(rounds: int = 3) -> None:
         with undeprecated():
             module = torch.jit.script(fe.load_model(f"example:{name}").module)
         weights = sum(tensor.nbytes for tensor in module.state_dict().values())
-        _round(module)  # what is loaded once is not counted
+        _round(module)  # excludes what is loaded only once
         kept, read = zip(*(_round(module) for _ in range(rounds)), strict=True)
         print(f"  {name:<12}until its trace is read {_spelt(kept, weights)}   afterwards {_spelt(read, weights)}")
 

@@ -1,8 +1,8 @@
-"""How many nodes lead from the user's source line to the kernel that computes them, with Inductor freezing.
+"""Measures the share of nodes that are traced from the user's source line to their kernel, with Inductor freezing.
 
 Run from the project's root: ``python -m benchmarks.provenance [EXAMPLE …]``; it compiles each once, which takes about a
-minute, so this is not part of ``python -m benchmarks``. A node that no kernel computes is accounted for only if the
-trace names what became of it: the pass that made a constant of it or removed it, or why nothing is left to compute.
+minute, so this is not part of ``python -m benchmarks``. A node without a kernel is accounted for only if the trace
+names its fate: the pass that folded or removed it, or why it needs no computation.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ ENDS = {
 
 
 def accounted_for(trace: fe.Trace, program: fe.Program, first: bool) -> tuple[int, int, int, Counter[str]]:
-    """Returns the call nodes of a graph, those whose line is known, those accounted for, and their ends.
+    """Counts the call nodes of a graph, those with a known line, those accounted for, and their ends.
 
     Args:
         trace: the recording.
         program: one of its programs.
-        first: whether of the graph as it came, or of the last.
+        first: whether to count in the first graph, or in the last.
     """
     steps = trace.method_steps(program.method)
     nodes = {node.id: node for node in steps[0 if first else -1].graph.walk()}
@@ -45,7 +45,7 @@ def accounted_for(trace: fe.Trace, program: fe.Program, first: bool) -> tuple[in
 
 def _recorded(name: str) -> fe.Trace:
     model = fe.load_model(f"example:{name}")
-    # Its fast path is one operator, which leaves nothing of the transformer to be seen.
+    # The fast path is one operator, which hides the transformer's nodes.
     torch.backends.mha.set_fastpath_enabled(False)
     options = fe.InductorOptions(force_disable_caches=True)
     with tempfile.TemporaryDirectory() as caches, mock.patch.dict("os.environ", TORCHINDUCTOR_CACHE_DIR=caches):

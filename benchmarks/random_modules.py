@@ -1,7 +1,7 @@
-"""Records random modules and holds each recording against torch: ``python -m benchmarks.random_modules [COUNT]``.
+"""Records random modules and verifies each recording with torch: ``python -m benchmarks.random_modules [COUNT]``.
 
 The oracle (`tests/random_modules/oracle.py`) changes a module's source and values, freezes it again with torch alone,
-and looks whether what the trace says comes true. Exits with 1 if anything does not.
+and checks the trace's claims. Exits with 1 if any claim is wrong.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _CHUNK = 25
 
 
 def main() -> int:
-    """Prints what was recorded, and every problem with its seed."""
+    """Prints counts of the recordings, and every problem with its seed."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("count", nargs="?", type=int, default=2_000, help="how many modules (default: 2000)")
     parser.add_argument("--seed", type=int, default=0, help="seed of the first module (default: 0)")
@@ -49,7 +49,7 @@ def main() -> int:
 
 
 def _examined(seeds: range) -> list[Examined]:
-    """Examines some modules in a process of their own; where that dies, each alone."""
+    """Examines some modules in a child process; if it dies, each in one of its own."""
     with ProcessPoolExecutor(1) as pool:
         try:
             return pool.submit(_chunk, seeds).result()

@@ -1,8 +1,8 @@
-"""What a thousand recordings in one process leave behind, beside as many plain freezes and compiles.
+"""Measures the leftovers of a thousand recordings in one process against as many plain freezes and compiles.
 
-torch frees neither the classes nor the code that scripting and freezing make (2.13), so a process that freezes grows,
-recorded or not. Plain and recorded freezes of the same model have a process each, and take turns; what is left of ours
-after each turn, beyond what plain torch leaves, must not grow. Run from the project's root:
+torch frees neither the classes nor the code that scripting and freezing create (2.13), so a process that freezes grows,
+recorded or not. Plain and recorded freezes of the same model have a process each, and alternate; the recorder's
+leftovers after each turn, beyond those of plain torch, must not grow. Run from the project's root:
 
     python -m benchmarks.recordings                  # 1,000 with TorchScript, 30 compiles with Inductor
     python -m benchmarks.recordings --count 200 --compiles 0
@@ -31,19 +31,19 @@ from typing import Any
 TURNS = 5
 WARMED = 20
 GROWTH = 0.01
-"""How much more than plain torch's the growth of memory may be, as a share of it."""
+"""Allowed growth of memory beyond plain torch's, as a share of that."""
 
 
 @dataclass(frozen=True, slots=True)
 class Left:
-    """What a process holds between two turns.
+    """Resources of a process between two turns.
 
     Attributes:
-        memory_bytes: resident, after free pages were given back.
-        objects: of Python that the collector knows, after it ran.
-        descriptors: open ones.
+        memory_bytes: resident memory after free pages are returned.
+        objects: Python objects that the collector tracks, after a collection.
+        descriptors: open file descriptors.
         threads: of the process.
-        children: processes that it started and that still are.
+        children: running child processes.
         files: in its folder for temporary files.
     """
 
@@ -55,12 +55,12 @@ class Left:
     files: int
 
     def since(self, start: Left) -> Left:
-        """What was added since an earlier time."""
+        """Returns the difference to an earlier time."""
         return Left(*(getattr(self, each.name) - getattr(start, each.name) for each in fields(self)))
 
 
 def left() -> Left:
-    """Counts what this process holds."""
+    """Counts the resources of this process."""
     gc.collect()
     gc.collect()
     ctypes.CDLL(None).malloc_trim(0)
@@ -77,7 +77,7 @@ def left() -> Left:
 
 
 def actions() -> dict[str, Callable[[], object]]:
-    """Returns what a process may do over and over, by name; torch is imported here."""
+    """Returns the actions that a process can repeat, by name; imports torch."""
     import torch
 
     import freeze_engine as fe
@@ -112,7 +112,7 @@ def actions() -> dict[str, Callable[[], object]]:
 
 
 def work(name: str) -> None:
-    """Runs in a process of its own: a line with a number does so much, and is answered by a line with what is left."""
+    """Runs a worker process: reads a count per line, repeats the action, and prints the resources left as JSON."""
     warnings.simplefilter("ignore")
     act = actions()[name]
     for line in sys.stdin:
@@ -122,10 +122,10 @@ def work(name: str) -> None:
 
 
 class Worker:
-    """A process that does one thing over and over, in turns with others.
+    """A process that repeats one action, in turns with other processes.
 
     Args:
-        name: of `actions`.
+        name: a key of `actions`.
         folder: for its temporary files.
     """
 
@@ -143,7 +143,7 @@ class Worker:
         )
 
     def do(self, count: int) -> Left:
-        """Does it so many times, and returns what is left."""
+        """Repeats the action that many times, and returns the resources left."""
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         self._process.stdin.write(f"{count}\n")
@@ -161,12 +161,12 @@ class Worker:
 
 
 def compare(names: tuple[str, ...], count: int, warmed: int) -> bool:
-    """Prints what plain torch and ours leave after each turn; returns whether ours stays within plain torch's.
+    """Prints the resources left by plain torch and by the recorder; returns whether the recorder's stay within torch's.
 
     Args:
-        names: of `actions`, plain torch's first.
-        count: of each, without those that come before.
-        warmed: how many come before, so that what is made once is not counted.
+        names: keys of `actions`, plain torch's first.
+        count: repetitions of each, without the warm-up.
+        warmed: repetitions of the warm-up, so that one-time allocations do not count.
     """
     with tempfile.TemporaryDirectory() as folder:
         workers = [Worker(name, Path(folder) / str(number)) for number, name in enumerate(names)]
@@ -197,7 +197,7 @@ def _print_turn(done: int, names: tuple[str, ...], grown: list[Left]) -> None:
 
 
 def main() -> int:
-    """Runs both comparisons; see the module's text."""
+    """Runs both comparisons; see the module's docstring."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--count", type=int, default=1000, help="recordings with TorchScript (default: 1000)")
     parser.add_argument("--compiles", type=int, default=30, help="recordings with Inductor (default: 30)")

@@ -1,4 +1,4 @@
-"""How heavy a report is: its fixed part, and that of a 10,000-node trace of 30 passes.
+"""Measures the size of a report: its fixed part, and the part of a 10,000-node trace of 30 passes.
 
 Run from the project's root: ``python -m benchmarks.report``.
 """

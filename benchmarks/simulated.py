@@ -1,4 +1,4 @@
-"""Simulated samples, of which the truth is known: how often do intervals hold it, and is what is told to show found?"""
+"""Simulates samples with a known true value, and counts intervals that contain it and slowdowns that are found."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from freeze_engine.measure.statistics import compare, median_interval, verdicts
 Array = npt.NDArray[np.float64]
 
 COUNTS = (6, 10, 20, 60, 300)
-"""Samples in a series: the fewest that have an interval, the fewest rounds by default, and what quick models get."""
+"""Samples in a series: the fewest for an interval, the default minimum of rounds, and numbers of quick models."""
 
 CORRELATIONS = (0.0, 0.5, 0.9)
-"""Of neighbouring samples."""
+"""Correlations of neighbouring samples."""
 
 _NOISE = 0.05
 _SETTLING = 60
@@ -39,7 +39,7 @@ def autoregressive(random: np.random.Generator, count: int, correlation: float, 
 
 
 def noisy_rounds(random: np.random.Generator, rounds: int, speeds: tuple[float, ...], correlation: float) -> Array:
-    """Returns ``(rounds, candidates)`` samples of a machine whose pace is correlated in time, in random order."""
+    """Returns ``(rounds, candidates)`` samples of a machine with autocorrelated speed, in random order per round."""
     pace = np.exp(_NOISE * autoregressive(random, rounds * len(speeds), correlation))
     samples = np.empty((rounds, len(speeds)))
     for number, slots in enumerate(pace.reshape(rounds, len(speeds))):
@@ -48,7 +48,7 @@ def noisy_rounds(random: np.random.Generator, rounds: int, speeds: tuple[float, 
 
 
 def median_coverage(count: int, correlation: float, repetitions: int, shocks: str = "normal") -> float:
-    """Returns the share of intervals of a median, of those that are shown, that hold that of the series without end."""
+    """Returns the share of the shown intervals of a median that contain the true median."""
     random = np.random.default_rng(count)
     hits = shown = 0
     for _ in range(repetitions):
@@ -59,7 +59,7 @@ def median_coverage(count: int, correlation: float, repetitions: int, shocks: st
 
 
 def ratio_coverage(count: int, correlation: float, repetitions: int, speed: float = 1.05) -> float:
-    """Returns the share of intervals of a ratio that hold how much slower one of two candidates is."""
+    """Returns the share of intervals of a ratio of two candidates that contain the true ratio."""
     random = np.random.default_rng(count)
     hits = 0
     for _ in range(repetitions):
@@ -95,16 +95,16 @@ _NOISES: dict[str, Callable[[np.random.Generator, int], Array]] = {
         0.2 * _NOISE * random.standard_normal(count) + (random.random(count) < 0.1) * random.exponential(0.5, count)
     ),
 }
-"""How the ratio of one round differs from the true one, as a logarithm."""
+"""Noise of one round's ratio, as the logarithm of its factor to the true ratio."""
 
 
 def found_share(rounds: int, comparisons: int, repetitions: int, noise: str = "normal") -> float:
-    """Returns how often a slowdown is claimed that is as large as another measurement said that it would find.
+    """Returns how often a measurement claims a slowdown of the size that another one reports as detectable.
 
     Args:
-        rounds: of a measurement.
-        comparisons: that it makes, all others between equal candidates.
-        repetitions: pairs of measurements.
+        rounds: of each measurement.
+        comparisons: of each measurement, all but one between equal candidates.
+        repetitions: number of pairs of measurements.
         noise: one of `_NOISES`.
     """
     random = np.random.default_rng(rounds)
@@ -120,7 +120,7 @@ def found_share(rounds: int, comparisons: int, repetitions: int, noise: str = "n
 
 
 def found_lines(repetitions: int, goal: float = 0.9) -> tuple[list[str], bool]:
-    """Returns how often what is told to show does show, and whether it always reaches the goal."""
+    """Returns the shares of detectable slowdowns that are found as lines, and whether all reach the goal."""
     lines = [f"slowdowns found of the size that is told, {repetitions} each (goal: at least {goal:.0%})"]
     reached = True
     for noise in _NOISES:

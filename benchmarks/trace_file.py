@@ -1,4 +1,4 @@
-"""Size, save and load time of a trace file, and checking time, next to `json.loads` of the same payload.
+"""Measures size, save, load and check time of a trace file, next to `json.loads` of the same payload.
 
 Run from the project's root: ``python -m benchmarks.trace_file [NODES] [STEPS]``.
 """

@@ -1,4 +1,4 @@
-"""Results of the suite under several Pythons and torches: from pytest's report to JSON and Markdown."""
+"""Converts pytest's reports of runs under several Pythons and torches to JSON and Markdown."""
 
 from __future__ import annotations
 
@@ -36,10 +36,10 @@ class Row:
         python: full version of the interpreter.
         torch: full version, with its build (``2.6.0+cu124``).
         passed: number of tests.
-        failed: names of the tests that failed or broke in their fixtures.
-        skipped: each reason, with the number of tests it skipped.
-        minutes: what the tests took, without the installation.
-        tests: what pytest was given.
+        failed: names of the tests that failed or whose fixtures failed.
+        skipped: each reason, with the number of skipped tests.
+        minutes: duration of the tests, without the installation.
+        tests: test paths given to pytest.
         commit: of the project.
         date: of the run, as ``2026-01-31``.
     """
@@ -56,12 +56,12 @@ class Row:
 
     @property
     def place(self) -> tuple[str, str]:
-        """What a later run of the same versions replaces."""
+        """Key of the row: a later run of the same versions replaces it."""
         return self.python, self.torch.partition("+")[0]
 
 
 def counts(report: str) -> tuple[int, tuple[str, ...], tuple[tuple[str, int], ...]]:
-    """Returns what pytest's JUnit report says: how many passed, which failed, and why others were skipped.
+    """Returns the number of passed tests, the failed ones, and the reasons of skips, from pytest's JUnit report.
 
     Args:
         report: the XML text of ``--junit-xml``.
@@ -79,7 +79,7 @@ def counts(report: str) -> tuple[int, tuple[str, ...], tuple[tuple[str, int], ..
 
 
 def load_rows(file: Path = RESULTS) -> tuple[Row, ...]:
-    """Returns the rows that earlier runs left."""
+    """Returns the rows of earlier runs."""
     if not file.is_file():
         return ()
     found = json.loads(file.read_text(encoding="utf-8"))
@@ -97,7 +97,7 @@ def load_rows(file: Path = RESULTS) -> tuple[Row, ...]:
 
 
 def with_row(rows: Iterable[Row], new: Row) -> tuple[Row, ...]:
-    """Returns the rows in order of their versions, the new one in place of an older one of the same versions."""
+    """Returns the rows in order of their versions; the new one replaces an older one of the same versions."""
     kept = {row.place: row for row in rows} | {new.place: new}
     return tuple(sorted(kept.values(), key=lambda row: (_numbers(row.python), _numbers(row.place[1]))))
 
@@ -108,7 +108,7 @@ def json_text(rows: Iterable[Row]) -> str:
 
 
 def markdown_text(rows: tuple[Row, ...]) -> str:
-    """Returns the page: the table, then for each row what failed and what was skipped."""
+    """Returns the page: the table, then the failed and skipped tests of each row."""
     if not rows:
         return _INTRODUCTION + "No version has been run by this command yet.\n"
     return _INTRODUCTION + _HEADING + "".join(map(_line, rows)) + "".join(map(_details, rows))

@@ -1,6 +1,6 @@
-"""The suite under other versions of Python and torch, each in a fresh environment: ``python -m benchmarks.versions``.
+"""Runs the suite under other versions of Python and torch in fresh environments: ``python -m benchmarks.versions``.
 
-For each row it makes a virtual environment, installs the project with its ``test`` extra and that torch, runs the
+For each row it creates a virtual environment, installs the project with its ``test`` extra and that torch, runs the
 tests on a clean checkout of the last commit, and removes both. The results go to ``docs/versions.json``, and as a
 table to ``docs/versions.md``; a row replaces an older one of the same versions, and others stay. A row takes as long as
 its torch takes to download (some are several gigabytes), and then up to an hour. Run from the project's root:
@@ -44,11 +44,11 @@ _VERSION = "import sys; print('.'.join(map(str, sys.version_info[:2])))"
 
 
 class RowError(Exception):
-    """A row cannot be run; the message says why and what to do."""
+    """A row cannot be run; the message contains the cause and the remedy."""
 
 
 def interpreters(version: str) -> Iterator[str]:
-    """Yields where a Python of that version may be: this one, those on PATH, those of pyenv.
+    """Yields candidate interpreters of a version: this one, those on PATH, those of pyenv.
 
     Args:
         version: as ``3.13``.
@@ -60,7 +60,7 @@ def interpreters(version: str) -> Iterator[str]:
 
 
 def interpreter(version: str, given: list[str]) -> str:
-    """Returns a Python of that version; one that only pretends to be there (a shim of pyenv) is passed over."""
+    """Returns a Python of that version; skips candidates that do not run, such as a shim of pyenv."""
     for path in (*given, *interpreters(version)):
         try:
             said = subprocess.run([path, "-c", _VERSION], capture_output=True, text=True, check=False).stdout.strip()
@@ -73,7 +73,7 @@ def interpreter(version: str, given: list[str]) -> str:
 
 @contextmanager
 def checkout(folder: Path) -> Iterator[Path]:
-    """Makes a clean checkout of the last commit."""
+    """Creates a clean checkout of the last commit; removes it at the end."""
     made = folder / "checkout"
     run(["git", "clone", "--quiet", "--local", str(ROOT), str(made)], folder / "checkout.log")
     run(["git", "-C", str(made), "checkout", "--quiet", "--detach", commit()], folder / "checkout.log")
@@ -82,13 +82,13 @@ def checkout(folder: Path) -> Iterator[Path]:
 
 
 def commit() -> str:
-    """The last commit, in short."""
+    """Returns the abbreviated hash of the last commit."""
     said = subprocess.run(["git", "-C", str(ROOT), "rev-parse", "--short", "HEAD"], capture_output=True, check=True)
     return said.stdout.decode().strip()
 
 
 def run(command: list[str], log: Path) -> None:
-    """Runs a command whose output goes to a file; raises with the end of it where the command fails."""
+    """Runs a command with its output to a file; a failure raises `RowError` with the end of the output."""
     with log.open("a", encoding="utf-8") as output:
         done = subprocess.run(command, stdout=output, stderr=subprocess.STDOUT, check=False)
     if done.returncode:
@@ -97,7 +97,7 @@ def run(command: list[str], log: Path) -> None:
 
 
 def installed(python: str, torch: str, project: Path, folder: Path) -> Path:
-    """Returns the Python of a fresh environment that has the project, its ``test`` extra and that torch."""
+    """Creates a fresh environment with the project, its ``test`` extra and that torch, and returns its Python."""
     environment = folder / "environment"
     run([python, "-m", "venv", str(environment)], folder / "install.log")
     path = environment / "bin" / "python"
@@ -107,7 +107,7 @@ def installed(python: str, torch: str, project: Path, folder: Path) -> Path:
 
 
 def tested(path: Path, project: Path, tests: list[str], workers: int, folder: Path) -> tuple[str, float]:
-    """Runs the tests and returns pytest's report, and how many minutes they took."""
+    """Runs the tests and returns pytest's report, and their duration in minutes."""
     report = folder / "report.xml"
     caches = {"TORCHINDUCTOR_CACHE_DIR": str(folder / "inductor"), "OMP_NUM_THREADS": "1"}
     spread = ["-n", str(workers), "--dist", "loadfile"]
@@ -123,7 +123,7 @@ def tested(path: Path, project: Path, tests: list[str], workers: int, folder: Pa
 
 
 def one_row(python: str, torch: str, arguments: argparse.Namespace, folder: Path) -> Row:
-    """Sets a row up, runs its tests, and returns what came of it; the environment is removed."""
+    """Sets up a row, runs its tests, and returns the results; removes the environment unless ``--keep`` is given."""
     found = interpreter(python, arguments.python)
     now, date = commit(), time.strftime("%Y-%m-%d")
     with checkout(folder) as project:
@@ -139,14 +139,14 @@ def one_row(python: str, torch: str, arguments: argparse.Namespace, folder: Path
 
 
 def keep(row: Row) -> None:
-    """Puts a row into the files of the documentation."""
+    """Adds a row to the files of the documentation."""
     rows = with_row(load_rows(), row)
     RESULTS.write_text(json_text(rows), encoding="utf-8")
     DOCUMENT.write_text(markdown_text(rows), encoding="utf-8")
 
 
 def main() -> int:
-    """Runs the rows one after another; see the module's text."""
+    """Runs the rows one after another; see the module's docstring."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument(
         "--row", nargs=2, action="append", metavar=("PYTHON", "TORCH"), help="as 3.13 2.13.0, or 3.13 newest"

@@ -1,7 +1,7 @@
-"""Hand-built traces, without torch: what the tests of everything that only looks at a trace stand on.
+"""Builds traces by hand, without torch, for the tests of everything that only reads a trace.
 
-`small_trace` shows each part of the data model once; the other modules of this folder that make traces
-(`tests.synthetic` by size, `tests.strategies` for property tests) are reachable from here.
+`small_trace` contains each part of the data model once; this module re-exports the other sources of traces
+(`tests.synthetic` by size, `tests.strategies` for property tests).
 """
 
 from __future__ import annotations
@@ -291,7 +291,7 @@ def small_trace() -> Trace:
 
 
 def failed_trace() -> Trace:
-    """Returns a trace that ends where torch raised: two steps, nothing decided about the attributes."""
+    """Returns the trace of a failed freeze: four steps, and no fates of attributes."""
     whole = small_trace()
     return replace(
         whole,

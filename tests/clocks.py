@@ -1,4 +1,4 @@
-"""Clocks for tests that must not depend on how fast the machine is, or on what else it does."""
+"""Clocks for tests that must not depend on the machine's speed or load."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from dataclasses import dataclass
 import pytest
 
 AHEAD_S = 10_000.0
-"""Beyond every limit that a test sets."""
+"""More than every limit that a test sets, in s."""
 
 
 @dataclass(frozen=True)
 class LimitClock:
-    """Stands for `time` in the modules that watch over a recording: goes right until ``is_over`` holds, then ahead."""
+    """Replaces `time` in the modules that supervise a recording; jumps ahead when ``is_over`` holds."""
 
     is_over: Callable[[], bool]
 
@@ -23,15 +23,15 @@ class LimitClock:
 
 
 def limit_reached_once(is_over: Callable[[], bool], monkeypatch: pytest.MonkeyPatch) -> None:
-    """Lets the limit of every recording that is started here be reached once something holds, and not before."""
+    """Triggers the time limit of every recording when ``is_over`` holds, and not before."""
     for module in ("recording_process", "child_process"):
         monkeypatch.setattr(f"freeze_engine.worker.{module}.time", LimitClock(is_over))
 
 
 class OwnTime:
-    """Stands for `time` in the module that takes samples: counts what this thread computes, and no waiting.
+    """Replaces `time` in the module that takes samples: counts this thread's processor time only.
 
-    On a busy machine a thread is stopped in the midst of a sample, for longer than the sample takes.
+    A busy machine may suspend a thread during a sample, for longer than the sample takes.
     """
 
     perf_counter = staticmethod(time.thread_time)

@@ -1,4 +1,4 @@
-"""What all tests share: the flag that rewrites golden files, a browser, patient property tests, checks of traces."""
+"""Shared by all tests: the flag that rewrites golden files, a browser, settings of property tests, checks of traces."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from tests.finished_traces import FinishedTraces
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
-# The same examples in every run, so that a run fails only for what was changed.
-# ``--hypothesis-profile=searching`` looks for new ones.
+# The same examples in every run, so that only a change can make a run fail.
+# ``--hypothesis-profile=searching`` searches for new ones.
 settings.register_profile("searching", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("steady", settings.get_profile("searching"), derandomize=True)
 settings.load_profile("steady")
 
-# A shell has what it runs in the background ignore Ctrl-C, and all that is started from there: servers, recordings.
+# A shell makes its background processes, and their servers and recordings, ignore Ctrl-C.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
@@ -37,7 +37,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.fixture(scope="session")
 def finished_traces() -> Iterator[FinishedTraces]:
-    """Watches every trace that a recording in this process finishes."""
+    """Collects the problems of every trace that a recording in this process finishes."""
     with pytest.MonkeyPatch.context() as patch:
         yield FinishedTraces(patch)
 
@@ -46,7 +46,7 @@ def finished_traces() -> Iterator[FinishedTraces]:
 def every_finished_trace_keeps_the_rules(
     request: pytest.FixtureRequest, finished_traces: FinishedTraces
 ) -> Iterator[None]:
-    """Fails a test if a trace that it, or a fixture that it is the first to use, recorded has ``fe.problems``."""
+    """Fails a test if ``fe.problems`` finds a fault in a trace that it, or a fixture new with it, recorded."""
     yield
     found = finished_traces.take()
     if request.node.get_closest_marker("makes_broken_traces") is None:
@@ -55,7 +55,7 @@ def every_finished_trace_keeps_the_rules(
 
 @pytest.fixture
 def update_golden(request: pytest.FixtureRequest) -> bool:
-    """Whether golden files are to be rewritten instead of compared."""
+    """Whether to rewrite golden files instead of comparing them."""
     return bool(request.config.getoption("--update-golden"))
 
 

@@ -1,4 +1,4 @@
-"""A real dashboard server in a process of its own, for tests that talk to it."""
+"""Runs a real dashboard server in a child process, for tests that send requests to it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ ROOT = Path(__file__).parents[1]
 
 @dataclass(frozen=True)
 class Answer:
-    """What the server said."""
+    """An answer of the server."""
 
     status: int
     headers: http.client.HTTPMessage
@@ -29,7 +29,7 @@ class Answer:
 
 @dataclass
 class RunningServer:
-    """The process, and the link that it printed."""
+    """The server's process, and the link that it printed."""
 
     process: subprocess.Popen[str]
     link: str
@@ -45,17 +45,17 @@ class RunningServer:
 
     @cached_property
     def cookie(self) -> dict[str, str]:
-        """The headers of a browser that was let in."""
+        """The headers of an admitted browser."""
         return {"Cookie": self.ask(f"/?token={self.token}").headers["Set-Cookie"].partition(";")[0]}
 
     def page_id(self) -> str:
-        """The id of a page that is opened for it; without a websocket it is kept for some 30 s."""
+        """Opens a page and returns its id; without a websocket the server keeps the page for some 30 s."""
         text = self.ask("/", self.cookie).body.decode()
         return str(json.loads(text.partition('id="session">')[2].partition("</script>")[0])["page"])
 
     @property
     def origin(self) -> dict[str, str]:
-        """The headers by which the server's own page asks for changes."""
+        """The headers of a request from the server's own page."""
         return {"Origin": f"http://127.0.0.1:{self.port}"}
 
     @property
@@ -65,10 +65,10 @@ class RunningServer:
     def ask(
         self, path: str, headers: dict[str, str] | None = None, method: str = "GET", body: bytes | None = None
     ) -> Answer:
-        """Asks as nobody in particular, unless the headers say who it is."""
+        """Sends a request, with no credentials but those in ``headers``."""
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
         try:
-            with suppress(BrokenPipeError):  # it may answer, and hang up, before all of a body is there
+            with suppress(BrokenPipeError):  # the server may answer and close before it has the whole body
                 connection.request(method, path, body, headers or {})
             response = connection.getresponse()
             # A websocket's answer has no end.
@@ -77,7 +77,7 @@ class RunningServer:
             connection.close()
 
     def ended(self, number: signal.Signals = signal.SIGINT) -> tuple[int, str]:
-        """Ends it, and returns its exit code and what it wrote to standard error."""
+        """Ends the server, and returns its exit code and its standard error."""
         self.process.send_signal(number)
         _, told = self.process.communicate(timeout=60)
         return self.process.returncode, told
@@ -88,7 +88,7 @@ def running_server(folder: Path, *words: str) -> Iterator[RunningServer]:
     """Runs ``freezer-ui`` until the block ends.
 
     Args:
-        folder: where it works, and keeps its recordings and recent traces.
+        folder: its working directory, and the place of its recordings and recent traces.
         words: of the command line.
     """
     folders = {"XDG_DATA_HOME": str(folder), "XDG_STATE_HOME": str(folder)}
@@ -107,7 +107,7 @@ def running_server(folder: Path, *words: str) -> Iterator[RunningServer]:
         yield RunningServer(process, link, folder)
     finally:
         if process.poll() is None:
-            process.send_signal(signal.SIGINT)  # killed, it would leave its temporary folder behind
+            process.send_signal(signal.SIGINT)  # a kill would leave its temporary folder behind
         try:
             process.communicate(timeout=60)
         finally:

@@ -1,4 +1,4 @@
-"""Holds every trace that a recording finishes, in whichever test, to the rules of the data model."""
+"""Checks every trace that any test's recording finishes against the rules of the data model."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ _SHOWN = 5
 
 
 class FinishedTraces:
-    """Problems of the traces that were finished since they were last taken.
+    """Collects problems of finished traces until `take`.
 
-    ``record()`` and ``capture()``, an exception that carries a trace, and a worker's output file all let a trace go
-    through `with_plain_texts` last. A worker in a process of its own writes its trace by ``dumps``, which checks it.
+    ``record()`` and ``capture()``, an exception with a trace, and a worker's output file all pass a trace through
+    `with_plain_texts` last. A worker in a child process writes its trace by ``dumps``, which checks it.
 
     Args:
-        patch: undoes the watching when it ends.
+        patch: undoes the patches when it ends.
     """
 
     def __init__(self, patch: pytest.MonkeyPatch) -> None:
@@ -36,6 +36,6 @@ class FinishedTraces:
         return finished
 
     def take(self) -> list[str]:
-        """Returns the problems, and forgets them."""
+        """Returns the problems and clears them."""
         taken, self._problems = self._problems, []
         return taken

@@ -1,4 +1,4 @@
-"""Freezes small modules with torch's own passes, one by one, and reads the graphs off as snapshots."""
+"""Freezes small modules with torch's own passes, one by one, and takes a snapshot after each."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Pass:
 
 @dataclass(frozen=True)
 class Frozen:
-    """A frozen module, the passes that ran, and whose attributes its constants held before them."""
+    """A frozen module, the passes that ran, and the attributes of its constants before them."""
 
     module: Any
     passes: tuple[Pass, ...]
@@ -54,7 +54,7 @@ def freeze(module: nn.Module, example: Any = None, *, inference: bool = False) -
     """Scripts the module (or traces it with ``example``), freezes it and runs torch's passes one by one.
 
     Args:
-        module: in whatever mode its parts are in; freezing looks at their flags.
+        module: its parts may be in any mode; freezing reads their flags.
         example: input to trace with, or ``None`` to script.
         inference: whether to run the passes of ``optimize_for_inference`` as well.
     """
@@ -85,14 +85,14 @@ def freeze(module: nn.Module, example: Any = None, *, inference: bool = False) -
 
 
 def origins(module: nn.Module, graph: GraphSnapshot) -> dict[str, tuple[str, ...]]:
-    """Returns the paths of the attributes each ``self.…`` constant is named after."""
+    """Returns the path of the attribute in the name of each ``self.…`` constant."""
     paths = {name for name, _ in (*module.named_parameters(), *module.named_buffers())}
     values = (value.name for node in graph.walk() for value in node.outputs)
     return {name: (path,) for name in values if (path := name.rpartition("self.")[2]) in paths}
 
 
 def snapshot(graph: Any) -> GraphSnapshot:
-    """Returns a live graph as a snapshot with modules and tensor constants filled in."""
+    """Returns a snapshot of a live graph, with modules and tensor constants filled in."""
     read = parse_graph(str(graph))
     live = iter(list(_live(graph)))
     return replace(read, nodes=tuple(_filled(node, live) for node in read.nodes))

@@ -1,4 +1,4 @@
-"""Nodes built by hand, and the graphs of the small model of `tests.builders.small_trace`."""
+"""Builds nodes by hand, and the graphs of the small model of `tests.builders.small_trace`."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 from freeze_engine.trace import Block, Constant, GraphSnapshot, Node, SourceRef, Value
 
 HOSTILE = "</script><script>alert(1)</script>"
-"""A string constant that breaks out of a page which forgets to escape it."""
+"""A string constant that breaks out of a page that does not escape it."""
 
 FILE = "/home/zoë/model.py"
 LINES = (
@@ -30,7 +30,7 @@ TENSOR = "Float(2, 1, 3, 3, strides=[9, 9, 3, 1], requires_grad=0, device=cpu)"
 
 
 def node(output: str, op: str, inputs: str = "", type: str = "Tensor", **fields: Any) -> Node:
-    """Returns a node with one output (none if ``output`` is empty, then give ``id``) called like the node.
+    """Returns a node with one output of the same name (none if ``output`` is empty; then give ``id``).
 
     Args:
         output: name of the value, and id of the node.
@@ -127,7 +127,7 @@ def _forward(*nodes: Node) -> GraphSnapshot:
 
 
 def forward_graphs() -> dict[str, GraphSnapshot]:
-    """Returns the graphs of ``forward``, by the name of the pass after which they stand."""
+    """Returns the graphs of ``forward``, by the name of the pass that results in them."""
     called = node("normed", "prim::CallMethod", "block x", attributes=(("name", '"forward"'),), line=5)
     weight = tensor("self.block.conv.weight", 2, 1, 3, 3, digest="1111222233334444")
     scale = tensor("self.block.bn.weight", 2, digest="5555666677778888")
@@ -151,7 +151,7 @@ def forward_graphs() -> dict[str, GraphSnapshot]:
 
 
 def describe_graphs() -> dict[str, GraphSnapshot]:
-    """Returns the graphs of ``describe``, by the name of the pass after which they stand."""
+    """Returns the graphs of ``describe``, by the name of the pass that results in them."""
     hostile = constant("hostile", f'"{HOSTILE}"', "str", line=13)
     label = attribute("label", "label", type="str", line=13)
     frozen = constant("self.label", '"naïve 標籤 🧊 \\n\\u0000"', "str")

@@ -1,4 +1,4 @@
-"""Renders in the test's own process, where what the renderer's process does is not what is tested."""
+"""Renders in the test's own process, for tests that do not cover the renderer process."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from viewer.dashboard.render_process import RenderProcess
 
 
 class InProcess:
-    """Stands for `viewer.dashboard.renderers.Renderers`."""
+    """Replaces `viewer.dashboard.renderers.Renderers`."""
 
     async def render(self, kind: Kind, paths: Sequence[Path]) -> Payload:
         return MAKERS[kind](paths)

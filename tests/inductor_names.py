@@ -1,4 +1,4 @@
-"""A hand-built trace of Inductor: its graph has numbered inputs, and its first step says what they are."""
+"""A hand-built trace of Inductor: its graph has numbered inputs, and its first step maps them to attributes."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def fate(path: str, what: fe.trace.Fate, value: str | None, nbytes: int = 16) ->
 
 
 def projection(inputs: tuple[fe.GraphInput, ...] = NAMED) -> fe.Trace:
-    """Returns a trace whose last step reads the bias with a node that no graph before it has."""
+    """Returns a trace whose last step reads the bias in a node that no earlier graph has."""
     conv = node("convolution", "aten.convolution.default", "arg2_1 arg0_1 arg1_1", module=MODULE)
     relu = node("relu", "aten.relu.default", "convolution", module="embeddings")
     first = fe.GraphSnapshot(INPUTS, (conv, relu), ("relu",))

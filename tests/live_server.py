@@ -1,4 +1,4 @@
-"""A real dashboard server in a thread of this process, for tests that look into it, and raw sockets to talk to it."""
+"""Runs a real dashboard server in a thread, for tests that inspect its state, with raw sockets as clients."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ from viewer.dashboard.upload_store import UploadLimits
 TOKEN = "the-printed-link-has-this-token"
 LAUNCH = "the-started-browser-has-this-token"
 PATIENCE_S = 120.0
-"""How long to wait for what a server does at once on a quiet machine; only a test that fails waits so long."""
+"""Time limit of waits for the server, in s; only a failing test reaches it."""
 
 Result = TypeVar("Result")
 
 
 @dataclass(frozen=True)
 class Reply:
-    """What came back over a raw socket."""
+    """An answer read from a raw socket."""
 
     status: int
     headers: dict[str, str]
@@ -42,7 +42,7 @@ class Reply:
 
 @dataclass
 class LiveServer:
-    """The server, its loop, and what it logged and remarked."""
+    """The server, its event loop, its log records and its remarks."""
 
     server: DashboardServer
     loop: asyncio.AbstractEventLoop
@@ -52,7 +52,7 @@ class LiveServer:
     remarks: list[str] = field(default_factory=list)
 
     def inside(self, call: Callable[[], Result]) -> Result:
-        """Calls on the server's thread."""
+        """Runs a call on the server's thread."""
 
         async def run() -> Result:
             return call()
@@ -67,14 +67,14 @@ class LiveServer:
         return socket.create_connection(("127.0.0.1", self.port), PATIENCE_S)
 
     def exchange(self, request: bytes) -> Reply | None:
-        """Sends bytes, and reads until the server closes or one whole answer is there; ``None`` where there is none."""
+        """Sends bytes and reads one answer; ``None`` if the server closes without any."""
         with self.connect() as connection:
-            with suppress(BrokenPipeError, ConnectionResetError):  # it may answer, and hang up, before all is there
+            with suppress(BrokenPipeError, ConnectionResetError):  # the server may answer and close before it has all
                 connection.sendall(request)
             return read_reply(connection)
 
     def ask(self, target: str, method: str = "GET", body: bytes = b"", **headers: str) -> Reply:
-        """Asks in proper form; a header's name is given with ``_`` for ``-``."""
+        """Sends a well-formed request; header names have ``_`` for ``-``."""
         lines = {"Host": self.host, "Connection": "close"} | {name.replace("_", "-"): headers[name] for name in headers}
         if body or method in ("PUT", "POST", "PATCH"):
             lines.setdefault("Content-Length", str(len(body)))
@@ -83,22 +83,22 @@ class LiveServer:
         return reply
 
     def cookie(self) -> str:
-        """A browser's cookie, in exchange for the printed link's token."""
+        """Exchanges the printed link's token for a browser's cookie."""
         return self.ask(f"/?token={TOKEN}").headers["set-cookie"].partition(";")[0]
 
     def faults(self) -> list[str]:
-        """What was logged as a warning or worse."""
+        """Returns the logged warnings and errors."""
         return [record.getMessage() for record in self.records if record.levelno >= logging.WARNING]
 
 
 def head(line: str, headers: dict[str, str]) -> bytes:
-    """Returns the head of a request as it goes over the wire."""
+    """Returns the bytes of a request's head."""
     lines = [line, *(f"{name}: {value}" for name, value in headers.items()), "", ""]
     return "\r\n".join(lines).encode("latin-1")
 
 
 def read_reply(connection: socket.socket, received: bytes = b"") -> Reply | None:
-    """Returns one answer, ``None`` where the connection is closed without any."""
+    """Reads one answer; ``None`` if the connection closes without any."""
     while b"\r\n\r\n" not in received:
         if not (chunk := _received(connection)):
             return None
@@ -148,8 +148,8 @@ def live_server(
     Args:
         folder: for uploads.
         limits: of uploads.
-        patience: with connections.
-        **options: others of `ServerOptions`.
+        patience: time limits of connections.
+        **options: other fields of `ServerOptions`.
     """
     records: list[logging.LogRecord] = []
     remarks: list[str] = []

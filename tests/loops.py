@@ -1,4 +1,4 @@
-"""Running coroutines beside a browser."""
+"""Runs coroutines beside a browser."""
 
 from __future__ import annotations
 
@@ -11,6 +11,6 @@ _Result = TypeVar("_Result")
 
 
 def run(main: Coroutine[Any, Any, _Result]) -> _Result:
-    """Runs a coroutine on a thread of its own: on this one playwright's loop runs once any test has used a browser."""
+    """Runs a coroutine on a thread of its own: after any browser test, playwright's loop occupies the test's thread."""
     with concurrent.futures.ThreadPoolExecutor(1) as pool:
         return pool.submit(asyncio.run, main).result()

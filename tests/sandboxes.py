@@ -1,4 +1,4 @@
-"""Whether this machine has a sandbox: tests that need one are skipped by name where it has none."""
+"""Skips tests that need a sandbox on machines without one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Hypothesis strategies: valid snapshots and traces with every kind of odd text and number in them."""
+"""Hypothesis strategies: valid snapshots and traces with odd texts and numbers of every kind."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ texts: SearchStrategy[str] = st.one_of(
     st.text(alphabet=st.characters(codec="utf-8"), max_size=5),
     st.sampled_from(["</script><script>alert(1)</script>", "\x00", "\u2028", "\u202e", "ünï", ""]),
 )
-"""Any text, hostile markup, control and bidirectional characters included."""
+"""Any text, also hostile markup, control and bidirectional characters."""
 
 finite: SearchStrategy[float] = st.floats(allow_nan=False, allow_infinity=False)
 numbers: SearchStrategy[float] = st.floats(allow_nan=False)
@@ -62,7 +62,7 @@ _operators = st.sampled_from(["aten::add", "aten::relu", "prim::Constant", "prim
 
 @st.composite
 def _body(draw: DrawFn, prefix: str, visible: tuple[str, ...], depth: int) -> tuple[tuple[Node, ...], tuple[str, ...]]:
-    """Draws nodes and outputs whose uses are defined; names and ids carry ``prefix``, so they are unique."""
+    """Draws nodes and outputs whose uses are defined; names and ids start with ``prefix``, so they are unique."""
     nodes: list[Node] = []
     for number in range(draw(st.integers(0, 3))):
         name = f"{prefix}{number}"
@@ -97,11 +97,11 @@ def _block(draw: DrawFn, prefix: str, visible: tuple[str, ...], depth: int) -> B
 
 @st.composite
 def snapshots(draw: DrawFn, prefix: str = "") -> GraphSnapshot:
-    """Draws valid snapshots: every use is defined, names and ids are unique, blocks may nest twice.
+    """Draws valid snapshots: every use is defined, names and ids are unique, blocks nest up to two levels.
 
     Args:
-        draw: given by Hypothesis.
-        prefix: what every name and id starts with.
+        draw: from Hypothesis.
+        prefix: of every name and id.
     """
     given = tuple(
         Value(f"{prefix}{name}", draw(_types)) for name in draw(st.sampled_from([(), ("self",), ("self", "x")]))
@@ -201,7 +201,7 @@ def _fates(draw: DrawFn, steps: int) -> tuple[AttributeFate, ...]:
 
 @st.composite
 def traces(draw: DrawFn) -> Trace:
-    """Draws traces that `freeze_engine.trace.validation.check_trace` accepts, free of NaN so that they compare."""
+    """Draws traces that `freeze_engine.trace.validation.check_trace` accepts, without NaN so that they compare."""
     steps = draw(_steps())
     environment = st.builds(
         Environment, texts, texts, texts, texts, st.lists(texts, max_size=2).map(tuple), st.integers(1, 64)

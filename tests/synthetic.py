@@ -1,4 +1,4 @@
-"""Traces of any size, the same on every call: for benchmarks and for tests of what must scale."""
+"""Builds traces of any size, the same on every call, for benchmarks and for tests of scaling."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _ACTIVATION = "Float(1, 64, 56, 56, strides=[200704, 3136, 56, 1], requires_grad
 
 @dataclass(frozen=True, slots=True)
 class _Unit:
-    """Nodes that one fold rewrites: their text before it and after it, in one place of the graph."""
+    """The nodes of one fold: those before it and those after it, in one place of the graph."""
 
     kind: str
     module: str
@@ -68,7 +68,7 @@ def _call(name: str, op: str, inputs: tuple[str, ...], module: str, line: int) -
 
 
 def _resnet_unit(number: int, start: str, random: Random) -> _Unit:
-    """Returns conv + batch norm + relu + skip, the batch norm folded into the conv afterwards."""
+    """Returns conv + batch norm + relu + skip; the fold merges the batch norm into the conv."""
     module = f"layer{number // 8 + 1}.{number % 8}"
     conv, norm = f"{module}.conv", f"{module}.bn"
     channels = 64 << number % 3
@@ -88,7 +88,7 @@ def _resnet_unit(number: int, start: str, random: Random) -> _Unit:
 
 
 def _transformer_unit(number: int, start: str, random: Random) -> _Unit:
-    """Returns attention with a feed-forward, its three projections concatenated afterwards."""
+    """Returns attention with a feed-forward; the fold concatenates its three projections."""
     module = f"encoder.layers.{number}"
     attention = f"{module}.self_attn"
     weights = tuple(_weight(f"self.{attention}.{name}.weight", attention, (256, 256), random) for name in "qkv")
@@ -122,7 +122,7 @@ _UNITS = {"resnet": _resnet_unit, "transformer": _transformer_unit}
 
 
 def _units(count: int, shape: str, random: Random) -> Iterator[_Unit]:
-    """Yields units until ``count`` nodes are reached, the last one cut down to plain activations."""
+    """Yields units until ``count`` nodes are reached; plain activations fill the rest."""
     start, number = "x", 0
     while True:
         unit = _UNITS[shape](number, start, random)
@@ -152,7 +152,7 @@ def _snapshot(literals: tuple[Node, ...], units: list[_Unit], folded: int) -> Gr
 
 
 def _rewrite(unit: _Unit) -> Rewrite:
-    """Returns what one fold consumed and produced; nodes that it left alone are in neither."""
+    """Returns the nodes that one fold consumed and produced, without those that it left unchanged."""
     kept = set(unit.before) & set(unit.after)
     consumed = tuple(node for node in unit.before if node not in kept)
     return Rewrite(
@@ -220,14 +220,14 @@ def synthetic_trace(
 ) -> Trace:
     """Returns a valid trace of one method whose steps fold more and more of a deep network.
 
-    `Node` objects that a step leaves alone are the same objects in both snapshots.
+    `Node` objects that a step leaves unchanged are the same objects in both snapshots.
 
     Args:
-        nodes: how many nodes the first snapshot has (at least 4).
-        steps: how many steps, the first one included.
-        shape: what the network looks like.
-        changed: about which fraction of the nodes a step creates, erases or changes; once everything is
-            folded, the steps that follow change nothing.
+        nodes: number of nodes in the first snapshot (at least 4).
+        steps: number of steps, with the first one.
+        shape: kind of network.
+        changed: approximate fraction of the nodes that a step creates, erases or changes; once everything is
+            folded, the following steps change nothing.
     """
     literals = _literals()
     units = list(_units(nodes - len(literals), shape, Random(nodes)))

@@ -1,4 +1,4 @@
-"""Hand-built traces of one small net, frozen by either backend."""
+"""Builds traces of one small net by hand, one for each backend."""
 
 from __future__ import annotations
 

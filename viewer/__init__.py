@@ -1,4 +1,4 @@
-"""What shows traces: view models, charts, the report, the command line, the notebook; none of it needs torch.
+"""Shows traces: view models, charts, the report, the command line, the notebook; none of it needs torch.
 
 `show` and `compare` are listed in ``__init__.pyi`` and loaded on first use, so that importing this package costs
 nothing.

@@ -1,6 +1,6 @@
 """Finds the files of ``static/``: scripts, style sheets and templates.
 
-A wheel has them inside this package (``viewer/static``, see pyproject.toml); in a checkout they lie beside it.
+A wheel has them inside this package (``viewer/static``, see pyproject.toml); a checkout has them beside it.
 """
 
 from __future__ import annotations

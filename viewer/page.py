@@ -1,4 +1,4 @@
-"""What a page loads to show one trace, or two."""
+"""The data that a page loads to show one trace, or two."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def trace_data(trace: fe.Trace, *, charted: bool = True) -> dict[str, Any]:
 
 
 def comparison_data(first: fe.Trace, second: fe.Trace) -> dict[str, Any]:
-    """Returns everything that the viewer shows of two traces.
+    """Returns the viewer's data of two traces.
 
     Args:
         first: the trace called A; also an empty one, or one whose freeze failed.
@@ -37,8 +37,8 @@ def comparison_data(first: fe.Trace, second: fe.Trace) -> dict[str, Any]:
 
     Returns:
         ``view``, ``graph`` and ``charts`` as for one trace, with the steps of both, those of B after those of A; and
-        ``comparison``: what stands for what, and what differs. Equal traces give equal data. Traces of different
-        backends have no common passes and no charts, but pairs of what serves one purpose.
+        ``comparison``: the paired steps, and the differences. Equal traces give equal data. Traces of different
+        backends have no common passes and no charts, but passes paired by purpose.
     """
     return diff_data(fe.diff_traces(first, with_own_files(first, second)), second)
 
@@ -47,8 +47,8 @@ def diff_data(diff: fe.TraceDiff, second: fe.Trace) -> dict[str, Any]:
     """Returns the same as `comparison_data`, given the difference of the two traces.
 
     Args:
-        diff: of both.
-        second: the trace called B as it came, with names of its own.
+        diff: of both traces.
+        second: trace B with its original names.
     """
     shown = diff_views(diff, second)
     rows = shown["comparison"]["rows"]

@@ -1,8 +1,8 @@
-"""The HTML report: a trace as one file that opens from disk and asks the network for nothing.
+"""The HTML report: a trace as one file that opens from disk and loads nothing from the network.
 
-Everything that a model can smuggle in (names, string constants, source text) travels packed, as base64 of zlib, is
-unpacked in the browser and enters the page as text. So do the page's own scripts, which makes it a third smaller. Its
-policy runs only scripts that are named by their hash, so that even markup that slipped through could not run.
+All text that a model controls (names, string constants, source text) is packed as base64 of zlib; the browser unpacks
+it and inserts it as text. The page's own scripts are packed too, which makes it a third smaller. The page's policy runs
+only scripts with a listed hash, so that even injected markup could not run.
 """
 
 from __future__ import annotations
@@ -71,11 +71,11 @@ _BOKEH: Final = "bokeh"
 
 @dataclass(frozen=True, slots=True)
 class Embedding:
-    """How a page stands inside another one, in a frame.
+    """Options of a page inside another one, in a frame.
 
     Attributes:
-        id: what it calls itself in its messages to the page around it; empty where nobody listens.
-        state: what to show first, as in ``static/viewer/state.js``; what is left out is as in a report.
+        id: identifies it in its messages to the page around it; empty for no messages.
+        state: initial state, as in ``static/viewer/state.js``; missing keys have the report's defaults.
     """
 
     id: str = ""
@@ -83,12 +83,12 @@ class Embedding:
 
 
 def render_report(trace: fe.Trace, embedding: Embedding | None = None) -> str:
-    """Returns a trace as one HTML page.
+    """Renders a trace as one HTML page.
 
     Args:
         trace: the recording; also an empty one, or one whose freeze failed.
-        embedding: for a page inside another one, which has no address of its own to keep its state in. It brings
-            BokehJS, most of its weight, only for a trace with something measured, and no charts otherwise.
+        embedding: for a page inside another one, which has no address of its own to keep its state in. It includes
+            BokehJS, most of its size, and charts only for a trace with measurements.
 
     Returns:
         The page's text; equal arguments give equal text.
@@ -97,12 +97,12 @@ def render_report(trace: fe.Trace, embedding: Embedding | None = None) -> str:
 
 
 def trace_page(data: Mapping[str, Any], embedding: Embedding | None = None) -> str:
-    """Returns the page of a trace, given what `viewer.page.trace_data` returned for it."""
+    """Renders the page of a trace from the result of `viewer.page.trace_data`."""
     return _page(f"{data['view']['name'] or 'unnamed model'} – freeze report", data, embedding)
 
 
 def render_comparison(first: fe.Trace, second: fe.Trace, embedding: Embedding | None = None) -> str:
-    """Returns two traces side by side as one HTML page.
+    """Renders two traces side by side as one HTML page.
 
     Args:
         first: the trace called A.
@@ -116,14 +116,14 @@ def render_comparison(first: fe.Trace, second: fe.Trace, embedding: Embedding | 
 
 
 def comparison_page(data: Mapping[str, Any], embedding: Embedding | None = None) -> str:
-    """Returns the page of two traces, given what `viewer.page.comparison_data` returned for them."""
+    """Renders the page of two traces from the result of `viewer.page.comparison_data`."""
     measured = any(step["latency"] or step["numerics"] for step in data["view"]["steps"])
     charts = data["charts"] if embedding is None or measured else None
     return _page(f"{data['view']['name']} – two freezes", {**data, "charts": charts}, embedding)
 
 
 def write_report(trace: fe.Trace, path: str | os.PathLike[str]) -> None:
-    """Writes a trace's report, whole or not at all.
+    """Writes a trace's report atomically.
 
     Args:
         trace: the recording.
@@ -136,7 +136,7 @@ def write_report(trace: fe.Trace, path: str | os.PathLike[str]) -> None:
 
 
 def write_comparison(first: fe.Trace, second: fe.Trace, path: str | os.PathLike[str]) -> None:
-    """Writes two traces side by side, whole or not at all.
+    """Writes the page of two traces side by side atomically.
 
     Args:
         first: the trace called A.
@@ -165,7 +165,7 @@ def script_names() -> tuple[str, ...]:
 
 
 def is_measured(trace: fe.Trace) -> bool:
-    """Returns whether a trace has something measured that is worth BokehJS's weight in a page inside another one."""
+    """Returns whether a trace has measurements, so that an embedded page includes BokehJS for its charts."""
     return any(step.latency or step.numerics for step in trace.steps)
 
 
@@ -198,7 +198,7 @@ def _policy(*scripts: str) -> str:
         "default-src 'none'; "
         f"script-src {hashes}; "
         "worker-src blob:; "  # the graph's layout
-        "style-src 'unsafe-inline'; "  # ours, and those that BokehJS and the views set
+        "style-src 'unsafe-inline'; "  # our own, and styles set by BokehJS and the views
         "img-src data: blob:; "
         "font-src data:; "
         "base-uri 'none'; form-action 'none'"
@@ -211,7 +211,7 @@ def _embedded(embedding: Embedding | None) -> dict[str, Any] | None:
 
 @cache
 def _part(name: str) -> str:
-    """Returns what is the same in every page: our scripts, our styles, or BokehJS with what figures need."""
+    """Returns a part that is the same in every page: our scripts, our styles, or the parts of BokehJS for figures."""
     if name == _PROGRAM:
         return "\n".join(map(read_asset, script_names()))
     if name == _STYLE:

@@ -1,7 +1,7 @@
-"""Strikes recordings, their callers and the dashboard, at each step and at random moments, and checks what is left.
+"""Sends signals to recordings, their callers and the dashboard, at each step and at random, and checks what they leave.
 
-Run from the project's root: ``python -m benchmarks.kill_sweep``; it takes about an hour. What was found stands in a
-table, and each fault with the name of its case: ``--only NAME`` repeats it. Exit code 1 if there is any fault.
+Run from the project's root: ``python -m benchmarks.kill_sweep``; it takes about an hour. It prints a table of the
+results, and each fault with the name of its case: ``--only NAME`` repeats it. Exit code 1 if there is any fault.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What must hold after every strike: nothing lost, nothing half written, nothing left behind, and a clear end."""
+"""Checks after every strike: no trace lost, no partial file, no process or file left, and a clear message."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ from benchmarks.kill_sweep.subjects import SUBJECTS, Kind
 from viewer.dashboard.library import Library, drop_abandoned
 
 _OLD_S = 3600.0
-#: Notices that say that steps are missing.
+#: Codes of notices about missing steps.
 _SAID = ("log_cut", "log_unseen", "not_logged")
-#: The share of the processor time of a run by which the command's own code runs.
+#: The share of a run's processor time after which the command's own code runs.
 _STARTED = 0.2
 _TRACEBACK = "Traceback (most recent call last)"
 
 
 def faults_of(strike: Strike, place: Place, ended: Ended, reference: Reference, precious: bytes) -> list[str]:
-    """Returns what does not hold after a strike, in words."""
+    """Returns the faults after a strike, in words."""
     subject = SUBJECTS[strike.subject]
     if ended.code is None:
         return [f"it did not end: {ended.err[-300:]!r}", *_left(place, ended)]
@@ -43,12 +43,12 @@ def faults_of(strike: Strike, place: Place, ended: Ended, reference: Reference, 
 
 
 def is_abrupt(ended: Ended) -> bool:
-    """Whether what was struck had no time to clean up."""
+    """Returns whether the victim had no time to clean up."""
     return ended.code in (-signal.SIGKILL, -signal.SIGTERM, -signal.SIGINT, -signal.SIGSEGV)
 
 
 def _left(place: Place, ended: Ended) -> Iterator[str]:
-    """Looks for processes and temporary folders; those of who was killed go when the tool starts again."""
+    """Yields leftover processes and temporary files; after a kill, only files that the next start does not remove."""
     yield from (f"process left: {command:.150}" for command in place.left_processes().values())
     if is_abrupt(ended):
         start_again(place)
@@ -56,7 +56,7 @@ def _left(place: Place, ended: Ended) -> Iterator[str]:
 
 
 def start_again(place: Place) -> None:
-    """Does what each start does first, an hour later."""
+    """Runs the cleanup of the next start, as if an hour had passed."""
     for path in (*place.temporary.iterdir(), *place.recordings.iterdir()):
         if not path.is_symlink():
             os.utime(path, (time.time() - _OLD_S,) * 2)
@@ -113,7 +113,7 @@ def _traces(folder: Path, reference: Reference, precious: bytes, ended: Ended) -
 
 
 def promised_steps(noted: dict[str, Any], reference: Reference) -> int:
-    """Returns how many steps had ended, by what the journal held."""
+    """Returns the number of steps that had ended according to the journal."""
     if not reference.steps:
         return 0
     whole = len(reference.steps[0])
@@ -124,7 +124,7 @@ def promised_steps(noted: dict[str, Any], reference: Reference) -> int:
 
 
 def _promised(strike: Strike, place: Place, ended: Ended, reference: Reference, precious: bytes) -> Iterator[str]:
-    """Looks whether what was finished is there: traces that were written, and steps that had ended."""
+    """Yields finished work that is missing: written traces, and steps that had ended."""
     subject = SUBJECTS[strike.subject]
     folder = subject.traces(place)
     for name, data in ended.before.items():
@@ -157,11 +157,11 @@ def _freezes_of_script(point: int, folder: Path, reference: Reference) -> Iterat
 
 
 def _told(strike: Strike, kind: Kind, ended: Ended) -> Iterator[str]:
-    """Looks at the exit code and the message."""
+    """Yields faults of the exit code and of the message."""
     codes = _codes(strike, kind)
     if ended.code not in codes:
         yield f"exit code {ended.code}, not {' or '.join(map(str, codes))}: {ended.err[-300:]!r}"
-    # What starts the dashboard here is not the command itself, and imports before that takes care of signals.
+    # The starter of the dashboard here is not the command itself; it imports before the command handles signals.
     is_own = kind == "record" or (kind == "dashboard" and not _is_early(strike))
     if is_own and _TRACEBACK in ended.err:
         yield f"a traceback is shown: {ended.err[-300:]!r}"
@@ -177,10 +177,10 @@ def _told(strike: Strike, kind: Kind, ended: Ended) -> Iterator[str]:
 
 
 def _codes(strike: Strike, kind: Kind) -> tuple[int, ...]:
-    """Returns the exit codes that are documented; a moment may be after the last thing that can be disturbed."""
+    """Returns the documented exit codes; a random moment may come after the last point at which a strike has effect."""
     early = () if isinstance(strike.when, int) else (0,)
     if kind == "dashboard":
-        # Before the dashboard's own code runs, Python does what it does by itself.
+        # Before the dashboard's own code runs, Python's default action applies.
         started = -strike.number if strike.victim == "owner" and _is_early(strike) else 0
         return (-signal.SIGKILL,) if _kills_owner(strike) else (0, started)
     if strike.victim == "child":
@@ -188,10 +188,10 @@ def _codes(strike: Strike, kind: Kind) -> tuple[int, ...]:
         return crashed + early
     if strike.number == signal.SIGKILL:
         return (-signal.SIGKILL, *early)
-    if kind == "program":  # what the user's own program does by itself
+    if kind == "program":  # Python's default action in the user's own program
         return (-strike.number, *early)
     own = {signal.SIGINT: 130, signal.SIGTERM: 143}[strike.number]
-    # Before the command's own code runs, Python does what it does by itself.
+    # Before the command's own code runs, Python's default action applies.
     return (own, *early, *((-strike.number,) if _is_early(strike) else ()))
 
 
@@ -206,7 +206,7 @@ def _kills_owner(strike: Strike) -> bool:
 def faults_around(
     circumstance: Circumstance, place: Place, ended: Ended, reference: Reference, precious: bytes
 ) -> list[str]:
-    """Returns what does not hold after a recording under a circumstance, in words."""
+    """Returns the faults after a recording under a circumstance, in words."""
     if ended.code is None:
         return [f"it did not end: {ended.err[-300:]!r}", *_left(place, ended)]
     found = list(_left(place, ended) if place.temporary.exists() else ())

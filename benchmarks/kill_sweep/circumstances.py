@@ -1,4 +1,4 @@
-"""What goes wrong around a recording: full or read-only disks, few descriptors, and models that harm their process."""
+"""Adverse conditions of a recording: full or read-only disks, few descriptors, models that harm their process."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Final
 
 from benchmarks.kill_sweep.subjects import Subject, recording
 
-#: Runs the rest of its arguments; what it finds in a folder that is mounted over another is copied out afterwards.
+#: Runs the rest of its arguments; afterwards the contents of a mounted folder are copied out.
 _MOUNTED: Final = """\
 set -e
 {mount}
@@ -32,7 +32,7 @@ umount {folder}
 rm -rf {folder}
 mv {folder}.after {folder}"""
 _READ_ONLY: Final = "mount --bind {folder} {folder}\nmount -o remount,ro,bind {folder}"
-#: Python looks for another temporary folder in these and in the working directory.
+#: Python searches these and the working directory for another temporary folder.
 _NO_TEMPORARY: Final = """\
 base=$(pwd -P)
 for each in /tmp /var/tmp /usr/tmp "$base"; do
@@ -45,14 +45,14 @@ mount -o remount,rw,bind out"""
 
 @dataclass(frozen=True, slots=True)
 class Circumstance:
-    """One thing that goes wrong, and how a recording has to end then.
+    """One adverse condition, and the end of a recording that it requires.
 
     Attributes:
-        name: by which it can be repeated.
-        subject: what runs.
-        codes: exit codes that are right.
-        says: what the message holds unless the code is 0.
-        steps: how many steps there are at least in a trace; 0 where there may be none.
+        name: argument of ``--only`` to repeat it.
+        subject: the command to run.
+        codes: allowed exit codes.
+        says: regular expression that the message has to match unless the code is 0.
+        steps: minimum number of steps in the trace; 0 if there may be none.
         mount: shell commands that prepare the folders.
         after: shell commands that come after it.
         limits: of the system's resources.
@@ -69,14 +69,14 @@ class Circumstance:
 
     @property
     def words(self) -> tuple[str, ...]:
-        """The command that gets the subject's as its arguments."""
+        """The command that takes the subject's command as its arguments."""
         if not self.mount:
             return ()
         return ("unshare", "-rm", "sh", "-c", _MOUNTED.format(mount=self.mount, after=self.after), "sh")
 
 
 def can_mount() -> bool:
-    """Whether a process can have folders of its own here."""
+    """Returns whether a process can mount folders of its own on this machine."""
     if shutil.which("unshare") is None:
         return False
     return subprocess.run(["unshare", "-rm", "true"], capture_output=True).returncode == 0
@@ -95,7 +95,7 @@ def _limited(name: str, what: int, most: int, *, options: tuple[str, ...] = ()) 
 
 
 def circumstances() -> list[Circumstance]:
-    """Returns all of them; those with mounts need `can_mount`."""
+    """Returns all circumstances; those with mounts need `can_mount`."""
     sound = recording("net")
     return [
         *(_full("out", pages, "No space left on device|Disk quota") for pages in range(2, 9)),
@@ -109,7 +109,7 @@ def circumstances() -> list[Circumstance]:
 
 
 def of_models() -> list[Circumstance]:
-    """Returns what models do to the process that records them."""
+    """Returns the circumstances of models that harm the process that records them."""
     own = (
         "forking leaving_a_child leaving_a_daemon changing_the_folder one_long_line starting_threads "
         "replacing_signal_handlers printing_a_gigabyte unlinking_its_folder"

@@ -1,4 +1,4 @@
-"""The MODELs that are recorded while something goes wrong; the process that records imports them."""
+"""Models to record under strikes and adverse conditions; the recording process imports them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Model = tuple[nn.Module, tuple[torch.Tensor, ...]]
 
 
 class Net(nn.Module):
-    """Is compiled without any C++, which would take long: Inductor calls a library's convolution."""
+    """A model that Inductor compiles without C++, which would take long: it calls a library's convolution."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -65,7 +65,7 @@ def closing_descriptors() -> Model:
 
 
 def reusing_descriptors() -> Model:
-    """Closes all descriptors, and opens files of its own, which get the same numbers."""
+    """Closes all descriptors and opens files of its own, which get the same numbers."""
     os.closerange(3, 1000)
     for number in range(12):
         os.open(Path.cwd() / f"own-{number}", os.O_RDWR | os.O_CREAT)
@@ -149,7 +149,7 @@ def unlinking_and_dying() -> Model:
 
 
 def damaging_its_folder() -> Model:
-    """Writes what is no journal, and dies."""
+    """Overwrites the journal with garbage, and dies."""
 
     def damage(folder: Path) -> None:
         for path in folder.iterdir():

@@ -1,4 +1,4 @@
-"""The folders of one case, and the processes that were started in it."""
+"""The folders of one case, and the processes started in it."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ class Place:
     """The folders of one case.
 
     Attributes:
-        base: working directory of what is struck; holds all others.
-        cache: what torch compiles, the same for all cases.
-        mark: found in the environment of each process of the case.
+        base: working directory of the struck command; contains all other folders.
+        cache: torch's compile cache, shared by all cases.
+        mark: identifies each process of the case by its environment.
     """
 
     base: Path
@@ -34,30 +34,30 @@ class Place:
 
     @property
     def out(self) -> Path:
-        """Where traces are written."""
+        """Folder of the traces."""
         return self.base / "out"
 
     @property
     def temporary(self) -> Path:
-        """Where temporary folders are made."""
+        """Folder of the temporary folders."""
         return self.base / "tmp"
 
     @property
     def home(self) -> Path:
-        """Where the dashboard keeps recordings and its list of recent ones."""
+        """Folder of the dashboard's recordings and of its list of recent traces."""
         return self.base / "home"
 
     @property
     def recordings(self) -> Path:
-        """Where the dashboard writes traces."""
+        """Folder of the dashboard's traces."""
         return self.home / "freezer-ui" / "recordings"
 
     def make(self, precious: bytes, older: str | None = None) -> None:
-        """Makes the folders, with traces that must survive.
+        """Creates the folders, with traces that must survive.
 
         Args:
             precious: a trace file's bytes.
-            older: the name of a new recording that an older one has already.
+            older: file name of the new recording, if an older recording has that name already.
         """
         for folder in (self.out, self.temporary, self.recordings):
             folder.mkdir(parents=True)
@@ -65,7 +65,7 @@ class Place:
             (folder / PRECIOUS).write_bytes(precious)
         if older is not None:
             (self.out / older).write_bytes(precious)
-        # Inductor puts its precompiled headers there, and they stay by design.
+        # Inductor writes its precompiled headers there and keeps them by design.
         kept = self.cache / f"torchinductor_{getpass.getuser()}"
         kept.mkdir(exist_ok=True)
         (self.temporary / kept.name).symlink_to(kept)
@@ -75,7 +75,7 @@ class Place:
         shutil.rmtree(self.base, ignore_errors=True)
 
     def environment(self) -> dict[str, str]:
-        """Returns the environment of what is struck."""
+        """Returns the environment of the struck command."""
         return os.environ | {
             MARK: self.mark,
             "TMPDIR": str(self.temporary),
@@ -91,18 +91,18 @@ class Place:
         entry = f"{MARK}={self.mark}".encode()
         found = {}
         for folder in Path("/proc").glob("[0-9]*"):
-            with contextlib.suppress(OSError):  # processes come and go while one looks
+            with contextlib.suppress(OSError):  # processes start and end meanwhile
                 if entry in (folder / "environ").read_bytes().split(b"\0"):
                     found[int(folder.name)] = (folder / "cmdline").read_text(errors="replace").replace("\0", " ")
         return found
 
     def workers(self) -> list[int]:
-        """Returns the processes that record, without what they forked."""
+        """Returns the recording processes, without their forks."""
         found = {pid for pid, command in self.processes().items() if "worker.child_main import main" in command}
         return sorted(pid for pid in found if _parent(pid) not in found)
 
     def left_processes(self) -> dict[int, str]:
-        """Returns the processes that are still there after a while, and ends them."""
+        """Returns the processes that still run after 20 s, and kills them."""
         until_s = time.monotonic() + _GONE_S
         while (left := self.processes()) and time.monotonic() < until_s:
             time.sleep(0.05)
@@ -119,7 +119,7 @@ def _parent(pid: int) -> int:
 
 
 def cpu_s(pids: list[int]) -> float:
-    """Returns the processor time that processes have taken, in s; those that are gone count nothing."""
+    """Returns the processor time of processes, in s; ended ones count 0."""
     taken = 0
     for pid in pids:
         with contextlib.suppress(OSError, ValueError):

@@ -1,4 +1,4 @@
-"""A user's program that records, in its own process or in another one: ``python program.py here|apart OUTPUT``."""
+"""A user's program that records in its own process or in a child: ``python program.py here|apart OUTPUT``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Runs one case: starts what is struck, strikes it, waits for its end, and has the rest checked."""
+"""Runs one case: starts the subject, strikes it, and waits for its end."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ _NO_POINT: Final = 1 << 30
 
 @dataclass(frozen=True, slots=True)
 class Strike:
-    """A strike to be made.
+    """A planned strike.
 
     Attributes:
         subject: a key of `SUBJECTS`.
-        victim: the process that records, or the one that started it.
+        victim: the recording process, or the one that started it.
         number: the signal.
-        when: the number of a point, from 1; or a share of the processor time that an undisturbed run takes.
-        with_older: whether an older recording has the name of the new one.
+        when: the number of a point, from 1; or a share of the processor time of an undisturbed run.
+        with_older: whether an older recording has the new one's file name.
     """
 
     subject: str
@@ -45,7 +45,7 @@ class Strike:
 
     @property
     def name(self) -> str:
-        """By which it can be repeated."""
+        """Argument of ``--only`` to repeat the strike."""
         when = f"point-{self.when}" if isinstance(self.when, int) else f"moment-{self.when:.4f}"
         return f"{self.subject}/{self.victim}/{self.number.name}/{when}" + ("/older" if self.with_older else "")
 
@@ -55,9 +55,9 @@ class Reference:
     """An undisturbed run.
 
     Attributes:
-        points: those that it passes, with what the journal holds then.
+        points: the points that it passes, each with the state of the journal.
         steps: the names of the steps of each of its traces, in the order of their files.
-        total_s, child_s: processor time of all its processes, and of the one that records.
+        total_s, child_s: processor time of all its processes, and of the recording one.
     """
 
     points: tuple[tuple[str, dict[str, Any]], ...]
@@ -68,14 +68,14 @@ class Reference:
 
 @dataclass(slots=True)
 class Ended:
-    """How what was struck ended.
+    """The end of a struck command.
 
     Attributes:
-        code: its exit code, ``None`` where it had to be ended.
-        out, err: what it printed.
+        code: its exit code, ``None`` if it did not end in time.
+        out, err: its standard output and error.
         struck: whether the strike came before its end.
-        reached: the point that it was held at, and what the journal held then.
-        before: the size of each trace file when the strike came.
+        reached: the point at which it was held, and the state of the journal.
+        before: the bytes of each trace file at the strike.
         total_s, child_s: as in `Reference`.
     """
 
@@ -90,13 +90,13 @@ class Ended:
 
 
 class Run:
-    """What is struck, running.
+    """A running subject.
 
     Args:
-        place: where.
-        subject: what.
-        stop_at: the point to stop at, 0 to list them.
-        words: a command that gets the subject's as its arguments.
+        place: folders of the case.
+        subject: the command to run.
+        stop_at: the point to stop at, 0 to list the points.
+        words: a command that takes the subject's command as its arguments.
         limits: of the system's resources.
     """
 
@@ -126,7 +126,7 @@ class Run:
         )
 
     def until(self, holds: Callable[[], bool]) -> bool:
-        """Waits for something, and returns whether it came before the process ended."""
+        """Waits for a condition, and returns whether it came true before the process ended."""
         while not holds():
             if self.process.poll() is not None or time.monotonic() > self._until_s:
                 return False
@@ -135,7 +135,7 @@ class Run:
         return self.process.poll() is None
 
     def finish(self) -> Ended:
-        """Waits for the end."""
+        """Waits for the end, and collects the output."""
         self.until(lambda: False)
         self.ended.code = self.process.poll()
         for stream in self._files.values():
@@ -146,7 +146,7 @@ class Run:
         return self.ended
 
     def close(self) -> None:
-        """Ends it, if it has not."""
+        """Kills the process if it still runs."""
         if self.process.poll() is None:
             self.process.kill()
             self.process.wait()
@@ -159,7 +159,7 @@ class Run:
         self.ended.total_s = max(self.ended.total_s, cpu_s([self.process.pid, *workers]))
 
     def reaches_point(self) -> bool:
-        """Waits until it is held at its point."""
+        """Waits until the process is held at its point."""
         file = self.place.base / REACHED
         if not self.until(file.exists):
             return False
@@ -167,7 +167,7 @@ class Run:
         return True
 
     def reaches_moment(self, seconds: float, victim: Victim) -> bool:
-        """Waits until the victim has taken some processor time."""
+        """Waits until the victim has used that much processor time."""
         ended = self.ended
         # A dashboard does not end by itself, and its recording can take less time than the undisturbed one took.
         if victim == "owner":
@@ -179,7 +179,7 @@ class Run:
         return self.subject.kind == "dashboard" and bool(traces) and all(map(_size, traces))
 
     def strike(self, victim: Victim, number: int) -> int | None:
-        """Sends a signal, and returns to which process; ``None`` where there was none any more."""
+        """Sends a signal, and returns the id of the process that received it; ``None`` if none was running."""
         folder = self.subject.traces(self.place)
         self.ended.before = {path.name: path.read_bytes() for path in folder.glob("*.fztrace")}
         pids = [self.process.pid] if victim == "owner" else self._recording()
@@ -196,7 +196,7 @@ class Run:
 
 
 def struck(strike: Strike, place: Place, reference: Reference) -> Ended:
-    """Makes a strike, and returns how it ended."""
+    """Runs a subject, strikes it, and returns its end."""
     subject = SUBJECTS[strike.subject]
     is_point = isinstance(strike.when, int)
     whole_s = reference.child_s if strike.victim == "child" else reference.total_s
@@ -215,7 +215,7 @@ def struck(strike: Strike, place: Place, reference: Reference) -> Ended:
 
 
 def _end_server(run: Run, pid: int | None) -> None:
-    """Ends the server: at once where nothing was struck, else when the struck recording is over."""
+    """Ends the server: at once if the strike hit no process, else after the struck recording has ended."""
     if pid is not None:
         run.until(lambda: not Path(f"/proc/{pid}").exists() and all(map(_size, run.place.recordings.glob("stopping*"))))
     run.process.send_signal(signal.SIGTERM)
@@ -226,7 +226,7 @@ def _size(path: Path) -> int:
 
 
 def undisturbed(subject: Subject, place: Place) -> tuple[Reference, Ended]:
-    """Runs a subject to its end."""
+    """Runs a subject to its end without a strike."""
     run = Run(place, subject, 0)
     try:
         if subject.kind == "dashboard":
@@ -242,7 +242,7 @@ def undisturbed(subject: Subject, place: Place) -> tuple[Reference, Ended]:
 
 
 def step_names(folder: Path) -> tuple[Steps, ...]:
-    """Returns stage and name of the steps of each new trace in a folder."""
+    """Returns the stage and the name of each step of the new traces in a folder."""
     traces = (fe.load(path) for path in sorted(folder.glob("*.fztrace")) if path.name != PRECIOUS)
     return tuple(tuple((step.stage, step.name) for step in trace.steps) for trace in traces)
 

@@ -1,4 +1,4 @@
-"""A script that `freezer-ui run` runs: freezes twice, and can be stopped in each pass."""
+"""A script for `freezer-ui run`: freezes twice, and can be held in each pass."""
 
 from __future__ import annotations
 

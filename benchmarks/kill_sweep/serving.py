@@ -1,4 +1,4 @@
-"""The dashboard with two recordings: what `freezer-ui MODEL` starts, and another one of the same."""
+"""The dashboard with two recordings: the one that `freezer-ui MODEL` starts, and one of a model that sleeps."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Holds a process at one of the points that it passes, so that it can be struck there.
+"""Holds a process at one of its points, so that a strike hits it there.
 
-What is struck imports this. Its working directory holds `STOP_AT`, the number of the point; with 0 it passes all of
-them and lists them in `POINTS`.
+The struck process imports this module. The file `STOP_AT` in its working directory contains the number of the point;
+with 0 the process passes all points and lists them in `POINTS`.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ STOP_AT, POINTS, REACHED = "stop_at", "points", "reached"
 
 
 class Stops:
-    """Counts points, and stops at one of them until the process is struck.
+    """Counts points, and sleeps at one of them until the strike.
 
     Attributes:
-        noted: what the journal holds by now, on the way to what has to be in the trace.
+        noted: the state of the journal so far, from which follows what the trace must contain.
     """
 
     def __init__(self) -> None:
@@ -43,7 +43,7 @@ class Stops:
 
 
 def stop_in_journal() -> None:
-    """Puts a point behind each note of a recording in a process of its own."""
+    """Adds a point after each note that a recording in a child process writes to its journal."""
     from freeze_engine.worker.journal import Journal
 
     stops = Stops()
@@ -64,7 +64,7 @@ def stop_in_journal() -> None:
     def grown(trace: Any) -> None:
         noted["steps"] = len(trace.steps)
 
-    # Between the two calls that put a file in its place.
+    # Between the two calls that write a file and rename it.
     _precede(Path, "replace", stops)
     notes = {"notes": begun, "frozen": frozen, "ended": ended, "under_way": under_way, "trace": grown}
     for name, note in (notes | {"doing": lambda what: None}).items():
@@ -72,7 +72,7 @@ def stop_in_journal() -> None:
 
 
 def stop_in_passes() -> None:
-    """Puts a point before each pass of TorchScript, where there is no journal."""
+    """Adds a point before each pass of TorchScript, for recordings without a journal."""
     import torch
 
     stops = Stops()

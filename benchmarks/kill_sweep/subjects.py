@@ -1,4 +1,4 @@
-"""What is struck: commands, a user's programs, and the dashboard."""
+"""The commands to strike: the tool's own, a user's programs, and the dashboard."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ _RUN: Final = (*_FREEZER, "run")
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """One thing to strike.
+    """One command to strike.
 
     Attributes:
-        kind: how its end is judged.
-        words: its command; ``{out}`` is the folder for traces.
-        has_child: whether it records in a process of its own.
-        output: the name of its trace, or of the first one.
-        steps: whether a journal lists its steps, so that the steps that had ended are known.
+        kind: selects the rules for its end.
+        words: its command line; ``{out}`` is the folder for traces.
+        has_child: whether it records in a child process.
+        output: the file name of its trace, or of the first one.
+        steps: whether a journal lists its steps, so that the number of ended steps is known.
     """
 
     kind: Kind
@@ -43,7 +43,7 @@ class Subject:
         return [word.replace("{out}", str(place.out)) for word in self.words]
 
     def traces(self, place: Place) -> Path:
-        """Returns the folder that its traces are written to."""
+        """Returns the folder of its traces."""
         return place.recordings if self.kind == "dashboard" else place.out
 
 

@@ -1,4 +1,4 @@
-"""Makes the cases of a sweep, runs them, and prints what was found."""
+"""Creates the cases of a sweep, runs them, and tabulates the outcomes."""
 
 from __future__ import annotations
 
@@ -21,21 +21,21 @@ from benchmarks.kill_sweep.running import Reference, Run, Strike, Victim, struck
 from benchmarks.kill_sweep.subjects import CHILD_SIGNALS, OWNER_SIGNALS, SUBJECTS
 from tests.builders import small_trace
 
-#: Of all strikes at random moments, how many hit what.
+#: Weights of the subjects among the strikes at random moments.
 _SHARES = {"record": 5, "record-inductor": 3, "run": 3, "record-api": 2, "process-api": 2, "dashboard": 5}
-#: A moment may be just after the end, too.
+#: A moment may also be just after the end.
 _LATEST = 1.05
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What came of one case.
+    """The outcome of one case.
 
     Attributes:
-        group: the line of the table that it counts in.
-        name: by which it can be repeated.
-        how: how it ended, such as ``exit code 3``.
-        faults: what does not hold.
+        group: its line of the table.
+        name: argument of ``--only`` to repeat it.
+        how: its end, such as ``exit code 3``.
+        faults: failed checks, in words.
     """
 
     group: str
@@ -62,10 +62,10 @@ class Sweep:
         self._precious = file.read_bytes()
 
     def reference(self, subject: str) -> Reference:
-        """Returns the undisturbed run of a subject; with Inductor the second one, as the first has to compile.
+        """Returns the undisturbed run of a subject; with Inductor the second run, as the first has to compile.
 
         Raises:
-            RuntimeError: it does not work by itself.
+            RuntimeError: the subject fails even without a strike.
         """
         with self._lock:
             for _ in range(0 if subject in self._references else 1 + ("inductor" in subject)):
@@ -76,7 +76,7 @@ class Sweep:
             return self._references[subject]
 
     def strike(self, strike: Strike) -> Outcome:
-        """Makes a strike, and has the rest checked."""
+        """Runs a strike and checks its results."""
         reference = self.reference(strike.subject)
         with self._place(SUBJECTS[strike.subject].output if strike.with_older else None) as place:
             ended = struck(strike, place, reference)
@@ -88,7 +88,7 @@ class Sweep:
         return self._told(Outcome(group, strike.name + where, how, tuple(faults)))
 
     def endure(self, circumstance: Circumstance) -> Outcome:
-        """Runs a recording under a circumstance, and has the rest checked."""
+        """Runs a recording under a circumstance and checks its results."""
         reference = self.reference("record")
         with self._place() as place:
             run = Run(place, circumstance.subject, 0, circumstance.words, circumstance.limits)
@@ -115,12 +115,12 @@ class Sweep:
 
 
 def at_points(subject: str, points: int, each: int = 1) -> Iterator[Strike]:
-    """Yields strikes at every point of a subject, with who is struck and how in turns.
+    """Yields strikes at every point of a subject, with victims and signals in turns.
 
     Args:
         subject: a key of `SUBJECTS`.
-        points: how many it has.
-        each: how many strikes at each.
+        points: number of its points.
+        each: number of strikes at each point.
     """
     turns = ways(subject)
     for number in range(each * points):
@@ -129,7 +129,7 @@ def at_points(subject: str, points: int, each: int = 1) -> Iterator[Strike]:
 
 
 def ways(subject: str) -> list[tuple[Victim, signal.Signals]]:
-    """Returns who can be struck, and how."""
+    """Returns the pairs of victim and signal of a subject."""
     child: list[tuple[Victim, signal.Signals]] = [("child", number) for number in CHILD_SIGNALS]
     return [*(child if SUBJECTS[subject].has_child else []), *(("owner", number) for number in OWNER_SIGNALS)]
 
@@ -145,7 +145,7 @@ def at_moments(count: int, seed: int) -> Iterator[Strike]:
 
 
 def table(outcomes: Iterable[Outcome]) -> str:
-    """Returns the outcomes, counted by what was done."""
+    """Returns a table of the outcomes, counted by group."""
     groups: dict[str, list[Outcome]] = {}
     for outcome in outcomes:
         groups.setdefault(outcome.group, []).append(outcome)

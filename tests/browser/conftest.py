@@ -1,4 +1,4 @@
-"""Which Chromium to use, and pages that tolerate neither errors nor the network."""
+"""The Chromium of the tests, and pages that fail on errors and on network requests."""
 
 from __future__ import annotations
 
@@ -19,23 +19,23 @@ ARGUMENTS = (
     "--disable-quic",
 )
 PATIENCE_MS = 120_000
-"""How long to wait for what a page does at once on a quiet machine; only a test that fails waits so long."""
+"""Time limit of waits for a page, in ms; only a failing test reaches it."""
 
 
 def installed_chromium() -> str | None:
-    """Returns the system's Chromium; ``None`` lets playwright use the one it brought along."""
+    """Returns the path of the system's Chromium; ``None`` makes playwright use its own."""
     return next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 
 
 @pytest.fixture
 def problems() -> list[str]:
-    """What went wrong on `page` so far; a test that provokes an error takes it out."""
+    """Errors of `page` so far; a test that provokes an error removes it."""
     return []
 
 
 @pytest.fixture(scope="module")
 def context(browser: Browser) -> Iterator[BrowserContext]:
-    """Where the pages of one module's tests open: a context each would cost more than most tests do."""
+    """The browser context of one module's tests: one per test would take longer than most tests."""
     context = browser.new_context(viewport={"width": 1280, "height": 720}, reduced_motion="reduce")
     context.set_default_timeout(PATIENCE_MS)
     yield context
@@ -55,7 +55,7 @@ def page(context: BrowserContext, problems: list[str]) -> Iterator[Page]:
 
 
 def forget(context: BrowserContext) -> None:
-    """Closes a context's pages, and clears what the next one would find: cookies, and what pages have stored."""
+    """Closes a context's pages, and clears cookies, permissions and storage."""
     session = context.new_cdp_session(context.pages[0])
     session.send("Storage.clearDataForOrigin", {"origin": "*", "storageTypes": "all"})
     for opened in context.pages:
@@ -65,6 +65,6 @@ def forget(context: BrowserContext) -> None:
 
 
 def stays_here(request: Request) -> bool:
-    """Whether a request needs no other machine."""
+    """Returns whether a request needs no other machine."""
     address = urlsplit(request.url)
     return address.scheme in {"file", "data", "blob"} or address.hostname == "127.0.0.1"

@@ -1,4 +1,4 @@
-"""Altered trace files, and everything that reads a trace: what opens can be shown, or is refused.
+"""Altered trace files, and all readers of traces: each file is either refused or shown without an error.
 
-`tests/unit/test_fuzzing.py` tries some inputs, `python -m benchmarks.fuzz` as many as one likes.
+`tests/unit/test_fuzzing.py` tries some inputs, `python -m benchmarks.fuzz` any number.
 """

@@ -1,4 +1,4 @@
-"""Everything that reads a trace, by name: what the fuzzer gives each trace that a file loads to."""
+"""All readers of traces, by name; the fuzzer passes every loaded trace to them."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from viewer.views.comparison.aspects import ASPECTS, differing
 from viewer.views.graph_data import graph_data
 
 Consumer = Callable[[fe.Trace, fe.Trace], object]
-"""Takes a trace, and a sound one of the same model to compare it with."""
+"""Takes a trace, and a valid one of the same model to compare it with."""
 
 _EXPECTED = fe.Expectations(
     max_error=1e-3,
@@ -131,7 +131,7 @@ CHEAP: Mapping[str, Consumer] = {
     "notebook": _notebook,
     "chart data": _charted,
 }
-"""Milliseconds each, for every trace."""
+"""Readers that take milliseconds each, run for every trace."""
 
 COSTLY: Mapping[str, Consumer] = {"file": _file, "charts": _charts, "report": _page, "comparison": _two, "cell": _cell}
-"""Tenths of a second each, for some."""
+"""Readers that take tenths of a second each, run for some traces."""

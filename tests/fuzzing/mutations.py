@@ -1,4 +1,4 @@
-"""Alters the payload of a trace file as somebody would who wants to break its readers, given a seed."""
+"""Alters the payload of a trace file with the aim to break its readers, given a seed."""
 
 from __future__ import annotations
 
@@ -41,11 +41,11 @@ _TEXTS = (
 
 
 def mutated(data: bytes, seed: str) -> bytes:
-    """Returns a trace file altered in one to four places; the same for the same arguments.
+    """Returns a trace file with one to four changes; equal arguments give equal bytes.
 
     Args:
-        data: a sound file.
-        seed: what chooses.
+        data: a valid file.
+        seed: of the random choices.
     """
     chance = random.Random(seed)
     if chance.random() < 0.08:
@@ -58,7 +58,7 @@ def mutated(data: bytes, seed: str) -> bytes:
 
 
 def sealed(payload: bytes, version: int) -> bytes:
-    """Returns a file with a header that fits the payload."""
+    """Returns a file with a valid header for the payload."""
     packed = zlib.compress(payload, 1)
     start = _START.pack(b"\x89FZT\r\n\x1a\n", version)
     lengths = _LENGTHS.pack(len(packed), len(payload))
@@ -66,7 +66,7 @@ def sealed(payload: bytes, version: int) -> bytes:
 
 
 def _of_other_bytes(data: bytes, chance: random.Random) -> bytes:
-    """Returns the file with other bytes: in its payload, with a header that fits, or anywhere."""
+    """Returns the file with changed bytes: in its payload, with a valid header, or anywhere."""
     version: int = _START.unpack_from(data)[1]
     inside = chance.random() < 0.7
     changed = bytearray(zlib.decompress(data[HEADER_BYTES:]) if inside else data)
@@ -78,7 +78,7 @@ def _of_other_bytes(data: bytes, chance: random.Random) -> bytes:
 
 
 def _lists(payload: Any, chance: random.Random) -> list[Any]:
-    """Returns the way to some list: the lists from the outermost in."""
+    """Returns the path to a random list: the lists from the outermost inwards."""
     tables = payload["tables"]
     start: Any = chance.choice((payload["trace"], payload["trace"], *tables.values()))
     way = [start]
@@ -99,7 +99,7 @@ def _replace_leaf(payload: Any, chance: random.Random) -> None:
 
 
 def _other(value: Any, payload: Any, chance: random.Random) -> Any:
-    """Returns a value of the same kind where that can be told, so that more than types is tried."""
+    """Returns a value of the same type if the type is known, so that mutations go beyond wrong types."""
     if type(value) is bool:
         return not value
     if type(value) is float:
@@ -149,7 +149,7 @@ def _none(payload: Any, chance: random.Random) -> None:
 
 
 def _move(payload: Any, chance: random.Random) -> None:
-    """Puts a cell of one row into another row of the same length."""
+    """Copies a cell of one row into another row of the same length."""
     way = _lists(payload, chance)
     if len(way) > 1 and way[-1]:
         row, place = way[-1], chance.randrange(len(way[-1]))

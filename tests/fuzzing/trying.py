@@ -1,4 +1,4 @@
-"""One input of the fuzzer: load it, show it, and say what went wrong."""
+"""Runs one input of the fuzzer: loads it, passes it to the readers, and reports the failure."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from tests.fuzzing.mutations import mutated
 
 _TESTS = Path(__file__).parents[1]
 KEPT = _TESTS / "corpus" / "kept.txt"
-"""Inputs that once broke something, one a line."""
+"""Inputs that once caused a failure, one per line."""
 
 _MAX_BYTES = 256 << 20
-_COSTLY_EVERY = 997  # no multiple of how many files there are
+_COSTLY_EVERY = 997  # not a multiple of the number of files
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What became of one input.
+    """The outcome of one input.
 
     Attributes:
-        loaded: whether it is a trace.
-        failure: a reader's name and the traceback; ``None`` where all went well.
+        loaded: whether it loads as a trace.
+        failure: a reader's name and the traceback; ``None`` without a failure.
     """
 
     loaded: bool
@@ -36,7 +36,7 @@ class Outcome:
 
 @cache
 def originals() -> Mapping[str, bytes]:
-    """Returns the files that are altered, by name: both backends, every version, a failed recording."""
+    """Returns the files to alter, by name: both backends, every version, a failed recording."""
     golden = {path.stem: path.read_bytes() for path in sorted((_TESTS / "golden").glob("*.fztrace"))}
     real = {path.stem: path.read_bytes() for path in sorted((_TESTS / "corpus").glob("*.fztrace"))}
     return {**golden, **real, "small": fe.dumps(small_trace()), "failed": fe.dumps(failed_trace())}
@@ -48,24 +48,24 @@ def _sound(original: str) -> fe.Trace:
 
 
 def input_name(seed: int, number: int) -> str:
-    """Returns the name of an input, such as ``small:7:1234``: it is made of the file, the seed and the number."""
+    """Returns the name of an input, such as ``small:7:1234``: the file, the seed and the number."""
     names = sorted(originals())
     return f"{names[number % len(names)]}:{seed}:{number}"
 
 
 def outcome_of(name: str, *, thorough: bool = False) -> Outcome:
-    """Makes an input, and gives it to everything that reads a trace.
+    """Creates an input, and passes it to the readers of traces.
 
     Args:
-        name: as `input_name` gives it.
-        thorough: whether to give it to the costly readers in any case; one in 997 goes there.
+        name: as `input_name` returns it.
+        thorough: whether to pass it to the costly readers, which otherwise get one in 997.
     """
     original, _, number = name.split(":")
     try:
         trace = fe.loads(mutated(originals()[original], name), name, _MAX_BYTES)
     except fe.TraceFileError as error:
         return Outcome(False, _failure(str(error).encode, f"message of {name}"))
-    except Exception:  # noqa: BLE001 - what it raises is what is looked for
+    except Exception:  # noqa: BLE001 - any such exception is a finding
         return Outcome(False, f"load of {name}\n{traceback.format_exc()}")
     is_thorough = thorough or int(number) % _COSTLY_EVERY == _COSTLY_EVERY - 1
     for where, reader in {**CHEAP, **(COSTLY if is_thorough else {})}.items():

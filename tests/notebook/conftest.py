@@ -1,4 +1,4 @@
-"""JupyterLab itself, served from this environment, and a Chromium to drive it."""
+"""Runs a real JupyterLab from this environment, and a Chromium to drive it."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from playwright.sync_api import Browser, Frame, Page
 
 ROOT = Path(__file__).parents[2]
 PATIENCE_S = 120
-"""How long to wait for what takes seconds on a quiet machine: a server, a kernel, torch's import."""
+"""Time limit of waits for a server, a kernel or torch's import, in s; they take seconds on a quiet machine."""
 
 
 def until(condition: Callable[[], Any], what: str, patience_s: float = PATIENCE_S) -> Any:
-    """Returns the first true value of ``condition``, asked again and again."""
+    """Polls ``condition`` and returns its first true value."""
     end = time.monotonic() + patience_s
     while not (value := condition()):
         assert time.monotonic() < end, f"waited {patience_s} s in vain: {what}"
@@ -37,9 +37,9 @@ class Lab:
 
     Attributes:
         url: its address, with ``/`` at the end.
-        token: what lets a browser in.
-        folder: the notebooks it serves.
-        runtime: where its kernels' connection files are.
+        token: admits a browser.
+        folder: of its notebooks.
+        runtime: folder of its kernels' connection files.
     """
 
     url: str
@@ -48,12 +48,12 @@ class Lab:
     runtime: Path
 
     def kernels(self) -> set[Path]:
-        """The connection files of the kernels that were started so far."""
+        """Returns the connection files of the kernels started so far."""
         return set(self.runtime.glob("kernel-*.json"))
 
 
 def jupyter_environment(folder: Path) -> dict[str, str]:
-    """An environment in which Jupyter reads and writes nothing outside of ``folder``."""
+    """Returns an environment in which Jupyter reads and writes only inside ``folder``."""
     places = {
         "JUPYTER_CONFIG_DIR": "config",
         "JUPYTER_DATA_DIR": "data",
@@ -93,7 +93,7 @@ def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
 
 @pytest.fixture
 def page(browser: Browser) -> Iterator[Page]:
-    """A page that waits long for what a busy machine does slowly, and tolerates no exception in any frame."""
+    """A page with long time limits for a busy machine; it fails the test on an exception in any frame."""
     problems: list[str] = []
     context = browser.new_context(viewport={"width": 1280, "height": 900}, reduced_motion="reduce")
     context.set_default_timeout(PATIENCE_S * 1000)
@@ -105,7 +105,7 @@ def page(browser: Browser) -> Iterator[Page]:
 
 
 def views(page: Page) -> list[Frame]:
-    """The frames of the page that show a trace, in its order, once all of them do."""
+    """Waits until all frames of the page show a trace, and returns them in order."""
     elements = page.locator("iframe.freeze-frame")
     elements.first.wait_for(state="attached")
     frames = [element.content_frame() for element in elements.element_handles()]
@@ -116,7 +116,7 @@ def views(page: Page) -> list[Frame]:
 
 
 class Kernel:
-    """Asks the kernel of an open notebook, as a second client beside the notebook."""
+    """A second client of an open notebook's kernel."""
 
     def __init__(self, connection: Path) -> None:
         self._client = BlockingKernelClient(connection_file=str(connection))
@@ -124,7 +124,7 @@ class Kernel:
         self._client.start_channels()
 
     def value(self, expression: str) -> Any:
-        """The value of an expression in the notebook's namespace; it must be one that JSON has."""
+        """Returns the JSON-compatible value of an expression in the notebook's namespace."""
         text = f"__import__('json').dumps({expression})"
         reply = self._client.execute("", silent=True, user_expressions={"told": text}, reply=True, timeout=PATIENCE_S)
         told = reply["content"]["user_expressions"]["told"]
@@ -137,5 +137,5 @@ class Kernel:
         return reply
 
     def close(self) -> None:
-        """Lets the kernel live on."""
+        """Disconnects from the kernel, which continues to run."""
         self._client.stop_channels()

@@ -1,1 +1,1 @@
-"""Random modules, and an oracle that holds their recordings against torch without the project's own logic."""
+"""Random modules, and an oracle that verifies their recordings with torch, without the project's own logic."""

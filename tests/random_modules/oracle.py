@@ -1,8 +1,7 @@
-"""Holds the recording of a random module against torch: freezes changed modules and looks what moves.
+"""Verifies the recording of a random module with torch: freezes changed modules and compares the results.
 
-Nothing here asks the recorder how it came to what it says. A line that evidence names is taken out of the source, and
-the attribute must freeze; an attribute's values are changed, and the constants that the trace names must change, and no
-others.
+Nothing here uses the recorder's logic. The oracle removes a line that evidence names from the source, and the attribute
+must freeze; it changes an attribute's values, and the constants that the trace names must change, and no others.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ import freeze_engine as fe
 from tests.random_modules.source import SHAPE, Program
 from tests.torch.against_torch import frozen_modules, has, problems
 
-#: Reasons that a change of the source takes away, where all that their evidence names are lines.
+#: Reasons that a change of the source removes, if their evidence names only lines.
 _WRITTEN = ("set_in_method", "mutated_in_place", "aliases_preserved", "shared_class")
 _CONSTANT = "prim::Constant"
 Constants = dict[tuple[int, str, int], tuple[str, torch.Tensor]]
@@ -30,11 +29,11 @@ Constants = dict[tuple[int, str, int], tuple[str, torch.Tensor]]
 
 @dataclass(frozen=True)
 class Examined:
-    """What the oracle found.
+    """The oracle's findings.
 
     Attributes:
-        problems: in words; empty where all that the trace says holds.
-        refused: what torch says where it does not freeze the module; empty where it does.
+        problems: in words; empty if all claims of the trace are true.
+        refused: torch's message if it does not freeze the module; else empty.
         trace: the recording.
     """
 
@@ -44,12 +43,12 @@ class Examined:
 
 
 def examine(program: Program, folder: Path, *, changed: int = 1_000_000) -> Examined:
-    """Records a program's freeze and holds the trace against torch.
+    """Records a program's freeze and verifies the trace with torch.
 
     Args:
         program: the module.
-        folder: where its source goes.
-        changed: how many attributes to change, one after the other.
+        folder: for its source files.
+        changed: number of attributes to change, one after the other.
     """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -108,12 +107,12 @@ class _Oracle:
         try:
             expected = plain(self._inputs)
         except RuntimeError:
-            return  # torch made what it cannot run
+            return  # torch cannot run its own result
         if not torch.allclose(expected, frozen(self._inputs), rtol=0, atol=0, equal_nan=True):
             yield "the outputs are others than without a recording"
 
     def _line_problems(self, trace: fe.Trace, file: Path) -> Iterator[str]:
-        """A line is named only where it writes."""
+        """Evidence names only lines that write."""
         lines = file.read_text().splitlines()
         for fate in trace.attributes:
             for evidence in fate.evidence if fate.reason in _WRITTEN else ():
@@ -125,7 +124,7 @@ class _Oracle:
                     yield f"{fate.path}: line {source.line} is no write: {text}"
 
     def _write_problems(self, trace: fe.Trace, file: Path) -> Iterator[str]:
-        """Without the lines that are named an attribute freezes; with any of them it does not."""
+        """Without the named lines an attribute freezes; with any one of them it does not."""
         for fate in trace.attributes:
             if fate.reason not in _WRITTEN or fate.kind == "submodule" or _is_requested(fate):
                 continue
@@ -140,7 +139,7 @@ class _Oracle:
                     yield f"{fate.path}: line {line} alone does not keep it, {fate.reason}"
 
     def _keeps(self, path: str, lines: set[int]) -> bool:
-        """Whether an attribute stays where lines of the source do nothing."""
+        """Returns whether an attribute stays if some lines of the source are replaced by ``pass``."""
         source = self._program.source.splitlines()
         for line in lines:
             text = source[line - 1]
@@ -148,7 +147,7 @@ class _Oracle:
         return has(self._frozen("\n".join(source)), path)
 
     def _value_problems(self, trace: fe.Trace, before: Constants, changed: int) -> Iterator[str]:
-        """A changed attribute changes the constants that are said to hold it, and no others."""
+        """A changed attribute changes the constants at its locations, and no others."""
         read = {name for name, _ in before.values()}
         paths = [fate for fate in trace.attributes if fate.dtype == "float32" and fate.fate != "preserved"]
         for fate in paths[:changed]:
@@ -157,12 +156,12 @@ class _Oracle:
                 _tensor(module, fate.path).add_(0.375)
             after = read_constants(torch.jit.freeze(torch.jit.script(module), list(self._program.preserved)))
             if before.keys() != after.keys():
-                continue  # what torch pools has changed, and with it the graph
+                continue  # torch pools other constants, so the graph differs
             moved = {name for key, (name, value) in before.items() if not torch.equal(value, after[key][1])}
             held = {place.value for place in fate.locations}
             shared = _sharing(module, fate.path)
             others = {place.value for each in trace.attributes if each.path in shared for place in each.locations}
-            if wrong := (held - moved) & read:  # what the graph only returns, or a fork reads, is not compared
+            if wrong := (held - moved) & read:  # constants only returned, or read by a fork, are not compared
                 yield f"{fate.path}: {fate.fate}, is said to be in {sorted(wrong)}, which does not move with it"
             if wrong := moved - held - others:
                 yield f"{fate.path}: {fate.fate}, moves {sorted(wrong)}, which is not said"
@@ -189,14 +188,14 @@ def _tensor(module: torch.nn.Module, path: str) -> torch.Tensor:
 
 
 def _sharing(module: torch.nn.Module, path: str) -> set[str]:
-    """Paths of the tensors that have memory in common with one."""
+    """Returns the paths of the tensors that share memory with one."""
     storage = _tensor(module, path).untyped_storage().data_ptr()
     tensors = chain(module.named_parameters(remove_duplicate=False), module.named_buffers(remove_duplicate=False))
     return {name for name, tensor in tensors if tensor.untyped_storage().data_ptr() == storage}
 
 
 def read_constants(frozen: Any, method: str = "forward") -> Constants:
-    """Returns the constant tensors that nodes read, by the node's place and operator and the place among its inputs."""
+    """Returns the constant tensors that nodes read, by the node's index and operator, and the input's index."""
     graph = frozen._c._get_method(method).graph
     found = {}
     for place, node in enumerate(each for each in _nodes(graph) if each.kind() != _CONSTANT):

@@ -1,4 +1,4 @@
-"""Writes the source of random modules: a line does one thing, so that a line that evidence names can be taken out."""
+"""Writes the source of random modules; each line does one thing, so that a line named by evidence can be removed."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def distinct(module: nn.Module, seed: int) -> nn.Module:
     return module.eval()
 
 '''
-#: The shape of what goes through every module: a batch of 2, 4 channels, 5 × 5.
+#: The shape of every module's input and output: a batch of 2, 4 channels, 5 × 5.
 SHAPE = (2, 4, 5, 5)
 
 
@@ -39,11 +39,11 @@ class Program:
     """A random module's source.
 
     Attributes:
-        seed: what it was made from.
+        seed: of its random choices.
         source: of a Python file whose ``build()`` returns the module.
         preserved: names for ``preserved_attrs``.
         writes: the lines that write an attribute, without their indents.
-        runs: whether the frozen module can be run: torch 2.13 crashes where what a fork runs still reads attributes.
+        runs: whether the frozen module can run: torch 2.13 crashes if the body of a fork still reads attributes.
     """
 
     seed: int
@@ -55,12 +55,12 @@ class Program:
 
 @dataclass
 class Body:
-    """A class that grows.
+    """A class under construction.
 
     Attributes:
         fields: lines in the class body.
         init: lines of ``__init__``.
-        forward: lines of ``forward``, which take ``x`` and give ``x``.
+        forward: lines of ``forward``, which read and assign ``x``.
         methods: further methods, whole.
         names: of attributes that ``preserved_attrs`` could name.
     """
@@ -321,7 +321,7 @@ class Writer:
         return [line] if self._random.random() < 0.6 else []
 
     def _placed(self, line: str) -> list[str]:
-        """Returns a line that writes, as it is, in a branch, or in a loop."""
+        """Returns a line that writes, plain, in a branch, or in a loop."""
         self._runs = self._runs and not self._forks
         self._writes.add(line)
         around = self._random.choice(("", "", "", "if x.size(0) > 1:", "for _ in range(2):"))

@@ -1,6 +1,6 @@
-"""Holds a trace against torch's own objects: what is not so in the live modules and graphs is a problem.
+"""Compares a trace with torch's own objects: every difference from the live modules and graphs is a problem.
 
-Nothing here reads torch's text or asks the recorder how it came to what it says.
+Nothing here reads torch's text or uses the recorder's logic.
 """
 
 from __future__ import annotations
@@ -16,20 +16,20 @@ import torch
 import freeze_engine as fe
 
 CONSTANTS = ("prim::Constant", "prim::ConstantMKLDNNTensor")
-#: What every method goes through inside ``_freeze_module``.
+#: The passes of every method inside ``_freeze_module``.
 PASSES = ("Inline", "RecordMutableAttrs", "PropagateAttributes", "ConstantPropagation", "ConstantPooling")
 
 
 @dataclass(frozen=True)
 class Frozen:
-    """A freeze that is over.
+    """A finished freeze.
 
     Attributes:
-        trace: the recording of it.
-        source: the C++ module that came in, ``None`` where only a graph did.
-        result: the C++ module that torch returned, ``None`` where none did.
+        trace: its recording.
+        source: the C++ module to freeze, ``None`` if the input was only a graph.
+        result: the C++ module that torch returned, ``None`` if it returned none.
         graphs: the live graph of each method, by dotted method path.
-        logged: whether torch's log of ``_freeze_module`` was there to be read.
+        logged: whether the recorder had torch's log of ``_freeze_module``.
     """
 
     trace: fe.Trace
@@ -40,7 +40,7 @@ class Frozen:
 
 
 def frozen_modules(captured: fe.Captured) -> list[Frozen]:
-    freezes = tuple(captured._freezes.freezes)  # a capture lets go of them once its traces are read
+    freezes = tuple(captured._freezes.freezes)  # a capture drops them once its traces are read
     return [_frozen(freeze, trace) for freeze, trace in zip(freezes, captured.traces, strict=True)]
 
 
@@ -53,7 +53,7 @@ def _frozen(freeze: Any, trace: fe.Trace) -> Frozen:
 
 
 def live_graph(module: Any, method: str) -> Any:
-    """The graph that runs when a dotted method path is called, ``None`` if there is no such method."""
+    """Returns the graph that a call of a dotted method path runs, ``None`` if there is no such method."""
     *path, name = method.split(".")
     for part in path:
         if not module.hasattr(part):
@@ -64,7 +64,7 @@ def live_graph(module: Any, method: str) -> Any:
 
 
 def has(module: Any, path: str) -> bool:
-    """Whether a frozen module still has the attribute or submodule of a dotted path."""
+    """Returns whether a frozen module still has the attribute or submodule of a dotted path."""
     found = module._c
     for name in path.split("."):
         if not found.hasattr(name):
@@ -74,7 +74,7 @@ def has(module: Any, path: str) -> bool:
 
 
 def problems(frozen: Frozen) -> list[str]:
-    """Everything in which a trace differs from what torch has in hand; empty for a true one."""
+    """Returns all differences of a trace from torch's objects; empty for a correct trace."""
     found = [*fe.problems(frozen.trace), *file_problems(frozen.trace), *evidence_problems(frozen.trace)]
     if frozen.trace.failure is not None:
         return [*found, *(["a failed freeze has fates"] if frozen.trace.attributes else [])]
@@ -83,7 +83,7 @@ def problems(frozen: Frozen) -> list[str]:
         return found
     found += slot_problems(frozen)
     if found:
-        return found  # what follows walks live graph and snapshot side by side, and slots and fates
+        return found  # the checks below walk live graph and snapshot in parallel, and slots and fates
     return [*constant_problems(frozen), *inlined_problems(frozen), *named_problems(frozen)]
 
 
@@ -93,7 +93,7 @@ def file_problems(trace: fe.Trace) -> Iterator[str]:
 
 
 def evidence_problems(trace: fe.Trace) -> Iterator[str]:
-    """A verdict needs evidence, and a chain leads through values of the step it names back to the read."""
+    """A verdict needs evidence, and its chain leads through values of the named step back to the attribute's read."""
     for fate in trace.attributes:
         if fate.reason not in (None, "unknown") and not fate.evidence:
             yield f"{fate.path}: {fate.reason} without evidence"
@@ -130,7 +130,7 @@ def graph_problems(frozen: Frozen) -> Iterator[str]:
 
 
 def snapshot_shape(body: fe.GraphSnapshot | fe.Block, scope: str = "") -> list[Any]:
-    """Operators, names and nesting of a snapshot, the scopes of forks taken off."""
+    """Returns operators, names and nesting of a snapshot, without the scopes of forks."""
 
     def plain(names: Any) -> list[str]:
         return [name.removeprefix(scope) for name in names]
@@ -148,7 +148,7 @@ def snapshot_shape(body: fe.GraphSnapshot | fe.Block, scope: str = "") -> list[A
 
 
 def live_shape(body: Any) -> list[Any]:
-    """The same of a live graph or block."""
+    """Returns the same for a live graph or block."""
     nodes = [
         (kind(node), names(node.inputs()), names(node.outputs()), [live_shape(inner) for inner in bodies(node)])
         for node in body.nodes()
@@ -165,7 +165,7 @@ def kind(node: Any) -> str:
 
 
 def bodies(node: Any) -> list[Any]:
-    """What torch prints inside a node: blocks, and the body of a fork."""
+    """Returns the bodies inside a node as torch prints them: blocks, and the body of a fork."""
     forked = node.hasAttribute("Subgraph") and node.kind() != "prim::PythonOp"
     return [*node.blocks(), *([node.g("Subgraph")] if forked else [])]
 
@@ -178,7 +178,7 @@ def live_nodes(body: Any) -> Iterator[Any]:
 
 
 def slot_problems(frozen: Frozen) -> Iterator[str]:
-    """There is one fate for each slot that came in, and ``preserved`` means that the slot is still there."""
+    """Each slot of the source has one fate, and ``preserved`` means that the slot still exists."""
     before, after = slots(frozen.source), slots(frozen.result)
     fates = {fate.path: fate.fate for fate in frozen.trace.attributes}
     preserved = {path for path, fate in fates.items() if fate == "preserved"}
@@ -187,7 +187,7 @@ def slot_problems(frozen: Frozen) -> Iterator[str]:
 
 
 def slots(module: Any, prefix: str = "") -> dict[str, Any]:
-    """Values of all slots by path, read off the type of a C++ module."""
+    """Returns the values of all slots by path, from the type of a C++ module."""
     layout = torch._C.ConcreteModuleType.from_jit_type(module._type())
     found = {prefix + name: module.getattr(name) for name in layout.get_attributes()}
     for name, child in torch._C.ModuleDict(module).items():
@@ -200,9 +200,9 @@ class Held:
     """A constant of a final graph.
 
     Attributes:
-        node: what the trace says of it.
+        node: its node in the trace.
         name: its value's name, without the scope of a fork.
-        value: what torch has in hand.
+        value: its value in torch.
     """
 
     node: fe.Node
@@ -211,7 +211,7 @@ class Held:
 
 
 def constants(frozen: Frozen) -> dict[fe.Location, Held]:
-    """Everything that is a constant of the final graphs."""
+    """Returns all constants of the final graphs."""
     found = {}
     for method, graph in frozen.graphs.items():
         final = frozen.trace.method_steps(method)[-1].graph
@@ -236,7 +236,7 @@ def constant_value(live: Any) -> Any:
 
 
 def constant_problems(frozen: Frozen) -> Iterator[str]:
-    """A tensor constant is described as what it is."""
+    """A tensor constant's shape, dtype and digest in the trace are those of the live constant."""
     for place, held in constants(frozen).items():
         told, value = held.node.constant, held.value
         if not isinstance(value, torch.Tensor):
@@ -252,7 +252,7 @@ def digest(tensor: torch.Tensor) -> str:
 
 
 def content(tensor: torch.Tensor) -> tuple[tuple[int, ...], torch.dtype, bytes]:
-    """What a tensor holds, to the bit, in whatever layout."""
+    """Returns shape, dtype and bytes of a tensor in any layout."""
     plain = tensor.detach().resolve_conj().resolve_neg()
     shape, dtype = tuple(plain.shape), plain.dtype
     if plain.is_quantized:
@@ -265,7 +265,7 @@ def content(tensor: torch.Tensor) -> tuple[tuple[int, ...], torch.dtype, bytes]:
 
 
 def same(one: Any, other: Any) -> bool:
-    """Whether two values of TorchScript are equal to the bit; objects of a class are, if the class is one."""
+    """Returns whether two values of TorchScript are equal bit by bit; objects are equal if their classes are."""
     if isinstance(one, torch.Tensor) and isinstance(other, torch.Tensor):
         return content(one) == content(other)
     if isinstance(one, (list, tuple)) and isinstance(other, (list, tuple)):
@@ -278,7 +278,7 @@ def same(one: Any, other: Any) -> bool:
 
 
 def holds(one: Any, other: Any) -> bool:
-    """Whether a value is another one, or a list, tuple or dictionary with a tensor that is."""
+    """Returns whether a value equals another one, or is a list, tuple or dictionary that contains that tensor."""
     if same(one, other):
         return True
     parts = one.values() if isinstance(one, dict) else one if isinstance(one, (list, tuple)) else ()
@@ -286,7 +286,7 @@ def holds(one: Any, other: Any) -> bool:
 
 
 def inlined_problems(frozen: Frozen) -> Iterator[str]:
-    """``inlined`` means a constant that is the attribute's value or holds it; every location is a constant."""
+    """``inlined`` means a constant that equals or contains the attribute's value; every location is a constant."""
     before, found = slots(frozen.source), constants(frozen)
     for fate in frozen.trace.attributes:
         where = f"{fate.path}, {fate.fate}"
@@ -301,10 +301,10 @@ def inlined_problems(frozen: Frozen) -> Iterator[str]:
 
 
 def named_problems(frozen: Frozen) -> Iterator[str]:
-    """torch names the constant made of an attribute after it; each is the location of a fate.
+    """torch names an attribute's constant after the attribute; each such constant is the location of a fate.
 
-    The other way round, an attribute that was not inlined has no constant of its name and value. Of equal constants
-    torch keeps one, which may be called after an attribute that is gone: its evidence says so.
+    Conversely, an attribute that was not inlined has no constant of its name and value. Of equal constants torch keeps
+    one, which may have the name of a removed attribute: that attribute's evidence records this.
     """
     pooled = {
         fe.Location(evidence.method, evidence.node)

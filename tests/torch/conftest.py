@@ -1,4 +1,4 @@
-"""What the tests of the recorder share."""
+"""Shared by the tests of the recorder."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ import torch
 import freeze_engine as fe
 from tests.torch.against_torch import frozen_modules, problems
 
-#: Every operator that torch.jit has been told of, those included that others replaced since. Its table has their
-#: addresses and no references (torch/jit/_builtins.py, 2.13); the address of a dead one is taken by whatever comes
-#: next, such as a list on a module, which is then scripted as that operator. Importing Inductor replaces two.
+#: Every operator registered with torch.jit, also replaced ones. Its table contains their addresses and no references
+#: (torch/jit/_builtins.py, 2.13); a new object, such as a list on a module, may reuse the address of a collected
+#: operator, and is then scripted as that operator. Importing Inductor replaces two.
 OPERATORS: list[Any] = []
 
 _register = torch.jit._builtins._register_builtin
@@ -29,7 +29,7 @@ torch.jit._builtins._register_builtin = _keep
 
 @pytest.fixture
 def recorded() -> Iterator[fe.Captured]:
-    """A capture around the test, whose every trace is held against torch once the test is over."""
+    """A capture around the test; after the test each of its traces is compared with torch."""
     with fe.capture() as captured:
         yield captured
     assert [problem for frozen in frozen_modules(captured) for problem in problems(frozen)] == []

@@ -1,4 +1,4 @@
-"""Models that do harm when they are opened or run, saved to files as an adversary would send them."""
+"""Malicious models that act when they are opened or run, saved to files as an adversary would send them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from torch import nn
 
 
 class Writer(nn.Module):
-    """Writes a file as it is loaded, and another one as it runs."""
+    """Writes a file when it is loaded, and another one when it runs."""
 
     def __init__(self, loaded: str, run: str) -> None:
         super().__init__()
@@ -35,7 +35,7 @@ class Writer(nn.Module):
 
 
 class Reader(nn.Module):
-    """Reads a file as it is loaded."""
+    """Reads a file when it is loaded."""
 
     def __init__(self, secret: str) -> None:
         super().__init__()
@@ -57,7 +57,7 @@ class Reader(nn.Module):
 
 
 class Hoarder(nn.Module):
-    """Allocates without end as it is loaded."""
+    """Allocates memory without limit when it is loaded."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -75,7 +75,7 @@ class Hoarder(nn.Module):
         self.weight = state[0]
         self.training = state[1]
         kept = [self.weight]
-        while len(kept) < 1 << 20:  # torch leaves out a list that nothing reads
+        while len(kept) < 1 << 20:  # torch removes a list that nothing reads
             kept.append(torch.ones(1 << 22))
         self.weight = kept[-1]
 

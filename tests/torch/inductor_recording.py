@@ -1,4 +1,4 @@
-"""What the tests of the Inductor backend share: fresh caches, and recordings of the models."""
+"""Shared by the tests of the Inductor backend: fresh caches, and recordings of the models."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ fresh_cache = _utils.fresh_cache if hasattr(_utils, "fresh_cache") else _utils.f
 
 @contextlib.contextmanager
 def fresh() -> Iterator[None]:
-    """Forgets what was compiled before, here and on the disk, and compiles in this process."""
+    """Clears the compile caches in memory and on the disk, and compiles in this process."""
     torch.compiler.reset()
     with fresh_cache(), torch._inductor.config.patch(compile_threads=1):
         yield
@@ -36,12 +36,12 @@ def fresh() -> Iterator[None]:
 
 
 def record(model: nn.Module, *args: Any, measure: fe.Measure | None = None, **options: Any) -> fe.Recording:
-    """Records a module; the caller has `fresh` around it."""
+    """Records a module; the caller must be inside `fresh`."""
     return fe.record(model, fe.Inputs(args), backend="inductor", options=fe.InductorOptions(**options), measure=measure)
 
 
 def plant_wrong_rewrite(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Lets the pass that recovers precision turn each ReLU into a negation."""
+    """Patches the pass that recovers precision so that it turns each ReLU into a negation."""
 
     def wrong(module: torch.fx.GraphModule) -> None:
         for node in module.graph.find_nodes(op="call_function", target=torch.ops.aten.relu.default):
@@ -60,15 +60,15 @@ def rows(*shape: int) -> torch.Tensor:
 
 
 class _EnoughError(BaseException):
-    """Ends a compile before code is generated, which takes most of its time; Dynamo wraps an `Exception`."""
+    """Ends a compile before the slow code generation; a `BaseException`, for Dynamo wraps an `Exception`."""
 
 
 def passes(model: nn.Module, *args: Any, **how: Any) -> tuple[Trace, Mapping[int, LiveGraph]]:
-    """Records every pass that Inductor runs over the graph of a module, and stops there.
+    """Records every pass that Inductor runs over the graph of a module, and stops before lowering.
 
     Args:
         model: the module.
-        args: what to call it with.
+        args: arguments of the call.
         how: further arguments of ``torch.compile``.
 
     Returns:

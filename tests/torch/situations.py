@@ -1,4 +1,4 @@
-"""What the tests of unusual situations share."""
+"""Shared by the tests of unusual situations."""
 
 from __future__ import annotations
 
@@ -15,6 +15,6 @@ def frozen(module: nn.Module, *preserved: str) -> torch.jit.ScriptModule:
 
 
 def fates(captured: fe.Captured, *paths: str) -> dict[str, str]:
-    """Fates of the last trace by path, with the reason behind a colon where something was preserved."""
+    """Returns fates of the last trace by path, with the reason after a colon for preserved attributes."""
     found = {path: captured.traces[-1].attribute(path) for path in paths}
     return {path: f"{fate.fate}: {fate.reason}" if fate.reason else fate.fate for path, fate in found.items()}

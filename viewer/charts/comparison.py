@@ -1,4 +1,4 @@
-"""The charts of two traces: each pass has one place on the axis, and both traces stand in one figure."""
+"""The charts of two traces: both are in one figure, and each pass has one place on the axis."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def chart_items(diff: fe.TraceDiff, rows: Sequence[Mapping[str, Any]]) -> dict[s
 
     Args:
         diff: the two traces.
-        rows: one per pass, ``a`` and ``b`` its places in the common list of steps; their order is the x axis.
+        rows: one per pass, with ``a`` and ``b`` its indices in the common list of steps; their order is the x axis.
     """
     data = _joined(diff, rows)
     return items_of(lambda theme: [_aligned(chart, data) for chart in charts(data, theme)])
@@ -46,17 +46,17 @@ def _joined(diff: fe.TraceDiff, rows: Sequence[Mapping[str, Any]]) -> ChartData:
     latency, errors, constants, nodes = (tuple(_alternating(*pair)) for pair in marked)
     return ChartData(
         latency,
-        relative=(),  # ratios of one run hold within it
+        relative=(),  # a run's ratios are valid only within it
         cold=(),
         errors=errors,
         constants=constants,
         nodes=nodes,
-        baselines=(),  # eager's time is another one in each run
+        baselines=(),  # eager's time differs from run to run
         before=None,
-        payoffs=(),  # the findings have those of both
+        payoffs=(),  # the findings show those of both
         duplicated=(),
         peak_bytes=None,
-        past_tolerance=None,  # hollow points tell it, for both
+        past_tolerance=None,  # hollow points show it for both
         not_finite=ours.not_finite + theirs.not_finite,
         steps=len(rows),
         untimed=ours.untimed,
@@ -65,7 +65,7 @@ def _joined(diff: fe.TraceDiff, rows: Sequence[Mapping[str, Any]]) -> ChartData:
 
 
 def _alternating(ours: list[Series], theirs: list[Series]) -> list[Series]:
-    """Returns A's and B's series in turn, so that the two of one kind differ as much as colours and marks allow."""
+    """Returns A's and B's series alternately, so that two of one kind get different colours and marks."""
     longest = max(len(ours), len(theirs))
     return [series for place in range(longest) for group in (ours, theirs) for series in group[place : place + 1]]
 
@@ -81,7 +81,7 @@ def _placed(side: str, series: Series, places: Mapping[int, int], shift: int) ->
 
 
 def _set_apart(plot: Any, source: ColumnDataSource, second: bool) -> None:
-    """Moves A's points a little to the left and B's to the right, and dashes B's lines: equal ones are both seen."""
+    """Moves A's points slightly to the left and B's to the right, and dashes B's lines, to keep equal ones visible."""
     source.data["step"] = [step + (_ASIDE if second else -_ASIDE) for step in source.data["step"]]
     for renderer in plot.renderers:
         if second and renderer.data_source is source and not isinstance(renderer.glyph, Scatter):

@@ -1,7 +1,7 @@
-"""How a chart is drawn by Bokeh: figure, lines, points, intervals and colours of a theme.
+"""Draws charts with Bokeh: figure, lines, points, intervals and colours of a theme.
 
-No chart carries code (`CustomJS` and its kin need ``unsafe-eval``): the viewer listens to the selection and moves the
-lines tagged ``chosen`` and ``base`` itself.
+No chart contains code (`CustomJS` and similar classes need ``unsafe-eval``): the viewer itself listens to the selection
+and moves the lines tagged ``chosen`` and ``base``.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _SANS: Final = "system-ui, -apple-system, Segoe UI, Roboto, sans-serif"
 
 @dataclass(frozen=True, slots=True)
 class Palette:
-    """The colours of one theme; those of the series differ in lightness too, for colour-blind eyes."""
+    """The colours of one theme; those of the series differ in lightness too, for colour-blind users."""
 
     text: str
     muted: str
@@ -77,7 +77,7 @@ PALETTES: Final[dict[Theme, Palette]] = {
 
 
 def step_figure(data: ChartData, palette: Palette, unit: str, **options: Any) -> Figure:
-    """Returns an empty figure with the trace's steps as its x axis; ``options`` go to Bokeh."""
+    """Returns an empty figure with the trace's steps as its x axis; passes ``options`` to Bokeh."""
     plot = figure(
         sizing_mode="stretch_both",
         tools="xpan,xbox_zoom,reset,tap",
@@ -101,7 +101,7 @@ def step_figure(data: ChartData, palette: Palette, unit: str, **options: Any) ->
 
 
 def source_of(series: Series, number: int, scale: float, floor: float | None = None) -> ColumnDataSource:
-    """Makes the columns of one series; on a logarithmic axis, ``floor`` is where exact zeros are drawn."""
+    """Returns the columns of one series; on a logarithmic axis, exact zeros are drawn at ``floor``."""
     marker = _MARKERS[number % len(_MARKERS)]
 
     def drawn(values: Sequence[float]) -> list[float]:
@@ -130,7 +130,7 @@ def add_whiskers(plot: Figure, source: ColumnDataSource, color: str) -> None:
 def add_points(
     plot: Figure, series: Series, source: ColumnDataSource, palette: Palette, number: int, *, line: bool = True
 ) -> None:
-    """Draws a series' points, joined by a ``line`` or not, with its name in the legend and its texts on hovering."""
+    """Draws a series' points, with or without a ``line``, its name in the legend, and its texts as tooltips."""
     color = series_color(palette, number)
     if line:
         plot.line("step", "value", source=source, line_color=color, line_alpha=0.5)
@@ -154,13 +154,13 @@ def add_points(
 
 
 def add_marks(plot: Figure, marks: Sequence[Mark], palette: Palette, steps: int) -> None:
-    """Draws a line at each step that is pointed out, with its words at the top: one below the other.
+    """Draws a line at each marked step, with the labels at the top, one below the other.
 
     Args:
         plot: a figure with a y range.
-        marks: most important first.
+        marks: the most important first.
         palette: of the theme.
-        steps: how many there are: words stand on the side of the line that has more room.
+        steps: their number; a label is on the side of the line with more room.
     """
     for place, mark in enumerate(marks):
         color = palette.good if mark.good else palette.bad
@@ -185,14 +185,14 @@ def add_marks(plot: Figure, marks: Sequence[Mark], palette: Palette, steps: int)
 
 
 def log_ticks(low: float, high: float) -> FixedTicker:
-    """Returns ticks at 1, 2 and 5 of every power of ten: BokehJS labels less than two decades as if it were linear."""
+    """Returns ticks at 1, 2 and 5 of every power of ten: BokehJS labels fewer than two decades as if linear."""
     powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
     found = [digit * 10.0**power for power in powers for digit in (1, 2, 5)]
     return FixedTicker(ticks=[tick for tick in found if low <= tick <= high])
 
 
 def finish(plot: Figure, palette: Palette, series: int) -> None:
-    """Gives axes and legend their look; a legend is shown where there is more than one of ``series``."""
+    """Styles axes and legend; the legend is visible if there is more than one of ``series``."""
     for axis in plot.axis:
         axis.axis_label_text_color = axis.major_label_text_color = palette.muted
         axis.axis_label_text_font = axis.major_label_text_font = _SANS
@@ -214,7 +214,7 @@ def _head(color: str) -> TeeHead:
 
 
 def headroom(top: float) -> float:
-    """Returns where an axis ends whose largest value is ``top``."""
+    """Returns the end of an axis whose largest value is ``top``."""
     return 1.12 * top if top > 0 else 1.0
 
 
@@ -224,5 +224,5 @@ def series_color(palette: Palette, number: int) -> str:
 
 
 def unit_of(top: float, units: Sequence[tuple[str, float]]) -> tuple[str, float]:
-    """Returns the largest of ``units``, name and size, that is not larger than ``top``."""
+    """Returns the name and size of the largest of ``units`` that does not exceed ``top``."""
     return next((unit for unit in reversed(units) if top >= unit[1]), units[0])

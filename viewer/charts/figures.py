@@ -36,7 +36,7 @@ from viewer.views.wording import bytes_delta_text, bytes_text, duration_text, er
 _ASIDE: Final = 0.14
 _SHOWN: Final = 3
 _WORDS_SHARE: Final = 0.08
-"""How much of a chart's height a line of words takes."""
+"""Share of a chart's height that one label takes."""
 
 _BOKEH_ID: Final = re.compile(r"p\d+|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
@@ -46,9 +46,9 @@ class Chart:
     """One chart of a trace.
 
     Attributes:
-        title: what it shows.
-        note: what to know to read it, or why there is nothing to draw.
-        figure: the Bokeh figure, ``None`` where nothing was measured.
+        title: names the quantity.
+        note: explains the chart, or why there is none.
+        figure: the Bokeh figure, ``None`` without measurements.
     """
 
     title: str
@@ -60,8 +60,8 @@ def charts(data: ChartData, theme: Theme) -> tuple[Chart, ...]:
     """Returns a trace's charts; none for a trace without steps.
 
     Args:
-        data: what `viewer.views.chart_data.chart_data` made of the trace.
-        theme: whose colours to use.
+        data: result of `viewer.views.chart_data.chart_data` for the trace.
+        theme: selects the colours.
     """
     if not data.steps:
         return ()
@@ -82,7 +82,7 @@ def chart_items(trace: fe.Trace, duplicates: Sequence[fe.Duplicate] | None = Non
 
     Args:
         trace: the recording.
-        duplicates: what `freeze_engine.duplicates` returned for it, where that is known.
+        duplicates: result of `freeze_engine.duplicates` for it; computed by default.
     """
     data = chart_data(trace, duplicates)
     return items_of(lambda theme: charts(data, theme))
@@ -112,7 +112,7 @@ def _latency_chart(data: ChartData, palette: Palette) -> Chart:
         return Chart("Latency", _sentence("Not measured", data.untimed), None)
     medians = [value for series in data.latency for value in series.values]
     longest = max(high for series in data.latency for high in series.highs)
-    # On a noisy machine an interval can be many times its median: it may leave the chart, the medians may not shrink.
+    # On a noisy machine an interval can be many times its median: it may exceed the chart, to keep medians legible.
     top = max(min(longest, 3 * max(medians)), *medians, *(median for _, median in data.baselines))
     unit, scale = unit_of(top, TIME_UNITS)
     plot = step_figure(data, palette, f"median, {unit}")
@@ -160,7 +160,7 @@ def _relative_chart(data: ChartData, palette: Palette) -> Chart:
 
 
 def _reach(lines: Sequence[Series]) -> float:
-    """Returns how far the intervals of ratios go from 1."""
+    """Returns the largest distance of the ratios' intervals from 1."""
     return max(abs(bound - 1) for series in lines for bound in (*series.lows, *series.highs))
 
 
@@ -244,13 +244,13 @@ def _steps_figure(data: ChartData, palette: Palette, lines: Sequence[Series], un
 
 def _item(plot: Figure) -> Any:
     item = json_item(plot)
-    # Classes that Panel, where it is imported, has added to Bokeh's: no figure uses them, and no page could make them.
+    # Classes that Panel adds to Bokeh's when imported: no figure uses them, and no page could create them.
     item["doc"].pop("defs", None)
     return item
 
 
 def _pinned(item: Any) -> Any:
-    """Numbers Bokeh's ids anew: its own count up over the whole process, so equal charts would differ in bytes."""
+    """Renumbers Bokeh's ids: Bokeh counts them over the whole process, so equal charts would differ in bytes."""
     names: dict[str, str] = {}
 
     def pin(value: Any) -> Any:

@@ -1,4 +1,4 @@
-"""The command line, ``freezer-ui``: one module per subcommand, each a thin shell over what it shows or records."""
+"""The command line, ``freezer-ui``: one module per subcommand, each a thin shell over the recorder or the views."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ __all__ = ["main"]
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Runs ``freezer-ui``; signals are taken before anything is imported that takes time.
+    """Runs ``freezer-ui``; installs the signal handlers before any slow import.
 
     Args:
         argv: the arguments, by default the process's own.
 
     Returns:
-        The exit code; `SystemExit` is raised for ``--help``, ``--version``, wrong arguments, and by a script of
-        ``freezer-ui run`` that exits.
+        The exit code; ``--help``, ``--version``, wrong arguments, and a script of ``freezer-ui run`` that exits raise
+        `SystemExit`.
     """
     with SIGNALS.listening(lasts=argv is None):
         try:
             from viewer.cli.command_line import run
 
             return run(argv)
-        except KeyboardInterrupt:  # while modules were imported, or once more while this one was told
+        except KeyboardInterrupt:  # during the imports, or a second one during the handling of the first
             from viewer.cli.terminal import remark
 
             remark(SIGNALS.ends())

@@ -75,7 +75,7 @@ class BisectCommand:
         add("--json", action="store_true", help="print the result, and each answer of the check, as JSON")
 
     def run(self, arguments: argparse.Namespace) -> int:
-        """Searches, and tells what was found."""
+        """Searches, and prints the result."""
         check = _check(arguments)
         check_recording(arguments)
         script = None if arguments.no_script else arguments.script or Path(f"{model_name(arguments.model)}_repro.py")
@@ -158,10 +158,10 @@ def _check(arguments: argparse.Namespace) -> fe.AccuracyCheck | fe.LatencyCheck 
 
 
 def bisection_lines(found: fe.Bisection) -> Iterator[str]:
-    """Yields what a bisection found, for the terminal.
+    """Yields the result of a bisection as lines for the terminal.
 
     Args:
-        found: what was found.
+        found: the result.
     """
     yield ""
     yield found.message
@@ -189,7 +189,7 @@ def _culprit_lines(culprit: fe.Culprit, trace: fe.Trace) -> Iterator[str]:
 
 
 def _between(culprit: fe.Culprit, trace: fe.Trace) -> str:
-    """Returns that the steps between the last good one and the culprit changed nothing, if there are any, and so."""
+    """Returns a remark if steps between the last good one and the culprit exist and changed nothing."""
     end = len(trace.steps) if culprit.step is None else culprit.step
     steps = trace.steps[culprit.last_good + 1 : end]
     if not steps or any(step.changed and step.method == culprit.method for step in steps):

@@ -33,7 +33,7 @@ class CheckCommand:
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         """Adds the subcommand's arguments."""
         add = parser.add_argument
-        # Not required by argparse, which could not say where it went: --no-preserved takes all that follows.
+        # Not required by argparse, whose error would not explain the cause: --no-preserved takes all that follows.
         add("trace", nargs="?", metavar="TRACE", help="the trace file")
         add("--max-error", type=float, metavar="X", help="largest absolute error of an output")
         add("--within-tolerance", action="store_true", help="outputs within torch.testing.assert_close's defaults")
@@ -56,7 +56,7 @@ class CheckCommand:
         add("--json", action="store_true", help="print the findings as JSON")
 
     def run(self, arguments: argparse.Namespace) -> int:
-        """Prints a finding per expectation."""
+        """Prints one finding per expectation."""
         if arguments.trace is None:
             raise CommandError("TRACE is missing: name it first, for --no-preserved takes what follows it as patterns")
         expected = _expectations(arguments)

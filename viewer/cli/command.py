@@ -1,4 +1,4 @@
-"""What a subcommand is, and how it ends."""
+"""Interface of the subcommands, their exit codes, and their error."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ FINE, CHECK_FAILED, WRONG_USE, FREEZE_FAILED, NOT_MEASURED = 0, 1, 2, 3, 4
 
 
 class Command(Protocol):
-    """A subcommand; its docstring is its help, the first line the short form of it."""
+    """A subcommand; its docstring is its help, and the first line the summary."""
 
     name: ClassVar[str]
 
@@ -19,10 +19,10 @@ class Command(Protocol):
         """Adds the subcommand's own arguments."""
 
     def run(self, arguments: argparse.Namespace) -> int:
-        """Does the work.
+        """Executes the subcommand.
 
         Args:
-            arguments: the parsed ones; ``command_line`` is the whole command as it was typed.
+            arguments: the parsed arguments; ``command_line`` is the whole command as typed.
 
         Returns:
             The exit code.
@@ -34,8 +34,8 @@ class CommandError(Exception):
 
     Args:
         message: what, where, and what to do.
-        exit_code: what to exit with.
-        details: the traceback of the exception of torch or of the model that ended it, if one did.
+        exit_code: of the process.
+        details: the traceback if an exception of torch or of the model ended it.
     """
 
     def __init__(self, message: str, exit_code: int = WRONG_USE, details: str | None = None) -> None:
@@ -45,7 +45,7 @@ class CommandError(Exception):
 
 
 def output_file(text: str) -> Path:
-    """Reads the name of a file to be written, so that a wrong one is told before the work and not after it.
+    """Validates the name of an output file, so that a wrong one is reported before the work and not after it.
 
     Args:
         text: the argument.
@@ -59,7 +59,7 @@ def output_file(text: str) -> Path:
     path = Path(text)
     if path.is_dir():
         raise argparse.ArgumentTypeError(f"{text} is a folder; give the name of a file in it")
-    if path.exists() and not path.is_file():  # writing replaces what is there, and /dev/null must stay what it is
+    if path.exists() and not path.is_file():  # writing replaces the file, and /dev/null must stay a device
         raise argparse.ArgumentTypeError(f"{text} is a device or a pipe; give the name of an ordinary file")
     if not path.parent.is_dir():
         raise argparse.ArgumentTypeError(f"there is no folder {path.parent}; make it first, or write elsewhere")
@@ -67,7 +67,7 @@ def output_file(text: str) -> Path:
 
 
 def output_folder(text: str) -> Path:
-    """Reads the name of a folder to write to, which need not exist.
+    """Validates the name of an output folder, which need not exist.
 
     Args:
         text: the argument.
@@ -76,7 +76,7 @@ def output_folder(text: str) -> Path:
         The path.
 
     Raises:
-        argparse.ArgumentTypeError: if it is something else than a folder.
+        argparse.ArgumentTypeError: if it exists and is not a folder.
     """
     path = Path(text)
     if path.exists() and not path.is_dir():

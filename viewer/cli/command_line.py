@@ -1,4 +1,4 @@
-"""Reads the command line, runs what it asks for, and turns what goes wrong into a line and an exit code."""
+"""Parses the command line, runs the subcommand, and turns errors into a line and an exit code."""
 
 from __future__ import annotations
 
@@ -63,11 +63,11 @@ def run(argv: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         pass
     except Exception:
-        # torch's imports and C++ code let an interrupt come out as another exception.
+        # torch's imports and C++ code can turn an interrupt into another exception.
         if SIGNALS.first is None:
             raise
     else:
-        # What cannot be written once a terminal is gone is not why the command ends.
+        # After a terminal closed, failed writes are not the cause of the end.
         if SIGNALS.first is None or code == FINE:
             return code
     remark(SIGNALS.ends())
@@ -78,9 +78,9 @@ def _answered(words: list[str]) -> int:
     try:
         return _run(parse_command_line(words))
     except BrokenPipeError:
-        leave_output()  # whoever read it has enough, as `head` does
+        leave_output()  # the reader has closed the pipe, as `head` does
         return FINE
-    except OSError as error:  # of a path: too long, in a folder that is gone, on a disk with an error
+    except OSError as error:  # from a path: too long, in a removed folder, on a faulty disk
         if {"-v", "--traceback"} & set(words):
             show_traceback("".join(traceback.format_exception(error)))
         remark(f"{error.filename or 'the system says'}: {error.strerror or error}; check the path and its permissions")
@@ -88,15 +88,15 @@ def _answered(words: list[str]) -> int:
 
 
 def parse_command_line(words: Sequence[str]) -> argparse.Namespace:
-    """Returns what a command line asks for.
+    """Parses a command line.
 
     Args:
-        words: of the command line, without the program. A first word that names a subcommand is one; a file of that
-            name is reached as ``./record``.
+        words: of the command line, without the program. A first word that names a subcommand selects it; a file of
+            that name can be given as ``./record``.
 
     Returns:
-        The arguments; ``command`` is the subcommand's name, ``None`` for the dashboard, ``run`` does it, and
-        ``command_line`` is the whole command as it was typed, save for the token: traces carry it.
+        The arguments; ``command`` is the subcommand's name, ``None`` for the dashboard, ``run`` executes it, and
+        ``command_line`` is the whole command as typed, without the token: traces contain it.
     """
     line = argparse.Namespace(command_line=shlex.join(["freezer-ui", *_without_token(words)]))
     command = next((command for command in COMMANDS if [command.name] == list(words[:1])), None)
@@ -106,7 +106,7 @@ def parse_command_line(words: Sequence[str]) -> argparse.Namespace:
 
 
 def _without_token(words: Sequence[str]) -> list[str]:
-    """Leaves out ``--token`` and its value, however argparse lets it be written."""
+    """Removes ``--token`` and its value in every spelling that argparse accepts."""
     kept: list[str] = []
     is_value = False
     for word in words:
@@ -119,11 +119,11 @@ def _without_token(words: Sequence[str]) -> list[str]:
 
 
 def build_parser(command: type[Command] = OpenCommand, **options: Any) -> argparse.ArgumentParser:
-    """Returns the parser of one subcommand.
+    """Builds the parser of one subcommand.
 
     Args:
         command: the subcommand, by default the dashboard, which has no name.
-        **options: such as ``formatter_class``.
+        **options: of the parser, such as ``formatter_class``.
     """
     options = {"formatter_class": argparse.RawDescriptionHelpFormatter} | options
     summary, _, details = (command.__doc__ or "").partition("\n")
@@ -150,7 +150,7 @@ def _command_lines() -> list[str]:
 
 
 class _Parser(argparse.ArgumentParser):
-    """Prints by the one way to the terminal: arguments may be names of files, with any characters."""
+    """Prints through `viewer.cli.terminal`: arguments may be file names with any characters."""
 
     def _print_message(self, message: str, file: Any = None) -> None:
         show_help(message, file)

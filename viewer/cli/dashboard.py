@@ -38,12 +38,12 @@ _MAX_JOBS: Final = 64
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    """What the dashboard opens with.
+    """The initial page of the dashboard.
 
     Attributes:
-        query: which page, as in the address bar.
-        traces: absolute paths of the traces it shows.
-        model: what to record at once.
+        query: arguments of the page's address.
+        traces: absolute paths of the traces that it shows.
+        model: model to record at once.
     """
 
     query: dict[str, str]
@@ -114,7 +114,7 @@ class OpenCommand:
         self._recording = add_recording_arguments(recording)
 
     def run(self, arguments: argparse.Namespace) -> int:
-        """Serves the dashboard until it is ended."""
+        """Serves the dashboard until a signal ends it."""
         start = _start(arguments.targets)
         self._refuse_unused(arguments, start)
         own_token = _own_token()
@@ -139,7 +139,7 @@ class OpenCommand:
             _announce(arguments.host, address + urlencode(query | {"token": token}))
             if launch is not None:
                 _start_browser(address + urlencode(query | {"launch": launch}))
-            # Takes about a second, in which the browser starts as well; its requests wait meanwhile.
+            # These imports take about a second, in which the browser starts as well; its requests wait meanwhile.
             from viewer.dashboard.server import ServerOptions, run
             from viewer.dashboard.upload_store import UploadLimits
 
@@ -161,10 +161,10 @@ class OpenCommand:
 
 
 def _start(targets: list[str]) -> Start:
-    """Returns what the words on the command line open.
+    """Returns the initial page for the words on the command line.
 
     Raises:
-        CommandError: they are nothing to open, or do not go together.
+        CommandError: they cannot be opened, or not together.
     """
     if not targets:
         return Start({})
@@ -186,7 +186,7 @@ def _kind(target: str) -> str:
     """Returns whether a word names a ``folder``, a ``trace`` or a ``model``.
 
     Raises:
-        CommandError: it names nothing of the kind.
+        CommandError: it names none of these.
     """
     path = Path(target)
     if not target:
@@ -213,7 +213,7 @@ def _kind(target: str) -> str:
 
 
 def _near(path: Path) -> str:
-    """Names the file that may be meant."""
+    """Returns a hint that names a similar file, if there is one."""
     if not path.parent.is_dir():
         return f"; there is not even a folder {path.parent}"
     names = {child.stem: child.name for child in path.parent.iterdir()}
@@ -229,7 +229,7 @@ def _hint(target: str) -> str:
 
 
 def _request(arguments: argparse.Namespace, model: str) -> fe.RecordRequest:
-    """Returns the recording that the command line asks for; its output file is made, empty."""
+    """Returns the recording request of the command line, and creates an empty output file."""
     from viewer.dashboard.form_options import backend_offer
     from viewer.dashboard.library import new_recording, recordings_folder
 
@@ -254,7 +254,7 @@ def _announce(host: str, link: str) -> None:
 
 
 def _start_browser(link: str) -> None:
-    # Some browsers, those in a terminal above all, return only when they are closed.
+    # Some browsers, mainly those in a terminal, return only when they are closed.
     threading.Thread(target=webbrowser.open, args=(link,), daemon=True).start()
 
 
@@ -265,7 +265,7 @@ def _link_host(host: str) -> str:
 
 
 def _own_token() -> str | None:
-    """Returns the token that the user has set, and takes it out of what child processes are given."""
+    """Returns the token from the environment, and removes it there so that child processes do not inherit it."""
     text = os.environ.pop(_TOKEN_VARIABLE, None)
     try:
         return _token(text) if text else None

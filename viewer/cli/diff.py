@@ -45,7 +45,7 @@ class DiffCommand:
         add("--html", type=output_file, metavar="FILE", help="write a page with both, too")
 
     def run(self, arguments: argparse.Namespace) -> int:
-        """Prints what differs."""
+        """Prints the differences."""
         first, second = fe.load(arguments.a), fe.load(arguments.b)
         diff = fe.diff_traces(first, second)
         if arguments.json:

@@ -21,12 +21,12 @@ _WIDTH: Final = 14
 
 @dataclass(frozen=True, slots=True)
 class _Line:
-    """What was found out about one thing.
+    """Result of one check.
 
     Attributes:
-        name: of the thing.
-        found: what there is, or what is missing and how to get it.
-        is_needed: whether it is missing and nothing can be recorded without it.
+        name: of the checked component.
+        found: its version or path, or that it is missing and how to get it.
+        is_needed: whether it is missing and recording needs it.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""What to do about an error of torch's that many users meet, and whose own words do not tell."""
+"""Remedies for frequent errors of torch whose messages name none."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import freeze_engine as fe
 
 _SCRIPTING: Final = "scripting"
 
-#: Part of torch's text (2.6 to 2.13), and what to do.
+#: Part of torch's message (2.6 to 2.13), and the remedy.
 _KNOWN: Final = (
     (
         "'RecursiveScriptModule' object has no attribute 'training'",
@@ -26,11 +26,11 @@ _KNOWN: Final = (
 
 
 def advice(ended: fe.JobEnded, via: str | None) -> str | None:
-    """Returns what to do about a failed recording, ``None`` where torch's own words have to do.
+    """Returns the remedy for a failed recording, ``None`` if none is known.
 
     Args:
-        ended: how the recording ended.
-        via: how the module was to get into TorchScript, as the user said it.
+        ended: the end of the recording.
+        via: the conversion to TorchScript, as the user gave it.
     """
     if ended.outcome == "over_limit":
         return "Give it more with --memory, or let it do less: smaller inputs, --no-measure, --no-memory, fewer checks."

@@ -51,7 +51,7 @@ class ExportCommand:
         output = arguments.output or Path(arguments.trace).with_suffix(suffix)
         texts = render(fe.load(arguments.trace), arguments.step)
         if len(texts) > 1 and output.suffix != suffix:
-            output = output.with_name(output.name + suffix)  # what was given is the beginning of their names
+            output = output.with_name(output.name + suffix)  # the given name is the prefix of their names
         paths = {ending: output.with_suffix(f".{ending}{output.suffix}") if ending else output for ending in texts}
         _write({paths[ending]: text.encode(errors="backslashreplace") for ending, text in texts.items()})
         say("".join(f"{path}\n" for path in paths.values()))

@@ -18,7 +18,7 @@ _LOOK_S: Final = 0.1
 _PATIENCE_S: Final = 1.0
 #: After SIGTERM, containers and schedulers wait 10 s or more before they kill (docker stop: 10 s, Kubernetes: 30 s).
 _PATIENCE_OF_SYSTEMS_S: Final = 3.0
-#: What to say where a signal, or the next one, takes long to be answered.
+#: Messages while the first signal, or the second one, takes long to have an effect.
 _AGAIN: Final = (
     "it ends once torch lets it; Ctrl-C again ends it now, with the steps until then",
     "it keeps the steps until then; Ctrl-C again ends it without them",
@@ -82,11 +82,11 @@ class RecordCommand:
 
 
 class _Run:
-    """One recording, in a process of its own: torch may crash, and then this one still tells of it.
+    """One recording in a child process: if torch crashes, this process still reports it.
 
     Args:
-        request: what to record.
-        line: shows how far it is, and what it prints.
+        request: of the recording.
+        line: shows its progress and its output.
     """
 
     def __init__(self, request: fe.RecordRequest, line: ProgressLine) -> None:
@@ -96,7 +96,7 @@ class _Run:
         self._answered, self._answered_s, self._is_told = 0, 0.0, False
 
     def ended(self) -> fe.JobEnded:
-        """Records to the end; a signal ends it with what there is, whatever it takes, a third one at once."""
+        """Waits for the end; a signal ends the recording with its steps so far, a third one at once without them."""
         with SIGNALS.counted():
             self._process.start()
             while (ended := self._process.wait(_LOOK_S)) is None:
@@ -107,7 +107,7 @@ class _Run:
         return ended
 
     def _answer(self) -> None:
-        """Does what one more signal asks for."""
+        """Reacts to one more signal: interrupts the recording, then cancels it."""
         self._answered += 1
         self._answered_s, self._is_told = time.monotonic(), False
         if self._answered == 1:
@@ -116,7 +116,7 @@ class _Run:
             self._process.cancel()
 
     def _grow_impatient(self, waited_s: float) -> None:
-        """Says why it takes long; whoever sends SIGTERM sends SIGKILL next, so that one is not waited for."""
+        """Explains the delay; after SIGTERM cancels unasked, for SIGKILL would follow."""
         if not SIGNALS.is_from_terminal:
             if self._answered == 1 and waited_s >= _PATIENCE_OF_SYSTEMS_S:
                 self._answer()
@@ -143,7 +143,7 @@ def _failure(ended: fe.JobEnded, kept: str, via: str | None) -> CommandError:
 
 
 def _kept(ended: fe.JobEnded, report: Path | None) -> str:
-    """Returns a sentence that says what is left of a recording that did not reach its end."""
+    """Returns a sentence on the trace of a recording that did not reach its end."""
     if ended.trace is None:
         return "no trace could be kept of it"
     steps = _tell(ended.trace, report)
@@ -153,14 +153,14 @@ def _kept(ended: fe.JobEnded, report: Path | None) -> str:
 
 
 def _tell(path: Path, report: Path | None) -> int:
-    """Says what is in the trace that was written, writes the report, and returns the number of steps."""
+    """Prints a summary of the written trace, writes the report, and returns the number of steps."""
     trace = fe.load(path)
     changed = sum(step.changed for step in trace.steps)
     say(f"{path}: {_counted(len(trace.steps))}, of which {changed} changed something\n")
     for check in trace.checks:
         say(f"{check.name}: {fe.check_outcome(check)}. {check.message}\n")
         other = path.with_suffix(f".{check.name}.fztrace")
-        if other.exists() and other.stat().st_mtime >= path.stat().st_mtime:  # of this recording, and no older one
+        if other.exists() and other.stat().st_mtime >= path.stat().st_mtime:  # of this recording, not of an older one
             say(f"  to see how they differ: freezer-ui diff {path} {other}\n")
     if report is not None:
         from viewer.report import write_report

@@ -1,4 +1,4 @@
-"""The options of a recording, the same for ``freezer-ui record`` and for a MODEL that the dashboard is to record."""
+"""The options of a recording, shared by ``freezer-ui record`` and ``freezer-ui MODEL``."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Final
 import freeze_engine as fe
 from viewer.cli.command import CommandError
 
-#: The options that only one backend knows, by the names of their arguments.
+#: The options of only one backend, by the names of their arguments.
 _OPTIONS: Final = {
     "torchscript": ("via", "preserve", "no_optimize_numerics", "optimize_for_inference", "other_method"),
     "inductor": ("mode", "dynamic", "fullgraph", "max_autotune", "discard_parameters", "fresh_caches"),
@@ -21,13 +21,13 @@ _UNITS: Final = {"M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 
 
 def add_freeze_arguments(parser: argparse._ActionsContainer) -> list[argparse.Action]:
-    """Adds the options that say how a model is frozen, and for which inputs.
+    """Adds the options of the freeze and its inputs.
 
     Args:
-        parser: to add them to; also an argument group.
+        parser: a parser or an argument group.
 
     Returns:
-        What was added.
+        The added actions.
     """
     add = parser.add_argument
     without = "leave this pass out; may be given several times (a wrong PASS is answered with the list)"
@@ -55,10 +55,10 @@ def add_recording_arguments(parser: argparse._ActionsContainer) -> list[argparse
     """Adds the options of a recording.
 
     Args:
-        parser: to add them to; also an argument group.
+        parser: a parser or an argument group.
 
     Returns:
-        What was added.
+        The added actions.
     """
     add = parser.add_argument
     check = f"ask this of the frozen module afterwards: {', '.join(fe.CHECKS)}, or all; may be given several times"
@@ -82,13 +82,13 @@ def add_recording_arguments(parser: argparse._ActionsContainer) -> list[argparse
 
 
 def check_recording(arguments: argparse.Namespace) -> None:
-    """Tells what is wrong with a recording before anything is begun.
+    """Validates the options of a recording before it starts.
 
     Args:
-        arguments: the parsed ones.
+        arguments: the parsed arguments.
 
     Raises:
-        CommandError: torch is not installed, or an option is another backend's.
+        CommandError: torch is not installed, or an option belongs to another backend.
         FreezerError: an input cannot be read.
     """
     for backend, names in _OPTIONS.items():
@@ -104,7 +104,7 @@ def check_recording(arguments: argparse.Namespace) -> None:
 
 
 def _is_given(name: str, value: object) -> bool:
-    """Whether an option was used; ``--no-dynamic`` is False, and was."""
+    """Returns whether an option was given; ``--no-dynamic`` sets False, which counts as given."""
     return value is not None if name in ("dynamic", "max_autotune") else bool(value)
 
 
@@ -113,10 +113,10 @@ def _flag(name: str, value: object) -> str:
 
 
 def recording_request(arguments: argparse.Namespace, model: str, output: Path) -> fe.RecordRequest:
-    """Returns the recording that the command line asks for.
+    """Returns the recording request of the command line.
 
     Args:
-        arguments: the parsed ones.
+        arguments: the parsed arguments.
         model: the MODEL.
         output: the trace file.
     """
@@ -139,23 +139,23 @@ def recording_request(arguments: argparse.Namespace, model: str, output: Path) -
 
 
 def checks(arguments: argparse.Namespace) -> tuple[fe.CheckName, ...]:
-    """Returns what to ask of the frozen module afterwards."""
+    """Returns the checks to run on the frozen module."""
     return fe.CHECKS if "all" in arguments.check else tuple(arguments.check)
 
 
 def model_name(model: str) -> str:
-    """Returns what to call a MODEL: the file's name, the example's, or the factory's."""
+    """Returns the name of a MODEL: the file's stem, the example's name, or the factory's."""
     path = Path(model)
     return path.stem if path.is_file() else re.split("[:./]", model)[-1]
 
 
 def freeze_options(arguments: argparse.Namespace) -> fe.TorchScriptOptions | fe.InductorOptions:
-    """Returns how to freeze with the backend that was chosen."""
+    """Returns the options of the chosen backend."""
     return inductor_options(arguments) if arguments.backend == "inductor" else torchscript_options(arguments)
 
 
 def torchscript_options(arguments: argparse.Namespace) -> fe.TorchScriptOptions:
-    """Returns how to freeze; where nothing is preserved here, what the MODEL preserves by itself will be."""
+    """Returns the options of TorchScript; without ``--preserve`` the MODEL's own preserved attributes apply."""
     return fe.TorchScriptOptions(
         preserved_attrs=tuple(arguments.preserve or ()),
         optimize_numerics=not arguments.no_optimize_numerics,
@@ -166,7 +166,7 @@ def torchscript_options(arguments: argparse.Namespace) -> fe.TorchScriptOptions:
 
 
 def inductor_options(arguments: argparse.Namespace) -> fe.InductorOptions:
-    """Returns how to compile."""
+    """Returns the options of Inductor."""
     return fe.InductorOptions(
         mode=arguments.mode,
         dynamic=arguments.dynamic,
@@ -179,7 +179,7 @@ def inductor_options(arguments: argparse.Namespace) -> fe.InductorOptions:
 
 
 def measure(arguments: argparse.Namespace) -> fe.Measure | None:
-    """Returns what to measure, ``None`` for nothing."""
+    """Returns the options of the measurements, ``None`` for no measurement."""
     if arguments.no_measure:
         return None
     chosen = {name: getattr(arguments, name) for name in ("seconds", "threads", "input_sets")}
@@ -192,7 +192,7 @@ def measure(arguments: argparse.Namespace) -> fe.Measure | None:
 
 
 def count(text: str) -> int:
-    """Reads a number of at least 1.
+    """Parses a whole number of at least 1.
 
     Args:
         text: the argument.
@@ -206,7 +206,7 @@ def count(text: str) -> int:
 
 
 def size_bytes(text: str) -> int:
-    """Reads a size with a unit.
+    """Parses a size with a unit.
 
     Args:
         text: the argument.
@@ -224,7 +224,7 @@ def size_bytes(text: str) -> int:
 
 
 def seconds(text: str) -> float:
-    """Reads a positive number of seconds.
+    """Parses a positive number of seconds.
 
     Args:
         text: the argument.

@@ -1,6 +1,6 @@
-"""The reference of the command line, made from the parsers' own help.
+"""Generates the reference of the command line from the parsers' help.
 
-``python -m viewer.cli.reference > docs/cli.md`` brings ``docs/cli.md`` up to date.
+``python -m viewer.cli.reference > docs/cli.md`` updates ``docs/cli.md``.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ This page is generated from the program's own help by `python -m viewer.cli.refe
 
 
 def reference() -> str:
-    """Returns the page as Markdown, the same whatever the terminal."""
+    """Returns the page as Markdown, independent of the terminal."""
     formatter = functools.partial(argparse.RawDescriptionHelpFormatter, width=100)
     parsers = [build_parser(formatter_class=formatter)]
     parsers += [build_parser(command, formatter_class=formatter) for command in COMMANDS]

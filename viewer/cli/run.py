@@ -70,10 +70,10 @@ def _make_folder(folder: Path) -> None:
 
 
 def _run_script(words: Sequence[str]) -> int:
-    """Runs a script as python would; `SystemExit` and `KeyboardInterrupt` pass through.
+    """Runs a script as python would; `SystemExit` and `KeyboardInterrupt` propagate.
 
     Returns:
-        0, or 1 if an exception ended it, which is then shown without the frames that are not the script's.
+        0, or 1 if an exception ended it; its traceback is then shown without the frames outside the script.
     """
     with _main_script(words):
         try:
@@ -89,7 +89,7 @@ def _run_script(words: Sequence[str]) -> int:
 
 @contextmanager
 def _main_script(words: Sequence[str]) -> Iterator[None]:
-    """Makes `sys.argv` and `sys.path` what they are for ``python script.py args``, which runpy leaves to the caller."""
+    """Sets `sys.argv` and `sys.path` as for ``python script.py args``, which runpy leaves to the caller."""
     argv, path = sys.argv, sys.path.copy()
     sys.argv = list(words)
     sys.path.insert(0, str(Path(words[0]).resolve().parent))
@@ -100,7 +100,7 @@ def _main_script(words: Sequence[str]) -> Iterator[None]:
 
 
 def _write_traces(traces: Sequence[fe.Trace], folder: Path, stem: str) -> None:
-    """Writes the traces and names them on standard error: standard output is the script's."""
+    """Writes the traces and lists them on standard error: standard output belongs to the script."""
     if not traces:
         remark("the script froze nothing, so there is no trace")
         return

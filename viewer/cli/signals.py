@@ -1,4 +1,4 @@
-"""Ctrl-C, SIGTERM and SIGHUP end a command alike: with what it has, a message, and the exit code of the signal.
+"""Ctrl-C, SIGTERM and SIGHUP end a command alike: with its results so far, a message, and the signal's exit code.
 
 Containers, schedulers and CI send SIGTERM; a terminal that closes sends SIGHUP.
 """
@@ -18,23 +18,23 @@ _EXIT_CODE_OF_SIGNALS: Final = 128
 
 
 class EndingScript(SystemExit):
-    """Ends a script that ``freezer-ui run`` runs, past its ``except Exception`` and ``except KeyboardInterrupt``."""
+    """Ends a script of ``freezer-ui run``; ``except Exception`` and ``except KeyboardInterrupt`` do not catch it."""
 
 
 class EndingCommand(KeyboardInterrupt):
     """Ends a command.
 
-    A class of its own, for CPython (3.8 to 3.14, Python/pythonrun.c) ends itself by SIGINT after a `KeyboardInterrupt`
-    inside any ``exec``, such as that of a dataclass, even where it was handled.
+    A subclass, for CPython (3.8 to 3.14, Python/pythonrun.c) ends itself by SIGINT after a `KeyboardInterrupt` inside
+    any ``exec``, such as that of a dataclass, even if it was handled.
     """
 
 
 class EndSignals:
-    """The signals that came to end the command.
+    """The end signals that this process has received.
 
     Attributes:
-        first: the first one, ``None`` while there is none.
-        count: how many came.
+        first: the first one, ``None`` before any.
+        count: their number.
     """
 
     def __init__(self) -> None:
@@ -46,12 +46,12 @@ class EndSignals:
 
     @contextlib.contextmanager
     def listening(self, *, lasts: bool) -> Iterator[None]:
-        """Makes each signal raise `KeyboardInterrupt` during the block, on the main thread; elsewhere does nothing.
+        """Makes each signal raise `KeyboardInterrupt` during the block; does nothing outside the main thread.
 
-        A signal that the caller ignores, such as SIGHUP under ``nohup``, stays ignored.
+        An ignored signal, such as SIGHUP under ``nohup``, stays ignored.
 
         Args:
-            lasts: whether the process ends after the block: further signals then end it at once, without a traceback.
+            lasts: whether the process ends after the block; further signals then end it at once, without a traceback.
         """
         if threading.current_thread() is not threading.main_thread():
             yield
@@ -70,10 +70,10 @@ class EndSignals:
 
     @contextlib.contextmanager
     def counted(self) -> Iterator[None]:
-        """Only counts signals during the block, which has to look at `count`.
+        """Only counts signals during the block, which has to check `count`.
 
         Raises:
-            EndingCommand: one came before.
+            EndingCommand: a signal came before.
         """
         self._only_counts = True
         try:
@@ -84,9 +84,9 @@ class EndSignals:
 
     @contextlib.contextmanager
     def of_script(self) -> Iterator[None]:
-        """Leaves Ctrl-C to Python for the time of the block; the other signals raise `EndingScript`.
+        """Leaves Ctrl-C to Python during the block; the other signals raise `EndingScript`.
 
-        A handler that the script installs takes the place of this one.
+        A handler that the script installs replaces this one.
         """
         if signal.getsignal(signal.SIGINT) == self._take:
             signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -97,31 +97,31 @@ class EndSignals:
             self._in_script = False
 
     def check(self) -> None:
-        """Raises the signal that came again: Python only prints what a ``__del__`` or an import's callback raises.
+        """Raises again if a signal came: Python only prints exceptions of a ``__del__`` or an import's callback.
 
         Raises:
-            EndingCommand: one came.
+            EndingCommand: a signal came.
         """
         if self.first is not None:
             raise EndingCommand
 
     def ends(self) -> str:
-        """Only counts signals from now on, and returns what to say at the end."""
+        """Only counts signals from now on, and returns the final message."""
         self._only_counts = True
         return "interrupted" if self.first in (None, signal.SIGINT) else f"ended by {self.first.name}"
 
     @property
     def exit_code(self) -> int:
-        """What to exit with."""
+        """Exit code for the first signal."""
         return _EXIT_CODE_OF_SIGNALS + (self.first or signal.SIGINT)
 
     @property
     def is_from_terminal(self) -> bool:
-        """Whether somebody sits at the keyboard and may press Ctrl-C again."""
+        """Whether the signal is Ctrl-C, so that the user may press it again."""
         return self.first in (None, signal.SIGINT)
 
     def _take(self, number: int, frame: FrameType | None) -> None:
-        if os.getpid() != self._process:  # a fork, which dies of a signal as it would without this
+        if os.getpid() != self._process:  # in a fork, restore the default action
             signal.signal(number, signal.SIG_DFL)
             os.kill(os.getpid(), number)
             return
@@ -135,4 +135,4 @@ class EndSignals:
 
 
 SIGNALS = EndSignals()
-"""Those of this process."""
+"""The end signals of this process."""

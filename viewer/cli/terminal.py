@@ -1,6 +1,7 @@
-"""What is written to the terminal: results, remarks, and how far the work is.
+"""Writes to the terminal: results, remarks, and progress.
 
-Nothing else here writes to it. What models, traces and names of files say is shown, and never obeyed by the terminal.
+No other module writes to it. Control characters in texts of models, traces and file names are escaped, so that the
+terminal does not interpret them.
 """
 
 from __future__ import annotations
@@ -22,17 +23,17 @@ _CLEAR_LINE = "\r\x1b[K"
 
 
 def say(text: str) -> None:
-    """Writes a result to standard output, line ends and tabs as they are, other signs that are not printed escaped.
+    """Writes a result to standard output; escapes non-printable characters except line ends and tabs.
 
     Raises:
-        CommandError: it cannot be written, such as to a full disk.
-        BrokenPipeError: nobody reads it any more.
+        CommandError: the write fails, for example on a full disk.
+        BrokenPipeError: the reader has closed the pipe.
     """
     _say(printable(text, _OWN))
 
 
 def say_json(text: str) -> None:
-    """Writes a result that is JSON to standard output, and ends the line; raises as `say` does."""
+    """Writes a JSON result and a line end to standard output; raises as `say` does."""
     _say(printable_json(text.rstrip("\n")) + "\n")
 
 
@@ -47,30 +48,30 @@ def _say(text: str) -> None:
 
 
 def remark(text: str) -> None:
-    """Writes a remark or an error to standard error, where that can still be written."""
+    """Writes a remark or an error to standard error; ignores a failed write."""
     _try_to_write(sys.stderr, printable(f"freezer-ui: {text}\n", _OWN))
 
 
 def show_traceback(text: str) -> None:
-    """Writes a traceback to standard error, where that can still be written."""
+    """Writes a traceback to standard error; ignores a failed write."""
     _try_to_write(sys.stderr, printable(text, _OWN))
 
 
 def show_help(text: str, stream: TextIO | None) -> None:
-    """Writes what argparse says, to standard error by default, where that can still be written."""
+    """Writes argparse's text, by default to standard error; ignores a failed write."""
     _try_to_write(stream or sys.stderr, printable(text, _OWN))
 
 
 def leave_output() -> None:
-    """Lets what Python would still flush to standard output go nowhere, since it cannot be written."""
+    """Redirects standard output to the null device, so that Python's last flush cannot fail."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 class ProgressLine:
-    """One line that tells how far the work is, on a terminal only, and what the work prints meanwhile.
+    """A progress line, on a terminal only; also passes on the output of the work.
 
     Args:
-        stream: the terminal, ``None`` where there is none.
+        stream: the terminal, ``None`` if there is none.
     """
 
     def __init__(self, stream: TextIO | None) -> None:
@@ -89,8 +90,8 @@ class ProgressLine:
         """Replaces the line.
 
         Args:
-            message: what is being done.
-            done, total: units of the present phase.
+            message: names the current work.
+            done, total: units of the current phase.
         """
         now = time.monotonic()
         if total != self._latest[1] or done < self._latest[0]:
@@ -102,25 +103,25 @@ class ProgressLine:
         self._draw(text[: shutil.get_terminal_size().columns - 1])
 
     def pass_on(self, name: Literal["stdout", "stderr"], data: bytes) -> None:
-        """Writes what the work printed to the stream of that name, and not into the line.
+        """Writes output of the work to the stream of that name, outside the line.
 
-        A terminal gets its colours, and is shown all other commands; a file or a pipe gets it as it is.
+        On a terminal, colours work and other control sequences are shown as text; a file or a pipe gets all unchanged.
 
         Args:
             name: of the stream.
-            data: as it was printed.
+            data: the printed bytes.
         """
         self.clear()
         stream = sys.stdout if name == "stdout" else sys.stderr
         text = self._decoders[name].decode(data)
         if stream is not None and stream.isatty():
             text = self._passed_on[name].shown(text)
-        # Whoever reads the one stream may have enough, as `head` does, and a disk may be full; the work goes on.
+        # The reader may have closed the pipe, as `head` does, or the disk may be full; the work goes on.
         with suppress(OSError):
             _write(stream, text)
 
     def clear(self) -> None:
-        """Takes the line away."""
+        """Removes the line."""
         self._draw("")
 
     def _draw(self, text: str) -> None:
@@ -130,7 +131,7 @@ class ProgressLine:
 
 @contextmanager
 def progress_line() -> Iterator[ProgressLine]:
-    """Shows how far the work is until the block ends, on a terminal only: where standard error is one."""
+    """Shows a progress line until the block ends, if standard error is a terminal."""
     line = ProgressLine(sys.stderr if sys.stderr is not None and sys.stderr.isatty() else None)
     try:
         yield line
@@ -142,10 +143,10 @@ def progress_text(message: str, share: float, elapsed_s: float, phase_s: float) 
     """Returns the text of the progress line.
 
     Args:
-        message: what is being done.
-        share: how much of this phase is done, from 0 to 1.
-        elapsed_s: seconds since the start.
-        phase_s: seconds since this phase began; from 1 s on the time that it still takes is told.
+        message: names the current work.
+        share: completed share of this phase, from 0 to 1.
+        elapsed_s: time since the start, in s.
+        phase_s: time since the start of this phase, in s; from 1 s on the text contains the estimated time left.
     """
     left = f", about {_clock(phase_s * (1 - share) / share)} left" if share > 0 and phase_s >= 1 else ""
     return f"{share:4.0%} {message} ({_clock(elapsed_s)}{left})"
@@ -165,7 +166,7 @@ def _write(stream: TextIO | None, text: str) -> None:
     """Writes text, with escapes for what the stream's encoding lacks (a path may hold undecodable bytes).
 
     Args:
-        stream: to write to, ``None`` where the caller closed it, as Python has it then.
+        stream: to write to, ``None`` if the parent process closed it, as Python sets it then.
         text: to write.
     """
     if stream is None:

@@ -1,6 +1,6 @@
-"""The dashboard: a local web server, and the page it serves.
+"""The dashboard: a local web server and the page that it serves.
 
-The page holds a websocket, over which it asks (`messages`) and is told of recordings (`jobs`) and recent traces
-(`library`); traces, files and uploads travel over HTTP (`handlers`, `uploads`). Nothing is answered that `auth` does
-not let in. The server imports no torch: recordings run in processes of their own.
+Over a websocket the page sends requests (`messages`), and the server pushes recordings (`jobs`) and recent traces
+(`library`); traces, files and uploads travel over HTTP (`handlers`, `uploads`). `auth` admits every request before it
+is answered. The server imports no torch: recordings run in child processes.
 """

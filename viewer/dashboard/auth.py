@@ -1,9 +1,9 @@
-"""Who may ask: every request, the websocket's included, has to name this server and to show a cookie of its own.
+"""Authenticates requests: each, the websocket's included, has to name this server and to show a cookie of its own.
 
 Three dangers come from pages of other sites that are open in the user's browser: such a page can send requests here
-(its ``Origin`` and ``Sec-Fetch-Site`` tell), it can reach this server under a name of its own that it points at
-127.0.0.1 (DNS rebinding; ``Host`` tells), and it can guess the port. A cookie that neither scripts nor requests from
-other sites get to use, given in exchange for a token, keeps out everything else that runs on or reaches the machine.
+(``Origin`` and ``Sec-Fetch-Site`` reveal it), it can reach this server under a name of its own that it points at
+127.0.0.1 (DNS rebinding; ``Host`` reveals it), and it can guess the port. A cookie that neither scripts nor requests
+from other sites can use, given in exchange for a token, keeps out everything else that runs on or reaches the machine.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ _SAFE_METHODS: Final = ("GET", "HEAD")
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """Why a request is not answered.
+    """The reason to refuse a request.
 
     Attributes:
         reason: what is wrong and what to do.
-        needs_token: whether the token is all that is missing.
+        needs_token: whether only the token is missing.
     """
 
     reason: str
@@ -52,11 +52,11 @@ class Guard:
 
     @property
     def cookie_name(self) -> str:
-        """Name of the cookie; it carries the port, for browsers keep one set of cookies for all ports of a host."""
+        """Name of the cookie; it contains the port, for browsers keep one set of cookies for all ports of a host."""
         return f"freezer-ui-{self.port}"
 
     def refusal(self, request: HTTPServerRequest) -> Refusal | None:
-        """Returns why a request must not be answered, ``None`` if it may be.
+        """Returns the reason to refuse a request, ``None`` if it is admitted.
 
         Args:
             request: any request, with its headers read, its body not yet.
@@ -102,7 +102,7 @@ class Guard:
 
 
 def link_host(host: str) -> str:
-    """Returns how a link names the address that a server listens on."""
+    """Returns the host part of a link to the server."""
     name = socket.gethostname() if host in _WILDCARDS else host
     return f"[{name}]" if ":" in name else name
 
@@ -120,7 +120,7 @@ def _is_same_origin(request: HTTPServerRequest, host: str) -> bool:
         return origin.lower() == f"http://{host}".lower()
     if request.method not in _SAFE_METHODS or request.headers.get("Upgrade"):
         return False  # browsers send an Origin with all of these
-    # Browsers that tell whose page asks; opening a link is fine from anywhere.
+    # Browsers send which site the request comes from; a link may be opened from anywhere.
     site = request.headers.get("Sec-Fetch-Site", "none")
     return site in ("same-origin", "none") or request.headers.get("Sec-Fetch-Mode") == "navigate"
 

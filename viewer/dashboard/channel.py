@@ -1,8 +1,8 @@
-"""The page's websocket: Bokeh's, but it takes only what the page sends.
+"""The page's websocket: Bokeh's, restricted to the messages that the page sends.
 
-Bokeh lets a browser change any property of any model of its document, and make new ones. Here a page may fetch its
-document and send messages (`messages`), as plain data. What it says of properties is passed over: Panel's scripts tell
-of the browser that way, and all properties are the server's. Anything else is refused, and told to the page alone.
+Bokeh lets a browser change any property of any model of its document, and create new ones. Here a page may fetch its
+document and send messages (`messages`), as plain data. Property changes are ignored: Panel's scripts report the
+browser's state that way, and all properties are the server's. Anything else is refused with an error to this page.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ _NOT_TAKEN: Final = "A page may only fetch its document and send messages; this 
 
 
 class ChannelHandler(WSHandler):  # type: ignore[misc]  # panel is not typed
-    """One page's websocket; `channels` of the application holds those that are open."""
+    """One page's websocket; `channels` of the application holds the open ones."""
 
     async def prepare(self) -> None:
-        """Refuses a handshake without a valid session before there is a websocket."""
+        """Refuses a handshake without a valid session before the websocket opens."""
         await super().prepare()
         if self._finished:
             return
@@ -39,7 +39,7 @@ class ChannelHandler(WSHandler):  # type: ignore[misc]  # panel is not typed
     def _is_session(self, token: str) -> bool:
         key = self.application.secret_key
         try:
-            # Of a token that is not signed, Bokeh (3.9) decodes parts all the same, and raises whatever that raises.
+            # Bokeh (3.9) decodes parts of an unsigned token all the same, and lets the decoder's exceptions through.
             return check_token_signature(token, signed=True, secret_key=key) and "session_expiry" in get_token_payload(
                 token
             )
@@ -47,12 +47,12 @@ class ChannelHandler(WSHandler):  # type: ignore[misc]  # panel is not typed
             return False
 
     def open(self, *arguments: str, **named: str) -> Any:
-        """Takes the websocket in."""
+        """Adds the websocket to the open ones."""
         self.application.channels.add(self)
         return super().open(*arguments, **named)
 
     def on_close(self) -> None:
-        """Lets the websocket go."""
+        """Removes the websocket from the open ones."""
         self.application.channels.discard(self)
         super().on_close()
 
@@ -64,7 +64,7 @@ class ChannelHandler(WSHandler):  # type: ignore[misc]  # panel is not typed
         try:
             message = await self.receiver.consume(fragment)
             is_taken = message is None or _is_taken(message, self.connection.session.document)
-        except Exception:  # noqa: BLE001 - whatever Bokeh (3.9) stumbles over in what a page sent, the page is at fault
+        except Exception:  # noqa: BLE001 - Bokeh (3.9) raises various types for a page's faulty messages
             self.close(POLICY_VIOLATION, "This is no message.")
             return
         if message is None:
@@ -81,7 +81,7 @@ class ChannelHandler(WSHandler):  # type: ignore[misc]  # panel is not typed
 
 
 def _is_taken(message: Any, document: Any) -> bool:
-    """Returns whether a message may be handed to Bokeh; takes out of it what is passed over."""
+    """Returns whether Bokeh may handle a message; removes the ignored events from it."""
     if message.msgtype != "PATCH-DOC":
         return message.msgtype in ("PULL-DOC-REQ", "SERVER-INFO-REQ")
     events = [event for event in message.content["events"] if event["kind"] != "ModelChanged"]

@@ -1,4 +1,4 @@
-"""The page's Panel component: three values that the page shows, and messages that it asks."""
+"""The page's Panel component: three values that the page shows, and the messages that it sends."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Answer = Callable[[dict[str, Any]], Awaitable[dict[str, Any]]]
 
 
 class Dashboard(JSComponent):  # type: ignore[misc]  # panel is not typed
-    """One browser tab's end of the websocket.
+    """The server's end of one browser tab's websocket.
 
     Args:
         answer: answers one message of the page.
@@ -45,7 +45,7 @@ class Dashboard(JSComponent):  # type: ignore[misc]  # panel is not typed
         self._next_tick(partial(self._send_msg, reply))
 
     def show(self, name: str, value: Any) -> None:
-        """Takes a new value, and brings it to the browser when it is this session's turn."""
+        """Takes a new value, and sends it to the browser at this session's next tick."""
         self._next_tick(partial(self.param.update, **{name: value}))
 
     def _next_tick(self, change: Callable[[], Any]) -> None:

@@ -1,8 +1,8 @@
-"""Keeps connections that ask for nothing from tying up the server, and waits where descriptors run out.
+"""Closes connections that make no progress, and pauses when the process runs out of file descriptors.
 
-A connection that has not sent the whole head of a request is closed after `Patience.head_s`, however it dribbles; one
-whose body, or whose reading of the answer, stands still is closed after `Patience.stall_s`. How long a request takes
-in all does not matter. A websocket is no longer looked after here.
+The server closes a connection that has not sent the whole head of a request after `Patience.head_s`, even if bytes
+still arrive, and one whose body or whose reading of the answer stalls after `Patience.stall_s`. The total time of a
+request is not limited. Websockets are exempt.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ from tornado.iostream import IOStream
 
 MAX_HEAD_BYTES: Final = 1 << 15
 MAX_BODY_BYTES: Final = 1 << 16
-"""How long a body may be where no handler allows more."""
+"""Most bytes of a body, unless the handler allows more."""
 
 _BATCH: Final = 32
-"""How many connections are taken at once, before those that are there get their turn."""
+"""Most connections accepted in a row before the open ones get their turn."""
 
 _LEAST_BYTES: Final = 1 << 10
 _LOOKS: Final = 6
-"""In how many steps a standstill is noticed: a server that was busy itself reads before it counts the next one."""
+"""Checks until a stall counts: a server that was busy itself reads pending data before the next check."""
 
 _MAX_DESCRIPTORS: Final = 1 << 14
 _OUT_OF_DESCRIPTORS: Final = (errno.EMFILE, errno.ENFILE)
@@ -44,13 +44,13 @@ _REMARK_EVERY_S: Final = 60.0
 
 @dataclass(frozen=True, slots=True)
 class Patience:
-    """How long connections may keep the server waiting.
+    """Time limits of connections.
 
     Attributes:
         head_s: for the head of a request, also of the next one on the same connection.
-        stall_s: without 1 KiB of a body, or of an answer, getting on.
-        waiting: how many connections may wait for a request; one more closes the one that has waited longest.
-        pause_s: before connections are taken again when there were no descriptors left.
+        stall_s: in which at least 1 KiB of a body or of an answer must be transferred.
+        waiting: most connections without a request; one more closes the one that has waited longest.
+        pause_s: until new connections are accepted again after the process ran out of descriptors.
     """
 
     head_s: float = 15.0
@@ -60,7 +60,7 @@ class Patience:
 
 
 class CountingStream(IOStream):
-    """A connection's stream that counts the bytes that went through it, either way."""
+    """A connection's stream that counts the bytes read and written."""
 
     moved_bytes = 0
 
@@ -79,14 +79,14 @@ class CountingStream(IOStream):
 
 @dataclass(slots=True)
 class Connection:
-    """A connection that is no websocket.
+    """An HTTP connection that is not a websocket.
 
     Attributes:
         stream: its stream.
-        is_waiting: whether the head of a request is still to come.
+        is_waiting: whether the head of a request is incomplete.
         is_reading: whether a body is.
-        moved_bytes: the count when it last got on.
-        looks: how often it has stood still since.
+        moved_bytes: the stream's byte count at the last progress.
+        looks: number of checks without progress since then.
     """
 
     stream: CountingStream
@@ -96,7 +96,7 @@ class Connection:
     looks: int = 0
 
     def stands_still(self) -> bool:
-        """Notes how far the connection has got, and returns whether it has stood still for too long."""
+        """Updates the progress of the connection, and returns whether it has stalled for too long."""
         moved_bytes = self.stream.moved_bytes
         has_to_move = self.is_reading or self.stream.writing()
         if not has_to_move or moved_bytes >= self.moved_bytes + _LEAST_BYTES:
@@ -107,18 +107,18 @@ class Connection:
 
 
 class PatientServer(HTTPServer):
-    """tornado's server with an end to its patience.
+    """tornado's server with time limits for connections.
 
     Args:
         application: answers the requests.
-        patience: how long connections may keep it waiting.
-        remark: takes what the user at the terminal has to know.
+        patience: time limits of connections.
+        remark: prints a message to the user's terminal.
     """
 
     def initialize(  # type: ignore[override]
         self, application: HTTPServerConnectionDelegate, patience: Patience, remark: Callable[[str], object]
     ) -> None:
-        """Sets up the server; tornado makes it by this method."""
+        """Sets up the server; tornado calls this in place of ``__init__``."""
         super().initialize(
             application,
             idle_connection_timeout=patience.head_s,
@@ -134,7 +134,7 @@ class PatientServer(HTTPServer):
         self._sweep = PeriodicCallback(self._end_standstills, patience.stall_s * 1000 / _LOOKS)
 
     def add_sockets(self, sockets: Iterable[socket.socket]) -> None:
-        """Takes connections from sockets that listen."""
+        """Accepts connections from listening sockets."""
         for listening in sockets:
             gate = _Gate(listening, self._take, self._pause)
             self._sockets[listening.fileno()] = listening
@@ -143,12 +143,12 @@ class PatientServer(HTTPServer):
         self._sweep.start()
 
     def stop(self) -> None:
-        """Takes no more connections, and leaves those that are there alone."""
+        """Accepts no more connections; the open ones stay."""
         self._sweep.stop()
         super().stop()
 
     def start_request(self, server_conn: object, request_conn: HTTPConnection) -> HTTPMessageDelegate:
-        """Begins to wait for a request, the first or a later one of a connection."""
+        """Starts to wait for a connection's first or next request."""
         self._open.pop(server_conn, None)
         connection = self._open[server_conn] = Connection(server_conn.stream)  # type: ignore[attr-defined]
         while len(waiting := self._waiting()) > self._most_waiting:
@@ -157,19 +157,19 @@ class PatientServer(HTTPServer):
         return _Followed(super().start_request(server_conn, request_conn), connection)
 
     def on_close(self, server_conn: object) -> None:
-        """Forgets a connection that is closed, or has become a websocket."""
+        """Forgets a connection that closed or became a websocket."""
         self._open.pop(server_conn, None)
         super().on_close(server_conn)
 
     def _waiting(self) -> list[Connection]:
-        """The connections that wait for a request, the longest one first."""
+        """The connections that wait for a request, the longest wait first."""
         return [connection for connection in self._open.values() if connection.is_waiting]
 
     def _take(self, connection: socket.socket, address: Any) -> None:
         self.handle_stream(CountingStream(connection, self.max_buffer_size, self.read_chunk_size), address)
 
     def _pause(self, error: OSError) -> float:
-        """Makes room after a connection could not be taken, and returns how long to wait, in s."""
+        """Closes half of the waiting connections if descriptors ran out, and returns how long to pause, in s."""
         if error.errno in _OUT_OF_DESCRIPTORS:
             waiting = self._waiting()
             for connection in waiting[: (len(waiting) + 1) // 2]:
@@ -191,12 +191,12 @@ class PatientServer(HTTPServer):
 
 
 class _Gate:
-    """Takes connections from one socket that listens.
+    """Accepts connections from one listening socket.
 
     Args:
-        listening: the socket, which does not block.
-        take: takes a connection and its address.
-        pause: told why none could be taken; returns how long to wait before the next try, in s.
+        listening: the socket, non-blocking.
+        take: receives a connection and its address.
+        pause: receives the error of a failed accept; returns the time until the next try, in s.
     """
 
     def __init__(
@@ -208,12 +208,12 @@ class _Gate:
         self._later: object | None = None
 
     def open(self) -> None:
-        """Begins to take connections."""
+        """Starts to accept connections."""
         self._later = None
         IOLoop.current().add_handler(self._listening, self._ready, IOLoop.READ)
 
     def close(self) -> None:
-        """Takes no more of them."""
+        """Stops accepting connections."""
         if self._later is None:
             IOLoop.current().remove_handler(self._listening)
         else:
@@ -235,11 +235,11 @@ class _Gate:
 
 
 class _Followed(HTTPMessageDelegate):
-    """Notes how far a request is, on its way to the application.
+    """Tracks the progress of a request on its way to the application.
 
     Args:
         delegate: the application's.
-        connection: where it is noted.
+        connection: holds the progress.
     """
 
     def __init__(self, delegate: HTTPMessageDelegate, connection: Connection) -> None:
@@ -249,26 +249,26 @@ class _Followed(HTTPMessageDelegate):
     def headers_received(
         self, start_line: RequestStartLine | ResponseStartLine, headers: HTTPHeaders
     ) -> Awaitable[None] | None:
-        """Notes that the head is there."""
+        """Marks the head as complete."""
         self._connection.is_waiting, self._connection.is_reading = False, True
         return self._delegate.headers_received(start_line, headers)
 
     def data_received(self, chunk: bytes) -> Awaitable[None] | None:
-        """Passes a piece of the body on."""
+        """Forwards a chunk of the body."""
         return self._delegate.data_received(chunk)
 
     def finish(self) -> None:
-        """Notes that the body is there."""
+        """Marks the body as complete."""
         self._connection.is_reading = False
         self._delegate.finish()
 
     def on_connection_close(self) -> None:
-        """Passes on that the connection is gone."""
+        """Forwards that the connection closed."""
         self._delegate.on_connection_close()
 
 
 def raise_descriptor_limit() -> None:
-    """Lets the process open as many files and connections as the system allows it, within reason."""
+    """Raises the limit of open files and connections to the system's maximum, at most 16384."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     most = _MAX_DESCRIPTORS if hard == resource.RLIM_INFINITY else min(hard, _MAX_DESCRIPTORS)
     if soft != resource.RLIM_INFINITY and soft < most:

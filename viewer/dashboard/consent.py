@@ -1,4 +1,4 @@
-"""The user's consent to open a model of somebody else where there is no sandbox."""
+"""The user's consent to open an untrusted model without a sandbox."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ DANGER: Final = (
 
 
 def sandbox_of(message: Mapping[str, Any], model: str, status: fe.SandboxStatus) -> Literal[False] | None:
-    """Returns `freeze_engine.RecordRequest.sandbox` of a model that the page names.
+    """Returns `freeze_engine.RecordRequest.sandbox` for a model that the page names.
 
     Args:
         message: as the page sent it; its ``consent`` names the one file that the user agreed to open.
-        model: as `freeze_engine.RecordRequest` has it.
+        model: as in `freeze_engine.RecordRequest`.
         status: of this machine's sandbox.
 
     Returns:
-        ``None`` for the default, a sandbox for what is not trusted, and ``False`` for none.
+        ``None`` for the default, which sandboxes untrusted models; ``False`` for no sandbox.
 
     Raises:
         SandboxError: there is no sandbox, and the user did not agree to open this file without one.

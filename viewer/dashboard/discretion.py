@@ -1,4 +1,4 @@
-"""Keeps tokens out of what the server logs, and what others ask out of the log."""
+"""Keeps tokens, and complaints about faulty requests, out of the server's log."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from typing import Final
 _IN_ADDRESSES: Final = re.compile(r"((?:token|launch)=)[^&\s'\"]+", re.IGNORECASE)
 _IN_COOKIES: Final = re.compile(r"(freezer-ui-\d+=)[^;\s'\"]+")
 QUIET: Final = {"tornado.access": logging.ERROR, "tornado.general": logging.ERROR, "bokeh.protocol": logging.CRITICAL}
-"""Loggers that say what is wrong with requests and messages, each with what it may still say."""
+"""Loggers that report faulty requests and messages, each with the level from which it may still log."""
 
 _HIDDEN: Final = "…"
 
 
 class DiscreetFormatter(logging.Formatter):
-    """Writes a record as another formatter does, without tokens.
+    """Formats a record with another formatter and removes the tokens.
 
     Args:
         inner: the other formatter.
-        tokens: to leave out, wherever they stand.
+        tokens: to remove wherever they occur.
     """
 
     def __init__(self, inner: logging.Formatter, tokens: Sequence[str]) -> None:
@@ -38,13 +38,13 @@ class DiscreetFormatter(logging.Formatter):
 
 
 def quieten() -> None:
-    """Leaves out of the log what was wrong with requests: the browser is told, and the terminal is for the server."""
+    """Keeps errors of requests out of the log: the browser shows them; the terminal is for the server's own errors."""
     for name, level in QUIET.items():
         logging.getLogger(name).setLevel(level)
 
 
 def hide_tokens(tokens: Sequence[str]) -> None:
-    """Makes everything that is logged go without tokens, what libraries log by handlers of their own included."""
+    """Removes the tokens from all log output, that of libraries with handlers of their own included."""
     root = logging.getLogger()
     if not root.handlers:
         root.addHandler(logging.StreamHandler(sys.stderr))

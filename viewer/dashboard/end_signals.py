@@ -13,7 +13,7 @@ _END_SIGNALS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 class EndSignals:
-    """Inside the block, notes that the server is to end; an import that is under way is not torn apart by it."""
+    """Inside the block, a signal only sets a flag that ends the server, so it does not interrupt a running import."""
 
     def __init__(self) -> None:
         self._asked = False
@@ -32,7 +32,7 @@ class EndSignals:
             signal.signal(number, handler)
 
     def when_asked(self, tell: Callable[[], object]) -> None:
-        """Names what to call at the end; if that was asked for already, at once.
+        """Sets the callback for an end signal; calls it at once if a signal came before.
 
         Args:
             tell: called on the main thread, between any two instructions.
@@ -48,9 +48,9 @@ class EndSignals:
 
 
 def is_fault(record: logging.LogRecord) -> bool:
-    """Whether a record tells of more than that what was being sent was cut off: by the server's end, or a closed page.
+    """Returns whether a log record is about more than a message cut off by the server's end or by a closed page.
 
-    A write to a websocket that is closed meanwhile fails in a task that nobody awaits (tornado 6.6).
+    A write to a websocket that closes meanwhile fails in a task that nothing awaits (tornado 6.6).
     """
     from tornado.websocket import WebSocketClosedError  # this module is loaded before the server is
 

@@ -1,9 +1,9 @@
-"""The ways into a server: two tokens that a link carries, and the cookies that a browser gets in exchange for them.
+"""The credentials of a server: two tokens that links contain, and the cookies that browsers get in exchange.
 
-The token of the printed link holds as long as the server runs. The launch token is for the browser that the command
-starts, and works once: a started program's command line can be read by every user of the machine. No cookie tells a
-token. Whoever shows the launch token a second time may have read it there, and so may the browser that came first; so
-the cookie that came of it is withdrawn.
+The token of the printed link is valid as long as the server runs. The launch token is for the browser that the command
+starts, and works once: every user of the machine can read a started program's command line. No cookie reveals a token.
+A browser that shows the launch token a second time may have read it there, and so may the first one; so the first
+one's cookie is withdrawn.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import Final
 
 LAUNCH_S: Final = 60.0
-"""How long the launch token can be used, in s from the start of the server."""
+"""How long the launch token is valid, in s from the start of the server."""
 
 _WRONG_TOKEN: Final = "That is not this server's token. Each start of the server makes a new one."
 _NO_LAUNCH: Final = "That is not this server's launch link. Each start of the server makes a new one."
@@ -32,11 +32,11 @@ _WITHDRAWN: Final = "The launch link that let this browser in was used a second 
 
 @dataclass(frozen=True, slots=True)
 class Admission:
-    """What became of a token that a browser showed.
+    """Result of checking a token that a browser showed.
 
     Attributes:
-        cookie: lets the browser in; ``None`` where the token does not.
-        reason: why it does not.
+        cookie: admits the browser; ``None`` if the token does not.
+        reason: why the token does not.
         withdrawn: whether another browser's cookie was withdrawn.
     """
 
@@ -50,7 +50,7 @@ class Entrances:
 
     Args:
         token: of the printed link.
-        launch: for the browser that the command starts, ``None`` where it starts none.
+        launch: for the browser that the command starts, ``None`` if it starts none.
         clock: in s.
     """
 
@@ -59,17 +59,17 @@ class Entrances:
         self._launch = launch
         self._clock = clock
         self._ends_s = clock() + LAUNCH_S
-        # A server that is started again with the user's own token knows its browsers again.
+        # A server restarted with the user's own token recognizes its browsers.
         self._link_cookie = hmac.digest(token.encode(), b"freezer-ui cookie", "sha256").hex()
         self._launch_cookie: str | None = None
         self._is_withdrawn = False
 
     def admits(self, cookie: str) -> bool:
-        """Returns whether a cookie lets in, in a time that does not depend on how much of it is right."""
+        """Returns whether a cookie is valid, in a time that does not depend on how much of it is right."""
         return _same(cookie, self._link_cookie) or (self._came_of_launch(cookie) and not self._is_withdrawn)
 
     def refusal(self, cookie: str) -> str | None:
-        """Returns why a cookie does not let in, ``None`` where that is only because the browser has none."""
+        """Returns why a cookie was withdrawn, ``None`` for any other cookie."""
         return _WITHDRAWN if self._came_of_launch(cookie) and self._is_withdrawn else None
 
     def by_token(self, text: str) -> Admission:
@@ -77,7 +77,7 @@ class Entrances:
         return Admission(self._link_cookie) if _same(text, self._token) else Admission(reason=_WRONG_TOKEN)
 
     def by_launch(self, text: str) -> Admission:
-        """Exchanges the launch token for a cookie; the second time, withdraws that."""
+        """Exchanges the launch token for a cookie; a second use withdraws that cookie."""
         if self._launch is None or not _same(text, self._launch):
             return Admission(reason=_NO_LAUNCH)
         if self._launch_cookie is not None:

@@ -1,4 +1,4 @@
-"""Files to choose from: what a folder holds."""
+"""Lists a folder for the page's file dialog."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ from typing import Any, Final
 import freeze_engine as fe
 
 MAX_ENTRIES: Final = 5_000
-"""How many entries of a folder are told."""
+"""Most entries listed of a folder."""
 
 _SHOWN: Final = 200
 _MODEL_SUFFIXES: Final = (".pt", ".pth", ".ts", ".pt2", ".torchscript", ".zip")
 
 
 def page_path(text: str) -> Path:
-    """Returns the absolute path that a page names; whether there is anything, the caller finds out.
+    """Returns the absolute path that a page names; the file need not exist.
 
     Args:
         text: as typed into the page, or from an address; ``~`` is the user's home.
 
     Raises:
-        FreezerError: no file can have such a name.
+        FreezerError: no file can have that name.
     """
     try:
         path = Path(text).expanduser().absolute()
@@ -38,13 +38,13 @@ def page_path(text: str) -> Path:
 
 
 def folder_view(path: Path) -> dict[str, Any]:
-    """Returns what a folder holds: folders first, then files, by name.
+    """Returns the entries of a folder: folders first, then files, by name.
 
     Args:
         path: of the folder.
 
     Raises:
-        FreezerError: it is missing, no folder, or not ours to read.
+        FreezerError: it is missing, not a folder, or not readable.
     """
     try:
         folder = path.expanduser().resolve()
@@ -63,7 +63,7 @@ def _entry(path: Path) -> dict[str, Any] | None:
     try:
         status = path.stat()
     except OSError:
-        return None  # gone meanwhile, or a link to nowhere
+        return None  # removed meanwhile, or a dangling link
     is_folder = stat.S_ISDIR(status.st_mode)
     if not is_folder and not stat.S_ISREG(status.st_mode):
         return None

@@ -1,4 +1,4 @@
-"""What the page can ask to record with: the backends and their options, as the form offers them."""
+"""The backends and their options, as the page's form offers them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from viewer.views.wording import STAGES
 Option = dict[str, Any]
 """An option of a backend.
 
-``id`` is its name in the backend's options class, ``flag`` the one on the command line. Its ``kind`` is ``flag`` (true
+``id`` is its name in the backend's options class, ``flag`` that on the command line. Its ``kind`` is ``flag`` (true
 or false), ``names`` (a list of texts), or ``choice`` (the ``value`` of one of its ``choices``).
 """
 
@@ -145,8 +145,8 @@ BACKENDS: Final[list[dict[str, Any]]] = [
 ]
 """The backends.
 
-``takes`` names what a recording can be asked for besides the options, ``refuses`` says of a kind of file why it cannot
-be recorded, and ``stages`` are told while a recording has no steps yet.
+``takes`` names the arguments of a recording besides the options, ``refuses`` maps each kind of file that cannot be
+recorded to the reason, and ``stages`` are the stages shown while a recording has no steps yet.
 """
 
 CHECKS: Final[Mapping[str, tuple[str, str]]] = {
@@ -155,7 +155,7 @@ CHECKS: Final[Mapping[str, tuple[str, str]]] = {
     "determinism": ("Determinism", "whether freezing anew gives the same"),
     "round_trip": ("Round trip", "whether it is the same after saving and loading"),
 }
-"""What can be asked of the frozen module afterwards: a label and the question, for each of ``fe.CHECKS``."""
+"""Checks of the frozen module after the freeze: a label and the question, for each of ``fe.CHECKS``."""
 
 
 def check_offers() -> list[dict[str, str]]:
@@ -164,5 +164,5 @@ def check_offers() -> list[dict[str, str]]:
 
 
 def backend_offer(backend: str) -> dict[str, Any]:
-    """Returns what the form offers of the backend with that id."""
+    """Returns the entry of `BACKENDS` with that id."""
     return next(each for each in BACKENDS if each["id"] == backend)

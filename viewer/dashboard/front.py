@@ -1,7 +1,7 @@
-"""Looks at the form of a request before any handler does, Bokeh's and tornado's own included.
+"""Validates the address of a request before any handler runs, Bokeh's and tornado's own included.
 
-What a handler is given is an address of plain text: no handler has to expect NUL bytes, broken UTF-8 or a name that no
-file system takes, and one that forgets to cannot fail on them.
+Handlers receive addresses of plain text only: none has to expect NUL bytes, broken UTF-8 or a name that no file system
+accepts, and none can fail on them.
 """
 
 from __future__ import annotations
@@ -12,14 +12,14 @@ from urllib.parse import unquote_to_bytes
 from tornado.httputil import HTTPServerRequest
 
 MAX_ADDRESS: Final = 1 << 14
-"""How many characters an address may have, the escapes counted."""
+"""Most characters of an address, with the escapes counted."""
 
 MAX_VALUE: Final = 1 << 12
-"""How many bytes a path or an argument may have: as many as a path of Linux."""
+"""Most bytes of a path or an argument: as many as a path of Linux may have."""
 
 
 def fault(request: HTTPServerRequest) -> str | None:
-    """Returns what is wrong with a request's address, ``None`` if nothing is.
+    """Returns the fault of a request's address, ``None`` if it is valid.
 
     Args:
         request: any request, with its headers read.

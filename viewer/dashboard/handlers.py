@@ -1,4 +1,4 @@
-"""Bulk data over HTTP: what the viewer draws, files and reports to keep."""
+"""Bulk data over HTTP: data for the viewer, and downloads of trace files and reports."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ _CHUNK_BYTES: Final = 1 << 20
 
 
 class TraceHandler(JsonHandler):
-    """What the handlers of traces share: they find the file, and tell what is wrong with it."""
+    """Base of the trace handlers: finds the file, and reports its errors to the page."""
 
     def initialize(self, state: State) -> None:
-        """Takes what all sessions share."""
+        """Takes the state that all sessions share."""
         self._state = state
 
     def trace_path(self, argument: str) -> Path:
@@ -35,7 +35,7 @@ class TraceHandler(JsonHandler):
         return path
 
     def write_error(self, status_code: int, **options: object) -> None:
-        """Tells the project's own errors to the page with the status of a wrong request."""
+        """Sends the project's own errors to the page with status 400."""
         error = options.get("exc_info", (None, None))[1]  # type: ignore[index]
         if isinstance(error, fe.FreezerError):
             self.refuse(HTTPStatus.BAD_REQUEST, str(error))
@@ -43,19 +43,19 @@ class TraceHandler(JsonHandler):
             super().write_error(status_code, **options)
 
     def log_exception(self, *problem: object) -> None:
-        """Leaves out of the log what the page is told."""
+        """Logs an exception, except the project's own errors: the page shows those."""
         if not isinstance(problem[1], fe.FreezerError):
             super().log_exception(*problem)  # type: ignore[arg-type]
 
     def write_payload(self, payload: Payload) -> None:
-        """Ends the request with what the page loads."""
+        """Ends the request with a payload."""
         self.set_header("Content-Type", "application/json; charset=UTF-8")
         self.set_header("Content-Encoding", "gzip")
         self.finish(payload.data)
 
 
 class TraceDataHandler(TraceHandler):
-    """``trace/data?path=``: what the viewer shows of a trace."""
+    """``trace/data?path=``: the viewer's data of a trace."""
 
     async def get(self) -> None:
         """Writes ``{"view", "graph", "charts"}``."""
@@ -63,18 +63,18 @@ class TraceDataHandler(TraceHandler):
 
 
 class CompareDataHandler(TraceHandler):
-    """``compare/data?a=&b=``: what the viewer shows of two traces."""
+    """``compare/data?a=&b=``: the viewer's data of two traces."""
 
     async def get(self) -> None:
-        """Writes what `comparison_data` makes of them."""
+        """Writes the result of `comparison_data`."""
         self.write_payload(await self._state.payload((self.trace_path("a"), self.trace_path("b"))))
 
 
 class TraceFileHandler(TraceHandler):
-    """``trace/file?path=``: the trace file, to be kept."""
+    """``trace/file?path=``: the trace file, as a download."""
 
     async def get(self) -> None:
-        """Writes the file; nothing but traces is given away."""
+        """Writes the file, if it is a trace."""
         path = self.trace_path("path")
         await self._state.rendered("entry", (path,))
         self.write_download(path.name, "application/octet-stream")
@@ -85,7 +85,7 @@ class TraceFileHandler(TraceHandler):
 
 
 class TraceReportHandler(TraceHandler):
-    """``trace/report?path=``: the HTML report, to be kept."""
+    """``trace/report?path=``: the HTML report, as a download."""
 
     async def get(self) -> None:
         """Writes the report."""

@@ -1,4 +1,4 @@
-"""What all answers have in common: headers, errors as JSON, and the guard in front of every route."""
+"""Base of all HTTP handlers: security headers, errors as JSON, and the guard in front of every route."""
 
 from __future__ import annotations
 
@@ -44,18 +44,18 @@ _TOKENS: Final = frozenset(("token", "launch"))
 
 
 def page(name: str, **values: Any) -> str:
-    """Returns a template of ``static/dashboard/`` filled in, with every value escaped."""
+    """Renders a template of ``static/dashboard/``, with every value escaped."""
     environment = Environment(autoescape=True, undefined=StrictUndefined, loader=FunctionLoader(read_asset))
     return environment.get_template(f"dashboard/{name}").render(**values)
 
 
 class SecurityHeaders(OutputTransform):
-    """Adds the headers to the answers of every handler, Bokeh's own included."""
+    """Adds the security headers to the answers of every handler, Bokeh's own included."""
 
     def transform_first_chunk(
         self, status_code: int, headers: HTTPHeaders, chunk: bytes, finishing: bool
     ) -> tuple[int, HTTPHeaders, bytes]:
-        """Sets the headers, and keeps everything out of caches that does not ask to be in one."""
+        """Sets the headers, and forbids caching unless the handler has set ``Cache-Control``."""
         for name, value in _HEADERS.items():
             headers[name] = value
         headers.setdefault("Cache-Control", "no-store")
@@ -67,8 +67,8 @@ class GuardedTornado(BokehTornado):  # type: ignore[misc]  # bokeh is not typed 
     """Bokeh's web application behind a guard.
 
     Args:
-        guard: who may ask; looked at before any handler of any route is made, so before a body is read.
-        remark: takes what the user at the terminal has to know.
+        guard: admits or refuses a request before the handler of any route is created, so before a body is read.
+        remark: prints a message to the user's terminal.
         applications, options: see `BokehTornado`.
     """
 
@@ -78,7 +78,7 @@ class GuardedTornado(BokehTornado):  # type: ignore[misc]  # bokeh is not typed 
         self._remark = remark
         self.channels: set[Any] = set()
         rules = self.wildcard_router.rules
-        # What the page does not use is not served: Bokeh's script for pages of other sites, and its list of models.
+        # Drop the routes that the page does not use: Bokeh's script for pages of other sites, and its list of models.
         rules[:] = [rule for rule in rules if not issubclass(rule.target, (AutoloadJsHandler, MetadataHandler))]
         for rule in rules:
             if issubclass(rule.target, WSHandler):
@@ -86,7 +86,7 @@ class GuardedTornado(BokehTornado):  # type: ignore[misc]  # bokeh is not typed 
         self.add_transform(SecurityHeaders)
 
     def find_handler(self, request: HTTPServerRequest, **options: Any) -> Any:
-        """Returns what answers a request: the route's handler, or a refusal."""
+        """Returns the handler of a request: the route's, or one that refuses."""
         refusal = self._guard.refusal(request)
         wants_in = request.method == "GET" and request.path == "/" and not _TOKENS.isdisjoint(request.query_arguments)
         if wants_in and (refusal is None or refusal.needs_token) and fault(request) is None:
@@ -106,7 +106,7 @@ class GuardedTornado(BokehTornado):  # type: ignore[misc]  # bokeh is not typed 
         return self.get_handler_delegate(request, RefusingHandler, {"refusal": refusal, "status": status})
 
     def _shut_out(self) -> None:
-        """Closes the websockets of browsers whose cookie was withdrawn, and tells the user."""
+        """Closes the websockets of browsers whose cookie was withdrawn, and warns the user at the terminal."""
         self._remark(
             "the one-time link that started the browser was used a second time, so the browser that used it first is "
             "shut out; open the printed link, and look for who can read this machine's list of programs"
@@ -123,7 +123,7 @@ class _AnyMethod:
 
 @stream_request_body
 class RefusingHandler(RequestHandler):
-    """Says why a request is not answered, before its body is read: as a page to people, as JSON to scripts."""
+    """Refuses a request before its body is read; sends the reason as a page to people, as JSON to scripts."""
 
     SUPPORTED_METHODS = _AnyMethod()  # type: ignore[assignment]
 
@@ -133,7 +133,7 @@ class RefusingHandler(RequestHandler):
         self._status = status
 
     def prepare(self) -> None:
-        """Answers, whatever the method."""
+        """Answers a request of any method."""
         self.set_status(self._status)
         if "text/html" in self.request.headers.get("Accept", ""):
             self.finish(_refusing_page(self.request, self._refusal))
@@ -141,19 +141,19 @@ class RefusingHandler(RequestHandler):
             self.finish({"error": self._refusal.reason})
 
     def data_received(self, chunk: bytes) -> None:
-        """Takes no notice of a body that came along."""
+        """Ignores the body."""
 
 
 class EntryHandler(RequestHandler):
-    """Takes a token out of the address, and gives a cookie for it if it is right."""
+    """Takes a token from the address, and gives a cookie for it if it is right."""
 
     def initialize(self, guard: Guard, on_reuse: Callable[[], object]) -> None:
-        """Takes the guard that knows the tokens, and what to call when a launch token is used again."""
+        """Takes the guard that knows the tokens, and the callback for a launch token that is used again."""
         self._guard = guard
         self._on_reuse = on_reuse
 
     def get(self) -> None:
-        """Sends the browser to the same address without the token."""
+        """Redirects the browser to the same address without the token."""
         admission = self._admission()
         if admission.withdrawn:
             self._on_reuse()
@@ -167,20 +167,20 @@ class EntryHandler(RequestHandler):
         if self.request.headers.get("Sec-Fetch-Site", "none") == "none":
             self.redirect(address, status=HTTPStatus.SEE_OTHER)
         else:
-            # A redirect goes on as the request of the page that had the link, without a strict cookie.
+            # The browser would count a redirect as a request of the linking page, and send no strict cookie.
             self.finish(page("entry.html", address=address))
 
     def _admission(self) -> Admission:
         token = self.get_query_argument("token", None)
         if token is not None:
             return self._guard.entrances.by_token(token)
-        if self._guard.admits(self.request):  # the same browser again, such as by its history
+        if self._guard.admits(self.request):  # the same browser again, for example from its history
             return Admission()
         return self._guard.entrances.by_launch(self.get_query_argument("launch"))
 
 
 class JsonHandler(RequestHandler):
-    """A handler whose errors are JSON, ``{"error": text}``, for the page to show."""
+    """Base of handlers that report errors to the page as JSON, ``{"error": text}``."""
 
     def refuse(self, status: HTTPStatus, text: str) -> None:
         """Ends the request with an error.
@@ -193,14 +193,14 @@ class JsonHandler(RequestHandler):
         self.finish(json.dumps({"error": text}))
 
     def write_error(self, status_code: int, **options: Any) -> None:
-        """Writes an error that was raised; what was not foreseen is in the server's log."""
+        """Writes a raised error; the server's log has the unforeseen ones."""
         error = options.get("exc_info", (None, None))[1]
         text = error.log_message if isinstance(error, HTTPError) and error.log_message else self._reason
         self.set_header("Content-Type", "application/json; charset=UTF-8")
         self.finish(json.dumps({"error": text}))
 
     def write_download(self, name: str, content_type: str) -> None:
-        """Sets the headers of a file to be saved.
+        """Sets the headers of a download.
 
         Args:
             name: proposed for the file.

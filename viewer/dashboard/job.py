@@ -1,4 +1,4 @@
-"""One recording: what its events told so far, and how the page reads it."""
+"""One recording: its state, built from the events of its process, and its row on the page."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ class Process(Protocol):
         """Starts it."""
 
     def interrupt(self) -> None:
-        """Asks it to end, with what it has."""
+        """Asks it to end and to keep the steps so far."""
 
     def cancel(self) -> None:
-        """Ends it, and keeps what it had noted; the second time, ends that, too."""
+        """Ends it and keeps the recorded steps; a second call ends it without them."""
 
 
 Launch = Callable[[fe.RecordRequest, Callable[[fe.JobEvent], None]], Process]
@@ -33,11 +33,11 @@ Launch = Callable[[fe.RecordRequest, Callable[[fe.JobEvent], None]], Process]
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a recording stands in the line of those that wait.
+    """Position of a recording in the queue.
 
     Attributes:
-        number: 1 for the one that starts next.
-        least_s: seconds until it starts, at the least; ``None`` where nothing is known.
+        number: 1 for the recording that starts next.
+        least_s: minimum time until it starts, in s; ``None`` if unknown.
     """
 
     number: int
@@ -46,21 +46,21 @@ class Place:
 
 @dataclass(slots=True)
 class Job:
-    """One recording, as its events have told it so far.
+    """One recording, with the state from its events so far.
 
     Attributes:
         id: in this server's list.
         request: what is recorded.
-        asked_s: clock when it was asked for, in s.
-        process: where it runs.
-        started_s: clock at its start, in s; ``None`` as long as it waits, and where it ended before it started.
+        asked_s: clock at the request, in s.
+        process: the process that records.
+        started_s: clock at its start, in s; ``None`` while it waits, and if it ended before it started.
         ended_s: clock at its end, in s.
-        progress: the latest.
+        progress: the latest progress event.
         steps: recorded so far.
         preview: a trace that can be opened before the end.
         ended: how it ended.
-        patience: ends it where it does not end by itself; ``None`` as long as it was not asked to.
-        cancelled: whether it was ended.
+        patience: timer that ends the recording if an interrupt does not; ``None`` before the first cancel request.
+        cancelled: whether the server ended the process.
     """
 
     id: str
@@ -78,12 +78,12 @@ class Job:
 
     @property
     def waits(self) -> bool:
-        """Whether it has not started, and will."""
+        """Whether it still waits for its start."""
         return self.started_s is None and self.ended is None
 
     @property
     def runs(self) -> bool:
-        """Whether it has started, and not ended."""
+        """Whether it has started and not ended."""
         return self.started_s is not None and self.ended is None
 
     def row(self, now_s: float, place: Place | None = None) -> dict[str, Any]:
@@ -91,7 +91,7 @@ class Job:
 
         Args:
             now_s: clock, in s.
-            place: in the line, of a job that waits.
+            place: position in the queue, of a job that waits.
         """
         progress, ended = self.progress, self.ended
         failed = ended is not None and ended.outcome not in ("finished", "cancelled")
@@ -132,10 +132,10 @@ class Job:
         return self.progress.message if self.progress else "starting"
 
     def take(self, event: fe.JobEvent, now_s: float) -> None:
-        """Adds what an event tells.
+        """Updates the job from an event.
 
         Args:
-            event: of its process.
+            event: from its process.
             now_s: clock, in s.
         """
         if isinstance(event, fe.JobProgress):
@@ -149,6 +149,6 @@ class Job:
 
 
 def _stage(progress: fe.JobProgress, backend: str) -> str | None:
-    """Returns the stage that a compile is in, where its progress ends with one (``compiling: layout``)."""
+    """Returns the current stage of a compile, if the progress message ends with one (``compiling: layout``)."""
     last = progress.message.rpartition(": ")[2]
     return last if any(last == stage["id"] for stage in backend_offer(backend)["stages"]) else None

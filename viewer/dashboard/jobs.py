@@ -1,7 +1,7 @@
-"""The recordings that wait, run, or ended lately: one list for all sessions.
+"""The recordings that wait, run, or ended recently: one list for all sessions.
 
-Recordings that measure at the same time disturb each other's figures, so only some run at once, by default one. The
-others wait, and start in the order in which they were asked for.
+Recordings that measure at the same time disturb each other's figures, so the number that may run at once is limited,
+by default to one. The others wait and start in the order of their requests.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ import freeze_engine as fe
 from viewer.dashboard.job import Job, Launch, Place
 
 MAX_ENDED: Final = 50
-"""How many recordings that ended are kept in the list."""
+"""Most ended recordings in the list."""
 
 MAX_WAITING: Final = 50
-"""How many recordings may wait."""
+"""Most recordings in the queue."""
 
 PATIENCE_S: Final = 10.0
-"""How long a cancelled recording has to end by itself."""
+"""How long a cancelled recording may take to end by itself, in s."""
 
 _POLL_S: Final = 0.02
 _DISMISSED_LATER: Final = "The recording {} still {}. Cancel it first."
@@ -33,12 +33,12 @@ _NEVER_STARTED: Final = fe.JobEnded("cancelled", None, "cancelled before it star
 
 
 class Jobs:
-    """Starts, follows and ends recordings. Belongs to one thread, the server's.
+    """Starts, follows and ends recordings. Only the server's thread may use it.
 
     Args:
-        schedule: brings a call from any thread onto the server's.
-        launch: makes the process of a recording.
-        at_once: how many may run at the same time.
+        schedule: runs a call from any thread on the server's thread.
+        launch: creates the process of a recording.
+        at_once: how many recordings may run at the same time.
         on_change: called after every change, on the server's thread.
         on_end: called with the request and the end of every recording, on the server's thread.
         clock: in s.
@@ -64,17 +64,17 @@ class Jobs:
         self._jobs: dict[str, Job] = {}
 
     def record(self, request: fe.RecordRequest, id_: str | None = None) -> str:
-        """Starts a recording, or puts it last in the line where as many run as may.
+        """Starts a recording, or appends it to the queue if no slot is free.
 
         Args:
             request: what to record.
-            id_: of the job, by default a new one; no two servers give the same, as links to jobs live long.
+            id_: of the job, by default a new random one; links to jobs live long, so ids are unique across servers.
 
         Returns:
             The job's id.
 
         Raises:
-            FreezerError: too many wait already, or the server ends.
+            FreezerError: too many recordings wait already, or the server is ending.
         """
         if self._closed:
             raise fe.FreezerError(_CLOSED)
@@ -89,7 +89,7 @@ class Jobs:
 
     @property
     def _line(self) -> list[Job]:
-        """Those that wait, in the order in which they start: that of the list."""
+        """The jobs that wait, in the order of their starts: that of the list."""
         return [job for job in self._jobs.values() if job.waits]
 
     @property
@@ -98,7 +98,7 @@ class Jobs:
 
     def _start(self, job: Job) -> None:
         job.started_s = self._clock()
-        # Events come on a thread of the process.
+        # The process object emits events on a thread of its own.
         job.process = self._launch(job.request, lambda event: self._schedule(lambda: self._take(job, event)))
         job.process.start()
 
@@ -110,9 +110,9 @@ class Jobs:
                 self._take(line[0], fe.JobEnded("failed", None, f"the recording cannot start: {error}"))
 
     def cancel(self, id_: str) -> None:
-        """Asks a recording to end with what it has by then, and the second time ends it; both keep its steps.
+        """Asks a recording to end, and at the second call ends its process; both keep the steps so far.
 
-        The third time it is ended without them. One that waits ends at once, and one that has ended stays as it is.
+        The third call ends it without them. A recording that waits ends at once; one that has ended stays as it is.
 
         Raises:
             FreezerError: there is no such recording.
@@ -146,7 +146,7 @@ class Jobs:
             self._on_change()
 
     def dismiss(self, id_: str) -> None:
-        """Takes a recording that has ended out of the list; its trace stays.
+        """Removes a recording that has ended from the list; its trace stays.
 
         Raises:
             FreezerError: there is no such recording, or it still waits or runs.
@@ -166,8 +166,8 @@ class Jobs:
     def _places(self) -> dict[str, Place]:
         """Returns the place of each job that waits.
 
-        A running recording tells how long its present phase still takes. That is the least time until one that waits
-        can start; it is unknown where one of those that run tells nothing, for that one may be the first to end.
+        A running recording reports the time left in its present phase. The least of these times is the minimum wait
+        for the queue. If any running recording reports none, the wait is unknown: that one may be the first to end.
         """
         left_s = [job.progress.left_s if job.progress else None for job in self._jobs.values() if job.runs]
         known_s = [each_s for each_s in left_s if each_s is not None]
@@ -176,18 +176,18 @@ class Jobs:
 
     @property
     def running(self) -> bool:
-        """Whether any recording still waits or runs."""
+        """Whether at least one recording waits or runs."""
         return any(job.ended is None for job in self._jobs.values())
 
     def unfinished(self) -> tuple[fe.RecordRequest, ...]:
-        """Returns what the recordings that have not ended were asked for."""
+        """Returns the requests of the recordings that have not ended."""
         return tuple(job.request for job in self._jobs.values() if job.ended is None)
 
     async def close(self, timeout_s: float = 9.0) -> None:
-        """Ends all recordings, those that wait first, and waits for their ends.
+        """Ends all recordings, the waiting ones first, and waits for their ends.
 
         Args:
-            timeout_s: how long to wait for all of them; most of it is for keeping their steps. Containers give a
+            timeout_s: how long to wait for all of them; most of it is for saving their steps. Containers give a
                 process ten seconds.
         """
         self._closed = True

@@ -1,4 +1,4 @@
-"""Recent traces, and where recordings made from the page are kept."""
+"""The list of recent traces, and the folder of the recordings made from the page."""
 
 from __future__ import annotations
 
@@ -19,31 +19,31 @@ import platformdirs
 import freeze_engine as fe
 
 MAX_RECENT: Final = 50
-"""How many recent traces are remembered."""
+"""Most entries in the list of recent traces."""
 
 _APPLICATION: Final = "freezer-ui"
 _RECORDING: Final = re.compile(r"-\d{8}-\d{6}(-\d+)?\.fztrace$")
-#: A file is made first and locked next; what is younger may be between the two.
+#: A file is created first and locked next; a younger file may be between the two.
 _YOUNG_S: Final = 60.0
-#: Descriptors of the empty files that this process has made; a lock on each says that the process lives.
+#: Descriptors of the empty files that this process has created; a lock on each shows that the process lives.
 _CLAIMED: dict[Path, int] = {}
 _NOT_IN_NAMES: Final = re.compile(r"[^\w.+-]+")
 
 
 @dataclass(frozen=True, slots=True)
 class RecentTrace:
-    """What the list of recent traces tells of one.
+    """Entry of the list of recent traces.
 
     Attributes:
         path: absolute path of its file.
         name: of its model.
-        backend: which freezing.
+        backend: that recorded it.
         torch: the version that recorded it.
         created: UTC, ISO 8601.
-        steps: how many.
+        steps: their number.
         failed: the exception's name if the freeze failed.
-        nodes: of the last step's graph, nested ones included.
-        unmeasured: what was to be measured and could not be, and why; ``None`` where there is nothing of that kind.
+        nodes: their number in the last step's graph, nested ones included.
+        unmeasured: requested measurements that failed, and why; ``None`` if none failed.
     """
 
     path: str
@@ -58,7 +58,7 @@ class RecentTrace:
 
 
 def recent_trace(trace: fe.Trace, path: Path) -> RecentTrace:
-    """Returns what the list of recent traces tells of a trace.
+    """Returns a trace's entry in the list of recent traces.
 
     Args:
         trace: the recording.
@@ -82,14 +82,14 @@ class Library:
     """The list of recent traces, in a file that several servers may share.
 
     Args:
-        file: where it is kept; by default in the user's state folder.
+        file: that holds the list; by default in the user's state folder.
     """
 
     def __init__(self, file: Path | None = None) -> None:
         self._file = file or Path(platformdirs.user_state_dir(_APPLICATION)) / "recent.json"
 
     def view(self) -> dict[str, Any]:
-        """Returns what the page shows: the examples, and the recent traces with whether their file is missing."""
+        """Returns the page's data: the examples, and the recent traces with whether their file is missing."""
         return {
             "examples": [
                 {"name": example.name, "summary": example.summary, "shows": example.shows}
@@ -99,10 +99,10 @@ class Library:
         }
 
     def remember(self, *entries: RecentTrace) -> bool:
-        """Puts traces first.
+        """Puts traces first in the list.
 
         Returns:
-            Whether the list is now another one.
+            Whether the list changed.
         """
         before = self._read()
         paths = {entry.path for entry in entries}
@@ -113,11 +113,11 @@ class Library:
         return True
 
     def forget(self, path: str) -> None:
-        """Takes a trace out of the list; its file stays."""
+        """Removes a trace from the list; its file stays."""
         self._write([entry for entry in self._read() if entry.path != path])
 
     def _read(self) -> list[RecentTrace]:
-        """Returns the list; what is no entry, as in a damaged file, is left out."""
+        """Returns the list; skips invalid entries, as in a damaged file."""
         try:
             rows = json.loads(self._file.read_text("utf-8"))
         except (OSError, ValueError):
@@ -126,7 +126,7 @@ class Library:
         return [entry for entry in found if entry is not None]
 
     def _write(self, entries: list[RecentTrace]) -> None:
-        """Replaces the file, whole or not at all; where that fails the list is merely forgotten."""
+        """Replaces the file atomically; if that fails, the change is lost and nothing else."""
         text = json.dumps([asdict(entry) for entry in entries], indent=1)
         try:
             self._file.parent.mkdir(parents=True, exist_ok=True)
@@ -136,12 +136,12 @@ class Library:
 
 
 def recordings_folder() -> Path:
-    """Returns the folder of the recordings made from the page, in the user's data folder; it need not be there yet."""
+    """Returns the folder of the recordings made from the page, in the user's data folder; it need not exist yet."""
     return Path(platformdirs.user_data_dir(_APPLICATION)) / "recordings"
 
 
 def new_recording(folder: Path, name: str, now: datetime) -> Path:
-    """Returns a new, empty file for a recording, so that no other recording can take its name.
+    """Creates an empty file for a recording, so that no other recording can take its name.
 
     Args:
         folder: where to put it.
@@ -149,7 +149,7 @@ def new_recording(folder: Path, name: str, now: datetime) -> Path:
         now: local time.
 
     Raises:
-        FreezerError: nothing can be written there.
+        FreezerError: the folder is not writable.
     """
     stem = f"{_NOT_IN_NAMES.sub('-', name).strip('-.')[:80] or 'model'}-{now:%Y%m%d-%H%M%S}"
     names = (f"{stem}.fztrace" if number == 1 else f"{stem}-{number}.fztrace" for number in count(1))
@@ -164,7 +164,7 @@ def new_recording(folder: Path, name: str, now: datetime) -> Path:
 
 
 def _is_new(path: Path) -> bool:
-    """Makes a file, and returns whether there was none of that name."""
+    """Creates and locks a file; returns false if one of that name exists."""
     try:
         descriptor = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666)
     except FileExistsError:
@@ -176,7 +176,7 @@ def _is_new(path: Path) -> bool:
 
 
 def drop_if_empty(path: Path) -> None:
-    """Lets go of the file of a recording, and removes it where the recording left no trace."""
+    """Releases the file of a recording, and removes it if the recording left no trace."""
     if (descriptor := _CLAIMED.pop(path, None)) is not None:
         os.close(descriptor)
     if path.is_file() and path.stat().st_size == 0:
@@ -187,11 +187,11 @@ def drop_abandoned(folder: Path) -> None:
     """Removes the empty files of recordings whose server was killed: no process holds their locks any more.
 
     Args:
-        folder: of recordings; need not exist.
+        folder: of the recordings; it need not exist.
     """
     for path in folder.glob("*.fztrace") if folder.is_dir() else ():
         if _RECORDING.search(path.name):
-            # It may be another user's, or just become a trace.
+            # It may belong to another user, or have just become a trace.
             with suppress(OSError):
                 _drop_if_abandoned(path)
 

@@ -1,4 +1,4 @@
-"""Takes a port before anything heavy is loaded, so that the browser can start meanwhile."""
+"""Opens the server's socket before the heavy imports, so that the browser can start meanwhile."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ _BACKLOG: Final = 128
 
 
 def listen(host: str, port: int | None) -> socket.socket:
-    """Returns a socket that listens.
+    """Opens a listening socket.
 
     Args:
         host: address to listen on.
-        port: to listen on; ``None`` for the default one, or the next that is free.
+        port: to listen on; ``None`` for the default port, or the next one that is free.
 
     Raises:
         FreezerError: the port is taken, or the address is not this machine's.

@@ -1,4 +1,4 @@
-"""What the page asks over its websocket, and the answers: one method for each type of message."""
+"""Answers the page's requests over its websocket: one method for each type of message."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ class Messages:
     """Answers the messages of all sessions.
 
     Args:
-        state: what the sessions share.
-        uploads: those of the page, ``None`` where pages upload nothing.
+        state: shared by the sessions.
+        uploads: of the page, ``None`` if pages upload nothing.
     """
 
     def __init__(self, state: State, uploads: PageUploads | None = None) -> None:
@@ -60,7 +60,7 @@ class Messages:
             message: ``{"id", "type", …}`` as the page sent it.
 
         Returns:
-            ``{"id", "reply"}`` or ``{"id", "error"}``; whatever goes wrong is told to the page.
+            ``{"id", "reply"}`` or ``{"id", "error"}``; the page receives every error.
         """
         if not isinstance(message, dict):
             return {"id": None, "error": "A message has to be an object."}
@@ -105,7 +105,7 @@ class Messages:
         model = page_model(_field(message, "model"))
         sandbox = await self._sandbox_of(message, model)
         summary = await _in_daemon_thread(lambda: fe.inspect_model(model, trusted=False, sandbox=sandbox))
-        # All pages see it, and a model of somebody else may have made it up.
+        # All pages see the devices, and an untrusted model may have invented them.
         is_likely = all(_DEVICE.fullmatch(device) for device in summary.devices)
         if is_likely and self._state.site.devices != summary.devices:
             self._state.site = replace(self._state.site, devices=summary.devices)
@@ -135,20 +135,20 @@ class Messages:
         return {"trace": entry.path, "name": entry.name}
 
     async def _take_over(self, message: Message) -> Reply:
-        """Keeps the uploads of the page that this one was loaded in the place of."""
+        """Takes over the uploads of the page that this one replaced on a reload."""
         if self._uploads is not None:
             self._uploads.take_over(_field(message, "page"))
         return {}
 
     def _use(self, *texts: object) -> None:
-        """Notes which uploads the page uses."""
+        """Records which uploads the page uses."""
         for text in texts:
             if self._uploads is not None and isinstance(text, str):
                 self._uploads.use(text)
 
 
 async def _in_daemon_thread(call: Callable[[], Result]) -> Result:
-    """Runs what may take a minute; unlike `asyncio.to_thread`, the server need not wait for it to end."""
+    """Runs a call that may take a minute; unlike with `asyncio.to_thread`, the server can end before the call does."""
     loop = asyncio.get_running_loop()
     result: asyncio.Future[Result] = loop.create_future()
 
@@ -169,7 +169,7 @@ async def _in_daemon_thread(call: Callable[[], Result]) -> Result:
 
 
 def input_text(request: fe.InputRequest) -> str:
-    """Says in words what an ``--input`` asks for."""
+    """Describes an ``--input`` in words."""
     value = request.value
     if isinstance(value, fe.RandomTensor):
         shape = "×".join(map(str, value.shape))

@@ -1,6 +1,6 @@
-"""The one page of the dashboard, and the scripts and styles it loads: all from this server.
+"""The dashboard's only page, and the scripts and styles that it loads, all from this server.
 
-Of Bokeh and Panel it loads their two main scripts only. `page_document` says what the page shows while they load.
+Of Bokeh and Panel it loads Panel's main script and the three of Bokeh that it needs.
 """
 
 from __future__ import annotations
@@ -60,13 +60,13 @@ _LIBRARIES: Final = (
 
 
 def page_template() -> Template:
-    """Returns the template for Panel to fill in: of what Panel knows, it uses the session's token and the root."""
+    """Returns the template that Panel renders: of Panel's variables it uses the session's token and the root."""
     environment = Environment(autoescape=True, undefined=StrictUndefined, loader=FunctionLoader(read_asset))
     return environment.get_template("dashboard/page.html")
 
 
 def page_variables() -> dict[str, Any]:
-    """Returns what the template needs besides: addresses that change whenever their content does."""
+    """Returns the template's other variables: addresses that change with their content."""
     return {
         "scripts": [
             *(f"{path}?v={version}" for path, version in _LIBRARIES),
@@ -81,7 +81,7 @@ class AssetHandler(JsonHandler):
     """Serves the project's own scripts and styles, each kind as one file."""
 
     def get(self, name: str) -> None:
-        """Writes one of them, to be kept by the browser for as long as its address stays."""
+        """Writes one of them; the browser may cache it for good, for its address changes with its content."""
         if name not in _ASSETS:
             self.refuse(HTTPStatus.NOT_FOUND, f"There is no {name} here.")
             return
@@ -92,7 +92,7 @@ class AssetHandler(JsonHandler):
 
 @cache
 def _content(name: str) -> bytes:
-    # A script that leaves out its last semicolon must not swallow the next one's beginning.
+    # A script without a final semicolon must not continue into the next script.
     return "\n;\n".join(read_asset(part) for part in _ASSETS[name][1]).encode()
 
 

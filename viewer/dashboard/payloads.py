@@ -1,4 +1,4 @@
-"""What the page loads of a trace, packed: made once for each version of a file, in a renderer process."""
+"""Packed data of traces for the page: a renderer process makes it once for each version of a file."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from viewer.dashboard.library import RecentTrace, recent_trace
 
 MAX_ENTRIES: Final = 16
 MAX_BYTES: Final = 64 << 20
-"""How much is kept: the latest payloads, as long as they fit."""
+"""Size of the cache in bytes; it keeps the latest payloads that fit."""
 
 Key = tuple[object, ...]
 Kind = Literal["payload", "report", "entry"]
-"""What is made of traces: what the viewer shows, the HTML report, or only the entry of the list of recent traces."""
+"""Products of traces: the viewer's data, the HTML report, or only the entry of the list of recent traces."""
 
 
 @dataclass(frozen=True, slots=True)
 class Payload:
-    """Something made of one trace, or of two.
+    """Product of one trace, or of two.
 
     Attributes:
         data: gzip'd JSON for the viewer, or a report's HTML.
@@ -37,7 +37,7 @@ class Payload:
 
 
 def make_payload(paths: Sequence[Path]) -> Payload:
-    """Returns what the viewer shows of one trace, or of two side by side.
+    """Returns the viewer's data of one trace, or of two side by side.
 
     Args:
         paths: absolute, of the trace files.
@@ -49,7 +49,7 @@ def make_payload(paths: Sequence[Path]) -> Payload:
 
 
 def payload_key(paths: Sequence[Path]) -> Key:
-    """Returns what changes when one of the files does, or the other, or their number.
+    """Returns a key that changes with either file, and with the number of files.
 
     Raises:
         FreezerError: one is not there.
@@ -58,7 +58,7 @@ def payload_key(paths: Sequence[Path]) -> Key:
 
 
 def trace_payload(path: Path) -> Payload:
-    """Returns what the viewer shows of one trace: ``{"view", "graph", "charts"}``.
+    """Returns the viewer's data of one trace: ``{"view", "graph", "charts"}``.
 
     Args:
         path: absolute, of the trace file.
@@ -73,7 +73,7 @@ def trace_payload(path: Path) -> Payload:
 
 
 def comparison_payload(a: Path, b: Path) -> Payload:
-    """Returns what the viewer shows of two traces side by side.
+    """Returns the viewer's data of two traces side by side.
 
     Args:
         a, b: absolute, of the trace files.
@@ -103,7 +103,7 @@ def report_payload(path: Path) -> Payload:
 
 
 def entry_payload(path: Path) -> Payload:
-    """Returns only what the list of recent traces tells of a trace, once all of its file could be read.
+    """Returns only the trace's entry in the list of recent traces, after reading the whole file.
 
     Args:
         path: absolute, of the trace file.
@@ -119,17 +119,17 @@ MAKERS: Final[Mapping[Kind, Callable[[Sequence[Path]], Payload]]] = {
     "report": lambda paths: report_payload(*paths),
     "entry": lambda paths: entry_payload(*paths),
 }
-"""What makes each kind; the renderer process calls it."""
+"""The function that makes each kind; the renderer process calls it."""
 
 
 def packed(data: dict[str, Any]) -> bytes:
-    """Returns JSON, gzip'd, with the same bytes for the same data."""
+    """Returns gzip'd JSON; the same data gives the same bytes."""
     text = json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     return gzip.compress(text.encode(), compresslevel=5, mtime=0)
 
 
 def file_key(path: Path) -> Key:
-    """Returns what changes when a file does.
+    """Returns a key that changes with the file.
 
     Raises:
         FreezerError: there is no such file.
@@ -147,7 +147,7 @@ async def _awaited(make: Callable[[], Awaitable[Payload]]) -> Payload:
 
 
 class Payloads:
-    """Keeps the payloads that were used last; asked twice at once, it makes one only once."""
+    """Cache of the latest payloads; two concurrent requests for one key share one computation."""
 
     def __init__(self, max_entries: int = MAX_ENTRIES, max_bytes: int = MAX_BYTES) -> None:
         self._max_entries = max_entries
@@ -159,14 +159,14 @@ class Payloads:
 
         Args:
             key: names the content.
-            make: makes it; what it raises is raised here, and not kept.
+            make: computes it; its exceptions propagate and are not cached.
         """
         task = self._tasks.get(key)
         if task is None:
             task = self._tasks[key] = asyncio.ensure_future(_awaited(make))
             task.add_done_callback(lambda task: self._done(key, task))
         self._tasks.move_to_end(key)
-        return await asyncio.shield(task)  # whoever asked may go; others may wait for it as well
+        return await asyncio.shield(task)  # one request may be cancelled while others wait for the same
 
     def _done(self, key: Key, task: asyncio.Task[Payload]) -> None:
         if task.cancelled() or task.exception() is not None:

@@ -1,4 +1,4 @@
-"""What the page will load first, made in a renderer process while this one still loads the server."""
+"""Renders the page's first payload in a renderer process while this process still imports the server."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from viewer.dashboard.render_process import Limits, RenderProcess
 
 
 class EarlyPayload:
-    """The payload of one trace, or of two side by side; inside the block it is being made, and its process lives.
+    """The payload of one trace, or of two side by side; its renderer process lives inside the `with` block.
 
     Args:
-        paths: absolute, of the trace files; with none there is nothing to make.
+        paths: absolute, of the trace files; without any there is nothing to render.
     """
 
     def __init__(self, paths: Sequence[Path]) -> None:
@@ -27,7 +27,7 @@ class EarlyPayload:
     def __enter__(self) -> EarlyPayload:
         if not self.paths:
             return self
-        # Whatever is wrong with the files, or with starting a process, shows again when the server makes the payload.
+        # An error in the files, or in starting a process, surfaces again when the server renders the payload.
         with suppress(fe.FreezerError, OSError):
             self._key = payload_key(self.paths)
             self._process = RenderProcess(Limits())
@@ -41,7 +41,7 @@ class EarlyPayload:
             self._process.close()
 
     def take(self) -> RenderProcess | None:
-        """Returns the process, whose job `receive` ends; ``None`` where there is none, or a file has changed since."""
+        """Returns the process, whose result `receive` reads; ``None`` if there is none, or a file has changed since."""
         with suppress(fe.FreezerError):
             if self._key == payload_key(self.paths):
                 return self._process

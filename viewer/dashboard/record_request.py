@@ -1,4 +1,4 @@
-"""What the page asks to record, to and fro; the page is not trusted to have asked well."""
+"""Converts between the page's form and `RecordRequest`, and validates every field: the page is not trusted."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _OPTIONS: Final[Mapping[str, type[fe.TorchScriptOptions] | type[fe.InductorOptio
 
 
 def page_model(text: str) -> str:
-    """Returns a MODEL that the page may name: an example or a file.
+    """Validates the model that the page names: an example or a file.
 
     Args:
         text: as typed into the page.
@@ -36,8 +36,8 @@ def page_model(text: str) -> str:
         The example's spec, or the file's absolute path.
 
     Raises:
-        FreezerError: it is neither. ``package.module:factory`` is refused whatever it names, for it would run code
-            of this machine.
+        FreezerError: it is neither. ``package.module:factory`` is always refused, for it would run code of this
+            machine.
     """
     spec = text.strip()
     if spec.startswith(_EXAMPLE):
@@ -58,7 +58,7 @@ def page_model(text: str) -> str:
 
 
 def model_kind(model: str) -> str | None:
-    """Returns ``example``, or what the file is.
+    """Returns ``example``, or the kind of the file.
 
     Args:
         model: as `page_model` returned it.
@@ -67,11 +67,11 @@ def model_kind(model: str) -> str | None:
 
 
 def record_request(message: Mapping[str, Any], folder: Path, now: datetime) -> fe.RecordRequest:
-    """Returns what a message of type ``record`` asks for; its output file is made, empty.
+    """Converts a message of type ``record``, and creates an empty output file.
 
     Args:
         message: as the page sent it.
-        folder: where recordings are kept.
+        folder: of the recordings.
         now: local time.
 
     Raises:
@@ -119,10 +119,10 @@ def record_request(message: Mapping[str, Any], folder: Path, now: datetime) -> f
 
 
 def form_values(request: fe.RecordRequest) -> dict[str, Any]:
-    """Returns what the page's form holds when it asks for a recording; `record_request` reads the same.
+    """Returns the values of the page's form for a recording, in the format that `record_request` reads.
 
     Args:
-        request: also one that was not asked for by the page.
+        request: from the page or from elsewhere.
     """
     options = request.options or _OPTIONS[request.backend]()
     measure = request.measure
@@ -185,7 +185,7 @@ def _count(value: object, name: str) -> int | None:
 
 
 def _call(given: object) -> str | None:
-    """Returns the command to show in the trace; without one the trace shows a call of its own making."""
+    """Returns the command to show in the trace; without one the trace generates it."""
     text = _optional_text(given, "call")
     return text if text is None or len(text) <= _MAX_CALL else None
 

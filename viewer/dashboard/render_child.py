@@ -1,6 +1,6 @@
-"""The renderer process: makes what the pages load of trace files, within limits of memory and time.
+"""The renderer process: renders trace files for the pages, within limits of memory and time.
 
-A trace file can unpack to thousands of times its size. Here that costs this process only. A job is a line of JSON on
+A trace file can unpack to thousands of times its size; here that ends only this process. A job is a line of JSON on
 standard input, ``{"kind", "paths"}``. The answer is a line of JSON on standard output, ``{"shown", "size"}``, followed
 by that many bytes; or ``{"error"}`` for a file that cannot be read, or ``{"fault"}`` with a traceback.
 """
@@ -24,18 +24,18 @@ from viewer.dashboard.payloads import MAKERS
 from viewer.dashboard.render_process import OUT_OF_MEMORY
 
 _WARM: Final = ("viewer.page", "viewer.views.comparison.data", "viewer.report")
-"""Modules that the first job would wait for; Bokeh among them takes most of a second."""
+"""Modules to import before the first job; Bokeh among them takes most of a second."""
 
 
 def main(memory_bytes: int, cpu_s: int) -> None:
-    """Does one job after the other, until standard input ends.
+    """Runs jobs one after the other until standard input ends.
 
     Args:
-        memory_bytes: how large the address space may grow.
+        memory_bytes: limit of the address space.
         cpu_s: processor time for each job, in s.
     """
     replies = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)  # what is printed is no answer
+    os.dup2(2, 1)  # printed text must not mix with the answers
     _limit(resource.RLIMIT_CORE, 0)
     _limit(resource.RLIMIT_AS, memory_bytes)
     jobs: SimpleQueue[dict[str, Any]] = SimpleQueue()
@@ -49,19 +49,19 @@ def main(memory_bytes: int, cpu_s: int) -> None:
             _limit(resource.RLIMIT_CPU, int(_used_s()) + 1 + cpu_s)
             _answer(job, replies)
     except MemoryError:
-        # Whatever this process still holds, nothing more can be relied on.
+        # After this error no object of the process is reliable.
         os._exit(OUT_OF_MEMORY)
 
 
 def _listen(jobs: SimpleQueue[dict[str, Any]]) -> None:
-    """Takes jobs while others are done, and ends the process when the server is gone."""
+    """Queues jobs while others run, and ends the process when standard input closes, as when the server ends."""
     for line in sys.stdin.buffer:
         jobs.put(json.loads(line))
     os._exit(0)
 
 
 def _limit(kind: int, most: int) -> None:
-    """Sets a limit of this process; only Linux holds a process to all of them."""
+    """Sets a resource limit of this process on Linux, the only system that enforces all of them."""
     if sys.platform != "linux":
         return
     hard = resource.getrlimit(kind)[1]
@@ -82,7 +82,7 @@ def _answer(job: dict[str, Any], replies: BinaryIO) -> None:
         head = {"error": str(error)}
     except MemoryError:
         raise
-    except Exception:  # noqa: BLE001 - told to the server, which logs it
+    except Exception:  # noqa: BLE001 - the server logs it
         head = {"fault": traceback.format_exc()}
     else:
         data = made.data

@@ -1,4 +1,4 @@
-"""One renderer process as the server sees it: started, given a job, ended."""
+"""The server's handle of one renderer process: starts it, sends it jobs, ends it."""
 
 from __future__ import annotations
 
@@ -18,27 +18,28 @@ from viewer.dashboard.library import RecentTrace
 from viewer.dashboard.payloads import Kind, Payload
 
 OUT_OF_MEMORY: Final = 77
-"""Exit code of a process that reached its limit of memory."""
+"""Exit code of a process that reached its memory limit."""
 
-#: Not ``-m``: that would look for modules in the working folder first.
+#: Not ``-m``: that would search the working folder for modules first.
 _BOOT: Final = (
     "import sys; memory, cpu, *sys.path[:] = sys.argv[1:]; sys.argv[1:] = []; "
     "from viewer.dashboard.render_child import main; main(int(memory), int(cpu))"
 )
-#: More would let a recording on all processors starve it: at 10 it gets a tenth of what that gets, at 4 two fifths.
+#: A higher value would let a recording on all processors starve it: at 10 it gets a tenth of the recording's share, at
+#: 4 two fifths.
 _NICE: Final = 4
 _LARGE_BYTES: Final = 512 << 20
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What making one thing may take.
+    """Limits of one job.
 
     Attributes:
         memory_bytes: address space of the process. A comparison of two traces of 50,000 nodes and 30 steps takes
             0.7 GiB of it.
         cpu_s: processor time, in s.
-        wait_s: time by the clock, in s, for a file system that does not answer.
+        wait_s: wall-clock time, in s, in case a file system does not respond.
     """
 
     memory_bytes: int = 2 << 30
@@ -47,7 +48,7 @@ class Limits:
 
 
 class RenderProcess:
-    """A process that does one job at a time.
+    """A process that runs one job at a time.
 
     Args:
         limits: of each job.
@@ -67,35 +68,35 @@ class RenderProcess:
 
     @property
     def pid(self) -> int:
-        """Of the process."""
+        """Id of the process."""
         return self._process.pid
 
     @property
     def is_worn(self) -> bool:
-        """Whether it has ended, or holds on to much memory."""
+        """Whether it has ended, or holds more than 512 MiB of memory."""
         return self._process.poll() is not None or _resident_bytes(self.pid) > _LARGE_BYTES
 
     def send(self, kind: Kind, paths: Sequence[Path]) -> None:
-        """Begins a job; `receive` waits for its end.
+        """Starts a job; `receive` waits for its end.
 
         Args:
-            kind: what to make.
+            kind: what to render.
             paths: absolute, of the trace files.
         """
         assert self._process.stdin is not None
         line = json.dumps({"kind": kind, "paths": [str(path) for path in paths]}).encode() + b"\n"
-        with suppress(BrokenPipeError):  # it has ended; `receive` says how
+        with suppress(BrokenPipeError):  # it has ended; `receive` reports how
             os.write(self._process.stdin.fileno(), line)
 
     def receive(self, paths: Sequence[Path]) -> Payload:
-        """Waits for the end of the job, and returns what was made.
+        """Waits for the end of the job, and returns its result.
 
         Args:
             paths: of the trace files, as in `send`.
 
         Raises:
-            FreezerError: a file cannot be read, or reached a limit.
-            RuntimeError: there is a fault in the program.
+            FreezerError: a file cannot be read, or the job reached a limit.
+            RuntimeError: the renderer has a bug.
         """
         assert self._process.stdout is not None
         line = self._process.stdout.readline()
@@ -117,16 +118,16 @@ class RenderProcess:
             os.setpriority(os.PRIO_PROCESS, self.pid, _NICE)
 
     def give_up(self) -> None:
-        """Ends it, as its job takes too long."""
+        """Ends it because its job takes too long."""
         self._late = True
         self._process.kill()
 
     def kill(self) -> None:
-        """Ends it, whatever it does; returns at once."""
+        """Kills it, and returns at once."""
         self._process.kill()
 
     def close(self) -> None:
-        """Ends it, waits for that, and lets go of everything."""
+        """Kills it, waits for its end, and closes its pipes."""
         self._process.kill()
         self._process.wait()
         for stream in (self._process.stdin, self._process.stdout):
@@ -134,7 +135,7 @@ class RenderProcess:
                 stream.close()
 
     def _death(self, paths: Sequence[Path]) -> fe.FreezerError:
-        """Returns what to tell of a job during which the process ended."""
+        """Returns the error for a job during which the process ended."""
         code = self._process.wait()
         names = " and ".join(map(str, paths))
         remedy = "freezer-ui stats and freezer-ui report read it without this limit"
@@ -157,7 +158,7 @@ def _search_path() -> list[str]:
 
 
 def _resident_bytes(pid: int) -> int:
-    """The memory that a process holds; 0 where the system does not tell."""
+    """Returns the resident memory of a process; 0 if the system does not report it."""
     try:
         pages = Path(f"/proc/{pid}/statm").read_text("ascii").split()[1]
     except (OSError, IndexError):

@@ -1,4 +1,4 @@
-"""The renderer processes of one server: a few, kept between jobs, each ended where it reaches a limit."""
+"""A pool of renderer processes, kept between jobs; one that reaches a limit is replaced."""
 
 from __future__ import annotations
 
@@ -19,29 +19,29 @@ _CLOSED: Final = "The server is ending. Start freezer-ui again to open {}."
 
 
 class Renders(Protocol):
-    """Makes what pages load of trace files."""
+    """Renders trace files for the pages."""
 
     async def render(self, kind: Kind, paths: Sequence[Path]) -> Payload:
-        """Returns one thing made of one trace, or of two."""
+        """Renders one trace, or two side by side."""
 
     def adopt(self, kind: Kind, paths: Sequence[Path], process: RenderProcess) -> None:
-        """Takes over a process that does this job already."""
+        """Takes over a process that runs this job already."""
 
     def warm(self) -> None:
-        """Gets ready for the first job."""
+        """Prepares for the first job."""
 
     async def close(self) -> None:
-        """Ends what runs."""
+        """Ends all jobs."""
 
 
 class Renderers:
-    """Renderer processes. Belongs to one thread, the server's.
+    """Pool of renderer processes. Only the server's thread may use it.
 
-    Two files can be read at once on any machine, so that one that takes long holds up nobody else's.
+    At least two processes may run on any machine, so that one slow file does not block other sessions.
 
     Args:
         limits: of each job.
-        most: how many processes may run; by default one for each processor, within bounds.
+        most: how many processes may run; by default one for each processor, at least 2 and at most 4.
     """
 
     def __init__(self, limits: Limits | None = None, most: int | None = None) -> None:
@@ -54,31 +54,31 @@ class Renderers:
         self._closed = False
 
     def adopt(self, kind: Kind, paths: Sequence[Path], process: RenderProcess) -> None:
-        """Takes over a process that does a job already; `render` then waits for that.
+        """Takes over a process that runs a job already; `render` then waits for its result.
 
         Args:
             kind: of the job.
             paths: absolute, of the trace files.
-            process: which was sent the job, and has not been asked for its end.
+            process: has received the job; `receive` has not been called yet.
         """
         self._begun[kind, tuple(paths)] = process
         self._busy.add(process)
 
     def warm(self) -> None:
-        """Starts a process, unless there is one, so that the first trace need not wait for it."""
+        """Starts a process unless one exists, so that the first trace does not wait for the start."""
         if not self._idle and not self._busy:
-            with suppress(OSError):  # no more processes: the first job tries again, and says so
+            with suppress(OSError):  # no more processes: the first job tries again and reports it
                 self._idle.append(self._started())
 
     async def render(self, kind: Kind, paths: Sequence[Path]) -> Payload:
-        """Returns what is made of one trace, or of two.
+        """Renders one trace, or two side by side.
 
         Args:
-            kind: what to make.
+            kind: what to render.
             paths: absolute, of the trace files.
 
         Raises:
-            FreezerError: a file cannot be read, or reached a limit.
+            FreezerError: a file cannot be read, or the job reached a limit.
         """
         async with self._turns:
             process = self._begun.pop((kind, tuple(paths)), None)
@@ -106,7 +106,7 @@ class Renderers:
         return process
 
     def _taken(self) -> RenderProcess:
-        """Returns a process that does nothing, started now if there is none."""
+        """Returns an idle process; starts one if there is none."""
         while self._idle:
             process = self._idle.pop()
             if not process.is_worn:
@@ -130,13 +130,13 @@ class Renderers:
             self._shrink = asyncio.get_running_loop().call_later(_IDLE_S, self._end_idle)
 
     def _end_idle(self) -> None:
-        """Ends all but one of those that do nothing."""
+        """Ends all idle processes but one."""
         self._shrink = None
         while len(self._idle) > 1:
             self._idle.pop(0).close()
 
     async def close(self) -> None:
-        """Ends all processes; jobs that are under way fail."""
+        """Ends all processes; running jobs fail."""
         self._closed = True
         if self._shrink is not None:
             self._shrink.cancel()

@@ -1,4 +1,4 @@
-"""Puts the server together, runs it, and ends it cleanly."""
+"""Builds the server, runs it, and ends it cleanly."""
 
 from __future__ import annotations
 
@@ -42,16 +42,16 @@ UNUSED_MS: Final = 30_000
 
 @dataclass(frozen=True, slots=True)
 class ServerOptions:
-    """How to serve.
+    """Options of the server.
 
     Attributes:
-        host: address that is listened on, as the user gave it.
+        host: address to listen on, as the user gave it.
         token: of the printed link.
-        uploads: how much may be uploaded.
+        uploads: limits on uploads.
         at_once: how many recordings may run at the same time.
-        launch: token for the browser that the command starts, ``None`` where it starts none.
-        remark: takes what the user at the terminal has to know.
-        patience: how long connections may keep the server waiting.
+        launch: token for the browser that the command starts, ``None`` if it starts none.
+        remark: prints a message to the user's terminal.
+        patience: time limits of connections.
     """
 
     host: str
@@ -66,12 +66,12 @@ class ServerOptions:
 def run(
     options: ServerOptions, listening: socket.socket, signals: EndSignals, prepare: Callable[[State], object]
 ) -> None:
-    """Serves until it is asked to end; then ends the recordings that run, and removes what was uploaded.
+    """Serves until an end signal; then ends the running recordings and removes the uploads.
 
     Args:
-        options: how to serve.
+        options: of the server.
         listening: the socket, which listens already.
-        signals: tell of the end.
+        signals: report when the server has to end.
         prepare: called before the first request is answered.
     """
     quieten()
@@ -79,7 +79,7 @@ def run(
         logging.getLogger(name).addFilter(is_fault)
     hide_tokens(tuple(filter(None, (options.token, options.launch))))
     raise_descriptor_limit()
-    # Panel's many objects stay; without going through them again and again, a large trace loads a quarter faster.
+    # Panel's many objects stay; as the collector no longer traverses them, a large trace loads a quarter faster.
     gc.freeze()
     asyncio.run(_serve(options, listening, signals, prepare))
 
@@ -100,10 +100,10 @@ async def _serve(
 
 
 class DashboardServer:
-    """The parts of one server, put together; belongs to the loop it is made on.
+    """One server with all its parts; only the event loop that creates it may use it.
 
     Args:
-        options: how to serve.
+        options: of the server.
         listening: the socket, which listens already.
         uploads: folder for uploaded files.
     """
@@ -121,7 +121,7 @@ class DashboardServer:
             build_applications(self._page, title="Freezer", location=False),
             extra_patterns=self._routes(),
             use_index=False,
-            extra_websocket_origins=["*"],  # the guard has looked at the Origin already
+            extra_websocket_origins=["*"],  # the guard has checked the Origin already
             secret_key=secrets.token_bytes(32),
             sign_sessions=True,
             unused_session_lifetime_milliseconds=UNUSED_MS,
@@ -135,7 +135,7 @@ class DashboardServer:
         self._server = BaseServer(IOLoop.current(), self._tornado, self._http)
 
     def start(self) -> None:
-        """Lets requests in."""
+        """Starts to answer requests."""
         self._server.start()
         self.state.warm()
 
@@ -151,11 +151,11 @@ class DashboardServer:
         return patterns
 
     async def hang_up(self) -> None:
-        """Closes what is still open, for a process that goes on without the server."""
+        """Closes all open connections, for a process that continues without the server."""
         await self._http.close_all_connections()
 
     def _forget(self, upload: Path) -> None:
-        """Takes an upload that was removed out of the recent traces."""
+        """Drops a removed upload from the recent traces."""
         self.state.library.forget(str(upload))
         self.state.tell("library")
 
@@ -171,12 +171,12 @@ class DashboardServer:
         ]
 
     def _page(self) -> Dashboard:
-        """Makes one session's page; Panel calls it for every tab."""
+        """Creates one session's page; Panel calls it for every tab."""
         document = pn.state.curdoc
         id_ = secrets.token_urlsafe(16)
         document.template = page_template()
         document.template_variables.update(page_variables() | {"page": id_})
-        document.config.reconnect_session = False  # what a lost session knew is in the page's address
+        document.config.reconnect_session = False  # the page's address holds a lost session's state
         document.config.notify_connection_status = False
         dashboard = Dashboard(Messages(self.state, PageUploads(self.uploads, id_)).answer, **self.state.view())
         self.state.join(dashboard)
@@ -190,5 +190,5 @@ class DashboardServer:
 
 
 def _schedule(loop: asyncio.AbstractEventLoop, call: Callable[[], None]) -> None:
-    with suppress(RuntimeError):  # a recording may tell its end when the server's loop is closed already
+    with suppress(RuntimeError):  # a recording may report its end after the server's loop is closed
         loop.call_soon_threadsafe(call)

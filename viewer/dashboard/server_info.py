@@ -1,4 +1,4 @@
-"""What the page needs to know of the server, and does not change while it runs."""
+"""Facts about the server that the page shows and that stay the same while it runs."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ class Site:
     """The server's own facts.
 
     Attributes:
-        upload_limit_bytes: how large an uploaded file may be.
-        devices: of this machine, once a look at a model has told them.
+        upload_limit_bytes: largest size of an uploaded file.
+        devices: of this machine, ``None`` until the first inspection of a model reports them.
         at_once: how many recordings may run at the same time.
     """
 
@@ -26,11 +26,11 @@ class Site:
     at_once: int = 1
 
     def view(self) -> dict[str, Any]:
-        """Returns what the page reads."""
+        """Returns the facts as the page reads them."""
         return {
             "version": installed_version("freezer-ui"),
             "torch": installed_version("torch"),
-            "start": None,  # what to open stands in the address that is printed
+            "start": None,  # the printed address contains what to open
             "upload_limit_bytes": self.upload_limit_bytes,
             "backends": BACKENDS,
             "checks": check_offers(),

@@ -1,4 +1,4 @@
-"""What all sessions share, and how they are told of its changes."""
+"""State shared by all sessions; `State` pushes its changes to them."""
 
 from __future__ import annotations
 
@@ -22,34 +22,34 @@ log: Final = logging.getLogger(__name__)
 Value = Literal["site", "library", "jobs"]
 
 PUSH_EVERY_S: Final = 0.2
-"""The least time between two updates of the recordings."""
+"""Minimum time between two pushes of the job list, in s."""
 
 TOLD_PER_S: Final = 25
-"""How many sessions hear of the recordings in a second at most: each takes milliseconds of the server's only thread."""
+"""Most pushes of the job list per second, over all sessions: each takes milliseconds of the server's only thread."""
 
 TICK_S: Final = 1.0
-"""How often the elapsed time of a running recording is told when nothing else happens."""
+"""Time between two pushes of a running recording's elapsed time when nothing else changes, in s."""
 
 PATIENCE_S: Final = 10.0
-"""How long the end of the server waits until what was recorded last is in the list of recent traces."""
+"""How long a server that ends waits for the last recording to enter the list of recent traces, in s."""
 
 
 class Session(Protocol):
-    """A browser tab, as this module needs it."""
+    """The part of a browser tab's session that this module uses."""
 
     def show(self, name: Value, value: Any) -> None:
-        """Takes a new value, and brings it to the browser."""
+        """Takes a new value and sends it to the browser."""
 
 
 class State:
-    """Site, recent traces and recordings. Belongs to the server's thread.
+    """Site, recent traces and recordings. Only the server's thread may use it.
 
     Args:
         site: the server's facts.
         library: the recent traces.
-        schedule: brings a call from any thread onto the server's.
-        launch: makes the process of a recording.
-        renderers: make what pages load of trace files, by default in processes of their own.
+        schedule: runs a call from any thread on the server's thread.
+        launch: creates the process of a recording.
+        renderers: render trace files for the pages, by default in child processes.
 
     Attributes:
         on_job_end: called after the end of every recording.
@@ -78,19 +78,19 @@ class State:
         self._work: set[asyncio.Task[Any]] = set()
 
     def view(self) -> dict[str, Any]:
-        """Returns what a new session starts with."""
+        """Returns the initial values of a new session."""
         return {name: self._value(name) for name in ("site", "library", "jobs")}
 
     def join(self, session: Session) -> None:
-        """Adds a session to those that are told."""
+        """Adds a session; from now on it receives changes."""
         self._sessions.add(session)
 
     def leave(self, session: Session) -> None:
-        """Takes out a session that ended."""
+        """Removes a session that ended."""
         self._sessions.discard(session)
 
     def tell(self, name: Value) -> None:
-        """Brings a value to all sessions."""
+        """Sends a value to all sessions."""
         value = self._value(name)
         for session in tuple(self._sessions):
             session.show(name, value)
@@ -101,13 +101,13 @@ class State:
         return self.site.view() if name == "site" else self.library.view()
 
     def _jobs_changed(self) -> None:
-        """Tells the recordings at once if the last time is long enough ago, else as soon as it is."""
+        """Pushes the job list: at once if the minimum time since the last push has passed, else as soon as it has."""
         loop = asyncio.get_running_loop()
         self._push_at(loop, max(loop.time(), self._pushed_s + self._pause_s))
 
     @property
     def _pause_s(self) -> float:
-        """The least time between two updates; many sessions are told less often, or they would wait for all else."""
+        """Minimum time between two pushes, in s; it grows with the sessions, for pushes block all other work."""
         return max(PUSH_EVERY_S, len(self._sessions) / TOLD_PER_S)
 
     def _push_at(self, loop: asyncio.AbstractEventLoop, when_s: float) -> None:
@@ -125,10 +125,10 @@ class State:
             self._push_at(loop, loop.time() + max(TICK_S, self._pause_s))
 
     async def rendered(self, kind: Kind, paths: tuple[Path, ...]) -> Payload:
-        """Returns what is made of one trace, or of two; made once for each version of the files.
+        """Renders one trace, or two side by side, once for each version of the files.
 
         Args:
-            kind: what to make.
+            kind: what to render.
             paths: absolute, of the trace files.
 
         Raises:
@@ -137,7 +137,7 @@ class State:
         return await self._made[kind].get((kind, *payload_key(paths)), lambda: self._renderers.render(kind, paths))
 
     async def payload(self, paths: tuple[Path, ...]) -> Payload:
-        """Returns what the page loads of one trace, or of two, and puts them first among the recent ones.
+        """Returns the data that the page loads for one trace or two, and puts these first among the recent traces.
 
         Args:
             paths: absolute, of the trace files.
@@ -150,18 +150,18 @@ class State:
         return payload
 
     def prepare(self, paths: tuple[Path, ...], process: RenderProcess | None = None) -> None:
-        """Begins to make what the page will load of one trace, or of two; what is wrong with them the page will tell.
+        """Starts to render one trace, or two, before the page requests them; errors surface when the page does.
 
         Args:
             paths: absolute, of the trace files.
-            process: makes it already.
+            process: renders them already.
         """
         if process is not None:
             self._renderers.adopt("payload", paths, process)
         self._keep(self.payload(paths))
 
     def warm(self) -> None:
-        """Gets ready for the first trace that is opened."""
+        """Starts a renderer before the first trace is opened."""
         self._renderers.warm()
 
     async def remember(self, path: Path) -> RecentTrace:
@@ -171,7 +171,7 @@ class State:
             path: absolute, of the trace file.
 
         Returns:
-            What the list tells of it.
+            Its entry in the list.
 
         Raises:
             FreezerError: it is not there, cannot be read, or is too large.
@@ -192,11 +192,11 @@ class State:
     def _finished(self, task: asyncio.Task[Any]) -> None:
         self._work.discard(task)
         error = None if task.cancelled() else task.exception()
-        if error is not None and not isinstance(error, fe.FreezerError):  # those are told to whoever asks for the same
+        if error is not None and not isinstance(error, fe.FreezerError):  # raised again at the next request
             log.error("work in the background failed", exc_info=error)
 
     async def close(self) -> None:
-        """Ends the recordings, waits until they are told and remembered, and ends the renderers."""
+        """Ends the recordings, waits until their traces are remembered, and ends the renderers."""
         await self.jobs.close()
         if self._work:
             await asyncio.wait(self._work, timeout=PATIENCE_S)

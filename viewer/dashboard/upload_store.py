@@ -1,7 +1,7 @@
-"""What the pages have uploaded: how much in all, whose it is, and when it goes.
+"""The files that pages have uploaded: total size, pages that use them, and removal.
 
-A file goes when the last page that uses it is gone and no recording needs it. Bokeh keeps a session without a
-connection for some 30 s, so a page that is loaded again can take over what its predecessor uploaded.
+A file is removed when the last page that uses it is closed and no recording needs it. Bokeh keeps a session without a
+connection for some 30 s, so a reloaded page can take over its predecessor's uploads.
 """
 
 from __future__ import annotations
@@ -16,19 +16,19 @@ from typing import Final
 import freeze_engine as fe
 
 MAX_FILES: Final = 1_000
-"""How many uploads are kept at once."""
+"""Most uploads kept at once."""
 
 SPARE_BYTES: Final = 64 << 20
-"""How much of the disk is left free."""
+"""Space on the disk that uploads leave free."""
 
 
 @dataclass(frozen=True, slots=True)
 class UploadLimits:
-    """How much may be uploaded.
+    """Limits on uploads.
 
     Attributes:
         file_bytes: in one file.
-        total_bytes: in all files that are kept or under way.
+        total_bytes: in all files, complete or in transfer.
     """
 
     file_bytes: int
@@ -37,11 +37,11 @@ class UploadLimits:
 
 @dataclass(slots=True)
 class Upload:
-    """One file.
+    """One uploaded file.
 
     Attributes:
         path: absolute, in a folder of its own.
-        size_bytes: promised by the browser before the body came.
+        size_bytes: as the browser announced it before the body.
         written_bytes: so far.
         pages: that use it.
     """
@@ -53,13 +53,13 @@ class Upload:
 
 
 class UploadStore:
-    """The uploads of one server. Belongs to the server's thread.
+    """The uploads of one server. Only the server's thread may use it.
 
     Args:
-        folder: where they are kept; goes when the server ends.
-        limits: how much may be uploaded.
-        needed: returns what the recordings that wait or run were asked for.
-        on_removed: called with the path of every upload that was removed.
+        folder: that holds the files; removed when the server ends.
+        limits: on uploads.
+        needed: returns the requests of the recordings that wait or run.
+        on_removed: called with the path of every removed upload.
     """
 
     def __init__(
@@ -77,11 +77,11 @@ class UploadStore:
         self._uploads: dict[Path, Upload] = {}
 
     def join(self, page: str) -> None:
-        """Lets a page upload."""
+        """Registers a page, which may then upload."""
         self._pages.add(page)
 
     def leave(self, page: str) -> None:
-        """Removes what nobody uses once a page is gone."""
+        """Unregisters a closed page, and removes the uploads that are no longer used."""
         self._pages.discard(page)
         for upload in self._uploads.values():
             upload.pages.discard(page)
@@ -92,20 +92,20 @@ class UploadStore:
         return page in self._pages
 
     def take_over(self, page: str, before: str) -> None:
-        """Lets a page use what the one that it was loaded in the place of has uploaded."""
+        """Lets a reloaded page use the uploads of its predecessor."""
         for upload in self._uploads.values():
             if before in upload.pages:
                 upload.pages.add(page)
 
     def use(self, text: str, page: str) -> None:
-        """Notes that a page uses a file, which may be an upload of another page.
+        """Records that a page uses a file, which may be an upload of another page.
 
         Args:
-            text: names the file by its path, in whatever surroundings.
+            text: contains the path of the file.
             page: that uses it.
 
         Raises:
-            FreezerError: it was uploaded, and is gone.
+            FreezerError: the upload has been removed.
         """
         if str(self._folder) not in text:
             return
@@ -119,12 +119,12 @@ class UploadStore:
             )
 
     def promise(self, page: str, name: str, size_bytes: int) -> Upload:
-        """Makes room for a file that will come.
+        """Reserves room for an upload.
 
         Args:
             page: that sends it.
             name: of the file, without folders.
-            size_bytes: as the browser says it.
+            size_bytes: as the browser announces it.
 
         Raises:
             FreezerError: it is too large, there are too many, or there is no room.
@@ -141,16 +141,16 @@ class UploadStore:
         return upload
 
     def holds(self, upload: Upload) -> bool:
-        """Returns whether a file is still to be kept."""
+        """Returns whether an upload has not been removed."""
         return upload.path in self._uploads
 
     def drop(self, upload: Upload) -> None:
-        """Removes a file, or what has come of it."""
+        """Removes an upload, complete or partial."""
         if self._uploads.pop(upload.path, None) is not None:
             shutil.rmtree(upload.path.parent, ignore_errors=True)
 
     def sweep(self) -> None:
-        """Removes what no page uses and no recording needs."""
+        """Removes the uploads that no page uses and no recording needs."""
         requests = tuple(self._needed())
         for upload in tuple(self._uploads.values()):
             if not upload.pages and not any(_needs(request, upload.path) for request in requests):
@@ -187,18 +187,18 @@ class PageUploads:
 
     Attributes:
         store: of the server.
-        page: the page's id, which only it knows.
+        page: the page's secret id.
     """
 
     store: UploadStore
     page: str
 
     def use(self, text: str) -> None:
-        """Notes that the page uses a file, see `UploadStore.use`."""
+        """Records that the page uses a file, see `UploadStore.use`."""
         self.store.use(text, self.page)
 
     def take_over(self, before: str) -> None:
-        """Keeps what the page before this one has uploaded."""
+        """Keeps the uploads of the page's predecessor."""
         self.store.take_over(self.page, before)
 
 

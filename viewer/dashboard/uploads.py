@@ -1,4 +1,4 @@
-"""Files that the page brings: streamed to a folder of the server's own, and kept as long as `upload_store` says."""
+"""Receives uploads: streams them to a folder of the server, where `upload_store` keeps them."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ _LENGTH: Final = re.compile(r"[0-9]{1,18}", re.ASCII)
 
 _CLOSED: Final = "{} comes from a page that is not open. Load the page again."
 _READ_PAST: Final = 1 << 30
-"""How much of a refused body is read, in bytes: a browser that still sends sees no answer."""
+"""Most bytes read of a refused body: a browser does not see the answer while it still sends."""
 
 
 def safe_name(text: str) -> str:
-    """Returns a file's name without folders and without anything that is special to a file system or a shell."""
+    """Returns a file's name without folders and without characters that are special to a file system or a shell."""
     last = re.split(r"[\\/]", text)[-1]
     name = _NOT_IN_NAMES.sub("_", last).lstrip(".-")[-_MAX_NAME:]
     return name.encode()[-_MAX_BYTES:].decode("utf-8", "ignore") or "upload"
@@ -33,17 +33,17 @@ def safe_name(text: str) -> str:
 
 @stream_request_body
 class UploadHandler(JsonHandler):
-    """``PUT upload?name=&page=``: keeps the body as a file, if it is one that can be opened or recorded."""
+    """``PUT upload?name=&page=``: keeps the body as a file, if the file can be opened or recorded."""
 
     def initialize(self, store: UploadStore) -> None:
-        """Takes where files are kept."""
+        """Takes the store of the files."""
         self._store = store
         self._upload: Upload | None = None
         self._stream: BinaryIO | None = None
         self._refusal: tuple[HTTPStatus, str] | None = None
 
     def prepare(self) -> None:
-        """Looks at the headers, before the body is read."""
+        """Checks the headers before the body is read."""
         if self.request.method != "PUT":
             return
         length = self.request.headers.get("Content-Length", "")
@@ -68,7 +68,7 @@ class UploadHandler(JsonHandler):
             self._fail(name, error)
 
     def data_received(self, chunk: bytes) -> None:
-        """Writes a piece of the body."""
+        """Writes a chunk of the body."""
         if self._stream is None or self._upload is None:
             return
         if not self._store.holds(self._upload):
@@ -88,7 +88,7 @@ class UploadHandler(JsonHandler):
             left = left[stream.write(left) :]
 
     def _fail(self, name: str, error: OSError) -> None:
-        """Gives the upload up, such as on a full disk; the rest of it is read past."""
+        """Refuses the upload after a failed write, such as on a full disk; the rest of the body is discarded."""
         self._drop()
         reason = (
             f"{name} could not be written: {error.strerror}. Make room on this machine, or open the file by its path."
@@ -96,7 +96,7 @@ class UploadHandler(JsonHandler):
         self._refusal = HTTPStatus.REQUEST_ENTITY_TOO_LARGE, reason
 
     async def put(self) -> None:
-        """Keeps the file, and tells where and what it is."""
+        """Keeps the file, and answers with its path and kind."""
         if self._refusal is not None:
             self.refuse(*self._refusal)
             return
@@ -118,11 +118,11 @@ class UploadHandler(JsonHandler):
         self.finish({"path": str(upload.path), "name": upload.path.name, "kind": kind, "size_bytes": upload.size_bytes})
 
     def on_connection_close(self) -> None:
-        """Removes what has come of an upload that was broken off."""
+        """Removes a partial upload."""
         self._drop()
 
     def on_finish(self) -> None:
-        """Removes what is not to be kept."""
+        """Removes the file unless `put` kept it."""
         self._drop()
 
     def _drop(self) -> None:
@@ -135,4 +135,4 @@ class UploadHandler(JsonHandler):
 
 
 def _kind(path: Path) -> str | None:
-    return fe.file_kind(path) if path.is_file() else None  # its page may be gone meanwhile, and the file with it
+    return fe.file_kind(path) if path.is_file() else None  # its page may have closed meanwhile, which removes the file

@@ -1,4 +1,4 @@
-"""The notebook's face: a trace as a cell's output, and the handle by which Python sees and moves what it shows."""
+"""Notebook output: a trace as a cell's output, and the handle by which Python reads and changes the view."""
 
 from viewer.notebook.html_output import trace_html
 

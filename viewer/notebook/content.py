@@ -1,4 +1,4 @@
-"""What a view shows: one trace, or two side by side."""
+"""The subject of a view: one trace, or two side by side."""
 
 from __future__ import annotations
 
@@ -30,16 +30,16 @@ _TABS: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """What a view shows, and what of it can be chosen.
+    """The subject of a view, and the values that its state can have.
 
     Attributes:
-        name: what a cell calls it.
-        steps: those that ``View.step`` counts.
+        name: its name in a cell.
+        steps: the steps that ``View.step`` counts.
         others: further steps whose nodes can be selected. In a comparison these are trace A's, and a state counts them
-            before the others.
-        first: the part of a state that says which step is shown where none was chosen.
-        choices: what else can be chosen.
-        html: makes a cell's output, given how it is embedded and its height in CSS pixels.
+            before ``steps``.
+        first: the part of a state with the default step.
+        choices: the other values to choose from.
+        html: renders a cell's output, given the embedding and the height in CSS pixels.
     """
 
     name: str
@@ -51,16 +51,16 @@ class Subject:
 
     @property
     def always(self) -> bool:
-        """Whether some step is always shown: not for a trace without steps, nor for two of different backends."""
+        """Whether the view always shows a step: false for a trace without steps, and for two of different backends."""
         return self.first["step"] is not None
 
     def has(self, place: str) -> bool:
-        """Tells whether any step has a node with that id, or one that comes from the module with that path."""
+        """Returns whether any step has a node with that id, or one from the module with that path."""
         nodes = (node for step in (*self.others, *self.steps) for node in step.graph.walk())
         return any(node.id == place or f"{node.module}.".startswith(f"{place}.") for node in nodes)
 
     def check(self, step: object) -> int:
-        """Returns a step that ``View.step`` may be, as a state counts it.
+        """Converts a ``View.step`` to a state's step.
 
         Raises:
             FreezerError: there is no such step.
@@ -70,10 +70,10 @@ class Subject:
         return step + len(self.others)
 
     def check_common(self, step: object) -> None:
-        """Refuses what a state's step cannot be.
+        """Validates a state's step.
 
         Raises:
-            FreezerError: there is no such step, or it is ``None`` where one is always shown.
+            FreezerError: there is no such step, or it is ``None`` although the view always shows one.
         """
         count = len(self.others) + len(self.steps)
         is_one = isinstance(step, int) and 0 <= step < count
@@ -81,12 +81,12 @@ class Subject:
             raise _no_step(step, count)
 
     def from_state(self, step: int | None) -> int | None:
-        """Returns a state's step as ``View.step`` counts, ``None`` where it is of trace A."""
+        """Converts a state's step to ``View.step``, ``None`` if it belongs to trace A."""
         return None if step is None or step < len(self.others) else step - len(self.others)
 
 
 def one_trace(trace: fe.Trace) -> Subject:
-    """Returns what a view of one trace shows."""
+    """Returns the subject of a view of one trace."""
 
     def html(embedding: Embedding, height: int) -> str:
         return trace_html(trace, embedding=embedding, height=height)
@@ -97,9 +97,9 @@ def one_trace(trace: fe.Trace) -> Subject:
 
 
 def two_traces(first: fe.Trace, second: fe.Trace) -> Subject:
-    """Returns what a view of two traces shows; it opens at the first pass whose graphs differ, as the page does.
+    """Returns the subject of a view of two traces; it opens at the first pass whose graphs differ, as the page does.
 
-    Traces of different backends have no passes in common: it opens at none.
+    For traces of different backends it opens at no pass, for they have none in common.
     """
     diff = fe.diff_traces(first, with_own_files(first, second))
     data = diff_data(diff, second)
@@ -135,6 +135,6 @@ def _paths(trace: fe.Trace) -> frozenset[str]:
 
 
 def _no_step(step: object, count: int) -> fe.FreezerError:
-    """Returns the error of a step that is none of ``count``."""
+    """Returns the error for a step outside of ``count`` steps."""
     has = f"has steps 0 to {count - 1}" if count else "has no steps"
     return fe.FreezerError(f"there is no step {step!r}: the trace {has}")

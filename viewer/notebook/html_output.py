@@ -1,7 +1,7 @@
-"""What a cell shows of a trace: the report page in a frame, and a summary for places that run no scripts.
+"""A trace as a cell's output: the report page in a frame, and a summary for places that run no scripts.
 
-The frame holds the whole page, so a reopened or converted notebook needs no kernel and no extension to draw it. Where
-frames are taken out (an untrusted notebook, an e-mail), the summary that stands under it is no longer hidden.
+The frame contains the whole page, so a reopened or converted notebook needs no kernel and no extension to draw it.
+Where frames are removed (an untrusted notebook, an e-mail), the summary below it becomes visible.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from viewer.page import trace_data
 from viewer.report import Embedding, comparison_page, is_measured, trace_page
 
 HEIGHT: Final = 640
-"""Height of the view in CSS pixels, unless asked otherwise."""
+"""Default height of the view in CSS pixels."""
 
 _PRESERVED_SHOWN: Final = 20
 _DIFFERENT_FATES_SHOWN: Final = 20
@@ -29,7 +29,7 @@ def trace_html(trace: fe.Trace, *, embedding: Embedding | None = None, height: i
 
     Args:
         trace: the recording; also one whose freeze failed.
-        embedding: what to show first, and the name by which the page can be spoken to.
+        embedding: the initial state, and the id that messages to the page use.
         height: of the view, in CSS pixels.
 
     Returns:
@@ -51,8 +51,8 @@ def comparison_html(data: Mapping[str, Any], *, embedding: Embedding | None = No
     """Renders two traces side by side as a cell's output.
 
     Args:
-        data: what `viewer.page.comparison_data` returned for them.
-        embedding: what to show first, and the name by which the page can be spoken to.
+        data: result of `viewer.page.comparison_data` for them.
+        embedding: the initial state, and the id that messages to the page use.
         height: of the view, in CSS pixels.
 
     Returns:
@@ -70,7 +70,7 @@ def comparison_html(data: Mapping[str, Any], *, embedding: Embedding | None = No
 
 
 def _comparison_summary(data: Mapping[str, Any]) -> str:
-    """Renders what two traces differ in as plain tables."""
+    """Renders the differences of two traces as plain tables."""
     compared = data["comparison"]
     rows = [row for row in compared["rows"] if row["differs"] and not row["carried"]]
     fates = [row for row in compared["attributes"] if "fate" in row["fields"]]
@@ -88,10 +88,10 @@ def _comparison_summary(data: Mapping[str, Any]) -> str:
 
 
 def summary_html(view: Mapping[str, Any]) -> str:
-    """Renders a trace as plain tables: what changed something, and which attributes stayed why.
+    """Renders a trace as plain tables: the passes that changed the graph, and the preserved attributes with reasons.
 
     Args:
-        view: what `viewer.views.view_data` returned for it.
+        view: result of `viewer.views.view_data` for it.
     """
     shown = [step for step in view["steps"] if step["changed"] or step["stage"] == "input"]
     kept = [row for row in view["attributes"] if row["fate"] == "preserved" and row["kind"] != "submodule"]

@@ -1,4 +1,4 @@
-"""The widget model that ties a view's frames to the kernel; it has no view of its own."""
+"""The widget model that connects a view's frames to the kernel; it has no view of its own."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from viewer.assets import read_asset
 class Link(anywidget.AnyWidget):
     """Carries a view's state between Python and every frame that shows the view.
 
-    The front end runs the script as soon as it learns of the model, when it is made and again when a page is reloaded
-    (``AnyModel.initialize``, anywidget 0.9.13 and later), and forgets it with the kernel.
+    The front end runs the script when the model is created and again when a page is reloaded
+    (``AnyModel.initialize``, anywidget 0.9.13 and later), and drops it with the kernel.
     """
 
     _esm = read_asset("notebook/link.js")

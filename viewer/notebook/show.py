@@ -22,20 +22,21 @@ def show(
     state: Mapping[str, Any] | None = None,
     height: int = HEIGHT,
 ) -> View:
-    """Shows a trace below the running cell, tied to the handle that is returned.
+    """Shows a trace below the running cell, connected to the returned handle.
 
     Args:
         recorded: a trace or a recording.
         step: index of the step to open at.
         selected: id of the node to select.
-        state: anything else to begin with, as in ``View.state`` (``{"tab": "attributes"}``).
+        state: other initial values, as in ``View.state`` (``{"tab": "attributes"}``).
         height: of the view, in CSS pixels; its lower edge can be dragged.
 
     Returns:
         The handle: ``view.step``, ``view.selected`` and ``view.state`` follow the page and move it.
 
     Raises:
-        FreezerError: no notebook runs this, the ``notebook`` extra is not installed, or the trace lacks what to show.
+        FreezerError: this is not a notebook's kernel, the ``notebook`` extra is not installed, or the trace lacks the
+            step or node.
     """
     trace = _trace(recorded, "show")
     _need(height, "show", "write_report(trace, 'report.html'), or with `freezer-ui report` from a trace file")
@@ -53,21 +54,22 @@ def compare(
     state: Mapping[str, Any] | None = None,
     height: int = HEIGHT,
 ) -> View:
-    """Shows two traces side by side below the running cell, tied to the handle that is returned.
+    """Shows two traces side by side below the running cell, connected to the returned handle.
 
     Args:
         first: the trace called A, or a recording.
         second: the trace called B.
-        step: index of the step of B to open at, by default the first pass that made a difference.
+        step: index of the step of B to open at, by default the first pass whose graphs differ.
         selected: id of the node to select.
-        state: anything else to begin with, as in ``View.state``; its ``step`` counts B's steps after those of A.
+        state: other initial values, as in ``View.state``; its ``step`` counts B's steps after those of A.
         height: of the view, in CSS pixels; its lower edge can be dragged.
 
     Returns:
-        The handle, as of `show`: ``view.step`` is the step of B.
+        The handle, as from `show`: ``view.step`` is the step of B.
 
     Raises:
-        FreezerError: no notebook runs this, the ``notebook`` extra is not installed, or B lacks what to show.
+        FreezerError: this is not a notebook's kernel, the ``notebook`` extra is not installed, or a trace lacks the
+            step or node.
     """
     before, after = _trace(first, "compare"), _trace(second, "compare")
     _need(height, "compare", "write_comparison(first, second, 'comparison.html')")
@@ -83,12 +85,12 @@ def _trace(recorded: object, function: str) -> fe.Trace:
 
 
 def _need(height: object, function: str, instead: str) -> None:
-    """Refuses a height that is none, a Python that no notebook runs, and one without the extra.
+    """Checks the height, that a notebook's kernel runs this, and that the extra is installed.
 
     Args:
         height: as given.
-        function: that was called.
-        instead: how to get the same page as a file.
+        function: name of the calling function.
+        instead: call that writes the same page as a file.
     """
     if isinstance(height, bool) or not isinstance(height, int) or height <= 0:
         raise fe.FreezerError(f"height={height!r} is no height: give CSS pixels, as in height={HEIGHT}")

@@ -18,17 +18,17 @@ from viewer.report import Embedding
 
 
 class View(traitlets.HasTraits):
-    """One view of a trace, or of two, in a notebook: what it shows can be read, set, and observed.
+    """One view of a trace, or of two, in a notebook; its state can be read, set, and observed.
 
-    ``view.observe(callback, names="step")`` calls back with traitlets' change record, for changes made in the page
-    and in Python alike. Setting something that the trace does not have raises `FreezerError`.
+    ``view.observe(callback, names="step")`` calls back with traitlets' change record, for changes in the page and in
+    Python alike. Setting a value that the trace does not have raises `FreezerError`.
 
     Attributes:
         step: index of the chosen step; ``None`` for a trace without steps. Of two traces it is the second one's, and
-            ``None`` while a pass is shown that only the first one has.
+            ``None`` while the view shows a pass that only the first one has.
         selected: id of the chosen node, or of the box of a chosen module; ``None`` without one.
-        state: everything that says what is shown, as in ``docs/viewer-protocol.md``; what is left out when it is set
-            goes to its default.
+        state: the whole state of the view, as in ``docs/viewer-protocol.md``; keys missing when it is set get their
+            defaults.
     """
 
     step = traitlets.Int(None, allow_none=True)
@@ -44,14 +44,14 @@ class View(traitlets.HasTraits):
         self._shown_in: int | None = None
         self.state = dict(start)
         self._link = Link(view_id=self._id, state=self.state)
-        self._link.observe(self._learn, "state")  # before the link below, which has the state checked
+        self._link.observe(self._learn, "state")  # before the link below, which validates the state
         traitlets.link((self._link, "state"), (self, "state"))
 
     def __repr__(self) -> str:
         return f"<View of {self._subject.name}, step {self.step}>"
 
     def show(self) -> None:
-        """Shows the view below the running cell; all places that show it move together."""
+        """Shows the view below the running cell; all its outputs stay in sync."""
         page = self._subject.html(Embedding(self._id, self.state), self._height)
         publish_display_data({"text/html": page, "text/plain": repr(self)})
         self._shown_in = _execution()
@@ -61,7 +61,7 @@ class View(traitlets.HasTraits):
             self.show()
 
     def _learn(self, change: dict[str, Any]) -> None:
-        """Takes what the page has selected as it is: only the page knows what its boxes of modules are called."""
+        """Accepts any selection from the page: only the page knows the names of its module boxes."""
         self._told.add(change["new"].get("node"))
 
     @traitlets.validate("step")
@@ -99,7 +99,7 @@ class View(traitlets.HasTraits):
         if change["new"] is None and self._subject.always:  # traitlets lets None through
             self.step = shown
             raise fe.FreezerError(f"a view always shows one step: choose one of 0 to {len(self._subject.steps) - 1}")
-        # Of two traces, the page knows which step of the first one stands for it.
+        # In a comparison, the page finds the matching step of the first trace.
         against = {"against": None} if self._subject.others else {}
         step = None if change["new"] is None else self._subject.check(change["new"])
         self.state = {**self.state, "step": step, **against}

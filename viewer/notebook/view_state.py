@@ -1,4 +1,4 @@
-"""What a view's state may hold: a slip of the pen is an error in Python, where a link passes over it."""
+"""Validates a view's state: a misspelt key or value raises in Python, whereas a link ignores it."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ _TYPES: Final = {bool: "True or False", str: "a text", list: "a list of texts"}
 
 @dataclass(frozen=True, slots=True)
 class Choices:
-    """What can be chosen in a view.
+    """The values to choose from in a view.
 
     Attributes:
-        tabs: those it has.
-        attributes: paths that the trace, or either of two, tells of.
-        kernels: how many kernels each program has.
+        tabs: its tabs.
+        attributes: paths of the attributes of the trace, or of both traces.
+        kernels: the number of kernels of each program.
     """
 
     tabs: tuple[str, ...]
@@ -43,14 +43,14 @@ def state_defaults() -> Mapping[str, Any]:
 
 
 def check_values(state: Mapping[str, Any], choices: Choices) -> None:
-    """Refuses what a view's state cannot be, steps and nodes apart.
+    """Validates a view's state, except steps and nodes.
 
     Args:
-        state: as set; keys it leaves out are at their defaults.
-        choices: what there is to choose from.
+        state: as set; missing keys have their defaults.
+        choices: the values to choose from.
 
     Raises:
-        FreezerError: a key is unknown, or a value is none of its.
+        FreezerError: a key is unknown, or a value is not one of its choices.
     """
     defaults = state_defaults()
     for key, value in state.items():
@@ -64,7 +64,7 @@ def check_values(state: Mapping[str, Any], choices: Choices) -> None:
 def _check_type(key: str, value: object, default: object) -> None:
     kind = type(default)
     if kind not in _TYPES:
-        return  # numbers, and what may be None: checked by what they name
+        return  # numbers and optional values: checked against the trace
     fits = isinstance(value, (list, tuple)) if kind is list else isinstance(value, kind)
     if not fits:
         raise _refused(key, value, f"it is {_TYPES[kind]}")

@@ -1,1 +1,1 @@
-"""What a terminal shows: figures, tables and differences as text."""
+"""Text output for a terminal: figures, tables and differences."""

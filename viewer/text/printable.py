@@ -1,24 +1,24 @@
-"""Text of models, traces and files, so that a terminal shows it and does not obey it."""
+"""Escapes text of models, traces and files, so that a terminal shows control sequences and does not interpret them."""
 
 from __future__ import annotations
 
 import re
 from typing import Final
 
-#: Colours and erasing the rest of the line, which do no more than that.
+#: Harmless sequences: colours, and erasing the rest of the line.
 _HARMLESS: Final = re.compile(r"\x1b\[[0-9;:]{0,40}[mK]")
 _BEGINS: Final = re.compile(r"\x1b(\[[0-9;:]{0,40})?\Z")
 
 
 def printable(text: str, keep: str = "") -> str:
-    """Returns text with every character escaped that a terminal does not print as such.
+    """Returns text with every non-printable character escaped.
 
-    That is control characters (ESC, which begins a command to the terminal, and those of C1 among them), signs that
-    turn the direction of writing, separators of lines, and halves of surrogate pairs.
+    These are control characters (also ESC, which starts a control sequence, and those of C1), characters that change
+    the direction of writing, line separators, and halves of surrogate pairs.
 
     Args:
-        text: what to print.
-        keep: characters that stay all the same.
+        text: to print.
+        keep: characters to keep.
     """
     if text.isprintable():
         return text
@@ -26,21 +26,21 @@ def printable(text: str, keep: str = "") -> str:
 
 
 def printable_json(text: str) -> str:
-    """Returns JSON with the same characters escaped as JSON does it; line ends between values stay."""
+    """Returns JSON with the same characters as JSON escapes; line ends between values stay."""
     return "".join(char if char.isprintable() or char == "\n" else _json_escaped(char) for char in text)
 
 
 class PassedOn:
-    """What a program prints, for a terminal: colours, tabs and returns to the line's start stay, the rest is shown.
+    """Filters a program's output for a terminal: keeps colours, tabs and carriage returns, escapes other sequences.
 
-    Sequences may come in pieces.
+    A sequence may be split between two pieces of text.
     """
 
     def __init__(self) -> None:
         self._begun = ""
 
     def shown(self, text: str) -> str:
-        """Returns what to send to the terminal; the beginning of a sequence waits for its rest."""
+        """Returns the text for the terminal; holds an incomplete sequence back until its rest comes."""
         text = self._begun + text
         match = _BEGINS.search(text)
         self._begun = match[0] if match else ""

@@ -1,7 +1,7 @@
-"""A trace as text for a terminal: what ``freezer-ui stats`` prints.
+"""Renders a trace as text for a terminal, for ``freezer-ui stats``.
 
-Names, constants and messages come from models and files that anybody may have made: what a terminal would not
-print is escaped, so that none of it can move the cursor or change colours.
+Names, constants and messages come from untrusted models and files: non-printable characters are escaped, so that none
+of it can move the cursor or change colours.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def stats_text(trace: fe.Trace) -> str:
         trace: the recording; also an empty one, or one whose freeze failed.
 
     Returns:
-        Lines that end in a newline, the same for equal traces. Sections without content are left out.
+        Lines that end in a newline, the same for equal traces. Empty sections are omitted.
     """
     metrics, detection = fe.step_metrics(trace), fe.detection(trace)
     sections = (
@@ -205,7 +205,7 @@ def _shortened(names: list[str]) -> str:
 
 
 def _near_misses(trace: fe.Trace) -> Iterator[str]:
-    """Yields the first ones of each kind and reason: a network repeats itself, and so does what it does not fold."""
+    """Yields the first near misses of each kind and reason in full: a network's repeated layers repeat their misses."""
     alike: dict[tuple[int, str, str], list[fe.NearMiss]] = {}
     for miss in trace.near_misses:
         alike.setdefault((miss.step, miss.kind, miss.reason), []).append(miss)

@@ -1,4 +1,4 @@
-"""What ``freezer-ui stats`` tells at a glance: what paid off, what moved the numbers, how the frozen module fares."""
+"""Findings of ``freezer-ui stats``: latency, numeric error, checks of the frozen module, memory."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _TIDIED: Final = " (only tidied up)"
 
 
 def paid_off(trace: fe.Trace, metrics: Sequence[fe.StepMetrics]) -> Iterator[str]:
-    """Yields the passes that changed the latency measurably, what saved most first, and what all did together."""
+    """Yields the passes that changed the latency measurably, the largest saving first, and the effect of all passes."""
     whole = whole_rows(trace)
     rows = payoff_rows(metrics)
     several = len({row["device"] for row in whole}) > 1
@@ -52,7 +52,7 @@ def paid_off(trace: fe.Trace, metrics: Sequence[fe.StepMetrics]) -> Iterator[str
 
 
 def moved_the_numbers(trace: fe.Trace) -> Iterator[str]:
-    """Yields the error that was there before freezing, and the steps that added to it."""
+    """Yields the steps that added to the error, and the errors before freezing and at the end."""
     for method in error_rows(trace):
         of = f" of {method['method']}" if len(trace.methods) > 1 else ""
         if not method["added"]:
@@ -75,7 +75,7 @@ def moved_the_numbers(trace: fe.Trace) -> Iterator[str]:
 
 
 def checks(trace: fe.Trace) -> Iterator[str]:
-    """Yields what was asked of the frozen module, what failed first, with what a failure stands on."""
+    """Yields the checks of the frozen module, the failed ones first, with the evidence for a failure."""
     rows = check_rows(trace)
     width = max((len(row["name"]) for row in rows), default=0)
     for row in rows:
@@ -86,7 +86,7 @@ def checks(trace: fe.Trace) -> Iterator[str]:
 
 
 def memory(trace: fe.Trace) -> Iterator[str]:
-    """Yields the memory ledger, what is held more than once at the end, and what was in between."""
+    """Yields the memory ledger, the duplicates at the end, and the temporary ones."""
     for row in memory_rows(trace):
         since = "" if row["step"] is None else f" (since step {row['step']}, {_pass(trace, row['step'])})"
         note = f", {row['note']}" if row["note"] else ""
@@ -110,7 +110,7 @@ def _first(names: Sequence[str]) -> str:
 
 
 def ablation(trace: fe.Trace, metrics: Sequence[fe.StepMetrics]) -> Iterator[str]:
-    """Yields what each pass does on its own: the freeze with it against the freeze without."""
+    """Yields the contribution of each pass: the freeze with it against the freeze without it."""
     rows = ablation_rows(trace, metrics)
     yield from table_lines(
         [
@@ -130,7 +130,7 @@ def ablation(trace: fe.Trace, metrics: Sequence[fe.StepMetrics]) -> Iterator[str
 
 
 def absent(trace: fe.Trace) -> Iterator[str]:
-    """Yields what was not measured or asked, and how to get it."""
+    """Yields missing measurements and checks, and how to get them."""
     yield from (f"{what}: {how}" for what, how in absent_rows(trace))
 
 

@@ -8,11 +8,11 @@ from itertools import chain
 from typing import Final
 
 WIDTH: Final = 96
-"""Columns that a paragraph may take, so that it stays readable with its indent in a terminal of 100."""
+"""Width of a paragraph in columns, so that it fits a terminal of 100 with its indent."""
 
 
 def table_lines(rows: Sequence[Mapping[str, str]]) -> list[str]:
-    """Returns rows under their headings, empty columns left out; a heading that starts with ``>`` aligns right."""
+    """Returns rows under their headings, without empty columns; a heading that starts with ``>`` aligns right."""
     headings = [name for name in dict.fromkeys(chain.from_iterable(rows)) if any(row.get(name) for row in rows)]
     widths = {name: max(len(name.lstrip(">")), *(len(row.get(name, "")) for row in rows)) for name in headings}
     lines = [{name: name.lstrip(">") for name in headings}, *rows]
@@ -27,5 +27,5 @@ def table_lines(rows: Sequence[Mapping[str, str]]) -> list[str]:
 
 
 def paragraph(text: str, indent: str = "") -> list[str]:
-    """Returns a text in lines of `WIDTH`, all but the first indented; words longer than a line stay whole."""
+    """Wraps a text to lines of `WIDTH`, all but the first indented; words longer than a line stay whole."""
     return textwrap.wrap(text, WIDTH, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)

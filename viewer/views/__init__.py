@@ -1,6 +1,6 @@
-"""What every view of a trace shows, computed without a browser.
+"""The data of every view of a trace, computed without a browser.
 
-`view_data` is plain JSON: dashboard, notebook widget and HTML report hand it to the same front end
+`view_data` is plain JSON: dashboard, notebook widget and HTML report pass it to the same front end
 (``static/viewer/``), which only displays it.
 """
 
@@ -24,15 +24,15 @@ __all__ = ["view_data"]
 
 
 def view_data(trace: fe.Trace, duplicates: Sequence[fe.Duplicate] | None = None) -> dict[str, Any]:
-    """Returns everything the views show, except the drawn graph and the charts.
+    """Returns the data of all views, except the drawn graph and the charts.
 
     Args:
         trace: the recording; also an empty one, or one whose freeze failed.
-        duplicates: what `freeze_engine.duplicates` returned for it, where that is known.
+        duplicates: result of `freeze_engine.duplicates` for it; computed by default.
 
     Returns:
         A JSON-ready dictionary; equal traces give equal dictionaries, in the same order. Steps refer to
-        ``aliases`` and ``codes`` by place, and to nodes and values by the names that the graph data uses.
+        ``aliases`` and ``codes`` by index, and to nodes and values by their names in the graph data.
     """
     metrics = fe.step_metrics(trace)
     builder = StepRows(trace, metrics)

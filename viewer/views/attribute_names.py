@@ -1,4 +1,4 @@
-"""What the values of an Inductor graph are called by the user: the attributes that inputs and constants are or hold."""
+"""Maps inputs and constants of an Inductor graph to the model's attributes that they are or hold."""
 
 from __future__ import annotations
 
@@ -7,21 +7,21 @@ from collections.abc import Iterator, Mapping
 import freeze_engine as fe
 
 Names = tuple[Mapping[str, tuple[str, ...]], ...]
-"""For each step the paths of the attributes that a value is or holds, by the value's name."""
+"""For each step, a value's name to the paths of the attributes that it is or holds."""
 
 
 def attribute_names(trace: fe.Trace) -> Names:
-    """Returns for each step which attributes a value is, or holds.
+    """Returns for each step the attributes that a value is or holds.
 
-    Where the log of the first step tells what an input is, that counts for the constant of the same name as well. Any
-    other constant holds the attributes whose fate says so, the largest first. TorchScript's own names are paths.
+    If the log of the first step names an input's attribute, the constant of the same name has it as well. Any other
+    constant holds the attributes whose fate locates them there, the largest first. TorchScript's own names are paths.
 
     Args:
         trace: the recording.
 
     Returns:
-        One for each step, from the name of a value to paths; steps of one method share theirs. Only inputs and
-        constants may be called so: the node whose result was folded into a constant has the same name before.
+        One mapping for each step, from the name of a value to paths; steps of one method share theirs. It applies to
+        inputs and constants only: before a fold, the node whose result becomes the constant has the same name.
     """
     if trace.backend != "inductor":
         return ({},) * len(trace.steps)
@@ -38,10 +38,10 @@ def attribute_names(trace: fe.Trace) -> Names:
 
 
 def renamed_names(trace: fe.Trace, renamed: fe.Trace) -> Names:
-    """Returns the same for a trace that got the names of another one.
+    """Returns the attribute names of a trace after `freeze_engine.diff_traces` has renamed its values.
 
     Args:
-        trace: with its own names, which tell what its values are.
+        trace: with its own names, from which the attributes follow.
         renamed: the same steps and nodes in the same order, as `freeze_engine.diff_traces` returns them.
     """
     found: list[Mapping[str, tuple[str, ...]]] = []

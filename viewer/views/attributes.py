@@ -1,4 +1,4 @@
-"""The fate table: what became of every attribute, why, and where to look."""
+"""The fate table: what became of every attribute, why, and the evidence."""
 
 from __future__ import annotations
 
@@ -40,25 +40,25 @@ def attribute_rows(trace: fe.Trace) -> list[dict[str, Any]]:
 
 
 def is_counted(fate: fe.AttributeFate) -> bool:
-    """Returns whether an attribute is a parameter or a buffer: what headlines and tables count."""
+    """Returns whether an attribute is a parameter or a buffer; headlines and tables count only these."""
     return fate.kind in ("parameter", "buffer")
 
 
 def is_minor(fate: fe.AttributeFate) -> bool:
-    """Returns whether a table may leave an attribute out until asked: what is no parameter and no buffer.
+    """Returns whether a table hides an attribute by default: any that is neither a parameter nor a buffer.
 
-    What was preserved is never minor: it is what the table is read for.
+    A preserved attribute is never minor: users read the table for these.
     """
     return fate.fate != "preserved" and not is_counted(fate)
 
 
 @dataclass(frozen=True, slots=True)
 class AttributeCounts:
-    """How many attributes met which fate; one count for all that is shown of a trace.
+    """Number of attributes by fate; all views of a trace use the same counts.
 
     Attributes:
-        fates: ``(fate, number of parameters and buffers)`` in a fixed order; fates that do not occur are left out.
-        others: the same of all other attributes: submodules, flags, values.
+        fates: ``(fate, number of parameters and buffers)`` in a fixed order, without fates that do not occur.
+        others: the same for all other attributes: submodules, flags, values.
     """
 
     fates: tuple[tuple[str, int], ...]
@@ -66,12 +66,12 @@ class AttributeCounts:
 
     @property
     def total(self) -> int:
-        """How many parameters and buffers there are."""
+        """Number of parameters and buffers."""
         return sum(count for _, count in self.fates)
 
     @property
     def others_preserved(self) -> int:
-        """How many other attributes are preserved."""
+        """Number of other attributes that are preserved."""
         return dict(self.others).get("preserved", 0)
 
 
@@ -79,7 +79,7 @@ def attribute_counts(attributes: Iterable[tuple[str, bool]]) -> AttributeCounts:
     """Counts attributes.
 
     Args:
-        attributes: the fate of each, and whether it is counted (`is_counted`).
+        attributes: the fate of each, and the result of `is_counted`.
     """
     found = Counter(attributes)
     counted, others = (
@@ -94,9 +94,9 @@ def trace_counts(trace: fe.Trace) -> AttributeCounts:
 
 
 def held_bytes(trace: fe.Trace) -> dict[str, int]:
-    """Returns the bytes of each attribute by path, those of tied weights once.
+    """Returns the bytes of each attribute by path; tied weights count once.
 
-    They count for the name under which most is left of the tensor, and for the first of equals; the others have 0.
+    Of tied names, the one under which most of the tensor is left gets the bytes, the first of equals; the others get 0.
     """
     left = ("preserved", "inlined", "folded", "dropped")
     found = {fate.path: fate.nbytes for fate in trace.attributes}
@@ -110,12 +110,12 @@ def held_bytes(trace: fe.Trace) -> dict[str, int]:
 
 
 def counts_view(counts: AttributeCounts) -> dict[str, list[list[str | int]]]:
-    """Returns what the views show of the counts."""
+    """Returns the counts in the form that the views read."""
     return {"fates": [list(each) for each in counts.fates], "others": [list(each) for each in counts.others]}
 
 
 def evidence_row(evidence: fe.Evidence) -> dict[str, Any]:
-    """Returns what a verdict stands on, with the node to jump to."""
+    """Returns the evidence for a verdict, with the node to jump to."""
     return {
         "fact": evidence.fact,
         "method": evidence.method,

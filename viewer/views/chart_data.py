@@ -1,4 +1,4 @@
-"""What the charts draw: only what was measured, missing steps left out."""
+"""The data of the charts: measured steps only."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ class Series:
         values: the y axis, in the chart's unit.
         texts: values in words.
         lows, highs: bounds of the 95% intervals, or least and largest over several inputs, in the chart's unit; empty
-            where there are none.
-        hollow: whether each point is drawn so: past tolerance, or no measurable difference; empty where no point is.
+            if there are none.
+        hollow: whether each point is drawn hollow: past tolerance, or no measurable difference; empty means none.
     """
 
     name: str
@@ -41,7 +41,7 @@ class Series:
     hollow: list[bool] = field(default_factory=list)
 
     def add(self, step: fe.Step, value: float, text: str, span: tuple[float, float] | None = None) -> None:
-        """Appends the point of ``step``; all points of a series have a ``span`` or none."""
+        """Appends the point of ``step``; either all points of a series have a ``span`` or none has."""
         self.steps.append(step.index)
         self.passes.append(step.name)
         self.values.append(value)
@@ -53,12 +53,12 @@ class Series:
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """A step that a chart points out.
+    """A step that a chart marks.
 
     Attributes:
         step: its index, the x axis.
-        text: what it is, in few words.
-        good: whether that is to be wished for.
+        text: its short label.
+        good: whether its effect is desirable.
     """
 
     step: int
@@ -78,15 +78,15 @@ class ChartData:
         constants: bytes, one series per method.
         nodes: counts, one series per method.
         baselines: ``(name, median in ns)`` of eager and scripted on the first device.
-        before: largest absolute error of the eager module against float64: what there was before freezing.
+        before: largest absolute error of the eager module against float64, before freezing.
         payoffs: passes that changed the latency measurably, the largest change first.
-        duplicated: ``(step, bytes)`` of what is held more than once at the end, since a step.
-        peak_bytes: the most that was resident during the freeze beyond what was before it, ``None`` where unknown.
-        past_tolerance: the first step that eager's tolerances reject.
-        not_finite: how many errors were infinite or not a number, and so cannot be drawn.
+        duplicated: ``(step, bytes)`` of duplicates at the end, by the step since which they exist.
+        peak_bytes: peak resident memory during the freeze above that before it, ``None`` if unknown.
+        past_tolerance: the first step past torch's tolerances against eager.
+        not_finite: number of infinite or NaN errors, which cannot be drawn.
         steps: number of steps in the trace.
-        untimed: how to get latencies, or why they could not be had.
-        uncompared: how to get errors, or why they could not be had.
+        untimed: how to get latencies, or why measuring them failed.
+        uncompared: how to get errors, or why measuring them failed.
     """
 
     latency: tuple[Series, ...]
@@ -108,11 +108,11 @@ class ChartData:
 
 
 def chart_data(trace: fe.Trace, duplicates: Sequence[fe.Duplicate] | None = None) -> ChartData:
-    """Returns the series that a trace has measurements for.
+    """Returns the series for the measurements of a trace.
 
     Args:
         trace: the recording.
-        duplicates: what `freeze_engine.duplicates` returned for it, where that is known.
+        duplicates: result of `freeze_engine.duplicates` for it; computed by default.
     """
     compared = [numerics for step in trace.steps for numerics in step.numerics if numerics.error is None]
     weighed = knows_constants(trace)
@@ -155,7 +155,7 @@ def _latency(trace: fe.Trace) -> tuple[Series, ...]:
 
 
 def _bounds(median: fe.Interval) -> tuple[float, float]:
-    """Returns the ends of what is drawn around a time: nothing, where its interval is unknown."""
+    """Returns the ends of the bar around a time; both are the time itself if its interval is unknown."""
     return (median.low, median.high) if fe.bounds_known(median) else (median.value, median.value)
 
 
@@ -220,7 +220,7 @@ def _where(step: fe.Step, latency: fe.Latency) -> str:
 
 
 def _named(found: dict[_Place, Series]) -> tuple[Series, ...]:
-    """Names series by what they are of, and by where as well if that is not the same for all."""
+    """Names series by their quantity, with method and device if these are not the same for all."""
     several = len({where for where, _ in found}) > 1
     for (where, what), series in found.items():
         series.name = f"{where}, {what}" if several else what

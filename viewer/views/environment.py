@@ -1,4 +1,4 @@
-"""Where the trace was made, with what, and what to know about it."""
+"""The environment, call and inputs of a recording, and its notices."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from viewer.views.wording import duration_text, shape_text
 def environment_view(trace: fe.Trace) -> dict[str, Any]:
     """Returns the environment, the exact call, inputs, options, baselines and notices.
 
-    ``facts`` are notices that nearly every recording has; ``notices`` are the others, which ask for attention.
+    ``facts`` are notices that nearly every recording has; ``notices`` are the others, which need attention.
     """
     detection = fe.detection(trace)
     where = trace.environment

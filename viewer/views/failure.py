@@ -1,4 +1,4 @@
-"""How a recording ended that did not come to its end, in words."""
+"""Describes the failure of a recording in words."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ import freeze_engine as fe
 from viewer.views.notices import notice_parts
 
 LAST_WORDS: Final = "last_words"
-"""Code of the notice that holds what was last logged before the process died."""
+"""Code of the notice with the last log lines before the process died."""
 
-#: What a recording that was ended for it can have reached, by the type of its failure.
+#: Limits that can have ended a recording, as types of its failure.
 _LIMITS: Final = ("time limit", "memory limit", "process limit")
 _CANCELLED: Final = "cancelled"
 _INTERRUPT: Final = "KeyboardInterrupt"
@@ -26,9 +26,9 @@ _REMAINS: Final = (
 
 
 def failure_view(trace: fe.Trace) -> dict[str, Any] | None:
-    """Returns what failed, torch's own message, and the step with the graph just before; ``None`` if nothing did.
+    """Returns what failed, torch's own message, and the step with the graph just before; ``None`` without a failure.
 
-    ``log`` is what was last logged before a process died, ``None`` where nothing was.
+    ``log`` contains the last log lines before a process died, ``None`` if there are none.
     """
     failure = trace.failure
     if failure is None:
@@ -54,13 +54,13 @@ def _sign(failure: fe.Failure) -> str:
 
 
 def step_before(trace: fe.Trace, failure: fe.Failure) -> int | None:
-    """Returns the step with the graph just before it failed, ``None`` if there is none."""
+    """Returns the step with the last graph before the failure, ``None`` if there is none."""
     earlier = trace.final(failure.method) if failure.method is not None else None
     return failure.step if earlier is None else earlier.index
 
 
 def failure_title(failure: fe.Failure) -> str:
-    """Returns one sentence (``The process died (SIGSEGV) in ConstantPropagation``), without its full stop."""
+    """Returns one sentence without its full stop (``The process died (SIGSEGV) in ConstantPropagation``)."""
     after = failure.stage in _AFTER_THE_FREEZE
     sign = _sign(failure)
     if sign in _LIMITS:
@@ -77,7 +77,7 @@ def failure_title(failure: fe.Failure) -> str:
 
 
 def failure_message(failure: fe.Failure) -> str:
-    """Returns what was raised, or what ended the process."""
+    """Returns the exception's type and text, or what ended the process."""
     if failure.type == _INTERRUPT:
         return _INTERRUPTED
     if has_died(failure):
@@ -86,7 +86,7 @@ def failure_message(failure: fe.Failure) -> str:
 
 
 def left_text(trace: fe.Trace) -> str:
-    """Returns what a trace that did not come to its end holds all the same, empty where that goes without saying."""
+    """Returns a note on the contents of an incomplete trace, empty if there is nothing to add."""
     if trace.failure is not None and trace.failure.stage == "measure":
         return _MEASURED
     if trace.failure is not None and not trace.steps:
@@ -95,10 +95,10 @@ def left_text(trace: fe.Trace) -> str:
 
 
 def knows_constants(trace: fe.Trace) -> bool:
-    """Returns whether the trace tells the constants' bytes.
+    """Returns whether the trace contains the sizes of constants.
 
-    Those of a process that died while it froze TorchScript went with it. The steps then hold 0 for them, which is no
-    measurement. Of Inductor they are written down as they are made.
+    A process that dies while it freezes TorchScript takes them with it; the steps then hold 0, which is not a
+    measurement. For Inductor the worker records them incrementally.
     """
     failure = trace.failure
     is_lost = failure is not None and failure.stage != "measure" and has_died(failure)
@@ -106,5 +106,5 @@ def knows_constants(trace: fe.Trace) -> bool:
 
 
 def has_died(failure: fe.Failure) -> bool:
-    """Returns whether the process was ended, and no exception was raised in it."""
+    """Returns whether the process ended without an exception: by a signal, an exit, a limit or a cancel."""
     return failure.type in (*_LIMITS, _CANCELLED) or _DEATH.fullmatch(failure.type) is not None

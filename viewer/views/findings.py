@@ -1,4 +1,4 @@
-"""What a trace answers at a glance: which pass paid off, which moved the numbers, and how the frozen module fares."""
+"""Findings of a trace: passes that changed the latency or the outputs, checks of the frozen module, memory."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ _DUPLICATES: Final[Mapping[str, str]] = {
 def findings_view(
     trace: fe.Trace, metrics: tuple[fe.StepMetrics, ...], duplicates: Sequence[fe.Duplicate]
 ) -> dict[str, Any]:
-    """Returns the findings; a part that was not measured is empty or ``None``, and ``absent`` says how to get it.
+    """Returns the findings; an unmeasured part is empty or ``None``, and ``absent`` contains how to get it.
 
     Args:
         trace: the recording.
-        metrics: what `freeze_engine.step_metrics` returned for it.
-        duplicates: what `freeze_engine.duplicates` returned for it.
+        metrics: result of `freeze_engine.step_metrics` for it.
+        duplicates: result of `freeze_engine.duplicates` for it.
     """
     return {
         "whole": whole_rows(trace),
@@ -45,7 +45,7 @@ def findings_view(
 
 
 def payoff_rows(metrics: Sequence[fe.StepMetrics]) -> list[dict[str, Any]]:
-    """Returns the passes that changed the latency measurably: what saved most first, what cost most last."""
+    """Returns the passes that changed the latency measurably, from the largest saving to the largest cost."""
     changes = [change for entry in metrics for change in entry.latency_changes]
     return [
         {"step": change.step, "since": change.since, "device": change.device, **ratio_row(change.ratio)}
@@ -54,7 +54,7 @@ def payoff_rows(metrics: Sequence[fe.StepMetrics]) -> list[dict[str, Any]]:
 
 
 def unseen_change(trace: fe.Trace) -> str | None:
-    """Returns how large a difference of any one pass would have shown, ``None`` where none was compared."""
+    """Returns in words the smallest change of any pass that would have shown, ``None`` if no pass was compared."""
     detection = fe.detection(trace)
     found = [
         detection.to_previous(latency) for step in trace.steps for latency in step.latency if latency.change is not None
@@ -63,10 +63,10 @@ def unseen_change(trace: fe.Trace) -> str | None:
 
 
 def whole_rows(trace: fe.Trace) -> list[dict[str, Any]]:
-    """Returns what all passes did together: the last measured step of each method against its first, per device.
+    """Returns the effect of all passes together: the last measured step of each method against its first, per device.
 
-    Its ``notes`` say what stands against the figures, such as too short a run; ``unseen`` what would have shown where
-    nothing is claimed.
+    ``notes`` contain reservations about the figures, such as too short a run; ``unseen`` is the difference that would
+    have shown if nothing is claimed.
     """
     detection = fe.detection(trace)
     last: dict[tuple[str, str], tuple[int, fe.Latency]] = {}
@@ -89,7 +89,7 @@ def whole_rows(trace: fe.Trace) -> list[dict[str, Any]]:
 
 
 def ratio_row(ratio: fe.Interval) -> dict[str, Any]:
-    """Returns a time ratio in words, and as numbers to draw; those are ``None`` where they have no bounds."""
+    """Returns a time ratio in words, and as numbers to draw, ``None`` if infinite or NaN."""
     return {
         "text": ratio_text(ratio),
         "value": finite(ratio.value),
@@ -99,7 +99,7 @@ def ratio_row(ratio: fe.Interval) -> dict[str, Any]:
 
 
 def error_rows(trace: fe.Trace) -> list[dict[str, Any]]:
-    """Returns, for each method that was compared, the error from before freezing and the steps that added to it.
+    """Returns, for each compared method, the error from before freezing and the steps that added to it.
 
     Errors are the worst over all inputs.
     """
@@ -133,7 +133,7 @@ def _added_row(step: fe.Step, added: fe.AddedError) -> dict[str, Any]:
 
 
 def check_rows(trace: fe.Trace) -> list[dict[str, Any]]:
-    """Returns what was asked of the frozen module, what failed first."""
+    """Returns the checks of the frozen module, failed ones first."""
     order = {"failed": 0, "unknown": 1, "as meant": 2, "passed": 3}
     return [
         {
@@ -147,7 +147,7 @@ def check_rows(trace: fe.Trace) -> list[dict[str, Any]]:
 
 
 def memory_rows(trace: fe.Trace) -> list[dict[str, Any]]:
-    """Returns what a freeze did to memory, one fact each: what was measured, and why packed weights are large."""
+    """Returns the facts about memory: the measurements, and why packed weights are large."""
     rows = [_packed(found) for found in [packing(trace)] if found is not None and found.swells]
     memory = trace.memory
     if memory is None:
@@ -164,7 +164,7 @@ def memory_rows(trace: fe.Trace) -> list[dict[str, Any]]:
 
 
 def duplicate_rows(duplicates: Sequence[fe.Duplicate]) -> list[dict[str, Any]]:
-    """Returns what the last graphs hold more than once, and since which step, the largest first."""
+    """Returns the duplicates in the last graphs, and their first steps, the largest first."""
     return [
         {
             "step": duplicate.step,
@@ -179,7 +179,7 @@ def duplicate_rows(duplicates: Sequence[fe.Duplicate]) -> list[dict[str, Any]]:
 
 
 def duplicate_rows_between(duplicates: Sequence[fe.Duplicate]) -> list[dict[str, Any]]:
-    """Returns what was held more than once from one step to another, one row for each two steps, in their order."""
+    """Returns the temporary duplicates, one row for each pair of first and last step, in order."""
     found: defaultdict[tuple[int, int], list[fe.Duplicate]] = defaultdict(list)
     for duplicate in duplicates:
         if duplicate.until is not None:
@@ -226,9 +226,9 @@ def _fact(label: str, value: str, note: str, tone: str = "plain") -> dict[str, A
 
 
 def ablation_rows(trace: fe.Trace, metrics: Sequence[fe.StepMetrics]) -> list[dict[str, Any]]:
-    """Returns what each pass does on its own: what saves most first, then what cannot be told, then what failed.
+    """Returns the contribution of each pass, from the largest saving on; then those without latency, then failed ones.
 
-    ``tidied`` are passes that only removed nodes that nothing read.
+    ``tidied`` marks passes that only removed unused nodes.
     """
     detection = fe.detection(trace)
     changing: defaultdict[str, list[int]] = defaultdict(list)

@@ -20,16 +20,16 @@ The object (indices are 0-based, *string* means an index into ``strings``; index
     }
 
 - A *row* is ``[id, op, inputs, outputs, module, attributes, source, constant, blocks]`` with empty entries at its end
-  left out: ``id``, ``op``, ``module`` are strings; ``inputs`` a list of strings; ``outputs`` and ``values`` alternate
+  omitted: ``id``, ``op``, ``module`` are strings; ``inputs`` a list of strings; ``outputs`` and ``values`` alternate
   name and type strings; ``attributes`` alternate name and text strings; ``source`` is 1 + an index into ``sources``
   or 0; ``constant`` is 0 or ``[shape, dtype string, device string, nbytes, storage string, digest string, minimum,
   maximum, mean, std, nonfinite]`` (floats with 6 significant digits, ``null`` where unknown); ``blocks`` a list of
-  ``[values, list, outputs, scope string]``. Two rows that read the same still are two versions: what differs was
-  rounded away.
-- A *list* names an earlier list (``base``, or -1) and then how to write it: a number n ≥ 0 and the next number k say
-  "copy k rows of the base from position n", a number -k says "here are k row indices".
-- A *step* gives the snapshot before it (``null`` for the first of its method) and after it, and the place of its
-  *names*: attributes that inputs and constants called so are or hold (`viewer.views.attribute_names`).
+  ``[values, list, outputs, scope string]``. Two equal rows can still be two versions: rounding removed the
+  difference.
+- A *list* starts with the index of an earlier list (``base``, or -1), followed by code: a number n ≥ 0 and the next
+  number k mean "copy k rows of the base from position n", a number -k means "k row indices follow".
+- A *step* gives the snapshot before it (``null`` for the first of its method) and after it, and the index of its
+  *names*: the attributes that inputs and constants are or hold, by name (`viewer.views.attribute_names`).
 """
 
 from __future__ import annotations
@@ -113,7 +113,7 @@ def graph_data(trace: fe.Trace, names: Sequence[Mapping[str, tuple[str, ...]]] |
 
     Args:
         trace: the recording.
-        names: for each step the attributes that values are or hold; what the trace itself tells if left out.
+        names: for each step the attributes that values are or hold; by default `attribute_names` of the trace.
 
     Returns:
         Only dicts, lists, strings, finite numbers, booleans and ``None``: ready for ``json.dumps``.
@@ -143,7 +143,7 @@ def graph_data(trace: fe.Trace, names: Sequence[Mapping[str, tuple[str, ...]]] |
 
 
 class _Table:
-    """Distinct things in order of appearance, found again by key."""
+    """Distinct rows in order of appearance, with an index by key."""
 
     def __init__(self) -> None:
         self.rows: list[object] = []
@@ -168,8 +168,8 @@ class _Encoder:
         self._snapshots = _Table()
         self._names = _Table()
         self._members: list[tuple[int, ...]] = []
-        # Nodes and graphs are mostly the very same objects from step to step: recognising them by identity saves
-        # hashing their whole content. The objects themselves are kept, so that an id() is never reused.
+        # Nodes and graphs are mostly the same objects from step to step: looking them up by identity saves hashing
+        # their whole content. The table keeps the objects alive, so that no id() is reused.
         self._seen: dict[int, tuple[object, int]] = {}
         self._latest: dict[tuple[object, ...], int] = {}
 
@@ -206,7 +206,7 @@ class _Encoder:
         return self._texts([text for value in values for text in (value.name, value.type)])
 
     def _body(self, nodes: Sequence[fe.Node], place: tuple[object, ...]) -> int:
-        """Encodes a list of nodes against the list that last stood in the same place."""
+        """Encodes a list of nodes against the previous list of the same place."""
         members = tuple(self._node(node, place) for node in nodes)
         base = self._latest.get(place, -1)
         code = [base, *delta(self._members[base] if base >= 0 else (), members)]
@@ -298,10 +298,10 @@ def _trimmed(row: _Row) -> _Row:
 
 
 def _plain(row: object) -> object:
-    """Tuples, which serve as keys, as the lists that JSON has."""
+    """Converts tuples, which serve as keys, to lists for JSON."""
     return [_plain(item) for item in row] if isinstance(row, tuple) else row
 
 
 def _rounded(number: float | None) -> float | None:
-    """Six significant digits are what a tooltip shows; JSON has no infinity."""
+    """Rounds to six significant digits, as a tooltip shows; JSON has no infinity, so that becomes ``None``."""
     return None if number is None or not math.isfinite(number) else float(f"{number:.6g}")

@@ -1,4 +1,4 @@
-"""What Inductor generated, as rows and lines: the kernels that take longest, and freezing on against off."""
+"""Inductor's generated code as rows and lines: the slowest kernels, and freezing on against off."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ _SHOWN_LOSSES = 5
 
 
 def kernel_rows(program: fe.Program) -> list[dict[str, str]]:
-    """Returns a row for each kernel of a program: the slowest first, or in the order of calls where none was timed.
+    """Returns a row for each kernel of a program: the slowest first, or in the order of calls if none was timed.
 
     Args:
         program: one of `Trace.programs`.
 
     Returns:
-        By heading, the first ones only; ``>`` in front of a heading aligns its column right.
+        At most ten kernels, each by heading; ``>`` in front of a heading aligns its column right.
     """
     calls = list(enumerate(program.kernels))
     timed = [(number, kernel) for number, kernel in calls if kernel.time_ns is not None]
@@ -32,10 +32,10 @@ def kernel_rows(program: fe.Program) -> list[dict[str, str]]:
 
 
 def comparison_lines(trace: fe.Trace) -> Iterator[str]:
-    """Yields what freezing made of the generated code, and where it lost time.
+    """Yields the changes of the generated code by freezing, and where freezing lost time.
 
     Args:
-        trace: the recording; one without both programs has nothing to say.
+        trace: the recording; without both programs it yields at most the lost time.
     """
     comparisons = fe.compare_programs(trace)
     losses = fe.freezing_losses(trace)

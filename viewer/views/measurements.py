@@ -1,4 +1,4 @@
-"""Latency and numeric error as the views show them."""
+"""Latency and numeric error in the form that the views read."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def latency_rows(latency: tuple[fe.Latency, ...], detection: fe.Detection) -> li
 
     Args:
         latency: of one step or baseline.
-        detection: of its trace. ``unseen`` and ``change_unseen`` say what would have shown where nothing is claimed.
+        detection: of its trace. ``unseen`` and ``change_unseen`` are the detectable difference if nothing is claimed.
     """
     return [
         {
@@ -53,7 +53,7 @@ def _bound(interval: fe.Interval, bound: float) -> float | None:
 
 
 def latency_change_row(change: fe.LatencyChange) -> dict[str, Any]:
-    """Returns a measurable difference to an earlier step."""
+    """Returns the row of a measurable difference to an earlier step."""
     return {
         "device": change.device,
         "since": change.since,
@@ -65,12 +65,12 @@ def latency_change_row(change: fe.LatencyChange) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class Errors:
-    """What one snapshot's numeric errors against one reference are, over all inputs it ran on.
+    """Numeric errors of one snapshot against one reference, over all its inputs.
 
     Attributes:
         reference: as in `freeze_engine.Numerics.reference`.
-        compared: those that could be compared, in the trace's order.
-        failed: those that could not.
+        compared: the successful comparisons, in the trace's order.
+        failed: the failed ones.
     """
 
     reference: str
@@ -79,17 +79,17 @@ class Errors:
 
     @property
     def worst(self) -> fe.Numerics | None:
-        """The one to show for all: past tolerance before within, then by its error; ``None`` where none is compared."""
+        """The worst comparison: past tolerance before within, then by error; ``None`` if none succeeded."""
         return max(self.compared, key=lambda entry: (not entry.close, _sortable(entry.max_abs)), default=None)
 
     @property
     def close(self) -> bool:
-        """Whether something was compared, and all of that is within tolerance."""
+        """Whether at least one comparison succeeded, and all are within tolerance."""
         return bool(self.compared) and all(entry.close for entry in self.compared)
 
     @property
     def span(self) -> tuple[float, float] | None:
-        """The smallest and the largest error over the inputs, ``None`` for fewer than two that were compared."""
+        """The smallest and the largest error over the inputs, ``None`` for fewer than two comparisons."""
         if len(self.compared) < 2:
             return None
         largest = sorted((entry.max_abs for entry in self.compared), key=_sortable)
@@ -97,12 +97,12 @@ class Errors:
 
     @property
     def span_text(self) -> str | None:
-        """The same in words."""
+        """The span in words."""
         return None if self.span is None else " to ".join(map(error_text, self.span))
 
 
 def errors_by_reference(numerics: tuple[fe.Numerics, ...]) -> tuple[Errors, ...]:
-    """Returns the errors of one snapshot, those of all inputs together, one entry per reference."""
+    """Groups the errors of one snapshot by reference."""
     return tuple(
         Errors(
             reference,
@@ -151,12 +151,12 @@ def _output_row(output: fe.OutputError) -> dict[str, Any]:
 
 
 def _sortable(error: float) -> float:
-    """Returns an error as a number that compares: what is no number is worse than any."""
+    """Returns a sort key of an error: NaN counts as infinite."""
     return error if error == error else float("inf")
 
 
 def first_past_tolerance(trace: fe.Trace) -> int | None:
-    """Returns the index of the first step whose outputs torch's default tolerances, held against eager, reject.
+    """Returns the index of the first step whose outputs differ from eager by more than torch's default tolerances.
 
     Args:
         trace: the recording.
@@ -169,5 +169,5 @@ def first_past_tolerance(trace: fe.Trace) -> int | None:
 
 
 def apart(one: fe.Interval | None, other: fe.Interval | None) -> bool:
-    """Returns whether two intervals are known and have nothing in common."""
+    """Returns whether two intervals are known and disjoint."""
     return one is not None and other is not None and (one.high < other.low or other.high < one.low)

@@ -1,4 +1,4 @@
-"""What a trace does not hold, and how to get it."""
+"""Measurements that a trace lacks, and how to get them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import freeze_engine as fe
 
 Kind = Literal["latency", "numerics"]
 
-#: How the call of a trace begins that a capture made; fe.record() and freezer-ui record write their own.
+#: Prefix of the call of a capture's trace; fe.record() and freezer-ui record write their own.
 _CAPTURED: Final = "torch."
 _CAPTURE: Final = (
     "latency, numeric error, memory during the freeze, checks, and what each pass does on its own",
@@ -42,7 +42,7 @@ def why_absent(trace: fe.Trace, kind: Kind) -> str:
 
 
 def how_to_get(trace: fe.Trace, kind: Kind) -> str:
-    """Returns how a new recording gets figures of a kind; where this one failed to, why that was.
+    """Returns how a new recording gets figures of a kind; if this one tried and failed, the reason and the remedy.
 
     Args:
         trace: a recording without them.
@@ -56,13 +56,13 @@ def how_to_get(trace: fe.Trace, kind: Kind) -> str:
 
 
 def unmeasured_view(trace: fe.Trace) -> dict[str, str] | None:
-    """Returns what could not be measured though it was asked for, why, and what to do; ``None`` where nothing."""
+    """Returns the requested measurements that failed, the reason, and the remedy; ``None`` if none failed."""
     found = fe.unmeasured(trace)
     return None if found is None else {"what": found.what, "reason": found.reason, "remedy": found.remedy}
 
 
 def absent_rows(trace: fe.Trace) -> list[list[str]]:
-    """Returns ``[what is not in the trace, how to get it]``; only what a new recording could bring."""
+    """Returns ``[missing measurement, how to get it]`` for everything that a new recording could add."""
     if not trace.steps or trace.failure is not None:
         return []
     rows = [

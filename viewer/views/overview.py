@@ -1,4 +1,4 @@
-"""The few numbers that sum a trace up."""
+"""The headline numbers of a trace."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ FATE_ORDER: Final = tuple(FATES)
 
 
 def overview(trace: fe.Trace, metrics: tuple[fe.StepMetrics, ...]) -> list[dict[str, Any]]:
-    """Returns the headline facts; each has a label, a value, a note, a tone and, where one step decides, that step.
+    """Returns the headline facts; each has a label, a value, a note, a tone and, if it belongs to one step, that step.
 
     Args:
         trace: the recording.
-        metrics: what `freeze_engine.step_metrics` returned for it.
+        metrics: result of `freeze_engine.step_metrics` for it.
     """
     if not trace.steps:
         return []
@@ -31,12 +31,12 @@ def overview(trace: fe.Trace, metrics: tuple[fe.StepMetrics, ...]) -> list[dict[
 
 
 def ordered_methods(trace: fe.Trace) -> tuple[str, ...]:
-    """Returns the trace's methods, ``forward`` first: it is what most come for, whatever torch froze first."""
+    """Returns the trace's methods, ``forward`` first: most users look for it, whatever torch froze first."""
     return tuple(sorted(trace.methods, key=lambda method: method != "forward"))
 
 
 def first_step(trace: fe.Trace) -> int | None:
-    """Returns the step that a view opens at: where it failed, else the first that changed something."""
+    """Returns the initial step of a view: the last before a failure, else the first that changed the graph."""
     failed = step_before(trace, trace.failure) if trace.failure is not None else None
     if failed is not None or not trace.steps:
         return failed
@@ -49,7 +49,7 @@ def _fact(label: str, value: str, note: str, tone: str = "plain", step: int | No
 
 
 def _nodes(steps: tuple[fe.Step, ...], metrics: tuple[fe.StepMetrics, ...]) -> dict[str, Any]:
-    # A graph that still calls its submodules looks small: what freezing did is told from the inlined one on.
+    # A graph that still calls its submodules looks small, so the count starts at the inlined graph.
     inlined = [step for step in steps if step.stage == "inline"]
     first, last = metrics[(inlined or steps[:1])[-1].index], metrics[steps[-1].index]
     note = "once inlined" if inlined else "from the first step"
@@ -64,9 +64,9 @@ def _constants(trace: fe.Trace, steps: tuple[fe.Step, ...]) -> dict[str, Any]:
 
 
 def _end_to_end(trace: fe.Trace) -> dict[str, Any] | None:
-    """Returns the times of the model as it was and as Inductor leaves it: its last steps run only compiled.
+    """Returns the times of the eager model and of the compiled one: Inductor's last steps run only compiled.
 
-    What is told of the two leads, and the times only where they measurably differ: else they are a note.
+    The times are the headline only if they differ measurably; else they are a note.
     """
     known = {baseline.name: baseline.latency[0] for baseline in trace.baselines if baseline.latency}
     before, after = known.get("eager"), known.get("compiled with freezing")
@@ -82,10 +82,10 @@ def _end_to_end(trace: fe.Trace) -> dict[str, Any] | None:
 
 
 def _claim(trace: fe.Trace, before: fe.Latency, after: fe.Latency) -> tuple[str, float]:
-    """Returns what two times say, as `freeze_engine.freezing_losses` does it: both are known against the first step.
+    """Compares two times by their ratios to the first step, as `freeze_engine.freezing_losses` does.
 
-    They were taken in the same rounds, so a change of the machine's pace is in neither. The second is the smallest
-    difference that would have been found.
+    All were measured in the same rounds, so a change of the machine's speed affects neither ratio. Returns the claim
+    and the smallest difference that the measurement would have found.
     """
     if before.verdict == "baseline":
         return after.verdict, fe.detection(trace).to_first(after)
@@ -121,7 +121,7 @@ def _latency(trace: fe.Trace, steps: tuple[fe.Step, ...]) -> dict[str, Any] | No
 
 
 def _payoff(trace: fe.Trace, metrics: tuple[fe.StepMetrics, ...]) -> Iterator[dict[str, Any]]:
-    """Yields the pass that measurably saved most; where none saved anything, the one that cost most."""
+    """Yields the pass with the largest measurable saving; if none saved time, the one with the largest cost."""
     changes = [change for entry in metrics for change in entry.latency_changes]
     saved = min(changes, key=lambda change: change.ratio.value, default=None)
     cost = max(changes, key=lambda change: change.ratio.value, default=None)

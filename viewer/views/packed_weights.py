@@ -1,4 +1,4 @@
-"""The linear weights that Inductor has MKL pack: what they hold jumps, and not by what they weigh."""
+"""The linear weights that MKL packs for Inductor: their memory grows far beyond their own size."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Final
 
 import freeze_engine as fe
 
-# torch 2.13: torch/_inductor/fx_passes/mkldnn_fusion.py has linears packed so where they are float32, and sizes known.
+# torch 2.13: torch/_inductor/fx_passes/mkldnn_fusion.py packs float32 linears of known sizes so.
 _PACKING: Final = "mkl_reorder_linear_weight"
 _FAR: Final = 2.0
 
@@ -19,10 +19,10 @@ class Packing:
 
     Attributes:
         step: index of the first step that has one.
-        count: how many there are.
-        held_bytes: what all hold.
-        least_bytes: what the smallest holds.
-        own_bytes: what all held before they were packed; ``None`` where that is not known.
+        count: their number.
+        held_bytes: size of all.
+        least_bytes: size of the smallest.
+        own_bytes: size of all before packing; ``None`` if unknown.
     """
 
     step: int
@@ -33,12 +33,12 @@ class Packing:
 
     @property
     def swells(self) -> bool:
-        """Whether they hold so much more than before that it has to be told."""
+        """Whether their size before is unknown or has more than doubled, so that it has to be shown."""
         return self.own_bytes is None or self.held_bytes > _FAR * self.own_bytes
 
 
 def packing(trace: fe.Trace) -> Packing | None:
-    """Returns what the weights hold that MKL packed, ``None`` where there are none.
+    """Returns the memory of the weights that MKL packed, ``None`` if there are none.
 
     Args:
         trace: the recording.
@@ -65,14 +65,14 @@ def packing(trace: fe.Trace) -> Packing | None:
 
 
 def _packed(graph: fe.GraphSnapshot) -> Iterator[int]:
-    """Yields how many bytes each packed weight of a graph holds."""
+    """Yields the bytes of each packed weight of a graph."""
     for node in graph.nodes:
         if node.constant is not None and _PACKING in node.id:
             yield node.constant.nbytes
 
 
 def _unpacked(graph: fe.GraphSnapshot) -> Iterator[int | None]:
-    """Yields how many bytes each weight of a graph holds that is about to be packed."""
+    """Yields the bytes of each weight of a graph that the next step packs."""
     definers = {value.name: node for node in graph.nodes for value in node.outputs}
     yield from (_origin_bytes(node, definers) for node in graph.nodes if _PACKING in node.op)
 

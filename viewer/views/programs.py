@@ -1,4 +1,4 @@
-"""The programs that Inductor generated: their kernels in call order, and where each stands in the code."""
+"""The programs that Inductor generated: their kernels in call order, and each one's place in the code."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ _STRING_ENDS: Final = "'''"
 def program_rows(trace: fe.Trace) -> list[dict[str, Any]]:
     """Returns one row per program, in the trace's order.
 
-    ``step`` is the last step of the method, whose nodes the kernels name; lines of ``code`` are counted from 0.
+    ``step`` is the last step of the method, to whose nodes the kernels refer; lines of ``code`` are 0-based.
     """
     return [_program_row(trace, program) for program in trace.programs]
 
 
 def comparison_rows(trace: fe.Trace) -> list[dict[str, Any]]:
-    """Returns, for each method with both programs, its kernels by the work they do, and passes of one compile only.
+    """Returns, for each method with both programs, its kernels grouped by their work, and passes with one-sided effect.
 
-    Programs and kernels are named by their places in `program_rows`.
+    Programs and kernels are given by their indices in `program_rows`.
     """
     return [_comparison_row(trace, comparison) for comparison in fe.compare_programs(trace)]
 
@@ -99,7 +99,7 @@ def _kernel_row(
 
 
 def ops_text(ops: Sequence[str]) -> str:
-    """Returns operators in short, each once, overloads left out (``convolution, relu ×2``)."""
+    """Returns operators in short, each once, without overloads (``convolution, relu ×2``)."""
     counts = Counter(_OPERATOR.sub(r"\1", op) for op in ops)
     return ", ".join(name if count == 1 else f"{name} ×{count}" for name, count in counts.items())
 
@@ -120,7 +120,7 @@ def _definitions(lines: Sequence[str]) -> Iterator[tuple[str, tuple[int, int]]]:
 def _calls(
     lines: Sequence[str], names: Sequence[str], definitions: Mapping[str, tuple[int, int]]
 ) -> Iterator[int | None]:
-    """Yields the line in which each kernel is called, in order; ``None`` where it is not found."""
+    """Yields the line that calls each kernel, in order; ``None`` if not found."""
     inside = {number for first, last in definitions.values() for number in range(first, last + 1)}
     number, before = 0, ""
     for name in names:

@@ -1,4 +1,4 @@
-"""The pass list, and what each pass did."""
+"""The pass list, and the effects of each pass."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from viewer.views.source_locations import source_row
 from viewer.views.wording import bytes_delta_text, bytes_text, duration_text
 
 _NOTES = 3
-"""How many lines of a step's log stand with it at once; torch's own log of TorchScript is too long and raw for that."""
+"""Lines of a step's log shown with it at once; none for TorchScript, for torch's own log of it is too long and raw."""
 
 
 class StepRows:
-    """Builds the rows of a trace's steps; what many steps share is kept once, in tables.
+    """Builds the rows of a trace's steps; data that steps share is stored once, in tables.
 
     Attributes:
-        aliases: alias analyses, each once.
-        codes: codes that torch gave, each once.
+        aliases: distinct alias analyses.
+        codes: distinct codes from torch.
     """
 
     def __init__(self, trace: fe.Trace, metrics: tuple[fe.StepMetrics, ...]) -> None:
@@ -34,7 +34,7 @@ class StepRows:
         self._weighed = knows_constants(trace)
         self._notices = defaultdict(list)
         for notice in warning_notices(trace):
-            if notice.code != LAST_WORDS:  # they stand with the failure, of whatever step it was
+            if notice.code != LAST_WORDS:  # shown with the failure, whatever its step
                 self._notices[notice.step].append(notice.message)
         self._misses = defaultdict(list)
         for miss in trace.near_misses:
@@ -100,7 +100,7 @@ class StepRows:
 
 
 def alias_row(aliases: fe.AliasAnalysis) -> dict[str, Any]:
-    """Returns who shares memory with whom, as ``[value, relation, targets]``, and who writes."""
+    """Returns the aliases between values as ``[value, relation, targets]``, and the writes."""
     return {
         "entries": [[entry.value, entry.relation, list(entry.targets)] for entry in aliases.entries],
         "writes": [
@@ -116,7 +116,7 @@ def alias_row(aliases: fe.AliasAnalysis) -> dict[str, Any]:
 
 
 def rewrite_row(rewrite: fe.Rewrite) -> dict[str, Any]:
-    """Returns what a fold or fusion consumed and produced."""
+    """Returns the nodes that a fold or fusion consumed and produced."""
     return {
         "kind": rewrite.kind,
         "consumed": list(rewrite.consumed),
@@ -140,7 +140,7 @@ def near_miss_row(miss: fe.NearMiss) -> dict[str, Any]:
 
 
 def saved_text(miss: fe.NearMiss) -> str:
-    """Returns what the fold would save, empty where that is not known."""
+    """Returns the memory traffic that the fold would save, in words, empty if unknown."""
     if not miss.saved_bytes:
         return ""
     return f"If folded, each call would read and write {bytes_text(miss.saved_bytes)} less."

@@ -1,4 +1,4 @@
-"""Numbers, verdicts and reasons in words: the one place where the views' language lives."""
+"""Numbers, verdicts and reasons in words, for all views."""
 
 from __future__ import annotations
 
@@ -57,10 +57,10 @@ STAGES: Final[Mapping[str, Mapping[str, str]]] = {
         "compile": "lowers the graph, generates the code and compiles it",
     },
 }
-"""The stages of each backend in their order, and what each does."""
+"""The stages of each backend in order, with a description."""
 
 NOTHING: Final = "no measurable difference"
-"""What a time ratio says that claims nothing."""
+"""Verdict of a time ratio that claims no difference."""
 
 _BYTE_UNITS: Final = ("B", "KiB", "MiB", "GiB", "TiB")
 _TIME_UNITS: Final = (("s", 1e9), ("ms", 1e6), ("µs", 1e3), ("ns", 1.0))
@@ -81,13 +81,13 @@ def bytes_delta_text(nbytes: int) -> str:
 
 
 def duration_text(duration_ns: float) -> str:
-    """Returns a duration in the unit that reads best (``1.24 ms``)."""
+    """Returns a duration in the largest fitting unit (``1.24 ms``)."""
     unit, scale = _time_unit(duration_ns)
     return f"{_three_digits(duration_ns / scale)} {unit}"
 
 
 def interval_text(interval: fe.Interval) -> str:
-    """Returns the bounds of a time's interval, in the unit of its value (``4.1–4.4 ms``), or that they are unknown."""
+    """Returns the bounds of a time's interval, in the unit of its value (``4.1–4.4 ms``), or ``interval unknown``."""
     if not fe.bounds_known(interval):
         return "interval unknown"
     unit, scale = _time_unit(interval.value)
@@ -105,27 +105,27 @@ def ratio_text(ratio: fe.Interval) -> str:
 
 
 def unseen(claim: str | None, smallest: float) -> str | None:
-    """Returns what would have shown where a ratio claims nothing, ``None`` where it claims something.
+    """Returns the smallest detectable difference in words if a ratio claims nothing, else ``None``.
 
     Args:
-        claim: what the ratio says.
-        smallest: the smallest difference that would have been found (`freeze_engine.Detection`).
+        claim: the ratio's verdict.
+        smallest: the smallest detectable difference (`freeze_engine.Detection`).
     """
     return fe.unseen_text(smallest) if claim == NOTHING else None
 
 
 def latency_change_text(ratio: fe.Interval, since: int, device: str) -> str:
-    """Returns a difference in latency beyond the noise (``0.88× (0.84–0.92) the time of step 0 on cpu``)."""
+    """Describes a change of latency beyond noise (``0.88× (0.84–0.92) the time of step 0 on cpu``)."""
     return f"{ratio_text(ratio)} the time of step {since} on {device}"
 
 
 def error_text(error: float) -> str:
-    """Returns a numeric error with two digits (``2.4e-07``); ``0`` only where it is exactly zero."""
+    """Returns a numeric error with two digits (``2.4e-07``); ``0`` only if it is exactly zero."""
     return "0" if error == 0 else f"{error:.1e}" if math.isfinite(error) else str(error)
 
 
 def shape_text(shape: tuple[int, ...] | None) -> str:
-    """Returns a tensor's sizes (``64×3×7×7``), ``scalar`` for none, and nothing for what is no tensor."""
+    """Returns a tensor's sizes (``64×3×7×7``), ``scalar`` for no dimensions, and an empty text for ``None``."""
     if shape is None:
         return ""
     return "×".join(map(str, shape)) if shape else "scalar"
@@ -137,7 +137,7 @@ def finite(number: float) -> float | None:
 
 
 def counts_text(graph: fe.GraphDiff) -> str:
-    """Returns how many nodes differ (``+2 −1 ~3, 1 moved``), nothing for none."""
+    """Returns the numbers of differing nodes (``+2 −1 ~3, 1 moved``), an empty text for no difference."""
     signed = (("+", graph.added), ("−", graph.removed), ("~", graph.changed))
     counts = " ".join(f"{sign}{len(nodes)}" for sign, nodes in signed if nodes)
     ends = [f"its {name} differ" for name, differ in _ends(graph) if differ]
@@ -145,13 +145,13 @@ def counts_text(graph: fe.GraphDiff) -> str:
 
 
 def pass_text(step: fe.Step) -> str:
-    """Returns how a step is called in a sentence (``step 14, FoldConvBn (forward, round 1)``)."""
+    """Returns a step's name for a sentence (``step 14, FoldConvBn (forward, round 1)``)."""
     where = step.method if step.round is None else f"{step.method}, round {step.round}"
     return f"step {step.index}, {step.name} ({where})"
 
 
 def why_text(fate: fe.AttributeFate, steps: tuple[fe.Step, ...]) -> str:
-    """Returns one sentence on why an attribute met its fate.
+    """Returns one sentence with the reason for an attribute's fate.
 
     Args:
         fate: the attribute.

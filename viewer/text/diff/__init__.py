@@ -1,1 +1,1 @@
-"""Two traces held against each other, for a terminal and for CI; the page has `viewer.views.comparison.data`."""
+"""Differences of two traces, for a terminal and for CI; the page uses `viewer.views.comparison.data`."""

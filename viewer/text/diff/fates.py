@@ -1,4 +1,4 @@
-"""Attributes that did not meet the same fate in two freezes, in words."""
+"""Attributes with different fates in two freezes, in words."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _SHOWN_PATHS: Final = 8
 
 
 def fate_lines(diff: fe.TraceDiff, everything: bool) -> Iterator[str]:
-    """Yields what changed, with the attributes that it changed for, and why those that stay do.
+    """Yields each kind of change, with its attributes, and the evidence for those that are preserved.
 
     Args:
         diff: of two traces.
@@ -37,7 +37,7 @@ def fate_lines(diff: fe.TraceDiff, everything: bool) -> Iterator[str]:
 
 
 def change_text(diff: fe.TraceDiff, one: fe.FateDiff) -> str:
-    """Returns what changed for an attribute (``folded → preserved (written in place)``)."""
+    """Describes the change of an attribute (``folded → preserved (written in place)``)."""
     if one.before is None or one.after is None:
         return f"only in {'A' if one.after is None else 'B'}, {_fate_text(one.before or one.after)}"
     if "fate" in one.fields or "reason" in one.fields:
@@ -51,7 +51,7 @@ def change_text(diff: fe.TraceDiff, one: fe.FateDiff) -> str:
 
 
 def _weight(one: fe.FateDiff) -> tuple[int, int, int]:
-    """Orders another fate before an attribute that only one has, and that before what else differs."""
+    """Returns the sort key: a different fate first, then attributes of only one trace, then other differences."""
     rank = 1 if not one.fields else 0 if {"fate", "reason"} & set(one.fields) else 2
     before, after = (FATE_ORDER.index(fate.fate) if fate else -1 for fate in (one.before, one.after))
     return rank, before, after

@@ -1,4 +1,4 @@
-"""What differs between two freezes, for programs: what ``freezer-ui diff --json`` prints."""
+"""The difference of two freezes as JSON, for ``freezer-ui diff --json``."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from viewer.views.wording import finite
 
 
 def diff_document(diff: fe.TraceDiff, counted: Collection[Aspect]) -> dict[str, Any]:
-    """Returns the difference of two traces as JSON can hold it.
+    """Returns the difference of two traces as a JSON-ready object.
 
     Args:
         diff: of two traces, ``a`` and ``b``.
-        counted: the respects in which a difference counts.
+        counted: the aspects in which a difference counts.
 
     Returns:
-        ``differs`` says in which respects they differ; all else is what differs. Times are in ns.
+        ``differs`` lists the aspects that differ; the other keys contain the differences. Times are in ns.
     """
     found = aspects.differing(diff)
     return {

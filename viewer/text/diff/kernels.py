@@ -1,4 +1,4 @@
-"""The kernels that Inductor generated in two freezes, in words: those that do the same work against each other."""
+"""The kernels that Inductor generated in two freezes, in words; kernels of the same work are paired."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ _WORDS: Final = {
 
 
 def kernel_lines(diff: fe.TraceDiff, programs: Iterable[fe.ProgramPair], everything: bool) -> Iterator[str]:
-    """Yields for each program what its kernels share, how long both take, and which kernels differ.
+    """Yields for each program the counts of equal and different kernels, both times, and the kernels that differ.
 
     Args:
         diff: of two traces.
-        programs: of both, side by side.
-        everything: whether to list all kernels, those included that are the same.
+        programs: of both traces, in pairs.
+        everything: whether to list all kernels, also equal ones.
     """
     for pair in programs:
         whole = _whole(diff, pair)
@@ -50,7 +50,7 @@ def _pair_lines(diff: fe.TraceDiff, pair: fe.ProgramPair, whole: str, everything
 
 
 def _whole(diff: fe.TraceDiff, pair: fe.ProgramPair) -> str:
-    """Returns how long all kernels of a program take in both, empty where they were not timed."""
+    """Returns the total time of a program's kernels in both traces, empty if they were not timed."""
     sides = (("A", diff.before, pair.before), ("B", diff.after, pair.after))
     times = [
         f"{side} {timed_text(time_ns)}"

@@ -10,7 +10,7 @@ from viewer.views.wording import error_text, ratio_text, timed_text
 
 
 def latency_lines(rows: Iterable[Times]) -> Iterator[str]:
-    """Yields each side's time with its interval, and what the two say together."""
+    """Yields the verdict of each pair of times, and both times with their intervals."""
     for row in rows:
         yield f"{row.method} on {row.device}: {_verdict(row)}"
         for side, latency in (("A", row.before), ("B", row.after)):
@@ -18,7 +18,7 @@ def latency_lines(rows: Iterable[Times]) -> Iterator[str]:
 
 
 def error_lines(rows: Iterable[Errors]) -> Iterator[str]:
-    """Yields each side's largest error."""
+    """Yields the largest error of each side."""
     for row in rows:
         before, after = _error(row.before), _error(row.after)
         both = f"{before} in both" if before == after else f"{before} → {after}"

@@ -1,4 +1,4 @@
-"""What two backends did for one purpose, in words: their passes cannot be aligned by name."""
+"""Passes of two backends by purpose, in words: they cannot be aligned by name."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ import freeze_engine as fe
 
 
 def purpose_lines(diff: fe.TraceDiff, everything: bool) -> Iterator[str]:
-    """Yields each purpose with what both did for it.
+    """Yields each purpose with the effects of both backends.
 
     Args:
-        diff: of two traces of different backends; there are no lines for two of one backend.
-        everything: whether to list the purposes for which neither changed anything as well.
+        diff: of two traces of different backends; traces of one backend give no lines.
+        everything: whether to list also the purposes for which neither changed the graph.
     """
     for pair in diff.pairs:
         if everything or pair.before.changed or pair.after.changed:

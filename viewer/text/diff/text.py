@@ -1,4 +1,4 @@
-"""What differs between two freezes, as text for a terminal: what ``freezer-ui diff`` prints."""
+"""Renders the difference of two freezes as text, for ``freezer-ui diff``."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ def diff_text(diff: fe.TraceDiff, counted: Collection[Aspect], everything: bool 
 
     Args:
         diff: of two traces, A and B.
-        counted: the respects in which a difference counts, to say so at the end.
-        everything: whether to list all passes and attributes, those included that do not differ anew.
+        counted: the aspects in which a difference counts, for the conclusion.
+        everything: whether to list all passes and attributes, also those without a new difference.
 
     Returns:
-        Lines of at most 100 columns where words allow, the same for equal traces. Respects in which nothing differs are
-        left out, save for measured numbers.
+        Lines of at most 100 columns where words allow, the same for equal traces. Aspects in which nothing differs are
+        left out, except measured numbers.
     """
     sections = (
         [_heading("A", diff.before), _heading("B", diff.after)],
@@ -58,7 +58,7 @@ def diff_text(diff: fe.TraceDiff, counted: Collection[Aspect], everything: bool 
 
 
 def _attributes_title(diff: fe.TraceDiff) -> str:
-    """Returns how many parameters and buffers differ, and how many other attributes."""
+    """Returns the section's title, with the numbers of parameters and buffers and of other attributes that differ."""
     counted = sum(any(is_counted(fate) for fate in (one.before, one.after) if fate) for one in diff.attributes)
     others = len(diff.attributes) - counted
     rest = f", and {others} other attribute{'' if others == 1 else 's'}" if others else ""
@@ -66,7 +66,7 @@ def _attributes_title(diff: fe.TraceDiff) -> str:
 
 
 def _wrapped(line: str) -> list[str]:
-    """Returns a line in pieces of at most the width, those after the first further in."""
+    """Wraps a line at the width; continuation lines are indented."""
     line = printable(line)
     indent = " " * (len(line) - len(line.lstrip()) + 4)
     return textwrap.wrap(
@@ -129,7 +129,7 @@ def _pass_name(diff: fe.TraceDiff, step: fe.StepDiff) -> str:
 
 
 def _kind(diff: fe.TraceDiff, step: fe.StepDiff) -> Literal["same", "new", "carried", "idle"]:
-    """Tells whether a pass differs in itself, only by what an earlier one left, or by being there."""
+    """Returns whether a pass differs by its own work, only by an earlier pass's result, or only by its presence."""
     if step.graph is None:
         only = diff.before.steps[step.before] if step.before is not None else diff.after.steps[step.after or 0]
         return "new" if only.changed else "idle"
@@ -182,7 +182,7 @@ def _final(diff: fe.TraceDiff, final: fe.FinalDiff, everything: bool) -> Iterato
 
 
 def _node_lines(diff: fe.TraceDiff, final: fe.FinalDiff) -> Iterator[str]:
-    """Yields what differs as torch prints it: inputs, then nodes, those that only one of the graphs has first."""
+    """Yields the differing inputs, then nodes, as torch prints them; nodes of only one graph come first."""
     before, after = diff.before.steps[final.before].graph, diff.after.steps[final.after].graph
     ours, theirs = ({node.id: node for node in graph.walk()} for graph in (before, after))
     yield from _input_lines(before, after)

@@ -1,1 +1,1 @@
-"""What every view of two traces shows, computed without a browser."""
+"""The data of every view of two traces, computed without a browser."""

@@ -1,4 +1,4 @@
-"""In which respects two freezes differ."""
+"""The aspects in which two freezes differ."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ _ASKED: Final = ("recording", "options", "inputs")
 
 @dataclass(frozen=True, slots=True)
 class Times:
-    """How long the results of two freezes take on one device.
+    """Latency of the results of two freezes on one device.
 
     Attributes:
         method: of the results.
-        device: where both were measured.
-        before, after: in the first and in the second trace, ``None`` where it was not measured.
-        comparable: whether the two ratios are to the same thing: the first step of the same kind of freeze.
+        device: on which both were measured.
+        before, after: in the first and in the second trace, ``None`` if not measured.
+        comparable: whether both ratios have the same reference: the first step of the same kind of freeze.
     """
 
     method: str
@@ -46,14 +46,14 @@ class Times:
 
     @property
     def apart(self) -> bool:
-        """Whether the intervals of the two times have nothing in common."""
+        """Whether the intervals of the two times are disjoint."""
         return (
             self.before is not None and self.after is not None and _apart(self.before.median_ns, self.after.median_ns)
         )
 
     @property
     def ratios_overlap(self) -> bool:
-        """Whether each takes as much of its own first step's time as the other, as far as the intervals tell."""
+        """Whether the intervals of the two ratios to the freeze's own first step overlap."""
         if not self.comparable or self.before is None or self.after is None:
             return False
         ours, theirs = self.before.ratio, self.after.ratio
@@ -61,22 +61,22 @@ class Times:
 
     @property
     def differ(self) -> bool:
-        """Whether the times differ by more than the two machines' pace can explain.
+        """Whether the times differ by more than the machines' speeds can explain.
 
-        The two runs were not taken in turns. Where the first steps are apart just as the results are, it may have been
-        the machine.
+        The two runs were not interleaved. If the first steps differ by the same ratio as the results, the machine may
+        be the cause.
         """
         return self.apart and not self.ratios_overlap
 
 
 @dataclass(frozen=True, slots=True)
 class Errors:
-    """How far the results of two freezes are from one reference.
+    """Numeric errors of the results of two freezes against one reference.
 
     Attributes:
         method: of the results.
-        reference: what with, and on which inputs.
-        before, after: in the first and in the second trace, ``None`` where it was not compared.
+        reference: name of the reference, and of the inputs.
+        before, after: in the first and in the second trace, ``None`` if not compared.
     """
 
     method: str
@@ -91,34 +91,34 @@ class Errors:
 
 
 def times(diff: fe.TraceDiff) -> tuple[Times, ...]:
-    """Returns how long the results of both freezes take, by method and device."""
+    """Returns the latency of the results of both freezes, by method and device."""
     rows = _paired(diff, lambda figures: ((one.device, one) for one in figures.latency))
     comparable = diff.before.backend == diff.after.backend
     return tuple(Times(*row, comparable) for row in rows)
 
 
 def programs(diff: fe.TraceDiff) -> tuple[fe.ProgramPair, ...]:
-    """Returns what Inductor generated in either freeze, side by side; nothing where the backends are two."""
+    """Returns Inductor's programs of both freezes in pairs; none if the backends differ."""
     return fe.program_pairs(diff.before, diff.after) if diff.before.backend == diff.after.backend else ()
 
 
 def other_kernels(pair: fe.ProgramPair) -> bool:
-    """Returns whether a program has other kernels in one freeze; one that only one of them tells of has not."""
+    """Returns whether the kernels of a pair of programs differ; false if only one trace has the program."""
     is_told = pair.before is not None and pair.after is not None
     return is_told and any(match.difference != "same" for match in pair.matches)
 
 
 def errors(diff: fe.TraceDiff) -> tuple[Errors, ...]:
-    """Returns how far the results of both freezes are from each reference."""
+    """Returns the numeric errors of the results of both freezes against each reference."""
     rows = _paired(diff, lambda figures: ((f"{one.reference}, {one.inputs} inputs", one) for one in figures.numerics))
     return tuple(Errors(*row) for row in rows)
 
 
 def differing(diff: fe.TraceDiff) -> tuple[Aspect, ...]:
-    """Returns in which respects two freezes differ, in the order of `ASPECTS`.
+    """Returns the aspects in which two freezes differ, in the order of `ASPECTS`.
 
-    Latency differs only beyond what the pace of the two runs can explain (`Times.differ`), the error where one freeze
-    is within torch's tolerances and the other is not.
+    Latency differs only beyond what the speed of the two runs can explain (`Times.differ`), the error only if one
+    freeze is within torch's tolerances and the other is not.
     """
     asked = [setting.subject in _ASKED for setting in diff.settings]
     found: Mapping[Aspect, bool] = {
@@ -139,9 +139,9 @@ def differing(diff: fe.TraceDiff) -> tuple[Aspect, ...]:
 
 
 def other_effect(diff: fe.TraceDiff, step: fe.StepDiff) -> bool:
-    """Returns whether a pass changed something in only one of two freezes.
+    """Returns whether a pass changed the graph in only one of two freezes.
 
-    One that only one of them ran, without effect, is no difference: each version of torch has some of its own.
+    A pass that ran in only one of them, without effect, does not count: each version of torch has some of its own.
     """
     before, after = (
         place is not None and trace.steps[place].changed
@@ -156,7 +156,7 @@ def constants(diff: fe.TraceDiff, final: fe.FinalDiff) -> tuple[int, int]:
 
 
 def checks(diff: fe.TraceDiff) -> dict[str, tuple[fe.Check, fe.Check]]:
-    """Returns the checks that both freezes were put to, with another verdict, by name."""
+    """Returns the checks that ran on both freezes with different outcomes, by name."""
     ours, theirs = ({check.name: check for check in trace.checks} for trace in (diff.before, diff.after))
     return {
         name: (check, theirs[name])
@@ -168,7 +168,7 @@ def checks(diff: fe.TraceDiff) -> dict[str, tuple[fe.Check, fe.Check]]:
 def _paired(
     diff: fe.TraceDiff, read: Callable[[fe.FinalFigures], Iterable[tuple[str, _Figure]]]
 ) -> list[tuple[str, str, _Figure | None, _Figure | None]]:
-    """Returns what was measured of both results side by side: by method, and by what ``read`` calls it."""
+    """Returns the measurements of both results in pairs, by method and by the name that ``read`` gives them."""
     ours, theirs = (
         {(figures.method, name): figure for figures in fe.final_figures(trace) for name, figure in read(figures)}
         for trace in (diff.before, diff.after)

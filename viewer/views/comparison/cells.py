@@ -1,4 +1,4 @@
-"""What two traces say of one thing: the rows in which their findings stand side by side."""
+"""Builds the rows that show the findings of two traces side by side."""
 
 from __future__ import annotations
 
@@ -18,24 +18,24 @@ _Value = TypeVar("_Value")
 
 
 def cell(text: str, note: str = "", tone: Tone = "plain", details: Sequence[str] = ()) -> Cell:
-    """Returns what one trace says of something.
+    """Returns a cell: one trace's value of a finding.
 
     Args:
-        text: in short.
-        note: more about it.
+        text: the value in short.
+        note: more about the value.
         tone: whether it is good or bad.
-        details: lines that are shown on demand.
+        details: lines shown on demand.
     """
     return {"text": text, "note": note, "tone": tone, "details": list(details), "ratio": None}
 
 
 def ratio_cell(ratio: fe.Interval, verdict: str, smallest: float) -> Cell:
-    """Returns a time ratio of one trace, with its interval and what was claimed of it.
+    """Returns the cell of a time ratio, with its interval and verdict.
 
     Args:
         ratio: the ratio.
-        verdict: what it claims.
-        smallest: the smallest difference that would have been found.
+        verdict: the claim about it.
+        smallest: the smallest difference that the measurement would have found.
     """
     found = ratio_row(ratio)
     claimed = verdict in ("faster", "slower")
@@ -47,31 +47,31 @@ def ratio_cell(ratio: fe.Interval, verdict: str, smallest: float) -> Cell:
 def row(
     name: str, cells: Cells, differs: bool, steps: tuple[int | None, int | None] = (None, None), where: str = ""
 ) -> Row:
-    """Returns one finding.
+    """Returns one finding as a row.
 
     Args:
-        name: what it is of.
-        cells: what the traces say, ``None`` for one that says nothing.
-        differs: whether that is another thing in each, beyond the noise.
-        steps: the pass in A and in B that it is of, as numbered in the common list, ``None`` where it is of none.
-        where: what else tells it from others of that name.
+        name: its subject.
+        cells: of both traces, ``None`` for a trace without it.
+        differs: whether the cells differ beyond noise.
+        steps: its pass in A and in B, as numbered in the common list, ``None`` if it belongs to no pass.
+        where: distinguishes it from others of that name.
     """
     return {"name": name, "where": where, "steps": list(steps), "a": cells[0], "b": cells[1], "differs": differs}
 
 
 def both(make: Callable[[_Value], Cell | None], one: _Value | None, other: _Value | None) -> Cells:
-    """Returns the cells of two things, none for what is ``None``."""
+    """Returns the cells of two values, ``None`` for ``None``."""
     return None if one is None else make(one), None if other is None else make(other)
 
 
 def section(title: str, rows: Iterable[Row], none: str, note: str = "") -> Section | None:
-    """Returns the findings of one kind, what differs first; ``None`` where neither trace has any.
+    """Returns the findings of one kind, the differing ones first; ``None`` if neither trace has any.
 
     Args:
         title: of the section.
         rows: its findings.
-        none: what a cell says that is ``None``.
-        note: what to know to read it.
+        none: text of a cell that is ``None``.
+        note: explains the section.
     """
     found = sorted(rows, key=lambda one: not one["differs"])
     if not found:
@@ -82,18 +82,18 @@ def section(title: str, rows: Iterable[Row], none: str, note: str = "") -> Secti
 def joined(
     ours: Mapping[_Key, _Value], theirs: Mapping[_Key, _Value]
 ) -> Iterator[tuple[_Key, _Value | None, _Value | None]]:
-    """Yields what either has, with what the other has of the same key."""
+    """Yields each key of either mapping with both values."""
     for key in dict.fromkeys((*ours, *theirs)):
         yield key, ours.get(key), theirs.get(key)
 
 
 def pass_name(step: fe.StepDiff) -> str:
-    """Returns what a pass is called, with its round where it has several."""
+    """Returns the name of a pass, with its round if it has several."""
     return step.name if step.round is None else f"{step.name}, round {step.round}"
 
 
 def places(diff: fe.TraceDiff, step: fe.StepDiff) -> tuple[int | None, int | None]:
-    """Returns the two steps of a pass, as numbered in the common list."""
+    """Returns the steps of a pass in both traces, as numbered in the common list."""
     return step.before, in_common(diff, step.after)
 
 

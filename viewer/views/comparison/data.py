@@ -1,8 +1,8 @@
-"""Two traces side by side, in the form that `static/viewer/` shows one trace in, and what differs between them.
+"""Merges two traces into the form in which `static/viewer/` shows one trace, and adds their differences.
 
-The steps of both stand in one list, those of the second trace after those of the first, so that everything that is
-said of a step, a node or a value of one trace can be said of two. Nodes and values that are the same in both have the
-same name (`freeze_engine.diff_traces`).
+The steps of both are in one list, those of the second trace after those of the first, so that every view of a step, a
+node or a value works for two traces. Nodes and values that are the same in both have the same name
+(`freeze_engine.diff_traces`).
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from viewer.views.graph_data import graph_data
 from viewer.views.notices import fact_notices, notice_parts, warning_notices
 from viewer.views.wording import bytes_text, error_text, timed_text
 
-#: Where the day and the second end in a time such as ``2026-01-02T03:04:05Z``.
+#: Ends of the day and of the second in a time such as ``2026-01-02T03:04:05Z``.
 _DAY: Final = 10
 _SECOND: Final = 19
 
@@ -32,8 +32,8 @@ def diff_views(diff: fe.TraceDiff, second: fe.Trace) -> dict[str, Any]:
     """Returns ``view``, ``graph`` and ``comparison`` of `viewer.page.comparison_data`, which adds the charts.
 
     Args:
-        diff: of both.
-        second: the trace called B as it came, with names of its own.
+        diff: of both traces.
+        second: trace B with its original names.
     """
     names = [*attribute_names(diff.before), *renamed_names(second, diff.after)]
     first, second = diff.before, diff.after
@@ -74,7 +74,7 @@ def _ending(failure: fe.Failure) -> str:
 
 
 def _names(first: fe.Trace, second: fe.Trace) -> list[str]:
-    """Returns how the two are called; where they have one name, what else tells them apart is in it."""
+    """Returns the names of both traces; if they are equal, with the first of several properties that differs."""
     names = [trace.name or "unnamed model" for trace in (first, second)]
     if names[0] != names[1]:
         return names
@@ -113,7 +113,7 @@ def _view(diff: fe.TraceDiff, ours: dict[str, Any], theirs: dict[str, Any]) -> d
 
 
 def _shifted_steps(ours: dict[str, Any], theirs: dict[str, Any]) -> list[dict[str, Any]]:
-    """Returns the steps of both, each marked with the trace it is of (``A 12``)."""
+    """Returns the steps of both, each labelled with its trace (``A 12``)."""
     shift, aliases, codes = len(ours["steps"]), len(ours["aliases"]), len(ours["codes"])
     steps = [{**step, "side": 0, "label": f"A {step['index']}"} for step in ours["steps"]]
     for step in theirs["steps"]:
@@ -138,7 +138,7 @@ def _plus(place: int | None, shift: int) -> int | None:
 
 
 def _shifted_attributes(diff: fe.TraceDiff) -> list[dict[str, Any]]:
-    """Returns the second trace's attributes, with its steps as they are numbered in the common list."""
+    """Returns the second trace's attributes, with steps as numbered in the common list."""
     shift = len(diff.before.steps)
     rows = attribute_rows(diff.after)
     for row in rows:
@@ -158,15 +158,15 @@ def _graph(diff: fe.TraceDiff, names: Sequence[Mapping[str, tuple[str, ...]]]) -
         step["label"] = f"A {index}" if index < shift else f"B {index - shift}"
     for step in data["steps"][shift:]:
         if step["method"] not in begun:
-            step["before"] = None  # the first trace's last graph is not what the second one began with
+            step["before"] = None  # the second trace did not start with the first one's last graph
         begun.add(step["method"])
     return data
 
 
 def _rows(diff: fe.TraceDiff) -> list[dict[str, Any]]:
-    """Returns one row per pass: its two steps, which two graphs to show for it, and what differs.
+    """Returns one row per pass: its two steps, the two graphs to show for it, and the differences.
 
-    For a pass that only one trace has, the other one's graph is the one at that moment.
+    For a pass that only one trace has, the other graph is the other trace's latest.
     """
     shift = len(diff.before.steps)
     latest: dict[str, list[int | None]] = {}
@@ -230,7 +230,7 @@ def _error(pair: fe.NumericsPair) -> dict[str, Any]:
 
 
 def _attributes(diff: fe.TraceDiff) -> list[dict[str, Any]]:
-    """Returns every attribute of both with its two fates, those that differ first."""
+    """Returns every attribute of both with its two fates, the differing ones first."""
     ours = {row["path"]: row for row in attribute_rows(diff.before)}
     theirs = {row["path"]: row for row in _shifted_attributes(diff)}
     fields = {one.path: one.fields or ("only in one",) for one in diff.attributes}
@@ -238,7 +238,7 @@ def _attributes(diff: fe.TraceDiff) -> list[dict[str, Any]]:
     for path in sorted({*ours, *theirs}, key=lambda path: (_weight(fields.get(path, ())), path)):
         one = ours.get(path) or theirs[path]
         if diff.across_backends and not one["shape"]:
-            continue  # Inductor knows no submodules, flags and hooks
+            continue  # Inductor has no submodules, flags and hooks
         rows.append(
             {
                 "path": path,
@@ -257,7 +257,7 @@ def _attributes(diff: fe.TraceDiff) -> list[dict[str, Any]]:
 
 
 def _weight(fields: tuple[str, ...]) -> int:
-    """Returns 0 for another fate, 1 for any other difference, 2 for none."""
+    """Returns the sort rank: 0 for a different fate, 1 for any other difference, 2 for none."""
     return 2 if not fields else int(not {"fate", "reason", "only in one"} & set(fields))
 
 

@@ -1,7 +1,7 @@
-"""The findings of two traces side by side, what differs first.
+"""The findings of two traces side by side, the differing ones first.
 
-Every finding has one form: what it is of, and how it is in A and in B. What differs is marked only where that is more
-than noise, and never because one trace merely was not asked.
+Every finding has the same form: its subject, and its values in A and in B. A difference is marked only if it exceeds
+noise, and never because one trace lacks the measurement.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from viewer.views.wording import bytes_text, error_text
 
 _TONES: Final[Mapping[str, Tone]] = {"passed": "good", "as meant": "muted", "failed": "bad", "unknown": "warn"}
 _FACTOR: Final = 2.0
-"""Errors differ that are more than so many times each other: the last digits are another machine's rounding."""
+"""Two errors differ if their ratio exceeds this factor; smaller differences come from another machine's rounding."""
 
 _SHOWN_DUPLICATES: Final = 8
 
@@ -42,11 +42,11 @@ _Findings = Mapping[str, Any]
 
 
 def finding_sections(diff: fe.TraceDiff, ours: _Findings, theirs: _Findings) -> list[Section]:
-    """Returns the findings of both by kind, the kinds first in which something differs.
+    """Returns the findings of both by kind, the differing kinds first.
 
     Args:
         diff: of the two traces.
-        ours, theirs: what `viewer.views.findings.findings_view` returned for each.
+        ours, theirs: results of `viewer.views.findings.findings_view` for each.
     """
     sections = (
         section("How they ended", _failures(diff), ""),
@@ -103,7 +103,7 @@ def _errors(diff: fe.TraceDiff) -> Iterator[Row]:
 def _added(
     diff: fe.TraceDiff, steps: Sequence[fe.StepDiff], one: fe.ErrorSplit | None, other: fe.ErrorSplit | None
 ) -> Iterator[Row]:
-    """Yields each pass of a method that moved the outputs away from eager's in either trace."""
+    """Yields each pass of a method that increased the error against eager in either trace."""
     ours, theirs = ({added.step: added for added in split.added} if split else {} for split in (one, other))
     for step in steps:
         added, other_added = ours.get(_place(step.before)), theirs.get(_place(step.after))
@@ -143,7 +143,7 @@ def _error(error: float) -> Cell:
 
 
 def _far(one: float | None, other: float | None) -> bool:
-    """Returns whether two errors are known and apart; what is no number is apart from any number."""
+    """Returns whether two errors are known and differ; NaN differs from any number."""
     if one is None or other is None or one == other or (one != one and other != other):
         return False
     return not (one <= _FACTOR * other and other <= _FACTOR * one)
@@ -165,7 +165,7 @@ def _check(check: _Findings) -> Cell:
 def _memory(diff: fe.TraceDiff, ours: _Findings, theirs: _Findings) -> Iterator[Row]:
     for label, one, other in joined(*({fact["label"]: fact for fact in found["memory"]} for found in (ours, theirs))):
         values = {fact["value"] for fact in (one, other) if fact is not None}
-        differs = label != "peak" and len(values) > 1  # a peak is never twice the same
+        differs = label != "peak" and len(values) > 1  # a peak is never the same in two runs
         steps = (one["step"] if one else None, in_common(diff, other["step"] if other else None))
         yield row(label, both(_fact, one, other), differs, steps)
 

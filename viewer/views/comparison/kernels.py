@@ -1,4 +1,4 @@
-"""What Inductor generated in two traces: their kernels side by side."""
+"""The kernels that Inductor generated in two traces, side by side."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ DIFFERENCES: Final = {
 
 
 def joined_programs(ours: Sequence[Row], theirs: Sequence[Row], shift: int) -> list[Row]:
-    """Returns the programs of both in one list, those of B after those of A, each marked with the trace it is of.
+    """Returns the programs of both in one list, those of B after those of A, each labelled with its trace.
 
     Args:
-        ours, theirs: what `viewer.views.programs.program_rows` returned for each.
-        shift: by how much the common list of steps moves B's.
+        ours, theirs: results of `viewer.views.programs.program_rows` for each.
+        shift: offset of B's steps in the common list.
     """
     return [
         *({**row, "side": 0, "name": f"A {row['name']}"} for row in ours),
@@ -39,8 +39,8 @@ def _plus(place: int | None, shift: int) -> int | None:
 def program_pair_rows(diff: fe.TraceDiff) -> list[dict[str, Any]]:
     """Returns one row for each program of either trace.
 
-    ``a`` and ``b`` are places in `joined_programs`, ``None`` where a trace has no such program; a group has the places
-    of its kernels in these, and the ratio of B's time to A's where that is more than noise.
+    ``a`` and ``b`` are indices in `joined_programs`, ``None`` if a trace has no such program; a group has the indices
+    of its kernels in these, and the ratio of B's time to A's if that exceeds noise.
     """
     shift = len(diff.before.programs)
     return [_pair_row(diff, pair, shift) for pair in fe.program_pairs(diff.before, diff.after)]
@@ -76,7 +76,7 @@ def _whole_time(trace: fe.Trace, place: int | None) -> str | None:
 
 
 def without_programs(trace: fe.Trace) -> str | None:
-    """Returns why a trace has no kernels to show, ``None`` where it has some."""
+    """Returns why a trace has no kernels to show, ``None`` if it has some."""
     if trace.programs:
         return None
     if trace.backend == "torchscript":

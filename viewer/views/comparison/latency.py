@@ -1,4 +1,4 @@
-"""Which passes paid off in two traces, side by side."""
+"""The passes that paid off in two traces, side by side."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ _NOTE = (
 
 
 def payoff_section(diff: fe.TraceDiff) -> Section | None:
-    """Returns what the results of both take, all passes together, and each pass that either trace claims to pay off."""
+    """Returns the latency of both results, of all passes together, and of each pass with a claim in either trace."""
     rows = [*_whole_rows(diff), *_loss_rows(diff), *_pass_rows(diff), *map(_result_row, times(diff))]
     return section("What paid off", rows, "not measured", _NOTE)
 
 
 def _result_row(found: Times) -> Row:
-    # Across backends nothing tells the pace of the two runs apart from what the freezes did.
+    # Across backends the speed of the two runs cannot be separated from the effect of the freezes.
     cells = both(lambda latency: cell(timed_text(latency.median_ns)), found.before, found.after)
     return row("Time of the result", cells, found.differ and found.comparable, where=f"{found.method}, {found.device}")
 
@@ -80,7 +80,7 @@ def _loss_rows(diff: fe.TraceDiff) -> Iterator[Row]:
 
 
 def _pass_rows(diff: fe.TraceDiff) -> list[Row]:
-    """Returns the passes whose latency either trace claims to differ, what saved most first."""
+    """Returns the passes with a claimed change of latency in either trace, the largest saving first."""
     found: list[tuple[float, Row]] = []
     several = len({step.method for step in diff.steps}) > 1
     for step in diff.steps:

@@ -1,4 +1,4 @@
-"""Two freezes by different backends: what each did for one purpose, side by side."""
+"""Pairs the passes of two freezes by different backends by their purpose."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ import freeze_engine as fe
 
 
 def pair_rows(diff: fe.TraceDiff) -> list[dict[str, Any]]:
-    """Returns one row for each purpose that passes of both traces, or of one, serve.
+    """Returns one row for each purpose that passes of at least one trace serve.
 
     Args:
-        diff: two traces of different backends; there is no row for two of one backend.
+        diff: two traces of different backends; traces of one backend give no rows.
 
     Returns:
-        Rows with ``a`` and ``b``, whose steps are numbered as in the common list.
+        Rows with ``a`` and ``b``, with steps as numbered in the common list.
     """
     shift = len(diff.before.steps)
     rows = []
@@ -39,14 +39,14 @@ def _side(trace: fe.Trace, effect: fe.PassEffect, other: fe.PassEffect, shift: i
         "removed": effect.removed,
         "added": effect.added,
         "rewrites": [[kind, count] for kind, count in effect.rewrites],
-        # What only one rewrote tells something where the other rewrote at all; TorchScript's passes may say no modules.
+        # Modules that only one rewrote matter only if the other rewrote any; TorchScript's passes may name none.
         "only": sorted({*effect.modules} - {*other.modules}) if both_rewrote and other.modules else [],
         "instead": effect.instead,
     }
 
 
 def _passes(trace: fe.Trace, effect: fe.PassEffect, shift: int) -> list[dict[str, Any]]:
-    """Returns the passes by name: how often each ran, and its step that shows most."""
+    """Returns the passes by name: the number of runs, and the first step that changed the graph, else the first."""
     steps: dict[str, list[fe.Step]] = {}
     for index in effect.steps:
         steps.setdefault(trace.steps[index].name, []).append(trace.steps[index])

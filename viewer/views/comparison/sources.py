@@ -1,4 +1,4 @@
-"""Keeps the source texts of two traces apart where a file was edited between them."""
+"""Keeps the source texts of two traces apart if a file was edited between them."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ import freeze_engine as fe
 
 
 def with_own_files(first: fe.Trace, second: fe.Trace) -> fe.Trace:
-    """Returns the second trace with another name for each file that does not read as in the first one.
+    """Returns the second trace with a new name for each file whose text differs from the first trace's.
 
     Args:
         first: the trace whose files keep their names.
-        second: the other; a file of it of which some kept line reads otherwise gets ``(B)`` behind its path.
+        second: the other; a file with a kept line that differs gets ``(B)`` after its path.
     """
     texts, other_texts = _texts(first), _texts(second)
     edited = {place[0] for place, text in other_texts.items() if texts.get(place, text) != text}
@@ -32,10 +32,10 @@ def _texts(trace: fe.Trace) -> dict[tuple[str, int], str]:
 
 
 def _renamed(value: Any, files: dict[str, str], done: dict[int, Any]) -> Any:
-    """Renames files in part of a trace; what names none of them stays the same object."""
+    """Renames files in part of a trace; parts that name none of them stay the same objects."""
     if not isinstance(value, tuple) and (not is_dataclass(value) or isinstance(value, type)):
         return value
-    if id(value) in done:  # the trace holds all parts of it, so that an id() is never reused
+    if id(value) in done:  # the trace keeps all its parts alive, so no id() is reused
         return done[id(value)]
     result: Any
     if isinstance(value, tuple):
