@@ -21,6 +21,7 @@ from freeze_engine.trace import (
     Environment,
     Evidence,
     Failure,
+    GraphInput,
     GraphSnapshot,
     InputSpec,
     Interval,
@@ -68,6 +69,7 @@ __all__ = [
     "snapshots",
     "synthetic_trace",
     "tensor",
+    "tied_trace",
     "traces",
 ]
 
@@ -304,6 +306,21 @@ def failed_trace() -> Trace:
         failure=Failure(
             "RuntimeError", f"attempted to freeze {HOSTILE}", "freeze_module", "AttributePropagation", "forward", 3
         ),
+    )
+
+
+def tied_trace() -> Trace:
+    """Returns the small trace with what version 3 of the schema added: a tied weight, named inputs, bytes to save."""
+    whole = small_trace()
+    first, *others = whole.steps
+    names = [value.name for value in first.graph.inputs]
+    named = (GraphInput(names[0], attribute="conv.weight"), GraphInput(names[1], argument="image"))
+    *fates, last = whole.attributes
+    return replace(
+        whole,
+        steps=(replace(first, inputs=named), *others),
+        attributes=(*fates, replace(last, same_as=fates[0].path)),
+        near_misses=tuple(replace(miss, saved_bytes=1024) for miss in whole.near_misses),
     )
 
 

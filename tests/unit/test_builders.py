@@ -6,9 +6,10 @@ from typing import Any, get_args
 
 import pytest
 
+import freeze_engine as fe
 from freeze_engine import trace as model
 from freeze_engine.trace import Fate, Trace
-from tests.builders import HOSTILE, empty_trace, failed_trace, small_trace, synthetic_trace
+from tests.builders import HOSTILE, empty_trace, failed_trace, small_trace, synthetic_trace, tied_trace
 
 
 def parts(value: Any) -> list[Any]:
@@ -20,8 +21,8 @@ def parts(value: Any) -> list[Any]:
     return [value, *(part for field in fields(value) for part in parts(getattr(value, field.name)))]
 
 
-def test_the_small_trace_shows_every_type_and_every_field() -> None:
-    everything = [*parts(small_trace()), *parts(failed_trace())]
+def test_the_hand_built_traces_show_every_type_and_every_field() -> None:
+    everything = [part for trace in (small_trace(), failed_trace(), tied_trace()) for part in parts(trace)]
     types = [kind for kind in vars(model).values() if isinstance(kind, type) and is_dataclass(kind)]
     never = {
         f"{kind.__name__}.{field.name}"
@@ -30,6 +31,11 @@ def test_the_small_trace_shows_every_type_and_every_field() -> None:
         if not any(getattr(part, field.name) not in (None, (), "") for part in everything if type(part) is kind)
     }
     assert never == {"Environment.gpus"}
+
+
+def test_the_tied_trace_is_sound_and_survives_a_file() -> None:
+    assert fe.problems(tied_trace()) == ()
+    assert fe.loads(fe.dumps(tied_trace())) == tied_trace()
 
 
 def test_the_small_trace_shows_every_fate_and_kind() -> None:
