@@ -28,8 +28,8 @@ class SandboxError(FreezerError):
 
 
 class CrashError(FreezerError):
-    """A process that was started to survive the end of what it does has died, or its error cannot be told otherwise."""
+    """A child process that isolates a task has died, or its error cannot be passed on in another way."""
 
 
 class MeasureError(FreezerError):
-    """A measurement was asked for that cannot be made (no inputs, unknown device)."""
+    """The requested measurement cannot be made (no inputs, unknown device)."""

@@ -108,7 +108,7 @@ class Captured:
         return traces
 
     def end(self) -> None:
-        """Is told that the block is over."""
+        """Marks the ``with`` block as finished."""
         self._over = True
 
     def _read(self) -> Iterator[Trace]:

@@ -1,4 +1,4 @@
-"""What a user's own tests use: ``fe.testing.assert_frozen``."""
+"""Assertions for users' own tests: ``fe.testing.assert_frozen``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which items of one sequence stand for which of another, in order: shared by lineage and diffs.
+"""Aligns two sequences in order; lineage and diffs share this.
 
 A patience alignment: keys that occur once on both sides anchor it, the longest run of anchors in the same
 order on both sides is kept, and what lies between two anchors is aligned the same way. Unlike

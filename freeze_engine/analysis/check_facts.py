@@ -1,4 +1,4 @@
-"""What a check of the frozen module found, as it is to be read: a fact of freezing is no failure."""
+"""Interprets the result of a check of the frozen module: a fact of freezing is no failure."""
 
 from __future__ import annotations
 

@@ -46,7 +46,7 @@ _NOTHING: Final = "no measurable difference"
 
 @dataclass(frozen=True, slots=True)
 class Detection:
-    """How much a difference in a trace's times had to be in order to be found.
+    """The smallest difference between times that a trace's measurements could show.
 
     Attributes:
         comparisons: how many the steps and baselines make, by device.

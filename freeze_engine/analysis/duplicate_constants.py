@@ -1,4 +1,4 @@
-"""What a freeze holds more than once: equal constants in storages of their own, and weights that were one before.
+"""Finds duplicates in a freeze: equal constants in separate storages, and weights that were shared before.
 
 Attributes that share memory (tied weights) stay shared as constants, until a step writes one of them anew: a fold gives
 each convolution its own weights. And what was equal from the start, in two attributes, is kept twice, until a step

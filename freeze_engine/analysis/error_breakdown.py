@@ -1,4 +1,4 @@
-"""Where the numeric error comes from: what the model had before freezing, and what which step added."""
+"""Sources of the numeric error: the model before freezing, and the steps that added to it."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class ErrorSplit:
 
 
 def error_split(trace: Trace) -> tuple[ErrorSplit, ...]:
-    """Tells what of the error was there before freezing, and which steps added the rest.
+    """Splits the error into the part from before freezing and the parts that steps added.
 
     Args:
         trace: the recording, measured or not.

@@ -1,4 +1,4 @@
-"""What was measured of a freeze's result, as against its passes on the way."""
+"""Measurements of a freeze's results, in contrast to those of its passes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ COMPILED: Final = "compiled with freezing"
 
 @dataclass(frozen=True, slots=True)
 class FinalFigures:
-    """What was measured of one result.
+    """The measurements of one result.
 
     Attributes:
         method: its name.
@@ -30,7 +30,7 @@ class FinalFigures:
 
     @property
     def name(self) -> str:
-        """What was measured, in a few words."""
+        """Describes the measurements in a few words."""
         return f"{self.method} after step {self.step}" if self.step is not None else f"the model {COMPILED}"
 
 

@@ -1,4 +1,4 @@
-"""What differs between two snapshots, as nodes and as lines of text."""
+"""Differences between two snapshots, as nodes and as lines of text."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class GraphDiff:
 
     @property
     def empty(self) -> bool:
-        """Whether the two snapshots are equal."""
+        """Returns whether the two snapshots are equal."""
         nodes = self.added or self.removed or self.changed or self.moved
         return not (nodes or self.inputs_changed or self.outputs_changed)
 

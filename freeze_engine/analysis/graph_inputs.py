@@ -1,4 +1,4 @@
-"""Which attributes the inputs of Inductor's graphs are.
+"""Maps the inputs of Inductor's graphs to attributes.
 
 The graph speaks of ``arg1_1``, the user of ``projection.bias``. The name stays when freezing makes a constant of the
 input, so that it tells what the constant is as well.

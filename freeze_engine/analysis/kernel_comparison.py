@@ -1,4 +1,4 @@
-"""What Inductor generated with freezing, held against what it generated without."""
+"""Compares the programs that Inductor generated with freezing and without."""
 
 from __future__ import annotations
 
@@ -189,7 +189,7 @@ def matched_kernels(
             continue
         found, partners = linked.with_one(start)
         if not found:
-            continue  # told with an earlier one
+            continue  # part of an earlier entry
         left -= partners
         yield tuple(sorted(found)), tuple(sorted(partners)), False
     yield from (((), (index,), False) for index in sorted(left))
@@ -290,7 +290,7 @@ def _identity(kernel: Kernel) -> tuple[object, ...]:
 
 
 def _plain_name(kernel: Kernel) -> str:
-    """Returns a kernel's name without the number that tells it from others of the program."""
+    """Returns a kernel's name without the number that makes it unique in the program."""
     stem, _, number = kernel.name.rpartition("_")
     return stem if kernel.kind != "extern" and number.isdigit() else kernel.name
 

@@ -18,7 +18,7 @@ _CONSTANT = "constant"  # the kind of a rewrite that computes a constant
 
 @dataclass(frozen=True, slots=True)
 class NodeEnd:
-    """What became of a node.
+    """The outcome for one node.
 
     Attributes:
         node: its id in the first graph of the method, or in the last.
@@ -39,7 +39,7 @@ class NodeEnd:
 
 
 def node_ends(trace: Trace, program: Program, first: bool = True) -> tuple[NodeEnd, ...]:
-    """Tells what became of every node of a method that calls something.
+    """Finds the outcome for every node of a method that calls something.
 
     Args:
         trace: the recording.
@@ -72,7 +72,7 @@ def node_origins(steps: Sequence[Step]) -> Mapping[str, tuple[str, ...]]:
 
 @dataclass(slots=True)
 class Descent:
-    """What the nodes of a method's first graph have become, up to some step.
+    """The outcomes for the nodes of a method's first graph, up to some step.
 
     Attributes:
         heirs: by id of a first node, those that do its work now; none if nothing does.
@@ -154,7 +154,7 @@ class _Passing:
 
 
 class _Replaced:
-    """What stands in the place of nodes that are gone: what their readers read now."""
+    """The values that replace removed nodes: what their readers read now."""
 
     def __init__(self, before: GraphSnapshot, after: GraphSnapshot) -> None:
         self._after = {node.id: node for node in after.walk()}

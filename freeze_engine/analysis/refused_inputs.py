@@ -1,4 +1,4 @@
-"""Why a model does not run on its inputs, in a few words made from what Python or torch raised."""
+"""Short reasons why a model does not run on its inputs, from the exceptions of Python or torch."""
 
 from __future__ import annotations
 

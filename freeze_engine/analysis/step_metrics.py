@@ -1,4 +1,4 @@
-"""What each step did, in numbers: node counts, operators, constant bytes, latency and error."""
+"""Metrics of each step: node counts, operators, constant bytes, latency and error."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class StepMetrics:
         op_deltas: ``(operator, difference)`` for each operator whose count changed, sorted by operator.
         constant_bytes: bytes the constants of its graph hold.
         constant_bytes_delta: how many more than before.
-        duration_ns: time the pass took, ``None`` where it could not be told.
+        duration_ns: time of the pass, ``None`` if unknown.
         latency_changes: one for each device on which this step's latency measurably differs.
         past_tolerance: references (``eager``, ``float64``) for which it is the method's first step out of tolerance.
         only_tidied: whether all that it did was to remove nodes whose outputs nothing read. Passes that fold do so at
@@ -180,7 +180,7 @@ def _graph_metrics(before: Step, step: Step, old: Counts, new: Counts) -> StepMe
 
 
 def _only_unread(diff: GraphDiff, before: GraphSnapshot) -> bool:
-    """Whether the difference is nothing but fewer nodes: they wrote nothing, and only they read their outputs."""
+    """Returns whether the difference is only removed nodes: they wrote nothing, and only they read their outputs."""
     if not diff.removed or replace(diff, removed=(), kept=0) != GraphDiff():
         return False
     removed = frozenset(diff.removed)

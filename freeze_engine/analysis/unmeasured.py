@@ -1,4 +1,4 @@
-"""What was to be measured, and gave no figures: which kind, and why."""
+"""Requested measurements that gave no figures: which kind, and why."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _ABSENT: Final[Mapping[str, tuple[Kind, ...]]] = {"timed": ("latency",), "compar
 
 @dataclass(frozen=True, slots=True)
 class Unmeasured:
-    """What a recording was to measure, and could not.
+    """A requested measurement that could not be made.
 
     Attributes:
         kinds: what it has no figures of.
@@ -41,7 +41,7 @@ class Unmeasured:
 
     @property
     def what(self) -> str:
-        """What the recording is for it: ``not measured``, ``not timed``, ``not compared with eager``."""
+        """Describes the recording, as ``not measured``, ``not timed``, ``not compared with eager``."""
         return "not measured" if self.is_all else " and ".join(_WORDS[kind] for kind in self.kinds)
 
     def __str__(self) -> str:
@@ -88,7 +88,7 @@ def unmeasured(trace: Trace) -> Unmeasured | None:
 
 
 def nothing_ran(what: str, error: str) -> Notice:
-    """Says that the model itself refuses the inputs: one notice, where every step would have the same to say.
+    """Builds one notice that the model itself refuses the inputs, instead of the same one for every step.
 
     Args:
         what: what was not done for it, such as ``timed on cpu``.
@@ -98,7 +98,7 @@ def nothing_ran(what: str, error: str) -> Notice:
 
 
 def nothing_measured(why: str) -> Notice:
-    """Says that nothing could be measured.
+    """Builds the notice that nothing could be measured.
 
     Args:
         why: without a full stop.

@@ -1,1 +1,1 @@
-"""How traces show themselves in IPython, and the cell magic that records."""
+"""IPython support: rich display of traces, and the cell magic that records."""

@@ -17,7 +17,7 @@ GROUP = "freeze_engine.display"
 
 
 def register() -> None:
-    """Does so where IPython is running, and nothing elsewhere."""
+    """Registers the displays if IPython is running."""
     ipython = sys.modules.get("IPython")
     shell = ipython.get_ipython() if ipython is not None else None
     if shell is not None:
@@ -25,7 +25,7 @@ def register() -> None:
 
 
 def load_ipython_extension(shell: Any) -> None:
-    """Is what ``%load_ext freeze_engine`` calls; to import the package does the same.
+    """Loads the extension for ``%load_ext freeze_engine``; importing the package does the same.
 
     Args:
         shell: the running ``InteractiveShell``.

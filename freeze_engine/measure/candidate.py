@@ -1,4 +1,4 @@
-"""What is measured, and how any of it is run: on inputs of its own, without gradients, its errors told apart."""
+"""Candidates of a measurement, run on copies of the inputs, without gradients, with their errors kept separate."""
 
 from __future__ import annotations
 
@@ -83,18 +83,18 @@ def inference() -> Iterator[None]:
 
 
 def put_back(candidates: Sequence[Candidate]) -> None:
-    """Puts back the state that running candidates has changed."""
+    """Restores the state that running candidates has changed."""
     for candidate in candidates:
         if candidate.reset is not None:
             candidate.reset()
 
 
 def silent(fraction: float, what: str) -> None:
-    """Is the `Progress` of whoever does not want to be told."""
+    """Discards progress."""
 
 
 def check_keys(candidates: Sequence[Candidate]) -> None:
-    """Checks that results can be told apart.
+    """Checks that the keys of results are distinct.
 
     Raises:
         MeasureError: two candidates have the same key.

@@ -22,7 +22,7 @@ _BOUND = 1.64
 
 
 def independent_count(samples: Array) -> float:
-    """Returns how many independent samples tell as much about the median as these do.
+    """Returns the number of independent samples that determine the median as well as these do.
 
     Two estimates of the dependence are made from the ranks of the samples, which outliers do not move, and the stronger
     one counts: the upper 95% bound of the neighbours' correlation in an autoregressive series of first order, and the

@@ -1,4 +1,4 @@
-"""Where latencies are taken."""
+"""Devices for latency measurements."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which steps are measured: each distinct graph once, however many steps left it as it was."""
+"""Selects the steps to measure: each distinct graph once, even if later steps left it unchanged."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the samples of a measurement say of each candidate: against the first, against the one it follows, in notes.
+"""Evaluates the samples of each candidate: against the first candidate, against its predecessor, and in notes.
 
 The statistics themselves are in `freeze_engine.measure.statistics`. All comparisons of one measurement are one family:
 the chance that even one of its claims is false, of whichever kind, is at most 5%. So a summary over a whole trace
@@ -27,7 +27,7 @@ _NOISY = 0.05
 
 @dataclass(frozen=True, slots=True)
 class ColumnResult:
-    """What the samples say of one candidate.
+    """The evaluation of one candidate's samples.
 
     Attributes:
         median: of its own samples, in their unit.

@@ -1,4 +1,4 @@
-"""How long each candidate takes on one device, against the first of them.
+"""Measures the latency of each candidate on one device, against the first candidate.
 
 The samples come from `freeze_engine.measure.rounds`, what they say from `freeze_engine.measure.evaluation`.
 """
@@ -25,7 +25,7 @@ from freeze_engine.trace import Latency, Notice
 
 @dataclass(frozen=True, slots=True)
 class LatencyReport:
-    """What became of every candidate.
+    """The results of all candidates.
 
     Attributes:
         latencies: of those that ran, in the order of the candidates.
@@ -39,7 +39,7 @@ class LatencyReport:
 
 
 def failures_told(report: LatencyReport, device: str) -> tuple[Notice, ...]:
-    """Says what could not be timed; where nothing could, once, in the words of whoever has the fewest.
+    """Reports the candidates that could not be timed; if none could, only once, with the shortest message.
 
     Args:
         report: what became of every candidate.
@@ -77,7 +77,7 @@ def measure_latency(
         kwargs: keyword inputs, likewise.
         device: ``cpu``, ``cuda`` or ``cuda:N``.
         options: how long to measure.
-        progress: told how far it is.
+        progress: called with the progress.
 
     Returns:
         Latencies and samples of those that ran, and the failures of the others.

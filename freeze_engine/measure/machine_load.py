@@ -1,4 +1,4 @@
-"""What else the machine was doing while latencies were taken: other programs, and the processors' clock.
+"""Load of the machine during latency measurements: other programs, and the processors' clock.
 
 Read from Linux's ``/proc/stat`` (proc(5)) and ``/sys/devices/system/cpu`` (``scaling_cur_freq``, in kHz); where these
 are not there, nothing is said.
@@ -43,7 +43,7 @@ def reading(stat: Path = _STAT, processors: Path = _PROCESSORS) -> Reading:
 
 
 def machine_notes(before: Reading, after: Reading) -> tuple[str, ...]:
-    """Says what could have disturbed what was measured between two readings.
+    """Describes what could have disturbed the measurements between two readings.
 
     Args:
         before, after: the readings.
@@ -87,5 +87,5 @@ def _clock_hz(processors: Path) -> float | None:
         try:
             found.append(float(file.read_text()) * 1e3)
         except (OSError, ValueError):
-            continue  # an offline processor tells no clock
+            continue  # an offline processor has no clock
     return max(found, default=None)

@@ -33,7 +33,7 @@ _DID_NOT_RUN = "the eager module did not run: "
 
 @dataclass(frozen=True, slots=True)
 class NumericsOptions:
-    """What to compare with, and how.
+    """Options of a comparison with the references.
 
     Attributes:
         method: of the eager module, the one that the candidates were made from.
@@ -54,7 +54,7 @@ class NumericsOptions:
 
 @dataclass(frozen=True, slots=True)
 class NumericsReport:
-    """What became of every candidate, and of the inputs.
+    """The results of all candidates, and of the inputs.
 
     Attributes:
         numerics: by key, the errors on the given inputs first, on each against ``eager`` and then ``float64``.
@@ -68,7 +68,7 @@ class NumericsReport:
 
 @dataclass(frozen=True, slots=True)
 class _Expected:
-    """What a reference returned, or why it did not."""
+    """The outputs of a reference, or its error."""
 
     reference: Reference
     output: object = None
@@ -104,7 +104,7 @@ def measure_numerics(
         args: positional inputs.
         kwargs: keyword inputs.
         options: what to compare with.
-        progress: told how far it is.
+        progress: called with the progress.
 
     Returns:
         The errors. What could not be run or compared says why in `Numerics.error`.
@@ -126,7 +126,7 @@ def measure_numerics(
 
 
 def refusals(report: NumericsReport) -> tuple[Notice, ...]:
-    """Says which inputs the model refused."""
+    """Reports the inputs that the model refused."""
     if GIVEN in report.refused:
         return (nothing_ran("compared", report.refused[GIVEN].removeprefix(_DID_NOT_RUN)),)
     return tuple(
@@ -142,7 +142,7 @@ def refusals(report: NumericsReport) -> tuple[Notice, ...]:
 def _questions(
     eager: torch.nn.Module, given: Inputs, options: NumericsOptions
 ) -> tuple[list[_Question], dict[str, str]]:
-    """Asks the references about the given inputs and, where the eager module runs on these, about generated ones."""
+    """Runs the references on the given inputs and, if the eager module runs on these, on generated ones."""
     sets = input_sets(given, options.input_sets)
     questions = [_Question(sets[0], tuple(_references(eager, given, options)))]
     refused = {}

@@ -1,4 +1,4 @@
-"""What a model returns, taken apart, and its numeric error against a reference."""
+"""Flattens a model's outputs, and computes their numeric error against a reference."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def compare_outputs(actual: object, expected: object, reference: Reference) -> N
 def _walk(
     value: object, path: tuple[str, ...], place: tuple[str, ...], above: frozenset[int] = frozenset()
 ) -> Iterator[tuple[tuple[str, ...], tuple[str, ...], object]]:
-    if id(value) in above:  # an object that knows who holds it
+    if id(value) in above:  # an object that refers to its holder
         return
     children = _children(value)
     if children is None:
@@ -113,7 +113,7 @@ def _tensor(value: object) -> object:
 
 
 def _mismatch(actual: object, expected: object, reference: Reference) -> str | None:
-    """Says what is wrong with a pair apart from the numbers in two tensors of one shape."""
+    """Describes the differences of a pair apart from the numbers in two tensors of one shape."""
     if not isinstance(actual, torch.Tensor) or not isinstance(expected, torch.Tensor):
         # Two objects without a comparison of their own are never equal.
         by_identity = type(actual).__eq__ is object.__eq__

@@ -18,7 +18,7 @@ _RESET_PEAK = "5"
 
 @dataclass(slots=True)
 class Peak:
-    """What a piece of work took.
+    """The memory that a piece of work took.
 
     Attributes:
         nbytes: the most that was resident in this process beyond what was before, once it is over; ``None`` where

@@ -27,7 +27,7 @@ from freeze_engine.requests.inputs import Inputs
 
 @dataclass(frozen=True, slots=True)
 class LatencyOptions:
-    """How much time to spend, and how sure to be.
+    """The time budget and the wanted precision of a measurement.
 
     Attributes:
         seconds: aimed at for all rounds together, warm-up apart; exceeded only to reach ``min_rounds``.
@@ -173,7 +173,7 @@ _ENOUGH_ROUNDS = 60
 
 @dataclass(frozen=True, slots=True)
 class _Plan:
-    """How often everything is called.
+    """The number of calls of each candidate.
 
     Attributes:
         repeats: calls in one run.

@@ -1,4 +1,4 @@
-"""What timed rounds say, and what they do not: medians, ratios, verdicts. No torch here.
+"""Statistics of timed rounds: medians, ratios, verdicts. No torch here.
 
 The samples are a matrix with one row per round and one column per candidate; within a round the candidates
 ran equally often, in random order. Two facts shape the choice of method:
@@ -130,7 +130,7 @@ def compare(samples: Array, baseline: Array, margin: float = 0.0) -> Comparison:
 
 
 def verdicts(comparisons: Sequence[Comparison]) -> tuple[Claim, ...]:
-    """Says which candidates differ from what they are held against, so that a false claim is rare over all together.
+    """Finds the candidates that differ from their reference, with few false claims over all of them together.
 
     A difference is claimed where the p-value survives the correction of S. Holm ("A simple sequentially
     rejective multiple test procedure", Scand. J. Stat. 6, 1979): the chance of even one false claim in the
@@ -152,7 +152,7 @@ def verdicts(comparisons: Sequence[Comparison]) -> tuple[Claim, ...]:
 
 
 def is_steady(durations: Sequence[float]) -> bool:
-    """Says whether warm-up is over: the last three calls together are no faster than the three before.
+    """Returns whether warm-up is over: the last three calls together are no faster than the three before.
 
     Args:
         durations: of all calls so far without the very first, any unit.

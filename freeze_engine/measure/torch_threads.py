@@ -1,4 +1,4 @@
-"""How many threads torch computes one operator with."""
+"""The number of threads that torch uses for one operator."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import torch
 
 SETTING = "measure_threads"
-"""Name of the setting that tells, in a trace, how many were asked for."""
+"""Name of the setting that holds the requested number in a trace."""
 
 
 @contextlib.contextmanager

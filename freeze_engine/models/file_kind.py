@@ -1,4 +1,4 @@
-"""What a file is, told by its content; nothing of it is run or unpickled, and torch is not needed."""
+"""Detects the kind of a file by its content, without running or unpickling any of it, and without torch."""
 
 from __future__ import annotations
 

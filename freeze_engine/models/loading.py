@@ -46,7 +46,7 @@ _FILE_FACTORY = re.compile(r"(?P<file>.+)\.py:(?P<path>.+)")
 
 @dataclass(frozen=True, slots=True)
 class LoadedModel:
-    """What a MODEL stands for.
+    """The model that a MODEL argument stands for.
 
     Attributes:
         module: an `nn.Module` or a ScriptModule, in the mode (training or not) it came in.

@@ -1,4 +1,4 @@
-"""What a file is that cannot be opened as a model or a trace, and what to do with it; nothing of it is run."""
+"""Detects files that are no model and no trace, and says what to do with them; nothing of them is run."""
 
 from __future__ import annotations
 
@@ -141,7 +141,7 @@ def _is_pickle(head: bytes) -> bool:
 
 
 def _is_safetensors(suffix: str, head: bytes) -> bool:
-    """Whether a file begins with the length of a JSON object, and that object (safetensors' format)."""
+    """Returns whether a file begins with the length of a JSON object, and that object (safetensors' format)."""
     length = int.from_bytes(head[:_JSON_LENGTH_BYTES], "little")
     return suffix == ".safetensors" or (head[_JSON_LENGTH_BYTES:][:2] == b'{"' and length < 1 << 40)
 

@@ -1,4 +1,4 @@
-"""What a model holds and how it wants to be called, as plain data."""
+"""Summary of a model's contents and arguments, as plain data."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class ModelAttribute:
 
 @dataclass(frozen=True, slots=True)
 class ModelSummary:
-    """What a form needs to know of a model.
+    """The facts about a model that a form needs.
 
     Attributes:
         name: a short name.

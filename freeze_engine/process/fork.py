@@ -1,7 +1,7 @@
-"""Does something in a fork of this process, which may crash, hang, or be killed without harm to this one.
+"""Runs a task in a fork of this process, which may crash, hang, or be killed without harm to this one.
 
-A fork has all that this process has, live graphs included, and costs milliseconds where a fresh Python with torch costs
-seconds. Nothing that it changes is seen here; what it returns comes back pickled.
+A fork has all objects of this process, live graphs included, and costs milliseconds where a new Python with torch costs
+seconds. Its changes are not visible here; its result comes back pickled.
 """
 
 from __future__ import annotations
@@ -29,24 +29,24 @@ from freeze_engine.errors import CrashError
 from freeze_engine.process.exit_cause import cause_of
 
 CAN_FORK = sys.platform == "linux"
-"""Elsewhere a fork of a process that has used system libraries may not go on using them."""
+"""On other systems a fork of a process that has used system libraries may not use them again."""
 #: What torch (2.9 to 2.15) calls the threads that run what torch.jit.fork starts (c10/core/thread_pool.cpp).
 _TASK_THREAD = "PTThreadPool"
 _LENGTH = struct.Struct("!Q")
 _READ_BYTES = 1 << 16
-#: Only the end of the process is noticed so late, where something that it started holds its pipe open.
+#: Interval of looking for the end of the process, needed if something that it started holds its pipe open.
 _LOOK_S = 0.5
 
 Result = TypeVar("Result")
 Tell = Callable[[object], None]
-"""Takes what a fork has to tell before its end; to be pickled."""
+"""Sends a message from the fork to its parent before the end; the message is pickled."""
 #: Of ``linux/prctl.h``.
 _PR_SET_PDEATHSIG = 1
 
 
 @dataclass(frozen=True, slots=True)
 class Lost:
-    """The end of a fork that gave no result.
+    """The end of a fork that returned no result.
 
     Attributes:
         how: whether it died, or its time was up.
@@ -85,25 +85,25 @@ def forked(
     on_told: Callable[[Any], None] | None = None,
     leads: bool = False,
 ) -> Result | Lost:
-    """Does a task in a fork and waits for its end.
+    """Runs a task in a fork and waits for its end.
 
     Args:
-        task: what to do; what it returns must be picklable.
+        task: the function to run; its result must be picklable.
         limit_s: how long it may take, ``None`` for as long as it takes.
-        on_told: takes what the task tells.
-        leads: whether whatever the fork starts ends with it, forks of its own included. An interrupt at the terminal
-            is then for this process only.
+        on_told: called with each message that the task sends.
+        leads: whether all processes that the fork starts end with it, its own forks included. An interrupt at the
+            terminal then reaches this process only.
 
     Returns:
-        What the task returned, or how the fork ended without that.
+        The task's result, or how the fork ended without one.
 
     Raises:
-        CrashError: the task raised what cannot be pickled.
-        Exception: what the task raised, its traceback in the cause.
+        CrashError: the task raised an exception that cannot be pickled.
+        Exception: the task's exception, its traceback in the cause.
     """
     reading, writing = os.pipe()
     for stream in (sys.stdout, sys.stderr):
-        stream.flush()  # or the fork would write it as well
+        stream.flush()  # otherwise the fork would write the buffered text, too
     with warnings.catch_warnings():
         # Python 3.12 and later warn of other threads, whose locks nobody would ever free. Here they are those of
         # OpenMP, which `_child` leaves behind, and those that wait for Inductor's compile workers, which torch starts
@@ -154,8 +154,8 @@ class _Fork:
                 return Lost("died", kind, message)
 
     def end(self) -> None:
-        """Ends it if it has not ended, and what it leads."""
-        # Once all are gone there is nothing to be killed.
+        """Kills the fork if it still runs, and the processes that it leads."""
+        # All of them may have ended already.
         with contextlib.suppress(ProcessLookupError, PermissionError):
             if self._leads:
                 os.killpg(self._pid, signal.SIGKILL)
@@ -172,7 +172,7 @@ class _Fork:
 
 
 def _messages(data: bytearray) -> list[tuple[str, Any]]:
-    """Takes whole messages from the beginning of what was read."""
+    """Takes the complete messages from the front of the buffer."""
     found = []
     while len(data) >= _LENGTH.size:
         (length,) = _LENGTH.unpack_from(data)
@@ -191,10 +191,10 @@ def _raised(error: bytes | None, described: str, trace: str) -> BaseException:
 
 
 def _child(task: Callable[[Tell], object], writing: int, leads: bool) -> None:
-    """Does the task; never returns."""
+    """Runs the task in the fork; never returns."""
     try:
         die_with_caller()
-        # A crash here is told by the caller, and is no crash of the program that asked for reports of its own.
+        # The caller reports a crash here; the user enabled faulthandler for crashes of their own program.
         faulthandler.disable()
         if leads:
             os.setpgid(0, 0)
@@ -207,7 +207,7 @@ def _child(task: Callable[[Tell], object], writing: int, leads: bool) -> None:
         for stream in (sys.stdout, sys.stderr):
             stream.flush()
     finally:
-        # Nothing of the caller's is to be taken down here: its temporary files, its exit handlers.
+        # The caller's temporary files and exit handlers must stay untouched here.
         os._exit(0)
 
 
@@ -223,7 +223,7 @@ def _done(task: Callable[[Tell], object], writing: int) -> None:
 
 
 def _pickled(error: BaseException) -> bytes | None:
-    """Returns an exception as bytes that can be read again, ``None`` where there are none."""
+    """Pickles an exception; ``None`` if it cannot be pickled and read again."""
     try:
         data = pickle.dumps(error)
         pickle.loads(data)
@@ -240,12 +240,12 @@ def _send(descriptor: int, kind: str, content: object) -> None:
 
 
 def die_with_caller() -> None:
-    """Has the kernel kill this process once the thread that started it is gone; on Linux only."""
+    """Makes the kernel kill this process when the thread that started it ends; on Linux only."""
     ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
 def end_with_caller(lifeline: int) -> None:
-    """Makes this process end when its caller has, whatever it is doing then."""
+    """Makes this process end with its caller, whatever it is doing then."""
     if sys.platform == "linux":
         # Unlike the thread below this does not need the interpreter lock, which torch may never give back.
         die_with_caller()

@@ -1,4 +1,4 @@
-"""Which node is which from step to step."""
+"""Identifies nodes from step to step."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Identify = Callable[[GraphSnapshot], Mapping[str, object]]
 
 
 def nothing_known(graph: GraphSnapshot) -> Mapping[str, object]:
-    """Is the `Identify` of whoever knows no more than the names."""
+    """Identifies nodes by their names only."""
     return {}
 
 

@@ -53,12 +53,12 @@ class Recorder:
 
     @property
     def environment(self) -> Environment:
-        """Where the recording is made."""
+        """Returns the environment of the recording."""
         return self._head.environment
 
     @property
     def inputs(self) -> tuple[InputSpec, ...]:
-        """What the model is called with, as far as it is known beforehand."""
+        """Returns the model's inputs, as far as they are known beforehand."""
         return self._head.inputs
 
     def add_setting(self, name: str, value: str) -> None:

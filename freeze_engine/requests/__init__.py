@@ -1,1 +1,1 @@
-"""What a user asks for, as plain data: options, inputs, arguments, and suggestions for misspelt names."""
+"""The user's request as plain data: options, inputs, arguments, and suggestions for misspelt names."""

@@ -1,4 +1,4 @@
-"""What `freeze_engine.record` is given, checked and put in words."""
+"""Checks and describes the arguments of `freeze_engine.record`."""
 
 from __future__ import annotations
 

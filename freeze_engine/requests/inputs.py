@@ -1,4 +1,4 @@
-"""What a model is called with, and how the command line says it.
+"""Inputs of a model, and their form on the command line.
 
 Free of torch: `freeze_engine.models.tensors.make_inputs` turns requests into tensors. An ``--input`` is one of
 
@@ -42,7 +42,7 @@ _RANGE = re.compile(r"(-?[0-9]{1,19})\.\.(-?[0-9]{1,19})")
 
 @dataclass(frozen=True, slots=True)
 class Inputs:
-    """What a model is called with: ``module(*args, **kwargs)``.
+    """Inputs of one call of a model: ``module(*args, **kwargs)``.
 
     Attributes:
         args: positional arguments, tensors or plain values.

@@ -1,4 +1,4 @@
-"""What a recording is asked to do; plain data, free of torch."""
+"""Options of a recording; plain data, free of torch."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ CHECKS: Final[tuple[CheckName, ...]] = get_args(CheckName)
 
 @dataclass(frozen=True, slots=True)
 class TorchScriptOptions:
-    """How to freeze with TorchScript.
+    """Options of freezing with TorchScript.
 
     Attributes:
         preserved_attrs: attributes and methods to preserve, dotted for those of submodules (``torch.jit.freeze``).
@@ -54,7 +54,7 @@ class TorchScriptOptions:
 
 @dataclass(frozen=True, slots=True)
 class InductorOptions:
-    """How to compile with Inductor freezing.
+    """Options of compiling with Inductor freezing.
 
     Attributes:
         mode: of ``torch.compile``.
@@ -90,7 +90,7 @@ class InductorOptions:
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """What to measure of each step that can be run.
+    """Options of the measurements of each step that can be run.
 
     Attributes:
         latency: how long it takes; with Inductor also how long each kernel does, with freezing and without.
@@ -128,7 +128,7 @@ class Measure:
 
 @dataclass(frozen=True, slots=True)
 class AccuracyCheck:
-    """Asks of a candidate whether its outputs are those of the eager module.
+    """Options of the check that a candidate's outputs are those of the eager module.
 
     Attributes:
         max_error: largest absolute difference to accept, ``None`` for the tolerances of ``torch.testing.assert_close``.
@@ -143,7 +143,7 @@ class AccuracyCheck:
 
 @dataclass(frozen=True, slots=True)
 class LatencyCheck:
-    """Asks of a candidate whether it is no slower than an earlier one, run in turns with it.
+    """Options of the check that a candidate is no slower than an earlier one, run in turns with it.
 
     Attributes:
         seconds: to spend on each comparison, in s, warm-up apart.
@@ -158,7 +158,7 @@ class LatencyCheck:
 
 @dataclass(frozen=True, slots=True)
 class CommandCheck:
-    """Asks a command, which gets the candidate as a file: 0 is good, 1 to 127 bad but for 125, which skips it.
+    """A command as check, which gets the candidate as a file: exit code 0 is good, 125 skips it, others to 127 are bad.
 
     Attributes:
         words: the command; the file is added as its last argument.
@@ -171,7 +171,7 @@ class CommandCheck:
 
 @dataclass(frozen=True, slots=True)
 class RecordOptions:
-    """How `record` brings a module to the freeze, and what it calls it.
+    """Options of how `record` prepares and names a module.
 
     Attributes:
         via: how an `nn.Module` gets into TorchScript.

@@ -1,4 +1,4 @@
-"""How much memory a payload takes, told from its text before it is parsed.
+"""Estimates the memory that a payload takes from its text, before parsing.
 
 A byte of JSON can become dozens: ``[],`` is a list of 56 bytes and a place in the list around it. So brackets, commas
 and quotes are counted while the payload is unpacked, piece by piece, and a payload is refused as soon as what parsing
@@ -44,7 +44,7 @@ class TooLargeError(Exception):
 
 
 class Allowance:
-    """How much memory a trace may still take.
+    """The memory that a trace may still take.
 
     Args:
         max_bytes: how much in all.

@@ -114,7 +114,7 @@ class _Encoder(Converter):
         self._long_texts: dict[int, tuple[int, list[int]]] = {}
 
     def add_snapshots(self, trace: Trace) -> None:
-        """Puts each step's graph into its table, as what changed since the graph before it of the method."""
+        """Stores each step's graph in its table as the changes since the method's previous graph."""
         for index, step in enumerate(_expect(trace.steps, tuple)):
             if id(_expect(step, Step).graph) not in self._stored:
                 try:

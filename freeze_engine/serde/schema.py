@@ -1,4 +1,4 @@
-"""How the types of `freeze_engine.trace` are laid out in a file, derived from their type hints.
+"""File layout of the types of `freeze_engine.trace`, derived from their type hints.
 
 Only `SINCE` names fields: those that a version later than the first added, each with a default. Two converters walk
 the hints the same way: one writes (`freeze_engine.serde.encode`), one reads (`freeze_engine.serde.decode`).

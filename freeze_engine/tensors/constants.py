@@ -1,4 +1,4 @@
-"""What is kept of constant tensors: description, digest and statistics, and how many bytes they hold together."""
+"""Summaries of constant tensors: description, digest and statistics, and the bytes that they hold together."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""torch's alias analysis of a graph: who shares memory with whom, and who writes it."""
+"""torch's alias analysis of a graph: the values that share memory, and the nodes that write it."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Write:
 
 @dataclass(frozen=True, slots=True)
 class AliasAnalysis:
-    """torch's alias database of one snapshot: who shares memory with whom, and who writes."""
+    """torch's alias database of one snapshot: the values that share memory, and the nodes that write."""
 
     entries: tuple[AliasEntry, ...]
     writes: tuple[Write, ...]

@@ -1,4 +1,4 @@
-"""What became of each attribute of the module, and what that verdict stands on."""
+"""Fate of each attribute of the module, with the evidence for it."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class ChainLink:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """What a verdict stands on.
+    """A fact that a verdict is based on.
 
     Attributes:
         fact: the torch fact: a log line of the run, or the rule and the file it is in.
@@ -74,7 +74,7 @@ class Location:
 
 @dataclass(frozen=True, slots=True)
 class AttributeFate:
-    """What became of one parameter, buffer, attribute or submodule.
+    """The fate of one parameter, buffer, attribute or submodule.
 
     Attributes:
         path: dotted, from the top module (``layer1.0.bn1.weight``).

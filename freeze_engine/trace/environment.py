@@ -1,4 +1,4 @@
-"""What a freeze was given, where it ran, how it ended, and what there is to know about it besides."""
+"""Inputs, environment, failure and notices of a freeze."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class InputSpec:
 
 @dataclass(frozen=True, slots=True)
 class Environment:
-    """What can change a freeze or a measurement.
+    """Versions, machine and settings that can change a freeze or a measurement.
 
     Attributes:
         torch: version.
@@ -48,7 +48,7 @@ class Environment:
 
 @dataclass(frozen=True, slots=True)
 class Notice:
-    """Something the user should know, told only where it matters.
+    """A fact that the user should know, added only where it matters.
 
     Attributes:
         code: a stable slug (``tracer_warning``, ``device_baked_in``, ``not_serializable``, …).

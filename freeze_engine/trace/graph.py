@@ -27,7 +27,7 @@ class Value:
 
 @dataclass(frozen=True, slots=True)
 class Constant:
-    """What is kept of a constant tensor instead of its weights.
+    """Summary of a constant tensor, kept instead of its weights.
 
     Attributes:
         shape: sizes.

@@ -1,4 +1,4 @@
-"""How long steps take, how far their numbers are off, and what each pass contributes to either."""
+"""Latencies and numeric errors of steps, and the contribution of each pass to them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Interval:
 
 @dataclass(frozen=True, slots=True)
 class Latency:
-    """How long one executable snapshot takes on one device.
+    """The latency of one executable snapshot on one device.
 
     Attributes:
         device: ``cpu`` or ``cuda:0``.
@@ -82,7 +82,7 @@ class Numerics:
         outputs: one entry per output tensor.
         error: why it could not be compared (an exception's text), else ``None``.
         inputs: which inputs both ran on: the user's (``given``), or generated ones of the same shapes, by name
-            (``similar``, ``wide``, ``similar 2``; `freeze_engine.measure.input_sets` tells how they are made).
+            (``similar``, ``wide``, ``similar 2``; `freeze_engine.measure.input_sets` makes them).
     """
 
     reference: Literal["eager", "float64"]
@@ -92,7 +92,7 @@ class Numerics:
 
     @property
     def close(self) -> bool:
-        """Whether every output is within tolerance and none failed to run."""
+        """Returns whether every output is within tolerance and none failed to run."""
         return self.error is None and all(output.close for output in self.outputs)
 
     @property
@@ -118,7 +118,7 @@ class Baseline:
 
 @dataclass(frozen=True, slots=True)
 class Payoff:
-    """What one pass does for the time that a frozen module takes on one device.
+    """The effect of one pass on a frozen module's latency on one device.
 
     Attributes:
         device: ``cpu`` or ``cuda:0``.
@@ -134,7 +134,7 @@ class Payoff:
 
 @dataclass(frozen=True, slots=True)
 class Contribution:
-    """What one pass contributes on its own: the freeze with it against the freeze without it.
+    """The contribution of one pass: the freeze with it against the freeze without it.
 
     Attributes:
         stage: of the pass.

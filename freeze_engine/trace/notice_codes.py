@@ -1,4 +1,4 @@
-"""What a trace can have a notice of."""
+"""Codes of the notices of a trace."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the frozen module was asked after the freeze, and what freezing did to memory."""
+"""Checks of the frozen module, and the effect of freezing on memory."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Check:
 
 @dataclass(frozen=True, slots=True)
 class MemoryLedger:
-    """What a freeze did to memory, beside the bytes of constants that each step has.
+    """The effect of a freeze on memory, besides the bytes of constants that each step has.
 
     Attributes:
         peak_bytes: the most that was resident in the process during the freeze beyond what was before it, recording

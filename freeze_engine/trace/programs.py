@@ -1,4 +1,4 @@
-"""What Inductor generated: kernels, and the programs that call them."""
+"""Code that Inductor generated: kernels, and the programs that call them."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class ProgramPass:
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """What Inductor generated for one graph.
+    """The code that Inductor generated for one graph.
 
     Attributes:
         name: ``compiled with freezing`` or ``compiled``, as the baseline of that name.

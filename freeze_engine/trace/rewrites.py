@@ -1,4 +1,4 @@
-"""What a step folded or fused into what, and folds that did not happen."""
+"""Nodes that a step folded or fused, and folds that did not happen."""
 
 from __future__ import annotations
 

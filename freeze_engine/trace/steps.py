@@ -43,7 +43,7 @@ class Step:
         graph: the method's graph after the pass; the same object as before if nothing changed.
         changed: whether the pass changed the graph or the module.
         round: 1-based round of a loop of passes, ``None`` outside one.
-        duration_ns: time the pass took in the recorded run, ``None`` where it could not be told.
+        duration_ns: time of the pass in the recorded run, ``None`` if unknown.
         executable: whether the snapshot could be run on its own (and so measured).
         rewrites: what was folded or fused into what.
         aliases: alias sets and writes of ``graph``, where recorded.
@@ -91,7 +91,7 @@ Backend = Literal["torchscript", "inductor"]
 
 @dataclass(frozen=True, slots=True)
 class _Index:
-    """What a trace is asked for again and again.
+    """Lookups that a trace needs often, computed once.
 
     Attributes:
         names: of the methods, in the order they first appear.
@@ -109,7 +109,7 @@ class _Index:
 
 
 class _Indexed:
-    """A slot for what is worked out once per trace: no field, so it is not compared, stored, copied or pickled."""
+    """A slot for lookups computed once per trace: no field, so it is not compared, stored, copied or pickled."""
 
     __slots__ = ("_index",)
 
@@ -124,22 +124,22 @@ class Trace(_Indexed):
         name: the model's name.
         backend: which freezing was recorded.
         call: the Python call or command that made it.
-        options: ``(name, text)`` of what was asked for.
+        options: ``(name, text)`` of the requested options.
         inputs: the inputs it was measured on.
         environment: where it ran.
         steps: in the order torch ran them; the steps of one method form a chain.
         attributes: sorted by path.
         near_misses: folds that did not happen.
         baselines: eager and scripted.
-        notices: what to know.
+        notices: facts that the user should know.
         sources: the source lines that nodes refer to, with some around them.
         failure: the exception that ended the freeze, if one did.
         duration_ns: time of the whole freeze in the recorded run, recording included.
         created: UTC, ISO 8601.
-        checks: what was asked of the frozen module afterwards.
-        memory: what the freeze did to memory, ``None`` where it was not measured.
+        checks: results of the checks of the frozen module.
+        memory: the effect of the freeze on memory, ``None`` if not measured.
         programs: what Inductor generated, with freezing and without.
-        ablation: what each pass contributes on its own, where that was asked for.
+        ablation: the contribution of each pass, if requested.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""What runs in the other process: prepares it to be watched, and does its task."""
+"""Entry point of the child process: prepares it to be watched, and runs its task."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ Send = Callable[[str], None]
 
 
 def main(task: str, folder: str, lines: int, lifeline: int, memory_bytes: int) -> None:
-    """Does a task and ends the process.
+    """Runs a task and ends the process.
 
     Args:
         task: a key of `_TASKS`.
@@ -79,7 +79,7 @@ def _limit_files() -> None:
 
 
 def _send(descriptor: int, pipe: os.stat_result, line: str) -> None:
-    """Sends a line; where the model closed the descriptor, nothing can be told any more, and the process ends."""
+    """Sends a line; if the model closed the descriptor, nothing can be sent any more, and the process ends."""
     data = line.encode() + b"\n"
     try:
         is_ours = os.path.samestat(os.fstat(descriptor), pipe)  # the number may be that of a file of the model's

@@ -110,7 +110,7 @@ class WorkerProcess:
 
     @property
     def exit_code(self) -> int | None:
-        """What it exited with, negative for a signal; ``None`` before it was found to have ended."""
+        """Returns the exit code, negative for a signal; ``None`` until the end was noticed."""
         code = self._process.returncode
         return code if code is None or self._confinement is None else self._confinement.sandbox.exit_code(code)
 
@@ -131,7 +131,7 @@ class WorkerProcess:
 
     @property
     def sandbox_problem(self) -> str | None:
-        """Why the sandbox could not be made, ``None`` if it was."""
+        """Returns why the sandbox could not be made, ``None`` if it was."""
         said = self.printed[-1:]
         if self._confinement is None or self.exit_code != 1 or not said or not said[0].startswith("bwrap: "):
             return None

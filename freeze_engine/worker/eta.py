@@ -1,10 +1,10 @@
-"""How long a phase of a recording still takes."""
+"""Estimates the remaining time of a phase of a recording."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-#: A phase of a few units, each of its own kind, does not tell from one how long another takes.
+#: In a phase of a few units, each of its own kind, the time of one says nothing about another.
 _FEWEST_UNITS = 10
 #: Before this much time has passed, an estimate would jump about.
 _FIRST_TOLD_S = 1.0
@@ -12,7 +12,7 @@ _FIRST_TOLD_S = 1.0
 
 @dataclass(frozen=True, slots=True)
 class Pace:
-    """How fast the present phase goes.
+    """The pace of the current phase.
 
     Attributes:
         done, total: units of the phase.
@@ -34,7 +34,7 @@ class Pace:
         return Pace(done, total, now_s if anew else self.since_s)
 
     def left_s(self, now_s: float) -> float | None:
-        """Returns how many seconds the phase still takes, ``None`` where that cannot be told (yet).
+        """Returns how many seconds the phase still takes, ``None`` if that is not known (yet).
 
         Args:
             now_s: clock, in s.

@@ -1,4 +1,4 @@
-"""What a recording in a process of its own tells while it goes, and its way here as lines of JSON."""
+"""Events of a recording in a child process, sent to the caller as lines of JSON."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Outcome = Literal["finished", "failed", "crashed", "cancelled", "timed_out", "ov
 
 @dataclass(frozen=True, slots=True)
 class JobProgress:
-    """How far a recording is.
+    """The progress of a recording.
 
     Attributes:
         message: what is being done, such as ``freezing: ConstantPropagation of forward``.

@@ -1,4 +1,4 @@
-"""How a process died, and what was known of its recording, on the way to what makes a trace of the rest."""
+"""The death of a process and the state of its recording, as passed to the task that assembles the remains."""
 
 from __future__ import annotations
 

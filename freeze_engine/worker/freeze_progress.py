@@ -1,4 +1,4 @@
-"""Tells which pass runs inside ``_freeze_module``, where the recording itself can say nothing."""
+"""Finds the pass that runs inside ``_freeze_module``, where the recording itself cannot report."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from freeze_engine.worker.events import JobEvent, JobProgress
 from freeze_engine.worker.left_files import open_left
 
 _TAIL_BYTES = 1 << 18
-#: As `freeze_engine.backends.torchscript.log.steps` tells the passes apart.
+#: As `freeze_engine.backends.torchscript.log.steps` separates the passes.
 _MARKS = re.compile(
     rb"\.cpp:\d+\] (?:(?P<phase>Analyzing|Recording mutable attrs for|Propagating) function: (?P<method>[^\s]+)"
     rb"|(?:Before|After \w+\s*, before) (?P<pass>\w+)|(?P<end>Cleaning up module))"
@@ -37,12 +37,12 @@ class FreezeProgress:
         self._told: str | None = None
 
     def note(self, event: JobEvent) -> None:
-        """Is told what the recording says itself."""
+        """Receives the place that the recording itself reports."""
         if isinstance(event, JobProgress):
             self._latest = event
 
     def event(self) -> JobProgress | None:
-        """Returns what is to be told now: a pass, once, while ``_freeze_module`` runs."""
+        """Returns the pass to report now, once, while ``_freeze_module`` runs."""
         if self._latest is None or self._latest.message != FREEZING:
             return None
         under_way = pass_under_way(_tail(self._log))

@@ -42,7 +42,7 @@ class Intake:
 
     @property
     def left(self) -> Path:
-        """Where the sandboxed process writes the trace."""
+        """Returns the path where the sandboxed process writes the trace."""
         return self.folder / _NAME
 
     def take(self) -> None:

@@ -1,4 +1,4 @@
-"""What a recording writes down as it goes, and what is read of it after its process has died.
+"""Journal of a recording, written while it runs and read after its process has died.
 
 A folder holds, beside the request, a file of one JSON object a line for what is known once, and a file of fixed
 size for what is being done right now. Both are written without buffers: what was written when the process dies stays.
@@ -141,7 +141,7 @@ class Journal:
 
 @dataclass(frozen=True, slots=True)
 class Now:
-    """What was being done last.
+    """The last activity of a recording.
 
     Attributes:
         doing: in words, empty if nothing was noted.

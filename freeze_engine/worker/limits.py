@@ -1,4 +1,4 @@
-"""How much a worker may take, all its processes together, and what ends it where it takes more."""
+"""Limits of a worker, for all its processes together, and the guard that ends it when it exceeds them."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _UNITS: Final = ("bytes", "KiB", "MiB", "GiB", "TiB")
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What all processes of a worker may take together.
+    """Limits for all processes of a worker together.
 
     Attributes:
         memory_bytes: anonymous and shared memory, swapped out or not; ``None`` for no limit.
@@ -123,10 +123,10 @@ class LimitWatch:
 
 
 def confined_limits(limits: Limits) -> Limits:
-    """Returns the limits of a sandboxed worker: those that were asked for, and some where none was.
+    """Returns the limits of a sandboxed worker: the requested ones, and defaults for the others.
 
     Args:
-        limits: as asked for.
+        limits: as requested.
     """
     memory_bytes = limits.memory_bytes or int(_MOST_OF_MEMORY * _machine_bytes())
     return Limits(memory_bytes, limits.processes or _PROCESSES, limits.folder_bytes or _FOLDER_BYTES)
@@ -175,7 +175,7 @@ def require_limits(limits: Limits) -> None:
 def limit_this_process(memory_bytes: int) -> None:
     """Makes the system refuse this process, and each that it starts, memory that no limit would leave it.
 
-    So an allocation that is far too large fails at once, and the process can tell where, before the machine swaps.
+    So an allocation that is far too large fails at once, and the process can report where, before the machine swaps.
     What is reserved and not used counts here, other than in `LimitWatch`; so there is room for it.
 
     Args:

@@ -1,4 +1,4 @@
-"""The recording itself, in its own process: tells the caller how it goes, and writes it down."""
+"""Makes a recording in the child process, sends its events to the caller, and writes its journal."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from freeze_engine.models.loading import LoadedModel
 
 NO_JOURNAL = "no_journal"
-#: A phase of this many units is told of only so often.
+#: A phase with at least this many units does not report each of them.
 _MANY = 100
 _TOLD_EVERY_S = 0.1
 _LOG_LINES = 40
@@ -48,7 +48,7 @@ def run(folder: Path, send: Send) -> None:
         send: takes the events.
     """
     request = read_request((folder / REQUEST).read_text())
-    # The process is ours, and what the user asked to see recorded is TorchScript.
+    # Nothing else runs in this process, and the user asked for TorchScript: torch's deprecation is no news.
     with closing(Journal(folder)) as journal, undeprecated():
         interrupts = Interrupts()
         observer = _JobObserver(folder, request.output, journal, interrupts, lambda event: send(event_line(event)))
@@ -123,7 +123,7 @@ def _failed(error: BaseException, observer: _JobObserver, memory_bytes: int | No
     if memory_bytes is not None and ended.outcome == "failed" and was_refused(ended.error or ""):
         text = f"{refused_text(memory_bytes)}, and torch or the model raised {ended.error}"
         ended = replace(ended, outcome=OVER_LIMIT, message=_first_line(text), error=text, is_refusal=False)
-    # An interrupt may come between the parts that hand on what they have.
+    # An interrupt may come between the code that attaches the partial trace and this.
     trace = partial_trace(error) or (observer.built if interrupted else None)
     if trace is None:
         return ended
@@ -132,7 +132,7 @@ def _failed(error: BaseException, observer: _JobObserver, memory_bytes: int | No
     failure = trace.failure or _failure_after(trace, error, observer.now)
     if interrupted:
         failure = replace(failure, type=KeyboardInterrupt.__name__, message="")
-        if observer.place is not None:  # an interrupt between two passes is raised outside of what notes the pass
+        if observer.place is not None:  # an interrupt between two passes is raised outside the code that notes the pass
             stage, name, method = observer.place
             failure = replace(failure, stage=stage, name=name, method=method)
         ended = replace(ended, message=cancelled_text((failure.stage, failure.name, failure.method)))
@@ -159,19 +159,19 @@ def _end_by(error: BaseException, observer: _JobObserver, *, interrupted: bool) 
     )
     if not interrupted:
         return ended
-    # As what the interrupt came out of torch or the model, and what that says, is of no interest.
+    # The exception type and message that torch or the model made of the interrupt are of no interest.
     message = cancelled_text((BUILD, observer.now, None))
     return replace(ended, outcome=CANCELLED, message=message, error=None, is_refusal=False)
 
 
 def _failure_after(trace: Trace, error: BaseException, now: str) -> Failure:
-    """Returns the failure of what came after the freeze."""
+    """Returns the failure of the work after the freeze."""
     last = trace.steps[-1].index if trace.steps else None
     return Failure(type(error).__name__, str(error), MEASURE, now, None, last)
 
 
 def _first_line(text: str) -> str:
-    """Returns the line that tells most; torch lets some of its messages begin with an empty one."""
+    """Returns the first line with text; some of torch's messages begin with an empty line."""
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     return " ".join(lines[: 2 if lines[0].endswith(":") else 1])
 
@@ -193,7 +193,7 @@ class _JobObserver(RecordingObserver):
         self.place: tuple[str, str, str | None] | None = None
         self._journal = journal
         self.output = output
-        self._target = output.absolute()  # where the caller meant it, also after the model has changed the folder
+        self._target = output.absolute()  # stays where the caller meant it when the model changes the working folder
         self._folder = folder
         self._interrupts = interrupts
         self._send = send
@@ -233,7 +233,7 @@ class _JobObserver(RecordingObserver):
         self._send(JobPreview(self.output))
 
     def write(self, trace: Trace) -> None:
-        """Writes the trace file; where there is no journal, it says so."""
+        """Writes the trace file, with a failure in it if there is no journal."""
         if self._journal.lost is not None:
             text = f"No journal could be kept ({self._journal.lost}): a crash would have taken the steps along."
             trace = replace(trace, notices=(*trace.notices, Notice(NO_JOURNAL, text)))
@@ -256,6 +256,6 @@ class _JobObserver(RecordingObserver):
 
 
 def job_step(step: Step) -> JobStep:
-    """Returns what is told of a step."""
+    """Returns the part of a step that its event carries."""
     nodes = sum(1 for _ in step.graph.walk())
     return JobStep(step.index, step.stage, step.name, step.method, step.round, step.changed, nodes)

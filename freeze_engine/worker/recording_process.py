@@ -1,4 +1,4 @@
-"""A recording in a process of its own, as the caller sees it."""
+"""Starts a recording in a child process, and follows it from the caller's side."""
 
 from __future__ import annotations
 
@@ -42,13 +42,13 @@ _RECORD, _POST_MORTEM = "record", "post_mortem"
 
 @dataclass(frozen=True, slots=True)
 class _Told:
-    """What a process told.
+    """What the caller learned from one child process.
 
     Attributes:
-        ended: its end, if it told that.
+        ended: its `JobEnded` event, if it sent one.
         exit_code: ``None`` where the time ran out.
         printed: the last lines that it wrote to standard output and error.
-        excess: the limit for which it was ended, if it was.
+        excess: the limit that it exceeded, if it was killed for that.
     """
 
     ended: JobEnded | None
@@ -58,14 +58,14 @@ class _Told:
 
 
 class RecordingProcess:
-    """Records in a process of its own, which may crash, hang or be cancelled without harm to this one.
+    """Runs a recording in a child process, which may crash, hang or be cancelled without harm to this one.
 
     Args:
         request: what to record.
-        on_event: told of every event, on a thread of its own, one at a time; `JobEnded` is always the last. While it
-            works the recording may have to wait. What it raises ends the recording.
+        on_event: called with every event, one at a time, on a separate thread; `JobEnded` is always the last. The
+            recording may wait while the callback runs. An exception from the callback ends the recording.
         on_output: called on the same thread with ``"stdout"`` or ``"stderr"`` and the bytes that the recording writes
-            there. Who gives this answers its questions, too: the recording then shares standard input.
+            there. If given, the child process inherits standard input.
     """
 
     def __init__(
@@ -97,10 +97,10 @@ class RecordingProcess:
         self._thread.start()
 
     def cancel(self) -> None:
-        """Ends the recording, whatever it does; returns at once, and `JobEnded` follows, ``cancelled``.
+        """Cancels the recording, whatever it is doing; returns at once, and `JobEnded` follows with ``cancelled``.
 
-        What it had written down by then is still put together into a trace, as after a crash: with steps, that takes
-        about a second. A second call ends that, too. Does nothing to a recording that has ended.
+        The steps recorded so far are still assembled into a trace, as after a crash; if there are any, that takes
+        about a second. A second call stops that, too. A recording that has ended is left as it is.
         """
         with self._lock:
             self._cancels += 1
@@ -108,10 +108,10 @@ class RecordingProcess:
                 self._process.kill()
 
     def interrupt(self) -> None:
-        """Ends the recording as Ctrl-C would: once its Python runs again, and with the trace until then.
+        """Interrupts the recording as Ctrl-C would: it stops when its Python code runs again, and keeps its trace.
 
-        Returns at once, and `JobEnded` follows, ``cancelled``. Code of torch that never returns is ended by `cancel`.
-        After a crash, what it left is put together all the same.
+        Returns at once; `JobEnded` follows with ``cancelled``. Torch code that never returns needs `cancel`.
+        After a crash the recorded steps are still assembled into a trace.
         """
         with self._lock:
             self._is_interrupted = True
@@ -165,7 +165,7 @@ class RecordingProcess:
         return told.ended or self._afterwards(self._death(told), folder)
 
     def _confined(self, folder: Path) -> RecordRequest:
-        """Returns the request as the process gets it: in a sandbox it writes to its own folder."""
+        """Returns the request for the child process: in a sandbox it writes to its own folder."""
         request = self._request
         self._confinement = confinement_of(
             request.model, request.inputs, trusted=request.trusted, sandbox=request.sandbox
@@ -176,10 +176,10 @@ class RecordingProcess:
         return replace(request, output=self._intake.left)
 
     def _afterwards(self, death: Death, folder: Path) -> JobEnded:
-        """Has what a process that died had written down put together, and returns how the recording ended."""
+        """Assembles a dead process's journal into a trace, in another process; returns how the recording ended."""
         now = read_now(folder)
         cancelled = JobEnded(CANCELLED, self._preview, cancelled_text(now.place or (BUILD, now.doing, None)))
-        # What a sandboxed process noted is read in a sandbox only.
+        # The journal of a sandboxed process is read in a sandbox only.
         if death.outcome == CANCELLED and not (death.has_preview or self._intake or holds_steps(folder)):
             return cancelled
         self._tell(JobProgress("keeping what was recorded", 0, 0, None))
@@ -197,7 +197,7 @@ class RecordingProcess:
 
     @property
     def _is_unwanted(self) -> bool:
-        """Whether the present task is to end at once: the recording is cancelled, and what comes after it again."""
+        """Returns whether the current task must end now; a second cancel also ends the task after the recording."""
         return self._cancels > (0 if self._task == _RECORD else 1)
 
     def _death(self, told: _Told) -> Death:
@@ -221,7 +221,7 @@ class RecordingProcess:
         return Death(outcome, kind, message, output, has_preview, self._steps, told.printed)
 
     def _followed(self, task: str, folder: Path, until_s: float | None) -> _Told:
-        """Does a task in a process, tells of its events, and ends it when it is done, or when it is time."""
+        """Runs a task in a child process, forwards its events, and ends it when it is done or its time is up."""
         process = self._started(task, folder)
         ended = None
         try:
@@ -250,7 +250,7 @@ class RecordingProcess:
         with self._lock:
             self._task = task
             on_output = self._on_output if task == _RECORD else None
-            # What is left has to be read, whatever the limit was.
+            # The remains must be read, whatever the limit was.
             limits = Limits(self._request.memory_bytes if task == _RECORD else None)
             self._process = WorkerProcess(
                 task,
@@ -265,10 +265,10 @@ class RecordingProcess:
             return self._process
 
     def _event(self, line: bytes) -> JobEvent | None:
-        """Reads a line; what is no event was written by code that should not have.
+        """Parses a line as an event; any other line was written by code that must not write there.
 
         Raises:
-            FreezerError: a sandboxed process wrote it, or too many of them.
+            FreezerError: a sandboxed process wrote such a line, or sent too many events.
         """
         try:
             event = read_event(line)
@@ -292,10 +292,10 @@ class RecordingProcess:
 
 
 def _taken(event: JobEvent, intake: Intake) -> JobEvent:
-    """Takes in the trace that an event of a sandboxed process tells of; the path in the event is not heeded.
+    """Copies out the trace that an event of a sandboxed process announces; the path in the event is ignored.
 
     Raises:
-        TraceFileError: what was left is no trace.
+        TraceFileError: the file is no trace.
     """
     if isinstance(event, JobPreview):
         intake.take()

@@ -1,4 +1,4 @@
-"""What a process is asked to record, as plain data, and its way there as JSON."""
+"""Request for a recording as plain data, sent to the child process as JSON."""
 
 from __future__ import annotations
 

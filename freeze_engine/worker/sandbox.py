@@ -85,7 +85,7 @@ class Confinement:
 
 @dataclass(frozen=True, slots=True)
 class SandboxStatus:
-    """Whether models of others run in a sandbox on this machine.
+    """Availability of the sandbox for other people's models on this machine.
 
     Attributes:
         name: such as ``bubblewrap 0.8.0``, ``None`` without a sandbox.

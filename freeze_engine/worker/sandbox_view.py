@@ -1,4 +1,4 @@
-"""What a sandboxed process sees of the machine: files, devices and variables."""
+"""The parts of the machine that a sandboxed process sees: files, devices and variables."""
 
 from __future__ import annotations
 

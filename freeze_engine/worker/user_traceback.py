@@ -1,4 +1,4 @@
-"""A traceback as the user knows it: torch's frames and the user's own, without those of this package."""
+"""Traceback with the user's and torch's frames, without those of this package."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ _EXAMPLES = _PACKAGE / "examples"
 
 
 def user_traceback(error: BaseException) -> tuple[str, ...]:
-    """Returns the lines of a traceback that tell something to whoever knows the model, and not this package.
+    """Formats a traceback for the author of the model, without frames of this package.
 
     Args:
-        error: what ended the recording. Of one of this package's own errors, what it came from is told.
+        error: the exception that ended the recording. For one of this package's own errors, its cause is formatted.
 
     Returns:
-        The lines; none of an own error that came from nothing outside of this package.
+        The lines; none for an own error without a cause from outside this package.
     """
     told = error.__cause__ if isinstance(error, FreezerError) else error
     if told is None:
@@ -43,7 +43,7 @@ def _chain(found: traceback.TracebackException) -> list[traceback.TracebackExcep
 
 
 def _strip(found: traceback.TracebackException) -> int:
-    """Leaves out frames that are not the user's or torch's, and returns how many are left."""
+    """Removes frames that are not the user's or torch's, and returns how many are left."""
     found.stack = traceback.StackSummary.from_list([frame for frame in found.stack if not _is_own(frame.filename)])
     return len(found.stack)
 

@@ -1,1 +1,1 @@
-"""What a user expects of a freeze, and whether a trace shows it; `expectations` has the list."""
+"""Checks a trace against what the user expects of the freeze; `expectations` has the list."""

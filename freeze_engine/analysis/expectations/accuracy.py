@@ -1,4 +1,4 @@
-"""How far the frozen module's outputs may be from the eager module's."""
+"""Expectations about the difference between the frozen module's outputs and the eager module's."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _BISECT = "freezer-ui bisect MODEL --check accuracy names the rewrite that moves
 
 
 def error_within(trace: Trace, limit: float, reference: _Reference) -> Finding:
-    """Tells whether every output of the frozen module has at most a certain absolute error.
+    """Expects every output of the frozen module to have at most a certain absolute error.
 
     Args:
         trace: the recording.
@@ -30,7 +30,7 @@ def error_within(trace: Trace, limit: float, reference: _Reference) -> Finding:
 
 
 def outputs_close(trace: Trace, reference: _Reference) -> Finding:
-    """Tells whether the frozen module's outputs are within torch's default tolerances.
+    """Expects the frozen module's outputs to be within torch's default tolerances.
 
     Args:
         trace: the recording.
@@ -86,7 +86,7 @@ def _lines(figures: FinalFigures, numerics: Numerics) -> Iterator[str]:
 
 
 def _first(trace: Trace, reference: _Reference, accepts: Callable[[Numerics], bool]) -> Iterator[str]:
-    """Says which step is the first that is not accepted, and what it folded."""
+    """Names the first step that is not accepted, and what it folded."""
     for method in trace.methods:
         for step in trace.method_steps(method):
             if any(

@@ -1,4 +1,4 @@
-"""What must, and what must not, be an attribute of the frozen module."""
+"""Expectations about the attributes that freezing preserves."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ _ASKED_FOR: Final = ("requested", "ancestor_of_requested")
 
 
 def none_preserved(trace: Trace, pattern: str | None) -> Finding:
-    """Tells whether no attribute is preserved.
+    """Expects no attribute to be preserved.
 
     Args:
         trace: the recording.
-        pattern: of the attributes that count, asked for or not; ``None`` for all but those that were asked for.
+        pattern: of the attributes that count, requested or not; ``None`` for all that the user did not ask to preserve.
     """
     name, wanted = (
         "no_preserved",
@@ -39,7 +39,7 @@ def none_preserved(trace: Trace, pattern: str | None) -> Finding:
 
 
 def preserved(trace: Trace, pattern: str) -> Finding:
-    """Tells whether all attributes that a pattern means are preserved, and it means any.
+    """Expects a pattern to match attributes, and all of these to be preserved.
 
     Args:
         trace: the recording.

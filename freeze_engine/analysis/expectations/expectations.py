@@ -24,7 +24,7 @@ Texts = str | tuple[str, ...]
 
 @dataclass(frozen=True, slots=True)
 class Expectations:
-    """What is expected of a freeze. That it came to its end is always expected.
+    """The user's expectations of a freeze; that the freeze finishes is always expected.
 
     Attributes:
         max_error: the largest absolute error that an output of the frozen module may have.
@@ -77,7 +77,7 @@ class Expectations:
 
     @property
     def empty(self) -> bool:
-        """Whether nothing is expected but that the freeze came to its end."""
+        """Returns whether nothing is expected except that the freeze finishes."""
         return all(getattr(self, field.name) == field.default for field in fields(self) if field.name != "reference")
 
     def folds(self) -> Iterator[FoldCount]:

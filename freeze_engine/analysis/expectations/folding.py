@@ -1,4 +1,4 @@
-"""Which folds must have happened."""
+"""Expectations about the folds that must happen."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _FORM: Final = re.compile(r"(?P<kind>\w+)(?:=(?P<count>\d+)|(?P<all>:all))?")
 
 @dataclass(frozen=True, slots=True)
 class FoldCount:
-    """How often a kind of fold must have happened.
+    """The number of times that a kind of fold must happen.
 
     Attributes:
         kind: as in `Rewrite.kind`.
@@ -64,7 +64,7 @@ def read_fold(text: str) -> FoldCount:
 
 
 def folded(trace: Trace, fold: FoldCount) -> Finding:
-    """Tells whether a kind of fold happened as often as it must.
+    """Expects a kind of fold to happen often enough.
 
     Args:
         trace: the recording.

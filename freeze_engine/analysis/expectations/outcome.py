@@ -1,4 +1,4 @@
-"""What the recording itself says: how the freeze ended, what was asked of the result, what there is to know."""
+"""Expectations about the recording itself: that the freeze finished, its checks passed, and a notice is absent."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ _OUTCOMES: Final[dict[str, Outcome]] = {"passed": "ok", "failed": "failed", "unk
 
 
 def is_finished(trace: Trace) -> bool:
-    """Returns whether the freeze came to its end; what was measured of it need not have."""
+    """Returns whether the freeze finished; its measurements may have failed."""
     return bool(trace.steps) and (trace.failure is None or trace.failure.stage == "measure")
 
 
 def freeze_finished(trace: Trace) -> Iterator[Finding]:
-    """Yields a finding if the freeze did not come to its end.
+    """Yields a finding if the freeze did not finish.
 
     Args:
         trace: the recording.
@@ -39,7 +39,7 @@ def freeze_finished(trace: Trace) -> Iterator[Finding]:
 
 
 def checks_passed(trace: Trace) -> Iterator[Finding]:
-    """Yields one finding per check that was made, or one if none was.
+    """Yields one finding per check in the trace, or a single finding if there are none.
 
     Args:
         trace: the recording.
@@ -63,7 +63,7 @@ def checks_passed(trace: Trace) -> Iterator[Finding]:
 
 
 def notices_absent(trace: Trace, code: str) -> Finding:
-    """Tells whether a trace has no notice of a code.
+    """Expects a trace to have no notice of a code.
 
     Args:
         trace: the recording.

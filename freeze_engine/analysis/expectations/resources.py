@@ -1,4 +1,4 @@
-"""How long the frozen module may take, how much it may hold, and whether it can be saved."""
+"""Expectations about the frozen module's latency, memory and saving."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from freeze_engine.trace import Interval, Latency, Step, Trace
 
 _MEASURE = "Record it with inputs, and with latencies measured (no --no-latency; fe.Measure(latency=True))."
 _LONGER = "Measure for longer, on a quieter machine (--seconds; fe.Measure(seconds=…))."
-_TOO_SHORT = "too short"  # how the note begins that no difference could have been shown
+_TOO_SHORT = "too short"  # start of the note that the measurement was too short to show a difference
 _MEMORY = "Record it with memory measured (no --no-memory; fe.Measure(memory=True))."
 
 
 def ratio_within(trace: Trace, limit: float) -> Finding:
-    """Tells whether the frozen module takes at most a certain part of the first step's time.
+    """Expects the frozen module to take at most a certain part of the first step's time.
 
-    The answer is drawn from the interval: it is unknown while that holds the limit.
+    The outcome comes from the confidence interval: it is unknown if the interval contains the limit.
 
     Args:
         trace: the recording.
@@ -35,7 +35,7 @@ def ratio_within(trace: Trace, limit: float) -> Finding:
 
 
 def not_slower(trace: Trace) -> Finding:
-    """Tells whether the frozen module is not measurably slower than the first step.
+    """Expects the frozen module not to be measurably slower than the first step.
 
     Args:
         trace: the recording.
@@ -51,7 +51,7 @@ def not_slower(trace: Trace) -> Finding:
 
 
 def constants_within(trace: Trace, limit: int) -> Finding:
-    """Tells whether the constants of every final graph hold at most a number of bytes.
+    """Expects the constants of every final graph to hold at most a number of bytes.
 
     Args:
         trace: the recording.
@@ -69,7 +69,7 @@ def constants_within(trace: Trace, limit: int) -> Finding:
 
 
 def survives_saving(trace: Trace) -> Finding:
-    """Tells whether the frozen module survives saving and loading.
+    """Expects the frozen module to survive saving and loading.
 
     Args:
         trace: the recording.
@@ -139,7 +139,7 @@ def _has_constants(step: Step) -> bool:
 
 
 def _growth(trace: Trace, method: str) -> tuple[str, ...]:
-    """Names the steps that made the constants grow, after the attributes had become constants."""
+    """Names the steps that made the constants grow after the attributes had become constants."""
     steps = trace.method_steps(method)
     return tuple(
         f"{step.constant_bytes - before.constant_bytes:+,} bytes by step {step.index}, {step.name}"

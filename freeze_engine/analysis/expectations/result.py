@@ -1,4 +1,4 @@
-"""What came of one expectation, and the words that findings have in common."""
+"""The result of one expectation, and the phrases that findings share."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ Outcome = Literal["ok", "failed", "cannot tell"]
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What came of one expectation.
+    """The result of one expectation.
 
     Attributes:
-        name: the field of `Expectations` that asked for it; ``freeze`` for what is always expected.
+        name: the field of `Expectations` that it comes from; ``freeze`` for the one that always applies.
         expected: what was expected, in a few words.
-        outcome: ``cannot tell`` where the trace does not say; it is no success.
+        outcome: ``cannot tell`` if the trace does not show it; that is no success.
         message: one sentence: what the trace shows.
-        evidence: what that stands on, one line each: which attribute or node, where, and why.
+        evidence: the facts behind the message, one per line: which attribute or node, where, and why.
         remedy: what to do about it; empty where there is nothing to do, or nothing is known.
     """
 
@@ -34,10 +34,10 @@ class Finding:
 
 
 def findings_text(findings: Sequence[Finding]) -> Iterator[str]:
-    """Yields the lines that tell of findings: what was expected, what was found, why, and what to do.
+    """Formats findings as lines: what was expected, what was found, why, and the remedy.
 
     Args:
-        findings: in the order to tell them.
+        findings: in the order of the text.
     """
     for finding in findings:
         yield f"{finding.outcome}: {finding.expected}"
@@ -53,7 +53,7 @@ def why_absent(trace: Trace, kind: Kind, remedy: str) -> tuple[tuple[str, ...], 
     Args:
         trace: the recording.
         kind: of the figures.
-        remedy: what to do where they were not asked for.
+        remedy: what to do if the user did not request them.
     """
     found = unmeasured(trace)
     if found is None or kind not in found.kinds:
@@ -62,7 +62,7 @@ def why_absent(trace: Trace, kind: Kind, remedy: str) -> tuple[tuple[str, ...], 
 
 
 def step_text(step: Step) -> str:
-    """Returns how a step is called in a sentence (``step 14, FoldConvBn (forward, round 1)``)."""
+    """Returns the name of a step for use in a sentence (``step 14, FoldConvBn (forward, round 1)``)."""
     where = step.method if step.round is None else f"{step.method}, round {step.round}"
     return f"step {step.index}, {step.name} ({where})"
 

@@ -1,4 +1,4 @@
-"""What differs between two recorded freezes."""
+"""Compares two recorded freezes."""
 
 from freeze_engine.analysis.trace_diff.diff_traces import diff_traces as diff_traces
 from freeze_engine.analysis.trace_diff.model import (

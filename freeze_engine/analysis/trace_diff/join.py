@@ -11,7 +11,7 @@ _Row = TypeVar("_Row")
 def joined(
     old: Iterable[_Row], new: Iterable[_Row], key: Callable[[_Row], str]
 ) -> list[tuple[str, _Row | None, _Row | None]]:
-    """Puts rows of both traces that have one key side by side.
+    """Joins the rows of two traces by key.
 
     Args:
         old: rows of the first trace.

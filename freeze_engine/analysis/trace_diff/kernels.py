@@ -1,4 +1,4 @@
-"""What Inductor generated in two recordings: which kernel of one does the work of which of the other."""
+"""Matches the kernels that Inductor generated in two recordings by the work that they do."""
 
 from __future__ import annotations
 

@@ -41,7 +41,7 @@ class NumericsPair:
 
     @property
     def verdict_differs(self) -> bool:
-        """Whether one is within torch's tolerances and the other is not."""
+        """Returns whether one is within torch's tolerances and the other is not."""
         if self.before is None or self.after is None or self.before.error or self.after.error:
             return False
         return self.before.close != self.after.close
@@ -77,7 +77,7 @@ class StepDiff:
 
     @property
     def differs(self) -> bool:
-        """Whether only one trace has the step, or the graphs or the verdicts on the numbers differ."""
+        """Returns whether only one trace has the step, or the graphs or the verdicts on the numbers differ."""
         if self.graph is None or not self.graph.empty or self.constant_bytes[0] != self.constant_bytes[1]:
             return True
         return any(pair.verdict_differs for pair in self.numerics)
@@ -85,7 +85,7 @@ class StepDiff:
 
 @dataclass(frozen=True, slots=True)
 class FinalDiff:
-    """How the graphs differ with which two freezes leave one method.
+    """The differences between the final graphs of one method in two freezes.
 
     Attributes:
         method: its name.
@@ -164,11 +164,11 @@ class TraceDiff:
 
     @property
     def across_backends(self) -> bool:
-        """Whether the two froze by different backends."""
+        """Returns whether the two froze by different backends."""
         return self.before.backend != self.after.backend
 
     @property
     def empty(self) -> bool:
-        """Whether both freezes did the same to the same: times, errors within tolerance, names and dates left out."""
+        """Returns whether both freezes are equal apart from times, errors within tolerance, names and dates."""
         found = self.attributes or self.settings or any(self.near_misses) or any(self.failures)
         return not found and not any(step.differs for step in self.steps)

@@ -1,4 +1,4 @@
-"""Which node of one trace is which of another, told by what the nodes do and where they stand, not by their names."""
+"""Matches the nodes of two traces by what they do and where they stand, not by their names."""
 
 from __future__ import annotations
 
@@ -30,18 +30,18 @@ class Pairing:
         self._seconds: dict[str, str] = {}
 
     def add(self, first: str, second: str) -> bool:
-        """Pairs two names, and tells whether they are a pair now: not if one of them has another partner."""
+        """Pairs two names, and returns whether they are a pair now: not if one of them has another partner."""
         if second not in self.firsts and first not in self._seconds:
             self.firsts[second], self._seconds[first] = first, second
         return self.firsts.get(second) == first
 
     def has_first(self, first: str) -> bool:
-        """Tells whether a name of the first trace has a partner."""
+        """Returns whether a name of the first trace has a partner."""
         return first in self._seconds
 
 
 def unmangled(text: str) -> str:
-    """Returns a type's text without the numbers by which torch tells classes of one name apart within a process."""
+    """Returns a type's text without the numbers that torch adds to classes of one name within a process."""
     return _MANGLE.sub("", text) if "___torch_mangle_" in text else text
 
 
@@ -109,7 +109,7 @@ class NodeMatcher:
         self._match_bodies(first.nodes, second.nodes, keys)
 
     def _match_displaced(self, first: GraphSnapshot, second: GraphSnapshot, keys: tuple[_Keys, _Keys]) -> None:
-        """Matches nodes that stand elsewhere, in order; numbers and flags are too alike to be told apart that way."""
+        """Matches nodes at other places, in order; numbers and flags are too alike for that."""
         waiting: defaultdict[Hashable, deque[Node]] = defaultdict(deque)
         for node in _unscoped(first.nodes):
             if not self.nodes.has_first(node.id) and not _is_literal(node):
@@ -129,7 +129,7 @@ class NodeMatcher:
 
 
 class _Keys:
-    """What nodes of one snapshot are told by, from what hardly ever is the same by chance to what often is."""
+    """Keys to match the nodes of one snapshot, from those that are rarely equal by chance to those that often are."""
 
     def __init__(self, graph: GraphSnapshot, texts: _Texts) -> None:
         self._texts = texts

@@ -1,4 +1,4 @@
-"""Which pass of TorchScript's freezing stands for which of Inductor's, and what each did to one model.
+"""Matches the passes of TorchScript's freezing with Inductor's, with what each did to one model.
 
 The table follows torch 2.13's sources: ``torch/csrc/jit/passes/freeze_module.cpp`` and
 ``frozen_graph_optimizations.cpp`` on one side, ``torch/_inductor/freezing.py`` and ``fx_passes/`` on the other.
@@ -16,7 +16,7 @@ from freeze_engine.trace import Backend, Rewrite, Step, Trace
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """What one backend does for a purpose.
+    """The passes of one backend for a purpose.
 
     Attributes:
         passes: names of its passes; of a step that is called after several, one is enough.
@@ -48,7 +48,7 @@ class Correspondence:
 
 @dataclass(frozen=True, slots=True)
 class PassEffect:
-    """What the passes of one trace did for a purpose.
+    """The effect of one trace's passes for a purpose.
 
     Attributes:
         steps: indices of their steps; empty where the trace has none.
@@ -71,7 +71,7 @@ class PassEffect:
 
 @dataclass(frozen=True, slots=True)
 class PassPair:
-    """What two freezes by different backends did for one purpose.
+    """The effects of two freezes by different backends for one purpose.
 
     Attributes:
         purpose, why: as in `Correspondence`.
@@ -202,7 +202,7 @@ CORRESPONDENCES: Final = (
 
 
 def pass_pairs(before: Trace, after: Trace) -> tuple[PassPair, ...]:
-    """Puts two freezes of one model by different backends side by side, purpose by purpose.
+    """Compares two freezes of one model by different backends, purpose by purpose.
 
     Args:
         before: the first trace.
@@ -267,7 +267,7 @@ def _change(before: Step | None, step: Step, kinds: Sequence[str]) -> _Change | 
 
 
 def _is_called(passes: tuple[str, ...], name: str) -> bool:
-    """Whether one of a step's passes has a name; groups of patterns are numbered."""
+    """Returns whether one of a step's passes has a name; groups of patterns are numbered."""
     return any(name in (each, _without_number(each)) for each in passes)
 
 

@@ -208,7 +208,7 @@ def _alike(first: tuple[tuple[str, str], ...], second: tuple[tuple[str, str], ..
 
 
 def _held_alike(node: str, first: Constant | None, second: Constant | None) -> Constant | None:
-    """Returns the second of two constants, the first one itself where both hold the same as far as can be told.
+    """Returns the second of two constants, or the first one itself if they hold the same as far as the trace shows.
 
     Statistics are sums, and their last digits are those of a number of threads, a processor and a build of torch.
 

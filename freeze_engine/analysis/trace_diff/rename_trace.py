@@ -94,7 +94,7 @@ def _storages(trace: Trace) -> Iterator[str]:
 
 
 class _Renaming:
-    """Puts the new names wherever the second trace names a node or a value."""
+    """Replaces the names of nodes and values throughout the second trace."""
 
     def __init__(
         self,

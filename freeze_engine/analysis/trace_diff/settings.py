@@ -1,4 +1,4 @@
-"""What two freezes were asked for and given in another way."""
+"""Differences between the options, inputs and environments of two freezes."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""What both backends share: patching, torch's private names, active captures, the observer."""
+"""Code that both backends share: patching, torch's private names, active captures, the observer."""

@@ -1,4 +1,4 @@
-"""Which captures a thread is inside of, and torch patched as long as any thread is in one."""
+"""Active captures of each thread; torch stays patched as long as any thread has one."""
 
 from __future__ import annotations
 

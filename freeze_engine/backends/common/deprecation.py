@@ -1,4 +1,4 @@
-"""That torch calls TorchScript deprecated, where it is no news."""
+"""Silences torch's deprecation of TorchScript where it is no news."""
 
 from __future__ import annotations
 

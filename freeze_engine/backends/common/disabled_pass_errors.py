@@ -1,4 +1,4 @@
-"""What is said where a pass is to be left out that cannot be."""
+"""Errors for passes that cannot be disabled."""
 
 from __future__ import annotations
 

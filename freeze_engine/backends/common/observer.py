@@ -50,7 +50,7 @@ class MethodNotes:
 
 @dataclass(frozen=True, slots=True)
 class FreezeNotes:
-    """What is known when ``_freeze_module`` begins, as plain data.
+    """Facts that are known when ``_freeze_module`` begins, as plain data.
 
     Attributes:
         methods: those that are frozen, in the user's order.

@@ -1,4 +1,4 @@
-"""Where an exception that a recording let through carries the trace up to it."""
+"""Attaches the trace so far to an exception that ends a recording."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who defines and who reads each value of a snapshot, and the operators that torch's folding passes know."""
+"""Definitions and uses of each value of a snapshot, and the operators that torch's folding passes know."""
 
 from __future__ import annotations
 
@@ -78,12 +78,12 @@ class UseDef:
     owners: frozenset[str] = frozenset()
 
     def is_constant(self, value: str) -> bool:
-        """Whether a ``prim::Constant`` defines the value: the only constants that folding passes accept."""
+        """Returns whether a ``prim::Constant`` defines the value: the only constants that folding passes accept."""
         definer = self.definers.get(value)
         return definer is not None and definer.op == "prim::Constant"
 
     def is_none(self, value: str) -> bool:
-        """Whether the value is the constant ``None``."""
+        """Returns whether the value is the constant ``None``."""
         definer = self.definers.get(value)
         return definer is not None and definer.op == "prim::Constant" and definer.outputs[0].type == "NoneType"
 
@@ -106,7 +106,7 @@ class UseDef:
                 seen |= set(found)
 
     def varies(self, value: str) -> bool:
-        """Whether a value depends on the values of the model's inputs, or on chance; a shape is no such value."""
+        """Returns whether a value depends on the values of the model's inputs, or on chance; a shape does not."""
         waiting, seen = [value], {value}
         while waiting:
             name = waiting.pop()
@@ -165,7 +165,7 @@ def use_def(graph: GraphSnapshot) -> UseDef:
 
 
 def is_convolution(node: Node, graph: UseDef) -> bool:
-    """Whether torch's conv folds accept the node: conv1d, 2d, 3d, and ``_convolution`` that is not transposed."""
+    """Returns whether torch's conv folds accept the node: conv1d, 2d, 3d, and non-transposed ``_convolution``."""
     if node.op == "aten::_convolution":
         return graph.flag(node.inputs[6]) is False
     return node.op in CONVS

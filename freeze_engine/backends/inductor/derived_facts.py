@@ -1,4 +1,4 @@
-"""What follows from the steps of one compile, found out anew only once what it follows from has changed.
+"""Facts derived from the steps of one compile, recomputed only when their basis changes.
 
 A trace that is put together while the compile goes on asks after every step; most steps change nothing.
 """

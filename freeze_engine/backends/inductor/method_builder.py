@@ -1,4 +1,4 @@
-"""Makes a trace of what a capture kept of one compile."""
+"""Builds the trace of one compile from its capture."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ _SHOWN = 6
 
 
 class MethodBuilder:
-    """Fills a recorder with what a capture kept of one compile, while that goes on or afterwards.
+    """Fills a recorder from the capture of one compile, during the compile or after it.
 
-    `add_passes` and `conclude` tell what is known by then; `end` and `settle` are for when it is over.
+    `add_passes` and `conclude` add what is known so far; `end` and `settle` are for the time after the compile.
 
     Args:
         compiled: what the capture kept.
         recorder: collects the steps.
-        storages: names the constants' storages; those of graphs that make one trace have it in common.
+        storages: names the constants' storages; shared by the graphs of one trace.
     """
 
     def __init__(self, compiled: RawCompile, recorder: Recorder, storages: StorageNames) -> None:
@@ -60,11 +60,11 @@ class MethodBuilder:
         for index in range(len(self._recorder.steps), len(raw)):
             self._add(raw[index], raw[index - 1] if index else None)
         for index, number in _rounds(raw).items():
-            if self._recorder.steps[index].round != number:  # only its last pass tells that it is a round
+            if self._recorder.steps[index].round != number:  # only its last pass shows that it is a round
                 self._recorder.update(index, round=number)
 
     def end(self) -> None:
-        """Adds what the function that Inductor returns does with its arguments; the compile is over."""
+        """Adds what Inductor's compiled function does with its arguments; call it after the compile."""
         compiled = self._compiled
         if compiled.preserved is None or compiled.failure is not None:
             return
@@ -73,7 +73,7 @@ class MethodBuilder:
         self._recorder.update(before.index + 1, constant_bytes=before.constant_bytes)
 
     def settle(self) -> None:
-        """Finds out which steps can be run, now that torch has let go of all that it does not keep."""
+        """Finds the steps that can be run, after torch has released all that it does not keep."""
         for step, raw in zip(self._recorder.steps, self._compiled.steps, strict=False):
             if is_executable(raw.graph) and self.constants.available(raw.graph):
                 self.live[step.index] = raw.graph
@@ -84,7 +84,7 @@ class MethodBuilder:
             self._recorder.update(index, executable=True)
 
     def conclude(self) -> None:
-        """Tells what is known of the attributes, the folds that were not made, the programs, and the notices."""
+        """Adds the attributes, the folds that were not made, the programs, and the notices."""
         compiled, recorder = self._compiled, self._recorder
         passes = recorder.steps[: len(compiled.steps)]
         recorder.near_misses = list(self._conclusions.near_misses(passes))
@@ -96,10 +96,10 @@ class MethodBuilder:
         recorder.sources = self._conclusions.sources(recorder.steps)
 
     def programs(self, name: str) -> tuple[Program, ...]:
-        """Returns what was generated from the graph of the last step, nothing where it did not get there.
+        """Returns the programs generated from the graph of the last step, none if the compile did not get there.
 
         Args:
-            name: of the way to run the model that it is.
+            name: of the way to run the model.
         """
         compiled, steps = self._compiled, self._recorder.steps
         code = next((raw.code for raw in reversed(compiled.steps) if raw.code is not None), None)
@@ -167,7 +167,7 @@ def broken(compiled: RawCompile) -> str:
 
 
 def notices(compiled: RawCompile, steps: tuple[Step, ...]) -> Iterator[Notice]:
-    """Yields what the user should know about a compile."""
+    """Yields the notices about a compile."""
     if reason := broken(compiled):
         yield Notice("graph_break", f"The graph ends with a graph break at {reason}", steps[-1].index)
     if compiled.guards:
@@ -201,17 +201,17 @@ def notices(compiled: RawCompile, steps: tuple[Step, ...]) -> Iterator[Notice]:
 
 
 def untold_kernels(compiled: RawCompile, programs: Iterable[Program]) -> Iterator[Notice]:
-    """Yields a notice if Inductor told of no kernel what it computes.
+    """Yields a notice if Inductor reported the nodes of no kernel.
 
-    Torch 2.9.1 does so only where it was asked to (torch/_inductor/codegen/cpp.py), torch 2.13 always.
+    Torch 2.9.1 reports them only with a setting (torch/_inductor/codegen/cpp.py), torch 2.13 always.
 
     Args:
         compiled: the compile.
-        programs: what was generated in it.
+        programs: those that the compile generated.
     """
     if compiled.cached or compiled.kernels or not any(program.kernels for program in programs):
         return
-    # As 2.6, which is said already: nothing in the environment makes it tell.
+    # As in 2.6, which another notice covers: no setting makes Inductor report them.
     if torch_private.OPTIONAL["kernel_nodes"].found is None:
         return
     yield Notice(
@@ -222,7 +222,7 @@ def untold_kernels(compiled: RawCompile, programs: Iterable[Program]) -> Iterato
 
 
 def _begins(compiled: RawCompile) -> Iterator[str]:
-    """Yields what is known of a graph when its compile begins."""
+    """Yields the facts about a graph that are known when its compile begins."""
     if compiled.compile_id is not None:
         yield f"Dynamo's compile {compiled.compile_id}"
     for guard in compiled.guards:
@@ -233,7 +233,7 @@ def _begins(compiled: RawCompile) -> Iterator[str]:
 
 
 def _graph_inputs(compiled: RawCompile) -> Iterator[GraphInput]:
-    """Yields what the inputs of a graph are, where the user calls them something else than torch does."""
+    """Yields the inputs of a graph that the user knows by another name than torch's."""
     for given in compiled.inputs:
         if not given.symbol and given.label != given.name:
             found = {"attribute": given.label} if given.paths else {"argument": given.label}
@@ -241,7 +241,7 @@ def _graph_inputs(compiled: RawCompile) -> Iterator[GraphInput]:
 
 
 def _unobserved() -> dict[str, dict[str, str]]:
-    """Returns, by stage, what is not seen there and the name of torch that it would be seen by."""
+    """Returns, by stage, the parts that cannot be observed there, each with the torch name that it needs."""
     found: dict[str, dict[str, str]] = {}
     for known in torch_private.missing():
         found.setdefault(known.stage, {}).setdefault(known.lost, known.path)
@@ -261,7 +261,7 @@ def _rounds(steps: list[RawStep]) -> dict[int, int]:
 
 
 def _patterns(raw: RawStep) -> Iterator[str]:
-    """Yields what a group of patterns holds; most groups have a number for a name."""
+    """Yields the patterns of a group; most groups have a number for a name."""
     if raw.group is None:
         return
     counts = Counter(map(pattern_name, torch_private.patterns(raw.group)))
@@ -271,7 +271,7 @@ def _patterns(raw: RawStep) -> Iterator[str]:
 
 
 def _matched(raw: RawStep, changed: bool) -> Iterator[str]:
-    """Yields how often each pattern matched; what a pattern then does with a match may be nothing."""
+    """Yields how often each pattern matched; a match need not change the graph."""
     counts: dict[str, int] = {}
     for match in raw.matches:
         counts[match.pattern] = counts.get(match.pattern, 0) + 1

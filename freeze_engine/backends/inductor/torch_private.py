@@ -72,7 +72,7 @@ class PrivateName:
 
     @property
     def found(self) -> Any:
-        """What the name stands for, ``None`` where this torch does not have it."""
+        """Returns the object behind the name, ``None`` if this torch does not have it."""
         owner = self.owner
         if isinstance(owner, type):
             # What a class inherits would be put back as its own.

@@ -1,4 +1,4 @@
-"""Puts the graphs that are compiled for one callable together into its trace, while they are compiled or afterwards."""
+"""Assembles the graphs compiled for one callable into its trace, during the compile or after it."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _NOTHING: Final[Mapping[str, Any]] = MappingProxyType({})
 
 @dataclass(frozen=True, slots=True)
 class RecordingInfo:
-    """What is known of a recording from who asked for it.
+    """Facts about a recording that its caller provides.
 
     Attributes:
         name: the model's name.

@@ -1,4 +1,4 @@
-"""What the user should know about a freeze, told only where it matters."""
+"""Notices about a freeze, made only where they matter."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _USUAL = {
 
 
 def notices(steps: Sequence[Step], finals: Sequence[Step], environment: Environment) -> tuple[Notice, ...]:
-    """Tells what the recorded graphs, and the settings they were made and measured under, show.
+    """Yields the notices that follow from the recorded graphs and the settings of the freeze and its measurements.
 
     Args:
         steps: all steps.

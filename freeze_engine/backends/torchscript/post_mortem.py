@@ -29,7 +29,7 @@ Place = tuple[str, str, "str | None"]
 
 @dataclass(frozen=True, slots=True)
 class Remains:
-    """What is left of a recording.
+    """The remains of a recording.
 
     Attributes:
         trace: as far as it had been put together.
@@ -50,7 +50,7 @@ class Remains:
 
 @dataclass(frozen=True, slots=True)
 class Recovered:
-    """What could be made of it.
+    """The trace recovered from the remains.
 
     Attributes:
         trace: the steps until then; without a failure.

@@ -15,7 +15,7 @@ from freeze_engine.trace import Constant, GraphSnapshot, Node
 
 
 class SnapshotReader:
-    """What is known of the graphs of one freeze beyond their texts.
+    """Facts about the graphs of one freeze beyond their texts.
 
     Args:
         freeze: what the capture kept.

@@ -289,7 +289,7 @@ class TraceBuilder:
 
 
 def same_nodes(snapshot: GraphSnapshot, graph: Any) -> bool:
-    """Whether a live graph has the nodes of a snapshot, in the same order."""
+    """Returns whether a live graph has the nodes of a snapshot, in the same order."""
     ours = [node.op for node in snapshot.walk()]
     return ours == [str(node.kind()) for node in live_nodes(graph)]
 

@@ -1,1 +1,1 @@
-"""What each pass contributes on its own: the freeze is made again without it, and run in turns with the whole one."""
+"""Measures what each pass contributes on its own: a freeze without it runs in turns with the whole freeze."""

@@ -13,7 +13,7 @@ Subset = frozenset[int]
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """Where a sequence turns bad.
+    """The place where a sequence turns bad.
 
     Attributes:
         good: position of the last one that is known to be good before it.
@@ -28,7 +28,7 @@ def turning_point(test: Test, good: int, bad: int) -> Turn:
     """Halves the range between a good and a bad position until nothing in between can be tested any more.
 
     Args:
-        test: says what is at a position; it is asked about each at most once.
+        test: returns the answer for a position; it is called at most once for each.
         good: a position known to be good.
         bad: a later one known to be bad.
     """

@@ -1,4 +1,4 @@
-"""`bisect()`: from a model and a check to the culprit."""
+"""`bisect()`: finds the step that breaks a check."""
 
 from __future__ import annotations
 
@@ -38,9 +38,9 @@ def bisect(
 ) -> Bisection:
     """Freezes a model and finds the first step that breaks a check, and in it the fewest rewrites that do.
 
-    Each candidate runs in a fork of this process, so one that crashes is told and ends nothing. On CUDA, elsewhere than
-    on Linux, and for a model that has run ``torch.jit.fork`` here before, there can be none: the candidates run in this
-    process, and the notes say so.
+    Each candidate runs in a fork of this process, so a crash becomes an answer and ends nothing. On CUDA, on other
+    systems than Linux, and for a model that has run ``torch.jit.fork`` here before, no fork is possible: the candidates
+    run in this process, and the notes say so.
 
     Args:
         model: as for `record`.
@@ -52,14 +52,14 @@ def bisect(
         map_location: device to load a TorchScript file to.
         method: the frozen method to search, which then gets the inputs; by default each that runs on them, ``forward``
             first, until there is a culprit. Inductor's graphs are all searched.
-        every_step: whether to ask about every step, which notices steps that are good again after a bad one, and not
+        every_step: whether to check every step, which finds steps that are good again after a bad one, and not
             only those that a binary search needs; by default for ``accuracy`` only.
         script: where to write a script that shows the fault with torch alone, ``None`` for none; what it reads is
             written beside it.
         apart: whether to freeze in a fork as well, so that a crash of the freeze is raised, where a fork can
             be used.
-        progress: told what is being done.
-        on_probe: told of each answer of the check.
+        progress: called with what the search is doing.
+        on_probe: called with each answer of the check.
 
     Returns:
         What was found.
@@ -116,8 +116,8 @@ def _searched_apart(request: BisectRequest, progress: Progress, on_probe: Callab
 
 
 def _untold(message: str, done: int, total: int) -> None:
-    """Is told how far it is by whoever does not want to know."""
+    """Discards progress; the default of ``progress``."""
 
 
 def _ignored(probe: Probe) -> None:
-    """Is told of probes by whoever does not want to be."""
+    """Discards probes; the default of ``on_probe``."""

@@ -27,7 +27,7 @@ _STANDARD_ERROR = 2
 
 @dataclass(slots=True)
 class Command:
-    """Whether a command that gets the candidate as a file exits with 0.
+    """The criterion that a command, which gets the candidate as a file, exits with 0.
 
     It is run as ``git bisect run`` runs one: 0 is good, 1 to 127 bad but for 125, which cannot be tested; anything else
     ends the search. What it prints goes to standard error.

@@ -28,7 +28,7 @@ SHOWN = 300
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a check says of a candidate.
+    """The answer of a check about a candidate.
 
     Attributes:
         verdict: the verdict.
@@ -48,11 +48,11 @@ class Check(Protocol):
 
     @property
     def is_cheap(self) -> bool:
-        """Whether every step can be asked, and not only those that a search needs."""
+        """Returns whether every step can be checked, and not only those that a search needs."""
 
     @property
     def limit_s(self) -> float | None:
-        """How long asking may take, in s; ``None`` for as long as it takes."""
+        """Returns the time limit of one check in s, ``None`` for no limit."""
 
     def ask(self, prefix: Prefix, before: Prefix) -> Answer:
         """Asks.
@@ -66,7 +66,7 @@ class Check(Protocol):
         """Returns what it means that asking ended the process, or took too long."""
 
     def doubt(self) -> str | None:
-        """Returns why the check cannot be believed, asked once it fails before anything was frozen."""
+        """Returns why the check is not reliable; called when it fails before any freezing."""
 
 
 def broken(lost: Lost) -> Answer:
@@ -76,7 +76,7 @@ def broken(lost: Lost) -> Answer:
 
 @dataclass(slots=True)
 class Accuracy:
-    """Whether the outputs are those of the eager module.
+    """The criterion that the outputs are those of the eager module.
 
     Attributes:
         options: what to accept.
@@ -92,7 +92,7 @@ class Accuracy:
     is_cheap: bool = True
 
     def __post_init__(self) -> None:
-        """Has torch import here, once, what its first comparison does, and not in the process of each candidate."""
+        """Makes torch import here, once, what its first comparison needs, and not in the process of each candidate."""
         zero = torch.zeros(())
         torch.testing.assert_close(zero, zero)
 
@@ -143,7 +143,7 @@ class Accuracy:
 
 @dataclass(slots=True)
 class Latency:
-    """Whether it is no slower than an earlier candidate, run in turns with it.
+    """The criterion that a candidate is no slower than an earlier one, run in turns with it.
 
     Attributes:
         options: how long to measure, and what to accept.

@@ -1,4 +1,4 @@
-"""Puts a check's question to one candidate, which may crash or hang without ending the search."""
+"""Evaluates a check on one candidate, which may crash or hang without ending the search."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ OnProbe = Callable[[Probe], None]
 
 @dataclass(frozen=True, slots=True)
 class CandidateEvaluator:
-    """Asks about candidates.
+    """Evaluates candidates.
 
     Attributes:
         check: what to ask.
         trace: the recording of the freeze.
         progress: called with the candidate that is being tested.
-        on_probe: told of every answer.
+        on_probe: called with every answer.
     """
 
     check: Check
@@ -52,7 +52,7 @@ class CandidateEvaluator:
 
 
 def in_fork(task: Callable[[], Result], trace: Trace, limit_s: float | None = None) -> Result | Lost:
-    """Does what may crash in a fork, or here where there can be none.
+    """Runs a task that may crash in a fork, or here if no fork is possible.
 
     Args:
         task: what to do; what it returns must be picklable.

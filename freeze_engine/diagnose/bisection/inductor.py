@@ -49,7 +49,7 @@ _ALL_OR_NOTHING = ("constant", "reshape")
 
 @dataclass(frozen=True, slots=True)
 class _Request:
-    """What is compiled, once for the search and again for parts of a pass."""
+    """The model to compile, once for the search and again for parts of a pass."""
 
     model: torch.nn.Module
     inputs: Inputs
@@ -107,7 +107,7 @@ class InductorPrefixes:
         return (*steps, Prefix(None, _COMPILED, lambda: candidate, _unsavable))
 
     def has_parts(self, step: Step) -> bool:
-        """Whether the step finds patterns, each of which can be left alone."""
+        """Returns whether the step matches patterns, each of which can be disabled."""
         kinds = {rewrite.kind for rewrite in step.rewrites}
         return step.stage in _PATTERN_STAGES and kinds.isdisjoint(_ALL_OR_NOTHING)
 

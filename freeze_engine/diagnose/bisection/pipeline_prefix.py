@@ -1,4 +1,4 @@
-"""What is put to a check: the model as it is after some of the passes."""
+"""The candidates of a check: the model as it is after some of the passes."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class Prefixes(Protocol):
         """Returns those that end with a whole pass and can be run, in order; the first is before any pass."""
 
     def has_parts(self, step: Step) -> bool:
-        """Whether the rewrites of a step can be done one by one."""
+        """Returns whether the rewrites of a step can be applied one by one."""
 
     def partial(self, step: Step, done: frozenset[int], end: Step) -> Prefix:
         """Returns a prefix in which only some of the rewrites of a step are done.

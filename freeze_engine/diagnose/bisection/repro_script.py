@@ -12,7 +12,7 @@ from freeze_engine.diagnose.bisection.result import Ran
 from freeze_engine.requests.options import CommandCheck, LatencyCheck
 
 BROKEN = "BROKEN: "
-"""What the line begins with that tells the fault; only after it does a script exit with 1 on purpose."""
+"""Start of the line that reports the fault; a script exits with 1 on purpose only after this line."""
 
 _SCRIPT = Template('''\
 """$title
@@ -63,7 +63,7 @@ def main():
     return 0 if fault is None else 1
 """
 
-#: What is to blame ends its process, or does not end.
+#: For a culprit that crashes its process, or hangs.
 _MAIN_APART = Template('''\
 LIMIT_S = $limit
 
@@ -167,7 +167,7 @@ def check():
 ''')
 
 
-#: What scripts import beyond that, by the texts that use it.
+#: Further modules; a script imports those that its texts use.
 _MODULES = ("os", "signal", "subprocess", "tempfile", "time")
 #: Time for a script to import torch and to freeze, in s.
 _START_S = 120.0
@@ -175,18 +175,18 @@ _START_S = 120.0
 
 @dataclass(frozen=True, slots=True)
 class ScriptFacts:
-    """What a script tells and does.
+    """The contents of a reproduction script.
 
     Attributes:
         title: one line.
-        facts: what is known of the fault, a line each.
+        facts: known facts about the fault, a line each.
         torch: version.
         load: the lines that return the module.
         freeze: the lines that return it frozen.
         inputs: name of the file with the inputs.
         step: index of the culprit.
-        method: what is called of the module.
-        ran: how far what is to blame ran.
+        method: the method of the module that the script calls.
+        ran: how far the culprit ran.
     """
 
     title: str
@@ -204,8 +204,8 @@ def script_text(facts: ScriptFacts, check: CheckOptions) -> str:
     """Returns the script.
 
     Args:
-        facts: what it tells and does.
-        check: what is broken.
+        facts: the contents of the script.
+        check: the check that fails.
     """
     checking = _check_text(facts, check).rstrip()
     main = _main_text(facts.ran, check.limit_s).rstrip()

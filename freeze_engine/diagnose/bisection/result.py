@@ -1,4 +1,4 @@
-"""What a bisection finds, as plain data."""
+"""The result of a bisection, as plain data."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ class Reproduction:
 
 @dataclass(frozen=True, slots=True)
 class Bisection:
-    """What became of a search for the culprit.
+    """The result of a search for the culprit.
 
     Attributes:
         ending: ``found``; ``nothing_found`` where the check never fails; ``broken_before`` where it fails before
@@ -112,7 +112,7 @@ class Bisection:
         probes: every candidate that was put to the check, in order.
         culprit: where one was found.
         notes: what else there is to know, such as a step that is good again after a bad one.
-        reproduction: the script, where one was asked for and could be written.
+        reproduction: the script, if it was requested and could be written.
         trace: the freeze that was searched; not part of the JSON.
     """
 

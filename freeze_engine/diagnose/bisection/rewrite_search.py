@@ -1,4 +1,4 @@
-"""Which of a step's rewrites break a check."""
+"""Searches a step's rewrites for those that break a check."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _MOST_ALONE = 100
 
 @dataclass(frozen=True, slots=True)
 class Blame:
-    """What is known of the rewrites of a step that breaks a check.
+    """Facts about the rewrites of a step that breaks a check.
 
     Attributes:
         guilty: positions of the fewest that were found to break it; empty where none could be singled out.
@@ -37,7 +37,7 @@ class RewriteSearch:
         end: the step after which to ask: itself, or a later one.
         prefixes: gives the step with some of them done.
         is_bad: puts a candidate to the check.
-        is_cheap: whether each rewrite can be asked about on its own.
+        is_cheap: whether each rewrite can be checked on its own.
     """
 
     step: Step

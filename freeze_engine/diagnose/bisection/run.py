@@ -121,8 +121,8 @@ def run_bisection(
 
     Args:
         request: its arguments.
-        progress: told what is being done.
-        on_probe: told of each answer of the check.
+        progress: called with what the search is doing.
+        on_probe: called with each answer of the check.
         can_start_tasks: whether ``torch.jit.fork`` can run here.
 
     Raises:

@@ -16,7 +16,7 @@ from freeze_engine.trace import Step, Trace
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What a search ends with.
+    """The result of a search.
 
     Attributes:
         ending, message, culprit: as in `Bisection`.
@@ -118,7 +118,7 @@ class Search:
     # -- the culprit
 
     def _verified(self, turn: Turn) -> Found:
-        """Asks about the culprit and its predecessor once more, each held against the step before the culprit."""
+        """Checks the culprit and its predecessor once more, each against the step before the culprit."""
         good, bad = self._whole[turn.good], self._whole[turn.bad]
         answers = self._ask(good, good if turn.good else self._whole[0]), self._ask(bad, good)
         self.failing = answers[1]
@@ -162,7 +162,7 @@ class Search:
         return culprit, blame.guilty
 
     def _blamed(self, between: Sequence[Step], end: Step, good: Prefix) -> tuple[Step, Blame]:
-        """Returns the step to blame of those that could not be told apart, and what is known of its rewrites."""
+        """Returns the culprit among the steps that the search could not separate, and the facts about its rewrites."""
         for step in between if self._prefixes.goes_on or len(between) == 1 else ():
             if len(between) > 1 and not (step.rewrites and self._prefixes.has_parts(step)):
                 continue

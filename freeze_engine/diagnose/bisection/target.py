@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """What is to be frozen.
+    """The model to freeze, with its inputs and options.
 
     Attributes:
         model: as it is before.
@@ -90,7 +90,7 @@ def freeze(subject: Subject, method: str | None, progress: Progress, can_start_t
     Args:
         subject: what to freeze.
         method: the only one to search, ``None`` for each that runs on the inputs.
-        progress: told how far it is.
+        progress: called with the progress.
         can_start_tasks: whether ``torch.jit.fork`` can run here.
 
     Raises:
@@ -123,7 +123,7 @@ def freeze(subject: Subject, method: str | None, progress: Progress, can_start_t
 
 
 class _PassWatcher(RecordingObserver):
-    """Tells of each pass that begins: torch may die in it."""
+    """Reports each pass that begins, since torch may die in it."""
 
     def pass_begins(self, stage: str, name: str, method: str, number: int | None) -> None:
         self.progress(f"{FREEZING}: {name} of {method}", 1, PHASES)

@@ -58,7 +58,7 @@ class TorchScriptPrefixes:
         return tuple(self._whole(trace.steps[index], live[index]) for index in shown.follows)
 
     def has_parts(self, step: Step) -> bool:
-        """Whether torch can run the pass on its own, and the graph before it is at hand."""
+        """Returns whether torch can run the pass on its own, and the graph before it is at hand."""
         before = self._frozen.trace.before(step)
         return has_parts(step.name) and before is not None and before.index in self._frozen.live
 

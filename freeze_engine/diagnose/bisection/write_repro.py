@@ -26,7 +26,7 @@ _TOLD_LINES = 6
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """What is to be shown.
+    """The fault to reproduce.
 
     Attributes:
         check: what it breaks.
@@ -42,7 +42,7 @@ class Fault:
 
     @property
     def limit_s(self) -> float:
-        """How long a script may take that freezes a model and asks the check once."""
+        """Returns the time limit for a script that freezes a model and runs the check once."""
         return _LIMIT_S + (self.check.limit_s or 0.0)
 
 

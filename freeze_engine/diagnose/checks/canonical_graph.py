@@ -1,4 +1,4 @@
-"""What a graph computes, whatever its values are called and wherever its nodes come from.
+"""Canonical form of what a graph computes, independent of the names of its values and the sources of its nodes.
 
 A file keeps neither the names of values nor the submodules that nodes come from, and writes a list of constants as a
 node that makes it. None of this is a difference here; nor is the order of nodes that do not depend on each other.
@@ -23,7 +23,7 @@ _SHOWN_BY_KIND: Final = ("<Tensor>", "object")
 
 @dataclass(frozen=True, slots=True)
 class Computation:
-    """What a graph computes.
+    """The canonical form of a graph.
 
     Attributes:
         nodes: how many nodes compute each thing, constants left out; a thing is told by a digest of the node and all

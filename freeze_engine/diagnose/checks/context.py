@@ -1,4 +1,4 @@
-"""What a check is given."""
+"""The arguments of a check."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class CheckContext:
         source: the module that was handed to torch: the ScriptModule that was frozen, or, for Inductor, ``model``.
         result: what torch returned: the frozen ScriptModule, or the compiled module, called once.
         inputs: what it was recorded with, ``None`` where there were none.
-        options: how it was frozen; their class tells the backend.
+        options: how it was frozen; their class determines the backend.
         how: how the module got to the freeze.
         trace: the recording, complete but for the checks.
     """

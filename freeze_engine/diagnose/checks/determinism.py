@@ -1,4 +1,4 @@
-"""Whether freezing the same module once more gives the same."""
+"""Checks whether freezing the same module again gives the same result."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What differs between two freezes of one module, in a few lines."""
+"""Describes the differences between two freezes of one module in a few lines."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether freezing what is frozen already changes it."""
+"""Checks whether freezing a frozen module changes it."""
 
 from __future__ import annotations
 

@@ -37,7 +37,7 @@ def frozen_anew(context: CheckContext) -> Trace:
         inputs, anew = context.inputs, replace(options, force_disable_caches=True)
         assert inputs is not None
         with warnings.catch_warnings():
-            # Nobody asked for this; torch 2.13 says so of each compile.
+            # The user did not ask for this compile; torch 2.13 warns about each one.
             warnings.filterwarnings("ignore", "dynamo_pgo force disabled")
             return _apart(lambda: record_compile(source, inputs, anew, how, None, SILENT).trace)
     return _apart(lambda: record_module(source, context.inputs, options, how, None, SILENT).trace)

@@ -1,4 +1,4 @@
-"""Whether the frozen module comes back from a file as it was saved."""
+"""Checks whether the frozen module comes back from a file as it was saved."""
 
 from __future__ import annotations
 

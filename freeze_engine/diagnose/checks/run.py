@@ -1,4 +1,4 @@
-"""Puts the questions that were asked for, each on its own: what raises in one does not end the others."""
+"""Runs the requested checks, each on its own: an exception in one does not end the others."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _CHECKS: Mapping[CheckName, Callable[[CheckContext], Check | Compared]] = {
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """A recording with the answers to what was asked.
+    """A recording with the results of its checks.
 
     Attributes:
         trace: the recording.
@@ -38,7 +38,7 @@ class Checked:
 
 
 def run_checks(context: CheckContext, observer: RecordingObserver) -> Checked:
-    """Puts the questions that were asked for.
+    """Runs the requested checks.
 
     Args:
         context: the freeze.

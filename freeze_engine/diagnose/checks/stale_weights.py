@@ -1,8 +1,8 @@
-"""Whether the frozen module notices when a weight is changed after the freeze.
+"""Checks whether the frozen module follows a weight that changes after the freeze.
 
-By design it need not: what freezing makes a constant is read no more. So that it does not is a fact, and no failure; to
-ignore what was preserved is one. Which weights are still followed depends on more
-than their fate, so it is tried. A constant that TorchScript took over unfolded shares its memory with the source
+By design it need not: freezing replaces attributes by constants. So not following is a fact, and no failure; to
+ignore a preserved attribute is one. Which weights are still followed depends on more
+than their fate, so the check tries it. A constant that TorchScript took over unfolded shares its memory with the source
 module, and Dynamo compiles again for another parameter object, but not for other values in the same one.
 """
 
@@ -39,7 +39,7 @@ _WORDS: Final[Mapping[Outcome, str]] = {
 
 
 def stale_weights(context: CheckContext) -> Check:
-    """Changes weights of the source module and tells whether the frozen module's outputs follow.
+    """Changes weights of the source module and compares the frozen module's outputs.
 
     Each weight is changed alone, in place and by assigning another tensor, then all by `load_state_dict` and between
     ``train()`` and ``eval()``. Where that would take long, those of one fate are changed together.
@@ -96,7 +96,7 @@ class _Probing:
         self._whole("all between train() and eval()", functools.partial(retrained, source, self._able))
 
     def _groups(self, way: str, runs: int) -> None:
-        """Changes all weights of one fate together; where that is noticed, as many alone as there is time for."""
+        """Changes all weights of one fate together; if the outputs follow, also as many alone as there is time for."""
         for fate, members in _by_fate(self._context, self._able).items():
             if self._is_ignored(way, members):
                 self._note(way, "ignored", members)
@@ -138,7 +138,7 @@ class _Probing:
             self._wholes.append(f"{what}: not probed ({error})")
 
     def check(self, aside: Sequence[str]) -> Check:
-        """Returns what was found.
+        """Returns the result of the check.
 
         Args:
             aside: further lines for the details.

@@ -1,4 +1,4 @@
-"""Runs a module and its frozen form with some weights changed, and tells whether the frozen form follows."""
+"""Runs a module and its frozen form with some weights changed, and checks whether the frozen form follows."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class Probe:
         self.run_s = time.monotonic() - began_s
 
     def is_repeatable(self) -> bool:
-        """Whether both give the same outputs, to the bit, for the same inputs."""
+        """Returns whether both give the same outputs, to the bit, for the same inputs."""
         expected, before = self._both(nullcontext)
         return _same(expected, self._expected) and _same(before, self._before)
 
@@ -127,7 +127,7 @@ def _kept(value: object) -> object:
 
 
 def _same(one: tuple[object, ...], other: tuple[object, ...]) -> bool:
-    """Whether two outputs are equal to the bit."""
+    """Returns whether two outputs are equal to the bit."""
     return len(one) == len(other) and all(map(_same_value, one, other))
 
 

@@ -55,7 +55,7 @@ class Weight:
 
     @property
     def obstacle(self) -> str:
-        """Why it cannot be changed here; empty if it can."""
+        """Returns why the weight cannot be changed here, empty if it can."""
         tensor = self.tensor
         if tensor.is_meta or tensor.numel() == 0:
             return "it holds no values"

@@ -42,7 +42,7 @@ class UsedTwice(nn.Module):
 
 
 class NotConstant(nn.Module):
-    """What the convolution's result is multiplied with depends on the input."""
+    """A convolution whose result is multiplied by a factor that depends on the input."""
 
     def __init__(self) -> None:
         super().__init__()

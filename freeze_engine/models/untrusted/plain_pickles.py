@@ -191,7 +191,7 @@ def _check_opcodes(content: bytes) -> None:
 
 
 class _Named:
-    """What a file may name: a function that takes notes, or a word."""
+    """A global that a file may name: a function that takes notes, or a word."""
 
     __slots__ = ("call", "word")
 

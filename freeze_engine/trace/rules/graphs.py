@@ -15,7 +15,7 @@ MAX_NESTING = 80
 
 
 class GraphNames:
-    """What one snapshot names.
+    """The names in one snapshot.
 
     Attributes:
         ids: of all nodes, nested ones included.

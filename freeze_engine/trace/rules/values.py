@@ -27,7 +27,7 @@ Explain = Callable[[Any, str], Iterator[str]]
 
 @dataclass(frozen=True, slots=True)
 class _Rule:
-    """What holds for the values of a type.
+    """The rules for the values of a type.
 
     Attributes:
         fits: whether a value keeps the rule, as fast as can be.
@@ -185,5 +185,5 @@ _idle: list[_Rules] = []
 def _at_hand() -> _Rules:
     try:
         return _idle.pop()
-    except IndexError:  # not asked beforehand: another thread may take the last ones
+    except IndexError:  # not checked beforehand: another thread may take the last ones
         return _Rules()

@@ -1,1 +1,1 @@
-"""What becomes of a model's attributes in a compile, and which constants hold their values."""
+"""Fates of a model's attributes in a compile, and the constants that hold their values."""

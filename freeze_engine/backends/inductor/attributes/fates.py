@@ -1,4 +1,4 @@
-"""What became of every parameter and buffer in one compiled graph, and why."""
+"""Finds the fate of every parameter and buffer in one compiled graph, and the reason."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _VIEWS = {
 
 @dataclass(frozen=True, slots=True)
 class Story:
-    """What the steps of one compile did to its constants.
+    """The effects of one compile's steps on its constants.
 
     Attributes:
         compiled: the compile.
@@ -74,7 +74,7 @@ def fates(story: Story) -> tuple[AttributeFate, ...]:
 
 @dataclass(frozen=True, slots=True)
 class _Uses:
-    """Where the graph uses an attribute.
+    """The uses of an attribute in the graph.
 
     Attributes:
         read: the names of all values that the first graph reads.

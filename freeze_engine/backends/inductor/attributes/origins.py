@@ -1,4 +1,4 @@
-"""Which parameters the constants of a graph hold or were computed from, step by step."""
+"""Traces the constants of a graph back to the parameters that they hold or come from, step by step."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _REARRANGING = {
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """What a constant comes from.
+    """The origin of a constant.
 
     Attributes:
         inputs: positions of the graph's first inputs whose values went into it, ascending.

@@ -57,5 +57,5 @@ class CompileCapture:
 
 
 def _is_subgraph(name: str, module: Any) -> bool:
-    """Whether Dynamo made a module itself, for a branch or the like: it has no name in the user's code."""
+    """Returns whether Dynamo made a module itself, for a branch or the like: it has no name in the user's code."""
     return isinstance(module, torch.fx.GraphModule) and not source_path(name)[0]

@@ -1,4 +1,4 @@
-"""What is known of a compile as it begins: where its graph comes from, its inputs and attributes, the settings."""
+"""Facts about a compile at its start: the source of its graph, its inputs and attributes, the settings."""
 
 from __future__ import annotations
 

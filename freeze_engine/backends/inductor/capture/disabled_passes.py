@@ -49,7 +49,7 @@ _lock = threading.RLock()
 
 @dataclass(slots=True)
 class LeavingOut:
-    """What one compile is made without.
+    """The passes that are disabled in one compile.
 
     Attributes:
         passes: names of passes.
@@ -83,7 +83,7 @@ _leaving: contextvars.ContextVar[LeavingOut | None] = contextvars.ContextVar("in
 
 
 def may_be_left_out(stage: str, name: str) -> bool:
-    """Whether there is a way to leave out a pass of a trace; torch does not ask before every pass that it names."""
+    """Returns whether a pass of a trace can be disabled; not every pass that torch names has a check before it."""
     return name in _FUNCTIONS or (stage in _STAGES and name not in (*_NEEDED, *_UNASKED))
 
 

@@ -123,7 +123,7 @@ def _freeze(original: Callable[..., Any], current: Current) -> Callable[..., Any
 
 
 def _inline(original: Callable[..., Any], current: Current) -> Callable[..., Any]:
-    """What it returns is what ``freeze`` does in the end: which inputs the compiled graph still takes."""
+    """Records ``freeze``'s last call, which returns the inputs that the compiled graph still takes."""
 
     @functools.wraps(original)
     def call(module: Any, *args: Any, **kwargs: Any) -> Any:
@@ -139,7 +139,7 @@ def _inline(original: Callable[..., Any], current: Current) -> Callable[..., Any
 
 
 def _common_subexpressions(original: Callable[..., Any], current: Current) -> Callable[..., Any]:
-    """torch puts the new graph into the module right after this returns, so the step is told when the next begins."""
+    """torch puts the new graph into the module right after this returns, so the step is noted when the next begins."""
 
     @functools.wraps(original)
     def call(graph: Any, *args: Any, **kwargs: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Which names Inductor's passes can have, read off torch's source: otherwise only compiling tells."""
+"""Reads the possible names of Inductor's passes from torch's source, since otherwise only a compile shows them."""
 
 from __future__ import annotations
 

@@ -93,7 +93,7 @@ class Observation:
             self._events.stage(stage)
 
     def owns(self, module: Any) -> bool:
-        """Whether a graph module is the observed one or a subgraph of it."""
+        """Returns whether a graph module is the observed one or a subgraph of it."""
         return module is self.module or id(module) in self._graph.modules
 
     def group_name(self, group: Any) -> str:
@@ -293,7 +293,7 @@ class Observation:
         self._events.step()
 
     def _tell_place(self) -> None:
-        """Tells the innermost part of the compile that runs now, of which no pass does."""
+        """Returns the innermost part of the compile that runs now outside any pass."""
         working = self._working[-1].name if self._working else None
         self._events.place(self.stage, working or self._container or self._function)
 
@@ -313,7 +313,7 @@ class _Matching:
         self._created: list[Any] = []
 
     def created(self, node: Any) -> None:
-        """Is called by fx for every node that is made."""
+        """Notes a new node; fx calls this for every node that it creates."""
         self._created.append(node)
 
     def done(self) -> None:
@@ -323,7 +323,7 @@ class _Matching:
 
 
 def _structure_changed(before: RawGraph, after: RawGraph) -> bool:
-    """Whether more than what is known of the results changed."""
+    """Returns whether more than what is known of the results changed."""
     if len(before.rows) != len(after.rows):
         return True
     pairs = zip(before.rows, after.rows, strict=True)

@@ -1,4 +1,4 @@
-"""What a capture keeps of one compiled graph: as little as possible, read only later."""
+"""Raw data that a capture keeps of one compiled graph: as little as possible, read only later."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ class RawFailure:
 
 @dataclass(frozen=True, slots=True)
 class GraphBreak:
-    """Why Dynamo ended a graph where it did.
+    """The reason why Dynamo ended a graph.
 
     Attributes:
         reason: Dynamo's words.

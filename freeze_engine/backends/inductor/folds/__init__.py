@@ -1,1 +1,1 @@
-"""Which nodes merged into which, why others did not, and which fold lost precision."""
+"""Folds: merged nodes, near misses with reasons, and folds that lost precision."""

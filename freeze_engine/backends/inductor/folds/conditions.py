@@ -77,7 +77,7 @@ class Candidate:
 
     @property
     def is_conv(self) -> bool:
-        """Whether the computation is a convolution."""
+        """Returns whether the computation is a convolution."""
         return self.computation.op == CONV
 
     @property
@@ -88,7 +88,7 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """What is known of a compile beside its graphs.
+    """Facts about a compile besides its graphs.
 
     Attributes:
         attributes: paths of the attributes that are inputs of the graph, by the inputs' names.
@@ -131,7 +131,7 @@ def _tested(graph: UseDef, candidate: Candidate, known: Known) -> Iterator[Obsta
 
 
 def single_reader(graph: UseDef, value: str) -> bool:
-    """Whether one node reads a value; fx counts a node once, however often it reads it."""
+    """Returns whether one node reads a value; fx counts a node once, however often it reads it."""
     return len({reader.node for reader in graph.readers.get(value, ())}) == 1
 
 
@@ -185,7 +185,7 @@ def _statistics(graph: UseDef, reader: Reader) -> Obstacle:
 
 
 def _is_written_back(graph: UseDef, node: str) -> bool:
-    """Whether what a node computes is written into an input, as running statistics are."""
+    """Returns whether a node's result is written into an input, as running statistics are."""
     waiting, seen = [node], {node}
     while waiting:
         current = graph.nodes[waiting.pop()]
@@ -274,7 +274,7 @@ def _dtype(graph: UseDef, candidate: Candidate, weight: Constant, other: Constan
 
 
 def _is_cast_back(graph: UseDef, candidate: Candidate) -> bool:
-    """Whether torch's ``mark_mixed_dtype`` allows the operand a wider type."""
+    """Returns whether torch's ``mark_mixed_dtype`` allows the operand a wider type."""
     if _type(candidate.computation) not in _HALF or _type(candidate.node) != "Float":
         return False
     node = candidate.node

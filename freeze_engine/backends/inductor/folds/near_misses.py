@@ -161,7 +161,7 @@ def _computation(graph: UseDef, value: str) -> tuple[Node, tuple[str, ...]] | No
 
 
 def _is_no_fold(candidate: Candidate, graph: UseDef, known: Known) -> bool:
-    """Whether no change of the model would let it fold, or it is a step in computing an activation."""
+    """Returns whether no change of the model would make it fold, or it is part of an activation."""
     node = candidate.node
     if any(_depends_on_inputs(name, graph, known) for name in _operands(candidate)):
         return True  # such as a residual connection, or the logits of CLIP
@@ -183,7 +183,7 @@ def _operands(candidate: Candidate) -> Iterator[str]:
 
 
 def _depends_on_inputs(value: str, graph: UseDef, known: Known) -> bool:
-    """Whether a value comes from an input of the graph that is no attribute of the model; a shape is no such value."""
+    """Returns whether a value comes from a graph input that is no attribute of the model; a shape does not count."""
     waiting, seen = [value], {value}
     while waiting:
         each = waiting.pop()

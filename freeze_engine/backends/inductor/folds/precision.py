@@ -1,4 +1,4 @@
-"""Tells where folding has left a constant in another precision than what it is used with.
+"""Finds constants that folding has left in another precision than the values used with them.
 
 Folding in reduced precision computes in float32; only ``recover_original_precision_folded_computation_ops`` casts the
 result back (``torch/_inductor/fx_passes/binary_folding.py``, torch 2.13). No operator takes such operands meanwhile.

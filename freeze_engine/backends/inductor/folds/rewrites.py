@@ -1,4 +1,4 @@
-"""What a step folded or fused into what."""
+"""Finds the nodes that a step folded or fused."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ class Names:
         self.after = _by_name(after)
 
     def gone(self, name: str) -> bool:
-        """Whether a node of before is no longer there, or no longer as it was."""
+        """Returns whether a node of the graph before is gone, or changed."""
         return name in self.before and self.before[name] is not self.after.get(name)
 
     def new(self, name: str) -> bool:
-        """Whether a node of after was not there before, or not as it is."""
+        """Returns whether a node of the graph after is new, or changed."""
         return name in self.after and self.after[name] is not self.before.get(name)
 
 

@@ -49,7 +49,7 @@ class Constants:
         return result
 
     def available(self, graph: RawGraph) -> bool:
-        """Whether every constant that a graph reads is there or can be computed again."""
+        """Returns whether every constant that a graph reads is there or can be computed again."""
         refs = [row.value for each in (graph, *graph.subgraphs()) for row in each.rows]
         return all(self._reachable(ref) for ref in refs if isinstance(ref, TensorRef))
 

@@ -15,7 +15,7 @@ from freeze_engine.backends.inductor.graph.rows import RawGraph, Row, TensorRef
 
 
 def is_executable(graph: RawGraph) -> bool:
-    """Whether every node of a graph calls something that runs outside of Inductor's lowering.
+    """Returns whether every node of a graph calls something that runs outside of Inductor's lowering.
 
     Fused operators that only Inductor can lower (``LoweringPatternEntry``) stand in a graph as functions of
     Inductor's own; they need its lowering to run.
@@ -65,7 +65,7 @@ def _runs(row: Row) -> bool:
 
 
 def _holds_symbols(row: Row) -> bool:
-    """Whether a node was given a symbolic number itself, and not the node that computes it, as up to torch 2.9."""
+    """Returns whether an argument is a symbolic number, and not the node that computes it, as up to torch 2.9."""
     found: list[Any] = []
     map_aggregate((row.args, row.kwargs), lambda argument: found.append(torch_private.symbol(argument)))
     return any(found)

@@ -1,4 +1,4 @@
-"""What goes into a compile: the model's parameters and buffers, and which of them the graph's inputs are."""
+"""Inputs of a compile: the model's parameters and buffers, and their places among the graph's inputs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Why torch chose the layout of convolutions that it did."""
+"""Explains torch's choice of the layout of convolutions."""
 
 from __future__ import annotations
 

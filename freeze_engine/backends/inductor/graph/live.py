@@ -34,5 +34,5 @@ class LiveGraph:
 
     @property
     def arguments(self) -> tuple[Any, ...] | None:
-        """What to call `module` with, ``None`` where the tensors are gone."""
+        """Returns the arguments to call `module` with, ``None`` if the tensors are gone."""
         return None if self.given is None else tuple(self.given[position] for position in self.positions)

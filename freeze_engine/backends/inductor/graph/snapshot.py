@@ -23,7 +23,7 @@ _TORCH = str(Path(torch.__file__).parent)
 
 
 class _Place(NamedTuple):
-    """Where a node comes from, in Dynamo's words."""
+    """The origin of a node, in Dynamo's words."""
 
     stack_trace: str | None
     module_stack: Any

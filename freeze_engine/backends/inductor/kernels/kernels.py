@@ -1,4 +1,4 @@
-"""Which nodes each call of a kernel computes, and what became of the nodes that none does.
+"""Maps each kernel call to the nodes that it computes, and explains the nodes that need no kernel.
 
 Inductor gives every buffer its *origins*: the nodes that went into it. Where a kernel reads a buffer that another one
 computed, and something was not computed before that (a view), the origins go on behind that buffer. So a kernel's
@@ -28,13 +28,13 @@ FROZEN, PLAIN = "compiled with freezing", "compiled"
 
 @dataclass(frozen=True, slots=True)
 class Lowered:
-    """What a program was generated for.
+    """The graph that a program was generated for.
 
     Attributes:
         graph: as it was kept.
         snapshot: the same in the trace.
-        first: the method's graph as it came.
-        origins: by id of a node, the nodes of the first graph that it does the work of.
+        first: the method's first graph.
+        origins: maps the id of a node to the nodes of the first graph whose work it does.
     """
 
     graph: RawGraph
@@ -47,10 +47,10 @@ def program(name: str, method: str, code: str | None, seen: Sequence[RawKernel],
     """Describes the program that Inductor generated for a graph.
 
     Args:
-        name: of the way to run the model that it is: `FROZEN` or `PLAIN`.
+        name: of the way to run the model, `FROZEN` or `PLAIN`.
         method: of the graph.
         code: the generated code, ``None`` where it is not known.
-        seen: what Inductor told of each call of a kernel; nothing where the code came out of a cache.
+        seen: what Inductor reported of each kernel call; empty if the code came from a cache.
         lowered: the graph that it was generated for.
     """
     found = tuple(kernels(code, seen, lowered))
@@ -64,7 +64,7 @@ def kernels(code: str | None, seen: Sequence[RawKernel], lowered: Lowered) -> It
 
     Args:
         code: the generated code, ``None`` where it is not known.
-        seen: what Inductor told of each call.
+        seen: what Inductor reported of each call.
         lowered: the graph that it was generated for.
     """
     graph, snapshot = lowered.graph, lowered.snapshot
@@ -87,9 +87,9 @@ def kernels(code: str | None, seen: Sequence[RawKernel], lowered: Lowered) -> It
 
 
 def _prepared(called: Sequence[Call], nodes: Sequence[Sequence[Node]], index: int) -> Sequence[Node]:
-    """Returns what the first kernel computes that is given a buffer which this one fills; of a library's, its operator.
+    """Returns what the first reader of this kernel's buffer computes; for a library's kernel, its operator.
 
-    Inductor gives no origins to what it makes of the graph's inputs and constants alone: their copy in another layout,
+    Inductor gives no origins to buffers made of the graph's inputs and constants alone: their copy in another layout,
     or the bias of a convolution.
 
     Args:
@@ -106,7 +106,7 @@ def _prepared(called: Sequence[Call], nodes: Sequence[Sequence[Node]], index: in
 
 
 def _kernel(name: str, kind: Kind, computed: Sequence[Node], origins: Sequence[Node]) -> Kernel:
-    # The operator that a library's kernel is comes first; what it shows of other results does no work.
+    # The operator of a library's kernel comes first; views of other results do no work.
     own = computed[-1:] if kind == "extern" else ()
     return Kernel(
         name,
@@ -119,7 +119,7 @@ def _kernel(name: str, kind: Kind, computed: Sequence[Node], origins: Sequence[N
 
 
 def _matched(code: str | None, seen: Sequence[RawKernel]) -> Iterator[tuple[Call, RawKernel | None]]:
-    """Yields the calls in the code, each with what Inductor told of it.
+    """Yields the calls in the code, each with what Inductor reported of it.
 
     Inductor may write a kernel that it drops again, so the code decides what is called, and how often.
     """
@@ -201,11 +201,11 @@ class _Cones:
         return tuple(found)
 
     def _finishes(self, node: int, kernel: RawKernel) -> bool:
-        """Whether a generated kernel goes on with what a library's kernel has computed of the same operator."""
+        """Returns whether a generated kernel continues an operator that a library's kernel began."""
         return _kind_of(kernel.name) != "extern" and bool(self._computed_by.get(node, set()) & self._library)
 
     def _adds_bias_later(self, node: int) -> bool:
-        """Whether a linear's bias is added by the kernel that reads it: MKL's linear is called without its bias.
+        """Returns whether the kernel that reads a linear adds its bias: MKL's linear is called without it.
 
         torch 2.13, torch/_inductor/mkldnn_lowerings.py.
         """
@@ -226,19 +226,19 @@ class _Cones:
         for origins, exact in kernel.buffers:
             known = frozenset(id(node) for node in origins if id(node) in self._rows)
             if known:
-                # Of a buffer that another node writes later, that one is named, though its work is not done yet.
+                # If another node writes a buffer later, Inductor names that node, though its work is not done yet.
                 named = id(exact) if id(exact) in known else max(known, key=self._places.__getitem__)
                 yield _Result(named, known)
 
     def _made(self, results: Sequence[_Result], called: Collection[int]) -> Iterator[_Result]:
         """Yields the results of a generated kernel; for an operator that a library computes later, its arguments.
 
-        What a library's kernel is given (a mask, a copy in another layout) comes about while its operator is lowered,
-        and so has that among its origins.
+        The arguments of a library's kernel (a mask, a copy in another layout) are made while its operator is lowered,
+        and so have that operator among their origins.
 
         Args:
-            results: what the kernel computes, as its origins tell.
-            called: nodes that kernels of a library compute later.
+            results: what the kernel computes, according to its origins.
+            called: nodes that a library's kernels compute later.
         """
         for result, copies in Counter(results).items():
             arguments = self._arguments(result, copies) if result.node in called else ()
@@ -255,7 +255,7 @@ class _Cones:
         return known if copies >= len(known) else computed
 
     def _is_view(self, node: int, origins: Collection[int]) -> bool:
-        """Whether a node only shows what another kernel computes, or the graph is given."""
+        """Returns whether a node is only a view of what another kernel computes, or of a graph input."""
         while node in origins and node not in self._named:
             row = self._rows[node]
             if not torch_private.returns_view(row.target):
@@ -286,7 +286,7 @@ def _calls(graph: RawGraph) -> list[Row]:
 
 
 def _why_no_kernel(row: Row) -> str:
-    """Returns why Inductor needs no kernel for a node, empty where nothing says so."""
+    """Returns why Inductor needs no kernel for a node, empty if no reason is known."""
     if torch_private.is_higher_order(row.target):
         return "runs the kernels of its subgraphs"
     if row.target is operator.getitem:

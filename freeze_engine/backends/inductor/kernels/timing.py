@@ -1,4 +1,4 @@
-"""How long each call of a kernel takes, in generated programs that run apart from the user's module.
+"""Times each kernel call, in generated programs that run apart from the user's module.
 
 The functions that a program consists of are made a second time, with a clock around each call of a kernel; the kernels
 themselves and the constants are the program's own. What the clock sees holds the call from Python.
@@ -237,7 +237,7 @@ def _running(statements: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
 
 
 class _Clocking(ast.NodeTransformer):
-    """Puts a clock around the calls of kernels.
+    """Wraps the calls of kernels in a timer.
 
     Args:
         code: the program's.

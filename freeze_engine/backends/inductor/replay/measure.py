@@ -39,7 +39,7 @@ SCRIPTED, FOR_INFERENCE = "TorchScript frozen", "TorchScript optimized for infer
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """What is measured.
+    """A recorded compile with all that is needed to run its graphs.
 
     Attributes:
         model: as it was before it was compiled, or an equal copy; it is copied, and stays as it is.
@@ -50,7 +50,7 @@ class Subject:
         via: how the model gets into TorchScript, to compare with that.
         live: for each compiled graph, in order, its steps that can be run, by index.
         written: paths of what running the model writes.
-        compiles: what was kept of each compiled graph, in the order of the trace's methods.
+        compiles: the captures of the compiled graphs, in the order of the trace's methods.
     """
 
     model: torch.nn.Module
@@ -65,13 +65,13 @@ class Subject:
 
 
 def measured(trace: Trace, subject: Subject, measure: Measure, progress: Progress) -> Trace:
-    """Returns the trace with what was measured of the first graph's steps.
+    """Returns the trace with measurements of the first graph's steps.
 
     Args:
         trace: the recording.
-        subject: what to run.
+        subject: the recorded compile.
         measure: what to measure.
-        progress: told how far it is.
+        progress: called with the progress.
     """
     if not measure.memory:
         trace = replace(trace, steps=tuple(replace(step, constant_bytes=0) for step in trace.steps))
@@ -100,7 +100,7 @@ class _Measuring:
         try:
             candidates = [*self._steps(), *self._baselines(own)]
             latencies = self._latencies(candidates)
-            own.restore()  # what the others are held against starts from here
+            own.restore()  # the reference that the others are compared with starts from this state
             numerics = self._numerics(candidates)
             self._time_kernels()
         finally:
@@ -181,7 +181,7 @@ class _Measuring:
         return [*found, *self._torchscript()]
 
     def _torchscript(self) -> Iterator[Candidate]:
-        """Yields what TorchScript makes of the model: what it cannot freeze it cannot optimize for inference either."""
+        """Yields the model frozen by TorchScript; a model that it cannot freeze has no inference variant either."""
         subject = self.subject
         both = f"{SCRIPTED} and {FOR_INFERENCE}"
         remedy = "; tracing may do (via='trace', --via trace)" if subject.via == "script" else ""
@@ -198,7 +198,7 @@ class _Measuring:
     def _note_generated(
         self, programs: Iterable[Program], compiles: Sequence[RawCompile], compiled: Any, inputs: Inputs
     ) -> None:
-        """Makes programs ready to have their kernels timed; the inputs are those that they were compiled with."""
+        """Prepares programs for timing their kernels; the inputs are those that they were compiled with."""
         if not self.measure.latency or len(compiles) != len(self.trace.methods):
             return
         of_method = dict(zip(self.trace.methods, compiles, strict=True))
@@ -212,7 +212,7 @@ class _Measuring:
         state.restore()
 
     def _time_kernels(self) -> None:
-        """Gives the kernels of all programs that can be run on their own their times."""
+        """Times the kernels of all programs that can run on their own."""
         if not self.generated:
             return
         self.progress("timing the kernels", 0, 1)
@@ -223,20 +223,20 @@ class _Measuring:
             self.trace = replace(self.trace, programs=tuple(programs))
 
     def _source_state(self) -> State:
-        """Returns the state of the module itself; one that gave up its parameters has none that could be put back."""
+        """Returns the state of the module itself; a module that gave up its parameters has nothing to restore."""
         return State(
             self.subject.source, frozenset() if self.subject.options.discard_parameters else self.subject.written
         )
 
     def _copy(self) -> tuple[torch.nn.Module, Callable[[], None] | None]:
-        """Returns a copy of the model, and what puts its state back."""
+        """Returns a copy of the model, and a function that restores its state."""
         model = replica(self.subject.model)
         written = self.subject.written
         return model, State(model, written).restore if written else None
 
     @contextlib.contextmanager
     def _told_of(self, what: str, remedy: str = "") -> Iterator[None]:
-        """Turns what cannot be made to run into a notice."""
+        """Turns the error of a candidate that cannot run into a notice."""
         try:
             with inference(), reported():
                 yield
@@ -277,14 +277,14 @@ class _Measuring:
 
 
 def _apart(make: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-    """Calls a function where no capture sees what it compiles or freezes."""
+    """Calls a function so that no capture sees what it compiles or freezes."""
     return contextvars.Context().run(make, *args, **kwargs)
 
 
 def _script_frozen(
     model: torch.nn.Module, inputs: Inputs, via: Literal["script", "trace"], for_inference: bool
 ) -> torch.jit.ScriptModule:
-    with undeprecated():  # nobody asked for TorchScript here
+    with undeprecated():  # the user did not ask for TorchScript here
         frozen: torch.jit.ScriptModule = torch.jit.freeze(to_script_module(model, cloned(inputs), via).module)
         return torch.jit.optimize_for_inference(frozen) if for_inference else frozen
 

@@ -1,4 +1,4 @@
-"""What running a module changes in it, and putting that back."""
+"""Saves and restores the state that running a module changes."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class State:
         return frozenset(rebound | written)
 
     def restore(self) -> None:
-        """Puts everything back; tensors, lists and dicts keep their identity and get their content back."""
+        """Restores everything; tensors, lists and dicts keep their identity and get their content back."""
         for path, holder, name in self._held:
             value, before = self._values[path]
             if not _is_same(holder.get(name), before):
@@ -58,7 +58,7 @@ class State:
 
 
 class InputState:
-    """What tensors, lists, dicts and objects among inputs hold (a key-value cache, an empty one too), as it is now.
+    """A copy of what tensors, lists, dicts and objects among inputs hold now (a key-value cache, an empty one too).
 
     Args:
         inputs: the inputs.
@@ -75,7 +75,7 @@ class InputState:
         return tensor
 
     def restore(self) -> None:
-        """Puts back what was written."""
+        """Restores what was written."""
         for now, before in self._held:
             _refill(now, before)
         with torch.no_grad():

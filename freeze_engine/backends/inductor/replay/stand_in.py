@@ -28,7 +28,7 @@ _seating: contextvars.ContextVar[Callable[[], _Seat] | None] = contextvars.Conte
 
 
 class _Seat:
-    """Where a graph runs: what Inductor would have returned for it."""
+    """Runs a graph in place of the compiled function that Inductor would have returned for it."""
 
     _boxed_call = True  # AOTAutograd then passes one list, which is to be emptied
 

@@ -1,1 +1,1 @@
-"""What becomes of a module's attributes, why some stay, and what to do about it."""
+"""Fates of a module's attributes, reasons why some stay, and advice."""

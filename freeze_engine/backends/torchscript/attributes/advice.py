@@ -94,7 +94,7 @@ class Adviser:
         return text("own_memory", what=what)
 
     def _is_same(self, path: str, other: str) -> bool:
-        """Whether two paths are one tensor in one place of one class: that of a submodule that has two names."""
+        """Returns whether two paths are one tensor at one place of one class, of a submodule with two names."""
         one, two = self._slots[path], self._slots[other]
         if not isinstance(one.value, torch.Tensor) or not isinstance(two.value, torch.Tensor):
             return False
@@ -102,7 +102,7 @@ class Adviser:
         return is_same_slot and one.value.data_ptr() == two.value.data_ptr() != 0
 
     def _unwritten(self, path: str, cause: Cause) -> Iterator[str]:
-        """Says for each way to write how to write to something else."""
+        """Yields, for each kind of write, how to write to something else."""
         owner = path.rpartition(".")[0]
         training = self._slots.get(f"{owner}.training" if owner else "training")
         ways: dict[tuple[str, str, str], list[Evidence]] = {}

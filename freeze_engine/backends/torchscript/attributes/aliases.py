@@ -1,4 +1,4 @@
-"""Asks torch's alias analysis who writes what, and shows the way from a write back to an attribute.
+"""Finds the writers of each value with torch's alias analysis, and the path from a write back to an attribute.
 
 ``recordMutableAttrs`` in ``torch/csrc/jit/passes/freeze_module.cpp`` decides with ``AliasDb(graph,
 isFrozen=true)`` on the inlined graph. The same analysis is run here on a copy of that graph, which is made the
@@ -264,7 +264,7 @@ class WriterSearch:
                     yield node, (*inner, *self._chain(given, name))
 
     def _may_write(self, written: str, name: str) -> bool:
-        """Whether a write to one value may be one to another: a list is written apart from what is in it."""
+        """Returns whether a write to one value may be one to another: a list is written apart from what is in it."""
         return self._may_alias(written, name) and self._is_container(written) == self._is_container(name)
 
     def _is_container(self, name: str) -> bool:
@@ -304,12 +304,12 @@ class WriterSearch:
 
 
 def _passed(link: ChainLink, fork: Node) -> ChainLink:
-    """What a forked body receives is made by the fork."""
+    """Attributes an input of a forked body to the fork."""
     return ChainLink(link.value, fork.id, fork.op, fork.source)
 
 
 def _yielded(node: Node, position: int) -> list[str]:
-    """What a branch or a loop yields comes from its blocks; a loop's first output is its condition."""
+    """Returns the block results that an output of a branch or loop stands for; a loop body's first is its condition."""
     yielded = []
     for block in node.blocks:
         place = position + len(block.outputs) - len(node.outputs)

@@ -82,7 +82,7 @@ class AssignmentFinder:
         return None, first
 
     def _is_below(self, statement: _Statement, near: SourceRef) -> bool:
-        """Whether a statement follows a line within one function, as far as all lines between them are known."""
+        """Returns whether a statement follows a line within one function, if all lines between them are known."""
         place = statement.place
         if place.file != near.file or place.line < near.line:
             return False

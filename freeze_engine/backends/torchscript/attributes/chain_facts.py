@@ -1,4 +1,4 @@
-"""What is known of the steps of one method, worked out once for the fates of all attributes."""
+"""Facts about the steps of one method, computed once for the fates of all attributes."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Chain:
 
 
 class ChainFacts:
-    """What is asked about a chain for every slot again, worked out once."""
+    """Facts about a chain that every slot needs, computed once."""
 
     def __init__(self, chain: Chain) -> None:
         self.chain = chain

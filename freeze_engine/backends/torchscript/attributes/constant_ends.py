@@ -1,4 +1,4 @@
-"""What became of the constant that torch made of an attribute, in sentences that name the pass and other constants."""
+"""Describes the end of the constant that torch made of an attribute; names the pass and other constants."""
 
 from __future__ import annotations
 

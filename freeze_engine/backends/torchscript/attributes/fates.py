@@ -1,4 +1,4 @@
-"""What became of every attribute: inlined, folded, preserved or dropped, and the step that decided."""
+"""Finds the fate of every attribute: inlined, folded, preserved or dropped, and the step that decided."""
 
 from __future__ import annotations
 

@@ -156,7 +156,7 @@ class _Passing:
         return NONE if found is None else Paths(held=self._origins.held[found])
 
     def _gone_contents(self) -> dict[object, frozenset[str]]:
-        """What is bit by bit a constant that went holds its value, whoever put it there: a user's pass may have."""
+        """Maps the content of each removed constant to its attributes; a user's pass may have added an equal one."""
         found: dict[object, frozenset[str]] = {}
         for name in self._origins.held.keys() - self._after.constants.keys():
             node = self._before.constants.get(name)

@@ -1,4 +1,4 @@
-"""Which value each argument of a node, result of a block and result of a graph reads, and what that is made of."""
+"""Resolves the reads of node arguments, block results and graph results, and the origin of the values read."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ NONE = Paths()
 
 @dataclass(frozen=True, slots=True)
 class Origins:
-    """Where attribute values stand in one snapshot.
+    """The places of attribute values in one snapshot.
 
     torch pools constants of equal value, whosever they are. What such a constant holds is therefore kept for each place
     that reads it.

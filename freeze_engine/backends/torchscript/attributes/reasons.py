@@ -1,4 +1,4 @@
-"""Why an attribute is still on the frozen module, and on what evidence.
+"""Reasons why an attribute is still on the frozen module, with their evidence.
 
 The rules are those of ``AttributePropagator`` in ``torch/csrc/jit/passes/freeze_module.cpp`` (torch 2.13.0).
 Each verdict stands on torch's own log line, on a node of the recorded graph, or on torch's alias analysis; what
@@ -33,7 +33,7 @@ _INDIRECT = ("unknown", "shared_class")
 
 
 class ReasonFinder:
-    """Tells why each attribute of a frozen module was preserved.
+    """Finds the reason why each attribute of a frozen module was preserved.
 
     Args:
         before: slots of the module that came in.
@@ -124,7 +124,7 @@ class ReasonFinder:
         return self._after[path].type if path else self._returned.own_type
 
     def _is_of_returned_class(self, path: str) -> bool:
-        """Whether torch keeps a slot's whole class because a method returns one: other slots need not be named."""
+        """Returns whether torch keeps a slot's whole class since a method returns one: other slots need no name."""
         return any(True for _ in self._returned.like(self._after[path].owner))
 
     def _aliased(self, path: str, kept: Mapping[str, Verdict]) -> Iterator[Cause]:

@@ -15,7 +15,7 @@ from freeze_engine.trace import AttributeFate, Evidence
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """Where a tensor is held: an attribute's path, and the place inside it (``[2]``, ``['a']``), empty if it is it."""
+    """The holder of a tensor: an attribute's path, and the place inside it (``[2]``, ``['a']``, empty for itself)."""
 
     path: str
     inside: str

@@ -22,7 +22,7 @@ _SET = re.compile(r"attribute: (?P<name>.+) is set")
 
 @dataclass(frozen=True, slots=True)
 class MethodRecord:
-    """What is known of one frozen method.
+    """Facts about one frozen method.
 
     Attributes:
         method: dotted path of the method.

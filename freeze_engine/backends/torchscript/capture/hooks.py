@@ -1,4 +1,4 @@
-"""What runs in the place of torch's functions that freeze: torch's own, recorded.
+"""Replacements for torch's freezing functions, which run the originals and record them.
 
 Each is told the captures that see the call, and the function of torch; what that returns and raises is what the user
 gets. Freezes of several threads take turns while torch's log is captured, as file descriptor 2 is one per process.
@@ -148,7 +148,7 @@ def _note_inputs(freeze: RawFreeze, module: Any, methods: tuple[str, ...]) -> No
 
 
 def _tell_beginning(freeze: RawFreeze) -> None:
-    """Tells what would be needed to read torch's log without this process; that time is none of the freeze's."""
+    """Notifies the observer of what reading torch's log without this process needs; not counted as freezing time."""
     if not freeze.observer.watches:
         return
     started = time.perf_counter_ns()

@@ -96,7 +96,7 @@ class PassDriver:
     whole: Callable[..., Any]
 
     def optimize_frozen_graph(self, module: Any, optimize_numerics: bool) -> None:
-        """Does what ``torch._C._jit_pass_optimize_frozen_graph`` does, pass by pass.
+        """Runs the passes of ``torch._C._jit_pass_optimize_frozen_graph`` one by one.
 
         Args:
             module: the C++ module whose ``forward`` has this graph, or ``None``.
@@ -127,7 +127,7 @@ class PassDriver:
                 changed |= self._run(OPTIMIZE_FROZEN_GRAPH, fold, number)
 
     def optimize_for_inference(self) -> None:
-        """Does to this graph what ``torch._C._jit_pass_optimize_for_inference`` does, pass by pass."""
+        """Runs the passes of ``torch._C._jit_pass_optimize_for_inference`` on this graph one by one."""
         self._note_outside_changes()
         for each in INFERENCE:
             self._run(OPTIMIZE_FOR_INFERENCE, each)

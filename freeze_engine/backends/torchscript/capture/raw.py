@@ -1,4 +1,4 @@
-"""What a capture keeps while torch runs: as little as possible, read only later.
+"""Raw data that a capture keeps while torch runs: as little as possible, read only later.
 
 A freeze must not be slowed down, so during it only texts, shallow graph copies and clocks are kept;
 `freeze_engine.backends.torchscript.trace_builder` makes a trace of them when it is asked for.

@@ -1,4 +1,4 @@
-"""What torch's tracer warns of, with the user's line that it stands on."""
+"""Warnings of torch's tracer, with the user's lines that cause them."""
 
 from __future__ import annotations
 
@@ -40,10 +40,10 @@ class Warned:
 
 @contextmanager
 def listening() -> Iterator[list[Warned]]:
-    """Keeps every warning of the block, and shows none.
+    """Collects every warning of the block, and shows none.
 
     Yields:
-        What was warned of so far.
+        The warnings so far.
     """
     told: list[Warned] = []
     listener = inspect.currentframe()
@@ -67,7 +67,7 @@ def listening() -> Iterator[list[Warned]]:
 
 
 def show_again(told: Iterable[Warned]) -> None:
-    """Warns of what was kept, as Python would have: what came several times is shown once."""
+    """Issues the collected warnings again, as Python would have: repeated ones once."""
     seen: dict[Any, Any] = {}
     for each in told:
         warnings.warn_explicit(each.message, each.category, each.filename, each.line, registry=seen)

@@ -1,4 +1,4 @@
-"""Which function of ``torch.jit`` the user called: what it calls itself is part of that call."""
+"""Finds the ``torch.jit`` function that the user called; functions that it calls itself are part of that call."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class UserCall:
 
     @property
     def options(self) -> dict[str, Any]:
-        """What was passed besides the module, by the names of the function's parameters."""
+        """Returns the arguments besides the module, by the names of the function's parameters."""
         given = {**dict(zip(_PARAMETERS[self.name], self.args, strict=False)), **self.kwargs}
         return {name: value for name, value in given.items() if name != "mod"}
 

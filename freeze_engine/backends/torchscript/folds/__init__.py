@@ -1,1 +1,1 @@
-"""Which nodes each pass merged, which folds nearly happened, and which conditions failed."""
+"""Folds: the nodes that each pass merged, near misses, and the conditions that failed."""

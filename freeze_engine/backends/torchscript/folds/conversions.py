@@ -182,7 +182,7 @@ def _new_operand(rewriting: Rewriting, name: str) -> _Key:
 
 
 def _constant_key(node: Node) -> _Key:
-    """Tells a constant by what stays when it is copied into a group: numbers for names are given anew there."""
+    """Identifies a constant by what survives a copy into a group, where torch numbers the names anew."""
     if node.constant is None:
         return ("constant", node.outputs[0].type, node.attribute("value"))
     name = _CONSTANT_SUFFIX.sub("", node.outputs[0].name)

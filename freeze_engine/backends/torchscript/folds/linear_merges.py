@@ -62,7 +62,7 @@ def _weight(graph: UseDef, linear: Node) -> tuple[str, int]:
 
 
 def _fits(graph: UseDef, name: str, dtype: str, width: int) -> bool:
-    """Whether a constant has one value, or one for each output, and changes neither type nor rank."""
+    """Returns whether a constant has one value, or one for each output, and changes neither type nor rank."""
     definer = graph.definers.get(name)
     if definer is None or not graph.is_constant(name):
         return False

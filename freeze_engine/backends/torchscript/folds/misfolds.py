@@ -108,7 +108,7 @@ def _operand(graph: UseDef, ranks: Ranks, conv: Node, node: Node) -> Iterator[st
 
 
 def _widens(weight: Constant, other: Constant) -> bool:
-    """Whether the constant turns a tensor of the weight's type into another; one without dimensions does not."""
+    """Returns whether the constant promotes a tensor of the weight's type; one without dimensions does not."""
     if not other.shape or weight.dtype not in _WIDTH or other.dtype not in _WIDTH:
         return False
     return _promoted(weight, other) != weight.dtype

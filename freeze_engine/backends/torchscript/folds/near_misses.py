@@ -178,7 +178,7 @@ def _pointwise(graph: UseDef, name: str, ops: frozenset[str]) -> Iterator[Found]
 
 
 def _can_change(graph: UseDef, candidate: Candidate) -> bool:
-    """Whether the operands can be made constants: nothing but what flows through depends on the model's inputs."""
+    """Returns whether the operands can become constants: only the main operand depends on the model's inputs."""
     return not varies(graph, candidate.node, candidate.place) and not varies(graph, candidate.neighbour, 0)
 
 

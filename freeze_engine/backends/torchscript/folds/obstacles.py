@@ -84,7 +84,7 @@ def not_constant(graph: UseDef, node: Node, skipped: int) -> Iterator[Obstacle]:
 
 
 def varies(graph: UseDef, node: Node, skipped: int) -> bool:
-    """Whether an argument, but for one, depends on the values of the model's inputs: then no change lets it fold."""
+    """Returns whether an argument, except one, depends on the model's inputs: then no change makes it fold."""
     return any(place != skipped and graph.varies(name) for place, name in enumerate(node.inputs))
 
 

@@ -38,7 +38,7 @@ _BINARY: Final = frozenset(f"aten::{op}{end}" for op in ("add", "sub", "mul", "d
 
 
 class Ranks:
-    """Tells ranks: by a traced type, by a check that raises for any other, or by the inputs' and the operators between.
+    """Finds ranks: from a traced type, a check that raises for any other, or the inputs' and the operators between.
 
     Args:
         snapshot: the graph.

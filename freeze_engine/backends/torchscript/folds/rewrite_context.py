@@ -1,4 +1,4 @@
-"""What the recognition of rewrites works on: one pass's graph before and after it."""
+"""The graphs before and after one pass, prepared for recognising rewrites."""
 
 from __future__ import annotations
 
@@ -57,15 +57,15 @@ class Rewriting:
         return cls(before, after, use_def(before), use_def(after), origins, arguments)
 
     def erased(self, node: Node) -> bool:
-        """Whether a node of ``before`` is gone."""
+        """Returns whether a node of ``before`` is gone."""
         return node.id not in self.new.nodes
 
     def created(self, node: Node) -> bool:
-        """Whether a node of ``after`` is new."""
+        """Returns whether a node of ``after`` is new."""
         return node.id not in self.old.nodes
 
     def changed(self, node: Node) -> bool:
-        """Whether a node of either graph is not in the other as it is."""
+        """Returns whether a node of either graph is not in the other as it is."""
         return self.old.nodes.get(node.id) != self.new.nodes.get(node.id)
 
     def paths(self, node: Node, place: int) -> tuple[str, ...]:
@@ -81,7 +81,7 @@ class Rewriting:
         return tuple(self.origins.get(node.inputs[place], ())) if known is None else known
 
     def is_zero(self, node: Node, place: int) -> bool:
-        """Whether an argument of a node of ``before`` is None, or a constant of zeros."""
+        """Returns whether an argument of a node of ``before`` is None, or a constant of zeros."""
         if place >= len(node.inputs) or self.old.is_none(node.inputs[place]):
             return True
         constant = self.old.constant(node.inputs[place])

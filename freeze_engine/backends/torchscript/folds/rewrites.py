@@ -1,4 +1,4 @@
-"""Which nodes each pass after freezing merged into which, and whose attributes the new constants hold.
+"""Maps the nodes that each pass after freezing merged, and the attributes that the new constants hold.
 
 Checked against torch 2.13.0 (files under ``torch/csrc/jit/passes/``; behaviour by running it on a CPU):
 
@@ -172,7 +172,7 @@ def _shifts(producer: Node, norm: Node) -> tuple[tuple[Node, int], ...]:
 
 
 def _shifts_nothing(rewriting: Rewriting, producer: Node, norm: Node) -> bool:
-    """Whether (bias - running_mean) is zero, as it is without training: the scale has no part in the new bias then."""
+    """Returns whether (bias - running_mean) is zero, as without training: the new bias then ignores the scale."""
     return rewriting.is_zero(producer, 2) and rewriting.is_zero(norm, 3)
 
 

@@ -173,7 +173,7 @@ def _after(graph: UseDef, candidate: Candidate, others: Iterator[Obstacle]) -> I
 
 
 def _may_come_after(graph: UseDef, pool: Node, norm: Node) -> bool:
-    """Whether a pooling and the batch norm after it can change places without changing the outputs."""
+    """Returns whether a pooling and the batch norm after it can change places without changing the outputs."""
     if norm.op != BATCH_NORM or graph.flag(norm.inputs[5]) is not False:
         return False
     if pool.op in _MAXIMA:

@@ -49,7 +49,7 @@ def constant_of_type(type_text: str) -> Constant | None:
 
 @dataclass(frozen=True, slots=True)
 class Annotations:
-    """What is added to the nodes of a snapshot.
+    """Data added to the nodes of a snapshot.
 
     Attributes:
         modules: module path by value name.

@@ -95,7 +95,7 @@ def constant_values(pairs: Sequence[tuple[Node, Any]]) -> Iterator[tuple[str, An
 
 
 def _is_strided(live: Any) -> bool:
-    """Whether a constant is a tensor whose strides torch shows; quantised ones are known by their objects."""
+    """Returns whether a constant is a tensor whose strides torch shows; quantised ones are known by their objects."""
     if not _is_tensor(live) or not isinstance(kind := live.output().type(), torch.TensorType):
         return False
     return kind.strides() is not None and not str(kind.scalarType()).startswith("Q")
@@ -236,7 +236,7 @@ def _runs(file: str, lines: dict[int, str]) -> Iterator[SourceLines]:
 
 @contextlib.contextmanager
 def printable(graph: Any) -> Iterator[None]:
-    """Puts larger tensors in place of the small constants that torch cannot print, while it prints a graph.
+    """Replaces the small constants that torch cannot print by larger tensors while it prints a graph.
 
     torch spells out tensors of up to ten elements (``torch/csrc/jit/ir/ir.cpp``, torch 2.13.0), and raises where such a
     one has the MKLDNN layout, as ``optimize_for_inference`` makes of a 1x1 convolution, or no data.
@@ -261,7 +261,7 @@ def is_unprintable(tensor: torch.Tensor) -> bool:
 
 
 def _is_plain(kind: Any) -> bool:
-    """Whether the type of a constant says that it is a tensor with strides and data, which torch can print."""
+    """Returns whether the type of a constant says that it is a tensor with strides and data, which torch can print."""
     if not isinstance(kind, torch.TensorType) or kind.strides() is None:
         return False
     device = kind.device()

@@ -18,7 +18,7 @@ _ENDS_A_NAME = re.compile(r"[\r\n]|^\s| [:=#] |, %")
 
 @dataclass(frozen=True, slots=True)
 class _Layout:
-    """What all modules of one class have: name, kind and type text of each slot, and by name the submodules' types."""
+    """The slots shared by all modules of one class: name, kind and type text, and the submodules' types by name."""
 
     slots: tuple[tuple[str, AttributeKind, str], ...]
     submodules: dict[str, Any]

@@ -1,4 +1,4 @@
-"""Which pass ran in which stage: the stages' names, and those of the passes that torch gives no name."""
+"""Names of the stages, and of the passes that torch gives no name."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tells when torch's log grew, so that passes inside ``_freeze_module`` get a duration.
+"""Notes when torch's log grew, so that passes inside ``_freeze_module`` get a duration.
 
 ``_freeze_module`` holds Python's interpreter lock from start to end and its log carries no times, so no thread
 of this process can watch it. A small child process can: it shares the log's file and notes its size and the

@@ -1,4 +1,4 @@
-"""What torch's log says while a module is frozen (``freeze_module.cpp``, ``graph_executor.cpp``; torch 2.13)."""
+"""Messages in torch's log of a freeze (``freeze_module.cpp``, ``graph_executor.cpp``; torch 2.13)."""
 
 import re
 from typing import Final

@@ -1,4 +1,4 @@
-"""Tells which method each function in torch's log is: the log has names of functions only, and renumbers their values.
+"""Maps each function in torch's log to its method: the log names functions only, and renumbers their values.
 
 The inliner's own log shows every function it inlines, again and again, and would cost more than all the rest. Its
 result is taken from torch's inliner on a copy of the method instead, and held against the first graph that the log
@@ -33,7 +33,7 @@ class MethodGraphs:
 def recognised(
     log: CapturedLog, methods: Mapping[str, MethodGraphs]
 ) -> tuple[dict[str, list[str]], dict[str, MethodGraphs]]:
-    """Tells which method each function in the log is, and gives their inlined graphs the names of the log."""
+    """Maps each function in the log to its method, and gives the inlined graphs the names of the log."""
     analysed = [
         record.message.removeprefix(ANALYZING) for record in log.records if record.message.startswith(ANALYZING)
     ]

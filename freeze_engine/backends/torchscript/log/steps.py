@@ -1,4 +1,4 @@
-"""Tells the passes inside ``_freeze_module`` apart, from torch's log of them.
+"""Separates the passes inside ``_freeze_module``, from torch's log of them.
 
 The order is that of ``AttributePropagator::run`` in ``torch/csrc/jit/passes/freeze_module.cpp``: inline every
 method, look for writes in every method, then propagate attributes and clean up method by method; the clean-up
@@ -135,7 +135,7 @@ class _Reader:
 
 @dataclass(frozen=True, slots=True)
 class LogReading:
-    """What the log of one ``_freeze_module`` told.
+    """The contents of the log of one ``_freeze_module``.
 
     Attributes:
         steps: the passes it shows, in order.
@@ -178,7 +178,7 @@ def read_log(log: CapturedLog, methods: Mapping[str, MethodGraphs], started_ns: 
 
 
 def is_cut(log: CapturedLog | None) -> bool:
-    """Whether the log of a freeze that torch finished lacks its end, as on a full disk."""
+    """Returns whether the log of a freeze that torch finished lacks its end, as on a full disk."""
     return log is not None and bool(log.records) and all(record.message != CLEANING for record in log.records)
 
 

@@ -31,7 +31,7 @@ EAGER, SCRIPTED = "eager", "scripted"
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """What is measured.
+    """A recorded freeze with all that is needed to run its graphs.
 
     Attributes:
         eager: the module as the user gave it; a ScriptModule where there is no other.

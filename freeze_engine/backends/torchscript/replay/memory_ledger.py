@@ -1,4 +1,4 @@
-"""What a freeze did to files: how large the module is saved, and whether the frozen one survives that, by trying it."""
+"""Measures saved files: their sizes before and after freezing, and whether the frozen module loads and runs again."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _SPARE_BYTES = 64 << 20
 
 @dataclass(frozen=True, slots=True)
 class Saved:
-    """What is saved and loaded.
+    """The modules to save and load.
 
     Attributes:
         scripted: the module before the freeze.
@@ -71,7 +71,7 @@ def memory_ledger(saved: Saved, peak_bytes: int | None) -> MemoryLedger:
 
 
 def serialization_notice(ledger: MemoryLedger, name: str) -> Notice | None:
-    """Says that the frozen module does not survive saving, if it was tried and does not.
+    """Yields a notice if saving was tried and the frozen module does not survive it.
 
     Args:
         ledger: what came of trying.

@@ -1,4 +1,4 @@
-"""Puts a module's mutable state back, so that every measured run starts from the same place."""
+"""Restores a module's mutable state, so that every measured run starts from the same state."""
 
 from __future__ import annotations
 

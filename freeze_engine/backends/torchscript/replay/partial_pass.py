@@ -1,4 +1,4 @@
-"""Does some of the rewrites of one pass, and leaves the others out.
+"""Runs some of the rewrites of one pass without the others.
 
 None of the passes after ``_freeze_module`` rewrites a node whose operands are not constants (see
 `freeze_engine.backends.torchscript.folds.conditions`). So the constants of what is to be left alone come in through
@@ -20,7 +20,7 @@ from freeze_engine.trace import GraphSnapshot, Rewrite
 
 
 def has_parts(name: str) -> bool:
-    """Whether a pass can be run in part."""
+    """Returns whether a pass can be run in part."""
     return name in OPTIONAL
 
 

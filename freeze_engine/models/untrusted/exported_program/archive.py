@@ -49,7 +49,7 @@ Repickle = Callable[[bytes], bytes]
 
 @dataclass(frozen=True, slots=True)
 class ProgramOrigin:
-    """Where an exported program comes from.
+    """The origin of an exported program.
 
     Attributes:
         torch_version: the version of torch that wrote it, as it says itself.
@@ -63,7 +63,7 @@ class ProgramOrigin:
 
 
 def is_exported_program(names: Iterable[str]) -> bool:
-    """Whether a zip file with these names is an exported program, in the form of today or before torch 2.8."""
+    """Returns whether a zip file with these names is an exported program, in today's form or that before torch 2.8."""
     found = set(names)
     roots = {name.partition("/")[0] for name in found}
     return _OLD_MODEL in found or any(f"{root}/archive_format" in found for root in roots)

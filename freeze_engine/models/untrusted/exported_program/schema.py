@@ -1,4 +1,4 @@
-"""What an exported program may say: the schema of torch, with a rule for each text, number and name.
+"""Allowed contents of an exported program: torch's schema, with a rule for each text, number and name.
 
 The schema is that of ``torch/_export/serde/schema.py``, from torch 2.6 (8.3) to 2.13 (8.20). What only tells where a
 node comes from is left out: torch looks operators up by some of it, and writes some of it into sources.

@@ -42,7 +42,7 @@ _OPERATOR = re.compile(
 
 
 def is_arithmetic(text: str) -> bool:
-    """Whether a text, evaluated as Python, does no more than compute with sizes.
+    """Returns whether a text, evaluated as Python, does no more than compute with sizes.
 
     Args:
         text: such as ``Mul(Integer(3), Symbol('s77', positive=True))`` or ``L['x'].size()[0] >= 2``.

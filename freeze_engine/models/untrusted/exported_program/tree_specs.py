@@ -1,4 +1,4 @@
-"""How inputs and outputs are nested: a tree that torch writes as JSON in a text (``torch/utils/_pytree.py``)."""
+"""Checks the nesting of inputs and outputs: a tree that torch writes as JSON in a text (``torch/utils/_pytree.py``)."""
 
 from __future__ import annotations
 
