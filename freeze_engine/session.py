@@ -95,7 +95,7 @@ class Captured:
         All graphs that Inductor compiled for one module are one trace, each a method of it, recompilations included.
         Graphs of a function without a module belong together where they are of the same code, or follow a graph break.
 
-        A trace is put together when it is first asked for, so that the capture itself costs next to nothing; until
+        A trace is built on first use, so that the capture itself costs next to nothing; until
         that is done after the block, the modules are kept alive.
         """
         traces = (*self._kept, *self._read())
@@ -199,7 +199,7 @@ def record(
             `Trace.checks`.
         ablation: whether to find out what each pass contributes on its own, by freezing again without it; the answer is
             `Trace.ablation`.
-        progress: told how far it is.
+        progress: called with the progress.
         name: the model's name in the trace.
         call: the call or command to show in the trace.
 

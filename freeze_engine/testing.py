@@ -31,7 +31,7 @@ def assert_frozen(
     """Asserts that a freeze came to its end and did what is expected of it.
 
     ``assert_frozen(model, (x,), expect_folded="conv_bn:all", no_preserved=(), max_error=1e-5)`` freezes a module, and
-    measures what is asked about and nothing else. A freeze that is recorded already is only looked at, which needs no
+    measures only what the expectations need. A freeze that is recorded already is only checked, which needs no
     torch.
 
     Args:
@@ -42,7 +42,7 @@ def assert_frozen(
         **expected: fields of `Expectations`.
 
     Raises:
-        AssertionError: an expectation failed, or the trace does not say. The message tells of each what was found,
+        AssertionError: an expectation failed, or the trace does not show it. The message says of each what was found,
             where, why, and what to do.
         FreezerError: an expectation cannot be read, or ``subject`` is recorded already and there are inputs.
         TypeError: there is no such expectation.

@@ -29,7 +29,7 @@ MARGIN: Final = 0.01
 """Relative difference too small to claim: identical copies of a graph differ by up to that."""
 
 _POWER: Final = 0.95
-"""Chance of finding a difference of the size that is told; its noise is an estimate, so the promise is 90%."""
+"""Chance of finding a difference of the reported size; its noise is an estimate, so the promise is 90%."""
 
 _UNKNOWN_ROUNDS: Final = 20
 """Rounds that a measurement is taken to have where a trace does not say."""

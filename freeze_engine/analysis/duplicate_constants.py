@@ -26,9 +26,9 @@ class Duplicate:
         kind: ``equal`` for equal values in memory of their own, such as attributes that were equal before they were
             inlined; ``copied`` where a step made equal copies of a constant; ``split`` where several nodes read one
             constant before the step, and different ones after it.
-        names: the constants that are the same, or were, in the last graph that holds more than one.
-        attributes: paths of the attributes whose values they hold, as far as the trace tells.
-        nbytes: how much more that graph holds than for one of them.
+        names: the constants that are equal, or were, in the last graph that holds more than one.
+        attributes: paths of the attributes whose values they hold, as far as the trace shows.
+        nbytes: the bytes that the graph holds beyond those of one of them.
         until: index of the step after which it was held once or not at all; ``None`` where it is held to the end.
     """
 
@@ -45,7 +45,7 @@ def duplicates(trace: Trace) -> tuple[Duplicate, ...]:
     """Finds what is held more than once, since which step, and until which.
 
     Args:
-        trace: the recording; constants whose contents are unknown cannot be told equal.
+        trace: the recording; constants whose contents are unknown cannot be compared.
 
     Returns:
         By step, and within one step the largest first.
@@ -165,7 +165,7 @@ class _Method:
                 yield _Found(step, _kind(old, nodes, moved), nodes, there, len(storages) - there)
 
     def _followed(self, content: tuple[object, ...]) -> int:
-        """Returns how many storages of a content are told of already."""
+        """Returns how many storages of a content are reported already."""
         found = (each for each in self.found if each.until is None and each.kind != "split")
         return max((each.first + each.extra for each in found if _content(each.nodes[0]) == content), default=0)
 

@@ -1,7 +1,7 @@
 """Maps the inputs of Inductor's graphs to attributes.
 
-The graph speaks of ``arg1_1``, the user of ``projection.bias``. The name stays when freezing makes a constant of the
-input, so that it tells what the constant is as well.
+The graph uses ``arg1_1``, the user ``projection.bias``. The name stays when freezing makes a constant of the
+input, so it identifies the constant as well.
 """
 
 from __future__ import annotations

@@ -106,7 +106,7 @@ def freezing_losses(trace: Trace) -> tuple[FreezingLoss, ...]:
 def kernels_time_ns(kernels: Iterable[Kernel]) -> Interval | None:
     """Returns how long kernels take together in one run, in ns; ``None`` where one of them was not measured.
 
-    The bounds are the sums of theirs, which is wider than 95% asks for.
+    The bounds are the sums of theirs, which is wider than 95% needs.
 
     Args:
         kernels: of one program; none take no time.

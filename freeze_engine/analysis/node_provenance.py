@@ -1,7 +1,7 @@
 """From the nodes of the graph as it came to the kernels that compute them, and back.
 
 A rewrite says what it consumed and produced. Where a pass removes a node without one (common subexpressions, no-ops),
-the graph itself tells what replaced it: what its readers read instead.
+the graph itself shows what replaced it: what its readers read instead.
 """
 
 from __future__ import annotations

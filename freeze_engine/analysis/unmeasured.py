@@ -56,15 +56,15 @@ class _Cause:
 
 
 def unmeasured(trace: Trace) -> Unmeasured | None:
-    """Returns what was to be measured and gave no figures at all.
+    """Returns the requested measurements that gave no figures at all.
 
-    A recording that was to measure nothing, or had no inputs to measure on, has not failed to.
+    A recording without requested measurements, or without inputs, has none of these.
 
     Args:
         trace: the recording.
 
     Returns:
-        ``None`` where figures of each kind that was asked for are there, or the recording did not come to its end.
+        ``None`` if there are figures of each requested kind, or the recording did not finish.
     """
     if trace.failure is not None:
         return None

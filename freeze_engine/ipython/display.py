@@ -1,6 +1,6 @@
 """Makes IPython show traces by themselves, with whatever viewer is installed, and know ``%%freeze_trace``.
 
-This package knows no viewer. One that wants to be asked names a function from a trace to HTML as an entry point of
+This package knows no viewer. A viewer registers a function from a trace to HTML as an entry point of
 the group that `GROUP` names.
 """
 

@@ -11,8 +11,8 @@ ran equally often, in random order. Two facts shape the choice of method:
   randomisation test; R. A. Fisher, *The Design of Experiments*, 1935, section 21), and so is the interval for
   the median ratio that inverts it.
 
-The signed-rank test is exact here too, but weaker where it matters. It gives all rounds a say, and on a busy machine
-most of them tell about other programs: as soon as these disturb a tenth of the samples, the median of the ratios has
+The signed-rank test is exact here too, but weaker where it matters. It weighs all rounds, and on a busy machine
+most of them reflect other programs: as soon as these disturb a tenth of the samples, the median of the ratios has
 the narrower interval (half as wide, in measurements on two loaded cores).
 
 No statistics over one process can remove what is fixed within it: identical copies of a graph lie elsewhere in memory

@@ -92,7 +92,7 @@ def _tensor_text(tensor: torch.Tensor) -> str | None:
 def _contents(model: LoadedModel) -> tuple[tuple[ModelAttribute, ...], tuple[str, ...]]:
     module = model.module
     if not isinstance(module, torch.jit.ScriptModule) and model.via == "script":
-        # What cannot be scripted may still be traced, and recording it tells why.
+        # A model that cannot be scripted may still be traced, and recording it shows why.
         with contextlib.suppress(Exception):
             module = to_script_module(module, model.inputs, model.via).module
     if not isinstance(module, torch.jit.ScriptModule):

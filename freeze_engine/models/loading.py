@@ -261,7 +261,7 @@ def _called(spec: str, factory: Any) -> Any:
             "`def build(): return Model(width=64)`, and name that."
         ) from error
     except ValueError:
-        pass  # built-in callables have no signature to look at; the call itself tells
+        pass  # built-in callables have no signature to check; the call itself raises
     return factory()
 
 

@@ -39,7 +39,7 @@ def other_file(path: Path) -> OtherFile:
     """Returns what a file is that neither opens as a trace nor can be recorded.
 
     Args:
-        path: of a file for which `freeze_engine.models.file_kind.file_kind` told none of these.
+        path: of a file for which `freeze_engine.models.file_kind.file_kind` found none of its kinds.
 
     Raises:
         OSError: it cannot be read.
@@ -189,4 +189,4 @@ _KINDS: Final[tuple[tuple[Callable[[str, bytes], bool], Callable[[Path], OtherFi
     (_called(".ipynb"), _notebook),
     (_is_text, _text),
 )
-"""How to tell each kind, the surest signs first; then what to say of it."""
+"""The test for each kind, the surest first, with the message about it."""

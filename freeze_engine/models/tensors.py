@@ -1,4 +1,4 @@
-"""The tensors that ``--input`` asks for."""
+"""Tensors described by ``--input``."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from freeze_engine.requests.inputs import InputRequest, Inputs, RandomTensor, Sa
 def make_inputs(
     requests: Iterable[InputRequest], *, seed: int = 0, device: str = "cpu", trusted: bool = True
 ) -> Inputs:
-    """Makes what ``--input`` asks for.
+    """Makes the tensors that ``--input`` describes.
 
     Args:
         requests: in the order of the arguments.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import signal
 from typing import Final
 
-#: Exit code of a process that can tell its caller nothing any more.
+#: Exit code of a process that can no longer reach its caller.
 DEAF: Final = 121
 
 

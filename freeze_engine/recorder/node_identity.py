@@ -31,7 +31,7 @@ def assign_ids(
 
     A node that defines values is the node that defined one of them before, if its operator is the same: torch
     keeps a value's debug name through the passes of one graph (torch 2.13). Inlining is the exception: there a name
-    may go to another node, and what had it is renamed (``Value::setDebugName``); ``identify`` tells such nodes apart,
+    may go to another node, and its old holder is renamed (``Value::setDebugName``); ``identify`` separates such nodes,
     and finds the renamed ones again. A node that defines none
     (``prim::SetAttr``, ``prim::RaiseException``, ``prim::If`` without results, …) is aligned, in order, with
     those of the same block and of equal operator, attributes and source line; what remains is then looked for
@@ -161,7 +161,7 @@ def _loose_key(node: Node) -> tuple[object, ...]:
 
 
 def _exact_key(node: Node) -> tuple[object, ...]:
-    """Adds what tells apart the copies that inlining makes of one line: what a node holds or, if nothing, reads."""
+    """Adds a key that separates the copies that inlining makes of one line: what a node holds or, if nothing, reads."""
     held = tuple(value.name for block in node.blocks for inner in block.nodes for value in inner.outputs)
     return *_loose_key(node), held or node.inputs
 

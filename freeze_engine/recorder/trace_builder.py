@@ -28,11 +28,11 @@ class Recorder:
     """Collects the steps of one freeze.
 
     Args:
-        head: the trace before any step: what is frozen, how, and where.
-        identify: what tells nodes apart beyond their names, see `freeze_engine.recorder.node_identity.assign_ids`.
+        head: the trace before any step: the model, the options and the environment.
+        identify: separates nodes beyond their names, see `freeze_engine.recorder.node_identity.assign_ids`.
 
     Attributes:
-        on_step: told of every step when it has been added; ``None`` for nobody.
+        on_step: called with every step once it is added; may be ``None``.
     """
 
     def __init__(self, head: Trace, identify: Identify = nothing_known) -> None:

@@ -99,7 +99,7 @@ def parse_input(text: str) -> InputRequest:
         text: one of the forms that the module lists.
 
     Returns:
-        What was asked for; nothing is drawn or opened yet.
+        The requested inputs; nothing is drawn or opened yet.
 
     Raises:
         ModelSpecError: if ``text`` has none of the forms; the message says which part is wrong, and gives a right one.

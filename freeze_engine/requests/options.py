@@ -20,7 +20,7 @@ COMPILE_MODES: Final[tuple[Mode, ...]] = get_args(Mode)
 
 CheckName = Literal["stale_weights", "idempotence", "determinism", "round_trip"]
 CHECKS: Final[tuple[CheckName, ...]] = get_args(CheckName)
-"""What can be asked of a frozen module, see `freeze_engine.diagnose.checks`."""
+"""Names of the checks of a frozen module, see `freeze_engine.diagnose.checks`."""
 
 
 @dataclass(frozen=True, slots=True)

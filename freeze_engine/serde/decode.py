@@ -140,7 +140,7 @@ class _Decoder(Converter):
         return "\n".join(lines)
 
     def _changed(self, kind: type, base: Json, changes: Json, made: dict[int, list[Any]], each_bytes: int) -> list[Any]:
-        """Returns the items of a new row of ``kind``, told as what changes in an earlier one."""
+        """Returns the items of a new row of ``kind``, encoded as changes to an earlier one."""
         if base is not None and (type(base) is not int or base not in made):
             raise MalformedError(f"{base!r:.40} is no earlier row made of splices")
         before = [] if base is None else made[base]

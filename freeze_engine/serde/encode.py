@@ -1,6 +1,6 @@
 """Trace → payload: tables of rows, and a row for the trace itself.
 
-The same trace gives the same payload, whether its equal parts are shared objects or not: rows are told apart
+The same trace gives the same payload, whether its equal parts are shared objects or not: rows are identified
 by their content and numbered by their first use.
 """
 
@@ -158,13 +158,13 @@ class _Encoder(Converter):
         return position
 
     def _long_text(self, lines: list[int]) -> Json:
-        """Returns the row of a text that comes next, told by its difference from one that begins alike."""
+        """Returns the row of the next text, encoded as its difference from one that begins alike."""
         base, before = self._long_texts.get(lines[0], (None, []))
         self._long_texts[lines[0]] = (len(self.rows[str]), lines)
         return [base, splices(before, lines)]
 
     def _position(self, kind: type, row: Json) -> int:
-        # repr tells 0.0 from -0.0 and 1 from True, which compare equal.
+        # repr separates 0.0 from -0.0 and 1 from True, which compare equal.
         position = self._positions[kind].setdefault(repr(row), len(self.rows[kind]))
         if position == len(self.rows[kind]):
             self.rows[kind].append(row)

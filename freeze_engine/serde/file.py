@@ -130,7 +130,7 @@ def load(path: str | os.PathLike[str], max_bytes: int = MAX_BYTES, *, check: boo
 
 
 def is_trace_file(path: str | os.PathLike[str]) -> bool:
-    """Returns whether a file begins as trace files do; `load` tells whether it is one.
+    """Returns whether a file begins as trace files do; only `load` validates it.
 
     Args:
         path: the file.

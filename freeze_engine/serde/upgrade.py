@@ -36,7 +36,7 @@ def _with_passes(step: Step) -> Step:
 def _with_inputs(step: Step, paths: set[str]) -> Step:
     """Takes the lines out of a step's log that said what the inputs of its graph are.
 
-    Of two inputs that go by one path the first is the attribute: parameters come before arguments, which version 1 told
+    Of two inputs with one path the first is the attribute: parameters come before arguments, which version 1 kept
     apart by nothing else.
     """
     names = {value.name for value in step.graph.inputs}

@@ -56,7 +56,7 @@ class StorageNames:
         return self._constants[identity]
 
     def _storage(self, tensor: torch.Tensor) -> Hashable:
-        """Returns what tells one storage from all others; those without memory have no address to be known by."""
+        """Returns a key that identifies a storage; those without memory have no address."""
         if self._held is None or not tensor.data_ptr():
             return StorageWeakRef(tensor.untyped_storage())  # type: ignore[no-untyped-call]
         self._held.append(tensor)
@@ -141,7 +141,7 @@ def tensor_bytes(tensor: torch.Tensor) -> int:
 
 
 def _identity(tensor: torch.Tensor, storage: Callable[[torch.Tensor], Hashable]) -> Hashable:
-    """Returns what tells whether two tensors are the same elements of the same memory, unwritten in between.
+    """Returns a key that is equal for two tensors of the same elements of the same memory, unwritten in between.
 
     For a quantised tensor the scale matters as well, and an opaque one shows no storage: these are known by the
     tensor itself, whose Python object torch keeps as long as the graph holds it (torch 2.13).

@@ -1,6 +1,6 @@
 """A recording, or a look at a model, in a process of its own: whatever happens to it, the caller goes on.
 
-`RecordingProcess` starts the process and tells how it goes; `inspect_model` only looks. What a recording knows is
+`RecordingProcess` starts the process and sends its events; `inspect_model` only inspects. A recording's state is
 written down as it goes (`journal`), so that a crash inside torch leaves what was recorded until then
 (`post_mortem`). Nothing here imports torch in the caller's process.
 """

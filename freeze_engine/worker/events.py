@@ -71,10 +71,10 @@ class JobEnded:
             what was written to standard output and error.
         error: the exception's whole text, where one ended the recording.
         traceback: all of its traceback.
-        is_refusal: whether what was asked for cannot be done, as ``error`` tells in words of this package; else
+        is_refusal: whether the request cannot be met, as ``error`` says in words of this package; else
             torch, or the model, failed at it.
-        unmeasured: what a finished recording was to measure and could not, and why, such as ``not measured: forward()
-            is missing mask``; ``None`` where it has all figures that were asked for.
+        unmeasured: requested measurements that a finished recording lacks, and why, such as ``not measured: forward()
+            is missing mask``; ``None`` if it has all requested figures.
     """
 
     outcome: Outcome

@@ -23,7 +23,7 @@ BUILD, MEASURE = "build", "measure"
 
 @dataclass(frozen=True, slots=True)
 class Death:
-    """The end of a process that did not tell of its end itself.
+    """The end of a process that did not report its end itself.
 
     Attributes:
         outcome: as in `freeze_engine.worker.events.JobEnded`.

@@ -32,7 +32,7 @@ def start_guard(lifeline: int, folder: Path) -> None:
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             signal.signal(number, signal.SIG_IGN)
         os.setpgid(0, 0)  # the worker ends its own group when it sees that the caller is gone
-        # The caller and who reads what is printed wait until all have let go of their pipes.
+        # The caller and the reader of the output wait until all processes have closed their pipes.
         os.closerange(0, lifeline)
         os.closerange(lifeline + 1, _DESCRIPTORS)
         os.read(lifeline, 1)

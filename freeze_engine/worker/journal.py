@@ -201,7 +201,7 @@ def read_remains(folder: Path) -> Remains | None:
 
 
 def _entries(path: Path) -> Iterator[tuple[str, Any]]:
-    """Reads the lines, as far as they are asked for; the last one may have been cut off in the middle."""
+    """Reads the lines lazily; the last one may have been cut off in the middle."""
     if not path.exists():
         return
     with path.open("rb") as lines:

@@ -21,7 +21,7 @@ _STACK = "(most recent call first)"
 
 
 def run(folder: Path, send: Send) -> None:
-    """Writes the trace and tells of it.
+    """Writes the trace and sends its events.
 
     Args:
         folder: of the recording; holds its journal, torch's log, and how it died.

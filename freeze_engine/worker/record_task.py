@@ -41,7 +41,7 @@ _LOG_LINES = 40
 
 
 def run(folder: Path, send: Send) -> None:
-    """Records what the folder's request asks for.
+    """Makes the recording that the folder's request describes.
 
     Args:
         folder: holds the request; torch's log and the journal are written there.

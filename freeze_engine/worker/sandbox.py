@@ -39,7 +39,7 @@ class Sandbox:
     Attributes:
         program: its path.
         version: as it says itself.
-        options: the namespaces and rights that it is asked for.
+        options: its arguments for namespaces and rights.
     """
 
     program: str

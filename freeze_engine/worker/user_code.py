@@ -10,7 +10,7 @@ from freeze_engine.errors import FreezerError, ModelSpecError
 
 @contextlib.contextmanager
 def code_of(model: str) -> Iterator[None]:
-    """Holds while code of the user's runs, so that an error of it is told from one of ours.
+    """Marks that the user's code runs, so that its errors are separated from this package's.
 
     Args:
         model: the MODEL that brings it.

@@ -32,14 +32,14 @@ class Expectations:
         reference: what the two are held against: the eager module, as it is or in double precision.
         expect_folded: kinds of folds that must have happened: ``conv_bn`` at least once, ``conv_bn=20`` just as often,
             ``conv_bn:all`` at least once and wherever it could have. Kinds are those of `Rewrite.kind`.
-        no_preserved: patterns of attributes none of which may be preserved; ``()`` for all but those that were asked to
-            be. ``*`` stands for anything, dots included.
+        no_preserved: patterns of attributes none of which may be preserved; ``()`` for all that the user did not ask to
+            preserve. ``*`` stands for anything, dots included.
         expect_preserved: patterns of attributes that must be preserved, each of at least one.
         max_latency_ratio: the largest time, relative to the first step's, that the frozen module may take.
         no_slower: whether it must not be measurably slower than the first step.
         max_constant_bytes: the most bytes that the constants of a final graph may hold.
         saves: whether the frozen module must survive saving and loading.
-        no_failed_checks: whether all that was asked of the frozen module (`Trace.checks`) must have passed.
+        no_failed_checks: whether all checks of the frozen module (`Trace.checks`) must have passed.
         no_notices: codes of notices that must not be there, of `freeze_engine.NOTICE_CODES`.
     """
 

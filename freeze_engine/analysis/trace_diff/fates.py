@@ -35,7 +35,7 @@ def fate_diffs(before: Trace, after: Trace, same_steps: Mapping[int, int]) -> tu
 
 
 def fates_across(before: Trace, after: Trace) -> tuple[FateDiff, ...]:
-    """Compares what both backends tell of: Inductor knows no submodules, flags and hooks, and has types of its own."""
+    """Compares what both backends record: Inductor knows no submodules, flags and hooks, and has types of its own."""
     ours, theirs = ([fate for fate in trace.attributes if fate.shape is not None] for trace in (before, after))
     return _diffs(ours, theirs, partial(_differing, _COMMON_FIELDS))
 

@@ -19,7 +19,7 @@ class KernelMatch:
         difference: ``same``: one kernel each, of the same name for the same nodes, as far as these are known;
             ``different``: other kernels for common nodes; else which trace alone has it.
         before_ns, after_ns: time of all of them in one run, in ns; ``None`` where there are none, or one was not timed.
-        ratio: time in the second trace relative to the first; ``None`` where the two runs cannot tell them apart.
+        ratio: time in the second trace relative to the first; ``None`` if the two runs show no difference.
     """
 
     before: tuple[int, ...]
@@ -52,7 +52,7 @@ class ProgramPair:
 def program_pairs(before: Trace, after: Trace) -> tuple[ProgramPair, ...]:
     """Holds the generated programs of two traces against each other.
 
-    The two come from different runs. A ratio of times is told only where the intervals have nothing in common, and
+    The two come from different runs. A ratio of times is given only where the intervals have nothing in common, and
     where this holds as well for the times relative to the first step of the same run, on one device: a machine that was
     slower in one run was slower for all.
 

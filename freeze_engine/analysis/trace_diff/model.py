@@ -120,7 +120,7 @@ class FateDiff:
 
 @dataclass(frozen=True, slots=True)
 class SettingDiff:
-    """Something that was asked for, or given, in another way.
+    """A difference in an option, an input or the environment.
 
     Attributes:
         subject: what it is about.

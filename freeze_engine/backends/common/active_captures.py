@@ -59,7 +59,7 @@ class ActiveCaptures(Generic[CaptureT]):
         """Replaces functions of torch until the last capture ends, unless that is done or nothing is captured.
 
         Args:
-            make: makes the patches; what it is tells them from others.
+            make: makes the patches; it also identifies them.
         """
         with self._lock:
             if self._count and make not in self._made:

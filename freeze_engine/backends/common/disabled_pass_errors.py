@@ -8,7 +8,7 @@ from difflib import get_close_matches
 from freeze_engine.errors import FreezerError
 
 LEFT_OUT = "left_out"
-"""Code of the notice that tells which passes a freeze was made without."""
+"""Code of the notice that names the disabled passes of a freeze."""
 
 
 def left_out_text(names: Iterable[str], call: str) -> str:

@@ -65,5 +65,5 @@ def _cpu_name() -> str:
 
 
 def utc_now() -> str:
-    """Returns the time as traces tell it: UTC, ISO 8601."""
+    """Returns the time in the format of traces: UTC, ISO 8601."""
     return datetime.now(timezone.utc).isoformat(timespec="seconds")

@@ -15,7 +15,7 @@ import torch
 
 from freeze_engine.errors import UnsupportedTorchError
 
-#: The oldest torch that the tests were run with, which pyproject.toml asks for, and the one they are always run with.
+#: The oldest torch that the tests ran with, which pyproject.toml requires, and the one they always run with.
 OLDEST = "2.6"
 TESTED = "2.13.0"
 

@@ -1,6 +1,6 @@
 """Facts derived from the steps of one compile, recomputed only when their basis changes.
 
-A trace that is put together while the compile goes on asks after every step; most steps change nothing.
+A trace that is built during the compile needs them after every step; most steps change nothing.
 """
 
 from __future__ import annotations

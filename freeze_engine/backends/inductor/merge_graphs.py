@@ -65,7 +65,7 @@ def merged(parts: Sequence[Part]) -> Trace:
 
 
 def method_names(parts: Sequence[Part]) -> tuple[str, ...]:
-    """Names the graphs so that they can be told apart.
+    """Gives the graphs distinct names.
 
     Args:
         parts: in the order they were compiled.
@@ -84,7 +84,7 @@ def method_names(parts: Sequence[Part]) -> tuple[str, ...]:
             if frames:
                 name += f", graph {len(frames) + 1}"
                 name += " (after a graph break)" if parts[number - 1].broken else ""
-            # Without a frame nothing tells code from code: each is its own.
+            # Without a frame, nothing identifies the code: each is its own.
             frames[part.frame if part.frame is not None else f"graph {number}"] = (name, 1)
         else:
             name, times = known

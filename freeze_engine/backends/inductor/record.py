@@ -129,7 +129,7 @@ def trace_of(
 
 
 def callables(compiles: Sequence[RawCompile]) -> list[list[RawCompile]]:
-    """Sorts the graphs that a capture saw by the callable they were compiled for, as far as that can be told.
+    """Groups the graphs of a capture by the callable that they were compiled for, as far as that is known.
 
     Graphs of one outermost module belong together, also after graph breaks and over several calls. Where there is no
     such module, those of the same code do, and what is compiled right after a graph that ends with a break goes on

@@ -103,7 +103,7 @@ COMPILED_CALL = PrivateName(
 
 _DOOR = PrivateName("torch", "_TorchCompileInductorWrapper.__call__", "input", "compiles before Inductor is imported")
 
-#: Without one of these the passes it stands for are not told apart, or not seen.
+#: Without one of these, its passes are not separated, or not seen.
 OPTIONAL: Mapping[str, PrivateName] = {
     "joint_graph_passes": PrivateName(
         _COMPILE, "_recursive_joint_graph_passes", "joint_graph", "where the joint-graph passes begin and end"

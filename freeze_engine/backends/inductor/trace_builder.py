@@ -150,10 +150,10 @@ def _recorder(compiled: RawCompile, info: RecordingInfo | None) -> Recorder:
 
 
 def _option_rows(options: InductorOptions | None, found: Mapping[str, Any] = _NOTHING) -> tuple[tuple[str, str], ...]:
-    """Returns the options as the trace tells them.
+    """Returns the options as the trace lists them.
 
     Args:
-        options: as asked for, ``None`` where nobody did.
+        options: the requested ones, ``None`` if there are none.
         found: what torch was set to, by name.
     """
     asked = {} if options is None else asdict(options)

@@ -46,7 +46,7 @@ def unfrozen_programs(trace: Trace, compiles: Sequence[RawCompile]) -> tuple[Pro
 
     Args:
         trace: of the same module, compiled with freezing.
-        compiles: without it, in order; where these are not as many, nothing tells which is which.
+        compiles: without it, in order; if their number differs, they cannot be matched.
     """
     if len(compiles) != len(trace.methods):
         return ()

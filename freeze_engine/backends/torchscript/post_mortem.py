@@ -37,7 +37,7 @@ class Remains:
         log: torch's log of it, ``None`` where it was not captured.
         frozen: texts of the graphs after ``_freeze_module``, by method; ``None`` if that did not end.
         steps: the passes after it.
-        under_way: stage, name and method of the pass that did not end, as far as the recording itself told.
+        under_way: stage, name and method of the pass that did not end, as far as the recording itself reported it.
     """
 
     trace: Trace
@@ -68,7 +68,7 @@ def recovered(remains: Remains, on_step: Callable[[Step], None] | None = None) -
 
     Args:
         remains: what is left.
-        on_step: told of every step.
+        on_step: called with every step.
     """
     if remains.notes is None:
         if on_step is not None:

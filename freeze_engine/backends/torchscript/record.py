@@ -133,7 +133,7 @@ def _preserved(options: TorchScriptOptions) -> list[str]:
 
 
 def _asked(options: TorchScriptOptions) -> tuple[tuple[str, str], ...]:
-    """Returns what is asked for as a trace tells it, before any of it has been done."""
+    """Returns the request in the form of a trace, before any of it runs."""
     asked = {"optimize_numerics": options.optimize_numerics, "preserved_attrs": _preserved(options)}
     if options.optimize_for_inference:
         asked["optimize_for_inference"] = True

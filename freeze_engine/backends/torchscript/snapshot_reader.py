@@ -1,4 +1,4 @@
-"""Reads the snapshots of a freeze and adds what only live objects tell: modules and constants' contents."""
+"""Reads the snapshots of a freeze and adds what only live objects know: modules and constants' contents."""
 
 from __future__ import annotations
 

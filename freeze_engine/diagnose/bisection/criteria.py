@@ -55,7 +55,7 @@ class Check(Protocol):
         """Returns the time limit of one check in s, ``None`` for no limit."""
 
     def ask(self, prefix: Prefix, before: Prefix) -> Answer:
-        """Asks.
+        """Runs the check on a candidate.
 
         Args:
             prefix: the candidate.
@@ -98,7 +98,7 @@ class Accuracy:
 
     @property
     def limit_s(self) -> float | None:
-        """How long asking may take."""
+        """Returns the time limit of one check in s."""
         return self.options.limit_s
 
     def ask(self, prefix: Prefix, before: Prefix) -> Answer:
@@ -158,7 +158,7 @@ class Latency:
 
     @property
     def limit_s(self) -> float | None:
-        """How long asking may take."""
+        """Returns the time limit of one check in s."""
         return self.options.limit_s
 
     def ask(self, prefix: Prefix, before: Prefix) -> Answer:

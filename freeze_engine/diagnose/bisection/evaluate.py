@@ -35,7 +35,7 @@ class CandidateEvaluator:
     on_probe: OnProbe
 
     def ask(self, prefix: Prefix, before: Prefix) -> Answer:
-        """Asks, in a fork where there can be one.
+        """Runs the check on a candidate, in a fork if one is possible.
 
         Args:
             prefix: the candidate.

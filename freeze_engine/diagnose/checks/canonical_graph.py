@@ -26,9 +26,9 @@ class Computation:
     """The canonical form of a graph.
 
     Attributes:
-        nodes: how many nodes compute each thing, constants left out; a thing is told by a digest of the node and all
+        nodes: how many nodes compute each thing, constants left out; its key is a digest of the node and all
             that it depends on.
-        near: the same, told by the node, its constants, and what kind of nodes it reads.
+        near: the same, with a key of the node, its constants, and the kinds of nodes that it reads.
         outputs: what is returned.
         unknown: constants whose values are not known, so that any two of one type count as equal: name and type.
     """

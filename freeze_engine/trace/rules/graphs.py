@@ -1,6 +1,6 @@
 """Rules of a snapshot: ids and names that are unique, uses that are defined, blocks that see what they may.
 
-A trace has few graphs that differ much, and many snapshots of them; a sound one is told by set operations, and only one
+A trace has few graphs that differ much, and many snapshots of them; set operations recognise a sound one, and only one
 that is not is walked again to say what is wrong.
 """
 

@@ -1,6 +1,6 @@
 """Rules of what speaks of steps and nodes: rewrites, writes, aliases, fates, near misses, notices, programs.
 
-Who names nodes of a step is gathered first and answered step by step, method after method, so that the names of two
+The references to nodes are gathered first and resolved step by step, method after method, so that the names of two
 snapshots at most are held at a time.
 """
 

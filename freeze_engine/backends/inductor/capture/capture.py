@@ -95,7 +95,7 @@ def _inside() -> tuple[Patch, ...]:
 
 
 def _noting_guards(original: Callable[..., Any]) -> Callable[..., Any]:
-    """Wraps the function that Dynamo asks, before it compiles a frame again, why it has to."""
+    """Wraps the function from which Dynamo gets the reason before it compiles a frame again."""
 
     @functools.wraps(original)
     def reasons(*args: Any, **kwargs: Any) -> Any:

@@ -238,7 +238,7 @@ def _compile_code(original: Callable[..., Any], current: Current) -> Callable[..
 
 
 def _kernel_nodes(original: Callable[..., Any], current: Current) -> Callable[..., Any]:
-    """Inductor tells this function of every kernel it is about to call, even where it asks it to note nothing."""
+    """Inductor calls this function for every kernel that it is about to call, even if there is nothing to note."""
 
     @functools.wraps(original)
     def call(computed: Any, kernel_name: str | None, *args: Any, **kwargs: Any) -> Any:

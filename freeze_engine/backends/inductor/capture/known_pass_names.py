@@ -38,7 +38,7 @@ def unknown(names: Iterable[str]) -> tuple[str, ...]:
     """
     known = _known()
     found = () if known is None else tuple(name for name in names if not known.fullmatch(name))
-    # Who has not loaded Inductor yet has set nothing of it.
+    # A program that has not loaded Inductor yet has set none of its options.
     has_own = (
         bool(found) and "torch._inductor.config" in sys.modules and any(torch_private.setting_values(_OWN).values())
     )

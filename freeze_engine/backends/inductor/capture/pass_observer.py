@@ -32,7 +32,7 @@ class _Pass:
         name: torch's.
         started_ns: clock when it began, later by as much as the passes inside it took.
         matches: the patterns that have matched in it.
-        log: what the step will tell.
+        log: the log of the later step.
         code: the code it has generated.
         group: torch's group of patterns that it applies, if it is one.
     """
@@ -171,7 +171,7 @@ class Observation:
 
     @contextlib.contextmanager
     def working(self, name: str) -> Iterator[_Pass]:
-        """Holds for the time of a part of the compile that leaves the graph alone; what is inside it is told apart."""
+        """Marks a part of the compile that leaves the graph unchanged; the parts inside it are separate."""
         current = _Pass(name, self._events.clock_ns())
         before, self.stage = self.stage, COMPILE
         self._inner_ns.append(0)
@@ -249,7 +249,7 @@ class Observation:
         self.stage = before
 
     def add_note(self, name: str, stage: str, log: list[str], code: str | None = None) -> None:
-        """Adds a step that only tells something."""
+        """Adds a step that carries only a log."""
         before, self.stage = self.stage, stage
         self._add(_Pass(name, 0, log=log, code=code), None)
         self.stage = before

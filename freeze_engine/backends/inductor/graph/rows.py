@@ -1,7 +1,7 @@
 """A graph as it is kept during a compile: one tuple per node, shared with the graph before wherever nothing changed.
 
 A compile must not be slowed down. fx replaces a node's arguments as a whole when they change and keeps the node, so
-references to them are a complete copy of the graph; texts are made of it when a trace is asked for.
+references to them are a complete copy of the graph; its texts are made when a trace is built.
 
 Constant folding makes every weight anew several times over. Large constants are therefore referred to weakly: those
 of the first graph live on in the user's module, those of the last in the compiled one, and those in between can be

@@ -24,7 +24,7 @@ _SCALARS = {
 }
 
 UNKNOWN = "unknown"
-"""The text where nothing tells a value's type."""
+"""The text for a value of unknown type."""
 
 
 def type_text(value: Any) -> str:

@@ -116,7 +116,7 @@ def written_arguments(live: Any) -> tuple[int, ...]:
 
 @dataclass(frozen=True, slots=True)
 class WildWrite:
-    """A write to what torch cannot tell from a value.
+    """A write to a value that torch's analysis cannot separate from another.
 
     Attributes:
         node: what writes.
@@ -193,7 +193,7 @@ class WriterSearch:
 
         Returns:
             The writing nodes in order, each with the chain of aliases from the value it writes back to ``name``. Where
-            no chain leads from any of them, all of those that torch cannot tell from it: see `wild_writes`.
+            no chain leads from any of them, all writes that torch cannot separate from it: see `wild_writes`.
         """
         inside = next((search for _, block, search in self._forks if name.startswith(block.scope)), None)
         if inside is not None:
@@ -209,7 +209,7 @@ class WriterSearch:
         return [*linked.values(), *self._writes_in_forks(name)]
 
     def wild_writes(self, name: str) -> list[WildWrite]:
-        """Finds the operators that write what torch cannot tell from the value called ``name``.
+        """Finds the operators that write a value which torch's analysis cannot separate from ``name``.
 
         What is put into a list, a tuple or a dictionary, and what is taken out of one, is in one set for each type, the
         wildcard (``torch/csrc/jit/ir/alias_analysis.cpp``, torch 2.13.0): a write to any of these may write all.

@@ -91,7 +91,7 @@ class ReasonFinder:
         return Verdict((Cause("unknown", evidence, None, "", remedy),))
 
     def _alone(self, path: str) -> Iterator[Cause]:
-        """Yields what was asked for, and what the methods do with the attribute itself."""
+        """Yields the user's request to preserve it, and what the methods do with the attribute itself."""
         if path in self._requested:
             yield Cause("requested", (Evidence(f"preserved_attrs names {path!r}"),))
         yield from self._kept_whole(path)
@@ -172,7 +172,7 @@ class ReasonFinder:
             yield Cause("shared_class", (Evidence(fact), *kept[other].evidence), kept[other].step, other)
 
     def _submodule(self, path: str) -> Iterator[Cause]:
-        """Yields what keeps a submodule: what was asked for, what is read from it, and what takes it as a whole."""
+        """Yields what keeps a submodule: the user's request, reads from it, and uses of it as a whole."""
         if path in self._requested:
             yield Cause("requested", (Evidence(f"preserved_attrs names {path!r}"),))
         for name in self._requested:

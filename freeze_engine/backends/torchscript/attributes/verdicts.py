@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from freeze_engine.trace import Evidence, Reason
 
 WILDCARD = "torch's wildcard"
-"""Marks evidence of a write that torch's alias analysis cannot tell apart from the attribute."""
+"""Marks evidence of a write that torch's alias analysis cannot separate from the attribute."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -40,8 +40,8 @@ def capturing(observer: RecordingObserver = SILENT, without: tuple[str, ...] = (
     """Records freezes until the block ends; torch is then as it was before.
 
     Args:
-        observer: told how they go.
-        without: names of the passes to leave out.
+        observer: receives the events of the freezes.
+        without: names of the passes to disable.
 
     Yields:
         The capture, filled as freezes happen.

@@ -13,15 +13,15 @@ class FreezeCapture:
     """The freezes seen by one ``with`` block, in the order they began.
 
     Args:
-        observer: told how they go.
-        without: names of the passes to leave out.
+        observer: receives the events of the freezes.
+        without: names of the passes to disable.
     """
 
     def __init__(self, observer: RecordingObserver = SILENT, without: tuple[str, ...] = ()) -> None:
         self.freezes: list[RawFreeze] = []
         self._observer = observer
         self._without = without
-        #: Reads all that only live modules tell; called before torch forgets its classes.
+        #: Reads all that only live modules know; called before torch forgets its classes.
         self.settle: Callable[[], object] = lambda: None
 
     def begin(self, freeze: RawFreeze) -> None:

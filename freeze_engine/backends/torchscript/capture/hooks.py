@@ -1,6 +1,6 @@
 """Replacements for torch's freezing functions, which run the originals and record them.
 
-Each is told the captures that see the call, and the function of torch; what that returns and raises is what the user
+Each gets the captures that see the call, and torch's function; its result or exception is what the user
 gets. Freezes of several threads take turns while torch's log is captured, as file descriptor 2 is one per process.
 """
 

@@ -1,7 +1,7 @@
 """Raw data that a capture keeps while torch runs: as little as possible, read only later.
 
 A freeze must not be slowed down, so during it only texts, shallow graph copies and clocks are kept;
-`freeze_engine.backends.torchscript.trace_builder` makes a trace of them when it is asked for.
+`freeze_engine.backends.torchscript.trace_builder` makes a trace of them on request.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ class RawFreeze:
         call: the outermost torch function the user called.
         given: ``(name, value)`` of what the user passed to it, the module left out.
         source: the C++ module that came in, or ``None`` if a graph was optimised whose module is unknown.
-        options: ``(name, value)`` of what was asked for, over all calls.
+        options: ``(name, value)`` of the requested options, over all calls.
         preserved: names to preserve.
         slots: what ``source`` held when the freeze began, by path.
         result: the C++ module that torch returned.
@@ -113,7 +113,7 @@ class RawFreeze:
     def inlined(self, method: str) -> Any:
         """Returns a copy of a method's graph with everything inlined, which is what torch's alias analysis saw.
 
-        It is made when it is first asked for: a module's code does not change.
+        It is made on first use: a module's code does not change.
 
         Returns:
             The live graph; ``None`` for a freeze that did not begin with ``_freeze_module``.

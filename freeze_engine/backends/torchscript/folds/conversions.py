@@ -49,7 +49,7 @@ _FAMILIES = {
     "aten::mul": "aten::mul",
     "prim::MKLDNNScalarMul": "aten::mul",
 }
-#: How many of its first inputs tell a node; the rest may become attributes or go.
+#: The number of first inputs that identify a node; the rest may become attributes or go.
 _OPERANDS = {"conv": 3, "hardtanh": 1, "clamp": 1}
 _COMMUTATIVE = frozenset({"aten::add", "aten::mul"})
 _CONSTANT_SUFFIX = re.compile(r"(\.\d+)?(_mkldnn)?(\.\d+)?$")

@@ -67,7 +67,7 @@ class Ranks:
         return known
 
     def _seen(self, value: str) -> int | None:
-        """Returns the rank that a value's type, a check of it or the inputs of the model tell."""
+        """Returns the rank that follows from a value's type, a check of it or the inputs of the model."""
         typed = _SHAPED.match(self._types.get(value, ""))
         if typed and typed["sizes"]:
             return typed["sizes"].count(",") + 1

@@ -1,4 +1,4 @@
-"""Reads off a live graph what its text does not tell: modules, source lines, constants' contents.
+"""Reads from a live graph what its text lacks: modules, source lines, constants' contents.
 
 A live graph and the snapshot read from its text have the same nodes in the same order, so the two are walked
 side by side; torch renumbers the values of a copied graph, so names always come from the text.

@@ -64,7 +64,7 @@ def module_attributes(module: Any) -> dict[str, ModuleAttribute]:
 
 
 def check_names(paths: Iterable[str]) -> None:
-    """Checks that values can be told apart in torch's text, which names many of them after attributes, unescaped.
+    """Checks that values are distinct in torch's text, which names many of them after attributes, unescaped.
 
     Args:
         paths: of the attributes.

@@ -166,7 +166,7 @@ def _read_nodes(reader: _Reader, indent: int) -> tuple[Node, ...]:
 
 def _read_blocks(reader: _Reader, indent: int) -> tuple[Block, ...]:
     blocks: list[Block] = []
-    # Only the indentation tells the blocks of this node from those of the node around it.
+    # Only the indentation separates the blocks of this node from those of the node around it.
     prefix = " " * (indent + 2) + "block"
     while reader.peek().startswith(prefix):
         match = _BLOCK.match(reader.peek().strip())

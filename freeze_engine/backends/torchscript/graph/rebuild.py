@@ -168,7 +168,7 @@ def _put_value(live: Any, value: Any) -> bool:
     try:
         live.ival_("value", value)
     except TypeError:
-        # pybind cannot tell the element type of some containers (an empty list, nested ones with None).
+        # pybind cannot infer the element type of some containers (an empty list, nested ones with None).
         return False
     return True
 

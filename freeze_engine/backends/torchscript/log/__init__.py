@@ -1,1 +1,1 @@
-"""Captures torch's log of ``_freeze_module`` and tells its passes apart."""
+"""Captures torch's log of ``_freeze_module`` and separates its passes."""

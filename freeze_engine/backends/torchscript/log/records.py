@@ -68,7 +68,7 @@ class CapturedLog:
 
     @property
     def records(self) -> tuple[LogRecord, ...]:
-        """torch's messages in order, read when first asked for."""
+        """torch's messages in order, read on first use."""
         if self._records is None:
             self._records = tuple(_records(zlib.decompress(self._packed)))
         return self._records

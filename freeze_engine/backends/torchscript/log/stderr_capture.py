@@ -39,8 +39,8 @@ def captured_log(clock: LogClock | None = None, path: Path | None = None) -> Ite
     The user's own logging option stays in force, and its messages still reach stderr.
 
     Args:
-        clock: tells when the log grew; without one the log carries no times.
-        path: the file that torch writes to, which stays there; without one, a file that nobody else sees.
+        clock: notes when the log grew; without one the log carries no times.
+        path: the file that torch writes to, which stays there; without one, a private file.
 
     Yields:
         The log, filled in when the block ends, normally or not.
@@ -123,9 +123,9 @@ def _write_all(descriptor: int, data: bytes) -> None:
 
 
 def _foreign(data: bytes, own_option: str) -> bytes:
-    """Returns what was not asked for by us: other writers' bytes, and what the user's own option logs."""
+    """Returns the bytes that are not from this capture: other writers' bytes, and what the user's own option logs."""
     if not own_option:
-        # As a rule nobody else writes, which is told sooner than every line is taken away.
+        # Usually no other code writes; checking that is faster than removing every line.
         alone = _OURS.match(data) and not _BEFORE_ANOTHERS.search(data)
         return b"" if alone else _OURS.sub(b"", data)
     wanted = _levels(own_option)
@@ -140,7 +140,7 @@ def _foreign(data: bytes, own_option: str) -> bytes:
 
 
 def _levels(option: str) -> dict[str, int]:
-    """Returns how much of each file's log an option asks for."""
+    """Returns the log level that an option sets for each file."""
     levels: dict[str, int] = {}
     for part in filter(None, re.split("[:,]", option)):
         name = part.lstrip(">")

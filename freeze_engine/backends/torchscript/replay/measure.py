@@ -59,7 +59,7 @@ def measure_steps(recorder: Recorder, subject: Subject, measure: Measure, progre
         recorder: holds the steps.
         subject: what to run.
         measure: what to measure.
-        progress: told how far it is.
+        progress: called with the progress.
     """
     progress = progress or (lambda message, done, total: None)
     progress("running the model once", 0, 1)
@@ -183,7 +183,7 @@ def _written(subject: Subject) -> Callable[[], None] | None:
     """Returns what puts back the buffers that running the module writes.
 
     Batch norm in training mode writes its statistics behind the back of alias analysis; a freeze inlines them, so the
-    constants of every step are written through. Which they are, a copy tells where there is one: what is measured later
+    constants of every step are written through. A copy, if there is one, shows which: what is measured later
     has not been called before then, and what torch sets up once in a process is not in any of its first calls.
     """
     scripted_only = isinstance(subject.eager, torch.jit.ScriptModule)

@@ -54,7 +54,7 @@ def joined(*restores: Callable[[], None] | None) -> Callable[[], None] | None:
 
 
 def written_buffers(module: torch.nn.Module, inputs: Inputs, method: str = "forward") -> tuple[str, ...]:
-    """Runs a module once and tells which of its buffers that wrote; they are put back.
+    """Runs a module once, finds the buffers that this wrote, and restores them.
 
     Args:
         module: the module.

@@ -1,6 +1,6 @@
 """Allowed contents of an exported program: torch's schema, with a rule for each text, number and name.
 
-The schema is that of ``torch/_export/serde/schema.py``, from torch 2.6 (8.3) to 2.13 (8.20). What only tells where a
+The schema is that of ``torch/_export/serde/schema.py``, from torch 2.6 (8.3) to 2.13 (8.20). What only says where a
 node comes from is left out: torch looks operators up by some of it, and writes some of it into sources.
 """
 
