@@ -20,11 +20,11 @@ class ModelSpecError(FreezerError):
 
 
 class UnsupportedTorchError(FreezerError):
-    """The installed torch lacks a private name that a recording stands on."""
+    """The installed torch lacks a private name that a recording needs."""
 
 
 class SandboxError(FreezerError):
-    """A model of somebody else was to be opened in a sandbox, and there is none."""
+    """Opening somebody else's model needs a sandbox, and there is none."""
 
 
 class CrashError(FreezerError):

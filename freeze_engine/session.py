@@ -1,4 +1,4 @@
-"""`record()` and `capture()`: from a model, or from the user's own code, to traces."""
+"""`record()` and `capture()`: record the freezes of a model, or of the user's own code, as traces."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _DEFAULT_MEASURE = Measure()
 
 @dataclass(frozen=True, slots=True)
 class Recording:
-    """A freeze that was recorded.
+    """A recorded freeze.
 
     Attributes:
         module: what torch returned, from this very run: a ScriptModule, or a compiled module. That one is frozen for
@@ -124,7 +124,7 @@ class Captured:
         from freeze_engine.backends.inductor.record import trace_of as trace_of_compiles
         from freeze_engine.backends.torchscript.record import trace_of
 
-        # A later optimize_for_inference or recompilation adds to what may have been read before.
+        # A later optimize_for_inference or recompilation may extend a trace that was read before.
         if isinstance(found, list):
             state: tuple[object, ...] = tuple(found)
         else:
@@ -138,10 +138,10 @@ class Captured:
 
 @contextlib.contextmanager
 def capture() -> Iterator[Captured]:
-    """Records every freeze that the code in the block does, unchanged.
+    """Records every freeze in the block, without changing it.
 
     ``torch.jit.freeze``, ``torch.jit.run_frozen_optimizations`` and ``torch.jit.optimize_for_inference`` are covered,
-    also through references taken before. What they return and raise is torch's own. A later pass over a module that
+    also through earlier references. Their results and exceptions are torch's own. A later pass over a module that
     was frozen in the same block continues its trace. So is ``torch.compile`` where Inductor freezes: with
     ``torch._inductor.config.freezing`` on and gradients off. It compiles when what it returned is called, so that call
     belongs into the block. Captures nest, each seeing what happens inside it; a freeze in another thread belongs to the
@@ -193,11 +193,11 @@ def record(
         measure: what to measure, ``None`` to record only.
         via: how an `nn.Module` gets into TorchScript; by default scripted, unless the spec needs tracing. For Inductor
             only the TorchScript that is measured to compare with.
-        check_inputs: with ``via="trace"``, further inputs to trace with; a difference of graphs is a notice.
+        check_inputs: with ``via="trace"``, further inputs to trace with; another graph from them adds a notice.
         map_location: device to load a TorchScript file to.
-        checks: what to ask of the frozen module afterwards, of `freeze_engine.CHECKS`; the answers are
+        checks: the checks to run on the frozen module, of `freeze_engine.CHECKS`; the results are
             `Trace.checks`.
-        ablation: whether to find out what each pass contributes on its own, by freezing again without it; the answer is
+        ablation: whether to measure what each pass contributes, by freezing again without it; the result is
             `Trace.ablation`.
         progress: called with the progress.
         name: the model's name in the trace.
@@ -241,7 +241,7 @@ def record_loaded(
 
     Args:
         model: the module.
-        inputs: what to measure on, to trace with, to compile for.
+        inputs: for measuring, tracing and compiling.
         options: how to freeze.
         how: how the module gets to the freeze, and what to call it.
         measure: what to measure, ``None`` to record only.

@@ -28,7 +28,7 @@ def assert_frozen(
     checks: Sequence[CheckName] = (),
     **expected: Any,
 ) -> None:
-    """Asserts that a freeze came to its end and did what is expected of it.
+    """Asserts that a freeze finished and meets the expectations.
 
     ``assert_frozen(model, (x,), expect_folded="conv_bn:all", no_preserved=(), max_error=1e-5)`` freezes a module, and
     measures only what the expectations need. A freeze that is recorded already is only checked, which needs no
@@ -64,7 +64,7 @@ def assert_frozen(
 
 
 def _recorded(subject: object) -> tuple[Trace, ...] | None:
-    """Returns the traces of what is recorded already, ``None`` for a module."""
+    """Returns the traces of an existing recording, ``None`` for a module."""
     if isinstance(subject, Trace):
         return (subject,)
     if isinstance(subject, Recording):

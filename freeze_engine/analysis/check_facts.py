@@ -7,19 +7,19 @@ from typing import Final, Literal
 from freeze_engine.trace import Check
 
 MADE_CONSTANTS: Final = "Freezing made constants of weights, as it is meant to"
-"""How the message of the check ``stale_weights`` begins where the frozen module ignores new weights."""
+"""Start of the message of the check ``stale_weights`` if the frozen module ignores new weights."""
 
 CheckOutcome = Literal["passed", "failed", "unknown", "as meant"]
 
 
 def check_outcome(check: Check) -> CheckOutcome:
-    """Returns what a check found.
+    """Returns the verdict of a check.
 
     Args:
         check: of a trace. In those of earlier versions a fact of freezing has the verdict ``failed``.
 
     Returns:
-        The check's verdict; ``as meant`` where it found what freezing is there for.
+        The check's verdict; ``as meant`` if it found an intended effect of freezing.
     """
     is_fact = check.name == "stale_weights" and check.message.startswith(MADE_CONSTANTS)
     return "as meant" if is_fact else check.verdict

@@ -38,7 +38,7 @@ _MANY_ROUNDS: Final = 100
 """Rounds from which on a normal distribution stands for the binomial one, within a round or so."""
 
 _ANY: Final = 9.0
-"""A tenfold time: what shows only beyond that shows nothing."""
+"""A tenfold time: a measurement that shows only larger differences shows nothing."""
 
 _LARGEST_LOG: Final = 100.0
 _NOTHING: Final = "no measurable difference"
@@ -78,7 +78,7 @@ class Detection:
 
 
 def detection(trace: Trace) -> Detection:
-    """Returns what is needed to say how small a difference in a trace's times would have been found.
+    """Returns the data needed to compute the smallest difference that a trace's times could show.
 
     Args:
         trace: the recording, measured or not.
@@ -141,7 +141,7 @@ def smallest_apart(one: Interval, other: Interval) -> float:
 
 
 def unseen_text(smallest: float) -> str:
-    """Returns what a difference had to be in order to be found (``one of 6% or more would have shown``)."""
+    """Returns the detectable difference as text (``one of 6% or more would have shown``)."""
     if not math.isfinite(smallest):
         return "too few rounds to show one"
     if smallest > _ANY:
@@ -157,7 +157,7 @@ def below_text(smallest: float) -> str:
 
 
 def claim_text(claim: str, smallest: float) -> str:
-    """Returns what a ratio says, and where it says nothing, what would have shown.
+    """Returns the claim of a ratio, or, without one, the difference that would have shown.
 
     Args:
         claim: as in `freeze_engine.trace.Claim`, or ``baseline``.

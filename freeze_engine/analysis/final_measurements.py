@@ -9,7 +9,7 @@ from typing import Final
 from freeze_engine.trace import Latency, Numerics, Step, Trace
 
 COMPILED: Final = "compiled with freezing"
-"""The baseline that is Inductor's result: what its last passes leave cannot be run on its own."""
+"""The baseline for Inductor's result, since the graphs of its last passes cannot run on their own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,7 @@ class FinalFigures:
 
 
 def final_figures(trace: Trace) -> tuple[FinalFigures, ...]:
-    """Returns the figures of what a freeze returned.
+    """Returns the measurements of a freeze's results.
 
     Args:
         trace: the recording, measured or not.

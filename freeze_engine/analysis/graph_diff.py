@@ -15,7 +15,7 @@ Opcode = tuple[Literal["equal", "replace", "delete", "insert"], int, int, int, i
 
 @dataclass(frozen=True, slots=True)
 class NodeChange:
-    """A node that is in both snapshots and does not read the same.
+    """A node that is in both snapshots with different text.
 
     Attributes:
         node: its id.
@@ -86,7 +86,7 @@ def diff_snapshots(before: GraphSnapshot, after: GraphSnapshot) -> GraphDiff:
 
 
 def changed_fields(before: Node, after: Node) -> tuple[ChangedField, ...]:
-    """Names what differs between two states of one node.
+    """Names the fields that differ between two states of one node.
 
     Args:
         before: the node as it was.

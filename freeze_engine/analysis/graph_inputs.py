@@ -10,7 +10,7 @@ from freeze_engine.trace import Trace
 
 
 def input_attributes(trace: Trace) -> dict[str, dict[str, str]]:
-    """Returns which attributes the inputs of a trace's graphs are.
+    """Returns the attributes behind the inputs of a trace's graphs.
 
     Args:
         trace: of either backend; TorchScript's inputs are none.

@@ -60,7 +60,7 @@ class ProgramComparison:
         method: theirs.
         frozen: the program with freezing.
         unfrozen: the program without.
-        groups: of their kernels, in the order of the first, then what only the second has.
+        groups: of their kernels, in the order of the first, then those that only the second has.
         passes: that had an effect in one compile only.
     """
 
@@ -72,9 +72,9 @@ class ProgramComparison:
 
 
 def compare_programs(trace: Trace) -> tuple[ProgramComparison, ...]:
-    """Compares what was generated with freezing and without, method by method.
+    """Compares the programs with freezing and without, method by method.
 
-    Kernels belong together that come from the same nodes of the graph as it came; each goes with the one that it has
+    Kernels belong together that come from the same nodes of the first graph; each goes with the one that it has
     most nodes in common with.
 
     Args:
@@ -86,7 +86,7 @@ def compare_programs(trace: Trace) -> tuple[ProgramComparison, ...]:
 def freezing_losses(trace: Trace) -> tuple[FreezingLoss, ...]:
     """Returns the devices on which freezing measurably lost time.
 
-    Both were timed in the same rounds, and their times relative to the first step are held against each other. It is
+    Both were timed in the same rounds, and their times relative to the first step are compared. Freezing is
     slower only where the intervals of these have nothing in common.
 
     Args:

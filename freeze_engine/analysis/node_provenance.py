@@ -1,4 +1,4 @@
-"""From the nodes of the graph as it came to the kernels that compute them, and back.
+"""Maps the nodes of the first graph to the kernels that compute them, and back.
 
 A rewrite says what it consumed and produced. Where a pass removes a node without one (common subexpressions, no-ops),
 the graph itself shows what replaced it: what its readers read instead.
@@ -44,7 +44,7 @@ def node_ends(trace: Trace, program: Program, first: bool = True) -> tuple[NodeE
     Args:
         trace: the recording.
         program: one of `Trace.programs` whose kernels name nodes.
-        first: whether of the graph as it came, or of the last graph.
+        first: whether the nodes are those of the first graph, or of the last.
 
     Returns:
         One per node that is not a constant, nested ones included, in order.
@@ -58,7 +58,7 @@ def node_ends(trace: Trace, program: Program, first: bool = True) -> tuple[NodeE
 
 
 def node_origins(steps: Sequence[Step]) -> Mapping[str, tuple[str, ...]]:
-    """Returns, for each node of the last graph of a method, the nodes of the first graph that it does the work of.
+    """Returns, for each node of a method's last graph, the nodes of the first graph whose work it does.
 
     Args:
         steps: of one method, in order.
@@ -136,7 +136,7 @@ class _Passing:
                 self._add(first, node)
 
     def _vanish(self, node: str, replaced: set[str], known: set[str]) -> None:
-        """Hands a node's work on to what stands in its place; where that was there before, the node is not needed."""
+        """Passes a node's work on to its replacement; if that existed before, the node is not needed."""
         if replaced <= known:
             for first in self._firsts[node]:
                 self._descent.removed.setdefault(first, self._step.index)
@@ -171,7 +171,7 @@ class _Replaced:
             self._returned.setdefault(one, []).append(other)
 
     def by(self, node: str) -> set[str]:
-        """Returns the ids of the nodes in the place of one that is gone."""
+        """Returns the ids of the nodes that replace a removed one."""
         heirs: set[str] = set()
         waiting, seen = [node], {node}
         while waiting:
@@ -183,7 +183,7 @@ class _Replaced:
         return heirs
 
     def _instead(self, name: str) -> Iterator[str]:
-        """Yields what is read where ``name`` was: a node of the graph after, or a reader that is gone itself."""
+        """Yields what replaces ``name`` in reads: a node of the graph after, or a reader that is removed itself."""
         for reader, place in self._readers.get(name, ()):
             after = self._after.get(reader.id)
             if after is None:

@@ -41,7 +41,7 @@ def _type(match: re.Match[str]) -> str:
     return f"{match['method']}() takes a value of type {wanted} for {match['name']}, and got one of type {match['got']}"
 
 
-#: What Python says of a module's ``forward`` (3.10 to 3.13), and torch of a ScriptModule's (2.6 to 2.13,
+#: Messages of Python about a module's ``forward`` (3.10 to 3.13), and of torch about a ScriptModule's (2.6 to 2.13,
 #: ``aten/src/ATen/core/function_schema_inl.h``), and how to put it. All of it counts ``self``.
 _KNOWN: Final[tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], str]], ...]] = (
     (re.compile(_CALLER + r" missing \d+ required (?:positional|keyword-only) arguments?: (?P<names>.+)"), _missing),

@@ -1,1 +1,1 @@
-"""Freezes a model again to find causes: checks of the result, ablation of passes, bisection."""
+"""Finds causes by freezing a model again: checks of the result, ablation of passes, bisection."""

@@ -1,1 +1,1 @@
-"""Traces in the forms that other tools read; plain dicts and texts, nothing is written here."""
+"""Converts traces to other tools' formats, as plain dicts and texts; writes no files."""

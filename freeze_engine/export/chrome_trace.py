@@ -1,6 +1,6 @@
-"""A recording as a Chrome trace, which Perfetto and chrome://tracing open.
+"""Exports a recording as a Chrome trace, which Perfetto and chrome://tracing open.
 
-The form is that of Google's "Trace Event Format": complete events ("X"), instants ("i"), counters ("C") and metadata
+The format is Google's "Trace Event Format": complete events ("X"), instants ("i"), counters ("C") and metadata
 ("M"), times in µs.
 """
 
@@ -22,15 +22,15 @@ _UNKNOWN: Final = "unknown"
 def chrome_trace(trace: Trace) -> dict[str, Any]:
     """Returns a recording as a Chrome trace.
 
-    A trace knows how long each pass took, and not when it began: the passes stand end to end, in their order. One whose
-    duration is not known is an instant, and says so. What was measured afterwards (latency, error, constants, nodes) is
+    A trace has the duration of each pass, and not its start: the passes are laid end to end, in their order. One whose
+    duration is not known is an instant, and says so. Later measurements (latency, error, constants, nodes) are
     counters, which change where a pass ends.
 
     Args:
         trace: the recording.
 
     Returns:
-        A document that JSON can hold. Kernels that were timed are processes of their own, one per program.
+        A document that JSON can hold. Timed kernels appear as separate processes, one per program.
     """
     metadata = [_named("process_name", _FREEZE, 0, f"freeze of {trace.name or 'unnamed model'}")]
     metadata += [_named("thread_name", _FREEZE, thread, method) for thread, method in enumerate(trace.methods, start=1)]

@@ -1,4 +1,4 @@
-"""Steps and attributes as CSV, one row each, as RFC 4180 has it."""
+"""Exports steps and attributes as CSV (RFC 4180), one row each."""
 
 from __future__ import annotations
 

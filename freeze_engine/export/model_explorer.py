@@ -1,6 +1,6 @@
-"""Graphs and figures as Model Explorer reads them.
+"""Exports graphs and measurements for Model Explorer.
 
-The form is that of ``graph_builder.py`` and ``node_data_builder.py`` of ai-edge-model-explorer 0.1.34: a file with a
+The format is that of ``graph_builder.py`` and ``node_data_builder.py`` of ai-edge-model-explorer 0.1.34: a file with a
 collection of graphs, and beside it one file per kind of node data.
 """
 
@@ -43,7 +43,7 @@ def model_explorer_graphs(trace: Trace, step: int | None = None) -> Document:
 
 
 def model_explorer_data(trace: Trace, step: int | None = None) -> dict[str, Document]:
-    """Returns what is known of single nodes, as Model Explorer's node data, one document per kind.
+    """Returns the data about single nodes, as Model Explorer's node data, one document per kind.
 
     Args:
         trace: the recording.
@@ -117,7 +117,7 @@ class _Nodes:
     definitions: dict[str, tuple[str, int]] = field(default_factory=dict)
 
     def ends(self, group: str, inputs: tuple[Value, ...], nodes: tuple[Node, ...], outputs: tuple[str, ...]) -> None:
-        """Adds a graph or block with a node for what goes in and one for what comes out."""
+        """Adds a graph or block with a node for its inputs and one for its outputs."""
         if inputs:
             self._add(f"{group}{INPUTS}", INPUTS, group, (), inputs, [])
         for node in nodes:

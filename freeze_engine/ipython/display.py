@@ -1,4 +1,4 @@
-"""Makes IPython show traces by themselves, with whatever viewer is installed, and know ``%%freeze_trace``.
+"""Makes IPython display traces with the installed viewer, and adds ``%%freeze_trace``.
 
 This package knows no viewer. A viewer registers a function from a trace to HTML as an entry point of
 the group that `GROUP` names.
@@ -39,7 +39,7 @@ def load_ipython_extension(shell: Any) -> None:
 
 
 def html_of(trace: Trace) -> str | None:
-    """Returns what the installed viewer shows of a trace, ``None`` without one: plain text is shown then."""
+    """Returns the installed viewer's HTML of a trace, ``None`` without a viewer: IPython then shows plain text."""
     from importlib.metadata import entry_points  # not needed before, and slow to import
 
     for entry in entry_points(group=GROUP):

@@ -1,4 +1,4 @@
-"""The cell magic ``%%freeze_trace``: records every freeze that a cell does. Imported where IPython runs, only."""
+"""The cell magic ``%%freeze_trace``: records every freeze in a cell. Imported only where IPython runs."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ NAME = "freeze_trace"
 def freeze_trace(line: str, cell: str) -> Any:
     """Runs the cell and records every freeze in it, also of one that raises.
 
-    What the cell defines, shows, returns and raises is as without the magic, but for a top-level ``await``, which it
-    does not take.
+    The cell behaves as without the magic, except for a top-level ``await``, which it
+    does not accept.
     """
     asked: Any = parse_argstring(freeze_trace, line)
     if not asked.name.isidentifier():
@@ -49,7 +49,7 @@ def freeze_trace(line: str, cell: str) -> Any:
 def _run(cell: str, shell: Any) -> Any:
     """Runs a cell in the user's namespace, returns the value of its last line where that is an expression."""
     source = shell.transform_cell(cell)
-    # Under a name that linecache knows: torch.jit.script reads the source of what a cell defines.
+    # Under a name that linecache knows: torch.jit.script reads the source of the cell's functions and classes.
     name = shell.compile.cache(source, shell.execution_count, raw_code=cell)
     tree = shell.transform_ast(shell.compile.ast_parse(source, filename=name))
     valued = tree.body and isinstance(tree.body[-1], ast.Expr) and not source.rstrip().endswith(";")

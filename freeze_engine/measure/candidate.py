@@ -19,7 +19,7 @@ Progress = Callable[[float, str], None]
 
 _MESSAGE_LIMIT = 2000
 _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+(?=>)")
-"""Stands in Python's ``repr`` of functions and objects, says nothing, and differs from run to run."""
+"""Part of Python's ``repr`` of functions and objects that carries no information and differs from run to run."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,9 +29,9 @@ class Candidate:
     Attributes:
         key: the step's index, or the baseline's name; unique within a measurement.
         call: called as ``call(*args, **kwargs)``.
-        reset: puts mutable module state back before a run; ``None`` if there is none.
+        reset: restores mutable module state before a run; ``None`` if there is none.
         made_by: name of the step's pass; empty for a baseline.
-        follows: key of the step that it is held against besides the first; ``None`` for none.
+        follows: key of the step that it is compared with besides the first; ``None`` for none.
     """
 
     key: Key
@@ -41,7 +41,7 @@ class Candidate:
     follows: Key | None = None
 
     def __str__(self) -> str:
-        """Returns what it is called in a sentence: ``step 3 (FoldFrozenConvBatchnorm)``, ``eager``."""
+        """Returns its name in a sentence: ``step 3 (FoldFrozenConvBatchnorm)``, ``eager``."""
         name = f"step {self.key}" if isinstance(self.key, int) else self.key
         return f"{name} ({self.made_by})" if self.made_by else name
 

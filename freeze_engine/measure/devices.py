@@ -17,7 +17,7 @@ def chosen_devices(wanted: Iterable[str], tensors: Iterable[object]) -> tuple[tu
         tensors: of the model and its inputs; anything else among them is passed over.
 
     Returns:
-        The devices, and a notice for each that was wanted in vain.
+        The devices, and a notice for each wanted one that is not available.
     """
     own = tuple(sorted({str(tensor.device) for tensor in tensors if isinstance(tensor, torch.Tensor)})) or ("cpu",)
     asked = tuple(dict.fromkeys("cuda:0" if device == "cuda" else device for device in wanted)) or own

@@ -21,7 +21,7 @@ class DistinctSteps:
     follows: Mapping[int, int | None]
 
     def latency(self, step: int, measured: Mapping[int | str, tuple[Latency, ...]]) -> tuple[Latency, ...]:
-        """Returns a step's latencies; one that shares another's graph was not held against the step before it."""
+        """Returns a step's latencies; one that shares another's graph was not compared with the step before it."""
         found = measured.get(self.first[step], ())
         if self.first[step] == step:
             return found

@@ -52,7 +52,7 @@ def compared(samples: Array, margin: float, follows: Sequence[int | None] = ()) 
     Args:
         samples: ``(rounds, candidates)``, any unit.
         margin: relative difference too small to claim.
-        follows: for each column the one before it that it is held against as well, ``None`` for none; by default none
+        follows: for each column the earlier one that it is compared with as well, ``None`` for none; by default none
             has one.
 
     Returns:
@@ -87,7 +87,7 @@ def compared(samples: Array, margin: float, follows: Sequence[int | None] = ()) 
 
 
 def matrix_notes(samples: Array, follows: Sequence[int | None] = ()) -> tuple[str, ...]:
-    """Notices what concerns all candidates: a machine that changed its pace, too short a run.
+    """Yields notices about all candidates: a machine that changed its pace, too short a run.
 
     Args:
         samples: ``(rounds, candidates)``, any unit.
@@ -101,7 +101,7 @@ def matrix_notes(samples: Array, follows: Sequence[int | None] = ()) -> tuple[st
 
 
 def _pairs(follows: Sequence[int | None]) -> list[tuple[int, int | None]]:
-    """Returns what is compared with what, each pair once."""
+    """Returns the pairs to compare, each once."""
     to_first = [(index, 0) for index in range(1, len(follows))]
     return [*to_first, *((index, before) for index, before in enumerate(follows) if before)]
 

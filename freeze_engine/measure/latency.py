@@ -1,6 +1,6 @@
 """Measures the latency of each candidate on one device, against the first candidate.
 
-The samples come from `freeze_engine.measure.rounds`, what they say from `freeze_engine.measure.evaluation`.
+The samples come from `freeze_engine.measure.rounds`, their evaluation from `freeze_engine.measure.evaluation`.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def failures_told(report: LatencyReport, device: str) -> tuple[Notice, ...]:
     """Reports the candidates that could not be timed; if none could, only once, with the shortest message.
 
     Args:
-        report: what became of every candidate.
+        report: the results of all candidates.
         device: where they ran.
     """
     if report.failures and not report.latencies:
@@ -67,12 +67,12 @@ def measure_latency(
 ) -> LatencyReport:
     """Measures all candidates against each other on one device.
 
-    The first candidate that runs is the baseline. Where what a candidate follows does not run, it is held against what
+    The first candidate that runs is the baseline. If a candidate's predecessor does not run, it is compared with what
     that follows. They run under ``no_grad``, with garbage collection held back. If any of them writes its inputs in
     place or has state to reset, all are timed call by call, the copying and resetting left out.
 
     Args:
-        candidates: what already lives on ``device``, the baseline first.
+        candidates: already on ``device``, the baseline first.
         args: positional inputs; copies are moved to ``device``.
         kwargs: keyword inputs, likewise.
         device: ``cpu``, ``cuda`` or ``cuda:N``.

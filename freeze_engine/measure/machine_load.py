@@ -1,7 +1,7 @@
 """Load of the machine during latency measurements: other programs, and the processors' clock.
 
 Read from Linux's ``/proc/stat`` (proc(5)) and ``/sys/devices/system/cpu`` (``scaling_cur_freq``, in kHz); where these
-are not there, nothing is said.
+are missing, there is no reading.
 """
 
 from __future__ import annotations

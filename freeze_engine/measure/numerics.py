@@ -77,7 +77,7 @@ class _Expected:
 
 @dataclass(frozen=True, slots=True)
 class _Question:
-    """Inputs, and what the references make of them."""
+    """Inputs, with the results of the references on them."""
 
     on: InputSet
     expected: tuple[_Expected, ...]
@@ -264,7 +264,7 @@ def _random_state() -> list[bytes]:
 
 @contextlib.contextmanager
 def _default_float64() -> Iterator[None]:
-    """Makes what the model creates without a dtype double as well."""
+    """Makes tensors that the model creates without a dtype double as well."""
     before = torch.get_default_dtype()
     torch.set_default_dtype(torch.float64)
     try:

@@ -36,7 +36,7 @@ class Leaf:
 
 
 def leaves(output: object) -> tuple[Leaf, ...]:
-    """Takes an output apart.
+    """Flattens an output.
 
     Args:
         output: what a model returned: tuples, named tuples, lists, mappings and dataclasses are entered, and of other
@@ -50,7 +50,7 @@ def leaves(output: object) -> tuple[Leaf, ...]:
 
 
 def compare_outputs(actual: object, expected: object, reference: Reference) -> Numerics:
-    """Compares what a candidate returned with what a reference returned.
+    """Compares the output of a candidate with that of a reference.
 
     ``close`` is ``torch.testing.assert_close`` with its default tolerances for the candidate's dtype, NaN equal to
     NaN; a float64 reference is cast to that dtype for it (so an overflow that the cast shares is close: it shows in

@@ -39,7 +39,7 @@ def peak_memory(wanted: bool = True, process: Path = _PROCESS) -> Iterator[Peak]
         process: the process's folder in the kernel's file system.
 
     Yields:
-        What is filled in at the end.
+        The result, filled in at the end.
     """
     peak = Peak()
     if not wanted:

@@ -147,7 +147,7 @@ class Session:
         return cloned(self._inputs) if copy_inputs else self._inputs
 
     def _sampler(self, subjects: list[Subject], repeats: int) -> Callable[[Candidate], float]:
-        """Returns what takes one sample, in ns per call: the same way for all, or their ratio would be unfair."""
+        """Returns the function that takes a sample, in ns per call: one for all, or their ratio would be unfair."""
         copy_inputs = any(subject.writes_inputs for subject in subjects)
         one_by_one = copy_inputs or any(subject.candidate.reset is not None for subject in subjects)
 

@@ -5,8 +5,8 @@ ran equally often, in random order. Two facts shape the choice of method:
 
 * *Drift hits all candidates of a round alike.* So a ratio is taken within rounds, never between the medians
   of two columns.
-* *The order in a round is drawn at random.* So if two candidates are equally fast, which of them is the slower
-  one is a fair coin in each round, independent of all other rounds, whatever the machine did: under any drift,
+* *The order in a round is drawn at random.* So if two candidates are equally fast, the slower one in each round
+  is random with equal chances, independent of all other rounds, whatever the machine did: under any drift,
   autocorrelation or heavy tail. That is the condition of the sign test, which therefore is exact here (a
   randomisation test; R. A. Fisher, *The Design of Experiments*, 1935, section 21), and so is the interval for
   the median ratio that inverts it.

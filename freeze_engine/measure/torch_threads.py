@@ -13,7 +13,7 @@ SETTING = "measure_threads"
 
 @contextlib.contextmanager
 def intra_op_threads(count: int | None) -> Iterator[None]:
-    """Runs the body with ``count`` threads, and puts back how many there were; ``None`` leaves them as they are."""
+    """Runs the body with ``count`` threads, then restores the number; ``None`` leaves it unchanged."""
     before = torch.get_num_threads()
     if count is None or count == before:
         yield

@@ -16,13 +16,13 @@ _LEGACY_SAVE: Final = b"\x80\x02\x8a\nl\xfc\x9cF"  # MAGIC_NUMBER of torch/seria
 
 
 def file_kind(path: Path) -> FileKind | None:
-    """Returns what a file is.
+    """Returns the kind of a file.
 
     Args:
         path: of the file.
 
     Returns:
-        ``None`` if it is nothing that can be opened or recorded. A ``tensor`` file is one that ``torch.save`` wrote;
+        ``None`` if it can neither be opened nor recorded. A ``tensor`` file is one that ``torch.save`` wrote;
         a ``legacy`` one as well, before torch 1.6, and is not opened here.
 
     Raises:
@@ -45,8 +45,8 @@ def file_kind(path: Path) -> FileKind | None:
 def _archive_names(path: Path) -> frozenset[str]:
     """Names in a zip file; empty if it is no zip file.
 
-    They are those that torch will find where the file has one meaning only. Of any other, what comes from somebody
-    else is refused when it is opened, with the reason; so it is enough to know what it looks like.
+    If the file is unambiguous, torch finds the same names. An ambiguous one that comes from somebody
+    else is refused when it is opened, with the reason; so the first impression is enough here.
     """
     try:
         with path.open("rb") as stream:

@@ -1,4 +1,4 @@
-"""Looks at a model before it is recorded."""
+"""Inspects a model before a recording."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from freeze_engine.models.loading import LoadedModel
 from freeze_engine.models.summary import ModelAttribute, ModelSummary
 from freeze_engine.requests.inputs import DTYPES, Inputs, parse_input
 
-#: What TorchScript gives every module besides what its author gave it (torch/nn/modules/module.py, torch 2.13.0).
+#: Attributes that TorchScript adds to every module (torch/nn/modules/module.py, torch 2.13.0).
 _FLAGS = ("training", "_is_full_backward_hook")
 _MANGLED = re.compile(r"___torch_mangle_\d+\.")
 
 
 def model_summary(model: LoadedModel) -> ModelSummary:
-    """Returns what a model holds and how it wants to be called."""
+    """Returns the summary of a model's contents and arguments."""
     attributes, methods = _contents(model)
     return ModelSummary(
         name=model.name,
@@ -46,10 +46,10 @@ def devices() -> tuple[str, ...]:
 
 
 def input_texts(inputs: Inputs) -> tuple[str, ...] | None:
-    """Writes inputs as texts of ``--input``, which ask for random tensors of the same shapes, dtypes and ranges.
+    """Writes inputs as texts of ``--input``, which describe random tensors of the same shapes, dtypes and ranges.
 
     Args:
-        inputs: what a model is called with.
+        inputs: of a call of the model.
 
     Returns:
         One text for each argument; ``None`` if one of them cannot be written so.

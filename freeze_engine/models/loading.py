@@ -1,4 +1,4 @@
-"""From words to a model: MODEL of the command line.
+"""Loads the model that a MODEL argument of the command line names.
 
 A MODEL is one of
 
@@ -53,7 +53,7 @@ class LoadedModel:
         inputs: the inputs that the MODEL brings, ``None`` if it brings none.
         name: a short name: the file's stem, the factory's or the example's name.
         via: how the module gets into TorchScript: an exported program can only be traced.
-        preserved_attrs: what to preserve where the user does not say; only examples have some.
+        preserved_attrs: the default of what to preserve; only examples have one.
     """
 
     module: nn.Module
@@ -120,7 +120,7 @@ def check_module(model: object) -> None:
 
 
 def _hint(spec: str) -> str:
-    """Returns what the user may have meant, empty where nobody knows."""
+    """Returns a suggestion, empty if there is none."""
     if spec in EXAMPLES:
         return f" Did you mean example:{spec}?"
     if match := _FILE_FACTORY.fullmatch(spec):
@@ -171,7 +171,7 @@ def _torchscript(path: Path, map_location: str | None) -> LoadedModel:
 
 
 def _untrusted(path: Path) -> LoadedModel:
-    """Loads an exported program from somebody else, from a copy with only what was understood."""
+    """Loads an exported program from somebody else, from a copy with only the validated parts."""
     with canonical_copy(path) as (copy, origin):
         try:
             return _exported(copy, path.stem)

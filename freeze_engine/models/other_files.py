@@ -25,8 +25,8 @@ class OtherFile:
     """A file that is no model and no trace.
 
     Attributes:
-        what: what it is, in words that go after ``is``.
-        remedy: one or two sentences on what to do, where code may be imported (command line, Python).
+        what: its kind, in words that follow ``is``.
+        remedy: one or two sentences on what to do, for places that may import code (command line, Python).
         page_remedy: the same on a page that imports no code.
     """
 
@@ -36,7 +36,7 @@ class OtherFile:
 
 
 def other_file(path: Path) -> OtherFile:
-    """Returns what a file is that neither opens as a trace nor can be recorded.
+    """Returns the kind of a file that neither opens as a trace nor can be recorded.
 
     Args:
         path: of a file for which `freeze_engine.models.file_kind.file_kind` found none of its kinds.

@@ -38,12 +38,12 @@ class ModelSummary:
         name: a short name.
         attributes: what can be preserved, submodules before what they hold; last the flags that torch gives every
             module.
-        methods: of the top module, ``forward`` first.
-        inputs: those that the MODEL brings, as texts of ``--input``; ``None`` where it brings none, or some that
+        methods: names of the top module's methods, ``forward`` first.
+        inputs: those that the MODEL brings, as texts of ``--input``; ``None`` if it brings none, or some that
             cannot be written so.
-        brings_inputs: whether the MODEL brings inputs, which are used where no others are given.
+        brings_inputs: whether the MODEL brings inputs, which are the default.
         via: how it gets into TorchScript.
-        preserved: what is preserved where the user does not say.
+        preserved: the attributes that are preserved by default.
         training: whether it is in training mode, which freezing refuses.
         devices: of this machine: ``cpu``, ``cuda:0``, …
     """

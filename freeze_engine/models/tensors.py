@@ -26,7 +26,7 @@ def make_inputs(
         requests: in the order of the arguments.
         seed: of a generator of its own on the CPU: the same requests and seed give the same tensors on each device.
         device: where the tensors go.
-        trusted: whether torch may open the files that are named. ``False`` makes the tensors from their bytes, without
+        trusted: whether torch may open the named files. ``False`` makes the tensors from their bytes, without
             torch's unpickler.
 
     Returns:

@@ -1,1 +1,1 @@
-"""Forks, exit causes, temporary folders, and files that are written whole or not at all."""
+"""Forks, exit causes, temporary folders, and atomic writing of files."""

@@ -1,4 +1,4 @@
-"""Temporary folders, of which none stays for long: not even that of a process that was killed."""
+"""Temporary folders that are removed soon, even those of killed processes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-#: The prefixes that this software uses; whichever part of it starts removes what is stale of all of them.
+#: The prefixes that this software uses; each start of any part of it removes the stale folders of all of them.
 _KINDS: Final = (
     "freezer-bisect-",
     "freezer-check-",
@@ -36,7 +36,7 @@ _within: Path | None = None
 
 
 def keep_within(folder: Path) -> None:
-    """Makes all temporary folders of this process in one that its caller removes, also where this process is killed."""
+    """Makes all temporary folders of this process in one that its caller removes, even if this process is killed."""
     global _within
     _within = folder
 
@@ -45,7 +45,7 @@ def keep_within(folder: Path) -> None:
 def temporary_folder(prefix: str) -> Iterator[Path]:
     """Makes a folder for the time of the block, and removes those whose owners are dead.
 
-    An owner holds a lock on its folder, which the system lets go of however the owner ends. So it does not matter
+    An owner holds a lock on its folder, which the system releases however the owner ends. So it does not matter
     whether the owner can be seen from here, as one in another container cannot.
 
     Args:
@@ -58,7 +58,7 @@ def temporary_folder(prefix: str) -> Iterator[Path]:
     with tempfile.TemporaryDirectory(prefix=prefix, dir=_within, ignore_cleanup_errors=True) as folder:
         descriptor = os.open(folder, os.O_RDONLY)
         try:
-            # Where a file system has no locks, nobody can take it for a stale one either.
+            # On a file system without locks, no process can mistake the folder for a stale one either.
             with contextlib.suppress(OSError):
                 fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
             yield Path(folder)
@@ -71,7 +71,7 @@ def _remove_stale(prefixes: set[str]) -> None:
     for folder in Path(tempfile.gettempdir()).glob("*"):
         if not made.fullmatch(folder.name):
             continue
-        # What is another user's, or being removed by another process, is none of ours.
+        # Folders of other users, and those that another process is removing, are skipped.
         with contextlib.suppress(OSError):
             _remove_if_stale(folder)
 

@@ -1,4 +1,4 @@
-"""Writes files whole or not at all, also where the process is killed in the midst of it."""
+"""Writes files completely or not at all, even if the process is killed while it writes."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 
 
 def write_whole(path: Path, data: bytes, unfinished: Path) -> None:
-    """Writes a file, and replaces an existing one only when all of it is there.
+    """Writes a file, and replaces an existing one only when the new one is complete.
 
     Where the file system has files without a name (``O_TMPFILE``, open(2)), a process that is killed while it writes
     leaves nothing; elsewhere it leaves ``unfinished``.
@@ -55,7 +55,7 @@ def write_files(files: Mapping[Path, bytes]) -> None:
     except OSError as error:
         raise OSError(error.errno, error.strerror or str(error), str(current)) from error
     finally:
-        # Gone where all went well; where not, the error is what the user needs to see.
+        # After success it is gone; after a failure the user needs to see the original error.
         for _, unfinished, _ in moves:
             with contextlib.suppress(OSError):
                 unfinished.unlink()
@@ -69,7 +69,7 @@ def _write(data: bytes, unfinished: Path) -> None:
 
 
 def _write_nameless(data: bytes, name: Path) -> None:
-    """Writes a file that has no name before all of it is there."""
+    """Writes a file that has no name before it is complete."""
     descriptor = os.open(name.parent, os.O_TMPFILE | os.O_WRONLY, 0o666)
     with os.fdopen(descriptor, "wb") as stream:
         stream.write(data)

@@ -1,1 +1,1 @@
-"""Builds a trace step by step and gives nodes ids that last."""
+"""Builds a trace step by step and gives nodes stable ids."""

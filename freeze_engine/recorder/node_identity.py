@@ -45,7 +45,7 @@ def assign_ids(
         previous: the same method's snapshot one step earlier, with final ids, or ``None`` for the first.
         current: the snapshot, whose ids are unique but provisional where a node defines no values.
         retired: ids of earlier steps, which no new node may take.
-        identify: returns, by id, what a node of a snapshot must have in common with the node it was before.
+        identify: returns, by id, a key that a node of a snapshot must share with its earlier self.
 
     Returns:
         The snapshot with final ids. Nodes that are as they were are the objects of ``previous``, and if all
@@ -64,7 +64,7 @@ def assign_ids(
 
 
 def _match(previous: GraphSnapshot, current: GraphSnapshot, identify: Identify) -> dict[str, Node]:
-    """Returns the nodes of ``previous`` by the provisional ids of the nodes that are theirs now."""
+    """Returns the nodes of ``previous`` by the provisional ids of the same nodes now."""
     known_before, known = identify(previous), identify(current)
     matches = _match_by_values(previous, current, known_before, known)
     _match_renamed(previous, current, known_before, known, matches)
@@ -198,7 +198,7 @@ def _renamed(nodes: tuple[Node, ...], ids: dict[str, str], earlier: dict[str, No
 
 
 def _shared(node: Node, before: Node) -> Node:
-    """Returns a node as the one it was before, or with what is as it was, so that a trace holds that once."""
+    """Returns the earlier node object if it is equal, or reuses its equal parts, so that a trace holds them once."""
     if node == before:
         return before
     inputs = before.inputs if before.inputs == node.inputs else node.inputs

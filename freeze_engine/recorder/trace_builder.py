@@ -1,4 +1,4 @@
-"""Builds a trace step by step; the only object here that changes."""
+"""Builds a trace step by step; the only mutable object here."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class Recorder:
         return self._head.inputs
 
     def add_setting(self, name: str, value: str) -> None:
-        """Adds to the environment what was set for the recording only."""
+        """Adds a setting of this recording to the environment."""
         environment = self._head.environment
         settings = (*environment.settings, (name, value))
         self._head = dataclasses.replace(self._head, environment=dataclasses.replace(environment, settings=settings))
@@ -110,7 +110,7 @@ class Recorder:
         return step
 
     def update(self, index: int, **fields: Any) -> Step:
-        """Replaces fields of a step that was added before, such as what was measured of it.
+        """Replaces fields of an earlier step, such as its measurements.
 
         Args:
             index: the step's index.

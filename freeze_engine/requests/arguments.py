@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 def options_for(
     backend: str, options: TorchScriptOptions | InductorOptions | None
 ) -> TorchScriptOptions | InductorOptions:
-    """Returns the options to freeze with, the backend's own where none are given.
+    """Returns the options to freeze with, by default those of the backend.
 
     Raises:
-        FreezerError: there is no such backend, or the options are another's.
+        FreezerError: there is no such backend, or the options belong to another.
     """
     classes: dict[str, type[TorchScriptOptions | InductorOptions]] = {
         "torchscript": TorchScriptOptions,
@@ -43,7 +43,7 @@ def options_for(
 
 
 def check_measure(measure: object) -> None:
-    """Checks that what to measure is said by the class for it.
+    """Checks that ``measure`` is an instance of its class.
 
     Raises:
         FreezerError: it is not.
@@ -68,10 +68,10 @@ def known_checks(names: Sequence[str]) -> tuple[CheckName, ...]:
 
 
 def as_inputs(inputs: Inputs | Sequence[Any] | torch.Tensor | None) -> Inputs | None:
-    """Returns inputs as `Inputs`, whichever way they were given.
+    """Converts inputs of any accepted form to `Inputs`.
 
     Raises:
-        FreezerError: they are nothing that can be.
+        FreezerError: they have no accepted form.
     """
     if inputs is None or isinstance(inputs, Inputs):
         return inputs
@@ -89,7 +89,7 @@ def call_text(
     checks: Sequence[str] = (),
     ablation: bool = False,
 ) -> str:
-    """Writes the call of `record` as Python, what is as by default left out.
+    """Writes the call of `record` as Python, without arguments that have their default.
 
     Args:
         model: its first argument, as Python.

@@ -33,7 +33,7 @@ class TorchScriptOptions:
             folding.
         optimize_for_inference: whether to run ``torch.jit.optimize_for_inference`` afterwards.
         other_methods: methods besides ``forward`` to preserve and to optimise for inference.
-        without: names of passes to leave out, of those after ``torch._C._freeze_module``, in every round.
+        without: names of passes to disable, of those after ``torch._C._freeze_module``, in every round.
     """
 
     preserved_attrs: tuple[str, ...] = ()
@@ -43,7 +43,7 @@ class TorchScriptOptions:
     without: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        """Refuses a text where names are due, which would pass for one name per letter.
+        """Rejects a text in place of a sequence of names, since it would count as one name per letter.
 
         Raises:
             FreezerError: it is one.
@@ -64,7 +64,7 @@ class InductorOptions:
         max_autotune: whether to choose kernels by running them.
         force_disable_caches: whether to compile anew what Inductor's caches have; with caches, a hit skips the passes
             after freezing.
-        without: names of passes to leave out, in every round: freezing's own, pattern groups, and the joint-graph and
+        without: names of passes to disable, in every round: freezing's own, pattern groups, and the joint-graph and
             post-grad passes that torch names.
     """
 
@@ -93,13 +93,13 @@ class Measure:
     """Options of the measurements of each step that can be run.
 
     Attributes:
-        latency: how long it takes; with Inductor also how long each kernel does, with freezing and without.
-        numerics: how far its outputs are from eager's.
-        memory: how many bytes its constants take.
+        latency: whether to time each step; with Inductor also each kernel, with freezing and without.
+        numerics: whether to compare its outputs with eager's.
+        memory: whether to count the bytes of its constants.
         devices: where to take latencies, by default where the model is. A frozen module runs where its constants
             are, so any other device is named in a notice and left out.
         seconds: time to spend on latencies per device, in s, warm-up apart.
-        threads: intra-op threads to measure with, ``None`` for as many as torch has set; put back afterwards.
+        threads: intra-op threads to measure with, ``None`` for torch's setting; restored afterwards.
         input_sets: how many inputs to take numeric errors on: the given ones, and generated ones of the same shapes and
             dtypes beyond the first.
     """
@@ -133,7 +133,7 @@ class AccuracyCheck:
     Attributes:
         max_error: largest absolute difference to accept, ``None`` for the tolerances of ``torch.testing.assert_close``.
         input_sets: as of `Measure`.
-        limit_s: time that asking about one candidate may take, in s; one that takes longer is bad.
+        limit_s: time limit for checking one candidate, in s; one that takes longer is bad.
     """
 
     max_error: float | None = None
@@ -162,7 +162,7 @@ class CommandCheck:
 
     Attributes:
         words: the command; the file is added as its last argument.
-        limit_s: time that one run may take, in s; one that takes longer is bad.
+        limit_s: time limit of one run, in s; a candidate that takes longer is bad.
     """
 
     words: tuple[str, ...]
@@ -178,8 +178,8 @@ class RecordOptions:
         check_inputs: further inputs to trace with.
         name: the model's name, ``None`` for its class's.
         call: the call or command to show in the trace.
-        checks: what to ask of the frozen module afterwards.
-        ablation: whether to find out what each pass contributes on its own.
+        checks: the checks to run on the frozen module.
+        ablation: whether to measure what each pass contributes on its own.
     """
 
     via: Literal["script", "trace"] = "script"
@@ -190,10 +190,10 @@ class RecordOptions:
     ablation: bool = False
 
     def __post_init__(self) -> None:
-        """Refuses a way into TorchScript that there is not.
+        """Checks ``via``.
 
         Raises:
-            FreezerError: it is none.
+            FreezerError: there is no such way into TorchScript.
         """
         if self.via not in ("script", "trace"):
             raise FreezerError(f"via={self.via!r}: a module gets into TorchScript by 'script' or 'trace'")

@@ -7,11 +7,11 @@ from collections.abc import Iterable
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
-    """Returns `` Did you mean …?`` with names close to ``word``, or nothing if none is.
+    """Returns `` Did you mean …?`` with names close to ``word``, or nothing if there are none.
 
     Args:
         word: as it was written; upper and lower case count as the same.
-        known: what there is.
+        known: the valid names.
     """
     spelt = {name.lower(): name for name in known}
     close = difflib.get_close_matches(word.lower(), spelt, n=3)

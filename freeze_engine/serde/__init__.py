@@ -1,7 +1,7 @@
 """Trace ⇄ file, without torch: one compressed file a trace, described in ``docs/trace-format.md``.
 
 Reading runs no code of the file's choosing: it is `zlib`, `json` and a check of every field against the schema.
-Whatever is wrong with a file is a `freeze_engine.errors.TraceFileError`.
+Every defect of a file raises a `freeze_engine.errors.TraceFileError`.
 """
 
 from __future__ import annotations

@@ -11,10 +11,10 @@ from __future__ import annotations
 from freeze_engine.serde.schema import MalformedError
 
 SNAPSHOT_NODE_BYTES = 64
-"""What a node in a snapshot takes besides the node itself: two references, and its names in sets during the check."""
+"""Size of a node in a snapshot besides the node itself: two references, and its names in sets during the check."""
 
 TEXT_LINE_BYTES = 16
-"""What a line of a text that is stored by its difference takes besides the line and the text."""
+"""Size of a line of a text that is stored by its difference, besides the line and the text."""
 
 _LIST_BYTES = 192
 """A parsed list and its room to grow, and the tuple or instance that it becomes, without what they hold."""
@@ -36,11 +36,11 @@ _MAX_DIGITS = 400
 _ZEROS = bytes.maketrans(b"123456789", b"0" * 9)
 _OTHERS = bytes(set(range(256)) - set(b"[]{}"))
 _BASE_BYTES = 1 << 20
-"""What reading takes of its own, whatever the file."""
+"""Memory that reading takes for any file."""
 
 
 class TooLargeError(Exception):
-    """A trace takes more memory than it may."""
+    """A trace exceeds its memory limit."""
 
 
 class Allowance:
@@ -54,10 +54,10 @@ class Allowance:
         self._left_bytes = max_bytes
 
     def take(self, taken_bytes: int) -> None:
-        """Counts some of it as taken.
+        """Takes some of the remaining memory.
 
         Raises:
-            TooLargeError: there is less.
+            TooLargeError: less is left.
         """
         self._left_bytes -= taken_bytes
         if self._left_bytes < 0:
@@ -65,7 +65,7 @@ class Allowance:
 
 
 class PayloadBound:
-    """Counts what parsing a payload takes, piece by piece.
+    """Estimates the memory for parsing a payload, piece by piece.
 
     Args:
         allowance: what it is taken from.
@@ -84,7 +84,7 @@ class PayloadBound:
 
         Raises:
             MalformedError: lists nest too deep, or a number is too long.
-            TooLargeError: parsing would take more than what is left.
+            TooLargeError: parsing would take more than is left.
         """
         # The payload itself, what it was unpacked to, and its text, which is as wide as its widest character.
         plain = piece.isascii() and b"\\u" not in piece

@@ -1,6 +1,6 @@
 """Payload → trace: strict, because a file can come from anywhere.
 
-A payload either fits the schema in every detail or is refused with the place that does not. Reading makes
+A payload that does not fit the schema in every detail is refused, with the place of the defect. Reading makes
 instances of the types of `freeze_engine.trace` from numbers and strings and nothing else; equal parts of the
 trace become shared objects, as their table holds them once.
 """
@@ -100,13 +100,13 @@ def _check_columns(found: Json, version: int) -> None:
 
 
 class _Decoder(Converter):
-    """Turns rows into values, looking up what stands in the tables read so far."""
+    """Turns rows into values with the tables read so far."""
 
     def __init__(self, version: int, allowance: Allowance) -> None:
         super().__init__(version)
         self._tables: dict[type, list[Any]] = {kind: [] for kind in TABLES}
         self._take = allowance.take
-        # What splices apply to, by the position of the row: the lines of long texts, the nodes of snapshots.
+        # The bases of splices, by the position of the row: the lines of long texts, the nodes of snapshots.
         self._lines: dict[int, list[str]] = {}
         self._nodes: dict[int, list[Node]] = {}
         # Only nodes that hold others are in these: how many they hold, and how deep.

@@ -1,4 +1,4 @@
-"""The difference between two sequences as splices: what is stored of a snapshot is what its step changed.
+"""Differences between two sequences as splices: a snapshot is stored as the changes of its step.
 
 A splice is ``[start, removed, inserted]``: at position ``start`` of the base, ``removed`` items give way to
 the items ``inserted``. The splices of one sequence are ascending and do not overlap, so that applying them

@@ -94,7 +94,7 @@ class Instalments:
 
 
 class _Encoder(Converter):
-    """Fills the tables while it turns values into rows.
+    """Fills the tables while turning values into rows.
 
     Attributes:
         rows: the tables.

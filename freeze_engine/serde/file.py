@@ -48,7 +48,7 @@ SCHEMA_VERSION = 3
 """Version of the files written; a change of any type of `freeze_engine.trace` makes a new one."""
 
 MAX_BYTES = 2 << 30
-"""How much memory reading a trace may take, unless the caller allows more; `freeze_engine.serde.bounds` counts it.
+"""Default memory limit for reading a trace; `freeze_engine.serde.bounds` counts it.
 
 A trace of 10,000 nodes and 30 steps is counted as 0.1 GB, one of 50,000 and 30 as 0.5 GB.
 """
@@ -75,7 +75,7 @@ _FOREIGN = {
 
 
 def save(trace: Trace, path: str | os.PathLike[str]) -> None:
-    """Writes a trace file, whole or not at all: an existing file is replaced only by a complete one.
+    """Writes a trace file atomically: an existing file is replaced only by a complete one.
 
     Args:
         trace: what to write.
@@ -97,7 +97,7 @@ def save(trace: Trace, path: str | os.PathLike[str]) -> None:
     except (OSError, ValueError) as error:
         raise TraceFileError(f"{target}: cannot be written: {_cause(error)}") from error
     finally:
-        # Gone where all went well; where not, the error above is what the user needs to see.
+        # After success it is gone; after a failure the user needs to see the error above.
         with suppress(OSError):
             unfinished.unlink()
 
@@ -210,7 +210,7 @@ def migrate(payload: dict[str, Json], version: int) -> dict[str, Json]:
 
 
 def _cause(error: OSError | ValueError) -> str:
-    """Returns what the system says, without the path (a ValueError is about characters no path may hold)."""
+    """Returns the system's message without the path (a ValueError is about characters no path may hold)."""
     return str(getattr(error, "strerror", None) or error)
 
 
@@ -252,7 +252,7 @@ def _payload(data: bytes, origin: str, allowance: Allowance) -> Any:
 
 
 def _unpacked(packed: memoryview, unpacked_bytes: int, allowance: Allowance) -> bytes:
-    """Returns the payload; unpacking ends as soon as parsing what has come so far would take too much."""
+    """Returns the payload; unpacking stops as soon as parsing the part so far would take too much memory."""
     stream, bound, pieces, size = zlib.decompressobj(), PayloadBound(allowance), [], 0
     rest: bytes | memoryview = packed
     while not stream.eof and size <= unpacked_bytes:

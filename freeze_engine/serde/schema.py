@@ -16,7 +16,7 @@ from freeze_engine.trace import Constant, GraphSnapshot, Node, SourceRef, Trace,
 from freeze_engine.trace.rules.hints import type_hints
 
 Json = Any
-"""What `json` writes and reads: lists, dicts, strings, numbers, booleans and ``None``."""
+"""Values that `json` writes and reads: lists, dicts, strings, numbers, booleans and ``None``."""
 
 Convert = Callable[[Any], Any]
 
@@ -44,7 +44,7 @@ SINCE: dict[tuple[str, str], int] = {
 """The version that brought a field, by ``(type, field)``; all others are of the first. Older files get its default."""
 
 LONG_TEXT_LINES = 8
-"""From how many lines on a text is stored as what changed since an earlier one (a method's code, step by step)."""
+"""Number of lines from which a text is stored as its changes to an earlier one (a method's code, step by step)."""
 
 
 class MalformedError(ValueError):
@@ -144,7 +144,7 @@ def columns(kind: type, version: int) -> tuple[str, ...]:
 
 
 NODES_COLUMN = columns(GraphSnapshot, 1).index("nodes")
-"""Where a snapshot's row holds its nodes, which are stored as splices of another snapshot's."""
+"""Position of the nodes in a snapshot's row; they are stored as splices of another snapshot's."""
 
 
 def all_columns(version: int) -> dict[str, list[str]]:

@@ -1,4 +1,4 @@
-"""Moves what older versions of the schema wrote into texts to the fields that newer ones have for it."""
+"""Moves data that older schema versions wrote into texts to the fields of newer versions."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def _with_passes(step: Step) -> Step:
 
 
 def _with_inputs(step: Step, paths: set[str]) -> Step:
-    """Takes the lines out of a step's log that said what the inputs of its graph are.
+    """Moves the lines about the inputs of a step's graph out of its log.
 
     Of two inputs with one path the first is the attribute: parameters come before arguments, which version 1 kept
     apart by nothing else.

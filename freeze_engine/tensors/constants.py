@@ -77,7 +77,7 @@ def constant_of(tensor: torch.Tensor, storages: StorageNames) -> Constant:
         storages: of the trace that the constant goes into.
 
     Returns:
-        Everything the trace keeps of it.
+        The summary that the trace keeps.
     """
     return storages.constant(tensor)
 
@@ -192,7 +192,7 @@ def _described(tensor: torch.Tensor, storage: str | None) -> Constant:
 
 
 def _quantisation(tensor: torch.Tensor) -> tuple[torch.Tensor, ...]:
-    """Returns what turns the integers of a quantised tensor into its values; nothing for any other tensor."""
+    """Returns the scales and zero points of a quantised tensor; nothing for any other tensor."""
     if not tensor.is_quantized:
         return ()
     if tensor.qscheme() in (torch.per_tensor_affine, torch.per_tensor_symmetric):

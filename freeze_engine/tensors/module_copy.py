@@ -1,4 +1,4 @@
-"""A copy of a module, also of one that ``copy.deepcopy`` refuses."""
+"""Copies a module, even if ``copy.deepcopy`` refuses it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Module = TypeVar("Module", bound=torch.nn.Module)
 
 
 def replica(module: Module) -> Module:
-    """Copies a module, without the history of what it has computed.
+    """Copies a module, without the autograd history of its results.
 
     Many models keep a result of their last call, such as a cache or an attention map. Outside ``no_grad`` that has a
     gradient, and ``torch.Tensor.__deepcopy__`` (torch 2.13) raises for it.

@@ -1,4 +1,4 @@
-"""Objects that are no containers or dataclasses, such as the key-value caches of transformers, and what they hold."""
+"""State of objects that are no containers or dataclasses, such as the key-value caches of transformers."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def tensor_attributes(value: object) -> dict[str, Any]:
 
 
 def containers(value: object) -> Iterator[list[Any] | dict[str, Any]]:
-    """Yields what a run could change in a structure beside its tensors.
+    """Yields the parts of a structure besides tensors that a run could change.
 
     Args:
         value: anything.

@@ -1,4 +1,4 @@
-"""Rebuilds structures with a function applied to their tensors, and inputs with what other objects in them hold."""
+"""Applies a function to the tensors of structures, and of inputs with other objects in them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ TensorFunction = Callable[[torch.Tensor], torch.Tensor]
 
 
 def map_inputs(inputs: Inputs, function: TensorFunction) -> Inputs:
-    """Returns inputs with ``function`` applied as in `map_tensors`, and to what other objects hold as well.
+    """Returns inputs with ``function`` applied as in `map_tensors`, also to the tensors of other objects.
 
     Such objects (a key-value cache, an empty one included) are copied with all that they hold, so that a run may change
     them. What can be called, modules of Python and members of enumerations stay as they are, and so does what has no
@@ -45,7 +45,7 @@ class _Mapping:
     """One rebuilding.
 
     Attributes:
-        function: what is applied to tensors.
+        function: the function for tensors.
         within: whether objects that are neither containers nor dataclasses are rebuilt, too.
         done: each value that was rebuilt with what came of it, by its id, which is its own as long as it is held.
     """
@@ -67,7 +67,7 @@ class _Mapping:
         return self._filled(value)
 
     def _filled(self, value: Any) -> Any:
-        """Copies a container or object, and exchanges in the copy what was rebuilt."""
+        """Copies a container or object, and replaces the rebuilt parts in the copy."""
         fields = _fields(value)
         held = attributes(value) if self.within else {}
         if not (fields or held or isinstance(value, (list, dict))):
@@ -87,18 +87,18 @@ class _Mapping:
         return replica
 
     def _rebuilt(self, items: Mapping[Any, Any]) -> list[tuple[Any, Any]]:
-        """Returns the items that are others afterwards: a container that holds none may refuse to be written."""
+        """Returns the changed items only: a container without any may refuse to be written."""
         pairs = [(key, item, self.of(item)) for key, item in items.items()]
         return [(key, rebuilt) for key, item, rebuilt in pairs if rebuilt is not item]
 
     def _known(self, value: Any, replica: Any) -> Any:
-        """Remembers what comes of a value before it is filled: it may lead back to itself."""
+        """Remembers the copy of a value before it is filled, since the value may refer to itself."""
         self.done[id(value)] = (value, replica)
         return replica
 
 
 def _copied(value: Any) -> Any:
-    """Returns a shallow copy; the value itself where there is none that could be changed without changing it."""
+    """Returns a shallow copy, or the value itself if no independent copy can be made."""
     try:
         replica = copy.copy(value)
     except Exception:  # noqa: BLE001 - a class says how its objects are copied, and may raise anything

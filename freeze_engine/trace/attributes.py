@@ -78,17 +78,17 @@ class AttributeFate:
 
     Attributes:
         path: dotted, from the top module (``layer1.0.bn1.weight``).
-        kind: what it was on the module that came in.
+        kind: its kind on the original module.
         type: torch's type text.
         shape: sizes of a tensor, else ``None``.
         dtype: of a tensor, else ``None``.
         nbytes: bytes of the tensors it holds, 0 for anything else.
-        fate: what became of it.
+        fate: what freezing did with it.
         reason: why it was preserved; ``None`` for the other fates.
-        evidence: what the verdict stands on; the first is the deciding one.
+        evidence: the evidence for the verdict; the first is the deciding one.
         advice: what the user could change; empty if nothing.
         step: index of the step that decided, ``None`` if it was never used by any step.
-        locations: where its value lives now.
+        locations: the constants that hold its value now.
         same_as: path of the attribute, first in the module, that is the very same tensor (tied weights); empty for that
             one, and for all that is held under one path. Its bytes are counted there.
     """

@@ -33,7 +33,7 @@ class Environment:
         cpu: model name.
         gpus: names of the CUDA devices.
         threads: intra-op threads torch used.
-        settings: ``(name, value)`` of what silently matters: fusion strategy, oneDNN fusion, profiling mode,
+        settings: ``(name, value)`` of hidden influences: fusion strategy, oneDNN fusion, profiling mode,
             MKLDNN, cuDNN, relevant environment variables.
     """
 

@@ -85,7 +85,7 @@ class Node:
         blocks: nested blocks.
         module: dotted path of the submodule it comes from; empty for the top module or where unknown.
         source: the user's source line, if torch knows it.
-        constant: for a tensor constant, what is kept of it.
+        constant: the summary of a tensor constant.
     """
 
     id: str

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 Claim = Literal["faster", "slower", "no measurable difference"]
-"""What a ratio of two times says: the first two only where its interval excludes 1."""
+"""The claim of a ratio of two times: the first two only if its interval excludes 1."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +24,7 @@ class Latency:
 
     Attributes:
         device: ``cpu`` or ``cuda:0``.
-        first_ns: the first call here. TorchScript profiles in it. What was compiled beforehand is not in it, nor what
+        first_ns: the first call here. TorchScript profiles in it. It excludes earlier compilation, and what
             torch sets up once in a process (thread pool, oneDNN): the model ran before anything was timed. A baseline
             that is the user's own object may have been called before.
         warmup_ns: the calls after it until steady state, in order; in the first of them TorchScript fuses.
@@ -34,7 +34,7 @@ class Latency:
         verdict: ``faster`` or ``slower`` only where the ratio's interval excludes 1.
         notes: outliers, throttling or too short a run, in words.
         previous: time relative to the step of the same method before it that was measured, from the same rounds.
-        change: what ``previous`` says, by the same rule as ``verdict``; both ``None`` where there is no such step, or
+        change: the claim of ``previous``, by the same rule as ``verdict``; both ``None`` if there is no such step, or
             its graph is the same: that is measured once.
     """
 
@@ -124,7 +124,7 @@ class Payoff:
         device: ``cpu`` or ``cuda:0``.
         ratio: time of the whole freeze relative to the freeze without the pass, from the same rounds (below 1: the pass
             pays off).
-        verdict: what ``ratio`` says, with regard to all passes that were compared in these rounds.
+        verdict: the claim of ``ratio``, with regard to all passes that were compared in these rounds.
     """
 
     device: str

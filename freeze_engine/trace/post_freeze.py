@@ -8,13 +8,13 @@ from typing import Literal
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """A question put to the frozen module after the freeze, and how it was answered.
+    """A check of the frozen module after the freeze, with its result.
 
     Attributes:
-        name: what was checked: ``stale_weights``, ``idempotence``, ``determinism``, ``round_trip``.
+        name: of the check: ``stale_weights``, ``idempotence``, ``determinism``, ``round_trip``.
         verdict: ``passed`` or ``failed``; ``unknown`` where it could not be run.
         message: one sentence: what was found, or why it could not be run.
-        details: what the verdict stands on, one line each.
+        details: the evidence for the verdict, one line each.
     """
 
     name: str
@@ -33,7 +33,7 @@ class MemoryLedger:
         file_before_bytes: size of the module saved before the freeze, ``None`` where it does not save.
         file_after_bytes: size of the frozen module saved.
         saves: whether the frozen module, saved and loaded, runs and gives the same; ``None`` where it was not tried.
-        message: what saving or loading it said, if it failed, or why it was not tried.
+        message: the error of saving or loading it, or why it was not tried.
         step: index of the first step whose graph does not survive saving, as all after it; ``None`` where unknown.
     """
 

@@ -18,8 +18,8 @@ class Kernel:
         kind: ``cpp``, ``triton`` or ``extern`` (a library's, or an operator of torch's own).
         nodes: ids of the nodes it computes, in the last graph of the program's method; empty for a program whose
             passes are not in the trace.
-        origins: ids of the nodes that these come from, in the first graph of the method: what two programs of one
-            method are compared by.
+        origins: ids of the nodes that these come from, in the first graph of the method; two programs of one
+            method are compared by them.
         ops: operators of the nodes it computes, in order.
         sources: the user's source lines it comes from.
         time_ns: time in one run of the program, ``None`` where it was not measured.
@@ -60,7 +60,7 @@ class Program:
         kernels: their calls, in order.
         code: the generated code, ``None`` where it was not kept.
         no_kernel: ``(id, why)`` of the nodes of the last graph that no kernel computes, such as views.
-        passes: that made it, where they are not the steps of the method.
+        passes: those that made it, if they are not the steps of the method.
     """
 
     name: str

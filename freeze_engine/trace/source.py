@@ -1,4 +1,4 @@
-"""Places in the user's source, and the lines kept of it."""
+"""Places in the user's source, and the lines that a trace keeps of it."""
 
 from __future__ import annotations
 

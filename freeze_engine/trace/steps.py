@@ -1,4 +1,4 @@
-"""One pass over one method, and the trace: all of them with what they led to."""
+"""Steps, each one pass over one method, and the trace that holds them with their results."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from freeze_engine.trace.source import SourceLines, SourceRef
 
 @dataclass(frozen=True, slots=True)
 class GraphInput:
-    """An input of a graph, by what the user calls it. Inductor numbers its inputs; TorchScript keeps their names.
+    """An input of a graph, with the user's name for it. Inductor numbers its inputs; TorchScript keeps their names.
 
     Attributes:
         name: of the value among the graph's inputs.
         attribute: path of the attribute that it is, empty if it is none.
-        argument: what the user calls the argument that it is, empty if it is an attribute.
+        argument: the user's name of the argument that it is, empty if it is an attribute.
     """
 
     name: str
@@ -45,16 +45,16 @@ class Step:
         round: 1-based round of a loop of passes, ``None`` outside one.
         duration_ns: time of the pass in the recorded run, ``None`` if unknown.
         executable: whether the snapshot could be run on its own (and so measured).
-        rewrites: what was folded or fused into what.
+        rewrites: the folds and fusions.
         aliases: alias sets and writes of ``graph``, where recorded.
         latency: one per device.
         numerics: one per reference and inputs, those on the given inputs first.
         constant_bytes: bytes held by the constants of ``graph``, shared storage counted once.
         code: TorchScript code of ``graph``, where torch gives it.
-        log: what torch's log said in this step, without its graphs.
+        log: torch's log of this step, without its graphs.
         passes: torch's own names of the passes that ran, in order: more than one where torch shows no graph between
             them; ``(name,)`` unless given.
-        inputs: what the graph's inputs are, in the first step of a method of Inductor; inputs that go by the user's
+        inputs: names behind the graph's inputs, in the first step of a method of Inductor; inputs that have the user's
             own name are left out.
     """
 
@@ -138,7 +138,7 @@ class Trace(_Indexed):
         created: UTC, ISO 8601.
         checks: results of the checks of the frozen module.
         memory: the effect of the freeze on memory, ``None`` if not measured.
-        programs: what Inductor generated, with freezing and without.
+        programs: the code that Inductor generated, with freezing and without.
         ablation: the contribution of each pass, if requested.
     """
 
@@ -190,7 +190,7 @@ class Trace(_Indexed):
         return self._found().attributes.get(path)
 
     def source_line(self, place: SourceRef) -> str | None:
-        """Returns the line of the user's source that stands at ``place``, or ``None`` where it was not kept."""
+        """Returns the line of the user's source at ``place``, or ``None`` if it was not kept."""
         return self._found().sources.get(place.file, {}).get(place.line)
 
     def _found(self) -> _Index:

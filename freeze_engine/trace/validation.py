@@ -1,6 +1,6 @@
-"""The rules that a trace keeps beyond its types: names that exist, uses that are defined, steps in order.
+"""Validates the rules of a trace beyond its types: names that exist, uses that are defined, steps in order.
 
-What reads a trace relies on them: `freeze_engine.load` refuses a file that breaks one, `freeze_engine.save` a trace
+Readers of a trace rely on them: `freeze_engine.load` refuses a file that breaks one, `freeze_engine.save` a trace
 that does, and the recorder is tested against them.
 """
 
@@ -37,7 +37,7 @@ def check_trace(trace: Trace) -> None:
 
 
 def problems(trace: Trace) -> tuple[str, ...]:
-    """Returns what is wrong with a trace, one sentence each; empty for a valid one. Takes linear time.
+    """Returns the defects of a trace, one sentence each; empty for a valid one. Takes linear time.
 
     - Every text can be written as UTF-8. Every whole number is from 0 to 2**63 - 1, a round at least 1. An interval
       is of times or ratios, above 0, its value between its ends. Words are of the list that their type names.
@@ -45,7 +45,7 @@ def problems(trace: Trace) -> tuple[str, ...]:
     - In a snapshot, node ids and value names are unique, nested blocks included, and every use is defined
       before it: a block sees what encloses it, a block with a scope only what it receives itself. Blocks nest
       80 deep at most.
-    - What a step says of its graph's inputs is of inputs that the graph has.
+    - The inputs that a step describes are inputs of its graph.
     - Rewrites, writes, near misses and evidence name nodes of the snapshots they speak of.
     - No two baselines have the same name, no two passes of the ablation the same stage and name, and nothing has two
       latencies on one device.

@@ -1,7 +1,7 @@
-"""A recording, or a look at a model, in a process of its own: whatever happens to it, the caller goes on.
+"""Records or inspects a model in a child process; a crash there does not affect the caller.
 
 `RecordingProcess` starts the process and sends its events; `inspect_model` only inspects. A recording's state is
-written down as it goes (`journal`), so that a crash inside torch leaves what was recorded until then
+written to a journal (`journal`), so that a crash inside torch leaves the steps recorded so far
 (`post_mortem`). Nothing here imports torch in the caller's process.
 """
 

@@ -1,4 +1,4 @@
-"""Reads a trace file that a sandboxed recording left, in a process of its own: the file may hold anything."""
+"""Validates a trace file of a sandboxed recording in a child process, since the file may hold anything."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ QUESTION = "check.json"
 
 
 def run(folder: Path, send: Send) -> None:
-    """Reads the file that the folder's question names.
+    """Reads the file that the request in the folder names.
 
     Args:
-        folder: holds the question.
-        send: takes the answer: the text of the error, ``None`` if it is a trace.
+        folder: holds the request.
+        send: called with the answer: the text of the error, ``None`` if the file is a trace.
     """
     path = json.loads((folder / QUESTION).read_text())["path"]
     error = None

@@ -17,7 +17,7 @@ from freeze_engine.process.temporary_folders import keep_within
 from freeze_engine.worker.guard import start_guard
 from freeze_engine.worker.limits import limit_this_process
 
-#: The module of each task; its ``run`` is called with the folder and with what sends a line to the caller.
+#: The module of each task; its ``run`` gets the folder and a function that sends a line to the caller.
 _TASKS = {
     "record": "freeze_engine.worker.record_task",
     "inspect": "freeze_engine.worker.inspect_task",
@@ -39,8 +39,8 @@ def main(task: str, folder: str, lines: int, lifeline: int, memory_bytes: int) -
         task: a key of `_TASKS`.
         folder: what the task reads and writes.
         lines: descriptor to send lines to.
-        lifeline: descriptor that is at its end once the caller is gone.
-        memory_bytes: how much it and all that it starts may take, 0 for no limit.
+        lifeline: descriptor that reaches its end when the caller is gone.
+        memory_bytes: limit for this process and all that it starts, 0 for none.
     """
     if memory_bytes:
         limit_this_process(memory_bytes)
@@ -56,13 +56,13 @@ def main(task: str, folder: str, lines: int, lifeline: int, memory_bytes: int) -
     output = os.dup(2)
     faulthandler.enable(output, all_threads=False)
     faulthandler.register(signal.SIGUSR1, output)
-    # The signal goes to the thread that waits for the caller's end: what hangs here must not be woken by it.
+    # The signal goes to the thread that waits for the caller's end: it must not wake code that hangs here.
     signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGUSR1})
     pipe = os.fstat(lines)
     importlib.import_module(_TASKS[task]).run(Path(folder), lambda line: _send(lines, pipe, line))
     for stream in (sys.stdout, sys.stderr):
         stream.flush()
-    # What torch takes down at the end takes time, and may crash, when all has been done.
+    # torch's own shutdown takes time, and may crash, although the work is done.
     os._exit(0)
 
 

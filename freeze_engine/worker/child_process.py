@@ -1,4 +1,4 @@
-"""A fresh Python in a process of its own, of which the caller sees lines, an end, and what it printed last.
+"""Starts a new Python process; the caller gets its lines, its end, and its last output.
 
 It is started as ``python -c``, not by `multiprocessing`: that would run the caller's main script again, and keeps
 further processes. It gets the caller's module search path, so that ``package.module:factory`` means the same.
@@ -24,7 +24,7 @@ from freeze_engine.worker.process_tree import ProcessTree
 from freeze_engine.worker.sandbox import Confinement, sandboxed_process
 from freeze_engine.worker.sandbox_view import environment as sandbox_environment, visible_search_path
 
-#: Arguments: what to do, the folder, descriptors of the lines and of the lifeline, bytes of memory (0 for no limit),
+#: Arguments: the task, the folder, descriptors of the lines and of the lifeline, bytes of memory (0 for no limit),
 #: then the search path.
 _BOOT = (
     "import sys; task, folder, lines, lifeline, memory, *sys.path[:] = sys.argv[1:]; sys.argv[1:] = []; "
@@ -36,7 +36,7 @@ _OUTPUT_BYTES = 1 << 16
 _LOOK_S = 0.1
 _AFTERWARDS_S = 1.0
 _DEATH_S = 10.0
-#: A process that is ended for what it takes prints first where it is.
+#: A process that exceeds a limit prints its position before it is killed.
 _STACK_S = 0.05
 _NO_LIMITS = Limits()
 _LAST_LINES = 5
@@ -50,11 +50,11 @@ class WorkerProcess:
     Its lines are read by `lines`, on one thread; `kill` may be called from any.
 
     Args:
-        task: what to do, see `freeze_engine.worker.child_main`.
+        task: its name, see `freeze_engine.worker.child_main`.
         folder: what the task reads and writes.
         trusted: whether anything may be unpickled there.
-        on_output: takes what it prints, as `lines` reads it. The process then shares standard input.
-        limits: what it and all that it starts may take together; it is ended where that is more.
+        on_output: called with the output as `lines` reads it. The process then inherits standard input.
+        limits: for it and all that it starts together; it is killed when it exceeds them.
         confinement: the sandbox that it runs in, with limits of its own; ``None`` for none.
 
     Raises:
@@ -116,7 +116,7 @@ class WorkerProcess:
 
     @property
     def excess(self) -> Excess | None:
-        """The limit that it went past, for which it was ended; ``None`` if it was not."""
+        """The limit that it exceeded and was killed for; ``None`` if it was not."""
         return self._watch.excess
 
     @property
@@ -138,9 +138,9 @@ class WorkerProcess:
         return f"the sandbox cannot be made: {said[0]}"
 
     def lines(self, until_s: float | None = None) -> Iterator[bytes | None]:
-        """Yields the lines it sends, without their ends, and ``None`` now and then while there are none.
+        """Yields the lines it sends, without line ends, and ``None`` now and then when there are none.
 
-        Ends when the process has, which is then gone, as is whatever it started in its session.
+        Stops when the process has ended; it is then gone, and so is all that it started in its session.
 
         Args:
             until_s: clock (`time.monotonic`) at which to stop waiting, with the process still there.
@@ -156,7 +156,7 @@ class WorkerProcess:
                     self._keep_printed(stream, self._drain(selector, descriptor))
                 yield from self._whole_lines(self._drain(selector, self._lines))
                 if self._has_ended():
-                    # What it wrote before is still to be read, but others may hold the pipes open and go on writing.
+                    # Its last output is still unread, but other processes may hold the pipes open and write on.
                     last_s = min(last_s, time.monotonic() + _AFTERWARDS_S) if is_ready else 0.0
 
     def dump_stack(self) -> None:
@@ -193,7 +193,7 @@ class WorkerProcess:
         confinement = self._confinement
         if confinement is not None:
             entries = visible_search_path(entries)
-        # -u: what is printed right before a crash is not to be lost with Python's buffers.
+        # -u: output right before a crash must not be lost with Python's buffers.
         command = [sys.executable, "-u", "-c", _BOOT, task, str(folder), *map(str, numbers), *entries]
         return command if confinement is None else confinement.command(folder, command)
 

@@ -17,9 +17,9 @@ class JobProgress:
     """The progress of a recording.
 
     Attributes:
-        message: what is being done, such as ``freezing: ConstantPropagation of forward``.
-        done, total: units of the present phase; ``total`` is 0 where it has none.
-        left_s: seconds that the present phase still takes, ``None`` where that cannot be said yet.
+        message: the current activity, such as ``freezing: ConstantPropagation of forward``.
+        done, total: units of the current phase; ``total`` is 0 if it has none.
+        left_s: seconds that the current phase still takes, ``None`` if not known yet.
     """
 
     message: str
@@ -34,7 +34,7 @@ class JobStep:
 
     Attributes:
         index, stage, name, method, round, changed: as in `freeze_engine.trace.Step`.
-        nodes: how many nodes its graph has, nested ones included.
+        nodes: number of nodes in its graph, nested ones included.
     """
 
     index: int
@@ -63,12 +63,12 @@ class JobEnded:
 
     Attributes:
         outcome: ``finished``; ``failed`` with an exception; ``crashed`` where the process died; ``cancelled``;
-            ``timed_out`` at the time limit; ``over_limit`` where it took more memory than it may.
+            ``timed_out`` at the time limit; ``over_limit`` if it exceeded its memory limit.
         trace: the trace file, if there is one; unless the outcome is ``finished`` it ends where the recording did.
         message: one line: what happened.
-        died_in: the pass, or what else, that was under way when it failed, crashed or ran out of time.
-        log: the last lines: of the exception's traceback, frames of this package left out; else of torch's log, and of
-            what was written to standard output and error.
+        died_in: the pass, or other activity, that was running when it failed, crashed or ran out of time.
+        log: the last lines: of the exception's traceback, without frames of this package; else of torch's log, and of
+            standard output and error.
         error: the exception's whole text, where one ended the recording.
         traceback: all of its traceback.
         is_refusal: whether the request cannot be met, as ``error`` says in words of this package; else

@@ -17,7 +17,7 @@ TIMED_OUT: Literal["timed_out"] = "timed_out"
 OVER_LIMIT: Literal["over_limit"] = "over_limit"
 CANCELLED: Literal["cancelled"] = "cancelled"
 DeathOutcome = Literal["crashed", "timed_out", "over_limit", "cancelled"]
-#: Stages of a place that is no pass: before or while the trace is put together, and once that is done.
+#: Stages of a place that is no pass: before and during the building of the trace, and after it.
 BUILD, MEASURE = "build", "measure"
 
 
@@ -31,7 +31,7 @@ class Death:
         message: what happened, as part of a sentence.
         output: the trace file.
         has_preview: whether it was written, before anything was measured.
-        told: how many steps the caller knows.
+        told: number of steps that the caller knows.
         printed: the last lines that the process wrote to standard output and error.
     """
 
@@ -45,10 +45,10 @@ class Death:
 
 
 def cancelled_text(place: Place) -> str:
-    """Returns one line that says that a recording was cancelled, and in what.
+    """Returns one line that says in which activity a recording was cancelled.
 
     Args:
-        place: what was under way; its name is empty where nothing was.
+        place: the activity; its name is empty if there was none.
     """
     stage, name, method = place
     if not name:
@@ -59,12 +59,12 @@ def cancelled_text(place: Place) -> str:
 
 
 def doing_text(stage: str, name: str) -> str:
-    """Returns what goes on at a place that is no pass, such as ``measuring latency: round 3 of 80``."""
+    """Describes the activity at a place that is no pass, such as ``measuring latency: round 3 of 80``."""
     return f"measuring {name}" if stage == MEASURE and ": " in name else name
 
 
 def write_death(death: Death, folder: Path) -> None:
-    """Writes it down for `read_death`, on a full disk without what the process printed.
+    """Writes it for `read_death`, on a full disk without the process's output.
 
     Raises:
         OSError: it cannot be written at all.

@@ -53,7 +53,7 @@ class FreezeProgress:
 
 
 def pass_under_way(log: bytes) -> str | None:
-    """Returns the pass that torch's log, or its end, says it has begun; ``None`` if it says none."""
+    """Returns the pass that began last according to torch's log, or its end; ``None`` if there is none."""
     marks = list(_MARKS.finditer(log))
     if not marks:
         return None

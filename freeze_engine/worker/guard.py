@@ -12,18 +12,18 @@ from typing import Final
 from freeze_engine.worker.process_tree import HAS_PROC, ProcessTree
 
 _DESCRIPTORS: Final = 1 << 16
-#: A process that starts others while it is being ended is looked for again, but not for ever.
+#: A process may start others while it is killed: the search is repeated, but not without limit.
 _ROUNDS: Final = 20
 
 
 def start_guard(lifeline: int, folder: Path) -> None:
     """Forks a process that waits for the caller's end; it must be called before any thread is started.
 
-    The guard is ended with all else that belongs to the worker. So it acts only where the caller could not.
+    The guard is killed with the rest of the worker's processes. So it acts only if the caller could not.
 
     Args:
-        lifeline: descriptor that is at its end once the caller is gone.
-        folder: the worker's own, which its caller would have removed.
+        lifeline: descriptor that reaches its end when the caller is gone.
+        folder: the worker's folder, which its caller would have removed.
     """
     worker = os.getpid()
     if not HAS_PROC or os.fork() != 0:

@@ -1,4 +1,4 @@
-"""A look at a model in a process of its own."""
+"""Inspects a model in a child process."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def inspect_model(
     limit_s: float = 60,
     sandbox: bool | None = None,
 ) -> ModelSummary:
-    """Looks at a model in a process of its own.
+    """Inspects a model in a child process.
 
     Args:
         spec: a MODEL as on the command line.
@@ -37,12 +37,12 @@ def inspect_model(
         sandbox: as in `RecordRequest`.
 
     Returns:
-        What it holds.
+        The model's summary.
 
     Raises:
-        ModelSpecError: the MODEL cannot be used, also where looking at it crashes or takes too long; the message says
+        ModelSpecError: the MODEL cannot be used, or inspecting it crashes or takes too long; the message says
             why.
-        SandboxError: it is to be looked at in a sandbox, and there is none.
+        SandboxError: it needs a sandbox, and there is none.
     """
     confinement = confinement_of(spec, (), trusted=trusted, sandbox=sandbox)
     with temporary_folder("freezer-inspection-") as folder:

@@ -1,4 +1,4 @@
-"""The look at a model, in its own process."""
+"""Inspects a model in the child process."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ QUESTION = "inspect.json"
 
 
 def run(folder: Path, send: Send) -> None:
-    """Looks at the model that the folder's question names.
+    """Inspects the model that the request in the folder names.
 
     Args:
-        folder: holds the question.
-        send: takes the answer: the summary, or the text of the error.
+        folder: holds the request.
+        send: called with the answer: the summary, or the text of the error.
     """
     question = json.loads((folder / QUESTION).read_text())
     answer: dict[str, object]

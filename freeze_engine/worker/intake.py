@@ -1,4 +1,4 @@
-"""Brings the traces of a sandboxed recording to where the user wants them; the sandbox never sees that place."""
+"""Copies the traces of a sandboxed recording to the user's output folder, which the sandbox never sees."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ _CHECK_S: Final = 120.0
 
 @dataclass(frozen=True, slots=True)
 class Intake:
-    """Takes the trace files of one recording in.
+    """Validates and copies the trace files of one recording.
 
     Attributes:
-        sandbox: where they are read before they are taken.
-        folder: of the recording, where the sandboxed process leaves them.
+        sandbox: where they are validated first.
+        folder: of the recording, where the sandboxed process writes them.
         output: where the user wants the first; the others go beside it.
         others: names of further traces that may be there, see `freeze_engine.session.Recording`.
     """
@@ -46,15 +46,15 @@ class Intake:
         return self.folder / _NAME
 
     def take(self) -> None:
-        """Takes the trace in, in place of what was there.
+        """Copies the trace, in place of an earlier file.
 
         Raises:
-            TraceFileError: what was left is no trace, or cannot be written.
+            TraceFileError: the file is no trace, or cannot be written.
         """
         self._take(self.left, self.output)
 
     def take_others(self) -> None:
-        """Takes in the further traces that are there.
+        """Copies the further traces, if there are any.
 
         Raises:
             TraceFileError: as of `take`.

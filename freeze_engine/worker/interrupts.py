@@ -1,4 +1,4 @@
-"""The caller's wish that a recording end, which an exception alone may not bring through."""
+"""Remembers the caller's interrupt, since the exception alone may be lost."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ class Interrupts:
     The exception can be lost (Python only prints what a callback of a weak reference or a ``__del__`` raises, and
     a model may catch it) or come out of torch's C++ as another one.
 
-    The caller starts this process with the signal blocked, so that none comes before there is somebody to take it.
+    The caller starts this process with the signal blocked, so that none comes before the handler exists.
 
     Attributes:
-        came: whether one did.
+        came: whether an interrupt came.
     """
 
     def __init__(self) -> None:
@@ -23,7 +23,7 @@ class Interrupts:
         signal.signal(signal.SIGINT, self._take)
 
     def listen(self) -> None:
-        """Takes interrupts from now on, also one that came before.
+        """Accepts interrupts from now on, also a pending one.
 
         Raises:
             KeyboardInterrupt: one did.
@@ -31,7 +31,7 @@ class Interrupts:
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
 
     def check(self) -> None:
-        """Raises the one that came again, where it was lost.
+        """Raises the interrupt again if it was lost.
 
         Raises:
             KeyboardInterrupt: one came.

@@ -1,8 +1,8 @@
 """Journal of a recording, written while it runs and read after its process has died.
 
-A folder holds, beside the request, a file of one JSON object a line for what is known once, and a file of fixed
-size for what is being done right now. Both are written without buffers: what was written when the process dies stays.
-Of the trace a line holds what is new in it, so that a backend can write it as it grows.
+A folder holds, beside the request, a file with one JSON object per line for facts, and a file of fixed
+size for the current activity. Both are written without buffers: what was written when the process dies stays.
+Each line about the trace holds only its new parts, so that a backend can write it as it grows.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _TRACE, _NOTES, _FROZEN, _STEP = "trace", "notes", "frozen", "step"
 
 @dataclass(frozen=True, slots=True)
 class _Own:
-    """A file of the journal, and what its descriptor stands for: a model may close it, and get its number again."""
+    """A file of the journal, with the identity of its descriptor: a model may close it, and reuse the number."""
 
     file: IO[bytes]
     status: os.stat_result
@@ -45,13 +45,13 @@ class _Own:
 
 
 class Journal:
-    """Writes down how a recording goes; where that cannot be done, the recording goes on without.
+    """Writes the journal of a recording; if writing fails, the recording continues without it.
 
     Args:
         folder: an existing folder that is this recording's own.
 
     Attributes:
-        lost: why nothing more is written down, in the system's words; ``None`` while all is.
+        lost: why writing stopped, in the system's words; ``None`` while it works.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -71,12 +71,12 @@ class Journal:
             self._files.close()
 
     def doing(self, what: str) -> None:
-        """Notes what is being done from now on."""
+        """Notes the current activity."""
         self._doing = what
         self._note_now()
 
     def under_way(self, place: Place | None) -> None:
-        """Notes the pass that runs from now on, ``None`` where it has ended."""
+        """Notes the pass that runs now, ``None`` if it has ended."""
         self._place = place
         self._note_now()
 
@@ -86,7 +86,7 @@ class Journal:
             self._note(_TRACE, self._instalments.next(trace))
 
     def notes(self, notes: FreezeNotes) -> None:
-        """Notes what is known when ``_freeze_module`` begins."""
+        """Notes the facts that are known when ``_freeze_module`` begins."""
         self._note(_NOTES, asdict(notes))
 
     def frozen(self, graphs: Mapping[str, str]) -> None:
@@ -144,7 +144,7 @@ class Now:
     """The last activity of a recording.
 
     Attributes:
-        doing: in words, empty if nothing was noted.
+        doing: a description, empty if nothing was noted.
         place: the pass that ran; ``None`` if none did.
         lost: why the journal ends before the recording did, ``None`` if it does not.
     """
@@ -162,7 +162,7 @@ class _NotedNow:
 
 
 def read_now(folder: Path) -> Now:
-    """Returns what was being done last."""
+    """Returns the last activity."""
     try:
         given = read_fields(_NotedNow, read_object(read_left(folder / _NOW, _NOW_BYTES)))
     except (OSError, ValueError):
@@ -174,12 +174,12 @@ def read_now(folder: Path) -> Now:
 
 
 def holds_steps(folder: Path) -> bool:
-    """Returns whether a recording noted any step, without reading all that it noted."""
+    """Returns whether a journal has any step, without reading all of it."""
     return any(kind == _NOTES or (kind == _TRACE and value["steps"]) for kind, value in _entries(folder / _JOURNAL))
 
 
 def read_remains(folder: Path) -> Remains | None:
-    """Returns what a recording left, ``None`` if it died before the model was there."""
+    """Returns the remains of a recording, ``None`` if it died before it had the model."""
     notes, frozen = None, None
     instalments = []
     steps: list[NotedStep] = []

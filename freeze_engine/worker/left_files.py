@@ -1,4 +1,4 @@
-"""Reads files that a sandboxed process left in its folder, where it may have put anything, such as links."""
+"""Reads files from the folder of a sandboxed process, which may hold anything, such as links."""
 
 from __future__ import annotations
 
@@ -41,11 +41,11 @@ def read_left(path: Path, most_bytes: int) -> bytes:
 
 
 def copy_left(path: Path, target: Path, most_bytes: int) -> None:
-    """Copies a file to a new one, so that nobody changes it any more.
+    """Copies a file to a new one, so that the sandboxed process cannot change it any more.
 
     Args:
         path: as for `open_left`.
-        target: the copy, of which there is none yet.
+        target: path of the copy; it must not exist.
         most_bytes: how large it may be.
 
     Raises:

@@ -21,7 +21,7 @@ DISK_LIMIT: Final = "disk limit"
 LimitName = Literal["memory limit", "process limit", "disk limit"]
 
 _LOOK_S: Final = 0.05
-#: Looking takes at most one part in so many of a processor, whatever else runs on the machine.
+#: The watch takes at most this fraction (one over the number) of a processor, whatever else runs on the machine.
 _SHARE: Final = 50
 _MIB: Final = 1 << 20
 #: Of a sandboxed worker. Inductor compiles with a process for each core, and each runs a compiler.
@@ -32,7 +32,7 @@ _BLOCK_BYTES: Final = 16 << 10
 #: What Python, torch and its libraries reserve without using it (torch 2.13 on the CPU: 110 MiB, stacks apart).
 _RESERVED_BYTES: Final = 256 * _MIB
 _STACK_BYTES: Final = 8 * _MIB
-#: What Python, torch's allocator (c10/core/impl/alloc_cpu.cpp, torch 2.13) and C++ say of memory that they did not get.
+#: Messages of Python, torch's allocator (c10/core/impl/alloc_cpu.cpp, torch 2.13) and C++ when memory is refused.
 _REFUSALS: Final = ("MemoryError", "not enough memory", "Cannot allocate memory", "can't allocate memory", "bad_alloc")
 _UNITS: Final = ("bytes", "KiB", "MiB", "GiB", "TiB")
 
@@ -54,7 +54,7 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Excess:
-    """A limit that a worker went past.
+    """A limit that a worker exceeded.
 
     Attributes:
         limit: which one.
@@ -66,11 +66,11 @@ class Excess:
 
 
 class LimitWatch:
-    """Looks at what the processes of a worker take, on a thread of its own, and has it ended where that is too much.
+    """Watches the resources of a worker's processes on a separate thread, and ends the worker if it exceeds a limit.
 
     Args:
         tree: the processes.
-        limits: what they may take.
+        limits: their limits.
         end: ends them; called once, on the thread.
         folder: of the job.
 
@@ -88,12 +88,12 @@ class LimitWatch:
         self._thread = threading.Thread(target=self._look, name="limits of a worker", daemon=True)
 
     def start(self) -> None:
-        """Begins to look, if there is a limit."""
+        """Starts the watch, if there is a limit."""
         if self._limits != Limits():
             self._thread.start()
 
     def stop(self) -> None:
-        """Ends it and waits for that."""
+        """Stops the watch and waits for its end."""
         self._stopped.set()
         if self._thread.ident is not None and self._thread is not threading.current_thread():
             self._thread.join()
@@ -137,10 +137,10 @@ def _machine_bytes() -> int:
 
 
 def disk_bytes(folder: Path) -> int:
-    """Returns what the files of a folder take on the disk; links in it are not followed.
+    """Returns the disk space of a folder's files in bytes; links in it are not followed.
 
     Args:
-        folder: of a job. Each file counts for a block at least, so that many empty ones do not go on for ever.
+        folder: of a job. Each file counts for a block at least, so that the number of empty files is limited, too.
     """
     taken = 0
     waiting = [str(folder)]
@@ -154,7 +154,7 @@ def disk_bytes(folder: Path) -> int:
 
 
 def _taken_bytes(entry: os.DirEntry[str], folders: list[str]) -> int:
-    """Returns what one entry takes, and adds it to the folders if it is one."""
+    """Returns the disk space of one entry, and adds it to the folders if it is one."""
     with contextlib.suppress(OSError):  # removed meanwhile
         if entry.is_dir(follow_symlinks=False):
             folders.append(entry.path)
@@ -173,10 +173,10 @@ def require_limits(limits: Limits) -> None:
 
 
 def limit_this_process(memory_bytes: int) -> None:
-    """Makes the system refuse this process, and each that it starts, memory that no limit would leave it.
+    """Makes the system refuse allocations beyond any limit, for this process and each that it starts.
 
     So an allocation that is far too large fails at once, and the process can report where, before the machine swaps.
-    What is reserved and not used counts here, other than in `LimitWatch`; so there is room for it.
+    Memory that is reserved but unused counts here, in contrast to `LimitWatch`; so there is room for it.
 
     Args:
         memory_bytes: the limit of the worker.
@@ -193,7 +193,7 @@ def was_refused(text: str) -> bool:
 
 
 def refused_text(memory_bytes: int) -> str:
-    """Returns what to say where a process with a limit was refused memory, as part of a sentence."""
+    """Returns the message for a process with a limit that was refused memory, as part of a sentence."""
     return f"it asked for more memory than its limit of {size_text(memory_bytes)} leaves"
 
 

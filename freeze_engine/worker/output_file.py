@@ -1,4 +1,4 @@
-"""Writes the trace file so that nothing half written stays, whenever the process that writes it dies."""
+"""Writes the trace file so that no partial file stays, whenever the writing process dies."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from freeze_engine.trace.rules.texts import with_plain_texts
 
 
 def write_output(trace: Trace, output: Path, folder: Path) -> None:
-    """Writes a trace file, whole or not at all.
+    """Writes a trace file, completely or not at all.
 
     Args:
         trace: what to write.
         output: the file.
-        folder: the recording's own, by whose name `remove_unfinished` finds what was not finished.
+        folder: the recording's own; by its name `remove_unfinished` finds unfinished files.
 
     Raises:
         TraceFileError: it cannot be written there.
@@ -32,12 +32,12 @@ def write_output(trace: Trace, output: Path, folder: Path) -> None:
 
 
 def remove_unfinished(output: Path, folder: Path) -> None:
-    """Removes what a process that died in `write_output` left."""
+    """Removes the unfinished file of a process that died in `write_output`."""
     # Gone where all went well; elsewhere the folder may not be writable, and then there is nothing.
     with contextlib.suppress(OSError, ValueError):
         unfinished_file(output, folder).unlink()
 
 
 def unfinished_file(output: Path, folder: Path) -> Path:
-    """Returns where a trace file is written before it takes the place of another."""
+    """Returns the path of a trace file before it replaces another."""
     return output.with_name(f".{folder.name}.unfinished")

@@ -1,4 +1,4 @@
-"""Makes a trace of what a recording left when it died; in a process of its own, for there may be much to read."""
+"""Builds a trace from the remains of a recording that died, in a child process, since there may be much to read."""
 
 from __future__ import annotations
 

@@ -16,9 +16,9 @@ _PROC: Final = Path("/proc")
 _VARIABLE: Final = "FREEZER_WORKER"
 _KIB: Final = 1 << 10
 _ENDED: Final = "ZX"
-#: How long a process may take to end, such as one that has much memory to give back.
+#: Time for a process to end, such as one with much memory to release.
 _DEATH_S: Final = 0.5
-#: A process that starts others while it is being ended is looked for again, but not for ever.
+#: A process may start others while it is killed: the search is repeated, but not without limit.
 _ROUNDS: Final = 20
 
 HAS_PROC = (_PROC / "self" / "stat").exists()
@@ -47,7 +47,7 @@ class _Status:
 class ProcessTree:
     """The first process of a worker and all that descend from it, also those that left its session or their parents.
 
-    A process belongs to it by its session, by its parent, or by a mark in the environment that it inherited.
+    A process belongs to the tree by its session, by its parent, or by an inherited mark in its environment.
     """
 
     def __init__(self) -> None:
@@ -87,7 +87,7 @@ class ProcessTree:
         return [status.pid for status in self._running()]
 
     def memory_bytes(self) -> int:
-        """Returns the memory that all of them take, and that the system cannot have back without ending them.
+        """Returns the memory of all of them in bytes that the system cannot reclaim without ending them.
 
         That is anonymous and shared memory, and what of it is swapped out; not pages of files. What processes share
         since a fork counts once. 0 where `HAS_PROC` is false.
@@ -95,7 +95,7 @@ class ProcessTree:
         return sum(_own_bytes(pid) for pid in self.pids())
 
     def takes_more_than(self, limit_bytes: int) -> int | None:
-        """Returns `memory_bytes` where that is more than a limit, else ``None``; cheaper than asking for it."""
+        """Returns `memory_bytes` if that exceeds a limit, else ``None``; cheaper than `memory_bytes` itself."""
         if sum(_resident_bytes(pid) for pid in self.pids()) <= limit_bytes:
             return None
         taken = self.memory_bytes()
@@ -177,7 +177,7 @@ def _resident_bytes(pid: int) -> int:
 
 
 def _own_bytes(pid: int) -> int:
-    """Returns the memory of one process; of what it shares since a fork, its part (Linux 5.9 and later)."""
+    """Returns the memory of one process, with its share of the memory shared since a fork (Linux 5.9 and later)."""
     return _sum_of(_PROC / str(pid) / "smaps_rollup", (b"Pss_Anon:", b"Pss_Shmem:", b"SwapPss:"))
 
 

@@ -16,7 +16,7 @@ _DEFAULT_MEASURE = Measure()
 
 @dataclass(frozen=True, slots=True)
 class RecordRequest:
-    """A recording to be made.
+    """A request for a recording.
 
     Attributes:
         model: a MODEL as on the command line: a file, ``package.module:factory``, or ``example:NAME``.
@@ -33,13 +33,13 @@ class RecordRequest:
         name: the model's name in the trace, by default the MODEL's.
         trusted: whether code of the caller's machine may run: ``False`` refuses ``package.module:factory`` and
             whatever would be unpickled.
-        sandbox: whether it is recorded in a sandbox, and refused where there is none; by default where it is not
+        sandbox: whether to record in a sandbox, and to refuse the recording if there is none; by default if it is not
             trusted. The built-in examples never are.
         limit_s: seconds after which the recording is ended, ``None`` for no limit.
-        memory_bytes: how much memory the recording may take, all its processes together, ``None`` for no limit. Needs
+        memory_bytes: memory limit for all processes of the recording together, ``None`` for no limit. Needs
             ``/proc``, as on Linux.
-        checks: what to ask of the frozen module afterwards.
-        ablation: whether to find out what each pass contributes on its own.
+        checks: the checks to run on the frozen module.
+        ablation: whether to measure what each pass contributes on its own.
     """
 
     model: str

@@ -1,4 +1,4 @@
-"""Finds the sandbox that runs models of others: bubblewrap, which makes Linux namespaces for one process.
+"""Finds the sandbox for other people's models: bubblewrap, which makes Linux namespaces for one process.
 
 A sandboxed process has no network, sees the files that it needs and no others, and writes to its job's folder and to
 temporary file systems of limited size only. `freeze_engine.worker.sandbox_view` lists what it sees.
@@ -26,7 +26,7 @@ _NAMESPACES: Final = (
     *("--unshare-user", "--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts", "--unshare-cgroup-try"),
     *("--hostname", "sandbox", "--die-with-parent", "--new-session", "--cap-drop", "ALL"),
 )
-#: bubblewrap has it from version 0.8 on; some containers do not allow what it does.
+#: bubblewrap has it from version 0.8 on; some containers do not allow it.
 _NO_FURTHER: Final = ("--disable-userns",)
 _PROBE_S: Final = 20.0
 _SIGNALLED: Final = 128
@@ -128,7 +128,7 @@ def find_sandbox() -> Sandbox:
 
 
 def sandbox_status() -> SandboxStatus:
-    """Returns whether models of others run in a sandbox here, and in which."""
+    """Returns whether other people's models run in a sandbox here, and in which."""
     try:
         sandbox = find_sandbox()
     except SandboxError as error:
@@ -155,7 +155,7 @@ def sandboxed_process(pid: int) -> int | None:
 
 
 def confinement_of(model: str, inputs: Iterable[str], *, trusted: bool, sandbox: bool | None) -> Confinement | None:
-    """Returns the sandbox that a model is to be opened in.
+    """Returns the sandbox to open a model in.
 
     Args:
         model: a MODEL as on the command line. The examples are code of this package, and need no sandbox.
@@ -190,7 +190,7 @@ def _programs() -> Iterator[str]:
 
 
 def _tried(program: str) -> Sandbox:
-    """Runs Python in the sandbox as it is used later."""
+    """Runs Python in the sandbox, as later jobs do."""
     try:
         version = _output([program, "--version"])
         sandbox = Sandbox(program, version, (*_NAMESPACES, *_NO_FURTHER))
@@ -213,7 +213,7 @@ def _probe(sandbox: Sandbox) -> None:
 
 
 def _output(command: Sequence[str], env: dict[str, str] | None = None) -> str:
-    """Returns what a command prints.
+    """Returns the output of a command.
 
     Raises:
         SandboxError: it fails.

@@ -20,7 +20,7 @@ def error_within(trace: Trace, limit: float, reference: _Reference) -> Finding:
     Args:
         trace: the recording.
         limit: the largest error.
-        reference: what it is against.
+        reference: what it is measured against.
     """
 
     def within(numerics: Numerics) -> bool:
@@ -34,7 +34,7 @@ def outputs_close(trace: Trace, reference: _Reference) -> Finding:
 
     Args:
         trace: the recording.
-        reference: what they are held against.
+        reference: what they are compared with.
     """
     wanted = f"outputs within torch's tolerances of {reference}"
     return _judged(trace, ("within_tolerance", wanted), reference, lambda numerics: numerics.close)
@@ -65,7 +65,7 @@ def _judged(
 
 
 def _shortened(error: str) -> str:
-    """Returns the ends of a message: what was raised first, and, after a traceback of torch's, why."""
+    """Returns the first and last line of a message: the exception, and, after torch's traceback, the reason."""
     lines = [line.strip() for line in error.splitlines() if line.strip()]
     return " … ".join(dict.fromkeys((lines[0], lines[-1]))) if lines else error
 

@@ -84,7 +84,7 @@ def _fates(fates: list[AttributeFate]) -> str:
 
 
 def _innermost(fates: list[AttributeFate]) -> list[AttributeFate]:
-    """Leaves out submodules that stay only for what in them does."""
+    """Drops submodules that stay only because something inside them does."""
     paths = sorted(fate.path for fate in fates)
 
     def is_empty(path: str) -> bool:

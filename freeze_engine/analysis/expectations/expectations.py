@@ -1,4 +1,4 @@
-"""The list of what can be expected of a freeze."""
+"""The list of expectations of a freeze."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Expectations:
     Attributes:
         max_error: the largest absolute error that an output of the frozen module may have.
         within_tolerance: whether its outputs must be within ``torch.testing.assert_close``'s default tolerances.
-        reference: what the two are held against: the eager module, as it is or in double precision.
+        reference: what these two compare with: the eager module, as it is or in double precision.
         expect_folded: kinds of folds that must have happened: ``conv_bn`` at least once, ``conv_bn=20`` just as often,
             ``conv_bn:all`` at least once and wherever it could have. Kinds are those of `Rewrite.kind`.
         no_preserved: patterns of attributes none of which may be preserved; ``()`` for all that the user did not ask to
@@ -57,7 +57,7 @@ class Expectations:
     no_notices: Texts = ()
 
     def __post_init__(self) -> None:
-        """Refuses what no trace could answer.
+        """Rejects expectations that no trace could answer.
 
         Raises:
             FreezerError: a limit is negative or no number, a reference or the code of a notice is not known, or a fold
@@ -81,18 +81,18 @@ class Expectations:
         return all(getattr(self, field.name) == field.default for field in fields(self) if field.name != "reference")
 
     def folds(self) -> Iterator[FoldCount]:
-        """Yields what is expected of each kind of fold."""
+        """Yields the expectation for each kind of fold."""
         return (read_fold(text) for text in _several(self.expect_folded))
 
     def measure(self) -> Measure | None:
-        """Returns what must be measured for a trace to answer, ``None`` for nothing."""
+        """Returns the measurements that the expectations need, ``None`` for none."""
         latency = self.max_latency_ratio is not None or self.no_slower
         numerics = self.max_error is not None or self.within_tolerance
         memory = self.max_constant_bytes is not None or self.saves
         return Measure(latency=latency, numerics=numerics, memory=memory) if latency or numerics or memory else None
 
     def evaluate(self, trace: Trace) -> tuple[Finding, ...]:
-        """Holds a trace against what is expected.
+        """Checks a trace against the expectations.
 
         Args:
             trace: the recording; also one whose freeze failed.

@@ -68,7 +68,7 @@ def folded(trace: Trace, fold: FoldCount) -> Finding:
 
     Args:
         trace: the recording.
-        fold: what must have happened.
+        fold: the expected fold.
     """
     kinds = Counter(rewrite.kind for step in trace.steps for rewrite in step.rewrites)
     missed = [miss for miss in trace.near_misses if miss.kind == fold.kind]
@@ -98,7 +98,7 @@ def folded(trace: Trace, fold: FoldCount) -> Finding:
 
 
 def _doubt(trace: Trace, kind: str, kinds: Mapping[str, int], missed: list[NearMiss]) -> str:
-    """Returns what is odd about a kind that nothing is called, empty where there may be one: patterns have any name."""
+    """Returns a doubt about a kind that no fold has, empty if there may be one: patterns have any name."""
     if kind in FOLD_KINDS or kinds.get(kind) or missed:
         return ""
     meant = did_you_mean(kind, (*FOLD_KINDS, *kinds))

@@ -15,13 +15,13 @@ MakePatches = Callable[[], tuple[Patch, ...]]
 
 
 class ActiveCaptures(Generic[CaptureT]):
-    """The captures of one backend that have begun and not ended.
+    """The active captures of one backend.
 
     A capture belongs to the thread, or async task, that entered it. The functions of torch are one per process: the
-    first capture to begin replaces them, the last to end puts them back.
+    first capture to begin replaces them, the last to end restores them.
 
     Args:
-        name: of the context variable that has them.
+        name: of the context variable that holds them.
     """
 
     def __init__(self, name: str) -> None:
@@ -32,7 +32,7 @@ class ActiveCaptures(Generic[CaptureT]):
         self._count = 0
 
     def here(self) -> tuple[CaptureT, ...]:
-        """Returns the captures that the running thread is inside of, outer ones first."""
+        """Returns the active captures of the running thread, outer ones first."""
         return self._inside.get()
 
     @contextlib.contextmanager
@@ -41,7 +41,7 @@ class ActiveCaptures(Generic[CaptureT]):
 
         Args:
             capture: it belongs to this thread.
-            patches: make what is replaced in torch for it.
+            patches: make the replacements in torch for it.
         """
         with self._lock:
             self._count += 1
@@ -56,7 +56,7 @@ class ActiveCaptures(Generic[CaptureT]):
             self._leave()
 
     def patch(self, make: MakePatches) -> None:
-        """Replaces functions of torch until the last capture ends, unless that is done or nothing is captured.
+        """Replaces functions of torch until the last capture ends, unless they are replaced already or none is active.
 
         Args:
             make: makes the patches; it also identifies them.

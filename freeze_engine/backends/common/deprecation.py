@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 @contextlib.contextmanager
 def undeprecated() -> Iterator[None]:
-    """Keeps torch from saying inside that TorchScript is deprecated: of calls that are ours and not the user's.
+    """Silences torch's deprecation of TorchScript in the block, for calls of this package and not the user's.
 
     Up to torch 2.13 that is a ``DeprecationWarning``, which few see; from 2.14 on a ``FutureWarning``, which all do.
     """

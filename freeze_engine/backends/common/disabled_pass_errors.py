@@ -12,7 +12,7 @@ LEFT_OUT = "left_out"
 
 
 def left_out_text(names: Iterable[str], call: str) -> str:
-    """Returns what a trace says of a freeze with passes left out.
+    """Returns the notice of a freeze with disabled passes.
 
     Args:
         names: of the passes.
@@ -23,7 +23,7 @@ def left_out_text(names: Iterable[str], call: str) -> str:
 
 
 def check_can_be_left_out(names: Iterable[str], possible: Iterable[str], impossible: Mapping[str, str]) -> None:
-    """Checks that passes can be left out.
+    """Checks that passes can be disabled.
 
     Args:
         names: theirs.
@@ -31,7 +31,7 @@ def check_can_be_left_out(names: Iterable[str], possible: Iterable[str], impossi
         impossible: for others that are known, why they cannot.
 
     Raises:
-        FreezerError: one cannot be left out, or there is none of that name.
+        FreezerError: one cannot be disabled, or there is none of that name.
     """
     choice = tuple(name for name in dict.fromkeys(possible) if name not in impossible)
     for name in names:

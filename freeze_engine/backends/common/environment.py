@@ -1,4 +1,4 @@
-"""Describes where a recording is made."""
+"""Describes the environment of a recording."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ _FAMILIES = ("TORCHINDUCTOR_", "TORCHDYNAMO_")
 
 
 def environment(of_backend: Iterable[tuple[str, str]] | None = None) -> Environment:
-    """Returns what can change a freeze or a measurement on this machine, as it is now.
+    """Returns the current versions and settings of this machine that can change a freeze or a measurement.
 
     Args:
-        of_backend: ``(name, value)`` of what only one backend heeds, by default TorchScript's.
+        of_backend: ``(name, value)`` of settings that only one backend uses, by default TorchScript's.
     """
     of_backend = settings() if of_backend is None else of_backend
     gpus = tuple(torch.cuda.get_device_name(index) for index in range(torch.cuda.device_count()))

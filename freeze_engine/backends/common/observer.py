@@ -16,11 +16,11 @@ FREEZING = "freezing"
 
 @dataclass(frozen=True, slots=True)
 class NotedStep:
-    """A pass that was driven and had ended.
+    """A finished pass that this package ran.
 
     Attributes:
         stage, passes, method, round, duration_ns: as in `freeze_engine.trace.Step`.
-        text: torch's text of the graph after it, ``None`` where that was as before.
+        text: torch's text of the graph after it, ``None`` if that did not change.
     """
 
     stage: str
@@ -92,15 +92,15 @@ class RecordingObserver:
         """Called right after ``_freeze_module`` with torch's texts of the graphs, by method."""
 
     def pass_begins(self, stage: str, name: str, method: str, number: int | None) -> None:
-        """Called right before a pass that is driven; the names are those of `Step`."""
+        """Called right before a pass that this package runs; the names are those of `Step`."""
 
     def pass_ended(self, step: NotedStep) -> None:
         """Called right after that pass."""
 
     def under_way(self, place: tuple[str, str, str | None] | None) -> None:
-        """Called, if it watches, with stage, name and method of what runs from now on, ``None`` for no pass at all.
+        """Called, if it watches, with stage, name and method of the pass that begins, ``None`` if none runs any more.
 
-        For a pass that is driven, `pass_begins` and `pass_ended` are called instead.
+        For a pass that this package runs, `pass_begins` and `pass_ended` are called instead.
         """
 
     def step_added(self, step: Step) -> None:

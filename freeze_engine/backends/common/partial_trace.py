@@ -12,16 +12,16 @@ _ATTACHED = "freezer_trace"
 
 
 def attach_trace(error: BaseException, trace: Trace) -> None:
-    """Leaves a trace with an exception."""
+    """Attaches a trace to an exception."""
     error.__dict__[_ATTACHED] = with_plain_texts(trace)
 
 
 @contextlib.contextmanager
 def leaving_trace(trace: Callable[[], Trace]) -> Iterator[None]:
-    """Leaves a trace with whatever the body raises, ``KeyboardInterrupt`` and its like included.
+    """Attaches a trace to any exception of the body, ``KeyboardInterrupt`` and its like included.
 
     Args:
-        trace: returns it, as far as it is when that happens.
+        trace: returns the trace so far at that moment.
     """
     try:
         yield
@@ -31,6 +31,6 @@ def leaving_trace(trace: Callable[[], Trace]) -> Iterator[None]:
 
 
 def partial_trace(error: BaseException) -> Trace | None:
-    """Returns the trace up to the failure for an exception that a recording let through, or ``None``."""
+    """Returns the trace up to the failure that a recording attached to an exception, or ``None``."""
     found = error.__dict__.get(_ATTACHED)
     return found if isinstance(found, Trace) else None

@@ -16,7 +16,7 @@ class Patch:
     Attributes:
         owner: the module or class that holds the name.
         name: the name.
-        value: what stands there for the time of the patch.
+        value: the replacement.
     """
 
     owner: Any
@@ -26,14 +26,14 @@ class Patch:
 
 @contextlib.contextmanager
 def patched(patches: tuple[Patch, ...]) -> Iterator[None]:
-    """Replaces names and puts back what was there, also when the body or a replacement raises.
+    """Replaces names and restores the originals, also when the body or a replacement raises.
 
     Args:
         patches: applied in order, undone in reverse.
     """
     with contextlib.ExitStack() as stack:
         for patch in patches:
-            # What the owner holds, not what reading it gives: a staticmethod must be put back as one.
+            # The owner's own entry, not the result of reading it: a staticmethod must be restored as one.
             stack.callback(setattr, patch.owner, patch.name, inspect.getattr_static(patch.owner, patch.name))
             setattr(patch.owner, patch.name, patch.value)
         yield

@@ -1,4 +1,4 @@
-"""Finds the shapes of a graph's values from those of the model's inputs, for the operators of most networks.
+"""Infers the shapes of a graph's values from those of the model's inputs, for the operators of most networks.
 
 Nothing runs. A value of another operator has no shape here, unless its type has one.
 """
@@ -99,7 +99,7 @@ class _Shapes:
         return tuple(map(int, _NUMBER.findall(text)))
 
     def shape(self, value: str) -> Shape | None:
-        """Returns what is known of a value."""
+        """Returns the known facts about a value."""
         return self.found.get(value)
 
     def _broadcast(self, node: Node, first: Shape | None) -> Shape | None:
@@ -142,13 +142,13 @@ class _Shapes:
 
 
 class _Window:
-    """A kernel that moves over places."""
+    """A sliding kernel, as of a convolution or pooling."""
 
     def __init__(self, kernel: Shape, stride: Shape, padding: Shape, dilation: Shape) -> None:
         self._parts = (kernel, stride, padding, dilation)
 
     def places(self, sizes: Shape) -> Shape | None:
-        """Returns how many places the kernel stands on, one number for each dimension."""
+        """Returns the number of positions of the kernel in each dimension."""
         spread = [part * len(sizes) if len(part) == 1 else part for part in self._parts]
         if any(len(part) != len(sizes) for part in spread):
             return None

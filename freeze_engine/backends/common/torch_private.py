@@ -1,6 +1,6 @@
-"""Every private torch name this project stands on, looked up in one place.
+"""Looks up every private torch name that this project uses.
 
-torch promises nothing about these names. Each is listed with what is lost without it; a required one that is
+torch gives no guarantees for these names. Each is listed with the loss without it; a required one that is
 missing raises `UnsupportedTorchError` when a recording starts, an optional one turns its step into a coarser
 one. Checked on torch 2.13.0 (CPU build), and on 2.15.0, 2.9.1 and 2.6.0 (CUDA builds, run on a CPU), where none is
 missing.
@@ -65,7 +65,7 @@ def private(name: str) -> Any:
         The function or class.
 
     Raises:
-        UnsupportedTorchError: this torch does not have it; the message says what it is needed for.
+        UnsupportedTorchError: this torch does not have it; the message says why it is needed.
     """
     found = getattr(torch._C, name, None)
     if found is None:
@@ -116,7 +116,7 @@ def require() -> None:
 
 
 def binding_module() -> Any:
-    """Returns ``torch._C``, whose functions a capture replaces for its time."""
+    """Returns ``torch._C``, whose functions a capture replaces."""
     return torch._C
 
 
@@ -170,15 +170,15 @@ def concrete_type(module: Any) -> Any:
 
 
 def forget_dead_builtins(model: torch.nn.Module) -> None:
-    """Keeps torch from taking a module's attribute for an operator that is gone.
+    """Keeps torch from mistaking a module's attribute for a freed operator.
 
     torch.jit knows builtins by their address, and an operator that a further overload replaced stays in its table
     (``_find_builtin`` in torch/jit/_builtins.py, ``_refresh_packet`` in torch/_ops.py, 2.13); importing Inductor
-    replaces two. What comes to lie at such an address is scripted as that operator, which fails: "builtin cannot be
+    replaces two. A later object at such an address is scripted as that operator, which fails: "builtin cannot be
     used as a value".
 
     Args:
-        model: what is to be scripted or traced.
+        model: the module to script or trace.
     """
     import torch.jit._builtins
 
@@ -220,7 +220,7 @@ def define(module: Any, source: str) -> None:
 
 
 def object_state(held: Any) -> Any:
-    """Returns what an object of a class in C++ would put into a file, ``None`` where the class does not say."""
+    """Returns the serialised state of an object of a C++ class, ``None`` if the class does not define one."""
     if not held._has_method("__getstate__"):
         return None
     try:
@@ -238,7 +238,7 @@ def script_module(module: Any) -> torch.jit.ScriptModule:
 
 
 def settings() -> tuple[tuple[str, str], ...]:
-    """Returns what silently changes a TorchScript freeze or its speed, as ``(name, value)`` pairs."""
+    """Returns the settings that silently change a TorchScript freeze or its speed, as ``(name, value)`` pairs."""
     pairs = [("jit_enabled", str(scripting_enabled()))]
     for label, name, value in (
         ("fusion_strategy", "_jit_set_fusion_strategy", []),
@@ -258,7 +258,7 @@ def settings() -> tuple[tuple[str, str], ...]:
 
 
 def _read_by_setting(name: str, value: Any) -> Any:
-    """Reads a setting that torch only has a setter for, which returns what was set before."""
+    """Reads a setting for which torch has only a setter, which returns the earlier value."""
     setter = getattr(torch._C, name, None)
     if setter is None:
         return "unknown"
@@ -268,7 +268,7 @@ def _read_by_setting(name: str, value: Any) -> Any:
 
 
 def operator_types(name: str) -> tuple[tuple[str, str], ...] | None:
-    """Returns names and types of what an operator gets and gives; results have no name.
+    """Returns names and types of an operator's arguments and results; results have no name.
 
     Args:
         name: such as ``torch.ops.aten.add.Tensor``.

@@ -18,7 +18,7 @@ CONVS: Mapping[str, tuple[str, ...]] = {
         *("benchmark", "deterministic", "cudnn_enabled", "allow_tf32"),
     ),
 }
-#: These and the other convolutions, into which torch folds nothing.
+#: These and the other convolutions; torch folds nothing into the latter.
 CONV_LIKE = frozenset(
     {
         *CONVS,
@@ -34,7 +34,7 @@ BATCH_NORM_ARGUMENTS = (
 )
 ADDS = frozenset({"aten::add", "aten::sub"})
 MULS = frozenset({"aten::mul", "aten::div"})
-#: What remove_dropout.cpp removes, and the dropouts it does not know.
+#: Dropouts that remove_dropout.cpp removes, and those that it does not know.
 DROPOUTS = frozenset({"aten::dropout", "aten::dropout_", "aten::feature_dropout", "aten::feature_dropout_"})
 #: Readers of a value's shape alone.
 SHAPE_READERS = frozenset({"aten::dim", "aten::len", "aten::size", "aten::numel", "prim::shape", "prim::dtype"})
@@ -88,7 +88,7 @@ class UseDef:
         return definer is not None and definer.op == "prim::Constant" and definer.outputs[0].type == "NoneType"
 
     def constant(self, value: str) -> Constant | None:
-        """Returns what is kept of the constant tensor that a value is, ``None`` if it is none."""
+        """Returns the summary of a constant tensor, ``None`` if the value is none."""
         definer = self.definers.get(value)
         return definer.constant if definer is not None and definer.op == "prim::Constant" else None
 

@@ -25,8 +25,8 @@ class DerivedFacts:
     """The fates, the folds that were not made or made wrong, and the source lines of one compile.
 
     Args:
-        compiled: what the capture kept.
-        origins: what its constants come from.
+        compiled: the raw data.
+        origins: of its constants.
     """
 
     def __init__(self, compiled: RawCompile, origins: Origins) -> None:
@@ -40,18 +40,18 @@ class DerivedFacts:
         self._sources = _Sources()
 
     def note_folds(self, step: int, folded: Iterable[Folded]) -> None:
-        """Notes what became a constant in a step.
+        """Notes the nodes that became constants in a step.
 
         Args:
             step: its index; ascending.
-            folded: what did.
+            folded: those nodes.
         """
         for fold in folded:
             if fold.computed:
                 self._computed |= dict.fromkeys(fold.origin.inputs, step)
 
     def fates(self, steps: Sequence[Step]) -> tuple[AttributeFate, ...]:
-        """Returns what became of the model's tensors; nothing before parameters are inlined.
+        """Returns the fates of the model's tensors; nothing before parameters are inlined.
 
         Args:
             steps: all so far.
@@ -96,7 +96,7 @@ class DerivedFacts:
 
 
 class _Kept(Generic[Found]):
-    """Something that was found out, kept as long as what it follows from is the same objects."""
+    """A cached fact, valid as long as its inputs are the same objects."""
 
     def __init__(self) -> None:
         self._basis: tuple[object, ...] = ()

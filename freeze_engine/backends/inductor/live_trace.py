@@ -15,7 +15,7 @@ from freeze_engine.backends.inductor.graph.live import LiveGraph
 from freeze_engine.backends.inductor.trace_builder import RecordingInfo, TraceBuilder, head
 from freeze_engine.trace import Failure, Trace
 
-#: What goes on between two compiles and after the last: Dynamo traces, or the compiled code runs.
+#: The activity between two compiles and after the last: Dynamo traces, or the compiled code runs.
 _FIRST_CALL = "the first call"
 
 
@@ -24,7 +24,7 @@ class LiveTraceObserver(CompileObserver):
 
     Args:
         observer: the observer.
-        info: what the caller said about the recording.
+        info: the caller's facts about the recording.
     """
 
     def __init__(self, observer: RecordingObserver, info: RecordingInfo) -> None:
@@ -34,7 +34,7 @@ class LiveTraceObserver(CompileObserver):
         self._steps = 0
 
     def begins(self) -> None:
-        """Emits the trace before Dynamo and Inductor are imported and do anything."""
+        """Emits the trace before Dynamo and Inductor are imported."""
         if self._observer.watches:
             self._observer.trace_grew(replace(head(self._info), created=utc_now()))
 
@@ -43,7 +43,7 @@ class LiveTraceObserver(CompileObserver):
         self._observer.progress(f"compiling: {stage}", 1, PHASES)
 
     def under_way(self, compiled: RawCompile, stage: str, name: str) -> None:
-        """Reports what runs from now on."""
+        """Reports the activity that starts now."""
         if self._observer.watches:
             self._observer.under_way((stage, name, self._builder.method_of(compiled)))
 
@@ -55,7 +55,7 @@ class LiveTraceObserver(CompileObserver):
             self._notify()
 
     def compile_ended(self, compiled: RawCompile) -> None:
-        """Emits the trace with all that is known of that graph."""
+        """Emits the trace with all facts about that graph."""
         if self._observer.watches:
             with torch_private.without_modes():
                 self._builder.end(compiled)
@@ -79,7 +79,7 @@ class LiveTraceObserver(CompileObserver):
 
         Args:
             compiles: those that had begun, in order.
-            error: what it raised.
+            error: the exception.
         """
         trace, _ = self.finished(compiles)
         if trace.failure is not None:

@@ -1,4 +1,4 @@
-"""Several graphs that were compiled for one callable, as one trace: each graph is a method of it."""
+"""Merges the graphs that were compiled for one callable into one trace, each as a method of it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from freeze_engine.trace import AttributeFate, Evidence, Failure, Fate, NearMiss, Notice, SourceLines, Step, Trace
 
-#: What an attribute met counts in this order where graphs differ: one that is an input somewhere is still needed.
+#: Priority of the fates if graphs differ: an attribute that is an input of any graph is still needed.
 _ORDER: Sequence[Fate] = ("preserved", "inlined", "folded", "dropped")
 
 
@@ -17,9 +17,9 @@ class Part:
 
     Attributes:
         trace: of this graph alone, its steps numbered from 0.
-        function: what the first graph of the callable is called.
+        function: name of the callable's first graph.
         frame: Dynamo's number of the code that was compiled; ``None`` outside Dynamo.
-        broken: why the graph ends before the function does; empty where it does not.
+        broken: why the graph ends before the function does; empty if it does not.
     """
 
     trace: Trace
@@ -32,8 +32,8 @@ def merged(parts: Sequence[Part]) -> Trace:
     """Returns the trace of a callable from those of its graphs.
 
     Steps are numbered through, each graph's under a method name of its own. An attribute that any graph preserves is
-    preserved; where its fates differ, the evidence says which graph did what. What the traces say of the run as a
-    whole (name, call, inputs, environment) is taken from the first.
+    preserved; if its fates differ, the evidence names the graphs. The facts about the run as a
+    whole (name, call, inputs, environment) come from the first.
 
     Args:
         parts: at least one, in the order they were compiled; constants of all name their storages alike.
@@ -95,7 +95,7 @@ def method_names(parts: Sequence[Part]) -> tuple[str, ...]:
 
 
 def merged_lines(pieces: Sequence[SourceLines]) -> Iterator[SourceLines]:
-    """Yields source lines by file and number, what overlaps or touches joined.
+    """Yields source lines by file and number, with overlapping or adjacent pieces joined.
 
     Args:
         pieces: in any order; where they show the same line, they agree.
@@ -164,7 +164,7 @@ def _attributes(names: Sequence[str], traces: Sequence[Trace]) -> Iterator[Attri
 
 
 def _merged_fate(found: Sequence[tuple[str, AttributeFate]]) -> AttributeFate:
-    """Joins what the graphs did to one attribute; a graph that does not use it has no say where another does."""
+    """Joins the fates of one attribute; a graph that does not use it counts only if none does."""
     used = [pair for pair in found if pair[1].fate != "dropped"] or found[:1]
     _, first = min(used, key=lambda pair: _ORDER.index(pair[1].fate))
     other = tuple(

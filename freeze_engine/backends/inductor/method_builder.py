@@ -36,7 +36,7 @@ class MethodBuilder:
     `add_passes` and `conclude` add what is known so far; `end` and `settle` are for the time after the compile.
 
     Args:
-        compiled: what the capture kept.
+        compiled: the raw data.
         recorder: collects the steps.
         storages: names the constants' storages; shared by the graphs of one trace.
     """
@@ -147,7 +147,7 @@ class MethodBuilder:
 
 
 def argument_mapping(compiled: RawCompile) -> Iterator[str]:
-    """Yields which arguments of the original graph the compiled one still takes.
+    """Yields lines about the arguments of the original graph that the compiled one still takes.
 
     ``fw_compiler_freezing`` returns a wrapper that drops the others (``torch/_inductor/compile_fx.py``, torch 2.13).
     """

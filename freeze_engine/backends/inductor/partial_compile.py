@@ -1,4 +1,4 @@
-"""Runs the passes of a compile again, some of what patterns found left alone, and stops before code is generated."""
+"""Runs the passes of a compile again without some pattern matches, and stops before code generation."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from freeze_engine.trace import Trace
 
 
 class _EnoughError(BaseException):
-    """Ends a compile once its passes are over; no `Exception`, which Dynamo would take for an error of its own."""
+    """Ends a compile after its passes; no `Exception`, which Dynamo would handle as its own error."""
 
 
 def graphs_leaving_alone(
@@ -35,7 +35,7 @@ def graphs_leaving_alone(
         model: in eval mode; a copy of it is compiled.
         inputs: what to compile for.
         options: how.
-        nodes: names of nodes; a match of a pattern that holds one is left alone.
+        nodes: names of nodes; a match of a pattern that contains one is skipped.
         count: how many graphs; all but the last are compiled, for Dynamo goes on only by running them.
 
     Returns:

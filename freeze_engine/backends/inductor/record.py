@@ -1,4 +1,4 @@
-"""From a model, or from what a capture kept, to a trace."""
+"""Makes traces of a model's compile, and of the compiles in a capture."""
 
 from __future__ import annotations
 
@@ -55,13 +55,13 @@ def record_module(
 ) -> Compiled:
     """Compiles a module with Inductor freezing by calling it once, and records it.
 
-    What that call writes, in the module or its inputs, is put back.
+    Writes of that call, to the module or its inputs, are undone.
 
     Args:
         model: in eval mode.
         inputs: what to call it with.
         options: how to compile.
-        how: what to call it in the trace.
+        how: its name and call in the trace.
         measure: what to measure, ``None`` to record only.
         observer: receives the events of the recording.
 
@@ -74,9 +74,9 @@ def record_module(
     check_without(options.without)
     info = RecordingInfo(how.name or type(model).__name__, how.call or "", options, inputs)
     observer.progress("compiling", 0, PHASES)
-    # Where the module gives up its parameters, a copy has to stand for it.
+    # If the module gives up its parameters, a copy must stand for it.
     reference = replica(model) if measure is not None and options.discard_parameters else model
-    # Putting anything back would undo the giving up.
+    # Restoring anything would give the parameters back.
     state, given = State(model, frozenset() if options.discard_parameters else None), InputState(inputs)
     live_trace = LiveTraceObserver(observer, info)
     live_trace.begins()
@@ -115,8 +115,8 @@ def trace_of(
     """Makes the trace of the graphs that were compiled for one callable, and gives access to them.
 
     Args:
-        compiles: what a capture kept of them, in order.
-        info: what the caller said about the recording.
+        compiles: their raw data, in order.
+        info: the caller's facts about the recording.
 
     Returns:
         The trace, and for each graph its steps that can be run, by their index in the trace.

@@ -1,6 +1,6 @@
-"""Every private name of Inductor, Dynamo and fx this backend stands on, looked up in one place.
+"""Looks up every private name of Inductor, Dynamo and fx that this backend uses.
 
-torch promises nothing about these names. Each is listed with what a trace loses without it; only `REQUIRED` ones keep
+torch gives no guarantees for these names. Each is listed with the loss without it; only `REQUIRED` ones keep
 a recording from starting. Checked on torch 2.13.0 (CPU build), and on 2.15.0, 2.9.1 and 2.6.0 (CUDA builds, run on a
 CPU).
 """
@@ -39,7 +39,7 @@ class PrivateName:
         name: there; dotted for a method of a class.
         stage: the stage that is unobserved without it.
         lost: what is lost without it, in words.
-        former: what it was called, in the same place, in an older torch.
+        former: its name, in the same place, in an older torch.
     """
 
     module: str
@@ -75,7 +75,7 @@ class PrivateName:
         """Returns the object behind the name, ``None`` if this torch does not have it."""
         owner = self.owner
         if isinstance(owner, type):
-            # What a class inherits would be put back as its own.
+            # Restoring an inherited attribute would make it the class's own.
             return vars(owner).get(self.attribute)
         return getattr(owner, self.attribute, None)
 
@@ -93,7 +93,7 @@ REQUIRED: Mapping[str, PrivateName] = {
     "freezing_compiler": PrivateName(_COMPILE, "fw_compiler_freezing", "input", "the compile itself"),
 }
 
-#: Without it nothing is known of what a compile without freezing makes, with which the frozen one is compared.
+#: Without it there are no programs without freezing to compare the frozen ones with.
 UNFROZEN_COMPILER = PrivateName(_COMPILE, "compile_fx_forward", "compile", "the compile without freezing")
 
 #: Without it kernels are not timed.
@@ -222,7 +222,7 @@ def is_imported() -> bool:
 
 
 def front_door() -> PrivateName:
-    """Returns what ``torch.compile`` gives every graph to, before it imports Inductor.
+    """Returns the function that gets every graph from ``torch.compile``, before that imports Inductor.
 
     Raises:
         UnsupportedTorchError: this torch is too old, or does not have it.
@@ -270,7 +270,7 @@ def setting_values(names: Iterable[str]) -> Mapping[str, Any]:
 
 
 def tracing_context() -> Any:
-    """Returns what Dynamo and AOTAutograd know of the graph that is compiled now, ``None`` outside a compile."""
+    """Returns the context of Dynamo and AOTAutograd for the graph that is compiled now, ``None`` outside a compile."""
     return importlib.import_module("torch._guards").TracingContext.try_get()
 
 
@@ -281,7 +281,7 @@ def current_compile_id() -> str | None:
 
 
 def without_modes() -> AbstractContextManager[Any]:
-    """Returns what lets operators run as outside of a compile, in which torch takes every tensor for a fake one."""
+    """Returns a context in which operators run as outside a compile, where torch treats every tensor as fake."""
     dispatch = importlib.import_module("torch.utils._python_dispatch")
     modes: AbstractContextManager[Any] = dispatch._disable_current_modes()
     return modes
@@ -331,7 +331,7 @@ def symbol(value: Any) -> str:
 
 
 def concrete(value: Any) -> Any:
-    """Returns what a symbolic number was in the call that compiles; that does not tie the graph to it."""
+    """Returns the value of a symbolic number in the compiling call, without tying the graph to it."""
     return value.node.hint if symbol(value) else value
 
 
@@ -357,10 +357,10 @@ def argument_names(target: Any) -> tuple[str, ...]:
 
 
 def graph_notes(module: Any) -> Mapping[str, Any]:
-    """Returns what Dynamo noted on the graph it captured.
+    """Returns Dynamo's notes on its captured graph.
 
     Returns:
-        ``reason``: why the graph ends where it does; ``sources``: the Python source of each name of the graph;
+        ``reason``: the reason for the graph's end; ``sources``: the Python source of each name of the graph;
         ``paths``: the path in the user's module of each parameter and buffer, by the graph's flat name.
     """
     return {

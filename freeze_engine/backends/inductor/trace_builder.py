@@ -31,7 +31,7 @@ class RecordingInfo:
         name: the model's name.
         call: the call or command that made it.
         options: how to compile.
-        inputs: what the module was called with.
+        inputs: of the module's call.
     """
 
     name: str
@@ -44,7 +44,7 @@ class TraceBuilder:
     """The trace of the graphs that are compiled for one callable.
 
     Args:
-        info: what the caller said about the recording.
+        info: the caller's facts about the recording.
     """
 
     def __init__(self, info: RecordingInfo | None = None) -> None:
@@ -53,20 +53,20 @@ class TraceBuilder:
         self._graphs: dict[RawCompile, _Graph] = {}
 
     def add(self, compiled: RawCompile) -> None:
-        """Adds the steps that a compile has had since it was added last."""
+        """Adds the new steps of a compile."""
         self._graph(compiled).grow()
 
     def end(self, compiled: RawCompile) -> None:
-        """Adds what is left to add of a compile that is over."""
+        """Adds the rest of a finished compile."""
         self._graph(compiled).end()
 
     def method_of(self, compiled: RawCompile) -> str:
-        """Returns what the trace calls a graph that was added."""
+        """Returns the trace's name of a graph."""
         names = method_names([graph.part for graph in self._graphs.values()])
         return names[list(self._graphs).index(compiled)]
 
     def trace(self) -> Trace:
-        """Returns the trace so far; of no step it is known yet whether it can be run."""
+        """Returns the trace so far, in which no step is marked executable yet."""
         trace = merged([graph.part for graph in self._graphs.values()])
         if self._info is None or not self._info.options.without:
             return trace
@@ -74,7 +74,7 @@ class TraceBuilder:
         return replace(trace, notices=(*trace.notices, Notice(LEFT_OUT, text)))
 
     def settle(self) -> tuple[dict[int, LiveGraph], ...]:
-        """Finds out which steps can be run, once every compile has ended.
+        """Finds the steps that can be run, once every compile has ended.
 
         Returns:
             For each graph its steps that can be run, by their index in the trace.
@@ -95,7 +95,7 @@ class _Graph:
     """One of the graphs.
 
     Attributes:
-        part: what the trace gets of it.
+        part: its part of the trace.
     """
 
     def __init__(self, compiled: RawCompile, info: RecordingInfo | None, storages: StorageNames) -> None:
@@ -130,7 +130,7 @@ class _Graph:
 def head(info: RecordingInfo) -> Trace:
     """Returns the trace before there is a graph."""
     specs = tuple(_specs(info.inputs))
-    # What Inductor is set to is known once it is imported, which may be where it dies.
+    # Inductor's settings are known only after its import, which may crash.
     return Trace(info.name, "inductor", info.call, _option_rows(info.options), specs, environment(()), ())
 
 
@@ -154,7 +154,7 @@ def _option_rows(options: InductorOptions | None, found: Mapping[str, Any] = _NO
 
     Args:
         options: the requested ones, ``None`` if there are none.
-        found: what torch was set to, by name.
+        found: torch's settings, by name.
     """
     asked = {} if options is None else asdict(options)
     given = {name: value for name, value in asked.items() if value not in (None, ())}
@@ -167,7 +167,7 @@ def _discarded(compiled: RawCompile) -> dict[str, Any]:
 
 
 def _function(compiled: RawCompile) -> str:
-    """Returns the name of the function that was compiled, where no module says that it is ``forward``."""
+    """Returns the name of the compiled function if it belongs to no module, else ``forward``."""
     end = compiled.end
     known = compiled.root is None and compiled.model == "graph" and end is not None and not end.broken
     return end.function if known and end is not None and end.function else FORWARD

@@ -1,4 +1,4 @@
-"""The same module compiled without freezing, to hold what freezing made against it."""
+"""Compiles the same module without freezing, for comparison."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def compiled_unfrozen(
 ) -> tuple[Any, tuple[RawCompile, ...]]:
     """Compiles a module without freezing by calling it once, and watches it.
 
-    Inductor's cache of graphs is left out: what comes from there has no passes and no origins.
+    Inductor's cache of graphs is not used: graphs from there have no passes and no origins.
 
     Args:
         model: in eval mode.
@@ -34,7 +34,7 @@ def compiled_unfrozen(
         options: how the frozen one was compiled.
 
     Returns:
-        What ``torch.compile`` returned, and what was kept of each graph; nothing where this torch does not show it.
+        The result of ``torch.compile``, and the raw data of each graph; nothing if this torch does not show them.
     """
     with capturing(model, freezing=False) as seen, torch_private.inductor_config().patch(fx_graph_cache=False):
         compiled = compiled_once(model, inputs, options, freezing=False)

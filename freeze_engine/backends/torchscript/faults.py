@@ -2,8 +2,8 @@
 
 Seen by running torch 2.13.0 (``tests/torch/test_faults.py``):
 
-- Alias analysis does not look into constant lists, tuples and dicts, nor does the search for written attributes enter
-  forked subgraphs: what is written there becomes a constant all the same, and is written in place at every call.
+- Alias analysis does not enter constant lists, tuples and dicts, nor does the search for written attributes enter
+  forked subgraphs: a tensor written there still becomes a constant, and is written in place at every call.
 - A forked subgraph can go on reading or assigning an attribute that freezing has removed.
 """
 
@@ -33,12 +33,12 @@ _LIST_WRITES: Final = frozenset(
 
 
 def faults(steps: Sequence[Step], left: Container[str] | None, inputs: tuple[InputSpec, ...]) -> Iterator[Notice]:
-    """Yields what torch did wrong in a freeze.
+    """Yields notices about torch's faults in a freeze.
 
     Args:
         steps: all steps.
-        left: paths of what the frozen module still has, ``None`` where there is none.
-        inputs: what the model is called with, as far as known.
+        left: paths of the frozen module's attributes, ``None`` if there is no frozen module.
+        inputs: of the model, as far as known.
     """
     latest: dict[str, Step] = {}
     for step in steps:
@@ -90,7 +90,7 @@ class _Reading:
         return "Keep the tensor as a buffer of its own, which freezing then leaves an attribute, or write into a copy."
 
     def _constant(self, value: str) -> Node | None:
-        """Returns the constant that a value is, or is part of."""
+        """Returns the constant that is, or contains, a value."""
         while True:
             value = self._received.get(value, value)
             node = self._graph.definers.get(value)

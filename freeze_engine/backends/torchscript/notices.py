@@ -11,7 +11,7 @@ from freeze_engine.trace import Environment, Node, Notice, Step
 _UNSAVABLE = ("prim::ConstantMKLDNNTensor", "prim::mkldnn_convolution", "aten::to_mkldnn", "prim::MKLDNNGroup")
 
 
-#: How torch comes (2.13.0); anything else changes what a frozen module does or how fast it is.
+#: torch's defaults (2.13.0); any other value changes the results or the speed of a frozen module.
 _USUAL = {
     "onednn_fusion": "False",
     "texpr_fuser": "True",

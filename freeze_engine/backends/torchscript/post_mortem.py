@@ -1,8 +1,8 @@
-"""Makes a trace of what a recording had written down when its process died.
+"""Builds a trace from the journal of a recording whose process died.
 
-Inductor's compiles are put together as they go, so what was written down of them is a trace already. For a freeze of
+The traces of Inductor's compiles are built incrementally, so their journal holds a trace already. For a freeze of
 TorchScript all it needs are texts: those that the recording noted before the freeze and after each pass, and torch's
-log. Nothing of the model is there any more, so that trace has no attributes' fates, and describes no constants.
+log. The model no longer exists, so that trace has no attributes' fates, and describes no constants.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ class Remains:
     """The remains of a recording.
 
     Attributes:
-        trace: as far as it had been put together.
-        notes: what was known when ``_freeze_module`` began, ``None`` where none did.
+        trace: as far as it had been built.
+        notes: facts from the start of ``_freeze_module``, ``None`` if it did not start.
         log: torch's log of it, ``None`` where it was not captured.
         frozen: texts of the graphs after ``_freeze_module``, by method; ``None`` if that did not end.
         steps: the passes after it.
@@ -54,7 +54,7 @@ class Recovered:
 
     Attributes:
         trace: the steps until then; without a failure.
-        died_in: the pass that was under way, ``None`` if none was.
+        died_in: the pass that was running, ``None`` if none was.
         messages: of torch's log, the last ones first to last, without graphs.
     """
 
@@ -64,10 +64,10 @@ class Recovered:
 
 
 def recovered(remains: Remains, on_step: Callable[[Step], None] | None = None) -> Recovered:
-    """Makes a trace of what is left of a recording.
+    """Builds a trace from the remains of a recording.
 
     Args:
-        remains: what is left.
+        remains: of the recording.
         on_step: called with every step.
     """
     if remains.notes is None:
@@ -91,7 +91,7 @@ def _rebuilt(remains: Remains, notes: FreezeNotes, on_step: Callable[[Step], Non
 
 
 def _whole(records: tuple[LogRecord, ...]) -> tuple[LogRecord, ...]:
-    """Takes away the last graph where torch died while it wrote it."""
+    """Drops the last graph if torch died while writing it."""
     if not records or records[-1].graph is None:
         return records
     try:

@@ -1,4 +1,4 @@
-"""From a model, or from what a capture kept, to a trace."""
+"""Makes traces of a model's freeze, and of the freezes in a capture."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def record_module(
 
     Args:
         model: in eval mode, or already a ScriptModule.
-        inputs: what to measure on and to trace with.
+        inputs: for measuring and tracing.
         options: how to freeze.
         how: how the module gets into TorchScript, and what to call it.
         measure: what to measure, ``None`` to record only.
@@ -106,7 +106,7 @@ def record_module(
 
 
 def trace_of(freeze: RawFreeze) -> Trace:
-    """Makes the trace of a freeze that a capture saw; one that cannot be read has no steps, and says why."""
+    """Makes the trace of a captured freeze; if the capture cannot be read, the trace has no steps, and says why."""
     recorder = _recorder(freeze, _model_name(freeze), None, None)
     try:
         check_names(freeze.slots)
@@ -159,7 +159,7 @@ def _recorder(freeze: RawFreeze, name: str, call: str | None, inputs: Inputs | N
 
 
 def _call_text(freeze: RawFreeze) -> str:
-    """Writes the call that a capture saw as Python."""
+    """Writes the captured call as Python."""
     return f"{freeze.call}({', '.join(['mod', *(f'{name}={value!r}' for name, value in freeze.given.items())])})"
 
 

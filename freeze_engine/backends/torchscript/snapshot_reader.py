@@ -18,8 +18,8 @@ class SnapshotReader:
     """Facts about the graphs of one freeze beyond their texts.
 
     Args:
-        freeze: what the capture kept.
-        slots: the slots of the module that came in, by path.
+        freeze: its raw data.
+        slots: the slots of the original module, by path.
         inlined: by method, the inlined graph as torch's log showed it. The freeze works on a copy of the module, whose
             values are numbered anew, so only these names are good.
     """
@@ -50,7 +50,7 @@ class SnapshotReader:
         """Returns the value of a constant of one of the method's graphs.
 
         Raises:
-            KeyError: it stands in none of the graphs that could be held in hand.
+            KeyError: it is in none of the live graphs.
         """
         if method not in self._of_method:
             self._of_method[method] = self._learn(method)
@@ -74,7 +74,7 @@ class SnapshotReader:
                     modules.setdefault(value.name, module_path(live))
             for name, value in constant_values(pairs):
                 values.setdefault(name, value)
-            # What holds weights in a layout of its own is unpacked to describe it: once is enough.
+            # Objects with weights in a special layout are unpacked to describe them: once is enough.
             new = [pair for pair in pairs if pair[0].outputs and pair[0].outputs[0].name not in known]
             known.update(constants(new, self._storages))
         return Annotations(modules, known)

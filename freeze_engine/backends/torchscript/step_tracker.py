@@ -18,10 +18,10 @@ class StepTracker:
 
     Args:
         recorder: collects the steps.
-        paths: of the slots of the module that came in.
+        paths: of the slots of the original module.
 
     Attributes:
-        origins: where attribute values stand after each step, by its index.
+        origins: the places of attribute values after each step, by its index.
     """
 
     def __init__(self, recorder: Recorder, paths: Collection[str]) -> None:

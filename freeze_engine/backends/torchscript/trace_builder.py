@@ -1,4 +1,4 @@
-"""Makes a trace of what a capture kept."""
+"""Builds a trace from the raw data of a capture."""
 
 from __future__ import annotations
 
@@ -68,10 +68,10 @@ class LiveStep:
 
 
 class TraceBuilder:
-    """Fills a recorder with what a capture kept of one freeze.
+    """Fills a recorder from the raw data of one freeze.
 
     Args:
-        freeze: what the capture kept.
+        freeze: its raw data.
         recorder: collects the steps.
     """
 
@@ -89,7 +89,7 @@ class TraceBuilder:
         self.live: dict[int, LiveStep] = {}
 
     def run(self) -> None:
-        """Adds every step, then what is known of the attributes, near misses and sources."""
+        """Adds every step, then the attributes, near misses and sources."""
         freeze = self._freeze
         reading = self._reading
         if reading is None or not reading.steps:
@@ -150,7 +150,7 @@ class TraceBuilder:
     def _cleaned_up_ns(self) -> int | None:
         """The clean-up logs nothing at its end; it took from the log's last line until torch returned.
 
-        Where that line was noticed only after torch had returned, nobody knows.
+        If that line was noticed only after torch had returned, the duration is unknown.
         """
         written = self._freeze.log.written if self._freeze.log else ()
         took_ns = self._freeze.freeze_ended_ns - written[-1][1] if written else 0
@@ -253,7 +253,7 @@ class TraceBuilder:
             WriterSearch(graph, searched.graph) if graph is not None and same_nodes(searched.graph, graph) else None
         )
         propagated = next((step for step in steps if step.name == PROPAGATE_ATTRIBUTES), None)
-        # torch removes attributes here: what later passes take out of the graph had kept them.
+        # torch removes attributes here: nodes that later passes remove had kept them.
         ended = [step for step in steps if step.stage == FREEZE_MODULE]
         final = ended[-1] if ended else steps[-1]
         return MethodRecord(chain.method, searched, decided, propagated, final, search)

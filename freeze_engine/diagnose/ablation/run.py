@@ -1,4 +1,4 @@
-"""Freezes without each pass in turn, measures all of it together, and says what each contributes."""
+"""Freezes without each pass in turn, measures all variants together, and computes what each pass contributes."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _WHOLE = "the whole freeze"
 
 
 def run_ablation(context: CheckContext, measure: Measure, observer: RecordingObserver) -> Trace:
-    """Returns the trace with what each pass contributes, of those that changed something and can be left out.
+    """Returns the trace with the contribution of each pass that changed something and can be disabled.
 
     Args:
         context: the whole freeze.
@@ -33,10 +33,10 @@ def run_ablation(context: CheckContext, measure: Measure, observer: RecordingObs
         observer: receives the events of the recording.
 
     Raises:
-        BaseException: what is no `Exception`, such as ``KeyboardInterrupt``; `freeze_engine.partial_trace` has the
+        BaseException: one that is no `Exception`, such as ``KeyboardInterrupt``; `freeze_engine.partial_trace` has the
             trace.
     """
-    observer.trace_built(context.trace)  # for one of the freezes may bring the process down
+    observer.trace_built(context.trace)  # since one of the freezes may crash the process
     with leaving_trace(lambda: context.trace):
         return _Ablation(context, measure, observer).run()
 

@@ -24,10 +24,10 @@ Restore = Callable[[], None]
 def check_ablation(
     inputs: Inputs | None, options: TorchScriptOptions | InductorOptions, measure: Measure | None
 ) -> None:
-    """Checks, before anything is frozen, that what each pass contributes can be found out.
+    """Checks, before any freezing, that the contributions of the passes can be measured.
 
     Raises:
-        FreezerError: there is nothing to measure on or to measure, or the module can be frozen only once.
+        FreezerError: there are no inputs or no measurements, or the module can be frozen only once.
     """
     if inputs is None:
         raise FreezerError("ablation runs the model: give inputs")
@@ -41,7 +41,7 @@ def check_ablation(
 
 
 def optional_passes(trace: Trace) -> tuple[tuple[str, str], ...]:
-    """Returns stage and name of the passes that changed something and can be left out, each once."""
+    """Returns stage and name of the passes that changed something and can be disabled, each once."""
     if trace.backend == "torchscript":
         named = [(step.stage, name) for step in trace.steps if step.changed for name in step.passes]
         return tuple(dict.fromkeys(each for each in named if each[1] in OPTIONAL))
@@ -53,7 +53,7 @@ def optional_passes(trace: Trace) -> tuple[tuple[str, str], ...]:
 
 
 def frozen_without(context: CheckContext, name: str) -> Any:
-    """Freezes the module again with one pass less, and returns what torch returns.
+    """Freezes the module again without one pass, and returns torch's result.
 
     Args:
         context: the whole freeze.
@@ -72,7 +72,7 @@ def frozen_without(context: CheckContext, name: str) -> Any:
 
 
 def restores(context: CheckContext) -> Callable[[Any], Restore | None]:
-    """Returns what gives, for a frozen module, what puts its state back before a run."""
+    """Returns a function that makes, for a frozen module, the function that resets its state before a run."""
     assert context.inputs is not None
     if isinstance(context.options, InductorOptions):
         written = _written(context)
@@ -87,7 +87,7 @@ def restores(context: CheckContext) -> Callable[[Any], Restore | None]:
 
 
 def _written(context: CheckContext) -> frozenset[str]:
-    """Returns the paths of what running the model writes."""
+    """Returns the paths of the attributes that running the model writes."""
     assert context.inputs is not None
     model, inputs = replica(context.model), cloned(context.inputs)
     state = State(model)

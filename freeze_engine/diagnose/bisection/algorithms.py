@@ -1,4 +1,4 @@
-"""The searches: where a sequence turns bad, and which few of many do it. Pure; what is tested is a function."""
+"""Search algorithms: for the place where a sequence turns bad, and for a small bad subset. Pure functions."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Turn:
 
 
 def turning_point(test: Test, good: int, bad: int) -> Turn:
-    """Halves the range between a good and a bad position until nothing in between can be tested any more.
+    """Halves the range between a good and a bad position until no position in between can be tested any more.
 
     Args:
         test: returns the answer for a position; it is called at most once for each.
@@ -55,7 +55,7 @@ def smallest_bad(is_bad: Callable[[Subset], bool], count: int) -> Subset:
     where more changes never make good what fewer break.
 
     Args:
-        is_bad: says whether a subset of the changes, by position, is bad; none of them is known to be good.
+        is_bad: returns whether a subset of the changes, by position, is bad; the empty set is known to be good.
         count: how many changes there are; all of them together are known to be bad.
 
     Returns:

@@ -62,7 +62,7 @@ def bisect(
         on_probe: called with each answer of the check.
 
     Returns:
-        What was found.
+        The result of the search.
 
     Raises:
         FreezerError: the model, the inputs or the check cannot be used, or a command ended the search.

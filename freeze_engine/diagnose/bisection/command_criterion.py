@@ -1,4 +1,4 @@
-"""The check that is a command."""
+"""The criterion that a user's command decides."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from freeze_engine.requests.inputs import Inputs
 from freeze_engine.requests.options import CommandCheck
 
 _SKIP, _ABORT = 125, 128
-#: What shells exit with where they cannot run a command.
+#: Exit codes of shells that cannot run a command.
 _SHELLS = {126: "a command that cannot be executed", 127: "a command that is not found"}
 _STANDARD_ERROR = 2
 
@@ -29,7 +29,7 @@ _STANDARD_ERROR = 2
 class Command:
     """The criterion that a command, which gets the candidate as a file, exits with 0.
 
-    It is run as ``git bisect run`` runs one: 0 is good, 1 to 127 bad but for 125, which cannot be tested; anything else
+    It runs as under ``git bisect run``: 0 is good, 125 cannot be tested, others from 1 to 127 are bad; anything else
     ends the search. What it prints goes to standard error.
 
     Attributes:
@@ -62,11 +62,11 @@ class Command:
         return self._meaning(code, prefix, is_first=prefix is before)
 
     def lost(self, lost: Lost) -> Answer:
-        """Returns that it could not be saved: what the command does never ends the process that runs it."""
+        """Returns that it could not be saved: the command itself never ends the process that runs it."""
         return Answer("untestable", f"torch cannot save it: {lost.message}")
 
     def doubt(self) -> str | None:
-        """Returns nothing: why a command fails is for its author to know."""
+        """Returns nothing: only its author knows why a command fails."""
         return None
 
     def _run(self, file: Path, inputs: Path, prefix: Prefix) -> int | Answer:
@@ -114,5 +114,5 @@ class Command:
 
 
 def save_inputs(inputs: Inputs, file: Path) -> None:
-    """Writes what a saved candidate is called with, for ``torch.load``."""
+    """Writes the inputs of a saved candidate, for ``torch.load``."""
     torch.save({"args": tuple(inputs.args), "kwargs": dict(inputs.kwargs)}, file)

@@ -1,4 +1,4 @@
-"""The checks that ask whether a candidate is good, by running it."""
+"""Criteria that decide whether a candidate is good, by running it."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Answer:
 
     Attributes:
         verdict: the verdict.
-        detail: what it stands on, in one line.
+        detail: the evidence, in one line.
         inputs: name of the inputs that show it, see `freeze_engine.measure.input_sets`.
         ran: how far it ran.
     """
@@ -44,7 +44,7 @@ class Answer:
 
 
 class Check(Protocol):
-    """A question put to one candidate after the other."""
+    """A check that is run on one candidate after the other."""
 
     @property
     def is_cheap(self) -> bool:
@@ -63,7 +63,7 @@ class Check(Protocol):
         """
 
     def lost(self, lost: Lost) -> Answer:
-        """Returns what it means that asking ended the process, or took too long."""
+        """Returns the answer for a check that ended the process, or took too long."""
 
     def doubt(self) -> str | None:
         """Returns why the check is not reliable; called when it fails before any freezing."""
@@ -119,10 +119,10 @@ class Accuracy:
         return broken(lost)
 
     def doubt(self) -> str | None:
-        """Holds the eager module against itself."""
+        """Compares the eager module with itself."""
         eager = replica(self.eager)
         call = eager if self.method == FORWARD else getattr(eager, self.method)
-        # Once, as what it is held against is called once: what it writes must not count.
+        # One call, as for its reference: writes to its state must not count.
         options = NumericsOptions(self.method, reference64=False, warmup_calls=0)
         (numerics,) = self._compared(Candidate("eager", call), options)
         if self._accepts(numerics) or numerics.error is not None:
@@ -187,5 +187,5 @@ class Latency:
         return broken(lost)
 
     def doubt(self) -> str | None:
-        """Returns nothing: the first candidate is not held against anything."""
+        """Returns nothing: the first candidate is not compared with anything."""
         return None

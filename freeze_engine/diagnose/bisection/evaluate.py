@@ -23,7 +23,7 @@ class CandidateEvaluator:
     """Evaluates candidates.
 
     Attributes:
-        check: what to ask.
+        check: the check to run.
         trace: the recording of the freeze.
         progress: called with the candidate that is being tested.
         on_probe: called with every answer.
@@ -46,7 +46,7 @@ class CandidateEvaluator:
         return self.check.lost(answer) if isinstance(answer, Lost) else answer
 
     def doubt(self) -> str | None:
-        """Returns why the check cannot be believed, if there is a reason."""
+        """Returns why the check is not reliable, if there is a reason."""
         doubt = in_fork(self.check.doubt, self.trace, self.check.limit_s)
         return None if isinstance(doubt, Lost) else doubt
 
@@ -55,12 +55,12 @@ def in_fork(task: Callable[[], Result], trace: Trace, limit_s: float | None = No
     """Runs a task that may crash in a fork, or here if no fork is possible.
 
     Args:
-        task: what to do; what it returns must be picklable.
+        task: the function to run; its result must be picklable.
         trace: the recording of the freeze.
         limit_s: how long it may take in a fork, ``None`` for as long as it takes.
 
     Returns:
-        What it returned, or how the fork ended without that.
+        Its result, or how the fork ended without one.
 
     Raises:
         Exception: what the task raised.
@@ -76,7 +76,7 @@ def in_fork(task: Callable[[], Result], trace: Trace, limit_s: float | None = No
 
 
 def why_exposed(trace: Trace) -> str:
-    """Returns why what may crash has to run in this process; empty where it does not have to."""
+    """Returns why a candidate that may crash must run in this process; empty if it need not."""
     if has_task_threads() and starts_tasks(trace):
         return "the model calls torch.jit.fork, which has run here before and would wait for ever in a fork"
     return why_not_forked()

@@ -42,7 +42,7 @@ module = program.module()
 """
 #: To keep the inputs of the graphs, and measure nothing.
 _NOTHING = Measure(latency=False, numerics=False)
-#: Stages whose passes find patterns; other passes do all or nothing.
+#: Stages whose passes match patterns; other passes cannot be run in part.
 _PATTERN_STAGES = (JOINT_GRAPH, FREEZING_PASSES, POST_GRAD)
 _ALL_OR_NOTHING = ("constant", "reshape")
 
@@ -64,7 +64,7 @@ class _Request:
 def compiled_prefixes(
     model: torch.nn.Module, inputs: Inputs, options: InductorOptions, how: RecordOptions, observer: RecordingObserver
 ) -> tuple[InductorPrefixes, Trace]:
-    """Compiles a model and returns what can be put to a check, and the recording.
+    """Compiles a model and returns the candidates of the check, and the recording.
 
     Raises:
         FreezerError: the options let it be compiled only once.
@@ -81,7 +81,7 @@ class InductorPrefixes:
     """The steps that can be run, in the places of the compiled graphs, and the compiled module.
 
     Graphs are compiled one after the other. So where there are several the steps of the second follow on those of the
-    first, which stays as its last one left it, while those after it are as they came.
+    first, which stays as its last step left it, while the graphs after it are unchanged.
 
     Args:
         request: what was compiled.
@@ -112,7 +112,7 @@ class InductorPrefixes:
         return step.stage in _PATTERN_STAGES and kinds.isdisjoint(_ALL_OR_NOTHING)
 
     def partial(self, step: Step, done: frozenset[int], end: Step) -> Prefix:
-        """Compiles again with what the other rewrites found left alone, and takes the graph after the last step."""
+        """Compiles again without the matches of the other rewrites, and takes the graph after the last step."""
         trace = self._compiled.trace
         before = trace.before(step)
         assert before is not None
@@ -137,9 +137,9 @@ class InductorPrefixes:
         return Prefix(end.index, name, lambda: self._candidate(name, graphs()), save)
 
     def recipes(self, culprit: Culprit, guilty: Sequence[int], inputs: Inputs, whole: bool) -> Iterator[Recipe]:
-        """Yields scripts that compile the submodule of the guilty rewrites, then the model; none for a command.
+        """Yields recipes that compile the submodule of the guilty rewrites, then the model; none for a command.
 
-        What comes out of a compile has no file that a command could be given.
+        A compiled module has no file that a command could get.
         """
         return iter(()) if whole else recipes(self._request.model, inputs, self._request.options, culprit)
 

@@ -1,4 +1,4 @@
-"""Ways to show what a compile with Inductor freezing breaks, the smallest first."""
+"""Ways to reproduce a fault of a compile with Inductor freezing, the smallest first."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def _common_module(culprit: Culprit) -> str:
 
 
 def _call_of(model: torch.nn.Module, path: str, inputs: Inputs) -> Inputs | None:
-    """Returns what a submodule is called with when the model runs."""
+    """Returns the inputs that a submodule gets when the model runs."""
     copied, given = replica(model), cloned(inputs)
     seen: list[Inputs] = []
 

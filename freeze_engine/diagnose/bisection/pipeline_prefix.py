@@ -23,8 +23,8 @@ class Prefix:
 
     Attributes:
         step: index of the last of them, ``None`` for the whole freeze where that is more than its steps.
-        name: what it is called in a sentence.
-        candidate: makes what is run; that may take a pass that crashes.
+        name: its name in a sentence.
+        candidate: makes the candidate; that may run a pass that crashes.
         save: how it is written to a file.
     """
 
@@ -38,9 +38,9 @@ class Prefixes(Protocol):
     """All prefixes of one callable of a recorded freeze."""
 
     method: str
-    """What is called of the module."""
+    """The method of the module that is called."""
     suffix: str
-    """What a saved candidate's file name ends with."""
+    """The suffix of a saved candidate's file name."""
     goes_on: bool
     """Whether a step can be done in part, and the steps after it be run."""
 
@@ -91,7 +91,7 @@ def _partial_name(step: Step, done: frozenset[int]) -> str:
 
 
 def step_name(step: Step) -> str:
-    """Returns what a step is called in a sentence."""
+    """Returns the name of a step in a sentence."""
     return f"step {step.index} ({step.name}{turn_text(step.round)}){method_text(step.method)}"
 
 

@@ -1,4 +1,4 @@
-"""A way to show a fault with torch alone, of which a script is made."""
+"""A recipe that reproduces a fault with torch alone, from which a script is made."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from freeze_engine.requests.inputs import Inputs
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """A way to show a fault.
+    """A way to reproduce a fault.
 
     Attributes:
         is_reduced: whether only the nodes that are involved are in it.
         suffix: what the name of the module's file ends with.
         save: writes the module to that file and returns what to call it with.
-        load: lines that load it, ``{file}`` standing for the file.
-        freeze: lines that do what is to blame.
-        method: what is called of the module.
+        load: lines that load it; ``{file}`` stands for the file.
+        freeze: lines that run the culprit.
+        method: the method of the module that is called.
     """
 
     is_reduced: bool

@@ -1,4 +1,4 @@
-"""The text of a script that shows a fault with torch alone."""
+"""Text of a script that reproduces a fault with torch alone."""
 
 from __future__ import annotations
 

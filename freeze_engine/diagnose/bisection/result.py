@@ -18,13 +18,13 @@ Ending = Literal["found", "nothing_found", "broken_before", "inconclusive"]
 
 @dataclass(frozen=True, slots=True)
 class Probe:
-    """One candidate that was put to the check.
+    """One candidate that was checked.
 
     Attributes:
-        candidate: what was run: a step, or a step with some of its rewrites.
-        step: index of the step, ``None`` for what is no step of the trace.
-        verdict: what the check said; ``untestable`` where it could not be put.
-        detail: what the verdict stands on, in one line.
+        candidate: its name: a step, or a step with some of its rewrites.
+        step: index of the step, ``None`` if it is no step of the trace.
+        verdict: of the check; ``untestable`` if it could not run.
+        detail: the evidence for the verdict, in one line.
     """
 
     candidate: str
@@ -61,12 +61,12 @@ class Culprit:
         stage, name, method, round: of the step; the method is the one whose graph it left, and for Inductor names
             the graph of several.
         last_good: index of the last step before it that passes the check.
-        suspects: what lies between the last good one and it and could not be tested apart, by name; its own name
+        suspects: names of the steps after the last good one that could not be tested separately; its own name
             included.
         rewrites: the fewest rewrites of the step that were found to break the check; empty where it cannot be run in
             part, or does none.
         rewrites_of_step: how many rewrites the step does in all.
-        note: what else is known of the rewrites: that others break the check as well, or why none could be singled out.
+        note: further facts about the rewrites: that others break the check as well, or why none could be singled out.
     """
 
     step: int | None
@@ -83,11 +83,11 @@ class Culprit:
 
 @dataclass(frozen=True, slots=True)
 class Reproduction:
-    """A script that shows the fault with torch alone.
+    """A script that reproduces the fault with torch alone.
 
     Attributes:
         script: the script.
-        files: what it reads, beside it.
+        files: the files that it reads, beside it.
         is_reduced: whether it holds only the nodes that are involved, and not the whole model.
         reproduces: whether it was run, in a process of its own, and showed the fault.
         output: the last lines that it printed.
@@ -109,9 +109,9 @@ class Bisection:
             anything was frozen; ``inconclusive`` where nothing could be tested, or the check contradicts itself.
         check: what was checked, in words.
         message: what was found, in a few sentences.
-        probes: every candidate that was put to the check, in order.
+        probes: every candidate that was checked, in order.
         culprit: where one was found.
-        notes: what else there is to know, such as a step that is good again after a bad one.
+        notes: further facts, such as a step that is good again after a bad one.
         reproduction: the script, if it was requested and could be written.
         trace: the freeze that was searched; not part of the JSON.
     """

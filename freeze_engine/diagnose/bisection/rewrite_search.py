@@ -11,7 +11,7 @@ from freeze_engine.diagnose.bisection.result import GuiltyRewrite
 from freeze_engine.trace import GraphSnapshot, Rewrite, Step, node_line
 
 Ask = Callable[[Prefix], bool]
-"""Puts a candidate to the check and says whether it is bad."""
+"""Checks a candidate and returns whether it is bad."""
 _MOST_ALONE = 100
 
 
@@ -21,7 +21,7 @@ class Blame:
 
     Attributes:
         guilty: positions of the fewest that were found to break it; empty where none could be singled out.
-        note: what else is known, one sentence or empty.
+        note: a further fact, one sentence or empty.
     """
 
     guilty: tuple[int, ...] = ()
@@ -34,9 +34,9 @@ class RewriteSearch:
 
     Attributes:
         step: the step.
-        end: the step after which to ask: itself, or a later one.
+        end: the step after which to check: itself, or a later one.
         prefixes: gives the step with some of them done.
-        is_bad: puts a candidate to the check.
+        is_bad: checks a candidate.
         is_cheap: whether each rewrite can be checked on its own.
     """
 
@@ -85,7 +85,7 @@ class RewriteSearch:
 
 
 def described(rewrite: Rewrite, before: GraphSnapshot) -> GuiltyRewrite:
-    """Returns a rewrite with what can be read without the trace.
+    """Returns a rewrite in a form that can be read without the trace.
 
     Args:
         rewrite: the rewrite.

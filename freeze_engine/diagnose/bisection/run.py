@@ -1,4 +1,4 @@
-"""From a model and a check to what was found: the freeze, a search in each method, and the script."""
+"""Runs a bisection: the freeze, a search in each method, and the script."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class _Searches:
         subject: what is frozen.
         freeze: the recording.
         probes: all answers, in order.
-        notes: what else there is to know.
+        notes: further facts.
     """
 
     request: BisectRequest
@@ -95,7 +95,7 @@ class _Searches:
     def _reproduction(
         self, prefixes: Prefixes, found: Found, failing: Answer, progress: Progress
     ) -> Reproduction | None:
-        """Writes the script in a process of its own: it runs parts of what crashes."""
+        """Writes the script in a separate process, since it runs parts of what crashes."""
         check, script, culprit = self.request.check, self.request.script, found.culprit
         if script is None or culprit is None:
             return None
@@ -117,7 +117,7 @@ _SEVERITY = ("found", "broken_before", "inconclusive", "nothing_found")
 def run_bisection(
     request: BisectRequest, progress: Progress, on_probe: OnProbe, *, can_start_tasks: bool = True
 ) -> Bisection:
-    """Freezes a model, and searches for what breaks a check.
+    """Freezes a model, and searches for the step that breaks a check.
 
     Args:
         request: its arguments.

@@ -1,4 +1,4 @@
-"""Finds the first step that breaks a check, and what in it does."""
+"""Finds the first step that breaks a check, and the rewrites in it that do."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ class Search:
 
     Args:
         trace: of the freeze.
-        prefixes: what is put to the check.
-        asker: puts it to the check.
-        every_step: whether to ask about every step, and not only those that a binary search needs.
+        prefixes: the candidates.
+        asker: runs the check on them.
+        every_step: whether to check every step, and not only those that a binary search needs.
 
     Attributes:
         probes: all answers, in order.
-        notes: what else there is to know.
-        failing: what the check said of the culprit.
+        notes: further facts.
+        failing: the answer of the check about the culprit.
     """
 
     def __init__(self, trace: Trace, prefixes: Prefixes, evaluator: CandidateEvaluator, every_step: bool) -> None:
@@ -58,7 +58,7 @@ class Search:
         self._last_raises = True
 
     def run(self) -> Found:
-        """Searches."""
+        """Runs the search."""
         self._whole = self._prefixes.whole()
         positions = range(len(self._whole))
         first = next((position for position in positions if self._test(position) != "untestable"), None)
@@ -94,7 +94,7 @@ class Search:
     def _ask(self, prefix: Prefix, before: Prefix) -> Answer:
         answer = self._evaluator.ask(prefix, before)
         if answer.ran == "raised" and not self._last_raises:
-            # Some passes leave a graph that only a later one puts in order: that is no fault of theirs.
+            # Some passes leave a graph that only a later pass repairs: that is no fault of theirs.
             answer = Answer("untestable", f"does not run, though the whole freeze does: {answer.detail}")
         probe = Probe(prefix.name, prefix.step, answer.verdict, answer.detail)
         self.probes.append(probe)
@@ -105,7 +105,7 @@ class Search:
         return sorted(position for position, answer in self._answers.items() if answer.verdict == verdict)
 
     def _note_sequence(self, last: int) -> None:
-        """Notes what a binary search takes for granted, and is not so."""
+        """Notes assumptions of the binary search that do not hold."""
         untested = [self._whole[position].name for position in range(last + 1, len(self._whole))]
         if untested:
             self.notes.append(f"Not tested, for the check cannot be put to it: {', '.join(untested)}.")
@@ -187,7 +187,7 @@ class Search:
 
 
 def culprit_name(culprit: Culprit) -> str:
-    """Returns what a culprit is called in a sentence."""
+    """Returns the name of a culprit in a sentence."""
     if culprit.step is None:
         return f"What follows step {culprit.last_good}, up to the generated code,"
     name = f"{culprit.stage} / {culprit.name}{turn_text(culprit.round)}"

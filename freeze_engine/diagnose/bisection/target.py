@@ -1,4 +1,4 @@
-"""The freeze that is searched: made once, and taken apart by method."""
+"""Makes the freeze to search, once, and splits it by method."""
 
 from __future__ import annotations
 
@@ -48,11 +48,11 @@ class Subject:
 
 @dataclass(frozen=True, slots=True)
 class Freeze:
-    """A recorded freeze that is to be searched.
+    """A recorded freeze to search.
 
     Attributes:
         trace: the recording.
-        prefixes: for each method that is searched, what can be put to a check.
+        prefixes: the candidates of each method that is searched.
         notes: which methods are not searched, and why.
     """
 
@@ -68,7 +68,7 @@ def loaded_subject(
     via: Literal["script", "trace"] | None,
     map_location: str | None,
 ) -> Subject:
-    """Returns what is to be frozen; the arguments are those of `bisect`.
+    """Returns the model to freeze; the arguments are those of `bisect`.
 
     Raises:
         FreezerError: the model cannot be had, or there are no inputs.
@@ -130,7 +130,7 @@ class _PassWatcher(RecordingObserver):
 
 
 def _searched(frozen: Frozen, subject: Subject, method: str | None) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Returns the methods to search, and what to say of the others."""
+    """Returns the methods to search, and notes about the others."""
     methods = sorted(frozen.trace.methods, key=lambda name: name != METHOD)
     if method is not None:
         if method not in methods:
@@ -164,6 +164,6 @@ def _refusal(subject: Subject, method: str, trace: Trace) -> str:
 
 
 def _written(frozen: Frozen, inputs: Inputs, method: str) -> tuple[str, ...]:
-    """Returns what running a method writes; nothing is known of one that ends its process."""
+    """Returns the paths that running a method writes; nothing is known of one that ends its process."""
     found = in_fork(lambda: written_buffers(frozen.source, inputs, method), frozen.trace)
     return () if isinstance(found, Lost) else found

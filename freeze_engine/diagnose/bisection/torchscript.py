@@ -63,7 +63,7 @@ class TorchScriptPrefixes:
         return has_parts(step.name) and before is not None and before.index in self._frozen.live
 
     def partial(self, step: Step, done: frozenset[int], end: Step) -> Prefix:
-        """Runs the pass again on the graph before it, the constants of the other rewrites hidden from it."""
+        """Runs the pass again on the graph before it, with the constants of the other rewrites hidden."""
         before = self._frozen.trace.before(step)
         assert before is not None
         others = [rewrite for number, rewrite in enumerate(step.rewrites) if number not in done]
@@ -75,7 +75,7 @@ class TorchScriptPrefixes:
         return Prefix(step.index, name, lambda: self._candidate(name, graph()), lambda path: self._save(graph(), path))
 
     def recipes(self, culprit: Culprit, guilty: Sequence[int], inputs: Inputs, whole: bool) -> Iterator[Recipe]:
-        """Yields scripts on the nodes of the guilty rewrites, then on the graph before the step, then on the module."""
+        """Yields recipes for the nodes of the guilty rewrites, then the graph before the step, then the module."""
         try:
             yield from recipes(self._frozen, inputs, self._options, culprit, () if whole else guilty)
         finally:

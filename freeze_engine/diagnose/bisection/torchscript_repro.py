@@ -1,4 +1,4 @@
-"""Ways to show what a pass of a TorchScript freeze breaks, the smallest first."""
+"""Ways to reproduce a fault of a TorchScript freeze, the smallest first."""
 
 from __future__ import annotations
 

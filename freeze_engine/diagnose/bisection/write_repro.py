@@ -1,4 +1,4 @@
-"""Writes a script that shows a fault with torch alone, runs it, and keeps the smallest that does show it."""
+"""Writes scripts that reproduce a fault with torch alone, runs them, and keeps the smallest that does."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ class Fault:
     """The fault to reproduce.
 
     Attributes:
-        check: what it breaks.
-        culprit: what breaks it.
+        check: the check that fails.
+        culprit: the step that breaks it.
         trace: of the freeze.
-        answer: what the check said of the culprit.
+        answer: the check's answer about the culprit.
     """
 
     check: CheckOptions
@@ -51,7 +51,7 @@ def reproduction(script: Path, fault: Fault, recipes: Iterable[Recipe]) -> Repro
 
     Args:
         script: where; its files are written beside it.
-        fault: what is to be shown.
+        fault: the fault to reproduce.
         recipes: ways to show it, the smallest first.
 
     Returns:
@@ -106,7 +106,7 @@ def _facts(fault: Fault, recipe: Recipe) -> list[str]:
 
 
 def _shows(script: Path, limit_s: float) -> tuple[bool, tuple[str, ...]]:
-    """Runs a script as its reader will, without this project, and says whether it shows the fault."""
+    """Runs a script as its reader will, without this project, and returns whether it shows the fault."""
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
     command = [sys.executable, "-P" if sys.version_info >= (3, 11) else "-B", script.name]
     try:

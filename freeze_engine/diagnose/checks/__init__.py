@@ -1,1 +1,1 @@
-"""Questions put to a frozen module after its freeze; `run` has the table of them."""
+"""Checks of a frozen module after its freeze; `run` has the table of them."""

@@ -40,7 +40,7 @@ class Computation:
 
 
 def computation(graph: GraphSnapshot) -> Computation:
-    """Returns what a graph computes."""
+    """Returns the canonical form of a graph."""
     reading = _Reading()
     for number, value in enumerate(graph.inputs):
         reading.define(value.name, f"input {number}", "input")
@@ -50,7 +50,7 @@ def computation(graph: GraphSnapshot) -> Computation:
 
 
 def differing_operators(before: Computation, after: Computation) -> tuple[str, ...]:
-    """Returns what differs between two computations, as operators with how many more the second one has.
+    """Returns the differences between two computations, as operators with how many more the second one has.
 
     Args:
         before: the one.

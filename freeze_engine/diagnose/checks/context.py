@@ -14,7 +14,7 @@ from freeze_engine.trace import Check, Trace
 
 @dataclass(frozen=True, slots=True)
 class CheckContext:
-    """A freeze that is over, with all that it was made from.
+    """A finished freeze, with all that it was made from.
 
     A check leaves every module and input in here bit for bit as it found it.
 
@@ -43,7 +43,7 @@ class Compared:
 
     Attributes:
         check: the answer.
-        other: the recording of that freeze, to hold against the first one.
+        other: the recording of that freeze, for comparison with the first one.
     """
 
     check: Check

@@ -16,7 +16,7 @@ _ORIGIN = {"module", "source"}
 
 
 def freeze_differences(before: Trace, after: Trace) -> tuple[str, ...]:
-    """Returns what differs between two freezes of the same source module.
+    """Returns the differences between two freezes of the same source module.
 
     Args:
         before: the one.
@@ -38,7 +38,7 @@ def freeze_differences(before: Trace, after: Trace) -> tuple[str, ...]:
 
 
 def result_differences(before: Trace, after: Trace) -> tuple[str, ...]:
-    """Returns what differs between what the graphs compute that two freezes left, whatever they began with.
+    """Returns the differences between what the final graphs of two freezes compute, whatever their first graphs.
 
     Args:
         before: the one.
@@ -55,7 +55,7 @@ def result_differences(before: Trace, after: Trace) -> tuple[str, ...]:
 
 
 def uncompared(trace: Trace) -> tuple[str, ...]:
-    """Returns the constants of the graphs that a freeze left whose values are not known, so that none are compared.
+    """Returns the constants of the final graphs whose values are not known and so were not compared.
 
     Args:
         trace: the freeze.
@@ -74,7 +74,7 @@ def uncompared(trace: Trace) -> tuple[str, ...]:
 
 
 def graphs_as_they_came(trace: Trace) -> Trace:
-    """Returns a trace that ends before anything was frozen; what is known of constants is so after inlining only."""
+    """Returns a trace that ends before any freezing; the facts about constants exist only after inlining."""
     steps = [step for step in trace.steps if step.stage in ("input", "inline")]
     numbered = tuple(replace(step, index=index) for index, step in enumerate(steps))
     return replace(trace, steps=numbered, attributes=(), near_misses=(), notices=())

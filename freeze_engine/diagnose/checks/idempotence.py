@@ -16,7 +16,7 @@ NAME: Final = "idempotence"
 
 
 def idempotence(context: CheckContext) -> Check | Compared:
-    """Freezes the frozen module again, as it is and as it comes back from a file, and compares what is left.
+    """Freezes the frozen module again, as it is and as loaded from a file, and compares the results.
 
     Args:
         context: the freeze.

@@ -1,4 +1,4 @@
-"""Other freezes of the same module, recorded as the first one was, where no capture of the user's sees them."""
+"""Freezes the same module again and records that as the first time, hidden from the user's captures."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from freeze_engine.trace import Trace
 def frozen_anew(context: CheckContext) -> Trace:
     """Freezes a copy of the source module in the same way once more.
 
-    Inductor compiles it anew, for a cache would give the first compile's code back.
+    Inductor compiles it anew, since a cache would return the first compile's code.
 
     Args:
         context: the first freeze.
@@ -47,7 +47,7 @@ def frozen_again(module: torch.jit.ScriptModule, options: TorchScriptOptions) ->
     """Freezes a module that is frozen already.
 
     ``torch.jit.freeze`` (torch/jit/_freeze.py, torch 2.13) asks the module for ``training``, which a frozen one has no
-    more, and ends with an ``AttributeError``. So this does what it does after that.
+    more, and ends with an ``AttributeError``. So this runs only the part after that.
 
     Args:
         module: the frozen module; it stays as it is, torch freezes a copy.

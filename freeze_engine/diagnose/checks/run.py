@@ -45,11 +45,11 @@ def run_checks(context: CheckContext, observer: RecordingObserver) -> Checked:
         observer: receives the events of the recording.
 
     Raises:
-        BaseException: what is no `Exception`, such as ``KeyboardInterrupt``; `freeze_engine.partial_trace` has
+        BaseException: one that is no `Exception`, such as ``KeyboardInterrupt``; `freeze_engine.partial_trace` has
             the trace.
     """
     if context.how.checks and context.inputs is not None:
-        observer.trace_built(context.trace)  # for a check may bring the process down
+        observer.trace_built(context.trace)  # since a check may crash the process
     names, trace = context.how.checks, context.trace
     others: dict[str, Trace] = {}
     with leaving_trace(lambda: trace):

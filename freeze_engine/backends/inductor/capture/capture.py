@@ -1,4 +1,4 @@
-"""Records every graph that Inductor freezes and compiles, around the user's own ``torch.compile``.
+"""Records every graph that Inductor freezes and compiles in the user's own ``torch.compile``.
 
 The functions of torch are replaced for the time of the capture only. A capture belongs to the thread, or async task,
 that entered it: Dynamo compiles in the thread that calls the compiled function.
@@ -38,11 +38,11 @@ def capturing(
 ) -> Iterator[CompileCapture]:
     """Records compiles until the block ends; torch is then as it was before.
 
-    Inductor is not imported for it: where that has not been done, its functions are replaced when the first graph is
+    The capture does not import Inductor: if it is not imported yet, its functions are replaced when the first graph is
     handed to it.
 
     Args:
-        model: the module whose paths attributes are named by, where it is known.
+        model: the module from which the paths of attributes start, if it is known.
         keep_inputs: whether to keep alive the tensors that the compiled graphs were first called with.
         observer: receives the events of compiles.
         freezing: whether to see the compiles with freezing, or those without it.
@@ -60,12 +60,12 @@ def capturing(
 
 
 def replace_inside() -> None:
-    """Replaces the functions of Inductor, which imports it, unless that is done or nothing is captured."""
+    """Imports Inductor and replaces its functions, unless that is done already or no capture is active."""
     _active.patch(_inside)
 
 
 def _at_the_door() -> tuple[Patch, ...]:
-    """Replaces what `torch.compile` hands every graph to before Inductor is imported."""
+    """Replaces the function that gets every graph from `torch.compile` before Inductor is imported."""
     door = torch_private.front_door()
     original = door.found
 
@@ -149,11 +149,11 @@ def _watched_by(freezing: bool) -> tuple[CompileCapture, ...]:
 def _watched(
     captures: tuple[CompileCapture, ...], compiled: RawCompile, module: Any, function: str
 ) -> Iterator[Observation]:
-    """Holds for the time of a compile.
+    """Watches a compile until the block ends.
 
     Args:
-        captures: that see it.
-        compiled: gets what is seen.
+        captures: those that see it.
+        compiled: receives the raw data.
         module: AOTAutograd's graph module.
         function: of torch, that compiles.
     """

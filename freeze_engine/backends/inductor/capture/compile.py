@@ -1,4 +1,4 @@
-"""Calls `torch.compile` as the options ask for."""
+"""Calls `torch.compile` according to the options."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from freeze_engine.requests.options import InductorOptions
 def compiled_once(model: torch.nn.Module, inputs: Inputs, options: InductorOptions, freezing: bool = True) -> Any:
     """Compiles a module by calling it once, without gradients.
 
-    It is compiled apart from whatever else is compiled of its class, before and after.
+    The compile is separate from all other compiles of its class, before and after.
 
     Args:
         model: in eval mode.
@@ -37,13 +37,13 @@ def compiled_once(model: torch.nn.Module, inputs: Inputs, options: InductorOptio
 
 
 def call_once(compiled: Any, inputs: Inputs, options: InductorOptions, freezing: bool = True) -> None:
-    """Calls a compiled module under the settings that it is to be compiled with."""
+    """Calls a compiled module under the settings for its compile."""
     with torch.no_grad(), torch_private.inductor_config().patch({**settings(options), "freezing": freezing}):
         compiled(*inputs.args, **inputs.kwargs)
 
 
 def compile_in_this_thread() -> None:
-    """Lets Inductor, if it is loaded, compile without its pools from now on.
+    """Makes Inductor, if it is loaded, compile without its pools from now on.
 
     A fork of this process has the pools, but none of their threads, and would wait for these for ever
     (``AsyncCompile.pool``, torch 2.13).
@@ -53,7 +53,7 @@ def compile_in_this_thread() -> None:
 
 
 def settings(options: InductorOptions) -> dict[str, Any]:
-    """Returns what the options are in ``torch._inductor.config``."""
+    """Returns the options as settings of ``torch._inductor.config``."""
     found: dict[str, Any] = {"freezing": True}
     if options.discard_parameters:
         found["freezing_discard_parameters"] = True

@@ -1,4 +1,4 @@
-"""The compiles that one capture has seen, and the modules they come from."""
+"""Collects the compiles of one capture, and the modules they come from."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class CompileCapture:
     """The compiles seen by one ``with`` block, in the order they began.
 
     Args:
-        model: the module whose paths attributes are named by, where it is known.
+        model: the module from which the paths of attributes start, if it is known.
         keep_inputs: whether to keep alive the tensors that the compiled graphs were first called with.
         observer: receives the events of compiles.
         freezing: whether to see the compiles with freezing, or those without it.

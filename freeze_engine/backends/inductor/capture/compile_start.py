@@ -12,7 +12,7 @@ from freeze_engine.backends.inductor.capture.compile_capture import CompileCaptu
 from freeze_engine.backends.inductor.capture.raw import GraphBreak, RawCompile
 from freeze_engine.backends.inductor.graph.graph_inputs import Inventory, graph_inputs
 
-#: Settings of ``torch._inductor.config`` that decide how freezing goes, whether its passes run at all, what code is
+#: Settings of ``torch._inductor.config`` that control freezing, whether its passes run at all, what code is
 #: generated, or how it rounds.
 SETTINGS = (
     "freezing",
@@ -35,19 +35,19 @@ SETTINGS = (
     "triton.cudagraphs",
 )
 
-#: The graph as Dynamo handed it over, while it is compiled.
+#: Dynamo's graph during its compile.
 handed: contextvars.ContextVar[Any] = contextvars.ContextVar("inductor_handed", default=None)
-#: Why Dynamo compiles a frame again, by the id of that compile.
+#: The reasons why Dynamo compiles a frame again, by the id of that compile.
 guards: contextvars.ContextVar[tuple[str | None, tuple[str, ...]]] = contextvars.ContextVar(
     "inductor_guards", default=(None, ())
 )
 
 
 def begin(captures: tuple[CompileCapture, ...], module: Any, dynamo_model: Any, graph_id: int | None) -> RawCompile:
-    """Adds a compile that begins to the captures that see it.
+    """Adds a starting compile to the captures that see it.
 
     Args:
-        captures: which those are; modules and inputs are kept as the innermost wants them.
+        captures: those that see it; the innermost decides which modules and inputs to keep.
         module: AOTAutograd's graph module.
         dynamo_model: Dynamo's, ``None`` for a compile without freezing.
         graph_id: Inductor's number of the graph, ``None`` where it gives none.

@@ -1,4 +1,4 @@
-"""Compiles with passes, or single matches of a pattern, left out."""
+"""Disables passes, or single matches of a pattern, during a compile."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _FUNCTIONS: Mapping[str, tuple[str, ...]] = {
     "recover_original_precision_folded_computation_ops": ("recover_precision",),
     "eliminate_duplicate_packed_nodes": ("deduplicate_packed",),
 }
-#: Those that any compile may come to; others are known only once it has.
+#: Passes that any compile may reach; others are known only once a compile has reached them.
 _ALWAYS = (LAYOUT_DECISION, *_FUNCTIONS, "binary_folding", "pass_patterns[0]", "pass_patterns[1]", "pass_patterns[2]")
 _NEEDED: Mapping[str, str] = {
     "replace_params_with_constants": "it is what freezing does",
@@ -42,7 +42,7 @@ _NEEDED: Mapping[str, str] = {
 #: Where pattern groups and the passes that torch names run.
 _STAGES = (JOINT_GRAPH, FREEZING_PASSES, POST_GRAD)
 _UNASKED = ("fuse_seed_creation_pass", "fuse_offset_creation_pass")
-#: The caches know nothing of what is left out.
+#: The caches do not know about disabled passes.
 _UNCACHED = {"fx_graph_cache": False, "fx_graph_remote_cache": False}
 _lock = threading.RLock()
 
@@ -53,8 +53,8 @@ class LeavingOut:
 
     Attributes:
         passes: names of passes.
-        nodes: names of nodes; a match of a pattern that holds one is left alone.
-        met: names of the passes, of those that can be left out, that the compile came to.
+        nodes: names of nodes; a match of a pattern that contains one is skipped.
+        met: names of the passes that can be disabled and that the compile reached.
     """
 
     passes: tuple[str, ...] = ()
@@ -62,12 +62,12 @@ class LeavingOut:
     met: dict[str, None] = field(default_factory=dict)
 
     def skips(self, name: str) -> bool:
-        """Notes that a pass would begin, and says whether to leave it out."""
+        """Notes that a pass would begin, and returns whether to skip it."""
         self.met[name] = None
         return name in self.passes
 
     def check_met(self) -> None:
-        """Checks, once the compile is over, that there are passes of these names.
+        """Checks, after the compile, that passes of these names exist.
 
         Raises:
             FreezerError: there is none of a name.
@@ -88,13 +88,13 @@ def may_be_left_out(stage: str, name: str) -> bool:
 
 
 def check_without(names: tuple[str, ...]) -> None:
-    """Checks, before anything is compiled, what can be known then: `LeavingOut.check_met` has the last word.
+    """Checks names as far as possible before any compile; `LeavingOut.check_met` makes the final check.
 
     Args:
         names: of the passes.
 
     Raises:
-        FreezerError: one cannot be left out, or no pass has its name.
+        FreezerError: one cannot be disabled, or no pass has its name.
     """
     wrong = {*(name for name in names if name in _NEEDED), *unknown(name for name in names if name not in _ALWAYS)}
     check_can_be_left_out([name for name in names if name in wrong], (*_ALWAYS, *names_in_use()), _NEEDED)
@@ -102,7 +102,7 @@ def check_without(names: tuple[str, ...]) -> None:
 
 @contextlib.contextmanager
 def leaving_alone(nodes: frozenset[str]) -> Iterator[None]:
-    """Leaves alone, in what is compiled with `leaving_out` until the block ends, what a pattern finds of these nodes.
+    """Skips the matches of patterns on these nodes in compiles within `leaving_out` until the block ends.
 
     Args:
         nodes: their names in the graph.
@@ -116,15 +116,16 @@ def leaving_alone(nodes: frozenset[str]) -> Iterator[None]:
 
 @contextlib.contextmanager
 def leaving_out(passes: tuple[str, ...]) -> Iterator[LeavingOut]:
-    """Leaves passes out of what this thread compiles until the block ends.
+    """Disables passes in the compiles of this thread until the block ends.
 
-    To be entered within a capture, which then does not see what is left out. Only one thread at a time can do this.
+    It must be entered within a capture, which then does not see the disabled passes. Only one thread at a time can do
+    this.
 
     Args:
         passes: names as traces have them.
 
     Yields:
-        What was met.
+        The passes and nodes, with the passes reached so far.
     """
     leaving = LeavingOut(passes, _left_alone.get())
     if not passes and not leaving.nodes:
@@ -156,7 +157,7 @@ def _function(name: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
             leaving = _leaving.get()
             if leaving is None or not leaving.skips(name):
                 return original(graph, *args, **kwargs)
-            # Only common subexpression elimination returns something: the graph that is to stand in for the old one.
+            # Only common subexpression elimination returns a value: the graph that replaces the old one.
             return graph if name == "fx_graph_cse" else None
 
         return call
@@ -177,7 +178,7 @@ def _group(original: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _observed(original: Callable[..., Any]) -> Callable[..., Any]:
-    """torch runs so the passes that it names; it has a setting ``disabled_passes``, which takes parts of names, too."""
+    """torch runs its named passes this way; its setting ``disabled_passes`` also accepts parts of names."""
 
     @functools.wraps(original)
     def apply(observer: Any, function: Any) -> Any:

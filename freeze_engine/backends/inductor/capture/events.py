@@ -18,7 +18,7 @@ class CompileObserver:
         """Called when another stage begins."""
 
     def under_way(self, compiled: RawCompile, stage: str, name: str) -> None:
-        """Called with the innermost pass, or else function of torch, that runs from now on."""
+        """Called with the innermost pass, or else function of torch, that starts to run."""
 
     def step_added(self, compiled: RawCompile) -> None:
         """Called right after a step was added to a compile."""
@@ -50,7 +50,7 @@ class CompileEvents:
         self._notify(lambda observer: observer.stage_begins(stage))
 
     def place(self, stage: str, name: str) -> None:
-        """Emits what runs from now on, unless that is what ran before."""
+        """Emits the pass or function that starts to run, unless it ran before."""
         if self._place != (stage, name):
             self._place = stage, name
             self._notify(lambda observer: observer.under_way(self._compiled, stage, name))

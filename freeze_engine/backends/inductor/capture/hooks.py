@@ -1,4 +1,4 @@
-"""The replacements that let a compile be watched: each does what torch's own function does, and notes it."""
+"""Replacements for torch functions that watch a compile: each runs torch's own function and records it."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def patches(current: Current) -> tuple[Patch, ...]:
     """Returns the replacements of all optional names that this torch has.
 
     Args:
-        current: returns what watches the compile that runs now, ``None`` where none is watched.
+        current: returns the observer of the compile that runs now, ``None`` if none is watched.
     """
     found = ((key, torch_private.OPTIONAL[key]) for key in _HOOKS)
     return tuple(
@@ -73,7 +73,7 @@ def _several(name: str, stage: str) -> Hook:
 
 
 def _joint_graph_passes(original: Callable[..., Any], current: Current) -> Callable[..., Any]:
-    """They may return another graph module than they were given."""
+    """These functions may return another graph module than their argument."""
 
     @functools.wraps(original)
     def call(module: Any, *args: Any, **kwargs: Any) -> Any:
@@ -90,7 +90,7 @@ def _joint_graph_passes(original: Callable[..., Any], current: Current) -> Calla
 
 
 def _fake_tensor_prop(original: Callable[..., Any], current: Current) -> Callable[..., Any]:
-    """Before freezing it is only called where channels-last was chosen; later it is the first thing of lowering."""
+    """Before freezing torch calls it only after choosing channels-last; later it is the first function of lowering."""
 
     @functools.wraps(original)
     def call(module: Any, *args: Any, **kwargs: Any) -> Any:
@@ -251,7 +251,7 @@ def _kernel_nodes(original: Callable[..., Any], current: Current) -> Callable[..
 
 
 def _buffers(computed: Any) -> Iterator[tuple[tuple[Any, ...], Any]]:
-    """Yields the origins of the buffers that a kernel computes: one of a library's, or nodes of the scheduler."""
+    """Yields the origins of the buffers that a kernel computes: a library's kernel, or nodes of the scheduler."""
     for each in computed if isinstance(computed, list) else [computed]:
         buffer = getattr(each, "node", each)  # a marker between nodes of the scheduler has no origins
         origins = tuple(getattr(buffer, "origins", ()))
@@ -260,7 +260,7 @@ def _buffers(computed: Any) -> Iterator[tuple[tuple[Any, ...], Any]]:
 
 
 def _cache_key(original: Callable[..., Any], current: Current) -> Callable[..., Any]:
-    """It returns no key for a graph that cannot be cached, and beside it the reason."""
+    """For a graph that cannot be cached, torch's function returns no key, and the reason."""
 
     @functools.wraps(original)
     def prepare_key(module: Any, *args: Any, **kwargs: Any) -> Any:
@@ -274,7 +274,7 @@ def _cache_key(original: Callable[..., Any], current: Current) -> Callable[..., 
 
 
 def _module(graph: Any) -> Any:
-    """Returns the graph module of what a pass was given: that itself, or one of its graphs."""
+    """Returns the graph module of a pass's argument: the argument itself, or the owner of that graph."""
     return getattr(graph, "owning_module", graph)
 
 

@@ -12,26 +12,26 @@ import torch
 
 from freeze_engine.backends.inductor import torch_private
 
-#: Where passes get names (torch 2.6 to 2.13), and which of the files run those that can be left out.
+#: Files that name passes (torch 2.6 to 2.13), and those of them that run passes that can be disabled.
 _FOLDER = "_inductor/fx_passes"
 _RUNNING = ("joint_graph.py", "post_grad.py")
 _LITERAL = re.compile(r"""f?["']([A-Za-z][\w\[\]{}.]*)["']""")
 _OBSERVED = re.compile(rf"GraphTransformObserver\(\s*[\w.]+,(?:\s*#[^\n]*)?\s*{_LITERAL.pattern}")
 _FIELD = re.compile(r"\\\{[^{}]*\\\}")
-#: Settings that hold passes of the user's own, which may run others under any name.
+#: Settings that hold the user's own passes, which may run others under any name.
 _OWN = ("joint_custom_pre_pass", "joint_custom_post_pass", "post_grad_custom_pre_pass", "post_grad_custom_post_pass")
 
 
 def names_in_use() -> tuple[str, ...]:
-    """Returns the names under which torch runs passes on joint and post-grad graphs, but for those with a number."""
+    """Returns the names of torch's passes on joint and post-grad graphs, except those with a number."""
     found = (name for file in _RUNNING for name in _OBSERVED.findall(_sources().get(file, "")) if "{" not in name)
     return tuple(dict.fromkeys(found))
 
 
 def unknown(names: Iterable[str]) -> tuple[str, ...]:
-    """Returns those of some names that no pass can have, whatever is compiled.
+    """Returns the names that no pass can have in any compile.
 
-    Nothing is known of any name where torch comes without its source, or where passes of the user's own are set.
+    Nothing is known about any name if torch comes without its source, or if the user's own passes are set.
 
     Args:
         names: of passes.
@@ -47,7 +47,7 @@ def unknown(names: Iterable[str]) -> tuple[str, ...]:
 
 @functools.cache
 def _known() -> re.Pattern[str] | None:
-    """Returns what matches any name that stands in the source; where that computes a part of it, any part does."""
+    """Returns a pattern for the names in the source; a computed part of a name matches any word."""
     names = sorted({name for text in _sources().values() for name in _LITERAL.findall(text)})
     spelt = [_FIELD.sub(r"\\w+", re.escape(name)) for name in names]
     if spelt:

@@ -1,4 +1,4 @@
-"""Watches one compile: which pass runs, what the graph is after it, how long it took."""
+"""Watches one compile: the passes, the graph after each, and their durations."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ COMPILE = "compile"
 
 @dataclass(slots=True)
 class _Pass:
-    """A pass while it runs.
+    """A running pass.
 
     Attributes:
         name: torch's.
-        started_ns: clock when it began, later by as much as the passes inside it took.
+        started_ns: clock when it began, moved forward by the time of the passes inside it.
         matches: the patterns that have matched in it.
         log: the log of the later step.
         code: the code it has generated.
@@ -52,14 +52,14 @@ class Observation:
     function that did it.
 
     Args:
-        compiled: gets the steps.
+        compiled: receives the steps.
         module: AOTAutograd's graph module.
         function: of torch, that compiles.
         events: receives what happens in the compile.
 
     Attributes:
         compiled, module: as given.
-        is_lowering: whether freezing is over, so that what comes next is for lowering.
+        is_lowering: whether freezing is over, so that the next passes belong to lowering.
     """
 
     def __init__(self, compiled: RawCompile, module: Any, function: str, events: CompileEvents) -> None:
@@ -102,11 +102,11 @@ class Observation:
 
     @contextlib.contextmanager
     def inside(self, stage: str, function: str) -> Iterator[None]:
-        """Holds for the time of a function that runs passes of one stage.
+        """Watches a function that runs passes of one stage.
 
         Args:
             stage: the stage.
-            function: names the step for what the function itself changes between passes.
+            function: names the step for the function's own changes between passes.
         """
         before = self.stage, self._container
         self._settle()
@@ -125,15 +125,15 @@ class Observation:
 
     @contextlib.contextmanager
     def passing(self, name: str, stage: str | None = None, module: Any = None) -> Iterator[_Pass]:
-        """Holds for the time of one pass.
+        """Watches one pass.
 
         Args:
             name: of the pass.
-            stage: if it is another than that of the function around it.
+            stage: its stage if that differs from the stage of the function around it.
             module: the graph module it works on, if that is a subgraph.
 
         Yields:
-            The pass, to note down what is known of it.
+            The pass, for notes about it.
         """
         if self._running:
             yield self._running[-1]
@@ -153,7 +153,7 @@ class Observation:
         self._tell_place()
 
     def begin(self, name: str, module: Any = None, stage: str | None = None) -> _Pass:
-        """Notes that a pass begins, after anything that changed before it."""
+        """Notes that a pass begins, after adding a step for earlier changes."""
         self._settle()
         self.stage = stage or self.stage
         self._events.place(self.stage, name)
@@ -163,7 +163,7 @@ class Observation:
         return current
 
     def end(self, current: _Pass) -> None:
-        """Notes that a pass that was begun has ended."""
+        """Notes that the pass has ended."""
         ended_ns = self._events.clock_ns()
         self._running.remove(current)
         self._graph = take(self.module, self._refs, self._graph)
@@ -194,7 +194,7 @@ class Observation:
         self._tell_place()
 
     def delayed(self, name: str, run: Callable[[], Any]) -> Any:
-        """Runs a pass whose result torch puts in place only after it has returned: its step is added by the next."""
+        """Runs a pass whose result torch installs only after it returns: the next event adds its step."""
         self._settle()
         self._events.place(self.stage, name)
         started_ns = self._events.clock_ns()
@@ -213,7 +213,7 @@ class Observation:
             self._observers[id(observer)] = self.begin(observer.passname, observer.gm)
 
     def observer_ends(self, observer: Any, error: BaseException | None) -> None:
-        """Notes that it has ended."""
+        """Notes that torch's observer has ended."""
         current = self._observers.pop(id(observer), None)
         if current is None:
             return
@@ -236,7 +236,7 @@ class Observation:
             self._running[-1].matches.append(match)
 
     def replace_module(self, module: Any) -> None:
-        """Notes that from now on another graph module is the one that is compiled."""
+        """Notes that another graph module is compiled from now on."""
         self.module = module
 
     def decide_layout(self, decision: bool) -> None:
@@ -262,7 +262,7 @@ class Observation:
         return [f"in subgraph {names[0]}"] if names else []
 
     def _settle(self) -> None:
-        """Adds a step for what has changed since the last pass."""
+        """Adds a step for changes since the last pass."""
         if self._running:
             return
         pending, self._pending = self._pending, None
@@ -303,7 +303,7 @@ class Observation:
 
 
 class _Matching:
-    """One match while it is rewritten: hears of the nodes that are made."""
+    """One match during its rewrite; receives the new nodes."""
 
     def __init__(self, observation: Observation, pattern: str, names: tuple[str, ...], ops: tuple[str, ...]) -> None:
         self._observation = observation
@@ -317,13 +317,13 @@ class _Matching:
         self._created.append(node)
 
     def done(self) -> None:
-        """Hands the match over."""
+        """Passes the finished match on."""
         names = tuple(node.name for node in self._created)
         self._observation.note_match(RawMatch(self._pattern, self._names, self._ops, names))
 
 
 def _structure_changed(before: RawGraph, after: RawGraph) -> bool:
-    """Returns whether more than what is known of the results changed."""
+    """Returns whether more than the metadata of the results changed."""
     if len(before.rows) != len(after.rows):
         return True
     pairs = zip(before.rows, after.rows, strict=True)

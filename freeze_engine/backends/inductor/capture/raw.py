@@ -13,7 +13,7 @@ from freeze_engine.backends.inductor.graph.rows import RawGraph
 
 @dataclass(frozen=True, slots=True)
 class RawMatch:
-    """A pattern that matched, and what was made of it.
+    """A pattern that matched, with the nodes that its rewrite made.
 
     Attributes:
         pattern: torch's name of the pattern, or of the function that rewrites it.
@@ -38,7 +38,7 @@ class RawStep:
         duration_ns: time of the pass, without the passes inside it that are steps of their own.
         matches: the patterns that matched, in order.
         code: the generated code, where the pass generated any.
-        log: what else is known of it.
+        log: further facts about it.
         group: torch's group of patterns that it applied, ``None`` for any other pass.
     """
 
@@ -82,7 +82,7 @@ class GraphBreak:
     Attributes:
         reason: Dynamo's words.
         file, line, function: the user's source line; empty and 0 where unknown.
-        broken: whether the rest of the function had to go elsewhere; ``False`` for a graph that ends with a return.
+        broken: whether the rest of the function is not in this graph; ``False`` for a graph that ends with a return.
     """
 
     reason: str
@@ -94,26 +94,26 @@ class GraphBreak:
 
 @dataclass(slots=True, eq=False)
 class RawCompile:
-    """Everything kept of one graph that Inductor compiled with freezing on.
+    """Raw data of one graph that Inductor compiled with freezing on.
 
     Attributes:
         model: name of the class of the outermost module that the graph comes from.
         root: a weak reference to that module; ``None`` where there is none, or more than one.
         compile_id: Dynamo's name of the compile (``0/1``), ``None`` outside Dynamo.
         graph_id: Inductor's number of the graph.
-        settings: ``(name, value)`` of the settings that decide how freezing goes.
-        end: why the graph ends where it does.
+        settings: ``(name, value)`` of the settings that control freezing.
+        end: the reason for the end of the graph.
         guards: the guards that failed before this recompilation; empty for a first compile.
         inputs: the graph's inputs, parameters first.
-        attributes: what the module held when the compile began.
+        attributes: tensors of the module when the compile began.
         steps: the passes.
         kernels: the kernels that the generated code calls, in that order.
         program: a weak reference to the generated module, ``None`` where it was not seen.
-        output: a weak reference to what Inductor made of the graph, ``None`` where it was not seen.
+        output: a weak reference to Inductor's compiled graph, ``None`` if it was not seen.
         preserved: positions in ``inputs`` that are inputs of the compiled graph still; ``None`` if it never got there.
         cached: whether the code came out of a cache, so that the passes after freezing did not run.
-        uncached: why torch refused to look in the cache, in its words; empty where it did look, or gave no reason.
-        failure: what ended it.
+        uncached: torch's reason for not using the cache; empty if it did use it, or gave no reason.
+        failure: the exception that ended it.
         duration_ns: time of the whole compile after AOTAutograd, recording included.
         created: when it began: UTC, ISO 8601.
         began_ns: clock (``time.monotonic_ns``) at that moment.

@@ -43,7 +43,7 @@ BINARIES: Final[Mapping[str, str]] = {
     "aten.mul.Tensor": "mul",
     "aten.div.Tensor": "mul",
 }
-#: What looks like one of them, and is another operator.
+#: Operators that look like one of them and are not.
 OVERLOADS: Final[Mapping[str, str]] = {"aten.div.Tensor_mode": "mul"}
 _SIGNS: Final = {"add": "+", "sub": "-", "mul": "*"}
 _HALF: Final = ("BFloat16", "Half")
@@ -102,14 +102,14 @@ class Known:
 
 
 def obstacles(graph: UseDef, candidate: Candidate, known: Known) -> Iterator[Obstacle]:
-    """Yields what keeps an operation from being folded into the conv or linear before it."""
+    """Yields the obstacles to folding an operation into the conv or linear before it."""
     found = list(_tested(graph, candidate, known))
     # Whether a conv's bias is a constant is tested by torch 2.15, and not by 2.13, which folds then.
     yield from found or _conv_bias(graph, candidate, known)
 
 
 def _tested(graph: UseDef, candidate: Candidate, known: Known) -> Iterator[Obstacle]:
-    """Yields what every version of torch tests that was looked at."""
+    """Yields the obstacles that all examined versions of torch test."""
     yield from _form(candidate)
     if not candidate.is_conv and not known.folds_linears:
         yield Obstacle(

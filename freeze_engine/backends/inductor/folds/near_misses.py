@@ -1,4 +1,4 @@
-"""Finds what freezing could have folded into a conv or linear and did not, and what it folded wrong."""
+"""Finds the missed folds into a conv or linear, and the wrong ones."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def near_misses(compiled: RawCompile, steps: Sequence[Step], last: int) -> tuple
     """Returns the folds that binary folding could have made by the shape of the graph, and did not.
 
     Args:
-        compiled: what the capture kept.
+        compiled: the raw data.
         steps: the steps of its passes, in the same order.
         last: index of the last round's step, none of the first.
 
@@ -76,7 +76,7 @@ def fold_near_misses(step: int, before: GraphSnapshot, after: GraphSnapshot, kno
         step: index of its step.
         before: the graph before it, which is what torch decided on.
         after: the graph after it.
-        known: what else is known.
+        known: further facts about the compile.
     """
     graph, left = use_def(before), use_def(after)
     judged = {candidate.node.id: candidate for candidate in candidates(before, graph, known)}

@@ -31,7 +31,7 @@ def mixed_precisions(graph: RawGraph) -> Iterator[str]:
 
 
 def _dtype(row: Row, operands: Iterable[torch.dtype | None]) -> torch.dtype | None:
-    """Returns the dtype of a result; where a pass has only just made the node, by those of its operands."""
+    """Returns the dtype of a result; for a node that a pass has just made, that of its operands."""
     held = row.value.get() if isinstance(row.value, TensorRef) else None
     known: torch.dtype | None = getattr(row.val if held is None else held, "dtype", None)
     if known is not None or row.op != "call_function":

@@ -43,7 +43,7 @@ def step_rewrites(
     Args:
         names: of the graph before and after it.
         matches: the patterns that matched, in order.
-        folded: what became a constant.
+        folded: the nodes that became constants.
         paths: of the attributes that an input of the graph is, by its position.
     """
     found = list(_folds(names, folded, paths))
@@ -62,7 +62,7 @@ def _folds(names: Names, folded: Iterable[Folded], paths: Mapping[int, tuple[str
 
 
 def _fused(names: Names, matches: Iterable[RawMatch]) -> Iterator[Rewrite]:
-    """Yields one rewrite for each match that changed anything; a match of what another made continues that one."""
+    """Yields one rewrite for each match with an effect; a match on the nodes of an earlier one continues that one."""
     merged: list[tuple[str, dict[str, None], dict[str, None]]] = []
     for match in matches:
         consumed, created = dict.fromkeys(match.consumed), dict.fromkeys(match.created)
@@ -79,7 +79,7 @@ def _fused(names: Names, matches: Iterable[RawMatch]) -> Iterator[Rewrite]:
 
 
 def _retargeted(names: Names, claimed: set[str]) -> Iterator[Rewrite]:
-    """Yields the nodes that were made to call another operator, such as a reshape instead of a view."""
+    """Yields the nodes whose operator changed, such as a reshape instead of a view."""
     for name, node in names.before.items():
         after = names.after.get(name)
         if after is None or after.op == node.op or node.id in claimed or "get_attr" in (after.op, node.op):
@@ -88,7 +88,7 @@ def _retargeted(names: Names, claimed: set[str]) -> Iterator[Rewrite]:
 
 
 def rewrite_kind(match: RawMatch) -> str:
-    """Names what a match did.
+    """Names the effect of a match.
 
     Returns:
         For a fold of torch's binary folding what TorchScript's folds are called (``conv_mul``, ``linear_add``),

@@ -1,4 +1,4 @@
-"""The constants of recorded graphs: those that are still there, and those that have to be computed again."""
+"""Provides the constants of recorded graphs: living ones, and those that must be computed again."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ class Constants:
         self._recipes[ref] = cone
 
     def tensor(self, ref: TensorRef) -> torch.Tensor | None:
-        """Returns a constant: itself while it lives, else computed again from what it was folded from.
+        """Returns a constant: itself while it lives, else computed again from its sources.
 
         Constant folding runs the same operators in the same way (``torch/_inductor/constant_folding.py``, torch 2.13).
 
         Returns:
-            The tensor; ``None`` if what it came from is gone as well.
+            The tensor; ``None`` if its sources are gone as well.
         """
         alive = ref.get()
         if alive is not None or ref not in self._recipes:

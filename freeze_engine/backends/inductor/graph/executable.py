@@ -1,4 +1,4 @@
-"""Makes a recorded graph live again, sharing its constants."""
+"""Makes a recorded graph executable, sharing its constants."""
 
 from __future__ import annotations
 

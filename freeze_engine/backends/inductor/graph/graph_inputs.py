@@ -47,18 +47,18 @@ class ModelAttribute:
 
 @dataclass(frozen=True, slots=True)
 class GraphInput:
-    """An input of the graph that AOTAutograd hands to Inductor.
+    """An input of the graph that Inductor gets from AOTAutograd.
 
     Attributes:
         name: of its placeholder.
-        label: what the user calls it: an attribute's path, or the name of an argument.
-        paths: of the attributes it is; several where modules share a tensor; empty for what the user passes.
+        label: the user's name for it: an attribute's path, or the name of an argument.
+        paths: of the attributes it is; several if modules share a tensor; empty for the user's arguments.
         is_parameter: whether AOTAutograd took it as a parameter or buffer: only those can be inlined.
         mutated: whether the graph writes it.
         outputs: positions of the outputs that alias it.
-        spec: what it was when the compile began.
+        spec: its description when the compile began.
         value: returns the real tensor or number, ``None`` once it is gone.
-        symbol: what the graph calls a number that is not known before the run (``s0``); empty for anything else.
+        symbol: the graph's name of a number that is not known before the run (``s0``); empty for anything else.
         is_size: whether Dynamo read it off a tensor that is an input as well, so that no user passes it.
     """
 
@@ -132,17 +132,17 @@ def outermost(modules: Iterable[Any]) -> tuple[torch.nn.Module, ...]:
 def graph_inputs(
     module: Any, dynamo_modules: tuple[Any, Any], inventory: Inventory, keep_parameters: bool, keep_inputs: bool
 ) -> tuple[GraphInput, ...]:
-    """Describes the inputs of the graph that Inductor gets.
+    """Describes the inputs of Inductor's graph.
 
     AOTAutograd puts parameters and buffers first, in the order of ``named_parameters`` and ``named_buffers`` of
-    Dynamo's graph, and then what the user passes (``torch/_functorch/aot_autograd.py``, torch 2.13).
+    Dynamo's graph, and then the user's arguments (``torch/_functorch/aot_autograd.py``, torch 2.13).
 
     Args:
         module: AOTAutograd's graph module.
         dynamo_modules: Dynamo's graph module as AOTAutograd got it, and as Dynamo made it.
         inventory: of the model.
         keep_parameters: whether to keep the parameters and buffers alive.
-        keep_inputs: whether to keep alive what the user passed.
+        keep_inputs: whether to keep the user's arguments alive.
 
     Returns:
         One for each placeholder, in order.
@@ -181,7 +181,7 @@ def graph_inputs(
 
 
 def input_spec(name: str, value: Any) -> InputSpec:
-    """Describes an input by what it really is."""
+    """Describes an input by its real value."""
     if not isinstance(value, torch.Tensor):
         return InputSpec(name, type(value).__name__)
     dtype = str(value.dtype).removeprefix("torch.")
@@ -235,7 +235,7 @@ def _passed(dynamo_module: Any) -> Iterator[tuple[str, Any]]:
 
 
 def _argument(source: str, value: Any, inventory: Inventory) -> str:
-    """Returns what the user calls an input; a parameter that Dynamo passes like any input joins the inventory."""
+    """Returns the user's name of an input; a parameter that Dynamo passes like any input joins the inventory."""
     root, path = source_path(source)
     kind = next((kind for mark, kind in _HELD.items() if mark in source), None)
     if kind is not None and isinstance(value, torch.Tensor):

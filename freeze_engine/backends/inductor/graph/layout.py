@@ -10,13 +10,13 @@ from freeze_engine.backends.inductor.graph.target_names import operator_name
 
 
 def layout_reasons(graph: RawGraph, decision: bool) -> Iterator[str]:
-    """Yields why torch chose a layout, as far as its conditions can be seen from outside.
+    """Yields the reasons for torch's layout, as far as its conditions are visible from outside.
 
     After ``GraphLowering.decide_layout_opt`` (``torch/_inductor/graph.py``, torch 2.13).
 
     Args:
         graph: the graph it decided on.
-        decision: what it decided.
+        decision: torch's choice.
     """
     yield f"channels last: {'yes' if decision else 'no'}"
     config = torch_private.inductor_config()

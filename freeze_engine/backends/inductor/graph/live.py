@@ -17,10 +17,10 @@ class LiveGraph:
     """The graph of a step.
 
     Attributes:
-        graph: as it was kept.
-        constants: what it reads; folded ones that torch has let go of are computed again when it is run.
-        positions: which inputs of the graph as it came are inputs of this one.
-        given: the real inputs of the graph as it came, parameters first; ``None`` where they are gone.
+        graph: its rows.
+        constants: those that it reads; folded ones that torch has released are computed again when it runs.
+        positions: the inputs of the first graph that are inputs of this one.
+        given: the real inputs of the first graph, parameters first; ``None`` if they are gone.
     """
 
     graph: RawGraph = field(repr=False)

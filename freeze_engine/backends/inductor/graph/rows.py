@@ -1,4 +1,4 @@
-"""A graph as it is kept during a compile: one tuple per node, shared with the graph before wherever nothing changed.
+"""Compact copies of graphs during a compile: one tuple per node, shared with the graph before if it is unchanged.
 
 A compile must not be slowed down. fx replaces a node's arguments as a whole when they change and keeps the node, so
 references to them are a complete copy of the graph; its texts are made when a trace is built.
@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 import torch
 
-#: Constants of up to so many bytes are kept alive.
+#: Constants of up to this many bytes are kept alive.
 KEPT_BYTES = 1 << 14
 
 
@@ -65,12 +65,12 @@ class Row(NamedTuple):
         node: the node itself; it goes on living, so only its identity is of use.
         name: its name at that moment.
         op: fx's kind of node (``call_function``, ``get_attr``, ``placeholder``, ``output``, …).
-        target: what it calls or reads.
+        target: the function that it calls, or the name that it reads.
         args, kwargs: its arguments, other nodes among them.
-        val: what torch knows of its result: a fake tensor, a symbolic integer, a tuple of these, or ``None``.
-        stack_trace: where in the user's source it comes from, as Dynamo wrote it.
+        val: torch's metadata of its result: a fake tensor, a symbolic integer, a tuple of these, or ``None``.
+        stack_trace: its place in the user's source, as Dynamo wrote it.
         module_stack: the modules it comes from, as Dynamo noted them.
-        value: for a ``get_attr``, what it reads: a `TensorRef`, a `RawGraph` for a subgraph, or any other object.
+        value: for a ``get_attr``, the object that it reads: a `TensorRef`, a `RawGraph` for a subgraph, or any other.
     """
 
     node: Any
@@ -125,7 +125,7 @@ def take(module: Any, refs: TensorRefs, previous: RawGraph | None = None) -> Raw
 
 
 def _rows(module: Any, refs: TensorRefs, before: tuple[Row, ...]) -> Iterator[Row]:
-    """Yields the nodes of a graph; as most passes change little, each is first looked for where it was before."""
+    """Yields the nodes of a graph; as most passes change little, the search for each begins at its earlier place."""
     known: dict[int, Row] = {}
     for index, node in enumerate(module.graph.nodes):
         if index < len(before) and before[index].node is node:
@@ -167,7 +167,7 @@ def _row(module: Any, node: Any, refs: TensorRefs, known: Row | None) -> Row:
 
 
 def _read(module: Any, target: str, refs: TensorRefs, earlier: RawGraph | None) -> Any:
-    """Returns what a ``get_attr`` reads, ``None`` where the module no longer has it."""
+    """Returns the value that a ``get_attr`` reads, ``None`` if the module no longer has it."""
     found: Any = module
     for part in target.split("."):
         found = getattr(found, part, None)

@@ -101,7 +101,7 @@ class SnapshotReader:
         return read
 
     def _constant(self, ref: TensorRef, known: Any) -> Constant | None:
-        """Describes a constant; where it is gone, by what torch knew of it."""
+        """Describes a constant; if it is gone, from torch's metadata."""
         if ref not in self._described:
             tensor = self._constants.tensor(ref)
             self._described[ref] = self._describe(tensor if tensor is not None else known)
@@ -118,10 +118,10 @@ class SnapshotReader:
 
 
 def _places(graph: RawGraph) -> Mapping[int, _Place]:
-    """Returns where the nodes of a graph come from, by identity.
+    """Returns the places in the source of a graph's nodes, by identity.
 
-    Inductor's passes leave what they make for a node (a packed weight, a clone in another layout) without a place: it
-    is given that of the node it is made for, which reads it, or else that of the node it reads.
+    Inductor's passes give the nodes that they make for another (a packed weight, a clone) no place: such a node
+    gets that of the node it is made for, which reads it, or else that of the node it reads.
     """
     places = {id(row.node): _Place(row.stack_trace, row.module_stack) for row in graph.rows if row.stack_trace}
     for row in reversed(graph.rows):
@@ -205,7 +205,7 @@ def _nodes_in(argument: Any) -> Iterator[Any]:
 
 
 def _attributes(row: Row, names: Mapping[int, str]) -> Iterator[tuple[str, str]]:
-    """Yields every argument that is not simply a value, under the name that the operator gives it."""
+    """Yields every argument that is not simply a value, under the operator's name for it."""
     if row.op == "get_attr":
         yield "target", str(row.target)
         return

@@ -1,4 +1,4 @@
-"""Names of what a node of an fx graph calls, and of the patterns that rewrite such nodes."""
+"""Names of the targets of fx nodes, and of the patterns that rewrite such nodes."""
 
 from __future__ import annotations
 

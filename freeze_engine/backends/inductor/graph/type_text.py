@@ -1,4 +1,4 @@
-"""Writes what torch knows of a value as the text that TorchScript prints for it."""
+"""Writes the type of a value in the format of TorchScript's printer."""
 
 from __future__ import annotations
 

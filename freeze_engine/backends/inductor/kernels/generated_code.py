@@ -1,4 +1,4 @@
-"""Reads the kernels out of the code that Inductor generated."""
+"""Finds the kernels in the code that Inductor generated."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _BUFFER = re.compile(r"buf\d+")
 _EXTERN = re.compile(r"(extern_kernels|torch\.ops|aten|inductor_ops)\.\w")
 #: Operators by which the generated code arranges its memory; they compute nothing.
 _ARRANGING = {"torch.ops.inductor._alloc_from_pool", "inductor_ops._alloc_from_pool"}
-#: What Inductor writes below the program, to run it on random inputs.
+#: Start of the code that Inductor writes below the program, to run it on random inputs.
 _BENCHMARKS = {"get_args", "benchmark_compiled_module"}
 
 
@@ -28,7 +28,7 @@ class Call:
         name: of the kernel.
         kind: what it is.
         line, column: where the call begins in the code; the line 1-based, the column 0-based.
-        buffers: names of the buffers that it is given, in order, whether it reads or writes them.
+        buffers: names of its buffer arguments, in order, whether it reads or writes them.
     """
 
     name: str
@@ -94,7 +94,7 @@ def _buffers(call: ast.Call) -> tuple[str, ...]:
 
 
 def dotted(function: ast.expr) -> str | None:
-    """Returns the dotted name of what is called, ``None`` for anything that is not simply a name."""
+    """Returns the dotted name of the called function, ``None`` for anything that is not simply a name."""
     parts = []
     while isinstance(function, ast.Attribute):
         parts.append(function.attr)

@@ -1,7 +1,7 @@
 """Times each kernel call, in generated programs that run apart from the user's module.
 
 The functions that a program consists of are made a second time, with a clock around each call of a kernel; the kernels
-themselves and the constants are the program's own. What the clock sees holds the call from Python.
+themselves and the constants are the program's own. The times include the call from Python.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Runnable:
         program: as the trace has it.
         call: runs it; takes a list of its inputs, which it empties.
         clock: sees the calls of its kernels.
-        inputs: what it was called with.
+        inputs: of the call.
         written: positions of the inputs that it writes.
     """
 
@@ -56,7 +56,7 @@ class Runnable:
 
 
 class _Clock:
-    """Sums up what the calls of each kernel take, by the clock around them."""
+    """Adds up the time of each kernel's calls, with a clock around them."""
 
     def reset(self, kernels: int) -> None:
         """Starts from 0.
@@ -109,11 +109,11 @@ _CLOCKS: Mapping[str, type[_Clock]] = {"cpu": _Clock, "cuda": _CudaClock}
 def runnable_programs(
     programs: Sequence[tuple[Program, RawCompile]], run: Callable[[], object]
 ) -> tuple[tuple[Runnable, ...], tuple[str, ...]]:
-    """Makes programs ready to be run on their own.
+    """Prepares programs to run on their own.
 
     Args:
         programs: each with what was kept of its compile.
-        run: runs the compiled module that they belong to, once, to see what they are called with.
+        run: runs their compiled module once, to collect their inputs.
 
     Returns:
         Those that can be run, and for each of the others a sentence that says why not.
@@ -155,7 +155,7 @@ def _devices(inputs: Sequence[Any]) -> set[str]:
 
 
 def timed(programs: Sequence[Runnable], seconds: float) -> tuple[Program, ...]:
-    """Returns programs whose kernels know their times.
+    """Returns the programs with times of their kernels.
 
     Args:
         programs: they take turns, in rounds.

@@ -1,1 +1,1 @@
-"""Runs recorded graphs in the place of the compiled ones, to measure them."""
+"""Runs recorded graphs in place of the compiled ones, to measure them."""

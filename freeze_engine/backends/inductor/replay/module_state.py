@@ -14,7 +14,7 @@ from freeze_engine.tensors.tree_map import map_inputs
 _PLAIN = (torch.Tensor, bool, int, float, str, type(None))
 _CONTAINERS = (tuple, list, dict)
 _OWN = frozenset(vars(torch.nn.Module()))
-"""What every module has; the dicts among it hold submodules, hooks, and what is held by itself."""
+"""Attributes of every module; the dicts among them hold submodules, hooks, parameters and buffers."""
 
 
 class State:
@@ -40,7 +40,7 @@ class State:
         self._values = {path: (holder[name], _copied(holder[name])) for path, holder, name in held}
 
     def changed(self) -> frozenset[str]:
-        """Returns the paths of what is no longer as it was."""
+        """Returns the paths of changed attributes."""
         rebound = {path for path, holder, name in self._held if not _is_same(holder.get(name), self._values[path][1])}
         written = {path for path, tensor, content in self._contents if not torch.equal(tensor, content)}
         return frozenset(rebound | written)
@@ -109,14 +109,14 @@ def _tensors(value: Any) -> Iterator[torch.Tensor]:
 
 
 def _copied(value: Any) -> Any:
-    """Copies containers, and nothing that is in them."""
+    """Copies containers, but not their items."""
     if type(value) is dict:
         return {key: _copied(item) for key, item in value.items()}
     return type(value)(map(_copied, value)) if type(value) in (tuple, list) else value
 
 
 def _put_back(value: Any, before: Any) -> Any:
-    """Returns what a container was, with the content of then."""
+    """Returns a container with its saved content."""
     if type(value) in (dict, list):
         _refill(value, _copied(before))
     return value

@@ -23,7 +23,7 @@ from freeze_engine.requests.inputs import Inputs
 from freeze_engine.requests.options import InductorOptions
 
 _Runnable = tuple[torch.fx.GraphModule, tuple[int, ...]]
-"""A graph, and the positions, among what the compiled one would be given, of what it takes."""
+"""A graph, and the positions of its inputs among those of the compiled graph."""
 _seating: contextvars.ContextVar[Callable[[], _Seat] | None] = contextvars.ContextVar("inductor_seating", default=None)
 
 
@@ -43,11 +43,11 @@ class _Seat:
 
 
 class StandIn:
-    """A copy of the recorded module whose graphs can be exchanged.
+    """A copy of the recorded module whose graphs can be replaced.
 
     Args:
         model: the copy; it gets compiled.
-        inputs: what the recorded one was compiled with.
+        inputs: those of the recorded compile.
         options: how that was compiled.
         graphs: for each graph that was compiled, in order, one to start with.
 
@@ -73,7 +73,7 @@ class StandIn:
             raise MeasureError(f"a copy of the module was compiled to {len(self._seats)} graphs, not {len(graphs)}")
 
     def running(self, *graphs: LiveGraph) -> Callable[..., object]:
-        """Returns what runs the module with other graphs in the places of the first ones, the rest as at the start."""
+        """Returns a function that runs the module with other graphs in the first places, the rest as at the start."""
         seated = [*(_runnable(graph) for graph in graphs), *self._starts[len(graphs) :]]
 
         def call(*args: Any, **kwargs: Any) -> object:

@@ -27,7 +27,7 @@ class Adviser:
     """Writes advice.
 
     Args:
-        slots: of the module that came in, by path.
+        slots: of the original module, by path.
         verdicts: on every slot of the frozen module.
         type_of: returns the type of the value that an evidence's node writes.
     """
@@ -118,7 +118,7 @@ class Adviser:
                 yield text(name, path=path, what=what, places=_places(found))
 
     def _instead(self, path: str, evidence: Evidence) -> tuple[str, str]:
-        """Returns the name of a text, and in words what it is to be done with."""
+        """Returns the name of a text, and the words for the thing to change."""
         if WILDCARD in evidence.fact:
             return "wildcard", repr(path)
         kind, is_direct = self._slots[path].type, len(evidence.chain) <= 1

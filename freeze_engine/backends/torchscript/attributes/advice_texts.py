@@ -39,7 +39,7 @@ TEXTS: Final = {
     "unforked": "call {path} outside of torch.jit.fork",
     "not_collected": "do not return or collect the submodule {path} in {method}",
 }
-"""By name; what stands in braces is filled in."""
+"""Texts by name, with placeholders in braces."""
 
 
 def text(name: str, **names: str) -> str:
@@ -47,7 +47,7 @@ def text(name: str, **names: str) -> str:
 
     Args:
         name: its key in `TEXTS`.
-        names: what its braces stand for; paths come as they are and go in quoted.
+        names: values of the placeholders; paths come unquoted and are inserted quoted.
     """
     quoted = {key: repr(value) if key in ("path", "other", "owner") else value for key, value in names.items()}
     return TEXTS[name].format(**quoted)

@@ -119,7 +119,7 @@ class WildWrite:
     """A write to a value that torch's analysis cannot separate from another.
 
     Attributes:
-        node: what writes.
+        node: the writing node.
         written: name of the value that it writes.
         taken: from the written value to the list, tuple or dictionary that it was taken out of, or is put into.
         put: from the one that the value is put into to the value itself.
@@ -132,7 +132,7 @@ class WildWrite:
 
 
 class WriterSearch:
-    """Finds what writes the memory of a value, in one live graph.
+    """Finds the writers of a value's memory, in one live graph.
 
     A forked subgraph is searched on its own, as torch analyses it.
 
@@ -181,7 +181,7 @@ class WriterSearch:
         for position, (value, live) in enumerate(zip(block.inputs, live_block.inputs(), strict=True)):
             self._values[value.name] = live
             self._makers[value.name] = node
-            # A loop's first input is its counter, the others are what it carries from turn to turn.
+            # A loop's first input is its counter, the others are its loop-carried values.
             given = [carried[position - 1], block.outputs[position]] if 0 < position <= len(carried) else []
             self._sources[value.name] = given
 
@@ -211,7 +211,7 @@ class WriterSearch:
     def wild_writes(self, name: str) -> list[WildWrite]:
         """Finds the operators that write a value which torch's analysis cannot separate from ``name``.
 
-        What is put into a list, a tuple or a dictionary, and what is taken out of one, is in one set for each type, the
+        Values that are put into or taken out of a list, a tuple or a dictionary are in one set for each type, the
         wildcard (``torch/csrc/jit/ir/alias_analysis.cpp``, torch 2.13.0): a write to any of these may write all.
 
         Args:
@@ -238,7 +238,7 @@ class WriterSearch:
         return self._reached(name, lambda value: self._uses.get(value, ()))[::-1]
 
     def _taken_from(self, name: str) -> tuple[ChainLink, ...]:
-        """Follows a written value to what it was taken out of, or else to what it is put into."""
+        """Follows a written value to the container that it was taken out of, or else to the one that it is put into."""
         return self._reached(name, lambda value: self._sources.get(value, ())) or self._put_into(name)[::-1]
 
     def _reached(self, name: str, following: Callable[[str], Iterable[str]]) -> tuple[ChainLink, ...]:
@@ -254,17 +254,17 @@ class WriterSearch:
         return ()
 
     def _writes_in_forks(self, name: str) -> Iterator[tuple[Node, tuple[ChainLink, ...]]]:
-        """Follows a value into the forks that it, or what shares its memory, is passed to."""
+        """Follows a value into the forks that receive it, or a value that shares its memory."""
         for fork, block, search in self._forks:
             for given, received in zip(fork.inputs, block.inputs, strict=False):
                 if not self._may_alias(given, name) or self._values[given].type().kind() == "ClassType":
-                    continue  # what a fork reads from a module it reads itself
+                    continue  # a fork does its own reads from a module
                 for node, chain in search.writes(received.name):
                     inner = tuple(link if link.node else _passed(link, fork) for link in chain)
                     yield node, (*inner, *self._chain(given, name))
 
     def _may_write(self, written: str, name: str) -> bool:
-        """Returns whether a write to one value may be one to another: a list is written apart from what is in it."""
+        """Returns whether a write to one value may be one to another: a list and its items are written separately."""
         return self._may_alias(written, name) and self._is_container(written) == self._is_container(name)
 
     def _is_container(self, name: str) -> bool:

@@ -1,4 +1,4 @@
-"""The line that assigns an attribute: torch (2.13) keeps none for ``prim::SetAttr``, only for what is computed."""
+"""Finds the line that assigns an attribute: torch (2.13) keeps lines for computations, not for ``prim::SetAttr``."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from freeze_engine.backends.torchscript.graph.attribute_reads import attribute_n
 from freeze_engine.trace import Evidence, GraphSnapshot, Node, SourceLines, SourceRef, Step
 
 _MAX_LINES: Final = 8
-"""How many lines an assignment may take."""
+"""Maximum number of lines of an assignment."""
 _DEFINITION: Final = re.compile(r"\s*(async\s+)?(def|class)\b")
 
 
@@ -39,7 +39,7 @@ class AssignmentFinder:
         self._steps = steps
 
     def with_line(self, evidence: Evidence) -> Evidence:
-        """Returns an assignment with its line, as far as the source shows which one that is."""
+        """Returns an assignment with its line, if the source shows which one that is."""
         if evidence.op != "prim::SetAttr" or evidence.step is None:
             return evidence
         graph = self._steps[evidence.step].graph
@@ -91,7 +91,7 @@ class AssignmentFinder:
 
 
 def _targets(statement: ast.stmt) -> Iterator[ast.expr]:
-    """Yields what a statement's first line assigns to: the line may be a branch with its body behind the colon."""
+    """Yields the targets that a statement's first line assigns; a branch may have its body after the colon."""
     for each in ast.walk(statement):
         if isinstance(each, ast.Assign) and each.lineno == 1:
             yield from each.targets

@@ -30,7 +30,7 @@ class Chain:
 
     @property
     def folding(self) -> Step | None:
-        """The step that made constants of attributes, if it was reached."""
+        """The step that turned attributes into constants, if the freeze reached it."""
         return next((step for step in self.steps if any(FOLDING.fullmatch(line) for line in step.log)), None)
 
 
@@ -72,14 +72,14 @@ class ChainFacts:
         return End(chain.method, chain.steps[place + 1], self._readers[place], chain.origins[place + 1])
 
     def left_over(self, path: str) -> Iterator[Evidence]:
-        """Yields the constant that torch made of the attribute, where it is still there for others."""
+        """Yields the constant that torch made of the attribute, if it still exists for others."""
         for evidence in self.folded.get(path, ()):
             if evidence.node in self.final_names:
                 yield left_to_others(evidence.node or "", self.chain.steps[-1], self.chain.origins[-1])
 
 
 def tensor_constants(graph: GraphSnapshot) -> dict[str, Constant]:
-    """Returns what is kept of the tensor constants of a graph, by name."""
+    """Returns the summaries of a graph's tensor constants, by name."""
     return {node.outputs[0].name: node.constant for node in graph.walk() if node.constant is not None and node.outputs}
 
 

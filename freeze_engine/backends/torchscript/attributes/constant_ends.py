@@ -23,7 +23,7 @@ class End:
         method: of the step.
         step: the step.
         readers: the operators that read each attribute before it, by path.
-        left: where attribute values stand after it.
+        left: the places of attribute values after it.
     """
 
     method: str
@@ -32,7 +32,7 @@ class End:
     left: Origins
 
     def evidence(self, path: str, final: Sequence[Location]) -> Iterator[Evidence]:
-        """Yields what the step did, and what its constants are called at the end.
+        """Yields sentences about what the step did, and the final names of its constants.
 
         Args:
             path: of the attribute.
@@ -97,12 +97,12 @@ def pooled_with(place: Location, other: str, step: Step, *, same: bool) -> Evide
 
 
 def left_to_others(own: str, step: Step, final: Origins) -> Evidence:
-    """Returns a sentence for a constant that is still there, though nothing reads it for its own attribute's sake.
+    """Returns a sentence for a constant that still exists, though nothing reads it for its own attribute.
 
     Args:
         own: its name.
         step: the last one of the method.
-        final: where attribute values stand after it.
+        final: the places of attribute values after it.
     """
     others = sorted(final.held.get(own, ()))
     more = "" if len(others) <= _SHOWN else f" and {len(others) - _SHOWN} more"

@@ -27,10 +27,10 @@ def fates(
     verdicts: Mapping[str, Verdict],
     chains: Sequence[Chain],
 ) -> tuple[AttributeFate, ...]:
-    """Judges every slot of the module that came in.
+    """Judges every slot of the original module.
 
     Args:
-        before: slots of the module that came in.
+        before: slots of the original module.
         after: slots of the frozen module.
         verdicts: why each slot of ``after`` is still there.
         chains: the frozen methods.
@@ -43,7 +43,7 @@ def fates(
 
 
 class _WrittenTypes:
-    """Types of the values that evidence names as written."""
+    """Types of the written values in the evidence."""
 
     def __init__(self, chains: Sequence[Chain]) -> None:
         self._steps = {step.index: step for chain in chains for step in chain.steps}
@@ -92,7 +92,7 @@ class _Judge:
         return _fate(slot, "preserved", verdict.evidence, verdict.step, reason=verdict.reason, advice=advice)
 
     def _submodule(self, slot: ModuleAttribute) -> AttributeFate:
-        """A submodule is no constant itself: it is inlined with what is read from it."""
+        """A submodule is no constant itself: it is inlined with the attributes that are read from it."""
         for facts in self._facts:
             if slot.path in facts.reads or any(path.startswith(f"{slot.path}.") for path in facts.last_held):
                 fact = "its methods were inlined, and what they read from it became constants or went with them"
@@ -140,7 +140,7 @@ class _Judge:
         )
 
     def _unlogged(self, slot: ModuleAttribute, named: Sequence[tuple[Chain, Mapping[str, Step]]]) -> AttributeFate:
-        """Without torch's log only the name is left: a constant is called ``self.<path>`` until a fold replaces it."""
+        """Without torch's log only the name remains: a constant is called ``self.<path>`` until a fold replaces it."""
         name = f"self.{slot.path}"
         fact = Evidence(f"torch named a constant after it (torch/csrc/jit/passes/freeze_module.cpp); {_UNLOGGED}")
         found = [(chain, last[name]) for chain, last in named if name in last]
@@ -155,7 +155,7 @@ class _Judge:
         return _fate(slot, "dropped", (Evidence(f"no constant is named after it; {_UNLOGGED}"),), None)
 
     def _dropped(self, slot: ModuleAttribute) -> AttributeFate:
-        """Nothing preserved reads it; where a read was there at first, the step that removed it is named."""
+        """Nothing preserved reads it; if there was a read at first, the evidence names the step that removed it."""
         for facts in self._facts:
             step = facts.removed_by.get(slot.path)
             if step is not None:
@@ -167,7 +167,7 @@ class _Judge:
 
 
 def _memory(constant: Constant | None) -> tuple[object, ...] | None:
-    """Returns what a tensor has in common with itself under another name, ``None`` where its content is not known."""
+    """Returns a key that is equal for one tensor under several names, ``None`` if its content is not known."""
     if constant is None or constant.digest is None or constant.storage is None:
         return None
     return constant.storage, constant.shape, constant.dtype, constant.digest

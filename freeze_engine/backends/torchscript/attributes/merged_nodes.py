@@ -1,4 +1,4 @@
-"""Finds the nodes that a pass merged: one of several that compute the same, and whose value all their readers get."""
+"""Finds the nodes that a pass merged: of several that compute the same, one remains for all their readers."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from freeze_engine.trace import Node
 
 
 def merged_nodes(before: Reading, after: Reading) -> Mapping[str, str]:
-    """Returns, by the id of a node that is gone, the id of the one that now gives its values.
+    """Returns, by the id of a removed node, the id of the one that now provides its values.
 
-    Two nodes are merged where they are of one operator and read the same, or what is merged as well, and where a
+    Two nodes are merged if they are of one operator and read the same, or merged, values, and if a
     reader of the one reads the other after the pass.
 
     Args:
@@ -29,7 +29,7 @@ def _can_merge(node: Node) -> bool:
 
 
 def _alike(gone: list[Node], before: Reading, after: Reading) -> dict[str, list[Node]]:
-    """Returns the nodes of the graph after that compute what a gone one did."""
+    """Returns the nodes of the graph after that compute what a removed one did."""
     ops = {node.op for node in gone}
     known: defaultdict[tuple[object, ...], list[Node]] = defaultdict(list)
     for node in after.nodes.values():
@@ -55,7 +55,7 @@ def _key(node: Node, graph: Reading, names: Mapping[str, str]) -> tuple[object, 
 def _with_readers(
     gone: list[Node], alike: Mapping[str, list[Node]], before: Reading, after: Reading
 ) -> Iterator[tuple[str, str]]:
-    """Yields the pairs of which a reader turned from the one to the other, last ones first."""
+    """Yields the pairs where a reader switched from one to the other, last ones first."""
     readers: defaultdict[str, list[tuple[str, int, int]]] = defaultdict(list)
     for read, name in before.reads.items():
         readers[name].append(read)

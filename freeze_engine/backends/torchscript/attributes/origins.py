@@ -1,4 +1,4 @@
-"""Follows the value of each attribute through the passes: which constants of a graph hold it, and what reads them.
+"""Follows the value of each attribute through the passes: the constants that hold it, and their readers.
 
 An attribute's value becomes a constant when attributes are propagated. Later passes merge equal constants,
 compute with them, or fold them into others; each of these shows in the difference of two snapshots. Constants of equal
@@ -19,7 +19,7 @@ __all__ = ["Origins", "advance", "by_path"]
 
 
 def by_path(constants: Mapping[str, Set[str]]) -> dict[str, tuple[str, ...]]:
-    """Turns a mapping of `Origins` round: returns, by an attribute's path, the names of its constants, sorted."""
+    """Inverts a mapping of `Origins`: returns, by an attribute's path, the names of its constants, sorted."""
     found: dict[str, list[str]] = {}
     for name in sorted(constants):
         for path in constants[name]:
@@ -113,10 +113,10 @@ class _Passing:
         return self._turned(before, old, name)
 
     def _turned(self, read: Read, old: str, new: str) -> Paths:
-        """Returns what a place reads that read another value before."""
+        """Returns the origins for a place that read another value before."""
         known = self._origins.reads.get(read)
         if new not in self._after.constants:
-            # Where nodes are merged, each reader of one keeps the attributes that its own value was computed from.
+            # When nodes are merged, each reader keeps the attributes that its own value was computed from.
             return known or (self._before.made_of(old, self._origins) if old in self._fixed else NONE)
         if old in self._before.constants:
             paths = self._known(read, old)
@@ -124,7 +124,7 @@ class _Passing:
         return known.computed() if known else self._before.made_of(old, self._origins, new)
 
     def _new_read(self, read: Read, name: str) -> Paths:
-        """Returns what a new node reads: what the nodes do that it was copied from or made of."""
+        """Returns the origins for a new node: those of the nodes that it was copied from or made of."""
         for others in self._twins.of(read):
             found = [each for each in others if self._same_constant(self._before.reads[each], name)]
             if found:
@@ -141,7 +141,7 @@ class _Passing:
         return self._values[name]
 
     def _unread(self, name: str) -> Paths:
-        """Returns what a constant holds that nothing known reads."""
+        """Returns the origins of a constant that nothing known reads."""
         if name in self._before.constants:
             return self._origins.value(name)
         if name in self._made:
@@ -183,7 +183,7 @@ class _Passing:
 
 
 class _Twins:
-    """Finds, for what a node reads, where the nodes read it that it was before, that it was made of or copied from."""
+    """Finds, for a read of a node, the same read in the node's earlier form, its sources, or its originals."""
 
     def __init__(self, before: Reading, after: Reading, rewrites: Sequence[Rewrite]) -> None:
         self._before = before

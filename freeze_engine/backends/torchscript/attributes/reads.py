@@ -35,7 +35,7 @@ class Paths:
         return self.held | self.derived
 
     def computed(self) -> Paths:
-        """Returns what is computed from the value."""
+        """Returns the paths for a value that is computed from this one."""
         return Paths(derived=self.all)
 
 
@@ -46,7 +46,7 @@ NONE = Paths()
 class Origins:
     """The places of attribute values in one snapshot.
 
-    torch pools constants of equal value, whosever they are. What such a constant holds is therefore kept for each place
+    torch pools constants of equal value from all attributes. The origin of such a constant is thus kept for each place
     that reads it.
 
     Attributes:
@@ -74,13 +74,13 @@ class Origins:
         return {(node, place): tuple(sorted(paths.all)) for (node, block, place), paths in found if block < 0}
 
     def value(self, name: str) -> Paths:
-        """Returns all that a value holds."""
+        """Returns all origins of a value."""
         if name not in self.held and name not in self.derived:
             return NONE
         return Paths(self.held.get(name, frozenset()), self.derived.get(name, frozenset()))
 
     def read(self, read: Read, name: str) -> Paths:
-        """Returns what one place reads.
+        """Returns the origins of what one place reads.
 
         Args:
             read: the place.
@@ -112,7 +112,7 @@ class Reading:
         return frozenset(found)
 
     def content(self, name: str) -> tuple[object, ...] | None:
-        """Returns what equal constants have in common, ``None`` for a value that is none."""
+        """Returns a key that equal constants share, ``None`` for a value that is none."""
         node = self.constants.get(name)
         if node is None:
             return None

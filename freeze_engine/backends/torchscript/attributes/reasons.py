@@ -111,7 +111,7 @@ class ReasonFinder:
                 yield Cause("set_in_method", (fact, *cause.evidence), cause.step, parent)
 
     def _kept_whole(self, path: str) -> Iterator[Cause]:
-        """Judges a slot by the modules around it that torch keeps with all that they hold."""
+        """Judges a slot by the modules around it that torch keeps whole."""
         for name in self._requested:
             if path.startswith(f"{name}.") and name in self._before and self._before[name].kind == "submodule":
                 fact = f"preserved_attrs names the submodule {name!r}, which torch keeps whole ({RULES})"
@@ -128,7 +128,7 @@ class ReasonFinder:
         return any(True for _ in self._returned.like(self._after[path].owner))
 
     def _aliased(self, path: str, kept: Mapping[str, Verdict]) -> Iterator[Cause]:
-        """Yields the attributes that share memory with one, and that are kept by themselves."""
+        """Yields the attributes that share memory with one, and that are kept for their own sake."""
         storages, own = self._storages[path], _causes(kept.get(path))
         for other, verdict in kept.items() if storages else ():
             if other != path and storages & self._storages[other] and not own.issuperset(verdict.causes):
@@ -208,7 +208,7 @@ class ReasonFinder:
             yield Cause(verdict.reason, (fact, *verdict.evidence), verdict.step, held[0])
 
     def _needed(self, path: str) -> Iterator[Cause]:
-        """Yields what takes a submodule as a whole in the final graphs."""
+        """Yields the nodes that use a submodule as a whole in the final graphs."""
         lost = [*self._lost_in_forks(path)]
         yield from lost
         for record, access in self._reads.of(path):

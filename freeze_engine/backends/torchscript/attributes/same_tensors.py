@@ -26,14 +26,14 @@ class _Place:
 
 
 def with_other_names(fates: Iterable[AttributeFate], slots: Mapping[str, ModuleAttribute]) -> list[AttributeFate]:
-    """Returns the fates with other names of the same tensor; what no method reads by its own name is judged by those.
+    """Returns the fates with other names of the same tensor; a name that no method reads is judged by the others.
 
     ``torch.nn.LSTM`` reads its weights from the list ``_flat_weights``, and a language model's ``lm_head.weight`` may
     be ``wte.weight``: the tensor is in the final graph, whatever became of that one name.
 
     Args:
         fates: of all slots.
-        slots: of the module that came in, by path.
+        slots: of the original module, by path.
     """
     known = {fate.path: fate for fate in fates}
     places = _places(slots)
@@ -50,7 +50,7 @@ def _first_name(slot: ModuleAttribute, places: Mapping[tuple[Any, ...], tuple[_P
 
 
 def same_tensor(value: Any) -> tuple[Any, ...] | None:
-    """Returns what two names of one tensor have in common, ``None`` for what has no memory of its own."""
+    """Returns a key that two names of one tensor share, ``None`` for a value without memory of its own."""
     if not isinstance(value, torch.Tensor) or value.layout != torch.strided or not value.numel() or value.is_meta:
         return None
     return value.data_ptr(), value.dtype, tuple(value.shape), value.stride()
@@ -66,7 +66,7 @@ def _by_other_name(
     if fate.fate != "dropped" or key is None:
         return fate
     others = [(place, known[place.path]) for place in places[key] if place.path != fate.path]
-    # A constant says more than an attribute that stays, and a name of its own more than a place in a list.
+    # A constant is better evidence than a preserved attribute, and a separate name better than a place in a list.
     others.sort(key=lambda each: (("inlined", "folded", "preserved", "dropped").index(each[1].fate), each[0].inside))
     if not others or others[0][1].fate == "dropped":
         return fate

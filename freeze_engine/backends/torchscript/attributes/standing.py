@@ -112,7 +112,7 @@ def _need(user: User, record: MethodRecord, path: str) -> tuple[str, str] | None
     if node is None:
         return f"{record.method} returns it", text("not_returned", **names)
     if node.op == "prim::GetAttr" or (node.op == "prim::SetAttr" and user.position == 0):
-        return None  # what is read from it or set on it has a verdict of its own
+        return None  # an attribute that is read from it or set on it has its own verdict
     if node.op == "prim::SetAttr":
         fact = f"{record.method} assigns it to {attribute_name(node)!r}"
         return fact, text("not_assigned_to", **names)

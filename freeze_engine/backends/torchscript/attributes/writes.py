@@ -105,7 +105,7 @@ def _assigned(record: MethodRecord, kept: Container[str]) -> Iterator[tuple[str,
             continue
         if access.name in logged:
             yield access.path, evidence_of(f"torch's log: attribute: {access.name} is set ({RULES})", record, access)
-        elif access.path in kept:  # torch logs no assignment to what is kept already
+        elif access.path in kept:  # torch logs no assignment to an attribute that it keeps already
             yield access.path, evidence_of(f"{record.method} assigns it ({RULES})", record, access)
 
 
@@ -119,7 +119,7 @@ def _written_in_place(record: MethodRecord, kept: Container[str]) -> Iterator[tu
         match = _IN_PLACE.fullmatch(line)
         for path, access in reads.pop(match["value"], ()) if match else ():
             yield from ((path, evidence) for evidence in _write_evidence(f"torch's log: {line}", record, access))
-    # torch logs no writer of what it knows to be mutable already (``recordMutableAttrs``).
+    # torch logs no writer of an attribute that it already knows to be mutable (``recordMutableAttrs``).
     for path, access in (each for found in reads.values() for each in found):
         if path in kept:
             fact = f"torch's alias analysis: %{access.value} is written in place"

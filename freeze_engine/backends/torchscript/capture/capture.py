@@ -1,11 +1,11 @@
-"""Records every freeze that the user's own code does.
+"""Records every freeze in the user's own code.
 
 The functions of ``torch._C`` that freeze are replaced for the time of the capture, so that code which took a
 reference to ``torch.jit.freeze`` beforehand is recorded as well: it looks those up when it runs. The functions
-of ``torch.jit`` are replaced too, only to know which of them was called and to see what they raise before they
-freeze anything (a module in training mode, a module that was not scripted).
+of ``torch.jit`` are replaced too, only to note which of them was called and what they raise before they
+freeze anything (for a module in training mode, or one that was not scripted).
 
-A freeze is recorded by all captures, inner and outer, that its own thread is inside of.
+All captures of a freeze's thread, inner and outer, record the freeze.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The freezes that one capture has seen."""
+"""Collects the freezes of one capture."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class FreezeCapture:
     def find(self, graph: Any) -> RawFreeze | None:
         """Returns the latest freeze that has this live graph, or ``None``.
 
-        A freeze that failed left the module as it was: what happens to that later is none of its own.
+        A failed freeze left the module unchanged: later events of that module do not belong to it.
         """
         alive = (freeze for freeze in reversed(self.freezes) if freeze.failure is None)
         return next((freeze for freeze in alive if freeze.method_of(graph)), None)

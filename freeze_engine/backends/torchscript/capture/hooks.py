@@ -37,7 +37,7 @@ _clock = LogClock()
 
 
 def _renew_lock() -> None:
-    """In a forked child no thread is left that could let go of the lock."""
+    """In a forked child no thread is left that could release the lock."""
     global _log_lock
     _log_lock = threading.RLock()
 
@@ -47,7 +47,7 @@ if hasattr(os, "register_at_fork"):
 
 
 def unrecorded(original: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-    """Runs a freeze of a thread without a capture, which must not get into the log of one with."""
+    """Runs a freeze of a thread without a capture, which must not appear in another thread's captured log."""
     with _log_lock:
         return original(*args, **kwargs)
 
@@ -55,7 +55,7 @@ def unrecorded(original: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
 def freeze_module(
     captures: tuple[FreezeCapture, ...], original: Callable[..., Any], module: Any, *args: Any, **kwargs: Any
 ) -> Any:
-    """Runs in the place of ``torch._C._freeze_module``."""
+    """Replaces ``torch._C._freeze_module``."""
     preserved = tuple(args[0] if args else kwargs.get("preservedAttrs", ()))
     freeze = _begin(captures, module, {"preserved_attrs": list(preserved)})
     freeze.preserved = preserved
@@ -87,7 +87,7 @@ def freeze_module(
 def optimize_frozen_graph(
     captures: tuple[FreezeCapture, ...], original: Callable[..., Any], graph: Any, optimize_numerics: bool = True
 ) -> None:
-    """Runs in the place of ``torch._C._jit_pass_optimize_frozen_graph``."""
+    """Replaces ``torch._C._jit_pass_optimize_frozen_graph``."""
     freezes = _freezes_of(captures, graph)
     for freeze in freezes:
         freeze.options.setdefault("optimize_numerics", optimize_numerics)
@@ -98,11 +98,11 @@ def optimize_frozen_graph(
 def optimize_for_inference(
     captures: tuple[FreezeCapture, ...], original: Callable[..., Any], module: Any, other_methods: Any = ()
 ) -> None:
-    """Runs in the place of ``torch._C._jit_pass_optimize_for_inference``."""
+    """Replaces ``torch._C._jit_pass_optimize_for_inference``."""
     methods = (*(("forward",) if torch_private.method(module, "forward") else ()), *other_methods)
     graphs = {method: method_graph(module, method) for method in methods}
     if module.hasattr("training") or not all(graph is not None for graph in graphs.values()):
-        # torch freezes a copy here and throws it away (jit/api/module.cpp), or raises: either way it has the word.
+        # torch freezes a copy here and discards it (jit/api/module.cpp), or raises: either way its own function runs.
         original(module, list(other_methods))
         return
     freezes = _continued(captures, module, graphs)
@@ -115,7 +115,7 @@ def optimize_for_inference(
 
 
 def note_error(captures: tuple[FreezeCapture, ...], call: UserCall, error: BaseException) -> None:
-    """Notes what a call of the user raised; the trace of one that raised before it froze anything is all of that."""
+    """Notes the exception of a user's call; if nothing was frozen before it, the trace consists of that alone."""
     freeze = call.freeze
     if freeze is None:
         freeze = _begin(captures, call.module, {})

@@ -1,9 +1,9 @@
-"""The passes torch runs after freezing, one by one, in torch's order.
+"""Runs torch's passes after freezing one by one, in torch's order.
 
 ``optimize_frozen_graph`` is ``OptimizeFrozenGraph`` in ``torch/csrc/jit/passes/frozen_graph_optimizations.cpp``;
 ``optimize_for_inference`` is the function of that name in ``torch/csrc/jit/api/module.cpp``. Each of their passes
-has a Python binding, and driving these gives the graph that the whole gives (a test holds them side by side).
-Checked on torch 2.13.0. On a torch that lacks a binding the whole is run, and recorded, as one step.
+has a Python binding, and running these gives the same graph as the whole (a test compares them).
+Checked on torch 2.13.0. On a torch that lacks a binding the whole runs, and is recorded, as one step.
 """
 
 from __future__ import annotations
@@ -55,9 +55,9 @@ INFERENCE = (
 )
 #: One step for the graphs whose dropouts the binding cannot remove: it takes a module and only touches ``forward``.
 WITHOUT_NUMERICS = (REMOVE_DROPOUT.name, CONCAT_LINEAR.name)
-#: The passes that can be left out, by name.
+#: The passes that can be disabled, by name.
 OPTIONAL = {each.name: each for each in (REMOVE_DROPOUT, CONCAT_LINEAR, *FOLDS, *INFERENCE)}
-#: What runs inside ``_freeze_module``: freezing itself, and the clean-up of ``runOptimization`` as its log names it.
+#: Passes inside ``_freeze_module``: freezing itself, and the clean-up of ``runOptimization``, as named in its log.
 _INSIDE = (
     INLINE,
     RECORD_MUTABLE_ATTRIBUTES,
@@ -69,13 +69,13 @@ _INSIDE = (
 
 
 def check_without(names: tuple[str, ...]) -> None:
-    """Checks that passes can be left out of a freeze.
+    """Checks that passes can be disabled in a freeze.
 
     Args:
         names: theirs.
 
     Raises:
-        FreezerError: one cannot be left out, or there is none of that name.
+        FreezerError: one cannot be disabled, or there is none of that name.
     """
     inside = "it runs inside torch._C._freeze_module, which torch offers no way to run in part"
     check_can_be_left_out(names, OPTIONAL, dict.fromkeys(_INSIDE, inside))
@@ -83,7 +83,7 @@ def check_without(names: tuple[str, ...]) -> None:
 
 @dataclass(frozen=True, slots=True)
 class PassDriver:
-    """Runs passes on one method's live graph and keeps what each did.
+    """Runs passes on one method's live graph and keeps the effect of each.
 
     Attributes:
         freezes: where the steps go; the captures that see this graph may have begun at different times.
@@ -133,7 +133,7 @@ class PassDriver:
             self._run(OPTIMIZE_FOR_INFERENCE, each)
 
     def _note_outside_changes(self) -> None:
-        """Adds a step where code that is none of torch's freezing has changed the graph since the last pass."""
+        """Adds a step if code outside torch's freezing has changed the graph since the last pass."""
         for freeze in self.freezes:
             method = freeze.method_of(self.graph) or "forward"
             before = freeze.latest(method)
@@ -143,14 +143,14 @@ class PassDriver:
                 freeze.observer.pass_ended(_noted(freeze.steps[-1]))
 
     def _drops_by_module(self, module: Any) -> bool:
-        # The binding refuses a module in training mode (remove_dropout.cpp), the pass inside torch does not ask.
+        # The binding refuses a module in training mode (remove_dropout.cpp); the pass inside torch does not check.
         if module is None or method_graph(module, "forward") is not self.graph:
             return False
         return not (module.hasattr("training") and module.getattr("training"))
 
     @property
     def without(self) -> frozenset[str]:
-        """Names of the passes to leave out."""
+        """Names of the passes to disable."""
         return frozenset(name for freeze in self.freezes for name in freeze.without)
 
     def _refuse_parts(self, why: str) -> None:

@@ -21,7 +21,7 @@ from freeze_engine.backends.torchscript.log.stderr_capture import logging_option
 
 @dataclass(frozen=True, slots=True)
 class LiveSnapshot:
-    """A graph that could be held in hand between two passes.
+    """A graph that was accessible as a live object between two passes.
 
     Attributes:
         text: what torch prints for it; value names in it are stable from pass to pass.
@@ -34,7 +34,7 @@ class LiveSnapshot:
 
 @dataclass(frozen=True, slots=True)
 class RawStep:
-    """One pass that was driven.
+    """One pass that this package ran.
 
     Attributes:
         stage, passes, method, round: as in `freeze_engine.trace.Step`.
@@ -62,30 +62,30 @@ class RawFailure:
 
 @dataclass(slots=True, eq=False)
 class RawFreeze:
-    """Everything kept of one freeze.
+    """Raw data of one freeze.
 
     Attributes:
         call: the outermost torch function the user called.
-        given: ``(name, value)`` of what the user passed to it, the module left out.
+        given: ``(name, value)`` of the user's arguments, without the module.
         source: the C++ module that came in, or ``None`` if a graph was optimised whose module is unknown.
         options: ``(name, value)`` of the requested options, over all calls.
         preserved: names to preserve.
-        slots: what ``source`` held when the freeze began, by path.
+        slots: of ``source`` when the freeze began, by path.
         result: the C++ module that torch returned.
         graphs: the live graph of each method, by dotted method path; kept so that torch hands out the same Python
             object again, which is how a later pass is recognised as working on this freeze.
         log: of ``_freeze_module``.
         freeze_started_ns: clock (``time.monotonic_ns``) when ``_freeze_module`` began, 0 if it did not.
         freeze_ended_ns: the same when it ended.
-        inputs: the graphs as they came, by method, for freezes that do not start with ``_freeze_module``.
+        inputs: the original graphs, by method, for freezes that do not start with ``_freeze_module``.
         frozen: the graphs right after ``_freeze_module``, by method.
         steps: the passes after it.
-        failure: what ended it.
+        failure: the exception that ended it.
         duration_ns: time inside torch's functions, recording included.
         created: when the freeze began: UTC, ISO 8601.
         began_ns: clock (``time.monotonic_ns``) at that moment.
         observer: receives the events of the recording.
-        without: names of the passes after ``_freeze_module`` to leave out.
+        without: names of the passes after ``_freeze_module`` to disable.
     """
 
     call: str
@@ -130,7 +130,7 @@ class RawFreeze:
         return next((method for method, known in self.graphs.items() if known is graph), None)
 
     def latest(self, method: str) -> LiveSnapshot | None:
-        """Returns the newest snapshot of a method's graph that was in hand."""
+        """Returns the newest live snapshot of a method's graph."""
         driven = (step.after for step in reversed(self.steps) if step.method == method)
         return next(driven, None) or self.frozen.get(method) or self.inputs.get(method)
 
@@ -151,7 +151,7 @@ def live_snapshot(graph: Any, previous: LiveSnapshot | None) -> LiveSnapshot:
 
 
 def graph_text(graph: Any) -> str:
-    """Returns what torch prints for a live graph, also where torch cannot print one of its constants."""
+    """Returns torch's text of a live graph, even if torch cannot print one of its constants."""
     try:
         return str(graph.str(True))
     except RuntimeError:
@@ -189,7 +189,7 @@ def inlined_graph(module: Any, method: str) -> Any:
 
 
 def _resolve_interfaces(graph: Any, module: Any) -> bool:
-    """Gives the values that methods are called on, and that have an interface for a type, the class they have.
+    """Replaces interface types of values that methods are called on by their classes.
 
     torch does so after inlining, but not in forks (``inlineInterfaceCalls``, ``freeze_module.cpp``, torch 2.13.0).
 

@@ -1,4 +1,4 @@
-"""Turns what the user has into a ScriptModule, the way the user would, and keeps what torch says on the way."""
+"""Turns the user's model into a ScriptModule, as the user would, and keeps torch's warnings."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Scripted:
 
     Attributes:
         module: the ScriptModule.
-        notices: what the tracer warned of.
+        notices: the tracer's warnings.
     """
 
     module: torch.jit.ScriptModule
@@ -44,7 +44,7 @@ def to_script_module(
         model: the module.
         inputs: what to trace with.
         via: how the module gets into TorchScript.
-        check_inputs: further inputs to trace with; where they give another graph, the difference is a notice.
+        check_inputs: further inputs to trace with; if they yield another graph, a notice is added.
 
     Returns:
         The ScriptModule.
@@ -92,7 +92,7 @@ def _traced(model: torch.nn.Module, inputs: Inputs, check_inputs: Sequence[tuple
 def _checked(
     model: torch.nn.Module, inputs: Inputs, check_inputs: Sequence[tuple[object, ...]], strict: bool
 ) -> tuple[torch.jit.ScriptModule, str | None]:
-    """Traces a module, and returns in what the check inputs gave another graph."""
+    """Traces a module, and returns the differences of the graphs from the check inputs."""
     try:
         return _trace(model, inputs, list(check_inputs), strict), None
     except torch.jit.TracingCheckError as error:  # type: ignore[attr-defined]
@@ -105,7 +105,7 @@ def _trace(
     given: dict[str, object] = {"example_kwarg_inputs": dict(inputs.kwargs)} if inputs.kwargs else {}
     if not inputs.kwargs:
         given["example_inputs"] = inputs.args
-    # Checking runs the model again; it is done where there is something to check with.
+    # Checking runs the model again, so it needs check inputs.
     module = torch.jit.trace(  # type: ignore[no-untyped-call]
         model, check_trace=bool(checks), check_inputs=checks or None, strict=strict, **given
     )

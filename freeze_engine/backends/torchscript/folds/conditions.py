@@ -47,7 +47,7 @@ from freeze_engine.trace import Constant, Node
 
 
 def batch_norm_obstacles(graph: UseDef, candidate: Candidate) -> Iterator[Obstacle]:
-    """Yields what keeps a batch norm from being folded into a conv."""
+    """Yields the obstacles to folding a batch norm into a conv."""
     norm, conv = candidate.node, candidate.neighbour
     yield from fork(graph, norm)
     if not is_convolution(conv, graph):
@@ -61,7 +61,7 @@ def batch_norm_obstacles(graph: UseDef, candidate: Candidate) -> Iterator[Obstac
 
 
 def linear_batch_norm_obstacles(graph: UseDef, candidate: Candidate) -> Iterator[Obstacle]:
-    """Yields what keeps a batch norm from being folded into a linear."""
+    """Yields the obstacles to folding a batch norm into a linear."""
     norm = candidate.node
     yield from fork(graph, norm)
     yield from not_constant(graph, candidate.neighbour, 0)
@@ -71,7 +71,7 @@ def linear_batch_norm_obstacles(graph: UseDef, candidate: Candidate) -> Iterator
 
 
 def pointwise_obstacles(graph: UseDef, candidate: Candidate) -> Iterator[Obstacle]:
-    """Yields what keeps an add, sub, mul or div from being folded into a conv."""
+    """Yields the obstacles to folding an add, sub, mul or div into a conv."""
     node, conv = candidate.node, candidate.neighbour
     yield from fork(graph, node)
     # torch looks at the form first; but without a constant there is nothing to fold in any form.
@@ -89,7 +89,7 @@ def pointwise_obstacles(graph: UseDef, candidate: Candidate) -> Iterator[Obstacl
 
 
 def concat_obstacles(graph: UseDef, node: Node, first: Node) -> Iterator[Obstacle]:
-    """Yields what keeps a linear from being concatenated with an earlier one of the same input."""
+    """Yields the obstacles to concatenating a linear with an earlier one of the same input."""
     yield from fork(graph, node)
     without = " and ".join(f"%{each.id}" for each in (first, node) if graph.is_none(each.inputs[2]))
     if without:
@@ -118,7 +118,7 @@ def concat_obstacles(graph: UseDef, node: Node, first: Node) -> Iterator[Obstacl
 
 
 def dropout_obstacles(graph: UseDef, node: Node) -> Iterator[Obstacle]:
-    """Yields what keeps a dropout from being removed."""
+    """Yields the obstacles to removing a dropout."""
     yield from fork(graph, node)
     if node.op not in DROPOUTS:
         yield Obstacle(
@@ -210,7 +210,7 @@ def _unsupported_form(candidate: Candidate) -> Iterator[Obstacle]:
 
 
 def operand_obstacles(weight: Constant, operand: Constant | None) -> Iterator[Obstacle]:
-    """Yields what keeps a constant operand from being folded into a conv of this weight."""
+    """Yields the obstacles to folding a constant operand into a conv of this weight."""
     if "float" not in weight.dtype:
         yield Obstacle("dtype", f"The conv's weight is {weight.dtype}; torch folds into floating-point weights only.")
     if operand is None:

@@ -1,4 +1,4 @@
-"""Recognises the passes of ``optimize_for_inference``, which put new nodes in place of the old ones.
+"""Recognises the rewrites of ``optimize_for_inference``, whose passes replace nodes by new ones.
 
 Checked against torch 2.13.0, ``torch/csrc/jit/passes/``, by running it on a CPU; the cuDNN pass, which needs a
 GPU build, by its source only.
@@ -28,7 +28,7 @@ from freeze_engine.trace import Node
 _BORDERS = frozenset({"aten::to_mkldnn", "aten::to_dense"})
 _BROADCAST = "prim::BroadcastMKLDNNTensors"
 _MKLDNN_CONSTANT = "prim::ConstantMKLDNNTensor"
-#: Operators that a pass exchanges, by what they compute; an in-place operator and its functional form are one.
+#: Operators that a pass replaces, by what they compute; an in-place operator and its functional form are one.
 _FAMILIES = {
     "aten::_convolution": "conv",
     "aten::conv1d": "conv",
@@ -58,7 +58,7 @@ _Key = tuple[object, ...]
 
 
 def mkldnn_conversions(rewriting: Rewriting) -> Iterator[Fold]:
-    """Yields one fold for each node that ``ConvertFrozenOpsToMKLDNN`` exchanged.
+    """Yields one fold for each node that ``ConvertFrozenOpsToMKLDNN`` replaced.
 
     Args:
         rewriting: the pass.
@@ -135,7 +135,7 @@ def _conv_relu_chain(rewriting: Rewriting, conv: Node) -> tuple[Node, ...]:
 
 
 def _twins(rewriting: Rewriting) -> Iterator[tuple[Node, Node]]:
-    """Pairs the nodes that a pass exchanged: the same computation on the same, already paired, operands."""
+    """Pairs the nodes that a pass replaced: the same computation on the same, already paired, operands."""
     candidates: dict[_Key, deque[Node]] = defaultdict(deque)
     for node in rewriting.new.nodes.values():
         if node.outputs and rewriting.changed(node) and node.op not in _BORDERS and node.op != _BROADCAST:
@@ -190,7 +190,7 @@ def _constant_key(node: Node) -> _Key:
 
 
 def _border(rewriting: Rewriting, new: Node) -> tuple[Node, ...]:
-    """Returns what was put around a node so that it computes on MKLDNN tensors."""
+    """Returns the conversions around a node that computes on MKLDNN tensors."""
     feeding = (rewriting.new.definers.get(name) for name in new.inputs)
     reading = (rewriting.new.nodes.get(reader.node) for reader in _readers(rewriting, new))
     around = [node for node in feeding if node and node.op in ("aten::to_mkldnn", _BROADCAST)]

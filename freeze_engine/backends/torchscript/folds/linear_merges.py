@@ -1,4 +1,4 @@
-"""Finds arithmetic with a constant after a linear: torch folds none, but a user can merge it into the linear's weight.
+"""Finds arithmetic with a constant after a linear, which torch does not fold but a user can merge into the weight.
 
 Advice is given only where following it keeps the outputs: nothing else reads the linear's output, and the constant has
 one value, or one for each output, in the weight's type. ``x @ w + v`` with constants is a linear that is written in two
@@ -20,7 +20,7 @@ _RSUB = "aten::rsub"
 
 
 def linear_merges(graph: UseDef, name: str) -> Iterator[Found]:
-    """Yields the adds (``"add"``) or muls (``"mul"``) with a constant that a linear could take in.
+    """Yields the adds (``"add"``) or muls (``"mul"``) with a constant that a linear could absorb.
 
     Args:
         graph: the graph before the pass.

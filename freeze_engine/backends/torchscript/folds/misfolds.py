@@ -1,9 +1,9 @@
-"""Finds folds that torch makes and that change what the model computes, by conditions that it does not test.
+"""Finds folds of torch that change the model's results, by conditions that torch does not test.
 
 Each was seen by running torch 2.13.0 (``tests/torch/test_faults.py``); the passes are frozen_linear_folding.cpp and
 frozen_conv_folding.cpp:
 
-- A linear that others read than the batch norm: they get the normalised values.
+- A linear with other readers than the batch norm: they get the normalised values.
 - A batch norm over another dimension than the one that the linear or conv computes, where the sizes are equal by
   chance: a linear's output with other than two dimensions, or a conv's without a batch.
 - A constant with fewer dimensions than the weight: torch counts from the left, broadcasting from the right.
@@ -33,7 +33,7 @@ def misfolds(before: GraphSnapshot, step: Step, inputs: tuple[InputSpec, ...]) -
     Args:
         before: the graph before the step.
         step: of any pass.
-        inputs: what the model is called with, where that is known; the numbers of dimensions follow from it.
+        inputs: of the model, if known; the numbers of dimensions follow from them.
     """
     if not any(rewrite.kind in ("linear_bn", "conv_bn", "conv_add", "conv_mul") for rewrite in step.rewrites):
         return

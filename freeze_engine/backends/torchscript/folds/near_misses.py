@@ -1,8 +1,8 @@
-"""Finds the folds that a pass could have made, and the conditions of torch's that prevented them.
+"""Finds the folds that a pass could have made, and torch's conditions that prevented them.
 
 The finders below list the candidates; the conditions that decide are in
 `freeze_engine.backends.torchscript.folds.conditions`. Folds that something between the two nodes, or another operator,
-keeps out of torch's sight are found by `freeze_engine.backends.torchscript.folds.unseen_folds`.
+hides from torch are found by `freeze_engine.backends.torchscript.folds.unseen_folds`.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ from freeze_engine.trace import GraphSnapshot, InputSpec, NearMiss, Node
 
 _Finder = Callable[[GraphSnapshot, UseDef], Iterator[Found]]
 
-#: Operations that a fold takes away from every element of the output: a batch norm normalises, scales and shifts.
+#: Operations per output element that a fold removes: a batch norm normalises, scales and shifts.
 _SAVED = {"conv_bn": 4, "linear_bn": 4, "concat_linear": 2}
 
 
@@ -57,7 +57,7 @@ def near_misses(
 ) -> tuple[NearMiss, ...]:
     """Returns the folds that a pass could have made by the shape of the graph, and did not.
 
-    Of a loop of passes, ask for the last round only: what one round leaves, the next may fold. A fold of two values
+    For a loop of passes, use the last round only: the next round may fold what one leaves. A fold of two values
     that both depend on the model's inputs, such as a residual add, is no near miss: no change would let torch fold it.
 
     Args:
@@ -65,10 +65,10 @@ def near_misses(
         pass_name: the name of torch's C++ function; a pass that folds nothing has no near misses.
         before: the method's graph before the pass, which is what torch decided on.
         after: the graph after it.
-        inputs: what the model is called with, where that is known.
+        inputs: of the model, if known.
 
     Returns:
-        One for each batch norm, add, sub, mul or div left standing right after a conv or linear, and each dropout left;
+        One for each batch norm, add, sub, mul or div that remains right after a conv or linear, and each dropout left;
         one line for all linears left beside another of the same input where the device decides, and for all folds that
         only another architecture would allow. Sorted by what the fold would save: memory traffic of a call, and where
         that is not known for any, operations times channels; what the whole model explains comes last.
@@ -124,7 +124,7 @@ def _in_few_lines(candidates: Sequence[Found]) -> Iterator[Found]:
 
 
 def _whole_model(missed: Found) -> str:
-    """Returns the reason where it is one of the whole model, empty where it is the node's own."""
+    """Returns the reason if it applies to the whole model, empty if it is the node's own."""
     reasons = [each.reason for each in missed.obstacles]
     if missed.kind == "concat_linear":
         return "device" if "device" in reasons else ""

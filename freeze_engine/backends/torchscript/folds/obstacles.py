@@ -25,13 +25,13 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A candidate, the fold it would have been, and what stood in its way, in torch's order.
+    """A candidate, its possible fold, and the obstacles, in torch's order.
 
     Attributes:
         kind: as `NearMiss.kind`.
-        node: the node left standing.
+        node: the remaining node.
         neighbour: id of the conv or linear.
-        obstacles: none where torch's conditions do not explain it.
+        obstacles: none if torch's conditions do not explain it.
     """
 
     kind: str
@@ -41,7 +41,7 @@ class Found:
 
 
 def found(kind: str, candidate: Candidate, obstacles: Iterator[Obstacle]) -> Found:
-    """Returns a candidate with what stands in its way."""
+    """Returns a candidate with its obstacles."""
     return Found(kind, candidate.node, candidate.neighbour.id, tuple(obstacles))
 
 
@@ -60,7 +60,7 @@ def beside(
 
 
 def fork(graph: UseDef, node: Node) -> Iterator[Obstacle]:
-    """Yields that the node stands in a forked subgraph, if it does."""
+    """Yields an obstacle if the node is in a forked subgraph."""
     if node.id in graph.forked:
         yield Obstacle(
             "in_fork",
@@ -89,7 +89,7 @@ def varies(graph: UseDef, node: Node, skipped: int) -> bool:
 
 
 def provenance(graph: UseDef, value: str) -> str:
-    """Returns words for where a value that is no constant comes from."""
+    """Describes the origin of a value that is no constant."""
     definer = graph.definers.get(value)
     if definer is None:
         return f"%{value}, an input"

@@ -31,7 +31,7 @@ _SAME: Final = frozenset(
         *("aten::dropout", "aten::elu", "aten::hardswish", "aten::exp", "aten::constant_pad_nd"),
     }
 )
-#: Operators whose output has so many dimensions more than their first input.
+#: Number of dimensions that an operator's output has more than its first input.
 _MORE: Final = {"aten::unsqueeze": 1, "aten::select": -1}
 _LISTED: Final = frozenset({"aten::view", "aten::reshape", "aten::permute", "aten::expand"})
 _BINARY: Final = frozenset(f"aten::{op}{end}" for op in ("add", "sub", "mul", "div") for end in ("", "_"))
@@ -43,7 +43,7 @@ class Ranks:
     Args:
         snapshot: the graph.
         graph: its uses.
-        inputs: what the model is called with, positional ones first; empty where unknown.
+        inputs: of the model, positional ones first; empty if unknown.
     """
 
     def __init__(self, snapshot: GraphSnapshot, graph: UseDef, inputs: tuple[InputSpec, ...]) -> None:

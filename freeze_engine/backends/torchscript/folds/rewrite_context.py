@@ -14,7 +14,7 @@ Arguments = Mapping[tuple[str, int], tuple[str, ...]]
 
 @dataclass(frozen=True, slots=True)
 class Fold:
-    """A rewrite and what it made.
+    """A rewrite with the origins of its constants.
 
     Attributes:
         rewrite: the rewrite.
@@ -35,7 +35,7 @@ class Rewriting:
         old: definitions and uses of ``before``.
         new: definitions and uses of ``after``.
         origins: for the values of ``before``, the paths of the attributes whose values they hold.
-        arguments: the same for single arguments, where equal constants of other attributes are one with theirs.
+        arguments: the same for single arguments, if equal constants of other attributes are pooled with theirs.
     """
 
     before: GraphSnapshot
@@ -111,7 +111,7 @@ class Rewriting:
         )
 
     def _unread_constants(self, nodes: Iterable[Node]) -> tuple[str, ...]:
-        # Not every pass erases the constants it leaves without a reader (those before the folding loop do not).
+        # Not every pass erases the constants that lose their readers (those before the folding loop do not).
         names = union(*(node.inputs for node in nodes))
         unread = (name for name in names if self.old.is_constant(name) and not self.new.readers.get(name))
         return tuple(self.old.definers[name].id for name in unread)

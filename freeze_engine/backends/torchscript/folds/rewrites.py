@@ -52,7 +52,7 @@ def rewrites(
     origins: Mapping[str, tuple[str, ...]],
     arguments: Arguments = _NO_ARGUMENTS,
 ) -> tuple[Rewrite, ...]:
-    """Returns what one pass merged into what.
+    """Returns the rewrites of one pass.
 
     Args:
         pass_name: the name of torch's C++ function, a key of `PASSES`; any other pass has no rewrites.
@@ -76,7 +76,7 @@ def origins_after(
     origins: Mapping[str, tuple[str, ...]],
     arguments: Arguments = _NO_ARGUMENTS,
 ) -> dict[str, tuple[str, ...]]:
-    """Returns whose attributes the values hold after a pass.
+    """Returns the attributes behind the values after a pass.
 
     Args:
         pass_name: as for `rewrites`.
@@ -138,7 +138,7 @@ def _into_weights(
         now = rewriting.new.nodes.get(producer.id)
         if producer.op not in producers or now is None or now.inputs[1:3] == producer.inputs[1:3]:
             continue
-        # One pass can fold a whole run at once (x * a * b): no snapshot has what stands between.
+        # One pass can fold a whole run at once (x * a * b): no snapshot has the intermediate nodes.
         folded = tuple(_erased_readers(rewriting, producer, folded_ops))
         parts = (rewriting.paths(producer, 1), rewriting.paths(producer, 2))
         for node in folded:
@@ -218,7 +218,7 @@ def _fits(rewriting: Rewriting, part: Node, merged: Node, moved: Mapping[str, st
     return old is None or new is None or (old.dtype, old.shape[1:]) == (new.dtype, new.shape[1:])
 
 
-#: What to look for after each pass, by the name of torch's C++ function.
+#: The finder of rewrites for each pass, by the name of torch's C++ function.
 PASSES: Mapping[str, Callable[[Rewriting], Iterator[Fold]]] = {
     "RemoveDropout": _dropouts,
     "FrozenConcatLinear": _concat_linears,

@@ -31,7 +31,7 @@ from freeze_engine.backends.torchscript.folds.obstacles import (
 )
 from freeze_engine.trace import Constant, Node
 
-#: Reasons that only another architecture takes away: one line of each is enough.
+#: Reasons that only another architecture removes: one line of each is enough.
 ONE_LINE: Final = frozenset({"own_statistics", "activation_between", "before_padded_conv"})
 
 _UNCHANGING = frozenset({"aten::contiguous", "aten::to", "aten::clone", "aten::detach", "aten::alias"})
@@ -54,7 +54,7 @@ _NEG: Final = frozenset({"aten::neg", "aten::neg_"})
 
 
 def unseen_conv_batch_norms(graph: UseDef) -> Iterator[Found]:
-    """Yields the normalisations that stand near a conv and that torch does not look at."""
+    """Yields the normalisations near a conv that torch does not consider."""
     norms = frozenset({BATCH_NORM})
     for candidate in _apart(graph, norms, CONV_LIKE):
         yield found("conv_bn", candidate, _between(graph, candidate, batch_norm_obstacles(graph, candidate)))
@@ -68,7 +68,7 @@ def unseen_conv_batch_norms(graph: UseDef) -> Iterator[Found]:
 
 
 def unseen_linear_batch_norms(graph: UseDef) -> Iterator[Found]:
-    """Yields the batch norms that stand near a linear and that torch does not look at."""
+    """Yields the batch norms near a linear that torch does not consider."""
     linears = frozenset({LINEAR})
     for candidate in _apart(graph, frozenset({BATCH_NORM}), linears):
         yield found("linear_bn", candidate, _between(graph, candidate, linear_batch_norm_obstacles(graph, candidate)))
@@ -98,7 +98,7 @@ def _arithmetic_apart(graph: UseDef, kind: str, ops: frozenset[str]) -> Iterator
 
 
 def _apart(graph: UseDef, ops: frozenset[str], neighbours: frozenset[str]) -> Iterator[Candidate]:
-    """Yields nodes whose first operand is a conv's or linear's output, but for operators that keep its values."""
+    """Yields nodes whose first operand is a conv's or linear's output, apart from operators that keep its values."""
     for node in graph.nodes.values():
         if node.op not in ops:
             continue
@@ -214,7 +214,7 @@ def _own_statistics(graph: UseDef, candidate: Candidate) -> Iterator[Obstacle]:
 
 
 def _before_convs(graph: UseDef) -> Iterator[Found]:
-    """Yields the batch norms that only a conv reads, and that nothing before them can take in."""
+    """Yields the batch norms that only a conv reads, and that no operator before them can absorb."""
     for node in graph.nodes.values():
         if node.op != BATCH_NORM or varies(graph, node, 0) or graph.flag(node.inputs[5]) is not False:
             continue

@@ -1,4 +1,4 @@
-"""Adds to a graph read from text which modules its nodes come from, and what is known of its constants."""
+"""Adds the modules of nodes and the summaries of constants to a graph read from text."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _DEVICE = re.compile(r"device=([\w:]+)")
 
 
 def constant_of_type(type_text: str) -> Constant | None:
-    """Describes a tensor of which only torch's type text is known, such as ``Float(4, 3, device=cpu)``."""
+    """Describes a tensor from torch's type text alone, such as ``Float(4, 3, device=cpu)``."""
     match = _TENSOR_TYPE.match(type_text)
     known = _DTYPES.get(match["kind"]) if match else None
     if match is None or known is None:

@@ -34,7 +34,7 @@ def with_subgraph(graph: GraphSnapshot, subgraph: GraphSnapshot, scope: str | No
 
 
 def scope_of(graph: GraphSnapshot, subgraph: GraphSnapshot) -> str | None:
-    """Returns the scope of the fork in ``graph`` whose body shares most with ``subgraph``, if any shares anything."""
+    """Returns the scope of the fork in ``graph`` whose body shares most with ``subgraph``, if one shares anything."""
     names = {node.id for node in subgraph.walk()} | {value.name for value in subgraph.inputs}
     best, score = None, 0
     for block in _scoped_blocks(graph.nodes):

@@ -112,7 +112,7 @@ def _constant_value(live: Any) -> Any:
 
 
 def _aliases(lives: Sequence[Any]) -> Sequence[torch.Tensor]:
-    """Returns tensors that share the memory of constants, and are not these themselves.
+    """Returns new tensors that share the memory of constants.
 
     torch never frees the code of a frozen module, nor the constants in it; and a tensor of C++ that was once seen from
     Python keeps its Python object for as long as it lives itself (torch 2.13). So each recording would leave some.
@@ -131,7 +131,7 @@ def _aliases(lives: Sequence[Any]) -> Sequence[torch.Tensor]:
 
 
 def describe(value: Any, type_text: str, storages: StorageNames) -> Constant | None:
-    """Describes a tensor, or what holds tensors as one: its bytes are those of all of them.
+    """Describes a tensor, or an object that holds tensors: its bytes are those of all of them.
 
     Args:
         value: a tensor, lists, tuples and dictionaries of such, or an object of a class in C++ that can be pickled,
@@ -243,7 +243,7 @@ def printable(graph: Any) -> Iterator[None]:
     """
     nodes = [*graph.findAllNodes("prim::ConstantMKLDNNTensor"), *graph.findAllNodes("prim::Constant")]
     held = [node for node in nodes if node.hasAttribute("value") and node.kindOf("value") == "t"]
-    # Of a tensor that Python never saw it keeps no object, see `_aliases`.
+    # torch keeps no Python object of a tensor that Python never saw, see `_aliases`.
     tensors = [(node, node.t("value")) for node in held if not _is_plain(node.output().type())]
     unprintable = [(node, tensor) for node, tensor in tensors if is_unprintable(tensor)]
     try:

@@ -1,4 +1,4 @@
-"""Lists what a ScriptModule holds: every parameter, buffer, attribute and submodule, by dotted path."""
+"""Lists the slots of a ScriptModule: every parameter, buffer, attribute and submodule, by dotted path."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def check_names(paths: Iterable[str]) -> None:
         paths: of the attributes.
 
     Raises:
-        FreezerError: a name holds what ends a name there.
+        FreezerError: a name contains a character that ends names in that text.
     """
     for path in paths:
         for name in path.split("."):
@@ -99,7 +99,7 @@ def _collect(
 def _concrete(module: Any, declared: Any) -> Any:
     """Returns the type of a submodule: the one its attribute was declared with, unless that is an interface.
 
-    torch makes the types of all submodules with that of a module, so asking for each would make most of them again.
+    torch makes the types of all submodules with that of a module, so a request for each would make most of them again.
     """
     return concrete_type(module) if declared.jit_type.is_interface_type() else declared
 

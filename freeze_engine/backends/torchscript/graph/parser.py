@@ -1,4 +1,4 @@
-"""Reads the text that torch prints for a TorchScript graph.
+"""Parses torch's text of a TorchScript graph.
 
 torch's log is the only view into ``_freeze_module`` (nothing inside is bound to Python), and a live graph
 prints the same text, so every snapshot comes through this one reader. The printer is ``Graph::print`` and
@@ -7,7 +7,7 @@ prints the same text, so every snapshot comes through this one reader. The print
 Node ids are provisional here: the debug name of the first output, or ``op#n`` where there is none.
 `freeze_engine.recorder.node_identity` makes them stable across steps.
 
-The graphs of one freeze repeat the same few words, so equal ones are one object: two fifths less for a trace to take.
+The graphs of one freeze repeat the same few words, so equal ones are one object, which saves two fifths of the memory.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def parse_graph(text: str) -> GraphSnapshot:
     """Reads one graph, its nested blocks and its subgraphs.
 
     Args:
-        text: what torch prints for a graph, starting with ``graph(``.
+        text: torch's text of a graph, starting with ``graph(``.
 
     Returns:
         The snapshot, with provisional node ids and without constants' contents.
@@ -277,7 +277,7 @@ def _attributes(text: str) -> tuple[tuple[str, str], ...]:
     pairs: list[tuple[str, str]] = []
     for part in _split(text):
         key, _, value = part.partition("=")
-        # An address differs from run to run and says nothing.
+        # An address differs from run to run and carries no information.
         pairs.append((intern(key.strip()), intern(value if value.startswith('"') else _ADDRESS.sub("", value))))
     return tuple(pairs)
 

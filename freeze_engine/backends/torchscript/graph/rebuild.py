@@ -1,7 +1,7 @@
-"""Makes a live graph again of a snapshot that is only known from torch's log.
+"""Rebuilds a live graph from a snapshot that is only known from torch's log.
 
 Inside ``_freeze_module`` torch shows its graphs as text only. torch's own parser (``parse_ir``, in
-``torch/csrc/jit/ir/irparser.cpp``) reads that text but for three things, which are put back by hand: the classes
+``torch/csrc/jit/ir/irparser.cpp``) reads that text except for three things, which are restored by hand: the classes
 of modules, the contents of constants, and the names of values. It does not read forks. Checked on torch 2.13.0.
 """
 
@@ -41,7 +41,7 @@ def rebuild(
         constant: returns the value of the constant of a name, or raises `KeyError`.
 
     Returns:
-        The graph, which runs and can be analysed; ``None`` where something in it cannot be put back.
+        The graph, which runs and can be analysed; ``None`` if part of it cannot be restored.
     """
     snapshot = without_leftovers(snapshot)
     if any(block.scope for node in snapshot.walk() for block in node.blocks):
@@ -57,7 +57,7 @@ def rebuild(
 
 
 def without_leftovers(snapshot: GraphSnapshot) -> GraphSnapshot:
-    """Leaves out what torch's parser cannot read, and nothing uses.
+    """Drops unused nodes that torch's parser cannot read.
 
     These are the reads that attribute propagation has cut off, which have no input any more, and the constant that
     stands for a function, once its call has been inlined.
@@ -114,7 +114,7 @@ def _names(names: tuple[str, ...]) -> str:
 
 
 def _readable(name: str) -> str:
-    """torch's parser reads identifiers with dots only, but a name may be an attribute's, which holds anything."""
+    """torch's parser reads only identifiers with dots, but an attribute's name may contain any character."""
     return name if _IDENTIFIER.fullmatch(name) else f"_{name.encode().hex()}"
 
 

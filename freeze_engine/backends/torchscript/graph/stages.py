@@ -10,7 +10,7 @@ INLINE: Final = "inline"
 FREEZE_MODULE: Final = "freeze_module"
 RECORD_MUTABLE_ATTRIBUTES: Final = "RecordMutableAttrs"
 PROPAGATE_ATTRIBUTES: Final = "PropagateAttributes"
-#: What is done at the end of ``_freeze_module``, of which nothing is logged.
+#: Passes at the end of ``_freeze_module`` that torch does not log.
 CLEAN_UP: Final = ("EliminateNoOps", "LowerSimpleTuples", "CleanupFrozenModule")
 OUTSIDE = "outside"
 CONSTANT_OPS = ("prim::Constant", "prim::ConstantMKLDNNTensor")

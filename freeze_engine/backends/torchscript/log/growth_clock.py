@@ -58,7 +58,7 @@ while True:
 class LogClock:
     """Watches a file grow from a child process.
 
-    Where the child cannot be had (no ``/proc``, no right to start a process) every answer is empty: the steps
+    If the child cannot start (no ``/proc``, no right to start a process) every answer is empty: the steps
     inside ``_freeze_module`` then have no duration, and nothing else changes.
     """
 
@@ -69,7 +69,7 @@ class LogClock:
         self._worked = False
 
     def start(self) -> None:
-        """Begins to watch what file descriptor 2 points at, and returns once it is being watched."""
+        """Starts watching the file behind file descriptor 2, and returns once the watch runs."""
         child = self._ready_child()
         if child is None:
             return
@@ -94,7 +94,7 @@ class LogClock:
         return tuple(_ENTRY.iter_unpack(data)) if len(data) % _ENTRY.size == 0 else ()
 
     def _ready_child(self) -> subprocess.Popen[bytes] | None:
-        # After a fork the child process belongs to the parent: start one of our own. One that has worked and died since
+        # After a fork the child process belongs to the parent: start a new one. One that has worked and died since
         # is replaced; one that never worked will not the next time either.
         foreign = self._owner != os.getpid()
         died = self._worked and self._child is not None and self._child.poll() is not None

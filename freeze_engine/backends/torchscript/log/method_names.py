@@ -1,8 +1,8 @@
 """Maps each function in torch's log to its method: the log names functions only, and renumbers their values.
 
 The inliner's own log shows every function it inlines, again and again, and would cost more than all the rest. Its
-result is taken from torch's inliner on a copy of the method instead, and held against the first graph that the log
-does show: that has the same nodes in the same order, and gives the names.
+result is taken from torch's inliner on a copy of the method instead, and compared with the first graph that the log
+does show: that has the same nodes in the same order, and provides the names.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ class MethodGraphs:
     """One method before the freeze.
 
     Attributes:
-        before: its graph as it came.
+        before: its original graph.
         inlined: the same with everything it calls inlined.
     """
 

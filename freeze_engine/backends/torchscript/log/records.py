@@ -1,6 +1,6 @@
 """Reads torch's log: its messages, and the graphs in them.
 
-The form of a message is that of ``torch/csrc/jit/jit_log.h``; checked on torch 2.13.0.
+The format of a message is that of ``torch/csrc/jit/jit_log.h``; checked on torch 2.13.0.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from dataclasses import dataclass
 FILES = ("freeze_module", "graph_executor")
 PREFIX = re.compile(rb"\[(DEBUG|UPDATE|DUMP) (\w+)\.cpp:(\d+)\] ?")
 _GRAPH_LINE = ("graph(", " ", "with ")
-#: The quickest of zlib; it leaves a twelfth of what torch writes, which is one graph after another.
+#: The fastest level of zlib; it reduces torch's log, one graph after another, to a twelfth.
 _QUICKEST = 1
 
 
@@ -40,7 +40,7 @@ class CapturedLog:
     Args:
         data: the bytes that reached file descriptor 2.
         written: see below.
-        records: what is to be read from the log, where that is not all of it.
+        records: the part of the log to read, if that is not all of it.
 
     Attributes:
         written: ``(offset, clock)`` pairs: when the log had grown to an offset, in ns of ``time.monotonic_ns``.
@@ -59,7 +59,7 @@ class CapturedLog:
         self.keep(data)
 
     def keep(self, data: bytes) -> None:
-        """Takes the bytes that reached file descriptor 2, and compresses them: it may be long until they are read."""
+        """Stores the bytes that reached file descriptor 2, compressed, since they may wait long for a reader."""
         self._packed = zlib.compress(data, _QUICKEST)
 
     def without_last(self) -> CapturedLog:

@@ -1,4 +1,4 @@
-"""Captures what torch's own log says while a module is frozen.
+"""Captures torch's own log while a module is frozen.
 
 Nothing inside ``_freeze_module`` is bound to Python, but two of its C++ files log every graph and every
 decision (``GRAPH_DEBUG``, ``GRAPH_UPDATE`` and ``GRAPH_DUMP`` of ``torch/csrc/jit/jit_log.h``). The log goes to
@@ -52,7 +52,7 @@ def captured_log(clock: LogClock | None = None, path: Path | None = None) -> Ite
         if clock:
             clock.start()
         try:
-            # The log is on for as short as can be: whatever another thread freezes meanwhile would be in it.
+            # The log is on as briefly as possible: a freeze in another thread meanwhile would be in it.
             with logging_option(f"{LOGGING_OPTION}:{own_option}" if own_option else LOGGING_OPTION):
                 yield log
         finally:
@@ -77,7 +77,7 @@ def _sink(path: Path | None) -> IO[bytes]:
 
 @contextlib.contextmanager
 def _stderr_into(sink: IO[bytes], own_option: str, log: CapturedLog) -> Iterator[None]:
-    """Points file descriptor 2 at ``sink``; passes on what is not ours before others get the real one back."""
+    """Points file descriptor 2 at ``sink``; forwards other writers' bytes before the real one is restored."""
     real = os.dup(2)
     data = b""
     try:
@@ -107,7 +107,7 @@ def logging_option(option: str) -> Iterator[None]:
 
 
 def _flush_stderr() -> None:
-    """Sends what Python holds back on its way; a program may have closed or removed its stderr."""
+    """Flushes Python's stderr; a program may have closed or removed it."""
     if sys.stderr is not None and not sys.stderr.closed:
         sys.stderr.flush()
 

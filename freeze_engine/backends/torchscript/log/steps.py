@@ -32,12 +32,12 @@ _PHASES = {ANALYZING: INLINE, RECORDING: RECORD_MUTABLE_ATTRIBUTES, PROPAGATING:
 
 @dataclass(frozen=True, slots=True)
 class LoggedStep:
-    """One pass as torch's log shows it.
+    """One pass in torch's log.
 
     Attributes:
         stage, passes, method, duration_ns: as in `freeze_engine.trace.Step`.
         graph: the method's graph after it, node ids provisional.
-        log: what torch decided in it.
+        log: torch's decisions in it.
     """
 
     stage: str
@@ -139,7 +139,7 @@ class LogReading:
 
     Attributes:
         steps: the passes it shows, in order.
-        where: stage, name and method that were under way when the log ended.
+        where: stage, name and method that were running when the log ended.
     """
 
     steps: tuple[LoggedStep, ...]
@@ -152,7 +152,7 @@ class LogReading:
 
 
 def read_log(log: CapturedLog, methods: Mapping[str, MethodGraphs], started_ns: int) -> LogReading:
-    """Reads the passes off a freeze's log.
+    """Reads the passes from a freeze's log.
 
     Args:
         log: of one ``_freeze_module``.

@@ -81,7 +81,7 @@ class _Measuring:
     restore: Callable[[], None] | None
 
     def weigh(self) -> None:
-        """Adds what the freeze did to memory, or takes away what is known of it."""
+        """Adds the effect of the freeze on memory, and updates the notices about saving."""
         if not self.measure.memory:
             for step in self.recorder.steps:
                 self.recorder.update(step.index, constant_bytes=0)
@@ -95,7 +95,7 @@ class _Measuring:
         self.recorder.memory = ledger = memory_ledger(saved, subject.peak_bytes)
         if ledger.saves is None:
             return
-        # What was tried counts for more than what the operators let one guess.
+        # A real attempt counts for more than a guess from the operators.
         notices = [notice for notice in self.recorder.notices if notice.code != "not_serializable"]
         told = serialization_notice(ledger, self.recorder.steps[ledger.step].name if ledger.step is not None else "")
         self.recorder.notices = [*notices, told] if told else notices
@@ -180,7 +180,7 @@ class _Measuring:
 
 
 def _written(subject: Subject) -> Callable[[], None] | None:
-    """Returns what puts back the buffers that running the module writes.
+    """Returns the function that restores the buffers that running the module writes.
 
     Batch norm in training mode writes its statistics behind the back of alias analysis; a freeze inlines them, so the
     constants of every step are written through. A copy, if there is one, shows which: what is measured later

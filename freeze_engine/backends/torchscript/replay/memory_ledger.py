@@ -35,7 +35,7 @@ class Saved:
         frozen: the module after it.
         reference: runs what ``frozen`` does, without running that: the user's module is not to be profiled here.
         inputs: what to run on.
-        restore: puts back what ``reference`` changes; ``None`` if that is nothing.
+        restore: undoes the changes of ``reference``; ``None`` if there are none.
         live: the steps of ``forward`` that can be run, by index, in order.
     """
 
@@ -55,7 +55,7 @@ def memory_ledger(saved: Saved, peak_bytes: int | None) -> MemoryLedger:
         peak_bytes: of the freeze.
 
     Returns:
-        What came of it; files are gone afterwards.
+        The results; the files are removed.
     """
     with temporary_folder("freezer-saving-") as folder, inference():
         if shutil.disk_usage(folder).free < _room_bytes(saved.scripted):
@@ -74,7 +74,7 @@ def serialization_notice(ledger: MemoryLedger, name: str) -> Notice | None:
     """Yields a notice if saving was tried and the frozen module does not survive it.
 
     Args:
-        ledger: what came of trying.
+        ledger: the results of the attempt.
         name: of the pass that is to blame, empty where none is known.
     """
     if ledger.saves is not False:
@@ -86,13 +86,13 @@ def serialization_notice(ledger: MemoryLedger, name: str) -> Notice | None:
 
 
 def _room_bytes(module: torch.jit.ScriptModule) -> int:
-    """Returns what the files may take: freezing may write shared weights apart."""
+    """Returns the upper limit of the files' size: freezing may write shared weights separately."""
     held = sum(tensor_bytes(tensor) for tensor in module.state_dict().values())
     return _ROOM * held + _SPARE_BYTES
 
 
 def _file_bytes(module: Any, file: Path) -> tuple[int | None, str]:
-    """Saves a module, and returns the file's size, or what torch said."""
+    """Saves a module, and returns the file's size, or torch's error."""
     try:
         with reported(), undeprecated():
             module.save(str(file))

@@ -15,7 +15,7 @@ from freeze_engine.requests.inputs import Inputs
 
 
 def restorer(module: Any, paths: Iterable[str]) -> Callable[[], None] | None:
-    """Remembers attributes of a module and returns what puts them back.
+    """Saves attributes of a module and returns a function that restores them.
 
     Args:
         module: an `nn.Module`, a ScriptModule or a C++ script module.

@@ -1,8 +1,8 @@
 """Runs some of the rewrites of one pass without the others.
 
 None of the passes after ``_freeze_module`` rewrites a node whose operands are not constants (see
-`freeze_engine.backends.torchscript.folds.conditions`). So the constants of what is to be left alone come in through
-inputs of the graph while the pass runs, and are put back afterwards.
+`freeze_engine.backends.torchscript.folds.conditions`). So the constants of the excluded rewrites come in through
+inputs of the graph while the pass runs, and are restored afterwards.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def _hidden(graph: Any, nodes: list[Any]) -> Iterator[Any]:
 
 
 def _put_back(graph: Any, hidden: list[Any]) -> None:
-    """Makes constants again of the last inputs of the graph."""
+    """Turns the last inputs of the graph into constants again."""
     inputs = list(graph.inputs())
     first = next(iter(graph.nodes()), None)
     graph.setInsertPoint(first if first is not None else graph.return_node())

@@ -1,4 +1,4 @@
-"""Calls a recorded graph as its module would be called."""
+"""Calls a recorded graph in the same way as its module."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def step_schema(scripted: torch.jit.ScriptModule, name: str = METHOD) -> Any:
 
 
 def step_runner(live: LiveStep, scripted: torch.jit.ScriptModule, name: str = METHOD) -> Callable[..., object]:
-    """Returns what calls the graph of a step.
+    """Returns a function that calls the graph of a step.
 
     Args:
         live: the step.

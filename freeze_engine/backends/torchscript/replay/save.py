@@ -1,8 +1,8 @@
 """Makes a module of a recorded graph, which saves to a file and runs without this project.
 
 torch gives Python no way to make a method of a graph. So a method with the graph's arguments is defined, and its own
-nodes are replaced by clones of the graph's. What the graph reads from the module that was frozen it reads from a
-submodule then. Checked on torch 2.13.0.
+nodes are replaced by clones of the graph's. The graph's reads from the frozen module become reads from a
+submodule. Checked on torch 2.13.0.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from freeze_engine.backends.common import torch_private
 from freeze_engine.backends.torchscript.trace_builder import LiveStep
 
 _FORWARD = "forward"
-#: The submodule that holds what the graph still reads from the module.
+#: The submodule that holds the attributes that the graph still reads from the module.
 _FROZEN = "frozen"
 _LITERALS = (bool, int, float, str, type(None))
 

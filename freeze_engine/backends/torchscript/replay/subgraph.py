@@ -1,4 +1,4 @@
-"""Cuts a few nodes out of a recorded graph, as a graph of their own."""
+"""Extracts a few nodes of a recorded graph into a separate graph."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Cutting:
     """Some nodes of a graph.
 
     Attributes:
-        live: a graph of them; what they read, and is no constant, are its inputs.
+        live: a graph of them; the values that they read, except constants, are its inputs.
         read: the whole graph, returning what those inputs are.
     """
 
@@ -27,7 +27,7 @@ class Cutting:
 
 
 def cut_out(snapshot: GraphSnapshot, live: LiveStep, nodes: Iterable[str]) -> Cutting | None:
-    """Cuts out nodes.
+    """Extracts nodes.
 
     Args:
         snapshot: a graph as recorded.
@@ -77,7 +77,7 @@ def _return(graph: Any, values: list[Any]) -> None:
 
 
 def _isolate(graph: Any, nodes: list[Any]) -> None:
-    """Makes inputs of what nodes read, and outputs of what they give to others."""
+    """Turns the values that nodes read into inputs, and those that others read into outputs."""
     inputs = len(list(graph.inputs()))
     given = [value for node in nodes for value in node.outputs() if not _is_read_by(value, nodes)]
     for value in _received(nodes):
