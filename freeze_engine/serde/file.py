@@ -18,7 +18,8 @@ History of `SCHEMA_VERSION`:
     2: latency and error against the step before, ULP distances, several sets of inputs; checks, the memory ledger,
         generated programs with their kernels, and what leaving out a pass changes.
     3: which attributes are the same tensor, and what a fold that did not happen would save; the passes of a step and
-        what its graph's inputs are, which stood in its name and its log before (`freeze_engine.serde.upgrade`).
+        what its graph's inputs are, which stood in its name and its log before (`freeze_engine.serde.upgrade`);
+        the reasons ``read_live`` and ``outside_graphs``.
 """
 
 from __future__ import annotations

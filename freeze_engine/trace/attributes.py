@@ -27,6 +27,8 @@ Reason = Literal[
     "mutated_input",
     "aliases_output",
     "not_a_parameter",
+    "read_live",
+    "outside_graphs",
     "unknown",
 ]
 

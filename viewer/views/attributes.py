@@ -97,6 +97,7 @@ def held_bytes(trace: fe.Trace) -> dict[str, int]:
     """Returns the bytes of each attribute by path; tied weights count once.
 
     Of tied names, the one under which most of the tensor is left gets the bytes, the first of equals; the others get 0.
+    Bytes of a tensor subclass count for the tensors inside it, whose paths go on from its own.
     """
     left = ("preserved", "inlined", "folded", "dropped")
     found = {fate.path: fate.nbytes for fate in trace.attributes}
@@ -106,6 +107,9 @@ def held_bytes(trace: fe.Trace) -> dict[str, int]:
     for tied in names.values():
         _, *others = sorted(tied, key=lambda fate: (not is_counted(fate), left.index(fate.fate), fate.same_as != ""))
         found |= {fate.path: 0 for fate in others}
+    tensors = {fate.path for fate in trace.attributes if fate.shape is not None}
+    inner_owners = {path.rpartition(".")[0] for path in tensors} & tensors
+    found |= dict.fromkeys(inner_owners, 0)
     return found
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 import freeze_engine as fe
@@ -35,6 +35,8 @@ REASONS: Final[Mapping[str, tuple[str, str]]] = {
     "mutated_input": ("mutated input", "The graph writes it, so it stays an input."),
     "aliases_output": ("aliases an output", "An output shares its memory, so it stays an input."),
     "not_a_parameter": ("not a parameter", "torch got it as an input and not as a parameter, so it stays one."),
+    "read_live": ("read by the code around", "The code that Dynamo writes around the graph reads it at every call."),
+    "outside_graphs": ("outside the graphs", "No graph has it; Python code outside of the graphs may read it."),
     "unknown": ("unknown", "It was preserved; nothing recorded proves why."),
 }
 
@@ -161,12 +163,21 @@ def why_text(fate: fe.AttributeFate, steps: tuple[fe.Step, ...]) -> str:
         return REASONS[fate.reason or "unknown"][1]
     if fate.kind == "submodule":
         return MODULE_FATES[fate.fate]
-    if fate.fate == "dropped" and fate.step is None and fate.evidence:
+    if _is_told_by_evidence(fate, steps):
         return f"{fate.evidence[0].fact[:1].upper()}{fate.evidence[0].fact[1:]}."
     if fate.fate != "folded" or fate.step is None:
         return FATES[fate.fate]
     ending = "merged into another constant" if fate.locations else "computed away"
     return f"It was inlined, then {ending} by {pass_text(steps[fate.step])}."
+
+
+def _is_told_by_evidence(fate: fe.AttributeFate, steps: Sequence[fe.Step]) -> bool:
+    """Whether the first evidence says more than the fate: it entered no graph, or code generation took its constant."""
+    if not fate.evidence:
+        return False
+    step = fate.evidence[0].step
+    is_packed = fate.fate == "inlined" and step is not None and steps[step].stage == "compile"
+    return is_packed or (fate.fate == "dropped" and fate.step is None)
 
 
 def _ends(graph: fe.GraphDiff) -> tuple[tuple[str, bool], ...]:

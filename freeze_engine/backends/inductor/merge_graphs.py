@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from freeze_engine.trace import AttributeFate, Evidence, Failure, Fate, NearMiss, Notice, SourceLines, Step, Trace
 
 #: Priority of the fates if graphs differ: an attribute that is an input of any graph is still needed.
-_ORDER: Sequence[Fate] = ("preserved", "inlined", "folded", "dropped")
+ORDER: Sequence[Fate] = ("preserved", "inlined", "folded", "dropped")
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,8 @@ def merged(parts: Sequence[Part]) -> Trace:
     starts = [sum(len(part.trace.steps) for part in parts[:number]) for number in range(len(parts))]
     traces = [_placed(part.trace, name, start) for part, name, start in zip(parts, names, starts, strict=True)]
     if len(traces) == 1:
-        return replace(traces[0], notices=tuple(_notices(traces)))
+        judged = tuple(_attributes(names, traces, parts))
+        return replace(traces[0], notices=tuple(_notices(traces)), attributes=judged)
     steps = [step for trace in traces for step in trace.steps]
     for number in range(1, len(parts)):
         before = parts[number - 1]
@@ -54,7 +55,7 @@ def merged(parts: Sequence[Part]) -> Trace:
     return replace(
         traces[0],
         steps=tuple(steps),
-        attributes=tuple(_attributes(names, traces)),
+        attributes=tuple(_attributes(names, traces, parts)),
         near_misses=tuple(miss for trace in traces for miss in trace.near_misses),
         notices=tuple(_notices(traces)),
         sources=tuple(merged_lines([lines for trace in traces for lines in trace.sources])),
@@ -154,24 +155,51 @@ def _moved(step: int | None, start: int) -> int | None:
     return None if step is None else step + start
 
 
-def _attributes(names: Sequence[str], traces: Sequence[Trace]) -> Iterator[AttributeFate]:
+def _attributes(names: Sequence[str], traces: Sequence[Trace], parts: Sequence[Part]) -> Iterator[AttributeFate]:
     found: dict[str, list[tuple[str, AttributeFate]]] = {}
     for name, trace in zip(names, traces, strict=True):
         for fate in trace.attributes:
             found.setdefault(fate.path, []).append((name, fate))
+    passing = {name for name, part in zip(names, parts, strict=True) if part.broken}
+    outside = _outside(names, parts)
     for path in sorted(found):
-        yield _merged_fate(found[path])
+        merged_fate = _merged_fate(found[path], passing)
+        enters = merged_fate.fate != "dropped" or any(fate.step is not None for _, fate in found[path])
+        yield merged_fate if enters or not outside else _read_outside(merged_fate, outside)
 
 
-def _merged_fate(found: Sequence[tuple[str, AttributeFate]]) -> AttributeFate:
-    """Joins the fates of one attribute; a graph that does not use it counts only if none does."""
-    used = [pair for pair in found if pair[1].fate != "dropped"] or found[:1]
-    _, first = min(used, key=lambda pair: _ORDER.index(pair[1].fate))
+def _merged_fate(found: Sequence[tuple[str, AttributeFate]], passing: Collection[str]) -> AttributeFate:
+    """Joins the fates of one attribute; a graph that does not use it counts only if none does.
+
+    Args:
+        found: each graph's name and what it did.
+        passing: the graphs that end in a graph break: what they pass on, a later graph may use.
+    """
+    entered = [pair for pair in found if pair[1].fate != "dropped"]
+    own = [pair for pair in entered if pair[1].reason != "read_live" or pair[0] not in passing]
+    used = own or entered or found[:1]
+    _, first = min(used, key=lambda pair: ORDER.index(pair[1].fate))
     other = tuple(
         Evidence(f"in {name} it is {fate.fate}", name, fate.step) for name, fate in used if fate.fate != first.fate
     )
     locations = tuple(location for _, fate in used for location in fate.locations)
     return replace(first, evidence=(*first.evidence, *other), locations=locations)
+
+
+def _outside(names: Sequence[str], parts: Sequence[Part]) -> str:
+    """Returns where Python code runs between the graphs; empty where one graph covers the function."""
+    broken = next((part.broken for part in parts if part.broken), "")
+    if broken:
+        return f"after the graph break at {broken}"
+    frames = {part.frame for part in parts if part.frame is not None}
+    return f"between {names[0]} and the graphs of other functions" if len(frames) > 1 else ""
+
+
+def _read_outside(fate: AttributeFate, outside: str) -> AttributeFate:
+    """Judges an attribute that no graph has, where Python code that is no part of a graph may read it."""
+    fact = Evidence(f"no graph reads it; Python code runs {outside}, and what that reads, it reads from the module")
+    advice = "Record with fullgraph=True to see what keeps the function from being one graph."
+    return replace(fate, fate="preserved", reason="outside_graphs", evidence=(fact,), advice=advice)
 
 
 def _notices(traces: Sequence[Trace]) -> Iterable[Notice]:

@@ -88,11 +88,12 @@ class MethodBuilder:
         compiled, recorder = self._compiled, self._recorder
         passes = recorder.steps[: len(compiled.steps)]
         recorder.near_misses = list(self._conclusions.near_misses(passes))
-        recorder.attributes = self._conclusions.fates(recorder.steps)
         recorder.programs = self.programs(FROZEN)
+        recorder.attributes = self._conclusions.fates(recorder.steps, recorder.programs)
         self._add_failure()
         untold = untold_kernels(compiled, recorder.programs)
-        recorder.notices = [*self._conclusions.misfolds(passes), *notices(compiled, recorder.steps), *untold]
+        told = (*self._conclusions.misfolds(passes), *self._conclusions.dequantized(passes))
+        recorder.notices = [*told, *notices(compiled, recorder.steps), *untold]
         recorder.sources = self._conclusions.sources(recorder.steps)
 
     def programs(self, name: str) -> tuple[Program, ...]:
@@ -125,8 +126,9 @@ class MethodBuilder:
         )
         constants = [node.constant for node in step.graph.walk() if node.constant is not None]
         fields: dict[str, Any] = {"constant_bytes": constant_bytes(constants)}
+        if changed:
+            self._conclusions.note(step.index, raw.graph, step.graph, folded)
         if earlier is not None and changed:
-            self._conclusions.note_folds(step.index, folded)
             names = Names(earlier.graph, step.graph)
             fields["rewrites"] = step_rewrites(names, raw.matches, folded, self._paths)
         recorder.update(step.index, **fields)
@@ -172,6 +174,15 @@ def notices(compiled: RawCompile, steps: tuple[Step, ...]) -> Iterator[Notice]:
         yield Notice("graph_break", f"The graph ends with a graph break at {reason}", steps[-1].index)
     if compiled.guards:
         yield Notice("recompilation", f"Compiled again because a guard failed: {_first_line(compiled.guards[0])}", 0)
+    if compiled.assigned:
+        names = ", ".join(each.path for each in compiled.assigned)
+        yield Notice(
+            "compiled_anew",
+            f"The function assigns attributes that the compiled code relies on ({names}), so it does not fit the next "
+            "call: torch.compile compiles anew, up to its limit of recompilations. Write tensors in place (.copy_()), "
+            "and keep counters and flags out of forward.",
+            0,
+        )
     if compiled.cached:
         yield Notice(
             "cache_hit",

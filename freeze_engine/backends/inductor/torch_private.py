@@ -186,6 +186,18 @@ OPTIONAL: Mapping[str, PrivateName] = {
         "compile",
         "why Inductor's cache of compiled graphs could not be used",
     ),
+    "restore_stack": PrivateName(
+        "torch._dynamo.codegen",
+        "PyCodegen.restore_stack",
+        "input",
+        "which attributes the code around a graph reads from the module",
+    ),
+    "update_mutated": PrivateName(
+        "torch._dynamo.side_effects",
+        "SideEffects.codegen_update_mutated",
+        "input",
+        "which attributes the code around a graph assigns",
+    ),
     "recompilation_reasons": PrivateName(
         "torch._dynamo.convert_frame",
         "get_and_maybe_log_recompilation_reasons",
@@ -354,6 +366,40 @@ def argument_names(target: Any) -> tuple[str, ...]:
         target = getattr(target, overloads[0]) if len(overloads) == 1 else target
     schema = getattr(target, "_schema", None)
     return tuple(str(argument.name) for argument in schema.arguments) if schema is not None else ()
+
+
+def source_name(source: Any) -> str:
+    """Returns Dynamo's name of where a value comes from, such as ``L['self'].scale``; empty for a cell without a name."""
+    try:
+        name = source.name
+        return str(name() if callable(name) else name)  # a method up to torch 2.9
+    except NotImplementedError:  # LocalCellSource, torch 2.13
+        return ""
+
+
+def is_source(value: Any) -> bool:
+    """Returns whether a value of Dynamo's code generation is a source, and not a value that it tracks."""
+    return isinstance(value, importlib.import_module("torch._guards").Source)
+
+
+def guarded_names(context: Any) -> frozenset[str]:
+    """Returns the sources that Dynamo has guards on in a compile, by name.
+
+    Args:
+        context: what `tracing_context` returns.
+    """
+    guards = getattr(getattr(context, "guards_context", None), "dynamo_guards", ())
+    return frozenset(str(guard.name) for guard in guards)
+
+
+def inner_tensors(tensor: torch.Tensor) -> tuple[tuple[str, torch.Tensor], ...]:
+    """Returns the tensors that a tensor subclass consists of, by the names of its attributes; none for any other."""
+    dispatch = importlib.import_module("torch.utils._python_dispatch")
+    if type(tensor) in (torch.Tensor, torch.nn.Parameter) or not dispatch.is_traceable_wrapper_subclass(tensor):
+        return ()
+    names, _ = tensor.__tensor_flatten__()  # type: ignore[attr-defined]
+    found = ((str(name), getattr(tensor, name)) for name in names)
+    return tuple((name, inner) for name, inner in found if isinstance(inner, torch.Tensor))
 
 
 def graph_notes(module: Any) -> Mapping[str, Any]:

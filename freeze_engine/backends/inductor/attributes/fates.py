@@ -1,54 +1,23 @@
-"""Finds the fate of every parameter and buffer in one compiled graph, and the reason."""
+"""Finds the fate of every tensor of the model in one compiled graph, with its reason and evidence."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence, Set
+from dataclasses import dataclass, replace
 from functools import partial
 
+from freeze_engine.backends.inductor.attributes.evidence import Fact, Story, held_evidence, lost_evidence, read_names
+from freeze_engine.backends.inductor.attributes.kept_inputs import KEPT_ADVICE, kept_reason
 from freeze_engine.backends.inductor.attributes.origins import Origin
-from freeze_engine.backends.inductor.capture.raw import RawCompile
-from freeze_engine.backends.inductor.graph.graph_inputs import GraphInput, ModelAttribute
-from freeze_engine.backends.inductor.graph.target_names import without_overload
-from freeze_engine.trace import AttributeFate, ChainLink, Evidence, GraphSnapshot, Location, Node, Reason, Step
+from freeze_engine.backends.inductor.graph.model_tensors import ModelAttribute
+from freeze_engine.backends.inductor.merge_graphs import ORDER
+from freeze_engine.trace import AttributeFate, Evidence, Location
 
-_RULE = "torch/_inductor/freezing.py, replace_params_with_constants"
-_VIEWS = {
-    "aten.alias",
-    "aten.as_strided",
-    "aten.detach",
-    "aten.expand",
-    "aten.permute",
-    "aten.reshape",
-    "aten.select",
-    "aten.slice",
-    "aten.split",
-    "aten.squeeze",
-    "aten.t",
-    "aten.transpose",
-    "aten.unsqueeze",
-    "aten.view",
-    "operator.getitem",
-}
-
-
-@dataclass(frozen=True, slots=True)
-class Story:
-    """The effects of one compile's steps on its constants.
-
-    Attributes:
-        compiled: the compile.
-        steps: its steps, as recorded.
-        inlining: the step that inlined parameters, ``None`` if it was not reached.
-        computed: by position of an input, the last step that computed something new from it.
-        constants: what the constants of the last graph come from, by value name.
-    """
-
-    compiled: RawCompile
-    steps: Sequence[Step]
-    inlining: Step | None
-    computed: Mapping[int, int]
-    constants: Mapping[str, Origin]
+_LOADED = "torch/_dynamo/codegen.py, PyCodegen.restore_stack"
+_ANEW = (
+    "Write the new value into the tensor (.copy_()) instead of assigning another one: the tensor then stays an input "
+    "of the compiled graph, and torch.compile compiles once."
+)
 
 
 def fates(story: Story) -> tuple[AttributeFate, ...]:
@@ -62,13 +31,17 @@ def fates(story: Story) -> tuple[AttributeFate, ...]:
     """
     positions = {path: index for index, each in enumerate(story.compiled.inputs) for path in each.paths}
     known = {attribute.path: attribute for attribute in story.compiled.attributes}
-    read = _read_names(story.steps[0].graph)
+    read = read_names(story.steps[0].graph)
     holders = _holders(story.constants)
-    found = {}
+    found: dict[str, AttributeFate] = {}
     for path, attribute in known.items():
         position = positions.get(path)
         held = holders.get(position, {}) if position is not None else {}
-        found[path] = _fate(story, attribute, position, _Uses(read, held))
+        if not attribute.inner or position is not None:
+            found[path] = _fate(story, attribute, position, _Uses(read, held))
+    for path, attribute in known.items():
+        if path not in found:
+            found[path] = _outer(attribute, [found[each] for each in attribute.inner])
     return tuple(found[path] for path in sorted(found))
 
 
@@ -95,7 +68,19 @@ def _holders(constants: Mapping[str, Origin]) -> Mapping[int, Mapping[str, Origi
 
 
 def _fate(story: Story, attribute: ModelAttribute, position: int | None, uses: _Uses) -> AttributeFate:
-    judge = partial(
+    judge = _judge(attribute)
+    if position is None:
+        found = judge("dropped", evidence=(Evidence(_absence(story, attribute)),))
+    elif story.compiled.preserved is not None and position in story.compiled.preserved:
+        found = _preserved(story, judge, position)
+    else:
+        found = _made_constant(story, judge, position, uses)
+    found = _assigned(story, found)
+    return _read_live(story, found) if attribute.path in (story.compiled.live or ()) else found
+
+
+def _judge(attribute: ModelAttribute) -> Callable[..., AttributeFate]:
+    return partial(
         AttributeFate,
         attribute.path,
         attribute.kind,
@@ -105,102 +90,87 @@ def _fate(story: Story, attribute: ModelAttribute, position: int | None, uses: _
         attribute.nbytes,
         same_as=attribute.same_as,
     )
-    if position is None:
-        return judge("dropped", evidence=(Evidence(_absence(attribute)),))
-    inlining = story.inlining.index if story.inlining else None
-    if story.compiled.preserved is not None and position in story.compiled.preserved:
-        return _preserved(story, judge, position, inlining)
-    first = story.steps[0]
-    locations = tuple(Location(first.method, name) for name in uses.holders)
-    if any(origin.same for origin in uses.holders.values()):
-        return judge("inlined", step=inlining, locations=locations)
-    if story.compiled.inputs[position].name not in uses.read:
-        evidence = (Evidence("no node of the graph reads it", first.method, first.index),)
-        return judge("dropped", evidence=evidence, step=inlining)
-    fold = story.computed.get(position)
-    return judge("folded", step=inlining if fold is None else fold, locations=locations)
 
 
-def _absence(attribute: ModelAttribute) -> str:
-    if attribute.touched:
-        return "it never enters the graph: Dynamo reads it from the module whenever the function is called"
-    return "it never enters the graph: the function that was compiled does not read it"
+def _absence(story: Story, attribute: ModelAttribute) -> str:
+    if not attribute.touched:
+        return "it never enters the graph: the function that was compiled does not read it"
+    looked = "it never enters the graph: Dynamo looked at it while it traced the function"
+    if story.compiled.live is None:
+        return f"{looked}; this torch does not show whether the code around the graph reads it"
+    return f"{looked} (its shape, or for a result that nothing uses), and no compiled code reads its values"
 
 
-def _preserved(story: Story, judge: Callable[..., AttributeFate], position: int, inlining: int | None) -> AttributeFate:
+def _preserved(story: Story, judge: Callable[..., AttributeFate], position: int) -> AttributeFate:
     given = story.compiled.inputs[position]
     first, last = story.steps[0], story.steps[-1]
-    reason, evidence = _reason(given, first)
+    reason, evidence = kept_reason(given, first)
     stands = any(value.name == given.name for value in last.graph.inputs)
     locations = (Location(first.method, given.name),) if stands else ()
-    return judge("preserved", reason, (evidence,), _ADVICE.get(reason, ""), inlining, locations)
+    step = story.inlining.index if story.inlining else None
+    return judge("preserved", reason, (evidence,), KEPT_ADVICE.get(reason, ""), step, locations)
 
 
-_ADVICE: Mapping[Reason, str] = {
-    "mutated_input": "Keep what forward writes apart from the weights, or do not write it in inference.",
-    "aliases_output": "Return a copy (.clone()) of what depends on it, instead of a view.",
-    "not_a_parameter": (
-        "Turn torch._inductor.config.freezing on while the function is called for the first time, under "
-        "torch.no_grad(): torch.compile(options={'freezing': True}) comes too late for Dynamo."
-    ),
-}
+def _made_constant(story: Story, judge: Callable[..., AttributeFate], position: int, uses: _Uses) -> AttributeFate:
+    """Judges an input that torch made a constant."""
+    first = story.steps[0]
+    inlining = story.inlining.index if story.inlining else None
+    name = story.compiled.inputs[position].name
+    if uses.holders:
+        locations = tuple(Location(first.method, holder) for holder in uses.holders)
+        evidence = held_evidence(story, position, uses.holders)
+        if any(origin.same for origin in uses.holders.values()):
+            return judge("inlined", evidence=evidence, step=inlining, locations=locations)
+        fold = story.computed.get(position)
+        return judge("folded", evidence=evidence, step=inlining if fold is None else fold, locations=locations)
+    if name not in uses.read:
+        evidence = (Evidence("no node of the graph reads it", first.method, first.index),)
+        return judge("dropped", evidence=evidence, step=inlining)
+    fact: Fact = lost_evidence(story, position)
+    locations = tuple(Location(first.method, holder) for holder in fact.holders)
+    return judge(
+        fact.fate, evidence=fact.evidence, step=inlining if fact.step is None else fact.step, locations=locations
+    )
 
 
-def _reason(given: GraphInput, step: Step) -> tuple[Reason, Evidence]:
-    graph = step.graph
-    aliases = _aliases(graph, given.name)
-    if given.mutated:
-        fact = f"AOTAutograd: the graph writes it; such an input is kept ({_RULE})"
-        return "mutated_input", _pointed(fact, step, next(_writes(graph, aliases), None), aliases)
-    if given.outputs:
-        numbers = ", ".join(map(str, given.outputs))
-        fact = f"AOTAutograd: output {numbers} aliases it; such an input is kept ({_RULE})"
-        last = [aliases[name] for name in graph.outputs if name in aliases and aliases[name] is not None]
-        return "aliases_output", _pointed(fact, step, last[0] if last else None, aliases)
-    if not given.is_parameter:
-        fact = "Dynamo passed it as an input of the graph: freezing was off while it traced the function"
-        return "not_a_parameter", Evidence(fact, step.method, step.index)
-    return "unknown", Evidence(f"torch kept it ({_RULE})", step.method, step.index)
+def _assigned(story: Story, fate: AttributeFate) -> AttributeFate:
+    """Adds that the function assigns an attribute, where that makes torch compile anew."""
+    made = next((each for each in story.compiled.assigned if each.is_tensor and each.path == fate.path), None)
+    if made is None or fate.fate == "preserved":
+        return fate
+    first = story.steps[0]
+    fact = (
+        "the function assigns another tensor to it; torch checks before each call that it is still the same one, so "
+        "torch.compile compiles anew"
+    )
+    evidence = Evidence(fact, first.method, first.index, source=made.source)
+    return replace(fate, evidence=(*fate.evidence, evidence), advice=_ANEW)
 
 
-def _aliases(graph: GraphSnapshot, name: str) -> dict[str, Node | None]:
-    """Returns the values that share an input's memory, each with the node that made it, the input's own first."""
-    found: dict[str, Node | None] = {name: None}
-    for node in graph.nodes:
-        if without_overload(node.op) in _VIEWS and node.inputs and node.inputs[0] in found:
-            found.update((value.name, node) for value in node.outputs)
-    return found
+def _read_live(story: Story, fate: AttributeFate) -> AttributeFate:
+    """Judges an attribute that the code around the graph reads, whatever the graph does to it."""
+    if fate.fate == "preserved":
+        return fate
+    end = story.compiled.end
+    broken = end is not None and end.broken
+    does = "passes it on to the code after the graph break" if broken else "returns it as it is"
+    fact = f"at every call the code around the graph reads it from the module and {does} ({_LOADED})"
+    live = Evidence(fact, story.steps[0].method, story.steps[0].index)
+    rest = fate.evidence if fate.fate != "dropped" else ()
+    advice = "" if broken else "Return a copy that forward makes (.clone()): that is computed from a constant."
+    return replace(fate, fate="preserved", reason="read_live", evidence=(live, *rest), advice=advice)
 
 
-def _writes(graph: GraphSnapshot, aliases: Mapping[str, object]) -> Iterator[Node]:
-    """Yields the nodes that write one of these values: torch's names of such operators end in an underscore."""
-    for node in graph.nodes:
-        parts = node.op.split(".")
-        in_place = len(parts) > 1 and parts[1].endswith("_") and not parts[1].endswith("__")
-        if in_place and node.inputs and node.inputs[0] in aliases:
-            yield node
-
-
-def _pointed(fact: str, step: Step, node: Node | None, aliases: Mapping[str, Node | None]) -> Evidence:
-    """Returns evidence with a node, its source line, and the chain of views from there back to the input.
-
-    AOTAutograd writes the new value of an input with one ``copy_`` at the end, which has no source line of its own:
-    that of the node which computed the value is the user's.
-    """
-    if node is None:
-        return Evidence(fact, step.method, step.index)
-    makers = {value.name: maker for maker in step.graph.nodes for value in maker.outputs}
-    computed = [makers[name] for name in node.inputs[1:] if name in makers]
-    source = node.source or next((maker.source for maker in computed if maker.source), None)
-    return Evidence(fact, step.method, step.index, node.id, node.op, source, tuple(_chain(node, aliases)))
-
-
-def _chain(node: Node, aliases: Mapping[str, Node | None]) -> Iterator[ChainLink]:
-    maker: Node | None = node
-    while maker is not None:
-        yield ChainLink(maker.outputs[0].name, maker.id, maker.op, maker.source)
-        maker = aliases.get(maker.inputs[0])
-
-
-def _read_names(graph: GraphSnapshot) -> Set[str]:
-    return {*graph.outputs, *(name for node in graph.walk() for name in node.inputs)}
+def _outer(attribute: ModelAttribute, inner: Sequence[AttributeFate]) -> AttributeFate:
+    """Judges a tensor subclass by the tensors inside it."""
+    decisive = min(inner, key=lambda fate: ORDER.index(fate.fate))
+    names = ", ".join(fate.path for fate in inner)
+    fact = Evidence(f"a tensor subclass: torch compiles the tensors inside it ({names}), each with a fate of its own")
+    return _judge(attribute)(
+        decisive.fate,
+        decisive.reason,
+        (fact, *decisive.evidence),
+        decisive.advice,
+        decisive.step,
+        tuple(dict.fromkeys(place for fate in inner for place in fate.locations)),
+    )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Any
 
@@ -95,8 +95,8 @@ class Origins:
             previous = earlier.get(row.name)
             if previous is None or previous.op == "get_attr":
                 # Autotuning puts another layout of a weight in its place, as a new tensor (torch 2.13).
-                inputs = self._known[previous.value].inputs if previous and previous.value in self._known else ()
-                self._known[row.value] = Origin(inputs, False)
+                known = self._known.get(previous.value) if previous is not None else None
+                self._known[row.value] = known or Origin((), False)
             elif previous.op == "placeholder":
                 self._known[row.value] = Origin((self._positions[previous.name],), True)
             else:
@@ -112,6 +112,24 @@ class Origins:
         read = {row.name: row.value for row in graph.rows if isinstance(row.value, TensorRef)}
         found = {name: self._known[ref] for name, ref in read.items() if ref in self._known}
         return {name: origin for name, origin in found.items() if origin.inputs}
+
+    def held(self, graph: RawGraph, read: Set[str]) -> dict[int, frozenset[str]]:
+        """Returns the values of a graph that come from each first input, inputs and constants, by its position.
+
+        Args:
+            graph: the graph.
+            read: the names of all values that it reads or returns; others do not count.
+        """
+        found: dict[int, set[str]] = {}
+        for row in graph.rows:
+            if row.name not in read:
+                continue
+            if row.op == "placeholder" and row.name in self._positions:
+                found.setdefault(self._positions[row.name], set()).add(row.name)
+            elif isinstance(row.value, TensorRef) and row.value in self._known:
+                for position in self._known[row.value].inputs:
+                    found.setdefault(position, set()).add(row.name)
+        return {position: frozenset(names) for position, names in found.items()}
 
     def _origin(self, cone: tuple[Row, ...]) -> tuple[Origin, bool]:
         """Returns what a constant comes from, and whether its elements are new."""

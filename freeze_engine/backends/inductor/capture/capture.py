@@ -20,6 +20,7 @@ from freeze_engine.backends.common.patching import Patch
 from freeze_engine.backends.inductor import torch_private
 from freeze_engine.backends.inductor.capture.compile_capture import CompileCapture
 from freeze_engine.backends.inductor.capture.compile_start import begin, guards, handed
+from freeze_engine.backends.inductor.capture.dynamo_code import dynamo_patches
 from freeze_engine.backends.inductor.capture.events import CompileEvents, CompileObserver
 from freeze_engine.backends.inductor.capture.hooks import patches
 from freeze_engine.backends.inductor.capture.pass_observer import COMPILE, Observation
@@ -91,7 +92,7 @@ def _inside() -> tuple[Patch, ...]:
     reasons = torch_private.OPTIONAL["recompilation_reasons"]
     if reasons.found is not None:
         found.append(Patch(reasons.owner, reasons.attribute, _noting_guards(reasons.found)))
-    return (*found, *patches(_watching.get))
+    return (*found, *dynamo_patches(lambda: bool(_active.here())), *patches(_watching.get))
 
 
 def _noting_guards(original: Callable[..., Any]) -> Callable[..., Any]:

@@ -9,6 +9,7 @@ from typing import Any
 
 from freeze_engine.backends.inductor import torch_private
 from freeze_engine.backends.inductor.capture.compile_capture import CompileCapture
+from freeze_engine.backends.inductor.capture.dynamo_code import assignments, live_paths
 from freeze_engine.backends.inductor.capture.raw import GraphBreak, RawCompile
 from freeze_engine.backends.inductor.graph.graph_inputs import Inventory, graph_inputs
 
@@ -66,16 +67,19 @@ def begin(captures: tuple[CompileCapture, ...], module: Any, dynamo_model: Any, 
         dynamo_model if torch_private.graph_notes(dynamo_model)["reason"] is not None else handed.get() or dynamo_model
     )
     dynamo_models = (dynamo_model, noted)
+    notes = torch_private.graph_notes(noted)
     compiled = RawCompile(
         model=type(roots[0][1]).__name__ if roots else "graph",
         root=weakref.ref(roots[0][1]) if len(roots) == 1 else None,
         compile_id=compile_id,
         graph_id=graph_id,
         settings=settings,
-        end=_graph_break(torch_private.graph_notes(noted)["reason"]),
+        end=_graph_break(notes["reason"]),
         guards=why if guarded == compile_id else (),
         inputs=graph_inputs(module, dynamo_models, inventory, keep, captures[-1].keep_inputs) if dynamo_model else (),
         attributes=tuple(inventory.attributes.values()),
+        live=live_paths(context, notes, inventory),
+        assigned=assignments(context, notes, inventory),
         created=datetime.now(timezone.utc).isoformat(timespec="seconds"),
     )
     for capture in captures:

@@ -7,8 +7,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from freeze_engine.backends.inductor.graph.graph_inputs import GraphInput, ModelAttribute
+from freeze_engine.backends.inductor.graph.graph_inputs import GraphInput
+from freeze_engine.backends.inductor.graph.model_tensors import ModelAttribute
 from freeze_engine.backends.inductor.graph.rows import RawGraph
+from freeze_engine.trace import SourceRef
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +94,21 @@ class GraphBreak:
     broken: bool
 
 
+@dataclass(frozen=True, slots=True)
+class Assignment:
+    """An attribute that the function assigns, although the compiled code relies on it.
+
+    Attributes:
+        path: of the attribute.
+        source: the user's line, ``None`` where none is known whose text shows the assignment.
+        is_tensor: whether it holds a tensor.
+    """
+
+    path: str
+    source: SourceRef | None
+    is_tensor: bool
+
+
 @dataclass(slots=True, eq=False)
 class RawCompile:
     """Raw data of one graph that Inductor compiled with freezing on.
@@ -106,6 +123,8 @@ class RawCompile:
         guards: the guards that failed before this recompilation; empty for a first compile.
         inputs: the graph's inputs, parameters first.
         attributes: tensors of the module when the compile began.
+        live: paths of the attributes that the code around the graph reads at every call; ``None`` where it is not seen.
+        assigned: the attributes that the function assigns, so that what was compiled fits no later call.
         steps: the passes.
         kernels: the kernels that the generated code calls, in that order.
         program: a weak reference to the generated module, ``None`` where it was not seen.
@@ -128,6 +147,8 @@ class RawCompile:
     guards: tuple[str, ...]
     inputs: tuple[GraphInput, ...]
     attributes: tuple[ModelAttribute, ...]
+    live: frozenset[str] | None = None
+    assigned: tuple[Assignment, ...] = ()
     steps: list[RawStep] = field(default_factory=list)
     kernels: list[RawKernel] = field(default_factory=list)
     program: Callable[[], Any] | None = None

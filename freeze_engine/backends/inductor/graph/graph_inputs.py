@@ -11,8 +11,7 @@ from typing import Any
 import torch
 
 from freeze_engine.backends.inductor import torch_private
-from freeze_engine.backends.inductor.graph.type_text import type_text
-from freeze_engine.tensors.constants import tensor_bytes
+from freeze_engine.backends.inductor.graph.model_tensors import ModelAttribute, described, held_tensors, inner_tensors
 from freeze_engine.trace import AttributeKind, InputSpec
 
 _ROOT = re.compile(r"[LG]\['(\w+)'\]")
@@ -20,29 +19,6 @@ _PART = re.compile(r"\['([^']+)'\]|\[(\d+)\]|\.(\w+)")
 _SIZE = re.compile(r"\.(size|stride|storage_offset)\(\)")
 _HELD: Mapping[str, AttributeKind] = {"._parameters[": "parameter", "._buffers[": "buffer"}
 _CONTAINERS = {"_modules", "_parameters", "_buffers"}
-
-
-@dataclass(frozen=True, slots=True)
-class ModelAttribute:
-    """A tensor that a module holds.
-
-    Attributes:
-        path: dotted, from the outermost module that is known.
-        kind: parameter, buffer, or an attribute that was never registered.
-        type: torch's type text.
-        shape, dtype, nbytes: of the tensor.
-        touched: whether Dynamo looked at it while it traced this graph.
-        same_as: path of the attribute found first that is this tensor, empty for that one.
-    """
-
-    path: str
-    kind: AttributeKind
-    type: str
-    shape: tuple[int, ...]
-    dtype: str
-    nbytes: int
-    touched: bool
-    same_as: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,17 +60,12 @@ class Inventory:
 
     def __init__(self, roots: Iterable[tuple[str, torch.nn.Module]], touched: frozenset[int]) -> None:
         self._paths: dict[int, list[str]] = {}
-        attributes = {}
-        for prefix, root in roots:
-            for path, kind, tensor in _tensors(root):
-                name = f"{prefix}.{path}" if prefix else path
-                names = self._paths.setdefault(id(tensor), [])
-                names.append(name)
-                attributes[name] = _attribute(name, kind, tensor, id(tensor) in touched)
-                if names[0] != name:
-                    attributes[name] = replace(attributes[name], same_as=names[0])
+        self._touched = touched
         #: All of them, by path.
-        self.attributes = attributes
+        self.attributes: dict[str, ModelAttribute] = {}
+        for prefix, root in roots:
+            for path, kind, tensor in held_tensors(root):
+                self._add(f"{prefix}.{path}" if prefix else path, kind, tensor, False)
 
     def paths(self, tensor: Any) -> tuple[str, ...]:
         """Returns the paths at which the modules hold this very tensor."""
@@ -102,8 +73,20 @@ class Inventory:
 
     def add(self, path: str, kind: AttributeKind, tensor: torch.Tensor) -> None:
         """Adds a tensor of a module that is not at hand."""
-        self.attributes[path] = _attribute(path, kind, tensor, True)
-        self._paths.setdefault(id(tensor), []).append(path)
+        self._add(path, kind, tensor, True)
+
+    def _add(self, path: str, kind: AttributeKind, tensor: torch.Tensor, touched: bool) -> None:
+        touched = touched or id(tensor) in self._touched
+        inner = tuple(inner_tensors(path, tensor))
+        self._note(described(path, kind, tensor, touched, inner), tensor)
+        for name, each in inner:
+            self._note(described(name, "attribute", each, touched or id(each) in self._touched, ()), each)
+
+    def _note(self, attribute: ModelAttribute, tensor: torch.Tensor) -> None:
+        names = self._paths.setdefault(id(tensor), [])
+        names.append(attribute.path)
+        same_as = names[0] if names[0] != attribute.path else ""
+        self.attributes[attribute.path] = replace(attribute, same_as=same_as)
 
 
 def source_path(source: str) -> tuple[str, str]:
@@ -188,22 +171,6 @@ def input_spec(name: str, value: Any) -> InputSpec:
     return InputSpec(name, "Tensor", tuple(map(torch_private.concrete, value.shape)), dtype, str(value.device))
 
 
-def _tensors(root: torch.nn.Module) -> Iterator[tuple[str, AttributeKind, torch.Tensor]]:
-    for path, parameter in root.named_parameters(remove_duplicate=False):
-        yield path, "parameter", parameter
-    for path, buffer in root.named_buffers(remove_duplicate=False):
-        yield path, "buffer", buffer
-    for prefix, module in root.named_modules():
-        for name, value in vars(module).items():
-            if isinstance(value, torch.Tensor):
-                yield f"{prefix}.{name}" if prefix else name, "attribute", value
-
-
-def _attribute(path: str, kind: AttributeKind, tensor: torch.Tensor, touched: bool) -> ModelAttribute:
-    dtype = str(tensor.dtype).removeprefix("torch.")
-    return ModelAttribute(path, kind, type_text(tensor), tuple(tensor.shape), dtype, tensor_bytes(tensor), touched)
-
-
 def _parameter_names(dynamo_module: Any, context: Any, count: int) -> list[str]:
     """Returns the names in Dynamo's graph of the first ``count`` inputs; subclasses take several inputs each."""
     named = [name for name, _ in dynamo_module.named_parameters(remove_duplicate=False)]
@@ -218,12 +185,7 @@ def _noted_paths(name: str, notes: Mapping[str, Any]) -> tuple[str, ...]:
     if name in notes["paths"]:
         return (notes["paths"][name],)
     source = notes["sources"].get(name)
-    return (source_path(_source_name(source))[1],) if source is not None else ()
-
-
-def _source_name(source: Any) -> str:
-    name = source.name
-    return str(name() if callable(name) else name)  # a method up to torch 2.9
+    return (source_path(torch_private.source_name(source))[1],) if source is not None else ()
 
 
 def _passed(dynamo_module: Any) -> Iterator[tuple[str, Any]]:
@@ -231,7 +193,7 @@ def _passed(dynamo_module: Any) -> Iterator[tuple[str, Any]]:
     for node in dynamo_module.graph.find_nodes(op="placeholder"):
         argument = node.meta.get("grapharg")
         source = getattr(argument, "source", None)
-        yield _source_name(source) if source is not None else node.name, getattr(argument, "example", None)
+        yield torch_private.source_name(source) if source is not None else node.name, getattr(argument, "example", None)
 
 
 def _argument(source: str, value: Any, inventory: Inventory) -> str:
