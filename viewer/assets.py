@@ -1,4 +1,4 @@
-"""Finds the files of ``static/``: scripts, style sheets and templates.
+"""Finds the files of ``static/``: bundled scripts, style sheets and templates.
 
 A wheel has them inside this package (``viewer/static``, see pyproject.toml); a checkout has them beside it.
 """
@@ -15,7 +15,7 @@ def read_asset(name: str) -> str:
     """Returns the text of one file of ``static/``.
 
     Args:
-        name: path below ``static/``, with ``/`` between folders (``graph/view.js``).
+        name: path below ``static/``, with ``/`` between folders (``bundles/viewer.js``).
 
     Returns:
         The file's text, read as UTF-8.

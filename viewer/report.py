@@ -25,44 +25,9 @@ from markupsafe import Markup
 import freeze_engine as fe
 from viewer.assets import read_asset
 from viewer.page import comparison_data, trace_data
-from viewer.views import graph_data
 
-VIEWER_SCRIPTS: Final = (
-    "dom.js",
-    "sheet.js",
-    "diff.js",
-    "pair.js",
-    "snapshots.js",
-    "trace_model.js",
-    "state.js",
-    "pass_frame.js",
-    "passes.js",
-    "section.js",
-    "attribute_details.js",
-    "details.js",
-    "attributes.js",
-    "ir.js",
-    "code.js",
-    "graph_panel.js",
-    "panels.js",
-    "side_by_side.js",
-    "kernels.js",
-    "charts.js",
-    "ratio.js",
-    "findings.js",
-    "chrome.js",
-    "summary.js",
-    "keyboard.js",
-    "app.js",
-    "comparison_model.js",
-    "comparison_passes.js",
-    "comparison_panels.js",
-    "comparison_findings.js",
-    "comparison_kernels.js",
-    "comparison.js",
-    "across.js",
-)
-"""Files of ``static/viewer/`` that make up the viewer, in the order to load them, after the graph view's."""
+PROGRAM: Final = "bundles/viewer.js"
+"""The viewer's program, as an asset."""
 
 _PROGRAM: Final = "program"
 _STYLE: Final = "style"
@@ -75,7 +40,7 @@ class Embedding:
 
     Attributes:
         id: identifies it in its messages to the page around it; empty for no messages.
-        state: initial state, as in ``static/viewer/state.js``; missing keys have the report's defaults.
+        state: initial state, as in ``frontend/viewer/state.js``; missing keys have the report's defaults.
     """
 
     id: str = ""
@@ -159,11 +124,6 @@ def _write(render: Callable[[], str], target: Path) -> None:
         raise fe.FreezerError(f"cannot write the report {target}: {error.strerror}; choose another place") from error
 
 
-def script_names() -> tuple[str, ...]:
-    """Returns the assets that make up the page's program, in the order to load them."""
-    return (*graph_data.SCRIPTS, *(f"viewer/{name}" for name in VIEWER_SCRIPTS), "notebook/frame.js")
-
-
 def is_measured(trace: fe.Trace) -> bool:
     """Returns whether a trace has measurements, so that an embedded page includes BokehJS for its charts."""
     return any(step.latency or step.numerics for step in trace.steps)
@@ -174,7 +134,7 @@ def _page(title: str, data: Mapping[str, Any], embedding: Embedding | None) -> s
     text = json.dumps(
         {**data, "embedding": _embedded(embedding)}, ensure_ascii=False, allow_nan=False, separators=(",", ":")
     )
-    start = read_asset("report.js")
+    start = read_asset("bundles/report_start.js")
     parts = (_PROGRAM, _STYLE, _BOKEH) if charted else (_PROGRAM, _STYLE)
     return _template().render(
         title=title,
@@ -213,7 +173,7 @@ def _embedded(embedding: Embedding | None) -> dict[str, Any] | None:
 def _part(name: str) -> str:
     """Returns a part that is the same in every page: our scripts, our styles, or the parts of BokehJS for figures."""
     if name == _PROGRAM:
-        return "\n".join(map(read_asset, script_names()))
+        return read_asset(PROGRAM)
     if name == _STYLE:
         return read_asset("viewer/viewer.css")
     return "\n".join(INLINE.clone(components=["bokeh"]).js_raw)  # no widgets, tables, WebGL, MathJax

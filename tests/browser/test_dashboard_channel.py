@@ -18,7 +18,7 @@ from tests.browser.conftest import PATIENCE_MS
 from tests.builders import small_trace
 from tests.dashboard import RunningServer, running_server
 
-# Stands for the page of static/dashboard/: keeps its channel, and every value that comes.
+# Stands for the page of frontend/dashboard/: keeps its channel, and every value that comes.
 LISTENER = """
 var FreezerDashboard = {
   mount(root, channel) {

@@ -20,9 +20,7 @@ from tests.builders import small_trace
 from viewer.assets import read_asset
 from viewer.charts.figures import chart_items
 from viewer.cli.command_line import parse_command_line
-from viewer.dashboard.pages import DASHBOARD_SCRIPTS
 from viewer.dashboard.server_info import Site
-from viewer.report import VIEWER_SCRIPTS
 from viewer.views import graph_data, view_data
 
 HOME = "http://127.0.0.1/"
@@ -53,13 +51,12 @@ def template() -> Callable[[dict[str, Any]], str]:
     """Renders the page for the values at the start."""
     source = (Path(__file__).parent / "fake_dashboard.html").read_text("utf-8")
     page = Environment(autoescape=True, undefined=StrictUndefined).from_string(source)
-    names = (*graph_data.SCRIPTS, *(f"viewer/{name}" for name in VIEWER_SCRIPTS))
-    scripts = [Markup(read_asset(name)) for name in (*names, *(f"dashboard/{name}" for name in DASHBOARD_SCRIPTS))]
+    script = Markup(read_asset("bundles/dashboard.js"))
     style = Markup(read_asset("viewer/viewer.css") + read_asset("dashboard/dashboard.css"))
 
     def render(start: dict[str, Any]) -> str:
         data = Markup(json.dumps(start).replace("<", "\\u003c"))
-        return page.render(values=data, style=style, scripts=scripts)
+        return page.render(values=data, style=style, script=script)
 
     return render
 

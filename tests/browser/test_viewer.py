@@ -26,16 +26,16 @@ from tests.builders import attribute, small_trace, synthetic_trace, traces
 from viewer.assets import read_asset
 from viewer.charts.figures import chart_items
 from viewer.notebook.view_state import state_defaults
-from viewer.report import VIEWER_SCRIPTS, Embedding, render_report
+from viewer.report import PROGRAM, Embedding, render_report
 from viewer.views import view_data
-from viewer.views.graph_data import SCRIPTS, graph_data
+from viewer.views.graph_data import graph_data
 
 PAGE = """<!doctype html><html lang="en"><head><meta charset="utf-8"><title>host</title>
 <style>html, body {{ margin: 0; height: 100% }} body {{ display: flex; flex-direction: column }}
 #host {{ flex: 1; min-height: 0 }} h2, button, dialog {{ color: rgb(1, 2, 3) }}</style></head>
 <body><nav><input id="name" aria-label="Name"><button id="out">Out</button></nav><div id="host"></div>
 <template id="data">{data}</template><template id="style">{style}</template><template id="bokeh">{bokeh}</template>
-{scripts}
+<script>{script}</script>
 <script>
   const root = document.getElementById("host").attachShadow({{ mode: "open" }});
   const style = document.createElement("style");
@@ -68,12 +68,11 @@ Mount = Callable[..., Page]
 
 def host_page(data: dict[str, Any]) -> str:
     """Returns a page that can mount what ``data`` holds in a shadow root."""
-    names = [*SCRIPTS, *(f"viewer/{name}" for name in VIEWER_SCRIPTS)]
     return PAGE.format(
         bokeh=escape("\n".join(INLINE.clone(components=["bokeh"]).js_raw)),
         data=json.dumps(data).replace("<", "\\u003c").replace("&", "\\u0026"),
         style=read_asset("viewer/viewer.css"),
-        scripts="\n".join(f"<script>{read_asset(name)}</script>" for name in names),
+        script=read_asset(PROGRAM),
     )
 
 

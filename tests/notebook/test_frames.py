@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import re
 from typing import Any
 
 import pytest
@@ -39,8 +40,10 @@ def host(body: str = "", link: str = "") -> str:
 
 
 def linked() -> str:
-    script = read_asset("notebook/link.js").replace("export default { initialize };", "")
-    return f"{MODEL}{script}\nglobalThis.stop = initialize({{ model }});"
+    run = r"globalThis.stop = \1.initialize({ model });"
+    script, found = re.subn(r"export \{\s*(\w+) as default\s*\};", run, read_asset("bundles/notebook_link.js"))
+    assert found == 1
+    return f"{MODEL}{script}"
 
 
 def step_of(frame: Frame) -> Any:

@@ -14,7 +14,7 @@ import pytest
 import freeze_engine as fe
 from tests.builders import HOSTILE, empty_trace, failed_trace, small_trace, synthetic_trace
 from viewer.assets import read_asset
-from viewer.report import Embedding, render_report, script_names, write_report
+from viewer.report import PROGRAM, Embedding, render_report, write_report
 from viewer.views import view_data
 from viewer.views.graph_data import graph_data
 
@@ -62,8 +62,8 @@ def test_only_scripts_named_by_their_hash_run(page):
     ]
 
 
-def test_the_program_is_every_script_in_order(page):
-    assert payload(page, "program") == "\n".join(map(read_asset, script_names()))
+def test_the_program_is_the_viewers_bundle(page):
+    assert payload(page, "program") == read_asset(PROGRAM)
     assert payload(page, "style") == read_asset("viewer/viewer.css")
 
 

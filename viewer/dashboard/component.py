@@ -20,14 +20,14 @@ class Dashboard(JSComponent):  # type: ignore[misc]  # panel is not typed
 
     Args:
         answer: answers one message of the page.
-        values: of `site`, `library` and `jobs`, see ``static/dashboard/panel.js``.
+        values: of `site`, `library` and `jobs`, see ``frontend/dashboard/panel.js``.
     """
 
     site = param.Dict(default={}, doc="What does not change while the server runs, and where to start.")
     library = param.Dict(default={}, doc="Examples and recent traces.")
     jobs = param.List(default=[], doc="The recordings, newest first.")
 
-    _esm: ClassVar[str] = read_asset("dashboard/panel.js")
+    _esm: ClassVar[str] = read_asset("bundles/dashboard_panel.js")
     _stylesheets: ClassVar[list[str]] = []
 
     def __init__(self, answer: Answer, **values: Any) -> None:

@@ -16,39 +16,10 @@ from panel import __version__ as panel_version
 
 from viewer.assets import read_asset
 from viewer.dashboard.handlers_base import JsonHandler
-from viewer.report import VIEWER_SCRIPTS
-from viewer.views.graph_data import SCRIPTS
-
-DASHBOARD_SCRIPTS: Final = (
-    "words.js",
-    "command.js",
-    "pieces.js",
-    "theme.js",
-    "files.js",
-    "inputs.js",
-    "tree.js",
-    "measuring.js",
-    "home.js",
-    "form.js",
-    "job.js",
-    "trace.js",
-    "keyboard.js",
-    "messages.js",
-    "drop.js",
-    "app.js",
-)
-"""Files of ``static/dashboard/`` that make up the page, in the order to load them, after the viewer's."""
 
 _ASSETS: Final = {
-    "dashboard.js": (
-        "text/javascript; charset=utf-8",
-        (
-            *SCRIPTS,
-            *(f"viewer/{name}" for name in VIEWER_SCRIPTS),
-            *(f"dashboard/{name}" for name in DASHBOARD_SCRIPTS),
-        ),
-    ),
-    "start.js": ("text/javascript; charset=utf-8", ("dashboard/start.js",)),
+    "dashboard.js": ("text/javascript; charset=utf-8", ("bundles/dashboard.js",)),
+    "start.js": ("text/javascript; charset=utf-8", ("bundles/dashboard_start.js",)),
     "dashboard.css": ("text/css; charset=utf-8", ("viewer/viewer.css", "dashboard/dashboard.css")),
 }
 _LIBRARIES: Final = (
@@ -92,8 +63,7 @@ class AssetHandler(JsonHandler):
 
 @cache
 def _content(name: str) -> bytes:
-    # A script without a final semicolon must not continue into the next script.
-    return "\n;\n".join(read_asset(part) for part in _ASSETS[name][1]).encode()
+    return "\n".join(read_asset(part) for part in _ASSETS[name][1]).encode()
 
 
 def _address(name: str) -> str:

@@ -117,14 +117,14 @@ def two_traces(first: fe.Trace, second: fe.Trace) -> Subject:
 
 
 def _tabs(trace: fe.Trace) -> tuple[str, ...]:
-    """Returns the tabs that ``static/viewer/app.js`` shows for a trace."""
+    """Returns the tabs that ``frontend/viewer/app.js`` shows for a trace."""
     has_aliases = trace.backend != "inductor" or any(step.aliases is not None for step in trace.steps)
     absent = {"aliases": not has_aliases, "kernels": not trace.programs}
     return tuple(tab for tab in _TABS if not absent.get(tab))
 
 
 def _tabs_of_two(diff: fe.TraceDiff) -> tuple[str, ...]:
-    """Returns the tabs that ``static/viewer/comparison.js`` and ``across.js`` show."""
+    """Returns the tabs that ``frontend/viewer/comparison.js`` and ``across.js`` show."""
     absent = {"kernels": not (diff.before.programs or diff.after.programs), "charts": diff.across_backends}
     tabs = tuple(tab for tab in _TABS if not absent.get(tab))
     return ("pairs", *tabs) if diff.across_backends else tabs

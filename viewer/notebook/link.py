@@ -15,7 +15,7 @@ class Link(anywidget.AnyWidget):
     (``AnyModel.initialize``, anywidget 0.9.13 and later), and drops it with the kernel.
     """
 
-    _esm = read_asset("notebook/link.js")
+    _esm = read_asset("bundles/notebook_link.js")
 
     view_id = traitlets.Unicode().tag(sync=True)
     state = traitlets.Dict().tag(sync=True)

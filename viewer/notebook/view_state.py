@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -13,8 +12,6 @@ import freeze_engine as fe
 from viewer.assets import read_asset
 from viewer.views.overview import FATE_ORDER
 
-_DEFAULTS: Final = re.compile(r"DEFAULTS = Object\.freeze\(\{(.*?)\}\);", re.DOTALL)
-_ENTRY: Final = re.compile(r"^ *(\w+): (.*),$", re.MULTILINE)
 _CHOICES: Final[Mapping[str, tuple[str, ...]]] = {"panes": ("split", "before", "after"), "scope": ("pass", "all")}
 _COLUMNS: Final = ("path", "kind", "shape", "bytes", "fate", "why", "home")
 _TYPES: Final = {bool: "True or False", str: "a text", list: "a list of texts"}
@@ -37,9 +34,9 @@ class Choices:
 
 @cache
 def state_defaults() -> Mapping[str, Any]:
-    """Returns the keys of a state with their defaults, as ``static/viewer/state.js`` lists them."""
-    found = _DEFAULTS.search(read_asset("viewer/state.js"))
-    return {key: json.loads(text) for key, text in _ENTRY.findall(found[1] if found else "")}
+    """Returns the keys of a state with their defaults, as ``frontend/viewer/state.js`` lists them."""
+    defaults: dict[str, Any] = json.loads(read_asset("bundles/state_defaults.json"))
+    return defaults
 
 
 def check_values(state: Mapping[str, Any], choices: Choices) -> None:

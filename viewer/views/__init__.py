@@ -1,7 +1,7 @@
 """The data of every view of a trace, computed without a browser.
 
 `view_data` is plain JSON: dashboard, notebook widget and HTML report pass it to the same front end
-(``static/viewer/``), which only displays it.
+(``frontend/viewer/``), which only displays it.
 """
 
 from __future__ import annotations

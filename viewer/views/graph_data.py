@@ -1,6 +1,6 @@
 """The graph view's message: every snapshot of a trace as one compact, JSON-ready object.
 
-`static/graph/data/model.js` is the reader of this format, `static/graph/view.js` describes the view's methods and
+`frontend/graph/data/model.js` is the reader of this format, `frontend/graph/view.js` describes the view's methods and
 events. The same trace always gives the same object. Sharing keeps it small: strings are interned, a node that stays the
 same through thirty passes is written once, and a list of nodes is written as its difference to the list that stood in
 the same place one pass earlier.
@@ -42,67 +42,7 @@ import freeze_engine as fe
 from viewer.views.attribute_names import attribute_names
 
 FORMAT = 2
-"""Version of the message; `static/graph/data/model.js` refuses any other."""
-
-SCRIPTS = (
-    "graph/data/words.js",
-    "graph/data/epochs.js",
-    "graph/data/model.js",
-    "graph/data/lookup.js",
-    "graph/data/union.js",
-    "graph/data/constants.js",
-    "graph/data/module_paths.js",
-    "graph/data/execution_order.js",
-    "graph/data/module_tree.js",
-    "graph/data/outline.js",
-    "graph/data/opener.js",
-    "graph/data/scene.js",
-    "graph/layout/parts.js",
-    "graph/layout/nets.js",
-    "graph/layout/layers.js",
-    "graph/layout/chains.js",
-    "graph/layout/order.js",
-    "graph/layout/columns.js",
-    "graph/layout/straighten.js",
-    "graph/layout/rows.js",
-    "graph/layout/segments.js",
-    "graph/layout/run.js",
-    "graph/layout/runner.js",
-    "graph/drawing/theme.js",
-    "graph/drawing/text.js",
-    "graph/drawing/content.js",
-    "graph/drawing/box_size.js",
-    "graph/drawing/picture.js",
-    "graph/drawing/ink.js",
-    "graph/drawing/badges.js",
-    "graph/drawing/marks.js",
-    "graph/drawing/edges.js",
-    "graph/drawing/closed_groups.js",
-    "graph/drawing/box_content.js",
-    "graph/drawing/boxes.js",
-    "graph/drawing/open_groups.js",
-    "graph/drawing/pane.js",
-    "graph/drawing/svg_surface.js",
-    "graph/element.js",
-    "graph/style.js",
-    "graph/toolbar.js",
-    "graph/legend.js",
-    "graph/panes.js",
-    "graph/overview.js",
-    "graph/camera.js",
-    "graph/stage.js",
-    "graph/groups.js",
-    "graph/search.js",
-    "graph/marks.js",
-    "graph/arrangements.js",
-    "graph/selection.js",
-    "graph/hits.js",
-    "graph/tooltip.js",
-    "graph/pointer.js",
-    "graph/keyboard.js",
-    "graph/view.js",
-)
-"""Files of ``static/`` that make up the renderer, in the order to load them."""
+"""Version of the message; `frontend/graph/data/model.js` refuses any other."""
 
 _Item = TypeVar("_Item")
 _Row = tuple[object, ...]

@@ -369,7 +369,7 @@ def argument_names(target: Any) -> tuple[str, ...]:
 
 
 def source_name(source: Any) -> str:
-    """Returns Dynamo's name of where a value comes from, such as ``L['self'].scale``; empty for a cell without a name."""
+    """Returns the name of where a value comes from, such as ``L['self'].scale``; empty for a cell, which has none."""
     try:
         name = source.name
         return str(name() if callable(name) else name)  # a method up to torch 2.9

@@ -1,4 +1,4 @@
-"""Merges two traces into the form in which `static/viewer/` shows one trace, and adds their differences.
+"""Merges two traces into the form in which `frontend/viewer/` shows one trace, and adds their differences.
 
 The steps of both are in one list, those of the second trace after those of the first, so that every view of a step, a
 node or a value works for two traces. Nodes and values that are the same in both have the same name

@@ -1,0 +1,442 @@
+/* The dashboard: which page is shown, what stands around it, and the way to the server. */
+
+import { fill, h, toClipboard } from "../viewer/dom.js";
+import { emptyRequest, toCommand } from "./command.js";
+import { Drop } from "./drop.js";
+import { chooseFile, errorText, isTrace } from "./files.js";
+import { FormPage } from "./form.js";
+import { FolderPage, HomePage } from "./home.js";
+import { JobPage } from "./job.js";
+import { Keyboard } from "./keyboard.js";
+import { Messages } from "./messages.js";
+import { button, dialog, iconButton, sign } from "./pieces.js";
+import { Theme } from "./theme.js";
+import { ComparePage, TracePage } from "./trace.js";
+import { formatRoute, isLive, nameText, parseRoute, plural, stateWords } from "./words.js";
+
+export class Dashboard {
+  /**
+   * @param {HTMLElement} root filled with the dashboard, also inside a shadow root that has viewer.css and
+   *   dashboard.css; give it a size
+   * @param {any} channel the way to the server, see panel.js
+   */
+  constructor(root, channel) {
+    // Other methods set these.
+    this.running = /** @type {ElementOf<"span">} */ (/** @type {any} */ (undefined));
+    this.lost = /** @type {ElementOf<"div">} */ (/** @type {any} */ (undefined));
+    this.header = /** @type {ElementOf<"header">} */ (/** @type {any} */ (undefined));
+    this.stage = /** @type {ElementOf<"div">} */ (/** @type {any} */ (undefined));
+    this.layer = /** @type {ElementOf<"div">} */ (/** @type {any} */ (undefined));
+    this.gone = /** @type {boolean} */ (/** @type {any} */ (undefined));
+    this.shown = /** @type {any} */ (undefined);
+    this.chosenBackend = /** @type {any} */ (undefined);
+    this.runningText = /** @type {any} */ (undefined);
+    this.root = root;
+    this.channel = channel;
+    this.requests = new Map(); // what each recording that was started from here was asked, by its id
+    this.summaries = new Map();
+    this.agreed = new Map(); // models that the user opens without a sandbox, and the file that each of them names
+    this.states = new Map(channel.jobs.map((/** @type {JobMessage} */ job) => [job.id, job.state]));
+    this.lastFolder = /** @type {string | undefined} */ (undefined);
+    this.scrolls = new Map();
+    /** @type {any[]} */
+    this.stops = [];
+    /** @type {any} */
+    this.page = null;
+    this.theme = new Theme(root, () => this.page?.viewer?.setTheme(this.theme.choice));
+    this.keyboard = new Keyboard(this);
+    this.messages = new Messages();
+    this.drop = new Drop(this);
+    this.build();
+    this.listen();
+    this.start();
+  }
+
+  build() {
+    this.running = h("span");
+    this.lost = h("div.fd-lost", { role: "alert", hidden: true });
+    this.header = h(
+      "header.fd-header",
+      null,
+      this.link(
+        [sign("mark"), h("span", null, "freezer-ui")],
+        { page: "home" },
+        { class: "fd-brand", "aria-label": "freezer-ui: all recordings and traces" },
+      ),
+      h("span.fv-muted.fv-small.fd-version", null, this.versions()),
+      h("span.fv-spring"),
+      this.running,
+      iconButton("theme", "Switch between light and dark", () => this.theme.flip()),
+      iconButton("keys", "Show the keys (?)", () => this.keyboard.show()),
+    );
+    this.stage = h("div.fd-stage");
+    this.layer = h("div");
+    this.root.classList.add("fv", "fd");
+    fill(
+      this.root,
+      this.lost,
+      this.header,
+      this.stage,
+      this.drop.element,
+      this.messages.toasts,
+      this.messages.live,
+      this.layer,
+    );
+    this.showRunning();
+  }
+
+  versions() {
+    const { version, torch } = this.channel.site;
+    return [version, torch ? `torch ${torch}` : "torch is not installed: traces open, nothing can be recorded"]
+      .filter(Boolean)
+      .join(" · ");
+  }
+
+  listen() {
+    const watch = (
+      /** @type {any} */ where,
+      /** @type {any} */ event,
+      /** @type {(...given: any[]) => unknown} */ run,
+    ) => {
+      where.addEventListener(event, run);
+      this.stops.push(() => where.removeEventListener(event, run));
+    };
+    watch(document, "keydown", (/** @type {any} */ event) => this.keyboard.hear(event));
+    watch(window, "popstate", () => this.follow());
+    this.drop.listen((/** @type {any} */ event, /** @type {(...given: any[]) => unknown} */ run) =>
+      watch(this.root, event, run),
+    );
+    for (const name of ["site", "library", "jobs"]) this.stops.push(this.channel.on(name, () => this.news(name)));
+    this.channel.closed.then(() => this.disconnected());
+  }
+
+  destroy() {
+    for (const stop of this.stops) stop();
+    this.page?.destroy?.();
+    this.theme.destroy();
+    this.gone = true;
+    fill(this.root);
+  }
+
+  // --- where one is
+
+  start() {
+    const { start } = this.channel.site;
+    // A state was written by this page: it is being reloaded, and stays where it is.
+    const fresh = history.state === null && parseRoute(location.search).page === "home";
+    if (fresh && start) history.replaceState({ freezer: true }, "", start);
+    this.show(parseRoute(location.search));
+  }
+
+  /**
+   * Goes to another page.
+   * @param {any} route see parseRoute
+   * @param {any} [how] `replace` leaves nothing to come back to; `state` is kept with the address
+   */
+  go(route, { replace = false, fragment = "", state = {} } = {}) {
+    const url = location.pathname + formatRoute(route) + fragment;
+    this.keepScroll();
+    if (replace) history.replaceState({ freezer: true, ...state }, "", url);
+    else history.pushState({ freezer: true, ...state }, "", url);
+    this.show(route);
+  }
+
+  /**
+   * Corrects the address of the page that is shown.
+   * @param {Route} route
+   */
+  rename(route, state = {}) {
+    if (!this.page) return;
+    this.shown = formatRoute(route);
+    history.replaceState({ freezer: true, ...state }, "", location.pathname + this.shown);
+    this.retitle();
+  }
+
+  /** The browser went back or forward; within one trace, the viewer follows by itself. */
+  follow() {
+    const route = parseRoute(location.search);
+    if (formatRoute(route) === this.shown) return;
+    this.keepScroll();
+    this.show(route);
+    /** @type {Element} */ (this.stage.firstElementChild).scrollTop = this.scrolls.get(this.shown) ?? 0;
+  }
+
+  keepScroll() {
+    if (this.stage.firstElementChild) this.scrolls.set(this.shown, this.stage.firstElementChild.scrollTop);
+  }
+
+  /** @param {Route} route */
+  show(route) {
+    /** @type {any} */
+    const Page = {
+      home: HomePage,
+      folder: FolderPage,
+      record: FormPage,
+      job: JobPage,
+      trace: TracePage,
+      compare: ComparePage,
+    }[route.page];
+    const first = this.page === null;
+    this.page?.destroy?.();
+    /** @type {any} */
+    this.page = null;
+    this.layer.replaceChildren();
+    this.shown = formatRoute(route);
+    const page = new Page(this, route);
+    this.page = page;
+    fill(this.stage, page.element);
+    this.retitle();
+    page.update("shown");
+    if (this.page === page && !first) page.heading.focus({ preventScroll: true });
+  }
+
+  retitle() {
+    if (!this.page) return;
+    const { title, bare } = this.page;
+    document.title = title ? `${title} · freezer-ui` : "freezer-ui";
+    this.header.hidden = Boolean(bare);
+  }
+
+  /**
+   * A link to another page that the browser can open in a new tab as well.
+   * @param {any} content
+   * @param {Route} route
+   */
+  link(content, route, props = {}) {
+    const follow = (/** @type {any} */ event) => {
+      if (event.ctrlKey || event.metaKey || event.shiftKey || event.button) return;
+      event.preventDefault();
+      this.go(route, { fragment: route.fragment });
+    };
+    return h(
+      "a.fv-link",
+      { href: location.pathname + formatRoute(route) + (route.fragment ?? ""), onclick: follow, ...props },
+      content,
+    );
+  }
+
+  // --- what users do
+
+  /** @param {RecordingRequest} request */
+  async record(request) {
+    const call = toCommand(request, this.backend(request.backend));
+    const { job } = await this.ask({ type: "record", call, ...this.consent(request.model), ...request });
+    this.requests.set(job, request);
+    this.go({ page: "job", id: job });
+  }
+
+  /** @param {JobMessage} job */
+  cancel(job) {
+    return this.attempt(() => this.ask({ type: "cancel", job }));
+  }
+
+  /**
+   * Opens the form with everything filled in.
+   * @param {RecordingRequest} request
+   */
+  form(request) {
+    this.go({ page: "record", model: request.model }, { state: { request } });
+  }
+
+  async openFile() {
+    const path = await chooseFile(this, {
+      title: "Open a file",
+      kinds: ["trace", "model"],
+      note: "Files on the machine that runs freezer-ui: a trace opens, a model goes to the form that records it.",
+    });
+    if (path !== null) await this.attempt(() => this.openPath(path));
+  }
+
+  /** @param {any} path */
+  async openPath(path) {
+    if (path.endsWith("/")) return this.go({ page: "folder", path });
+    if (!isTrace(path)) return this.form(emptyRequest(this.preferred, path));
+    const { trace } = await this.ask({ type: "open", path });
+    return this.go({ page: "trace", path: trace });
+  }
+
+  /** @param {string} url */
+  download(url) {
+    const anchor = h("a", { href: url, download: "" });
+    this.root.append(anchor);
+    anchor.click();
+    anchor.remove();
+  }
+
+  /** @param {any} text */
+  async copy(text) {
+    if (await toClipboard(text)) this.say("Copied");
+    else {
+      dialog(
+        this.layer,
+        "Copy by hand",
+        {},
+        h(
+          "textarea.fv-input.fd-by-hand",
+          { readonly: true, rows: 6, "aria-label": "Text to copy", onfocus: (event) => event.target.select() },
+          text,
+        ),
+      );
+    }
+  }
+
+  // --- the server
+
+  /** @param {any} message */
+  ask(message) {
+    return this.channel.ask(message);
+  }
+
+  /** The backend that the next recording starts with: the one chosen last. */
+  get preferred() {
+    return this.backend(this.chosenBackend);
+  }
+
+  /** @param {any} id */
+  prefer(id) {
+    this.chosenBackend = id;
+  }
+
+  /** @param {any} id */
+  backend(id) {
+    const { backends } = this.channel.site;
+    return backends.find((/** @type {any} */ one) => one.id === id) ?? backends[0];
+  }
+
+  /**
+   * What a message carries where the user agreed to open its model without a sandbox.
+   * @param {any} model
+   */
+  consent(model) {
+    return this.agreed.has(model) ? { consent: this.agreed.get(model) } : {};
+  }
+
+  /**
+   * What a model holds; asked once, as it takes a process of its own.
+   * @param {any} model
+   */
+  inspect(model) {
+    if (!this.summaries.has(model)) {
+      const asked = this.ask({ type: "inspect", model, ...this.consent(model) });
+      this.summaries.set(model, asked);
+      asked.catch(() => this.summaries.delete(model));
+    }
+    return this.summaries.get(model);
+  }
+
+  /**
+   * Does something that may be refused, and tells why; resolves to whether it went well.
+   * @param {(...given: any[]) => unknown} run
+   */
+  async attempt(run) {
+    try {
+      await run();
+      return true;
+    } catch (/** @type {any} */ error) {
+      this.say(error.message, { bad: true });
+      return false;
+    }
+  }
+
+  /** @param {any[]} options */
+  async fetchJson([path, params]) {
+    const response = await fetch(this.channel.url(path, params)).catch((error) => {
+      throw new Error(`The server does not answer (${error.message}). Is freezer-ui still running?`);
+    });
+    if (!response.ok) throw new Error(errorText(await response.text(), response.status));
+    return response.json();
+  }
+
+  /** @param {any} name */
+  news(name) {
+    if (name === "jobs") this.ended();
+    if (this.gone) return;
+    this.showRunning();
+    this.page?.update(name);
+    this.retitle();
+  }
+
+  /** Tells of recordings that ended while another page was open. */
+  ended() {
+    for (const job of this.channel.jobs) {
+      const ended = isLive({ state: this.states.get(job.id) }) && !isLive(job);
+      this.states.set(job.id, job.state);
+      const here = (this.page?.id ?? this.page?.early) === job.id;
+      if (!ended || here) continue;
+      const open =
+        job.state === "finished" && job.trace ? { page: "trace", path: job.trace } : { page: "job", id: job.id };
+      this.say(`${nameText(job.name || job.model)}: ${stateWords(job)}`, { action: ["Open", () => this.go(open)] });
+    }
+  }
+
+  showRunning() {
+    const live = this.channel.jobs.filter(isLive);
+    const running = live.filter((/** @type {JobMessage} */ job) => job.state === "running");
+    const waiting = live.length - running.length;
+    const one =
+      running.length === 1
+        ? `${nameText(running[0].name || running[0].model)} ${running[0].total ? `${Math.floor((100 * running[0].done) / running[0].total)}%` : ""}`.trim()
+        : null;
+    const text = [
+      one ?? (running.length ? plural(running.length, "recording") : null),
+      waiting ? `${waiting} waiting` : null,
+    ]
+      .filter(Boolean)
+      .join(" · ");
+    if (text === this.runningText) return;
+    this.runningText = text;
+    const route = live.length === 1 ? { page: "job", id: live[0].id } : { page: "home" };
+    fill(
+      this.running,
+      live.length
+        ? this.link([h("span.fv-dot.fd-beat"), text], route, {
+            class: "fv-badge fd-badge fd-tone-running",
+            title: "Recording goes on",
+          })
+        : null,
+    );
+  }
+
+  disconnected() {
+    if (this.gone) return;
+    this.lost.hidden = false;
+    fill(
+      this.lost,
+      sign("warn"),
+      h(
+        "span",
+        null,
+        h("strong", null, "The connection to freezer-ui is lost. "),
+        "If it was stopped, start it again in the terminal and use the link it prints; else reload. What was recorded is kept.",
+      ),
+      button("Reload", () => location.reload()),
+    );
+  }
+
+  // --- words
+
+  /**
+   * @param {any} text
+   * @param {any} [how]
+   */
+  say(text, how) {
+    this.messages.say(text, how);
+  }
+
+  /**
+   * @param {any} text
+   * @param {any} [how]
+   */
+  announce(text, how) {
+    this.messages.announce(text, how);
+  }
+}
+
+/**
+ * Shows the dashboard.
+ * @param {HTMLElement} root see Dashboard
+ * @param {any} channel `site`, `library`, `jobs` as they are now; `on(name, callback)` tells when one of them
+ *   changes and returns what takes the callback off; `ask(message)` resolves to the reply or rejects with the error;
+ *   `url(path, params)` is an address to fetch; `closed` resolves once the connection is lost
+ */
+export const mount = (root, channel) => new Dashboard(root, channel);

@@ -1,0 +1,345 @@
+/* The viewer as a page: one trace, or two side by side, with what can be done with them. */
+
+import { mount } from "../viewer/mount.js";
+import { fill, h } from "../viewer/dom.js";
+import { DEFAULTS } from "../viewer/state.js";
+import { emptyRequest, fromCommand } from "./command.js";
+import { chooseFile } from "./files.js";
+import { button, dialog, sign } from "./pieces.js";
+import { ago, base, nameText, plural, stateWords } from "./words.js";
+
+/** What both kinds share: fetch, wait, fail, mount. */
+class ViewerPage {
+  /**
+   * @param {Dashboard} app
+   * @param {any[]} address path on the server and its parameters
+   */
+  constructor(app, address) {
+    // Other methods set these.
+    this.turn = /** @type {any} */ (undefined);
+    this.heading = /** @type {any} */ (undefined);
+    this.viewer = /** @type {any} */ (undefined);
+    this.gone = /** @type {boolean} */ (/** @type {any} */ (undefined));
+    this.app = app;
+    this.address = address;
+    this.notice = h("div.fd-notice", { role: "status", hidden: true });
+    this.stage = h("div.fd-viewer");
+    this.element = h("div.fd-viewer-page", null, this.notice, this.stage);
+    this.load();
+  }
+
+  /** Whether the page brings a header of its own. */
+  get bare() {
+    return Boolean(this.viewer);
+  }
+
+  async load() {
+    const turn = (this.turn = (this.turn ?? 0) + 1);
+    this.unmount();
+    this.waiting();
+    /** @type {any} */
+    const result = await this.app.fetchJson(this.address).then(
+      (data) => ({ data }),
+      (error) => ({ error }),
+    );
+    if (turn !== this.turn || this.gone) return;
+    if (result.error) return this.failed(result.error);
+    try {
+      this.show(result.data);
+    } catch (/** @type {any} */ error) {
+      this.failed(new Error(`The viewer failed on it: ${error.message}`));
+      throw error;
+    }
+  }
+
+  waiting() {
+    this.heading = h("h1", { tabindex: "-1" }, `Opening ${/** @type {any} */ (this).title} …`);
+    fill(
+      this.stage,
+      h(
+        "main.fd-page",
+        null,
+        h(
+          "div.fd-alone",
+          null,
+          this.heading,
+          h("div.fd-progress.fd-unsure", { role: "progressbar", "aria-label": "Opening" }, h("div.fd-progress-bar")),
+        ),
+      ),
+    );
+    if (this.app.page === this) this.heading.focus();
+  }
+
+  /** @param {Error} error */
+  failed(error) {
+    this.heading = h("h1", { tabindex: "-1" }, `${/** @type {any} */ (this).title} cannot be shown`);
+    const actions = [
+      button("Try again", () => this.load(), { kind: "primary" }),
+      this.more(),
+      this.app.link("All recordings and traces", { page: "home" }),
+    ];
+    fill(
+      this.stage,
+      h(
+        "main.fd-page",
+        null,
+        h(
+          "div.fd-alone",
+          { role: "alert" },
+          this.heading,
+          h("p.fv-wrap", null, error.message),
+          h("div.fd-row", null, actions),
+        ),
+      ),
+    );
+    if (this.app.page === this) this.heading.focus();
+  }
+
+  /**
+   * A further way out of an error.
+   * @returns {Child}
+   */
+  more() {
+    return null;
+  }
+
+  /** @param {any} data */
+  show(data) {
+    const element = h("div.fd-mount");
+    const words = "All recordings and traces";
+    const home = h(
+      "nav.fd-home",
+      { "aria-label": "Dashboard" },
+      this.app.link(sign("mark"), { page: "home" }, { title: words, "aria-label": words }),
+    );
+    fill(this.stage, home, element);
+    const options = {
+      hash: true,
+      theme: this.app.theme.choice,
+      loadBokeh: () => Promise.resolve(globalThis.Bokeh),
+      actions: /** @type {any} */ (this).actions(data),
+    };
+    this.viewer = mount(element, { ...data, options });
+    this.viewer.on("theme", (/** @type {any} */ theme) => this.app.theme.choose(theme));
+    this.heading = element.querySelector("h1");
+    if (this.heading) this.heading.tabIndex = -1;
+    if (this.app.page === this) this.heading?.focus({ preventScroll: true });
+    this.named(data);
+    this.app.retitle();
+  }
+
+  unmount() {
+    this.viewer?.destroy();
+    this.viewer = null;
+    this.app.retitle();
+  }
+
+  destroy() {
+    this.gone = true;
+    this.unmount();
+  }
+
+  /**
+   * Learns its name from what was loaded.
+   * @param {any} _data
+   */
+  named(_data) {}
+
+  /** @param {any} _what */
+  update(_what) {}
+}
+
+export class TracePage extends ViewerPage {
+  /**
+   * @param {Dashboard} app
+   * @param {{ path: any }} options
+   */
+  constructor(app, { path }) {
+    super(app, ["trace/data", { path }]);
+    this.path = path;
+    this.update("jobs");
+  }
+
+  get title() {
+    return this.name ?? base(this.address[1].path);
+  }
+
+  /** @param {any} data */
+  named(data) {
+    this.name = data.view.name || base(this.path);
+  }
+
+  /** @param {any} data */
+  actions(data) {
+    const { app, path } = this;
+    const file = (/** @type {any} */ what) => () => app.download(app.channel.url(what, { path }));
+    return [
+      { id: "report", label: "Export report", run: file("trace/report") },
+      { id: "download", label: "Download trace", run: file("trace/file") },
+      {
+        id: "python",
+        label: "Copy as Python",
+        run: (/** @type {any} */ viewer) => viewer.copy(asPython(path, viewer.state())),
+      },
+      { id: "compare", label: "Compare with…", run: () => chooseOther(app, path) },
+      { id: "again", label: "Record again…", run: () => app.form(this.again(data)) },
+    ];
+  }
+
+  /**
+   * What would record this once more, as far as the trace tells.
+   * @param {{ view: any }} options
+   */
+  again({ view }) {
+    const job = this.app.channel.jobs.find((/** @type {any} */ one) => one.trace === this.path);
+    const known = job && (job.request ?? this.app.requests.get(job.id));
+    return (
+      known ??
+      fromCommand(view.environment.call, this.app.channel.site) ??
+      emptyRequest(this.app.backend(view.backend), job?.model ?? "")
+    );
+  }
+
+  more() {
+    const listed = this.app.channel.library.recent.some((/** @type {any} */ trace) => trace.path === this.path);
+    return listed ? button("Take it off the recent traces", () => this.forget()) : null;
+  }
+
+  async forget() {
+    if (await this.app.attempt(() => this.app.ask({ type: "forget", path: this.path }))) this.app.go({ page: "home" });
+  }
+
+  /**
+   * While a recording is still measured, says so; once it is done, offers what is new.
+   * @param {any} what
+   */
+  update(what) {
+    if (what !== "jobs") return;
+    const job = this.app.channel.jobs.find(
+      (/** @type {any} */ one) => this.path && (one.preview === this.path || one.trace === this.path),
+    );
+    const running = job?.state === "running";
+    if (running) this.early = job.id;
+    const show = job && (running || this.early === job.id);
+    this.notice.hidden = !show;
+    if (!show) return;
+    const state = running
+      ? h("span", null, sign("record"), " The graphs are here, measuring goes on: ", job.message)
+      : h("span", null, `The recording of ${nameText(job.name)}: ${stateWords(job)}.`);
+    const phase = `${job.state}`;
+    if (running && this.phase === phase) return void this.noticeText?.replaceChildren(...state.childNodes);
+    /** @type {any} */
+    this.phase = phase;
+    this.noticeText = state;
+    const actions = running
+      ? [this.app.link("Progress", { page: "job", id: job.id }), button("Cancel", () => this.app.cancel(job.id))]
+      : button("Show it complete", () => this.complete(job), { kind: "primary" });
+    fill(this.notice, state, h("span.fv-spring"), actions);
+  }
+
+  /**
+   * Loads the finished file, keeping the view: the state stands in the address.
+   * @param {JobMessage} job
+   */
+  complete(job) {
+    this.early = null;
+    this.notice.hidden = true;
+    if (job.trace && job.trace !== this.path) {
+      this.app.go({ page: "trace", path: job.trace }, { replace: true, fragment: location.hash });
+    } else this.load();
+  }
+}
+
+export class ComparePage extends ViewerPage {
+  /**
+   * @param {Dashboard} app
+   * @param {{ path: any, other: any }} options
+   */
+  constructor(app, { path, other }) {
+    super(app, ["compare/data", { a: path, b: other }]);
+    this.path = path;
+    this.other = other;
+  }
+
+  get title() {
+    const { a, b } = this.address[1];
+    return `${base(a)} and ${base(b)}`;
+  }
+
+  actions() {
+    const { app, path, other } = this;
+    return [
+      { id: "swap", label: "Swap sides", run: () => app.go({ page: "compare", path: other, other: path }) },
+      { id: "first", label: `Open ${base(path)}`, run: () => app.go({ page: "trace", path }) },
+      { id: "second", label: `Open ${base(other)}`, run: () => app.go({ page: "trace", path: other }) },
+      { id: "compare", label: "Compare with…", run: () => chooseOther(app, path) },
+    ];
+  }
+}
+
+const MOVED = ["tab", "against", "attribute"]; // what is looked at; filters and the like stay behind
+
+/**
+ * Python that opens the trace at the same place.
+ * @param {any} path
+ * @param {any} state
+ */
+export function asPython(path, state) {
+  const text = (/** @type {any} */ value) => JSON.stringify(value);
+  const lines = [
+    "import freeze_engine as fe",
+    "import viewer",
+    "",
+    `trace = fe.load(${text(path)})`,
+    "view = viewer.show(trace)",
+  ];
+  const more = MOVED.filter((key) => state[key] !== /** @type {Record<string, any>} */ (DEFAULTS)[key]).map(
+    (key) => `${text(key)}: ${text(state[key])}`,
+  );
+  if (more.length) lines[lines.length - 1] = `view = viewer.show(trace, state={${more.join(", ")}})`;
+  if (state.step !== null) lines.push(`view.step = ${state.step}`);
+  if (state.node) lines.push(`view.selected = ${text(state.node)}`);
+  return [...lines, "view", ""].join("\n");
+}
+
+/**
+ * Asks what to compare a trace with, and goes there.
+ * @param {Dashboard} app
+ * @param {any} path
+ */
+export function chooseOther(app, path) {
+  const others = app.channel.library.recent.filter((/** @type {any} */ trace) => !trace.missing && trace.path !== path);
+  const go = (/** @type {any} */ other) => {
+    sheet.close();
+    app.go({ page: "compare", path, other });
+  };
+  const browse = async () => {
+    sheet.close();
+    const other = await chooseFile(app, { title: "Compare with", kinds: ["trace"] });
+    if (other !== null) app.go({ page: "compare", path, other });
+  };
+  const rows = others.map((/** @type {any} */ trace) =>
+    h(
+      "li",
+      null,
+      h(
+        "button.fd-file",
+        { type: "button", title: trace.path, onclick: () => go(trace.path) },
+        sign("trace"),
+        h("span.fd-file-name", null, nameText(trace.name)),
+        h("span.fv-muted.fv-small.fv-num", null, nameText(`${plural(trace.steps, "step")} · torch ${trace.torch}`)),
+        h("span.fv-muted.fv-small.fd-file-when", null, ago(trace.created)),
+      ),
+    ),
+  );
+  const list = others.length
+    ? h("ul.fd-files", null, rows)
+    : h("p.fv-muted", null, "There is no other recent trace; choose a file.");
+  const sheet = dialog(
+    app.layer,
+    `Compare ${base(path)} with`,
+    {},
+    list,
+    h("div.fd-row", null, button("Choose a file…", browse, { icon: "folder" })),
+  );
+}

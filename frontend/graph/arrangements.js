@@ -1,0 +1,49 @@
+/* The graph view's arrangements: scenes with their layouts, the last few of which are kept. */
+
+import { Scene } from "./data/scene.js";
+import { boxSize } from "./drawing/box_size.js";
+import { LayoutRunner } from "./layout/runner.js";
+
+const KEPT = 12;
+
+export class Arrangements {
+  /** @param {"auto" | "never"} mode whether layouts may run in a worker */
+  constructor(mode) {
+    this.runner = new LayoutRunner(mode);
+    this.kept = new Map(); // the latest last
+  }
+
+  /**
+   * `{scene, layout}` of an outline with some groups open, or a promise of it.
+   * @param {Outline} outline
+   * @param {Set<string>} expanded
+   */
+  of(outline, expanded) {
+    const name = [outline.snapshots, outline.constants, ...[...expanded].sort()].join("\n");
+    const known = this.kept.get(name);
+    if (known) return this._keep(name, known);
+    const scene = new Scene(outline, expanded, boxSize);
+    const layout = this.runner.run(scene.input);
+    if (!(layout instanceof Promise)) return this._keep(name, { scene, layout });
+    return layout.then((found) => this._keep(name, { scene, layout: found }));
+  }
+
+  /**
+   * @param {string} name
+   * @param {{ scene: Scene, layout: LayoutOutput }} made
+   */
+  _keep(name, made) {
+    this.kept.delete(name);
+    this.kept.set(name, made);
+    if (this.kept.size > KEPT) this.kept.delete(this.kept.keys().next().value);
+    return made;
+  }
+
+  forget() {
+    this.kept.clear();
+  }
+
+  stop() {
+    this.runner.stop();
+  }
+}

@@ -1,0 +1,107 @@
+/* The graph view's painter of edges: one path per style, arrows where they can be seen. */
+
+import { SIDES } from "../data/scene.js";
+import { ink } from "./ink.js";
+
+const { AFTER, BEFORE } = SIDES;
+const HUB = 12; // readers beyond which a value's lines are drawn faintly
+const BOTH = BEFORE | AFTER;
+const STRAIGHT_ZOOM = 0.3; // below it curves could not be told from straight lines
+const ARROW_ZOOM = 0.5;
+
+/** @param {Job} job */
+export function paintEdges(job) {
+  const { look, zoom, theme } = job;
+  const bins = binSegments(job);
+  const own = look.side === BEFORE ? "removed" : "added";
+  const thin = 1.4 / Math.max(0.5, Math.min(1, zoom));
+  paintSegments(job, bins.hub, theme.hub, thin);
+  paintSegments(job, bins.edge, theme.edge, thin);
+  paintSegments(job, bins.own, theme[own].line, thin * 1.3);
+  paintSegments(job, bins.hover, theme.focus, thin * 1.3);
+  paintSegments(job, bins.near, theme.focus, thin * 1.7);
+  job.s.lineWidth = 1;
+}
+
+/**
+ * The segments in sight by how they are drawn.
+ * @param {{ picture: Picture, look: Look, view: Job["view"] }} options
+ */
+function binSegments({ picture, look, view }) {
+  const { layout, segmentSides, fanOut } = picture;
+  const near = look.selected > 0 ? picture.segmentsOf(look.selected) : new Set();
+  const hover = look.hovered > 0 ? picture.segmentsOf(look.hovered) : new Set();
+  /** @type {Record<string, number[]>} */
+  const bins = { hub: [], edge: [], own: [], hover: [], near: [] };
+  const count = layout.x1.length;
+  for (let at = 0; at < count; at++) {
+    if (!(segmentSides[at] & look.side)) continue;
+    const [x1, x2] = [layout.x1[at], layout.x2[at]];
+    if (layout.y1[at] > view.bottom || layout.y2[at] < view.top) continue;
+    if ((x1 < view.left && x2 < view.left) || (x1 > view.right && x2 > view.right)) continue;
+    const bin = near.has(at)
+      ? "near"
+      : hover.has(at)
+        ? "hover"
+        : segmentSides[at] !== BOTH && picture.before !== null
+          ? "own"
+          : fanOut[layout.owner[at]] > HUB
+            ? "hub"
+            : "edge";
+    bins[bin].push(at);
+  }
+  return bins;
+}
+
+/**
+ * @param {Job} job
+ * @param {number[]} segments
+ * @param {string} colour
+ * @param {number} width
+ */
+function paintSegments(job, segments, colour, width) {
+  if (!segments.length) return;
+  const {
+    s,
+    zoom,
+    picture: { layout },
+  } = job;
+  s.beginPath();
+  for (const at of segments) {
+    const [x1, y1, x2, y2] = [layout.x1[at], layout.y1[at], layout.x2[at], layout.y2[at]];
+    s.moveTo(x1, y1);
+    const bend = Math.min(60, Math.abs(y2 - y1) * 0.55);
+    if (x1 === x2 || zoom < STRAIGHT_ZOOM) s.lineTo(x2, y2);
+    else s.bezierCurveTo(x1, y1 + bend, x2, y2 - bend, x2, y2);
+  }
+  s.strokeStyle = colour;
+  s.lineWidth = width;
+  s.stroke();
+  if (zoom >= ARROW_ZOOM) paintArrows(job, segments, colour);
+}
+
+/**
+ * An arrow on each segment that ends at a box.
+ * @param {Job} job
+ * @param {number[]} segments
+ * @param {string} colour
+ */
+function paintArrows(job, segments, colour) {
+  const {
+    s,
+    picture: { layout, scene },
+  } = job;
+  job.arrows ??= new Set(
+    layout.last.filter((segment, edge) => segment >= 0 && !scene.items[scene.edges[edge][1]].open),
+  );
+  s.beginPath();
+  for (const at of segments) {
+    if (!job.arrows.has(at)) continue;
+    const [x, y] = [layout.x2[at], layout.y2[at]];
+    s.moveTo(x, y);
+    s.lineTo(x - 3.6, y - 6.5);
+    s.lineTo(x + 3.6, y - 6.5);
+    s.closePath();
+  }
+  ink(job, colour);
+}

@@ -1,0 +1,3 @@
+/* The version of the messages between a viewer in a frame and the page around it: docs/viewer-protocol.md. */
+
+export const PROTOCOL = 1;

@@ -1,0 +1,292 @@
+/* The viewer with two traces of different backends: what each did for one purpose, and both fates of every tensor. */
+
+import { Viewer } from "./app.js";
+import { countWords } from "./attributes.js";
+import { CodePanel } from "./code.js";
+import { ComparisonViewer } from "./comparison.js";
+import { ComparisonFindingsPanel } from "./comparison_findings.js";
+import { ComparisonKernelsPanel } from "./comparison_kernels.js";
+import { ComparisonModel } from "./comparison_model.js";
+import { ComparisonAttributesPanel, ComparisonDetails, ComparisonEnvironmentPanel } from "./comparison_panels.js";
+import { fill, h } from "./dom.js";
+import { GraphPanel } from "./graph_panel.js";
+import { IrPanel } from "./ir.js";
+import { sideSign, stepLabel } from "./pair.js";
+import { AliasesPanel, grid, RewritesPanel } from "./panels.js";
+import { PassList } from "./passes.js";
+import { PassSummary } from "./summary.js";
+
+const SIDES = ["a", "b"];
+/** @type {Record<string, any>} */
+const BACKENDS = { torchscript: "TorchScript", inductor: "Inductor" };
+const STEPLESS = ["pairs", "attributes", "kernels", "findings", "environment"]; // tabs that show no pass
+const MODULES_SHOWN = 3;
+
+/** Passes and operators are others: a step is held against those of its own trace only. */
+class AcrossModel extends ComparisonModel {
+  /**
+   * @param {any} one
+   * @param {any} other
+   */
+  comparable(one, other) {
+    return super.comparable(one, other) && this.step(one).side === this.step(other).side;
+  }
+
+  /** @param {any} index */
+  baseOf(index, against = null) {
+    const step = this.step(index);
+    if (step === null) return null;
+    return this.comparable(against, index) ? against : step.before;
+  }
+
+  get backends() {
+    return this.comparison.backends.map((backend) => BACKENDS[backend]);
+  }
+}
+
+export class AcrossViewer extends ComparisonViewer {
+  /** @param {any} options */
+  modelOf({ view, graph, comparison }) {
+    return new AcrossModel(view, graph, comparison);
+  }
+
+  /** @returns {any} */
+  parts() {
+    const panels = [
+      PairsPanel,
+      AcrossGraphPanel,
+      ComparisonAttributesPanel,
+      RewritesPanel,
+      AliasesPanel,
+      IrPanel,
+      CodePanel,
+      ComparisonKernelsPanel,
+      ComparisonFindingsPanel,
+      ComparisonEnvironmentPanel,
+    ];
+    return { Details: AcrossDetails, PassList: AcrossPassList, PassSummary: AcrossSummary, panels, sheet: {} };
+  }
+
+  heading() {
+    const { comparison } = /** @type {ComparisonModel} */ (/** @type {any} */ (this.model));
+    const { pairs, attributes, names } = comparison;
+    const fates = attributes.filter((/** @type {any} */ row) =>
+      row.fields.some((/** @type {string} */ field) => ["fate", "only in one"].includes(field)),
+    );
+    const both = pairs.filter((/** @type {{ a: any, b: any }} */ { a, b }) => a.changed && b.changed);
+    const title = names.map((/** @type {any} */ name, /** @type {any} */ index) =>
+      h("span.fv-two-name", { title: name }, sideSign(index), ` ${name}`),
+    );
+    return [
+      h(
+        "div.fv-title",
+        null,
+        h("h1.fv-two-names", { title: names.join(" ↔ ") }, title),
+        h("span.fv-muted", null, "two backends side by side"),
+      ),
+      h(
+        "div.fv-facts",
+        { tabindex: "0", role: "group", "aria-label": "In short" },
+        fact(
+          "both did something",
+          this.link(`${both.length} of ${pairs.length}`, { tab: "pairs" }),
+          "purposes of passes",
+        ),
+        fact(
+          "parameters and buffers",
+          fates.length
+            ? this.link(`${countWords(fates)} met another fate`, { tab: "attributes", quiet: true })
+            : "the same fates",
+          `of ${attributes.filter((/** @type {any} */ row) => row.counted).length}`,
+        ),
+      ),
+    ];
+  }
+
+  /**
+   * Nothing chosen shows the pairs; whoever asks for a view of a pass gets the first that did something.
+   * @param {any} state
+   */
+  valid(state) {
+    const { model } = /** @type {this & { model: ComparisonModel }} */ (this);
+    const known = model.step(state.step) !== null;
+    const tab = !this.panels?.has(state.tab) || (!known && state.tab === "graph") ? "pairs" : state.tab;
+    const against = model.comparable(state.against, state.step) ? state.against : null;
+    return { ...state, tab, step: known ? state.step : null, against, ...this.validKernel(state) };
+  }
+
+  /**
+   * @param {any} patch
+   * @param {any} [how]
+   */
+  navigate(patch, how) {
+    const needs = patch.tab !== undefined && !STEPLESS.includes(patch.tab);
+    const first = /** @type {ComparisonModel} */ (/** @type {any} */ (this.model)).steps.find(
+      (/** @type {ViewStep} */ step) => step.changed && step.before !== null,
+    );
+    const step = needs && this.current.step === null && first ? { step: first.index } : {};
+    Viewer.prototype.navigate.call(this, { ...step, ...patch }, how);
+  }
+
+  /** @param {any} direction */
+  move(direction, changedOnly = false) {
+    Viewer.prototype.move.call(this, direction, changedOnly);
+  }
+}
+
+/** One row for each purpose, with what either backend did for it. */
+class PairsPanel {
+  /** @param {ComparisonApp} app */
+  constructor(app) {
+    this.app = app;
+    this.id = "pairs";
+    this.label = "Side by side";
+    const { pairs } = app.model.comparison;
+    this.count = pairs.length;
+    const heads = [
+      "Purpose",
+      .../** @type {any} */ (app.model).backends.map((/** @type {any} */ backend, /** @type {any} */ index) =>
+        h("span", null, sideSign(index), ` ${backend}`),
+      ),
+      "Why these two",
+    ];
+    this.element = h(
+      "div.fv-panel-body.fv-scroll.fv-across",
+      null,
+      h(
+        "p.fv-muted",
+        null,
+        "The two have other passes and other operators, so passes stand beside each other by what they are for. A pass opens with what it did to its own graph.",
+      ),
+      grid(
+        "What each did for one purpose",
+        heads,
+        pairs.map((/** @type {any} */ pair) => this.row(pair)),
+      ),
+    );
+  }
+
+  render() {}
+
+  /** @param {any} pair */
+  row(pair) {
+    const sides = SIDES.map((side) => h("td", null, this.side(/** @type {Record<string, any>} */ (pair)[side])));
+    return h(
+      "tr",
+      { class: pair.effect ? "" : "fv-row-same" },
+      h("th", { scope: "row" }, pair.purpose),
+      sides,
+      h("td.fv-wrap.fv-muted", null, pair.why),
+    );
+  }
+
+  /** @param {any} side */
+  side(side) {
+    if (!side.passes.length) return h("span.fv-muted", null, side.instead || "no pass for it");
+    const passes = side.passes.map((/** @type {{ name: any, count: any, step: ViewStep }} */ { name, count, step }) =>
+      h(
+        "div",
+        null,
+        this.app.link(name, { step, against: null, tab: "graph", node: null, attribute: null }),
+        count > 1 ? h("span.fv-muted.fv-num", null, ` ×${count}`) : null,
+      ),
+    );
+    return [passes, h("div.fv-num", null, effect(side)), only(side.only)];
+  }
+}
+
+/** @param {{ changed: any, removed: any, added: any, rewrites: any }} options */
+function effect({ changed, removed, added, rewrites }) {
+  if (!changed) return h("span.fv-muted", null, "changed nothing");
+  const nodes = [
+    removed ? h("span.fv-removed", { title: "nodes taken out" }, `−${removed} `) : null,
+    added ? h("span.fv-added", { title: "nodes put in" }, `+${added} `) : null,
+  ];
+  const kinds = rewrites.map((/** @type {[string, any]} */ [kind, count]) => `${count} ${kind}`).join(", ");
+  return [
+    nodes,
+    kinds ? h("span", null, kinds) : removed || added ? "nodes" : h("span.fv-muted", null, "changed nodes in place"),
+  ];
+}
+
+/** @param {any} modules */
+function only(modules) {
+  if (!modules.length) return null;
+  const more = modules.length > MODULES_SHOWN ? ` and ${modules.length - MODULES_SHOWN} more` : "";
+  return h(
+    "div.fv-small",
+    { title: modules.join("\n") },
+    "only here: ",
+    h("span.fv-mono", null, modules.slice(0, MODULES_SHOWN).join(", ")),
+    more,
+  );
+}
+
+class AcrossPassList extends PassList {
+  /** @param {any} group */
+  group(group) {
+    const element = super.group(group);
+    element.querySelector(".fv-passes-stage > .fv-clip")?.prepend(sideSign(group.items[0].side), " ");
+    return element;
+  }
+
+  /**
+   * The numbers are those that the passes have in their own trace.
+   * @param {ViewStep} step
+   */
+  option(step) {
+    const option = super.option(step);
+    /** @type {Element} */ (option.querySelector(".fv-pass-index")).textContent = stepLabel(step).slice(2);
+    return option;
+  }
+}
+
+class AcrossSummary extends PassSummary {
+  /** @param {any} state */
+  render(state) {
+    if (this.app.pair) {
+      super.render(state);
+      return;
+    }
+    this.shown = null;
+    fill(
+      this.element,
+      h("div.fv-summary-name", null, this.app.passes.drawerButton(), h("strong", null, "No pass is chosen")),
+      h("span.fv-muted", null, "Choose one from either trace to see what it did."),
+    );
+  }
+}
+
+class AcrossGraphPanel extends GraphPanel {
+  /**
+   * @param {number} at
+   * @param {any} add
+   */
+  eachAttribute(at, add) {
+    const { model } = /** @type {ComparisonApp} */ (this.app);
+    model.as(model.step(at).side, () => super.eachAttribute(at, add));
+  }
+}
+
+class AcrossDetails extends ComparisonDetails {
+  /** @param {ComparisonApp} app */
+  constructor(app) {
+    super(app);
+    this.words = { added: "added", removed: "removed", changed: "changed" };
+  }
+}
+
+/**
+ * @param {any} label
+ * @param {any} value
+ * @param {any} note
+ */
+function fact(label, value, note) {
+  return h(
+    "div.fv-fact",
+    null,
+    h("span.fv-fact-label", null, label),
+    h("span.fv-fact-value", null, value),
+    h("span.fv-fact-note", null, note),
+  );
+}

@@ -1,0 +1,154 @@
+/* Two traces as one: the steps of both in one list, those of B after those of A (viewer/views/comparison/data.py). */
+
+import { TraceModel } from "./trace_model.js";
+
+export class ComparisonModel extends TraceModel {
+  /**
+   * @param {ViewData} view
+   * @param {GraphMessage} graph
+   * @param {ComparisonData} comparison
+   */
+  constructor(view, graph, comparison) {
+    super(view, graph);
+    this.comparison = comparison;
+    this.passRows = comparison.rows;
+    this.fates = new Map(comparison.attributes.map((row) => [row.path, row]));
+    this.rowOfStep = new Map();
+    this.passRows.forEach((row, place) => {
+      for (const step of [row.a, row.b]) if (step !== null) this.rowOfStep.set(step, place);
+    });
+  }
+
+  /**
+   * Which of two steps of one method, one of each trace, are shown for a state; any such pair may be asked for.
+   * @param {any} options
+   */
+  chosen({ step, against }) {
+    const [one, other] = [this.step(step), this.step(against)];
+    if (one && other && one.method === other.method && one.side === 1 && other.side === 0) return { step, against };
+    return this.shown(this.rowOfStep.get(step));
+  }
+
+  /** The place of the first pass whose graphs differ, or that only one trace has; -1 if there is none. */
+  get firstDifference() {
+    return this.passRows.findIndex((row) => row.graph === null || !row.graph.empty);
+  }
+
+  /**
+   * The two steps that are shown for a row of the pass list.
+   * @param {any} place
+   */
+  shown(place) {
+    const row = this.passRows[place];
+    if (!row) return { step: null, against: null };
+    const [a, b] = row.shown;
+    return b === null ? { step: a, against: null } : { step: b, against: a };
+  }
+
+  /**
+   * The place of the row that shows two steps; -1 where they were put together by hand.
+   * @param {any} options
+   */
+  // @ts-expect-error: a state here, a source reference in the base class
+  place({ step, against }) {
+    return this.passRows.findIndex(
+      ({ shown: [a, b] }, place) => this.isShown(place, step, against) && (a ?? b) !== null,
+    );
+  }
+
+  /**
+   * @param {any} place
+   * @param {number | null} step
+   * @param {any} against
+   */
+  isShown(place, step, against) {
+    const shown = this.shown(place);
+    return shown.step === step && shown.against === against;
+  }
+
+  /**
+   * A step is compared with one of the other trace, or stands alone: never with one of its own trace.
+   * @param {any} index
+   */
+  baseOf(index, against = null) {
+    const [one, other] = [this.step(index), this.step(against)];
+    return one && other && one.method === other.method && one.side !== other.side ? against : null;
+  }
+
+  /**
+   * An attribute as trace A has it, or as the trace has it that a step is of.
+   * @param {any} path
+   */
+  attribute(path, at = null) {
+    const row = this.fates.get(path);
+    if (!row) return null;
+    const side = at === null ? (this.side ?? 0) : this.step(at).side;
+    return (side ? row.b : row.a) ?? row.a ?? row.b;
+  }
+
+  /**
+   * What `look` returns where attributes are read as trace A (0) or B (1) has them.
+   * @param {any} side
+   * @param {any} look
+   */
+  as(side, look) {
+    this.side = side;
+    try {
+      return look();
+    } finally {
+      this.side = 0;
+    }
+  }
+
+  /**
+   * @param {any} index
+   * @param {string} value
+   */
+  attributesOf(index, value) {
+    return this.as(this.step(index).side, () => super.attributesOf(index, value));
+  }
+
+  /**
+   * @param {any} index
+   * @param {any} path
+   */
+  nodesOf(index, path) {
+    return this.as(this.step(index).side, () => super.nodesOf(index, path));
+  }
+
+  /** @param {string} method */
+  held(method) {
+    const side = this.side ?? 0;
+    const key = `${side} ${method}`;
+    if (!this.holders.has(key)) {
+      const held = new Map();
+      for (const row of this.comparison.attributes) {
+        const fate = side ? row.b : row.a;
+        for (const { value } of fate?.locations.filter((location) => location.method === method) ?? []) {
+          held.set(value, [...(held.get(value) ?? []), fate]);
+        }
+      }
+      this.holders.set(key, held);
+    }
+    return this.holders.get(key);
+  }
+
+  /**
+   * Each trace has a history of its own.
+   * @param {string} method
+   */
+  chains(method) {
+    const steps = this.steps.filter((/** @type {ViewStep} */ step) => step.method === method);
+    return [0, 1]
+      .map((side) => steps.filter((/** @type {ViewStep} */ step) => step.side === side))
+      .filter((chain) => chain.length);
+  }
+
+  /** The last steps of the trace that attributes are read as. */
+  finals() {
+    const side = this.side ?? 0;
+    return this.methods
+      .flatMap((/** @type {string} */ method) => this.chains(method).map((chain) => chain.at(-1)))
+      .filter((/** @type {ViewStep} */ step) => step.side === side);
+  }
+}

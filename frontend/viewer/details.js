@@ -1,0 +1,445 @@
+/* The side panel: everything known about the chosen node, with links to what it stands on; attributes have a file of their own. */
+
+import { AttributeDetails } from "./attribute_details.js";
+import { fill, h, icon } from "./dom.js";
+import { kernelDetails } from "./kernels.js";
+import { stepLabel } from "./pair.js";
+import { detailsTitle as title, pairs, section } from "./section.js";
+import { fateBadge } from "./sheet.js";
+import { changedFields, nodeText } from "./snapshots.js";
+import { isInstalled } from "./trace_model.js";
+
+const SOURCE_REACH = 4;
+
+export class Details {
+  /** @param {Viewer} app */
+  constructor(app) {
+    this.app = app;
+    this.words = { added: "added", removed: "removed", changed: "changed" };
+    this.body = h("div.fv-details-body");
+    this.element = h(
+      "aside.fv-details",
+      { "aria-label": "Details" },
+      h(
+        "button.fv-icon.fv-details-close",
+        {
+          type: "button",
+          "aria-label": "Close details",
+          title: "Close (Esc)",
+          onclick: () => app.navigate({ node: null, attribute: null, kernel: null }),
+        },
+        icon("close"),
+      ),
+      this.body,
+    );
+  }
+
+  /** @param {any} state */
+  render(state) {
+    const content = state.attribute
+      ? this.attribute(state.attribute)
+      : state.node
+        ? this.node(state.node)
+        : this.kernel(state);
+    this.element.hidden = content === null;
+    if (content) fill(this.body, content);
+  }
+
+  /** @param {{ program: any, kernel: any }} options */
+  kernel({ program, kernel }) {
+    return kernel === null ? null : kernelDetails(this.app, this.app.model.view.programs[program], kernel);
+  }
+
+  // --- a node
+
+  /** @param {any} id */
+  node(id) {
+    const { model } = this.app;
+    const { pair } = this.app;
+    if (!pair) return null;
+    const step = pair.after;
+    const before = pair.before && model.graph(pair.before.index).nodes.get(id);
+    const after = model.graph(step.index).nodes.get(id);
+    const node = after || before;
+    if (!node) return this.end(pair, id) ?? this.absent(id, step);
+    const at = after ? step.index : pair.before.index;
+    return [
+      title(node.op, this.fate(pair, before, after)),
+      h("p.fv-mono.fv-wrap.fv-muted", null, `%${id}`),
+      this.origin(at, /** @type {GraphNode} */ (node)),
+      before && after && before !== after ? this.changes(before, after) : null,
+      this.values(at, /** @type {GraphNode} */ (node)),
+      this.texts(node),
+      this.constant(node),
+      this.kernels(step.method, id),
+      this.source(step.method, node),
+      this.history(step.method, id),
+      this.rewrites(step.method, id),
+    ];
+  }
+
+  /**
+   * An input or a return, which are drawn as nodes and are none.
+   * @param {Pair} pair
+   * @param {any} id
+   */
+  end(pair, id) {
+    const found = this.app.model.end(pair, id);
+    if (!found) return null;
+    const { node, at } = found;
+    const [output] = /** @type {GraphNode} */ (node).outputs;
+    const nested = id === `%${output?.name ?? "return"}` ? "" : " of a nested block";
+    return [
+      title(output ? `%${output.name}` : "return", `${output ? "input" : ""}${nested}`),
+      this.origin(at, /** @type {GraphNode} */ (node)),
+      this.values(at, /** @type {GraphNode} */ (node)),
+    ];
+  }
+
+  /**
+   * @param {Pair} pair
+   * @param {any} before
+   * @param {any} after
+   */
+  fate(pair, before, after) {
+    const { words } = this;
+    if (!pair.before || before === after) return null;
+    if (!before) return h("span.fv-badge.fv-added", null, `+ ${words.added}`);
+    if (!after) return h("span.fv-badge.fv-removed", null, `− ${words.removed}`);
+    return changedFields(before, after).length ? h("span.fv-badge.fv-modified", null, `~ ${words.changed}`) : null;
+  }
+
+  /**
+   * What is no node of this pass: a node of another pass, an input, or a module's box.
+   * @param {any} id
+   * @param {ViewStep} step
+   */
+  absent(id, step) {
+    const { model } = this.app;
+    const events = model.history(step.method, id);
+    if (events.length) {
+      return [
+        title("Node", `%${id}`),
+        h("p.fv-muted", null, "It is in neither graph shown."),
+        this.history(step.method, id),
+      ];
+    }
+    const path = id.replace(/#\d+$/, "");
+    const inside = model.attributes.filter((/** @type {any} */ row) => row.path.startsWith(`${path}.`));
+    if (!inside.length) return [title(id)];
+    return [
+      title(path, "module"),
+      section(
+        "Attributes",
+        this.link(`See its ${inside.length} attributes`, {
+          tab: "attributes",
+          q: `${path}.`,
+          fate: [],
+          kind: "",
+          reason: "",
+        }),
+      ),
+    ];
+  }
+
+  /**
+   * @param {number} at
+   * @param {GraphNode} node
+   */
+  origin(at, node) {
+    const rows = node.outputs.flatMap(({ name }) => this.app.model.attributesOf(at, name));
+    const links = rows.map((row) => h("li", null, this.attributeLink(row.path), " ", fateBadge(row.fate)));
+    const how = { "prim::GetAttr": "Reads attribute", input: "Is attribute" }[node.op] ?? "Holds attribute";
+    return links.length ? section(how, h("ul.fv-list", null, links)) : null;
+  }
+
+  /**
+   * @param {any} before
+   * @param {any} after
+   */
+  changes(before, after) {
+    const { pair } = this.app;
+    const fields = changedFields(before, after).filter((field) => field !== "source");
+    if (!fields.length) return null;
+    return section(
+      pair.chosen ? `Changed between ${stepLabel(pair.before)} and ${stepLabel(pair.after)}` : "Changed in this pass",
+      h("p.fv-mono.fv-wrap.fv-small", null, h("span.fv-removed", null, "− ", nodeText({ ...before, source: null }))),
+      h("p.fv-mono.fv-wrap.fv-small", null, h("span.fv-added", null, "+ ", nodeText({ ...after, source: null }))),
+    );
+  }
+
+  /**
+   * @param {number} at
+   * @param {GraphNode} node
+   */
+  values(at, node) {
+    const { model } = this.app;
+    const graph = model.graph(at);
+    const inputs = node.inputs.map((name) => h("li", null, this.valueLink(at, name)));
+    const outputs = node.outputs.map(({ name, type }) =>
+      h("li", null, h("code", null, `%${name}`), h("div.fv-type", null, type), this.users(at, graph, name)),
+    );
+    return [
+      outputs.length ? section("Defines", h("ul.fv-list", null, outputs)) : null,
+      inputs.length ? section("Reads", h("ul.fv-list", null, inputs)) : null,
+    ];
+  }
+
+  /**
+   * @param {number} at
+   * @param {GraphText} graph
+   * @param {any} name
+   */
+  users(at, graph, name) {
+    const readers = graph.readers.get(name) || [];
+    if (graph.yielded.has(name)) {
+      return h(
+        "div.fv-small",
+        null,
+        h("span.fv-muted", null, "returned", readers.length ? ", and read by " : ""),
+        spaced(readers.map((id) => this.nodeLink(id, at))),
+      );
+    }
+    if (!readers.length) return h("div.fv-muted.fv-small", null, "read by no node");
+    return h(
+      "div.fv-small",
+      null,
+      h("span.fv-muted", null, "read by "),
+      spaced(readers.map((id) => this.nodeLink(id, at))),
+    );
+  }
+
+  /** @param {GraphNode} node */
+  texts(node) {
+    const rows = node.attributes.map(({ name, text }) => [name, text]);
+    if (node.module) rows.push(["module", node.module]);
+    return rows.length ? section("Attributes", pairs(rows)) : null;
+  }
+
+  /** @param {GraphNode} node */
+  constant(node) {
+    return node.constant ? section("Constant", pairs(constantRows(node.constant))) : null;
+  }
+
+  /**
+   * The user's own line first; what torch says of its own files after it.
+   * @param {string} method
+   * @param {GraphNode} node
+   */
+  source(method, node) {
+    const places = this.app.model.places(method, node);
+    const blocks = places.map(({ source, called }) => [
+      called === null ? null : h("p.fv-small.fv-muted", null, "where ", h("code", null, called), " is called"),
+      this.sourceLines(source),
+    ]);
+    if (places.length === 1 && isInstalled(places[0].source.file)) {
+      /** @type {any[]} */ (blocks).push(h("p.fv-muted.fv-small", null, "torch recorded no place in a file of yours."));
+    }
+    return places.length ? section("Source", blocks) : null;
+  }
+
+  /** @param {any} place */
+  sourceLines(place) {
+    const { model } = this.app;
+    const lines = model.sourceAround(place.file, place.line, SOURCE_REACH);
+    const where = h(
+      "div.fv-small.fv-wrap",
+      { title: place.file },
+      this.link(`${shortPath(place.file)}:${place.line}`, { tab: "code" }),
+    );
+    if (!lines.length) return [where, h("p.fv-muted.fv-small", null, "The trace holds no text of this file.")];
+    const rows = lines.map(({ number, text }) =>
+      h(
+        "div.fv-source-line",
+        { class: number === place.line ? "fv-source-here" : "" },
+        h("span.fv-source-number", null, number),
+        h("span", null, text),
+      ),
+    );
+    return [
+      where,
+      h("div.fv-source", { tabindex: "0", role: "region", "aria-label": `Source around line ${place.line}` }, rows),
+    ];
+  }
+
+  /**
+   * The kernels that compute a node, or why none does.
+   * @param {string} method
+   * @param {any} id
+   */
+  kernels(method, id) {
+    const { model } = this.app;
+    const { programs } = model.view;
+    const rows = model.kernelsOf(method, id).map((/** @type {{ program: any, kernel: any }} */ { program, kernel }) =>
+      h(
+        "li",
+        null,
+        this.link(programs[program].kernels[kernel].name, {
+          tab: "kernels",
+          program,
+          kernel,
+          node: null,
+          attribute: null,
+        }),
+        programs.length > 1 ? h("span.fv-muted", null, ` ${programs[program].name}`) : null,
+      ),
+    );
+    if (rows.length) return section(rows.length === 1 ? "Kernel" : "Kernels", h("ul.fv-list", null, rows));
+    const why = model.noKernel(method, id);
+    return why === null ? null : section("Kernel", h("p.fv-muted", null, `none: ${why}`));
+  }
+
+  /**
+   * @param {string} method
+   * @param {any} id
+   */
+  history(method, id) {
+    const events = this.app.model.history(method, id);
+    const rows = events.map((/** @type {any} */ event) =>
+      h("li", null, this.stepLink(event.step, { node: id }), " ", h("span.fv-muted", null, event.what)),
+    );
+    return section(
+      "History",
+      rows.length ? h("ol.fv-list", null, rows) : h("p.fv-muted", null, "It was never in this method's graph."),
+    );
+  }
+
+  /**
+   * @param {string} method
+   * @param {any} id
+   */
+  rewrites(method, id) {
+    const found = this.app.model.steps
+      .filter((/** @type {ViewStep} */ step) => step.method === method)
+      .flatMap((/** @type {ViewStep} */ step) =>
+        step.rewrites.map((/** @type {Rewrite} */ rewrite) => ({ step, rewrite })),
+      )
+      .filter(
+        (/** @type {{ rewrite: Rewrite }} */ { rewrite }) =>
+          rewrite.consumed.includes(id) || rewrite.produced.includes(id),
+      );
+    const rows = found.map((/** @type {{ step: ViewStep, rewrite: Rewrite }} */ { step, rewrite }) =>
+      h(
+        "li",
+        null,
+        rewrite.produced.includes(id) ? "made by " : "consumed by ",
+        h("strong", null, rewrite.kind),
+        " in ",
+        this.stepLink(step.index, { tab: "rewrites" }),
+      ),
+    );
+    return rows.length ? section("Rewrites", h("ul.fv-list", null, rows)) : null;
+  }
+
+  /** @param {any} path */
+  attribute(path) {
+    return new AttributeDetails(this).of(path);
+  }
+
+  // --- links
+
+  /**
+   * @param {any} text
+   * @param {any} patch
+   * @param {any} [label]
+   */
+  link(text, patch, label) {
+    return this.app.link(text, patch, label);
+  }
+
+  /** @param {any} id */
+  nodeLink(id, step = this.app.current.step) {
+    return this.link(`%${id}`, { node: id, attribute: null, ...this.visibleIn(step) });
+  }
+
+  // A node that only the graph before the pass has is found there: the step stays.
+  /** @param {any} step */
+  visibleIn(step) {
+    const { pair } = this.app;
+    return pair && (step === pair.after.index || step === pair.before?.index) ? {} : { step };
+  }
+
+  /**
+   * @param {number} at
+   * @param {any} name
+   */
+  valueLink(at, name) {
+    const { model } = this.app;
+    const maker = model.graph(at).makers.get(name);
+    if (maker === undefined) return this.inputLink(at, `%${name}`);
+    const { op } = /** @type {GraphNode} */ (model.graph(at).nodes.get(maker));
+    const [path] = op === "get_attr" ? (model.named(at).get(name) ?? []) : [];
+    return [
+      this.link(`%${name}`, { node: maker, attribute: null, ...this.visibleIn(at) }),
+      h("span.fv-muted.fv-wrap", null, ` ${path ?? op}`),
+    ];
+  }
+
+  /**
+   * To an input of the whole graph; those of a block have no name that they can be found by.
+   * @param {number} at
+   * @param {any} id
+   */
+  inputLink(at, id) {
+    const isOutermost = this.app.model.graphs.keyOfId.has(id);
+    const name = isOutermost
+      ? this.link(id, { node: id, attribute: null, ...this.visibleIn(at) })
+      : h("code", null, id);
+    const [path] = isOutermost ? (this.app.model.named(at).get(id.slice(1)) ?? []) : [];
+    return [name, h("span.fv-muted.fv-wrap", null, isOutermost ? ` ${path ?? "input"}` : " input of a block")];
+  }
+
+  /** @param {any} path */
+  attributeLink(path) {
+    return this.link(path, { attribute: path, node: null, tab: "attributes" });
+  }
+
+  /** @param {any} index */
+  stepLink(index, patch = {}) {
+    const step = this.app.model.step(index);
+    return this.link(step ? `${stepLabel(step)} ${step.name}` : `${index} unknown step`, { step: index, ...patch });
+  }
+
+  /** @param {any} location */
+  locationLink(location) {
+    const text = `%${location.value}`;
+    if (location.step === null || location.node === null) return h("code", null, text);
+    return this.link(text, { step: location.step, node: location.node, attribute: null, tab: "graph" });
+  }
+}
+
+/** @param {any} kept */
+function constantRows(kept) {
+  const numbers = ["minimum", "maximum", "mean", "std"].filter((name) => kept[name] !== null);
+  const rows = [
+    ["shape", kept.shape.join("×") || "scalar"],
+    ["dtype", kept.dtype],
+    ["device", kept.device],
+    ["size", bytesText(kept.nbytes)],
+    ...numbers.map((name) => [name, kept[name].toPrecision(4)]),
+    ["not finite", kept.nonfinite || null],
+    ["digest", kept.digest],
+    ["storage", kept.storage],
+  ];
+  return rows.filter(([, text]) => text !== null);
+}
+
+/** @param {any} nbytes */
+function bytesText(nbytes) {
+  const unit = nbytes < 1024 ? 0 : Math.min(4, Math.floor(Math.log2(nbytes) / 10));
+  return `${unit ? (nbytes / 1024 ** unit).toPrecision(3) : nbytes} ${["B", "KiB", "MiB", "GiB", "TiB"][unit]}`;
+}
+
+/**
+ * A long path by its last three parts, which mostly tell the file.
+ * @param {string} file
+ */
+function shortPath(file) {
+  const parts = file.split(/[\\/]/);
+  return parts.length > 4 ? `…/${parts.slice(-3).join("/")}` : file;
+}
+
+/** @param {any} nodes */
+function spaced(nodes) {
+  return nodes.flatMap((/** @type {GraphNode} */ node, /** @type {any} */ index) => (index ? [" ", node] : [node]));
+}

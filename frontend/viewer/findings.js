@@ -1,0 +1,374 @@
+/* What a trace answers at a glance: which pass paid off, what moved the numbers, how the frozen module fares. */
+
+import { fill, h } from "./dom.js";
+import { grid } from "./panels.js";
+import { ratioAxis, ratioBar, ratioSpread } from "./ratio.js";
+import { section } from "./section.js";
+
+/** @type {Record<string, any>} */
+const SIGNS = { passed: "✓", "as meant": "•", failed: "✕", unknown: "?" };
+/** @type {Record<string, any>} */
+const TONES = { passed: "good", "as meant": "muted", failed: "bad", unknown: "warn" };
+const DUPLICATES_SHOWN = 6;
+const NAMES_SHOWN = 8;
+
+const TIDIED = () =>
+  h("span.fv-muted", { title: "It removed nodes that nothing read, and nothing else" }, " only tidied up");
+
+export class FindingsPanel {
+  /** @param {Viewer} app */
+  constructor(app) {
+    this.app = app;
+    this.id = "findings";
+    this.label = "Findings";
+    this.found = app.model.view.findings;
+    this.element = h("div.fv-panel-body.fv-scroll", { tabindex: "0", role: "region", "aria-label": "Findings" });
+  }
+
+  render() {
+    if (!this.element.childElementCount) fill(this.element, h("div.fv-findings", null, this.parts()));
+    const { step } = this.app.current;
+    for (const row of /** @type {NodeListOf<HTMLElement>} */ (this.element.querySelectorAll("[data-step]"))) {
+      row.classList.toggle("fv-chosen", Number(row.dataset.step) === step);
+    }
+  }
+
+  parts() {
+    const parts = [
+      this.paidOff(),
+      this.movedTheNumbers(),
+      this.checks(),
+      this.memory(),
+      this.ablation(),
+      this.absent(),
+    ].filter(Boolean);
+    return parts.length ? parts : h("p.fv-empty", null, "This trace holds no pass, so there is nothing to find.");
+  }
+
+  // --- which pass paid off
+
+  paidOff() {
+    const { losses, payoffs, whole } = this.found;
+    if (!whole.length) return null;
+    const spread = ratioSpread(payoffs);
+    const severalDevices = new Set(whole.map((/** @type {{ device: string }} */ { device }) => device)).size > 1;
+    const rows = payoffs.map((/** @type {any} */ row) =>
+      h(
+        "tr",
+        { data: { step: row.step } },
+        h("td", null, this.pass(row.step)),
+        h("td", null, ratioBar(row, spread)),
+        h("td.fv-num", null, row.text),
+        severalDevices ? h("td.fv-muted", null, row.device) : null,
+      ),
+    );
+    return wide(
+      "What paid off",
+      rows.length
+        ? grid(
+            "",
+            ["Pass", ratioAxis(spread), "Time against the pass before", ...(severalDevices ? ["Device"] : [])],
+            rows,
+          )
+        : h(
+            "p",
+            null,
+            `No single pass changed the latency measurably${this.found.unseen ? ` (${this.found.unseen})` : ""}.`,
+          ),
+      whole.map((/** @type {any} */ row) => this.together(row, whole.length > 1)),
+      losses.map((/** @type {any} */ row) =>
+        h(
+          "p",
+          null,
+          h("strong.fv-bad", null, "Freezing lost: "),
+          `compiled with freezing takes ${row.text} the time of compiled without it on ${row.device}`,
+        ),
+      ),
+    );
+  }
+
+  /**
+   * @param {any} row
+   * @param {any} several
+   */
+  together(row, several) {
+    const of = several ? ` (${row.method}, ${row.device})` : ` on ${row.device}`;
+    const words =
+      row.verdict === "faster" || row.verdict === "slower"
+        ? h(`strong.fv-verdict-${row.verdict}`, null, `measurably ${row.verdict}`)
+        : [h("strong", null, row.verdict), ` (${row.unseen})`];
+    return h(
+      "p",
+      null,
+      `All passes together${of}: `,
+      words,
+      h("span.fv-num", null, `, ${row.text} the time of the first step`),
+      row.notes.length ? h("span.fv-muted.fv-small", null, ` (${row.notes.join("; ")})`) : null,
+    );
+  }
+
+  // --- what moved the numbers
+
+  movedTheNumbers() {
+    const { errors } = this.found;
+    if (!errors.length) return null;
+    return wide(
+      "What moved the numbers",
+      errors.map((/** @type {any} */ method) => this.errorsOf(method, errors.length > 1)),
+    );
+  }
+
+  /**
+   * @param {{ method: string, present: any, total: any, added: any }} options
+   * @param {any} several
+   */
+  errorsOf({ method, present, total, added }, several) {
+    const rows = added.map((/** @type {any} */ row) =>
+      h(
+        "tr",
+        { data: { step: row.step } },
+        h(
+          "td",
+          null,
+          this.pass(row.step),
+          this.app.model.step(row.step).before === null ? h("span.fv-muted", null, " the graph as it came") : null,
+        ),
+        h(
+          "td.fv-num",
+          null,
+          row.from,
+          " → ",
+          h("strong", null, row.to),
+          row.span ? h("div.fv-muted.fv-small", null, `${row.span} over the inputs`) : null,
+        ),
+        h(
+          "td",
+          null,
+          row.close
+            ? h("span.fv-good", null, "within tolerance")
+            : h("span.fv-bad", null, row.first_past ? "≠ the first past tolerance" : "≠ past tolerance"),
+          row.close || row.worst === null ? null : h("div.fv-muted.fv-small", null, `worst on ${row.worst}`),
+        ),
+      ),
+    );
+    const before =
+      present === null
+        ? null
+        : h(
+            "p",
+            null,
+            "Against float64: ",
+            h("strong.fv-num", null, present),
+            " before freezing (eager)",
+            total === null ? null : [", ", h("strong.fv-num", null, total), " after all passes"],
+          );
+    return [
+      several ? h("h4.fv-block-title", null, method) : null,
+      rows.length
+        ? grid("", ["Added by", "Largest error against eager", "torch's tolerances"], rows)
+        : h("p", null, "No pass moved the outputs away from eager's."),
+      before,
+    ];
+  }
+
+  // --- the frozen module
+
+  checks() {
+    const { checks } = this.found;
+    if (!checks.length) return null;
+    const items = checks.map((/** @type {any} */ check) => {
+      const head = [
+        h(
+          `span.fv-check-sign.fv-${TONES[check.verdict]}`,
+          { role: "img", "aria-label": check.verdict, title: check.verdict },
+          SIGNS[check.verdict],
+        ),
+        h("strong", null, check.name),
+        h("span.fv-wrap", null, check.message),
+      ];
+      if (!check.details.length) return h("div.fv-check-row", null, head);
+      return h(
+        "details.fv-check-more",
+        { open: check.verdict === "failed" },
+        h("summary.fv-check-row", null, head),
+        h(
+          "ul.fv-list.fv-check-details",
+          null,
+          check.details.map((/** @type {any} */ line) => h("li", null, line)),
+        ),
+      );
+    });
+    return part("Checks of the frozen module", h("div.fv-checks", null, items));
+  }
+
+  memory() {
+    const { duplicates, duplicates_between: between, memory } = this.found;
+    if (!memory.length && !duplicates.length && !between.length) return null;
+    const facts = memory.map((/** @type {any} */ row) => [
+      h("dt", null, row.label),
+      h(
+        "dd",
+        null,
+        h("span.fv-num", { class: `fv-${row.tone}` }, row.value),
+        row.note ? h("span.fv-muted.fv-wrap", null, `, ${row.note}`) : null,
+        row.step === null ? null : h("div", null, "since ", this.pass(row.step)),
+      ),
+    ]);
+    const rows = duplicates
+      .slice(0, DUPLICATES_SHOWN)
+      .map((/** @type {any} */ row) =>
+        h(
+          "tr",
+          { data: { step: row.step } },
+          h("td", null, this.pass(row.step)),
+          h("td.fv-num", null, row.bytes),
+          h("td", null, row.kind, h("div.fv-muted.fv-small.fv-wrap", null, row.names.join(", "))),
+        ),
+      );
+    const smaller = duplicates.length - rows.length;
+    const ended = between.slice(0, DUPLICATES_SHOWN).map((/** @type {any} */ row) => this.betweenRow(row));
+    const more = between.length - ended.length;
+    return part(
+      "Memory",
+      facts.length ? h("dl.fv-pairs", null, facts) : null,
+      rows.length ? grid("Held more than once at the end", ["Since", "Bytes", ""], rows) : null,
+      smaller ? h("p.fv-muted", null, `… and ${smaller} smaller ones`) : null,
+      ended.length ? grid("Held more than once in between", ["From", "Until", "Bytes", ""], ended) : null,
+      more ? h("p.fv-muted", null, `… and ${more} more`) : null,
+    );
+  }
+
+  /** @param {{ step: number, until: number, bytes: string, names: string[] }} options */
+  betweenRow({ step, until, bytes, names }) {
+    const more = names.length - NAMES_SHOWN;
+    const shown = names.slice(0, NAMES_SHOWN).join(", ") + (more > 0 ? ` and ${more} more` : "");
+    return h(
+      "tr",
+      { data: { step } },
+      h("td", null, this.pass(step)),
+      h("td", null, this.pass(until)),
+      h("td.fv-num", null, bytes),
+      h("td", null, h("span.fv-muted.fv-small.fv-wrap", null, shown)),
+    );
+  }
+
+  // --- what each pass does on its own
+
+  ablation() {
+    const { ablation } = this.found;
+    if (!ablation.length) return null;
+    const spread = ratioSpread(ablation.flatMap((/** @type {any} */ row) => row.latency));
+    const rows = ablation.map((/** @type {any} */ row) =>
+      h(
+        "tr",
+        null,
+        h("td", null, this.named(row)),
+        row.error === null
+          ? this.contribution(row, spread)
+          : h("td", { colspan: 4 }, h("span.fv-muted", null, "could not be told: "), row.error),
+      ),
+    );
+    const note = h(
+      "p.fv-muted.fv-small",
+      null,
+      "The whole freeze against the freeze with this pass left out, in every round: below 1, the pass pays off.",
+    );
+    return wide(
+      "What each pass does on its own",
+      note,
+      grid("", ["Pass", ratioAxis(spread), "Time with it, against without", "Error with it", "Error without"], rows),
+    );
+  }
+
+  /** @param {{ name: any, steps: ViewStep[], stage: string, tidied: any }} options */
+  named({ name, steps, stage, tidied }) {
+    return [
+      steps.length ? this.app.link(name, { step: steps[0] }) : name,
+      tidied ? TIDIED() : null,
+      h("div.fv-muted.fv-small", null, stage),
+    ];
+  }
+
+  /**
+   * @param {any} row
+   * @param {any} spread
+   */
+  contribution(row, spread) {
+    const times = (/** @type {any} */ each) =>
+      row.latency.map((/** @type {any} */ one) => h("div.fv-ratio-line", null, each(one)));
+    return [
+      h(
+        "td",
+        null,
+        times((/** @type {any} */ one) => ratioBar(one, spread)),
+      ),
+      h(
+        "td.fv-num",
+        null,
+        row.latency.length
+          ? times((/** @type {any} */ one) => [
+              one.text,
+              h("span.fv-muted", null, row.latency.length > 1 ? ` ${one.device}` : ""),
+              one.verdict === "no measurable difference"
+                ? h("span.fv-muted", null, ` not measurable (${one.unseen})`)
+                : null,
+            ])
+          : h("span.fv-muted", null, "not measured"),
+      ),
+      h("td.fv-num", null, judged(row.with, row.close_with)),
+      h("td.fv-num", null, judged(row.without, row.close_without)),
+    ];
+  }
+
+  absent() {
+    const { absent } = this.found;
+    if (!absent.length) return null;
+    return wide(
+      "Not in this trace",
+      h(
+        "dl.fv-pairs.fv-absent",
+        null,
+        absent.map((/** @type {[any, any]} */ [what, how]) => [h("dt", null, what), h("dd", null, how)]),
+      ),
+    );
+  }
+
+  /** @param {any} index */
+  pass(index) {
+    const { round, tidied } = this.app.model.step(index);
+    return [
+      this.app.details.stepLink(index),
+      round === null ? null : h("span.fv-muted", null, ` round ${round}`),
+      tidied ? TIDIED() : null,
+    ];
+  }
+}
+
+/**
+ * @param {any} error
+ * @param {boolean} close
+ */
+function judged(error, close) {
+  if (error === null) return h("span.fv-muted", null, "not compared");
+  return [error, close === false ? h("span.fv-bad", null, " ≠") : null];
+}
+
+/**
+ * @param {any} name
+ * @param {...any} children
+ */
+function part(name, ...children) {
+  const element = section(name, children);
+  element.classList.add("fv-finding");
+  return element;
+}
+
+/**
+ * @param {any} name
+ * @param {...any} children
+ */
+function wide(name, ...children) {
+  const element = part(name, children);
+  element.classList.add("fv-finding-wide");
+  return element;
+}

@@ -1,0 +1,295 @@
+/* The before | after graphs of the chosen pass: static/graph/ draws them, here they follow the viewer's state. */
+
+import { create } from "../graph/view.js";
+import { fill, h } from "./dom.js";
+
+const NARROW = 620; // px below which two graphs side by side are too small to read
+
+export class GraphPanel {
+  /** @param {Viewer} app */
+  constructor(app) {
+    // Other methods set these.
+    this.view = /** @type {any} */ (undefined);
+    this.wanted = /** @type {any} */ (undefined);
+    this.busy = /** @type {boolean} */ (/** @type {any} */ (undefined));
+    this.at = /** @type {any} */ (undefined);
+    this.app = app;
+    this.id = "graph";
+    this.label = "Graph";
+    /** @type {any[]} */
+    this.matches = [];
+    /** @type {Record<string, any>} */
+    this.shown = {};
+    this.turn = Promise.resolve();
+    this.canvas = h("div.fv-graph");
+    this.text = h("input.fv-input", {
+      type: "search",
+      placeholder: "Search nodes ( / )",
+      "aria-label": "Search nodes",
+      oninput: () => this.search(),
+      onkeydown: (event) => this.searchKey(event),
+    });
+    this.found = h("span.fv-muted.fv-num", { role: "status" });
+    /** @type {ElementOf<"input">} */
+    this.fates = h("input", { type: "checkbox", onchange: () => app.navigate({ fates: this.fates.checked }) });
+    /** @type {ElementOf<"select">} */
+    this.panes = h(
+      "select.fv-input",
+      { "aria-label": "Which graphs", onchange: () => app.navigate({ panes: this.panes.value }) },
+      [
+        ["split", "Before | after"],
+        ["before", "Before"],
+        ["after", "After"],
+      ].map(([value, text]) => h("option", { value }, text)),
+    );
+    this.note = h("span.fv-muted.fv-small.fv-panes-note", null, "Both graphs side by side need a wider window.");
+    this.element = h(
+      "div.fv-panel-body",
+      null,
+      h(
+        "div.fv-bar",
+        { role: "toolbar", "aria-label": "Graph" },
+        this.text,
+        this.found,
+        this.button("←", "Previous node that changed", () => this.view.nextChange(-1)),
+        this.button("→", "Next node that changed", () => this.view.nextChange(1)),
+        this.panes,
+        h("label.fv-check", { title: "Colour what reads or holds attributes by their fate" }, this.fates, "Fates"),
+        this.note,
+        h("span.fv-spring"),
+        this.button("SVG", "Save the picture as SVG", () =>
+          this.save("svg", new Blob([this.view.toSVG()], { type: "image/svg+xml" })),
+        ),
+        this.button("PNG", "Save the picture as PNG", async () => this.save("png", await this.view.toPNG())),
+      ),
+      this.canvas,
+    );
+  }
+
+  /**
+   * @param {any} text
+   * @param {any} title
+   * @param {any} run
+   */
+  button(text, title, run) {
+    return h(
+      "button.fv-button",
+      { type: "button", title, "aria-label": title, onclick: () => this.view && run() },
+      text,
+    );
+  }
+
+  /** Made when first shown: drawing needs a container that has a size. */
+  open() {
+    this.view = create(this.canvas, {
+      theme: this.app.theme(),
+      panes: this.panesFor(this.app.current),
+      wheel: this.app.options.wheel,
+      words: /** @type {any} */ (this).words,
+    });
+    this.view.setData(this.app.graph);
+    this.view.on("select", (/** @type {any} */ { id }) => this.chosen(id));
+    this.view.on("ready", () => this.followConstants());
+  }
+
+  /**
+   * A click in the graph; the view also tells what was selected from here.
+   * @param {any} id
+   */
+  chosen(id) {
+    if (this.busy || id === this.app.current.node) return;
+    this.shown.node = id;
+    this.app.navigate({ node: id, attribute: null });
+  }
+
+  /** The graph's own toolbar can show and hide constants. */
+  followConstants() {
+    const { constants } = this.view.state().options;
+    if (this.busy || constants === this.app.current.constants) return;
+    this.shown.constants = constants;
+    this.app.navigate({ constants });
+  }
+
+  destroy() {
+    this.view?.destroy();
+  }
+
+  /** @param {any} state */
+  panesFor(state) {
+    return state.panes === "split" && this.canvas.clientWidth < NARROW ? "after" : state.panes;
+  }
+
+  /** @param {any} state */
+  render(state) {
+    this.fates.checked = state.fates;
+    this.panes.value = this.panesFor(state);
+    this.note.hidden = this.panes.value === state.panes;
+    const { pair } = this.app;
+    if (!pair) {
+      fill(this.canvas, h("p.fv-empty", null, "This trace holds no graph."));
+      return;
+    }
+    if (!this.view) this.open();
+    // Layout may run in a worker: changes follow one another, and only the newest state counts.
+    this.wanted = state;
+    this.turn = this.turn.then(() => {
+      if (state === this.wanted && !this.app.gone) return this.follow(state, pair);
+      return undefined;
+    });
+  }
+
+  /**
+   * @param {any} state
+   * @param {Pair} pair
+   */
+  async follow(state, pair) {
+    const { shown, view } = this;
+    const theme = this.app.theme();
+    const panes = this.panesFor(state);
+    const [node = null] = this.app.focused;
+    this.busy = true;
+    try {
+      if (theme !== shown.theme) view.setTheme(theme);
+      if (state.constants !== shown.constants || panes !== shown.panes) {
+        await view.setOptions({ constants: state.constants, panes });
+      }
+      const moved = pair !== shown.pair;
+      if (moved) await view.show({ before: pair.before?.index ?? null, after: pair.after.index });
+      const { program, kernel } = state;
+      if (
+        moved ||
+        theme !== shown.theme ||
+        state.fates !== shown.fates ||
+        program !== shown.program ||
+        kernel !== shown.kernel
+      ) {
+        this.mark(pair, state);
+      }
+      if (node !== shown.node) await this.select(node);
+      if (moved && this.text.value) this.search();
+    } finally {
+      this.busy = false;
+    }
+    this.shown = {
+      theme,
+      panes,
+      pair,
+      constants: state.constants,
+      fates: state.fates,
+      program: state.program,
+      kernel: state.kernel,
+      node,
+    };
+  }
+
+  /** @param {any} id */
+  async select(id) {
+    try {
+      await this.view.select(id, { center: id !== null });
+    } catch (/** @type {any} */ error) {
+      this.app.say(error.message); // a link may name a node that this trace does not have
+    }
+  }
+
+  /**
+   * @param {{ before: any, after: any }} options
+   * @param {{ fates: any, program: any, kernel: any }} more
+   */
+  mark({ before, after }, { fates: wanted, program, kernel }) {
+    const styles = getComputedStyle(this.element);
+    if (kernel !== null) {
+      return this.markKernel(
+        this.app.model.view.programs[program].kernels[kernel],
+        styles.getPropertyValue("--accent").trim(),
+      );
+    }
+    const marks = {};
+    const fates = new Map();
+    const add = (/** @type {string} */ value, /** @type {{ fate: string }} */ { fate }) => {
+      if (!fates.has(fate)) fates.set(fate, styles.getPropertyValue(`--${fate}`).trim());
+      /** @type {Record<string, any>} */ (marks)[value] = {
+        fill: fates.get(fate),
+        label: fate,
+        sign: fate[0].toUpperCase(),
+      };
+    };
+    for (const at of wanted ? [before, after] : []) if (at) this.eachAttribute(at.index, add);
+    this.view.setMarks(marks);
+    this.view.setLegend(
+      [...fates].sort().map(([label, fill]) => ({ fill, label, sign: label[0].toUpperCase() })),
+      "attributes:",
+    );
+  }
+
+  /**
+   * While a kernel is chosen, its nodes are marked and no fates: two kinds of marks would not be told apart.
+   * @param {{ name: any }} options
+   * @param {any} fill
+   */
+  markKernel({ name }, fill) {
+    const mark = { fill, label: "kernel", sign: "K" };
+    const nodes = this.app.model.kernelNodes(this.app.current, this.app.pair);
+    this.view.setMarks(Object.fromEntries(nodes.map((/** @type {any} */ id) => [id, mark])));
+    this.view.setLegend([{ ...mark, label: name }], "kernel:");
+  }
+
+  /**
+   * @param {number} at
+   * @param {any} add
+   */
+  eachAttribute(at, add) {
+    const { model } = this.app;
+    for (const [value, path] of model.reads(at)) {
+      const row = model.attribute(path);
+      if (row && row.kind !== "submodule") add(value, row);
+    }
+    const holding = [...model.held(model.step(at).method).keys(), ...model.named(at).keys()];
+    for (const value of new Set(holding)) {
+      const [row] = model.attributesOf(at, value);
+      const id = model.holder(at, value);
+      if (row && id !== undefined) add(id, row);
+    }
+  }
+
+  focusSearch() {
+    this.text.focus();
+    this.text.select();
+  }
+
+  search() {
+    this.matches = this.view ? this.view.search(this.text.value) : [];
+    this.at = -1;
+    this.say();
+  }
+
+  /** @param {any} event */
+  searchKey(event) {
+    if (event.key !== "Enter" || !this.matches.length) return;
+    const { length } = this.matches;
+    this.at = this.at < 0 && event.shiftKey ? length - 1 : (this.at + (event.shiftKey ? -1 : 1) + length) % length;
+    this.view.focusMatch(this.at);
+    this.say();
+  }
+
+  say() {
+    const { length } = this.matches;
+    this.found.textContent = !this.text.value
+      ? ""
+      : length
+        ? `${this.at < 0 ? "" : `${this.at + 1} of `}${length}`
+        : "nothing found";
+  }
+
+  /**
+   * @param {string} kind
+   * @param {any} blob
+   */
+  save(kind, blob) {
+    const link = h("a", {
+      href: URL.createObjectURL(blob),
+      download: `${this.app.model.view.name || "graph"}-step-${this.app.current.step}.${kind}`,
+    });
+    link.click();
+    setTimeout(() => URL.revokeObjectURL(link.href), 1000);
+  }
+}

@@ -1,0 +1,60 @@
+/* The viewer's keys: which of them it hears, and what each does. */
+
+export class Keyboard {
+  /** @param {Viewer} app */
+  constructor(app) {
+    this.app = app;
+    this.acts = {
+      ArrowUp: () => app.move(-1),
+      ArrowDown: () => app.move(1),
+      f: () => app.move(1, true),
+      r: () => app.move(-1, true),
+      c: () => app.navigate({ against: app.current.against === null ? app.current.step : null }),
+      h: () => app.navigate({ quiet: !app.current.quiet }),
+      "/": () => this.search(),
+      "?": () => app.sheet.showModal(),
+    };
+  }
+
+  /** @param {any} event */
+  hear(event) {
+    const { app } = this;
+    if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
+    if (app.sheet.open || app.copySheet.open || !app.root.getClientRects().length) return;
+    // From outside a shadow root, only the path tells what inside it the event is about.
+    const path = event.composedPath();
+    const within = (/** @type {string} */ selector) =>
+      path.some((/** @type {HTMLElement} */ element) => element.matches?.(selector));
+    if (within("dialog, [role=menu]")) return;
+    if (event.key === "Escape") return this.escape(path[0]);
+    if (within("input:not([type=checkbox]), select, textarea")) return;
+    const act = /** @type {Record<string, any>} */ (this.acts)[event.key];
+    const tab = /^[1-9]$/.test(event.key) ? [...app.panels.keys()][event.key - 1] : undefined;
+    if (!act && !tab) return;
+    event.preventDefault();
+    if (act) act();
+    else app.navigate({ tab }, { jump: true });
+  }
+
+  /**
+   * Leaves the innermost of what one is in.
+   * @param {HTMLElement} element
+   */
+  escape(element) {
+    const { app } = this;
+    if (element.matches?.("input, select")) element.blur();
+    else if (app.passes.drawn) app.passes.draw(false);
+    else if (app.current.node || app.current.attribute) app.navigate({ node: null, attribute: null });
+    else if (app.current.kernel !== null) app.navigate({ kernel: null });
+    else if (app.current.against !== null) app.navigate({ against: null });
+  }
+
+  /** To the search of the tab that is shown, or else the graph's. */
+  search() {
+    const { app } = this;
+    const panel = app.panels.get(app.current.tab);
+    if (panel.focusSearch) return panel.focusSearch();
+    app.navigate({ tab: "graph" });
+    app.panels.get("graph").focusSearch();
+  }
+}

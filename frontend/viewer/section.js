@@ -1,0 +1,34 @@
+/* The parts that a side panel is made of: its title, titled sections, and names with their values. */
+
+import { h } from "./dom.js";
+
+/**
+ * What the panel is about, and beside it a badge or a word in grey.
+ * @param {any} text
+ * @param {any} [mark]
+ */
+export function detailsTitle(text, mark) {
+  return h(
+    "h2.fv-details-title",
+    null,
+    h("span.fv-wrap", null, text),
+    typeof mark === "string" ? h("span.fv-muted.fv-wrap", null, mark) : mark,
+  );
+}
+
+/**
+ * @param {any} name
+ * @param {...any} children
+ */
+export function section(name, ...children) {
+  return h("section.fv-section", null, h("h3", null, name), children);
+}
+
+/** @param {any[]} rows */
+export function pairs(rows) {
+  return h(
+    "dl.fv-pairs",
+    null,
+    rows.map(([name, text]) => [h("dt", null, name), h("dd.fv-wrap", null, text)]),
+  );
+}

@@ -1,0 +1,318 @@
+/* One strip of facts about the chosen pass, or about two passes held against each other. */
+
+import { fill, h } from "./dom.js";
+import { stepLabel } from "./pair.js";
+
+const OPERATORS_SHOWN = 3;
+/** @type {Record<string, any>} */
+const VERDICTS = {
+  baseline: "what the others are compared with",
+  faster: "faster than the first step",
+  slower: "slower than the first step",
+  "no measurable difference": "no measurable difference to the first step",
+};
+const VERDICT_NOTE = "A difference is told only where it holds among all comparisons of this trace";
+
+export class PassSummary {
+  /** @param {Viewer} app */
+  constructor(app) {
+    // Other methods set these.
+    this.shown = /** @type {any} */ (undefined);
+    this.app = app;
+    this.element = h("section.fv-summary", { "aria-label": "Chosen pass", "aria-live": "polite" });
+  }
+
+  /** @param {any} state */
+  render(state) {
+    const key = `${state.step}:${state.against}`;
+    if (this.shown === key) return;
+    this.shown = key;
+    const { pair } = this.app;
+    if (!pair) {
+      fill(
+        this.element,
+        h("strong", null, "This trace holds no pass."),
+        h("span.fv-muted", null, "Nothing was frozen while it was recorded."),
+      );
+      return;
+    }
+    const { after: step } = pair;
+    const facts = pair.chosen ? comparedFacts(pair) : stepFacts(pair);
+    fill(
+      this.element,
+      h(
+        "div.fv-summary-name",
+        null,
+        this.app.passes.drawerButton(),
+        pair.chosen ? this.names(pair) : name(step, this.app.model),
+        this.comparing(state, pair),
+      ),
+      h(
+        "dl.fv-summary-facts",
+        { tabindex: "0" },
+        facts
+          .filter(Boolean)
+          .map(([label, ...value]) =>
+            h(
+              "div",
+              { class: label.startsWith("operators") ? "fv-summary-operators" : "" },
+              h("dt", null, label),
+              h("dd.fv-num", null, value),
+            ),
+          ),
+      ),
+      step.notes.length && !pair.chosen ? h("p.fv-summary-notes", null, this.notes(step)) : null,
+      step.notices.length
+        ? h(
+            "ul.fv-summary-notices",
+            null,
+            step.notices.map((/** @type {any} */ text) => h("li", null, text)),
+          )
+        : null,
+    );
+  }
+
+  /**
+   * What the recording notes of the pass: why it decided as it did, which patterns matched.
+   * @param {ViewStep} step
+   */
+  notes(step) {
+    const more = step.log.length - step.notes.length;
+    const rest = more
+      ? [" · ", this.app.link(`${more} more`, { tab: "rewrites", scope: "pass" }, `${more} more notes of this pass`)]
+      : null;
+    return [step.notes.join(" · "), rest];
+  }
+
+  /** @param {{ before: any, after: any }} options */
+  names({ before, after }) {
+    const one = (/** @type {ViewStep} */ step) => [h("span.fv-num.fv-muted", null, stepLabel(step)), " ", step.name];
+    const backwards = after.index < before.index ? " · back in time" : "";
+    return [
+      h(
+        "h2",
+        { title: `${before.name} → ${after.name}` },
+        h("span.fv-muted", null, "comparing "),
+        one(before),
+        " → ",
+        one(after),
+      ),
+      h("span.fv-muted", null, `${after.method}${backwards}`),
+    ];
+  }
+
+  /**
+   * The way into a comparison of two passes, what stands in its way, and the way out.
+   * @param {any} state
+   * @param {Pair} pair
+   */
+  comparing(state, pair) {
+    const { app } = this;
+    if (state.against === null) {
+      const start = () => app.navigate({ against: state.step });
+      return h(
+        "button.fv-linklike.fv-small",
+        { type: "button", title: "Then choose any other pass (c)", onclick: start },
+        "Compare from here",
+      );
+    }
+    const base = app.model.step(state.against);
+    const hint =
+      pair.before?.index === state.against
+        ? null
+        : state.against === state.step
+          ? "comparing from here: choose another pass"
+          : `not compared with ${base.index} ${base.name}: that is ${base.method}, and only passes of one method can be compared`;
+    const stop = () => app.navigate({ against: null });
+    return [
+      hint && h("span.fv-compare-hint", null, hint),
+      h(
+        "button.fv-button.fv-compare-stop",
+        { type: "button", title: "Show each pass against the one before it again (c)", onclick: stop },
+        "Stop comparing",
+      ),
+    ];
+  }
+}
+
+/**
+ * @param {ViewStep} step
+ * @param {{ view: ViewData }} options
+ */
+function name(step, { view }) {
+  const round = step.round === null ? "" : `, round ${step.round}`;
+  return [
+    h("span.fv-num.fv-muted", null, stepLabel(step)),
+    h("h2", { title: step.name }, step.name),
+    h("span.fv-muted", { title: view.stages[step.stage] }, `${step.stage}${round} · ${step.method}`),
+  ];
+}
+
+// --- one pass
+
+/** @param {Pair} pair */
+function stepFacts(pair) {
+  const { after: step } = pair;
+  return [
+    ["nodes", step.nodes, nodeWords(pair)],
+    operators(pair),
+    step.duration === null ? null : ["took", step.duration],
+    ["constants", ...constants(step)],
+    ...step.latency.map(latency),
+    ...step.latency_changes.map((/** @type {{ text: any }} */ { text }) => ["this pass", h("strong", null, text)]),
+    numerics(step.numerics),
+  ];
+}
+
+/** @param {Pair} pair */
+function nodeWords(pair) {
+  if (!pair.before) return null;
+  if (pair.same) {
+    return h(
+      "span.fv-muted",
+      null,
+      pair.after.changed && !pair.chosen ? " unchanged; the module changed" : " unchanged",
+    );
+  }
+  const { added, removed, changed } = pair.counts();
+  const part = (/** @type {string} */ sign, /** @type {any} */ count, /** @type {string} */ kind) =>
+    count ? h(`span.fv-${kind}`, null, ` ${sign}${count}`) : null;
+  if (pair.after.tidied && !pair.chosen) {
+    return h("span.fv-muted", null, ` only tidied up: −${removed} that nothing read`);
+  }
+  if (!added && !removed && !changed) return h("span.fv-muted", null, " in another order");
+  return [part("−", removed, "removed"), part("+", added, "added"), part("~", changed, "modified")];
+}
+
+/** @param {Pair} pair */
+function operators(pair) {
+  const words = pair.operators().map(([op, delta]) => `${delta < 0 ? "−" : "+"}${Math.abs(delta)} ${op}`);
+  if (!words.length) return null;
+  const shown = words.slice(0, OPERATORS_SHOWN).join(", ");
+  return [
+    "operators",
+    h("span.fv-clip", { title: words.join("\n") }, shown, words.length > OPERATORS_SHOWN ? ", …" : ""),
+  ];
+}
+
+/** @param {ViewStep} step */
+function constants(step) {
+  const still = step.constants_delta === null || step.constants_delta === "±0";
+  return [step.constants, still ? null : h("span.fv-muted", null, ` ${step.constants_delta}`)];
+}
+
+/** @param {any} entry */
+function latency(entry) {
+  const ratio = entry.ratio === null ? null : `, ${entry.ratio}`;
+  return [
+    `latency, ${entry.device}`,
+    timed(entry),
+    " ",
+    verdictWords(entry.verdict, VERDICTS[entry.verdict]),
+    unseen(entry.unseen),
+    h("span.fv-muted", null, ratio),
+  ];
+}
+
+/**
+ * How large a difference had to be to be told, where none is.
+ * @param {string | null | undefined} words
+ */
+function unseen(words) {
+  return words ? h("span.fv-muted", null, ` (${words})`) : null;
+}
+
+/** @param {any} entry */
+function timed(entry) {
+  return [entry.text, h("span.fv-muted", { title: "95% interval of the median" }, ` (${entry.interval})`)];
+}
+
+/**
+ * @param {string} verdict
+ * @param {any} text
+ */
+function verdictWords(verdict, text) {
+  return h("span", { title: VERDICT_NOTE, class: `fv-verdict-${verdict.split(" ")[0]}` }, text);
+}
+
+/**
+ * One fact for all references: their errors, then what torch's tolerances say of them.
+ * @param {any} entries
+ */
+function numerics(entries) {
+  if (!entries.length) return null;
+  const words = entries.map((/** @type {any} */ entry, /** @type {any} */ index) => [
+    index ? ", " : "",
+    errorWords(entry),
+    entry.error === null ? against(entry) : null,
+    beyond(entry),
+  ]);
+  const fine = entries.every((/** @type {any} */ entry) => entry.error === null && entry.close);
+  return ["largest error", words, fine ? h("span.fv-good", null, " within tolerance") : null];
+}
+
+/** @param {any} entry */
+function errorWords(entry) {
+  return entry.error === null
+    ? entry.max_abs
+    : h("span.fv-muted", { title: entry.error }, `${entry.reference}: could not be compared`);
+}
+
+/** @param {any} entry */
+function against(entry) {
+  return h("span.fv-muted", null, ` against ${entry.reference}`);
+}
+
+/** @param {any} entry */
+function beyond(entry) {
+  return entry.error === null && !entry.close ? h("span.fv-bad", null, " ≠ past tolerance") : null;
+}
+
+// --- two passes
+
+/** @param {Pair} pair */
+function comparedFacts(pair) {
+  const { before, after } = pair;
+  return [
+    ["nodes", `${before.nodes} → ${after.nodes}`, nodeWords(pair)],
+    operators(pair),
+    ["constants", `${before.constants} → ${after.constants}`],
+    ["attributes read", `${pair.model.reads(before.index).size} → ${pair.model.reads(after.index).size}`],
+    ...after.latency.map((/** @type {any} */ entry) => comparedLatency(pair, entry)),
+    ...after.numerics.map((/** @type {any} */ entry) => comparedError(pair, entry)),
+  ];
+}
+
+/**
+ * @param {Pair} pair
+ * @param {any} entry
+ */
+function comparedLatency(pair, entry) {
+  const old = pair.before.latency.find((/** @type {{ device: string }} */ { device }) => device === entry.device);
+  if (!old) return null;
+  const told = pair.latencyVerdict(entry.device);
+  const words = told
+    ? verdictWords(told.verdict, [
+        told.verdict,
+        unseen(told.unseen),
+        told.ratio && h("span.fv-muted", null, `, ${told.ratio}`),
+      ])
+    : h(
+        "span.fv-muted",
+        { title: "The trace holds each pass against the first one, not these two against each other" },
+        "no verdict on this pair",
+      );
+  return [`latency, ${entry.device}`, timed(old), " → ", timed(entry), " ", words];
+}
+
+/**
+ * @param {Pair} pair
+ * @param {any} entry
+ */
+function comparedError(pair, entry) {
+  const old = pair.before.numerics.find(
+    (/** @type {{ reference: string }} */ { reference }) => reference === entry.reference,
+  );
+  if (!old || old.error !== null || entry.error !== null) return null;
+  return ["largest error", old.max_abs, beyond(old), " → ", entry.max_abs, against(entry), beyond(entry)];
+}

@@ -1,0 +1,435 @@
+/* The trace as the views read it: view data (viewer/views) and graph data (viewer/views/graph_data) in one. */
+
+import { nodeIn } from "../graph/data/lookup.js";
+import { Model } from "../graph/data/model.js";
+import { Pair } from "./pair.js";
+import { changedFields, Snapshots } from "./snapshots.js";
+
+export class TraceModel {
+  /**
+   * @param {any} view what `viewer.views.view_data` returned
+   * @param {any} graph what `viewer.views.graph_data.graph_data` returned for the same trace
+   */
+  constructor(view, graph) {
+    // Other methods set these.
+    this.evidence = /** @type {Map<any, any>} */ (/** @type {any} */ (undefined));
+    this.called = /** @type {Map<any, any>} */ (/** @type {any} */ (undefined));
+    this.view = view;
+    this.graphs = new Model(graph);
+    this.texts = new Snapshots(this.graphs, graph.snapshots);
+    this.steps = view.steps;
+    this.methods = view.methods;
+    this.attributes = view.attributes;
+    this.attributeIndex = new Map(
+      view.attributes.map((/** @type {any} */ row, /** @type {any} */ index) => [row.path, index]),
+    );
+    this.histories = new Map();
+    this.holders = new Map();
+  }
+
+  /** @param {any} index */
+  step(index) {
+    return index === null ? null : this.steps[index] || null;
+  }
+
+  /** @param {any} path */
+  attribute(path) {
+    return this.attributes[this.attributeIndex.get(path)] || null;
+  }
+
+  /**
+   * The snapshot a step leaves behind, as its place in the graph data.
+   * @param {any} index
+   */
+  snapshot(index) {
+    return this.graphs.steps[index].after;
+  }
+
+  /**
+   * What is in a step's graph: see `Snapshots.graph`. Steps that left the graph as it was share one object.
+   * @param {any} index
+   */
+  graph(index) {
+    return this.texts.graph(this.snapshot(index));
+  }
+
+  /**
+   * Steps of a method that follow one another, one list for each recording of it.
+   * @param {string} method
+   */
+  chains(method) {
+    return [this.steps.filter((/** @type {ViewStep} */ step) => step.method === method)];
+  }
+
+  /**
+   * What a step is compared with: the one place that says so.
+   * @param {number|null} index the step
+   * @param {number|null} against the step that was chosen to compare with; null: none
+   * @returns {number|null} the step just before, unless another one was chosen that can be compared
+   */
+  baseOf(index, against = null) {
+    const step = this.step(index);
+    if (step === null) return null;
+    return this.comparable(against, index) ? against : step.before;
+  }
+
+  /**
+   * Whether two different steps can be held against each other: those of one method.
+   * @param {any} one
+   * @param {any} other
+   */
+  comparable(one, other) {
+    const [first, second] = [this.step(one), this.step(other)];
+    return first !== null && second !== null && first !== second && first.method === second.method;
+  }
+
+  /**
+   * A step and what it is compared with.
+   * @param {any} index
+   */
+  pair(index, against = null) {
+    return this.step(index) && new Pair(this, this.baseOf(index, against), index);
+  }
+
+  /**
+   * The id of the node that defines a value or has that id in a step, or null.
+   * @param {any} index
+   * @param {any} name
+   */
+  resolve(index, name) {
+    const graph = this.graph(index);
+    return graph.nodes.has(name) ? name : (graph.makers.get(name) ?? null);
+  }
+
+  /**
+   * The input or return of a graph or block in the graphs of a pair, by its id: {node, at}, null where there is none.
+   * @param {Pair} pair
+   * @param {any} id
+   */
+  end(pair, id) {
+    const snapshots = [pair.before, pair.after].map((step) => step && this.snapshot(step.index));
+    const found = this.graphs.isPseudo(this.graphs.keyOfId.get(id) ?? -1)
+      ? nodeIn(this.graphs, /** @type {[number | null, number | null]} */ (snapshots), id)
+      : null;
+    return found && { node: found.after ?? found.before, at: (found.after ? pair.after : pair.before).index };
+  }
+
+  /**
+   * Value name → attribute path, for every attribute a step's graph reads from the module it was called on.
+   * @param {any} index
+   */
+  reads(index) {
+    const graph = this.graph(index);
+    if (graph.reads) return graph.reads;
+    const reads = new Map();
+    for (const node of graph.nodes.values()) {
+      const owner = node.op === "prim::GetAttr" ? node.inputs[0] : undefined;
+      if (owner === undefined || !(owner === graph.root || reads.has(owner))) continue;
+      const name = node.attributes
+        .find((/** @type {{ name: string }} */ pair) => pair.name === "name")
+        ?.text.replace(/^"|"$/g, "");
+      reads.set(node.outputs[0].name, owner === graph.root ? name : `${reads.get(owner)}.${name}`);
+    }
+    graph.reads = reads;
+    return reads;
+  }
+
+  /**
+   * Value name → attributes whose value it holds: in the method's final graph (names stay the same before), and in the
+   * graphs until a later pass folded it, where torch names the constant after the attribute.
+   * @param {string} method
+   */
+  held(method) {
+    if (!this.holders.has(method)) {
+      const held = new Map();
+      for (const row of this.attributes) {
+        for (const location of row.locations) {
+          if (location.method !== method) continue;
+          if (!held.has(location.value)) held.set(location.value, []);
+          held.get(location.value).push(row);
+        }
+      }
+      for (const row of this.attributes) {
+        if (row.fate === "folded" && !held.has(`self.${row.path}`)) held.set(`self.${row.path}`, [row]);
+      }
+      this.holders.set(method, held);
+    }
+    return this.holders.get(method);
+  }
+
+  /**
+   * Value name → paths of the attributes that an input or constant called so is or holds, in a step of Inductor.
+   * @param {any} index
+   */
+  named(index) {
+    const names = this.graphs.namesOf(index);
+    return new Map([...names].map(([value, paths]) => [this.graphs.strings[value], paths]));
+  }
+
+  /**
+   * Attributes that a value of a step is, reads or holds.
+   * @param {any} index
+   * @param {string} value
+   */
+  attributesOf(index, value) {
+    const path = this.reads(index).get(value);
+    const read = path === undefined ? null : this.attribute(path);
+    if (read) return [read];
+    const named = (this.named(index).get(value) ?? [])
+      .map((/** @type {any} */ one) => this.attribute(one))
+      .filter(Boolean);
+    return named.length ? named : (this.held(this.steps[index].method).get(value) ?? []);
+  }
+
+  /**
+   * The id of what an input or constant of a step is drawn as, by the name of its value; undefined where there is none.
+   * @param {any} index
+   * @param {string} value
+   */
+  holder(index, value) {
+    const maker = this.graph(index).makers.get(value);
+    if (maker !== undefined) return maker;
+    const key = this.graphs.keyOfId.get(`%${value}`);
+    return this.graphs.snapshot(this.snapshot(index)).rowOf[key ?? -1] >= 0 ? `%${value}` : undefined;
+  }
+
+  /**
+   * Ids of the nodes and inputs of a step that are or read an attribute or hold its value.
+   * @param {any} index
+   * @param {any} path
+   */
+  nodesOf(index, path) {
+    const row = this.attribute(path);
+    if (row === null) return [];
+    const reading = [...this.reads(index)].filter(([, read]) => read === path).map(([value]) => value);
+    const holding = row.locations
+      .filter((/** @type {{ method: string }} */ { method }) => method === this.steps[index].method)
+      .map((/** @type {{ value: string }} */ { value }) => value)
+      .filter((/** @type {string} */ value) =>
+        this.attributesOf(index, value).some((/** @type {any} */ one) => one.path === path),
+      ); // the name may be another's here
+    const folded = row.fate === "folded" ? [`self.${path}`] : [];
+    const named = [...this.named(index)].filter(([, paths]) => paths.includes(path)).map(([value]) => value);
+    return [
+      ...new Set([...reading, ...holding, ...folded, ...named].flatMap((value) => this.holder(index, value) ?? [])),
+    ];
+  }
+
+  /**
+   * Ids of the nodes in either graph of a pair that the chosen kernel computes, or else comes from.
+   * @param {{ program: any, kernel: any }} options
+   * @param {Pair} pair
+   */
+  kernelNodes({ program, kernel }, pair) {
+    const chosen = kernel === null ? undefined : this.view.programs[program]?.kernels[kernel];
+    if (!chosen || pair.after.method !== this.view.programs[program].method) return [];
+    const graphs = [pair.after, pair.before].filter(Boolean).map(({ index }) => this.graph(index).nodes);
+    const there = (/** @type {any} */ ids) =>
+      ids.filter((/** @type {any} */ id) => graphs.some((nodes) => nodes.has(id)));
+    const computed = there(chosen.nodes);
+    return computed.length ? computed : there(chosen.origins);
+  }
+
+  /**
+   * The kernels that compute a node, or come from it: [{program, kernel}], places in each.
+   * @param {string} method
+   * @param {any} id
+   */
+  kernelsOf(method, id) {
+    return this.view.programs.flatMap(
+      (/** @type {{ kernels: any, method: string }} */ { kernels, method: own }, /** @type {any} */ program) => {
+        if (own !== method) return [];
+        const by = (/** @type {string} */ field) =>
+          kernels.flatMap((/** @type {any} */ each, /** @type {any} */ kernel) =>
+            each[field].includes(id) ? [{ program, kernel }] : [],
+          );
+        const computing = by("nodes");
+        return computing.length ? computing : by("origins");
+      },
+    );
+  }
+
+  /**
+   * Why no kernel computes a node of the last graph, or null.
+   * @param {string} method
+   * @param {any} id
+   */
+  noKernel(method, id) {
+    for (const { method: own, no_kernel: pairs } of this.view.programs) {
+      const found = own === method && pairs.find((/** @type {[GraphNode]} */ [node]) => node === id);
+      if (found) return found[1];
+    }
+    return null;
+  }
+
+  /**
+   * Where a method's last graph reads an attribute that is still one: {method, step, value, node} each.
+   * @param {any} path
+   */
+  readers(path) {
+    return this.finals().flatMap((/** @type {{ method: string, index: any }} */ { method, index }) =>
+      [...this.reads(index)]
+        .filter(([, read]) => read === path)
+        .map(([value]) => ({ method, step: index, value, node: this.graph(index).makers.get(value) })),
+    );
+  }
+
+  /**
+   * Where an attribute's value is at the end: the constants that hold it, or what reads an attribute that is still there.
+   * @param {any} row
+   */
+  homes(row) {
+    return row.locations.length ? row.locations : this.readers(row.path);
+  }
+
+  /** The last step of every method. */
+  finals() {
+    return this.methods.map((/** @type {string} */ method) => this.chains(method)[0].at(-1));
+  }
+
+  /**
+   * Where a node stands in the source, the user's own file first: [{source, called}].
+   *
+   * torch names the innermost place, which for a layer of torch.nn is torch's file. The method as it came still calls
+   * its submodules, and the call that led to the node's module stands in the user's file.
+   * @param {string} method
+   * @param {GraphNode} node
+   */
+  places(method, node) {
+    const source = node.source ?? this.told(node.id);
+    const own = source ? [{ source, called: null }] : [];
+    if (!node.module || (source && !isInstalled(source.file))) return own;
+    const parts = node.module.split(".");
+    for (let length = parts.length; length; length -= 1) {
+      const called = parts.slice(0, length).join(".");
+      const call = this.calls(method).get(called);
+      if (call) return [{ source: call, called }, ...own];
+    }
+    return own;
+  }
+
+  /**
+   * Where the evidence of some attribute says that a node stands, whose graph does not.
+   * @param {any} id
+   */
+  told(id) {
+    this.evidence ??= new Map(
+      this.view.attributes.flatMap((/** @type {any} */ row) =>
+        row.evidence.map((/** @type {{ node: GraphNode, source: any }} */ { node, source }) => [node, source]),
+      ),
+    );
+    return this.evidence.get(id) ?? null;
+  }
+
+  /**
+   * Path of a submodule → where the method, before anything was inlined, calls it; the first call counts.
+   * @param {string} method
+   */
+  calls(method) {
+    this.called ??= new Map();
+    if (!this.called.has(method)) {
+      const calls = new Map();
+      for (const [{ index }] of this.chains(method)) {
+        const reads = this.reads(index);
+        for (const { op, inputs, source } of this.graph(index).nodes.values()) {
+          const path =
+            op === "prim::CallMethod" && source && !isInstalled(source.file) ? reads.get(inputs[0]) : undefined;
+          if (path !== undefined && !calls.has(path)) calls.set(path, source);
+        }
+      }
+      this.called.set(method, calls);
+    }
+    return this.called.get(method);
+  }
+
+  /**
+   * How a node came, changed and went: [{step, what, node}] over its method's steps.
+   * @param {string} method
+   * @param {any} id
+   */
+  history(method, id) {
+    if (!this.histories.has(method)) this.histories.set(method, this.buildHistory(method));
+    return this.histories.get(method).get(id) || [];
+  }
+
+  /** @param {string} method */
+  buildHistory(method) {
+    const events = new Map();
+    for (const steps of this.chains(method)) {
+      let before = null;
+      for (const step of steps) {
+        const now = this.texts.rows(this.snapshot(step.index));
+        if (before !== now) this.compare(before, now, step, events);
+        before = now;
+      }
+    }
+    return events;
+  }
+
+  /**
+   * @param {any} before
+   * @param {any} now
+   * @param {ViewStep} step
+   * @param {any} events
+   */
+  compare(before, now, step, events) {
+    for (const [id, row] of now) {
+      const old = before?.get(id);
+      if (old === row) continue;
+      if (old === undefined) note(events, id, { step: step.index, what: before ? "added" : "there from the start" });
+      else {
+        const fields = changedFields(this.graphs.node(old), this.graphs.node(row));
+        if (fields.length) note(events, id, { step: step.index, what: `${fields.join(", ")} changed` });
+      }
+    }
+    if (before) {
+      for (const id of before.keys()) if (!now.has(id)) note(events, id, { step: step.index, what: "removed" });
+    }
+  }
+
+  /**
+   * Kept source lines around a place: [{number, text}], empty where the trace has none.
+   * @param {string} file
+   * @param {any} line
+   * @param {any} reach
+   */
+  sourceAround(file, line, reach) {
+    const kept = this.view.sources.find(
+      (/** @type {any} */ source) =>
+        source.file === file && line >= source.first_line && line < source.first_line + source.lines.length,
+    );
+    if (!kept) return [];
+    const first = Math.max(kept.first_line, line - reach);
+    const last = Math.min(kept.first_line + kept.lines.length - 1, line + reach);
+    return Array.from({ length: last - first + 1 }, (_, offset) => ({
+      number: first + offset,
+      text: kept.lines[first + offset - kept.first_line],
+    }));
+  }
+
+  /**
+   * A source place in short: "model.py:22".
+   * @param {any} source
+   */
+  place(source) {
+    return `${source.file.split(/[\\/]/).pop()}:${source.line}`;
+  }
+}
+
+/**
+ * Whether a file belongs to an installed package or to no file at all, and so is not the user's own.
+ * @param {string} file
+ */
+export function isInstalled(file) {
+  return /[\\/](site|dist)-packages[\\/]|^</.test(file);
+}
+
+/**
+ * @param {any} events
+ * @param {any} id
+ * @param {any} event
+ */
+function note(events, id, event) {
+  if (!events.has(id)) events.set(id, []);
+  events.get(id).push(event);
+}
