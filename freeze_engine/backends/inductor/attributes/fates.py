@@ -10,7 +10,6 @@ from freeze_engine.backends.inductor.attributes.evidence import Fact, Story, hel
 from freeze_engine.backends.inductor.attributes.kept_inputs import KEPT_ADVICE, kept_reason
 from freeze_engine.backends.inductor.attributes.origins import Origin
 from freeze_engine.backends.inductor.graph.model_tensors import ModelAttribute
-from freeze_engine.backends.inductor.merge_graphs import ORDER
 from freeze_engine.trace import AttributeFate, Evidence, Location
 
 _LOADED = "torch/_dynamo/codegen.py, PyCodegen.restore_stack"
@@ -162,10 +161,11 @@ def _read_live(story: Story, fate: AttributeFate) -> AttributeFate:
 
 
 def _outer(attribute: ModelAttribute, inner: Sequence[AttributeFate]) -> AttributeFate:
-    """Judges a tensor subclass by the tensors inside it."""
-    decisive = min(inner, key=lambda fate: ORDER.index(fate.fate))
+    """Judges a tensor subclass by the tensors inside it: by one that stays an attribute, else by the largest."""
+    decisive = min(inner, key=lambda fate: (fate.fate != "preserved", -(fate.nbytes or 0)))
     names = ", ".join(fate.path for fate in inner)
-    fact = Evidence(f"a tensor subclass: torch compiles the tensors inside it ({names}), each with a fate of its own")
+    each = "each with a fate of its own; the facts that follow are"
+    fact = Evidence(f"a tensor subclass: torch compiles the tensors inside it ({names}), {each} of {decisive.path}")
     return _judge(attribute)(
         decisive.fate,
         decisive.reason,
