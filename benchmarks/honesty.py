@@ -138,7 +138,7 @@ class Tally:
                 f"  to the first copy:\n{self.to_first}",
                 f"  to the copy before:\n{self.to_previous}",
                 f"  A/A measurements without any claim: {self.clean} of {self.measurements}",
-                f"  slowdown found that was told to show: {self.told_found} of {len(self.told)} (goal: at least 90%), "
+                f"  detectable slowdown found: {self.told_found} of {len(self.told)} (goal: at least 90%), "
                 f"median size {sorted(self.told)[len(self.told) // 2]:.1%}",
                 f"  one measurement took {sum(self.seconds) / len(self.seconds):.1f} s",
             )

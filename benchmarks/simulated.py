@@ -121,7 +121,7 @@ def found_share(rounds: int, comparisons: int, repetitions: int, noise: str = "n
 
 def found_lines(repetitions: int, goal: float = 0.9) -> tuple[list[str], bool]:
     """Returns the shares of detectable slowdowns that are found as lines, and whether all reach the goal."""
-    lines = [f"slowdowns found of the size that is told, {repetitions} each (goal: at least {goal:.0%})"]
+    lines = [f"slowdowns found of the size reported as detectable, {repetitions} each (goal: at least {goal:.0%})"]
     reached = True
     for noise in _NOISES:
         for rounds, comparisons in ((10, 1), (20, 10), (60, 1), (60, 40), (300, 40)):

@@ -1,4 +1,4 @@
-/* The graph view's selection: one node or group, the box that shows it, and how it is told. */
+/* The graph view's selection: one node or group, the box that shows it, and its announcement. */
 
 import * as words from "./data/words.js";
 import { element } from "./element.js";

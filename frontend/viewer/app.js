@@ -197,7 +197,7 @@ export class Viewer {
     if (step !== previous.step) this.emit("step", step);
     if (node !== previous.node) this.emit("select", node);
     if (tab !== previous.tab) this.emit("tab", tab);
-    // Only a change is told, so that two who follow one another come to rest.
+    // Only changes are announced, so that two viewers that follow each other come to rest.
     if (JSON.stringify(this.current) !== JSON.stringify(previous)) this.emit("state", this.state());
   }
 
@@ -365,7 +365,7 @@ export class Viewer {
   }
 
   /**
-   * Runs one of `options.actions`; what goes wrong is told, not lost.
+   * Runs one of `options.actions`; a failure is shown, not lost.
    * @param {any} action
    */
   async act(action) {

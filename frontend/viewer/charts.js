@@ -69,7 +69,7 @@ export class ChartsPanel {
     this.mark();
   }
 
-  /** BokehJS keeps what it drew, and its observers, until it is told to let go. */
+  /** BokehJS keeps what it drew, and its observers, until it is disposed of. */
   clear() {
     for (const views of this.views.splice(0)) views.clear();
   }

@@ -5,7 +5,7 @@ import { FONTS, textWidth } from "./text.js";
 
 export const HEADER = 28; // what the name of an open group takes
 export const CHIP_STEP = 18; // from one line of chips to the next
-const WIDEST = { box: 250, input: 320 }; // an input's path is told apart by its end
+const WIDEST = { box: 250, input: 320 }; // the paths of inputs differ at their ends
 
 /**
  * Size of item `index` of a scene: the largest that any of its node's versions needs, so that boxes never resize.

@@ -32,7 +32,7 @@ _MISSING = object()
 
 @dataclass(slots=True)
 class _Code:
-    """What is known of the code around one graph.
+    """Notes on the code around one graph.
 
     Attributes:
         context: torch's context of the compile.
