@@ -50,6 +50,10 @@ class Job:
     def of(self, kind: type) -> list:
         return [event for event in self.events if isinstance(event, kind)]
 
+    def phases(self) -> list[str]:
+        """The progress told so far, without the method that a pass was working on."""
+        return [event.message.partition(" of ")[0] for event in self.of(fe.JobProgress)]
+
     def start(self) -> None:
         self.started.append(self.process)
         self.process.start()
@@ -392,15 +396,15 @@ def test_a_death_while_the_model_is_traced_leaves_what_was_asked_for(output):
 @pytest.mark.parametrize(("model", "place"), [("inside_hang", PROPAGATION), ("pass_hang", FOLD)])
 def test_a_hang_ends_at_the_limit(model, place, output, monkeypatch):
     hangs = threading.Event()
-    limit_reached_once(hangs.is_set, monkeypatch)
     job = Job(output, model, on_output=lambda stream, data: hangs.set())
+    limit_reached_once(lambda: hangs.is_set() and f"freezing: {place[1]}" in job.phases(), monkeypatch)
     ended = job.run()
     assert (ended.outcome, ended.trace, ended.died_in) == ("timed_out", output, place[1])
     assert ended.message == f"not done after 100 s, the limit, in {place[1]} of forward"
     assert fe.load(output).failure == fe.Failure(
         "time limit", "not done after 100 s, the limit", *place, len(job.of(fe.JobStep)) - 1
     )
-    assert f"freezing: {place[1]}" in [event.message.partition(" of ")[0] for event in job.of(fe.JobProgress)]
+    assert f"freezing: {place[1]}" in job.phases()
     assert any("worker_models.py" in line for line in ended.log)
 
 
