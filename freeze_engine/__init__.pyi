@@ -6,6 +6,13 @@ from . import (
 from .analysis.alignment import (
     align as align,
 )
+from .analysis.attribute_counts import (
+    AttributeCounts as AttributeCounts,
+    attribute_counts as attribute_counts,
+    held_bytes as held_bytes,
+    is_counted as is_counted,
+    trace_counts as trace_counts,
+)
 from .analysis.check_facts import (
     check_outcome as check_outcome,
 )
@@ -36,6 +43,12 @@ from .analysis.expectations.result import (
     Finding as Finding,
     findings_text as findings_text,
 )
+from .analysis.failures import (
+    failure_kind as failure_kind,
+    failure_title as failure_title,
+    has_died as has_died,
+    knows_constants as knows_constants,
+)
 from .analysis.final_measurements import (
     FinalFigures as FinalFigures,
     final_figures as final_figures,
@@ -63,12 +76,43 @@ from .analysis.node_provenance import (
     NodeEnd as NodeEnd,
     node_ends as node_ends,
 )
+from .analysis.number_texts import (
+    bytes_delta_text as bytes_delta_text,
+    bytes_text as bytes_text,
+    duration_text as duration_text,
+    error_text as error_text,
+    interval_text as interval_text,
+    ratio_text as ratio_text,
+    timed_text as timed_text,
+)
 from .analysis.step_metrics import (
     LatencyChange as LatencyChange,
     StepMetrics as StepMetrics,
     latency_changes as latency_changes,
     past_tolerance as past_tolerance,
     step_metrics as step_metrics,
+)
+from .analysis.summary.action import (
+    Action as Action,
+)
+from .analysis.summary.facts import (
+    ErrorFact as ErrorFact,
+    FrozenFact as FrozenFact,
+    KeptFact as KeptFact,
+)
+from .analysis.summary.passes import (
+    PassEffects as PassEffects,
+)
+from .analysis.summary.sentence import (
+    place_text as place_text,
+    ratio_words as ratio_words,
+)
+from .analysis.summary.summary import (
+    Summary as Summary,
+    summarize as summarize,
+)
+from .analysis.summary.times import (
+    TimeFact as TimeFact,
 )
 from .analysis.trace_diff import (
     FateDiff as FateDiff,
@@ -94,6 +138,7 @@ from .analysis.trace_diff.pass_correspondence import (
 from .analysis.unmeasured import (
     Unmeasured as Unmeasured,
     unmeasured as unmeasured,
+    why_absent as why_absent,
 )
 from .backends.common.partial_trace import (
     partial_trace as partial_trace,

@@ -97,7 +97,7 @@ def freezing_losses(trace: Trace) -> tuple[FreezingLoss, ...]:
     found = []
     for latency in baselines.get(FROZEN, ()):
         if latency.device in unfrozen:
-            ratio = _quotient(latency, unfrozen[latency.device])
+            ratio = time_quotient(latency, unfrozen[latency.device])
             if ratio.low > 1:
                 found.append(FreezingLoss(latency.device, ratio))
     return tuple(found)
@@ -312,7 +312,8 @@ def _pass_differences(
             yield PassDifference(*place, one, other)
 
 
-def _quotient(latency: Latency, by: Latency) -> Interval:
+def time_quotient(latency: Latency, by: Latency) -> Interval:
+    """Returns the ratio of two times, from their ratios to the first step, all measured in the same rounds."""
     one, other = _ratio(latency), _ratio(by)
     return Interval(one.value / other.value, one.low / other.high, one.high / other.low)
 

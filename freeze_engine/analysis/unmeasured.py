@@ -18,6 +18,13 @@ _OTHER_INPUTS: Final = "Record it with inputs that the model takes."
 _DID_NOT_RUN: Final = "did not run: "
 _WORDS: Final = {"latency": "not timed", "numerics": "not compared with eager"}
 
+#: Prefix of the call of a capture's trace; fe.record() and freezer-ui record write their own.
+_CAPTURED: Final = "torch."
+_LEFT_OUT: Final = {"latency": "recorded without timing", "numerics": "recorded without comparing"}
+_EARLY: Final = "the recording ended before it"
+_RECORDS_ONLY: Final = "a capture only records"
+_NO_INPUTS: Final = "recorded without inputs"
+
 Kind = Literal["latency", "numerics"]
 _KINDS: Final[tuple[Kind, ...]] = ("latency", "numerics")
 _ABSENT: Final[Mapping[str, tuple[Kind, ...]]] = {"timed": ("latency",), "compared": ("numerics",), "measured": _KINDS}
@@ -85,6 +92,23 @@ def unmeasured(trace: Trace) -> Unmeasured | None:
     lacking = tuple(kind for kind in _KINDS if kind in causes)
     first = causes[lacking[0]]
     return Unmeasured(lacking, first.reason, first.remedy, not timed and not compared)
+
+
+def why_absent(trace: Trace, kind: Kind) -> str:
+    """Returns, in a few words, why a trace has no figures of a kind.
+
+    Args:
+        trace: a recording without them.
+        kind: of the figures.
+    """
+    found = unmeasured(trace)
+    if found is not None and kind in found.kinds:
+        return found.reason
+    if trace.failure is not None:
+        return _EARLY
+    if trace.call.startswith(_CAPTURED):
+        return _RECORDS_ONLY
+    return _LEFT_OUT[kind] if trace.inputs else _NO_INPUTS
 
 
 def nothing_ran(what: str, error: str) -> Notice:

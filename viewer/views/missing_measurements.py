@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final, Literal
 
 import freeze_engine as fe
+from freeze_engine import why_absent as why_absent
 
 Kind = Literal["latency", "numerics"]
 
@@ -17,28 +18,7 @@ _CAPTURE: Final = (
 
 
 _OFF: Final = {"latency": "--no-latency", "numerics": "--no-numerics"}
-_SAID: Final = {"latency": "recorded without timing", "numerics": "recorded without comparing"}
-_EARLY: Final = "the recording ended before it"
-_RECORDS_ONLY: Final = "a capture only records"
-_NO_INPUTS: Final = "recorded without inputs"
 _GIVE_INPUTS: Final = "give inputs (--input 1x3x224x224), and "
-
-
-def why_absent(trace: fe.Trace, kind: Kind) -> str:
-    """Returns, in a few words, why a trace has no figures of a kind.
-
-    Args:
-        trace: a recording without them.
-        kind: of the figures.
-    """
-    found = fe.unmeasured(trace)
-    if found is not None and kind in found.kinds:
-        return found.reason
-    if trace.failure is not None:
-        return _EARLY
-    if trace.call.startswith(_CAPTURED):
-        return _RECORDS_ONLY
-    return _SAID[kind] if trace.inputs else _NO_INPUTS
 
 
 def how_to_get(trace: fe.Trace, kind: Kind) -> str:

@@ -7,6 +7,15 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 import freeze_engine as fe
+from freeze_engine import (
+    bytes_delta_text as bytes_delta_text,
+    bytes_text as bytes_text,
+    duration_text as duration_text,
+    error_text as error_text,
+    interval_text as interval_text,
+    ratio_text as ratio_text,
+    timed_text as timed_text,
+)
 
 FATES: Final[Mapping[str, str]] = {
     "inlined": "Its value stands as a constant in the final graph.",
@@ -64,47 +73,6 @@ STAGES: Final[Mapping[str, Mapping[str, str]]] = {
 NOTHING: Final = "no measurable difference"
 """Verdict of a time ratio that claims no difference."""
 
-_BYTE_UNITS: Final = ("B", "KiB", "MiB", "GiB", "TiB")
-_TIME_UNITS: Final = (("s", 1e9), ("ms", 1e6), ("µs", 1e3), ("ns", 1.0))
-
-
-def bytes_text(nbytes: int) -> str:
-    """Returns a size in binary units, three significant digits (``97.5 MiB``)."""
-    size, unit = float(abs(nbytes)), 0
-    while size >= 999.5 and unit < len(_BYTE_UNITS) - 1:
-        size, unit = size / 1024, unit + 1
-    sign = "−" if nbytes < 0 else ""
-    return f"{sign}{abs(nbytes) if unit == 0 else _three_digits(size)} {_BYTE_UNITS[unit]}"
-
-
-def bytes_delta_text(nbytes: int) -> str:
-    """Returns a difference of sizes with its sign (``+4 KiB``, ``−1.5 MiB``), ``±0`` for none."""
-    return "±0" if nbytes == 0 else ("+" if nbytes > 0 else "") + bytes_text(nbytes)
-
-
-def duration_text(duration_ns: float) -> str:
-    """Returns a duration in the largest fitting unit (``1.24 ms``)."""
-    unit, scale = _time_unit(duration_ns)
-    return f"{_three_digits(duration_ns / scale)} {unit}"
-
-
-def interval_text(interval: fe.Interval) -> str:
-    """Returns the bounds of a time's interval, in the unit of its value (``4.1–4.4 ms``), or ``interval unknown``."""
-    if not fe.bounds_known(interval):
-        return "interval unknown"
-    unit, scale = _time_unit(interval.value)
-    return f"{_three_digits(interval.low / scale)}–{_three_digits(interval.high / scale)} {unit}"
-
-
-def timed_text(interval: fe.Interval) -> str:
-    """Returns a time with its interval (``4.21 ms (4.10–4.40 ms)``)."""
-    return f"{duration_text(interval.value)} ({interval_text(interval)})"
-
-
-def ratio_text(ratio: fe.Interval) -> str:
-    """Returns a time ratio with its interval (``0.81× (0.78–0.84)``)."""
-    return f"{ratio.value:.2f}× ({ratio.low:.2f}–{ratio.high:.2f})"
-
 
 def unseen(claim: str | None, smallest: float) -> str | None:
     """Returns the smallest detectable difference in words if a ratio claims nothing, else ``None``.
@@ -119,11 +87,6 @@ def unseen(claim: str | None, smallest: float) -> str | None:
 def latency_change_text(ratio: fe.Interval, since: int, device: str) -> str:
     """Describes a change of latency beyond noise (``0.88× (0.84–0.92) the time of step 0 on cpu``)."""
     return f"{ratio_text(ratio)} the time of step {since} on {device}"
-
-
-def error_text(error: float) -> str:
-    """Returns a numeric error with two digits (``2.4e-07``); ``0`` only if it is exactly zero."""
-    return "0" if error == 0 else f"{error:.1e}" if math.isfinite(error) else str(error)
 
 
 def shape_text(shape: tuple[int, ...] | None) -> str:
@@ -182,13 +145,3 @@ def _is_told_by_evidence(fate: fe.AttributeFate, steps: Sequence[fe.Step]) -> bo
 
 def _ends(graph: fe.GraphDiff) -> tuple[tuple[str, bool], ...]:
     return ("inputs", graph.inputs_changed), ("outputs", graph.outputs_changed)
-
-
-def _three_digits(number: float) -> str:
-    if number >= 99.95:
-        return f"{number:.0f}"
-    return f"{number:.1f}" if number >= 9.995 else f"{number:.2f}"
-
-
-def _time_unit(duration_ns: float) -> tuple[str, float]:
-    return next((pair for pair in _TIME_UNITS if duration_ns >= pair[1]), _TIME_UNITS[-1])

@@ -1,0 +1,148 @@
+"""The actions that would bring most: from kept attributes, missed folds, times, errors and notices."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final
+
+from freeze_engine.analysis.attribute_counts import held_bytes
+from freeze_engine.analysis.expectations.result import counted, listed, step_nodes
+from freeze_engine.analysis.failures import failure_kind, failure_title
+from freeze_engine.analysis.number_texts import bytes_text
+from freeze_engine.analysis.step_metrics import StepMetrics
+from freeze_engine.analysis.summary.action import AIMS, Action
+from freeze_engine.analysis.summary.facts import ErrorFact, KeptFact, deciding_source
+from freeze_engine.analysis.summary.measured_actions import slower_actions, tolerance_actions
+from freeze_engine.analysis.summary.notice_actions import notice_actions
+from freeze_engine.analysis.summary.sentence import reason_text
+from freeze_engine.analysis.summary.times import TimeFact
+from freeze_engine.analysis.unmeasured import unmeasured
+from freeze_engine.trace import AttributeFate, NearMiss, Trace
+
+MOST: Final = 3
+"""Largest number of actions in a summary."""
+
+_TIME_UNKNOWN: Final = "the effect on time is not known"
+_OPERATIONS: Final = {"bn": "batch norm", "mul": "multiplication", "add": "addition", "sub": "subtraction"}
+_COMPUTATIONS: Final = {"conv": "convolution"}
+_LIMITS: Final = {"time limit": "--limit", "memory limit": "--memory"}
+
+
+def actions(
+    trace: Trace, metrics: Sequence[StepMetrics], times: Sequence[TimeFact], errors: Sequence[ErrorFact]
+) -> tuple[Action, ...]:
+    """Returns the actions that would bring most, at most `MOST`: correct outputs first, then time, then bytes.
+
+    Args:
+        trace: the recording.
+        metrics: result of `freeze_engine.analysis.step_metrics.step_metrics` for it.
+        times, errors: facts of its summary.
+    """
+    found = (
+        *_limits(trace),
+        *tolerance_actions(trace, errors),
+        *slower_actions(trace, metrics, times),
+        *notice_actions(trace, frozenset(fact.step for fact in errors if fact.step is not None)),
+        *_kept(trace),
+        *_missed(trace),
+        *_unmeasured(trace),
+    )
+    return tuple(sorted(found, key=lambda action: (AIMS.index(action.aim), -action.size)))[:MOST]
+
+
+def _limits(trace: Trace) -> Iterator[Action]:
+    failure = trace.failure
+    option = _LIMITS.get(failure_kind(failure)) if failure is not None else None
+    if failure is not None and option is not None:
+        fix = f"Record again with a larger {option}."
+        gain = "the recording would go on; how much it needs is not known"
+        yield Action("finish", "Raise the limit", f"{failure_title(failure)}.", fix, gain, step=failure.step)
+
+
+def _kept(trace: Trace) -> Iterator[Action]:
+    anew = any(notice.code == "compiled_anew" for notice in trace.notices)
+    groups: dict[tuple[object, ...], list[AttributeFate]] = {}
+    for fate in trace.attributes:
+        if fate.fate != "preserved" or not fate.advice or fate.kind == "submodule":
+            continue
+        if anew and fate.reason == "set_in_method":  # the notice has the same fix
+            continue
+        generic = fate.advice.replace(repr(fate.path), "")
+        groups.setdefault((fate.reason, deciding_source(fate), generic), []).append(fate)
+    held = held_bytes(trace)
+    for fates in groups.values():
+        yield _freeing(trace, sorted(fates, key=lambda fate: (-held[fate.path], fate.path)), held)
+
+
+def _freeing(trace: Trace, fates: Sequence[AttributeFate], held: dict[str, int]) -> Action:
+    first = fates[0]
+    nbytes = sum(held[fate.path] for fate in fates)
+    source = deciding_source(first)
+    line = trace.source_line(source) if source is not None else None
+    code = f": {line.strip()}" if line else ""
+    reason = KeptFact((first.path,), "attribute", first.reason or "unknown", source, nbytes, is_requested=False)
+    fact = f" ({first.evidence[0].fact})" if first.evidence else ""
+    names = listed([fate.path for fate in fates], 3)
+    what = bytes_text(nbytes) if nbytes else counted(len(fates), "value")
+    return Action(
+        "smaller",
+        f"Let {names} freeze",
+        f"{first.path} stays {reason_text(reason, 'it')}{code}{fact}",
+        _sentence(first.advice),
+        f"{what} would become constant; {_TIME_UNKNOWN}",
+        nbytes,
+        step=first.step,
+        node=next((each.node for each in first.evidence if each.node and each.step == first.step), "") or "",
+        attribute=first.path,
+        source=source,
+    )
+
+
+def _missed(trace: Trace) -> Iterator[Action]:
+    groups: dict[tuple[str, str], list[NearMiss]] = {}
+    for miss in trace.near_misses:
+        if miss.advice:
+            groups.setdefault((miss.kind, miss.reason), []).append(miss)
+    for misses in groups.values():
+        yield _folding(trace, sorted(misses, key=lambda miss: -(miss.saved_bytes or 0)))
+
+
+def _folding(trace: Trace, misses: Sequence[NearMiss]) -> Action:
+    first = misses[0]
+    node = step_nodes(trace, trace.steps[first.step]).get(first.node)
+    source = node.source if node is not None else None
+    more = f" {counted(len(misses) - 1, 'more fold')} did not happen for the same reason." if len(misses) > 1 else ""
+    saved = sum(miss.saved_bytes or 0 for miss in misses)
+    moves = f"each call would read and write {bytes_text(saved)} less" if saved else "how much it saves is not known"
+    times = f" at {len(misses)} places" if len(misses) > 1 else ""
+    return Action(
+        "smaller",
+        f"Let torch fold {_fold_words(first.kind)}{times}",
+        f"{first.detail}{more}",
+        _sentence(first.advice),
+        f"{moves}; {_TIME_UNKNOWN}",
+        saved,
+        step=first.step,
+        node=first.node,
+        source=source,
+    )
+
+
+def _fold_words(kind: str) -> str:
+    into, _, operation = kind.partition("_")
+    if operation not in _OPERATIONS:
+        return kind.replace("_", " ")
+    return f"the {_OPERATIONS[operation]} into the {_COMPUTATIONS.get(into, into)}"
+
+
+def _unmeasured(trace: Trace) -> Iterable[Action]:
+    found = unmeasured(trace)
+    if found is None or not found.remedy:
+        return ()
+    gain = "the effect on time and outputs would be known"
+    return (Action("known", "Record with measurements", f"{_sentence(str(found))}", found.remedy, gain),)
+
+
+def _sentence(text: str) -> str:
+    """Returns a text with a capital and a full stop."""
+    return f"{text[:1].upper()}{text[1:].rstrip('.')}."

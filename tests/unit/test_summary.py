@@ -1,0 +1,290 @@
+"""The summary of a trace: facts, sentence, actions, passes."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from math import inf
+
+import pytest
+
+import freeze_engine as fe
+from freeze_engine.analysis.summary.action import AIMS
+from freeze_engine.analysis.summary.facts import FrozenFact
+from freeze_engine.analysis.summary.sentence import ratio_words, sentence
+from freeze_engine.trace import (
+    AttributeFate,
+    Baseline,
+    Contribution,
+    Evidence,
+    Failure,
+    Interval,
+    Latency,
+    NearMiss,
+    Notice,
+    Payoff,
+    SourceRef,
+    Trace,
+)
+from tests.builders import empty_trace, failed_trace, small_trace, tied_trace
+
+
+def quiet(trace: Trace) -> Trace:
+    """The trace without what asks for an action."""
+    kept = tuple(replace(fate, advice="") for fate in trace.attributes)
+    return replace(trace, attributes=kept, near_misses=(), notices=(), ablation=(), checks=())
+
+
+def timed(value: float, verdict: str, reach: float = 0.02) -> Latency:
+    ratio = Interval(value, value - reach, value + reach)
+    return Latency("cpu", 900, (), 40, Interval(90.0, 89.0, 91.0), ratio, verdict)  # type: ignore[arg-type]
+
+
+def with_final_latency(trace: Trace, *latency: Latency) -> Trace:
+    """The trace with a latency of the last step of forward."""
+    last = trace.final("forward")
+    assert last is not None
+    steps = [replace(step, latency=latency) if step.index == last.index else step for step in trace.steps]
+    return replace(trace, steps=tuple(steps))
+
+
+def with_baselines(trace: Trace, **ratios: Latency) -> Trace:
+    names = {"frozen": "compiled with freezing", "unfrozen": "compiled", "eager": "eager"}
+    baselines = tuple(Baseline(names[name], (latency,)) for name, latency in ratios.items())
+    return replace(trace, backend="inductor", baselines=baselines, attributes=(), ablation=())
+
+
+def test_the_sentence_says_what_froze_how_fast_how_exact_and_what_stays():
+    trace = replace(with_final_latency(small_trace(), timed(0.92, "faster")), checks=())
+    assert fe.summarize(trace).sentence == (
+        "2 of 4 weights and buffers are frozen (1 unused one is removed); 8% less time per call than before freezing "
+        "(6 to 10%); outputs differ from eager by up to 3.0e-04, past torch's tolerances since step 8, "
+        "FoldFrozenConvBatchnorm; 1 buffer stays because line 4 of model.py writes it."
+    )
+
+
+def test_a_failed_check_is_in_the_sentence():
+    assert "; the check 'round trip' failed." in fe.summarize(small_trace()).sentence
+
+
+def test_what_was_not_measured_is_in_the_sentence_with_its_cause():
+    plain = tuple(replace(step, latency=(), numerics=()) for step in small_trace().steps)
+    without = replace(small_trace(), steps=plain, baselines=(), call="freezer-ui record", inputs=())
+    assert "time and outputs not measured: recorded without inputs" in fe.summarize(without).sentence
+    refused = Notice("nothing_ran", "Nothing was measured: the model does not run on the inputs (ValueError: no mask).")
+    told = fe.summarize(replace(without, notices=(refused,))).sentence
+    assert "time and outputs not measured: ValueError: no mask" in told
+
+
+def test_a_failed_freeze_says_so_first_and_what_is_not_known():
+    said = fe.summarize(failed_trace()).sentence
+    assert said.startswith("The freeze failed in AttributePropagation: attempted to freeze ")
+    assert said.endswith(
+        "Until then 4 steps were recorded, of which 1 changed the graph; "
+        "what became of the weights and buffers is not known."
+    )
+
+
+def test_a_recording_cancelled_while_measuring_keeps_the_verdict_on_the_weights():
+    ended = Failure("cancelled", "cancelled", "measure", "latency", None, 11)
+    plain = tuple(replace(step, latency=(), numerics=()) for step in small_trace().steps)
+    said = fe.summarize(replace(quiet(small_trace()), steps=plain, baselines=(), failure=ended)).sentence
+    assert said.startswith("The recording was cancelled while latency. 2 of 4 weights and buffers are frozen")
+    assert "time and outputs not measured: the recording ended before it" in said
+
+
+def test_an_empty_recording_says_that_nothing_was_frozen():
+    summary = fe.summarize(empty_trace())
+    assert summary == fe.Summary(
+        "This recording has no pass: nothing was frozen while it ran.", None, (), (), (), (), (), None
+    )
+
+
+@pytest.mark.parametrize(
+    ("fact", "words"),
+    [
+        (FrozenFact(12, 12, 0, 0), "All 12 weights and buffers are frozen"),
+        (FrozenFact(373, 320, 0, 53), "All 320 weights and buffers in use are frozen (53 unused ones are removed)"),
+        (FrozenFact(1, 1, 0, 0), "The only weight or buffer in use is frozen"),
+        (FrozenFact(3, 0, 3, 0), "None of the 3 weights and buffers is frozen"),
+        (FrozenFact(3, 1, 2, 0), "1 of 3 weights and buffers is frozen"),
+        (FrozenFact(0, 0, 0, 0), "The model has no weights or buffers"),
+    ],
+)
+def test_counts_in_words(fact, words):
+    assert sentence(quiet(small_trace()), fact, (), (), ()).partition(";")[0] == words
+
+
+@pytest.mark.parametrize(
+    ("ratio", "claim", "words"),
+    [
+        (Interval(0.92, 0.90, 0.94), "faster", "8% less time per call (6 to 10%)"),
+        (Interval(1.12, 1.09, 1.14), "slower", "12% more time per call (9 to 14%)"),
+        (Interval(0.996, 0.992, 1.0), "faster", "0.4% less time per call (0 to 0.8%)"),
+        (Interval(2.5, 2.25, 3.0), "slower", "2.5 times the time per call (2.2 to 3.0)"),
+        (
+            Interval(1.0, 0.9, 1.1),
+            "no measurable difference",
+            "no measurable difference in time (one of 6% or more would have shown)",
+        ),
+    ],
+)
+def test_ratios_in_words(ratio, claim, words):
+    assert ratio_words(ratio, claim, 0.06) == words
+
+
+def test_inductor_is_compared_with_the_model_compiled_without_freezing():
+    both = with_baselines(small_trace(), frozen=timed(0.48, "faster"), unfrozen=timed(0.5, "faster"))
+    (fact,) = fe.summarize(both).times
+    assert (fact.against, fact.claim) == ("compiled without freezing", "no measurable difference")
+    apart = with_baselines(small_trace(), frozen=timed(0.4, "faster", 0.01), unfrozen=timed(0.5, "faster", 0.01))
+    (fact,) = fe.summarize(apart).times
+    assert (fact.claim, round(fact.ratio.value, 3)) == ("faster", 0.8)
+    assert "20% less time per call than compiled without freezing (16 to 24%)" in fe.summarize(apart).sentence
+
+
+def test_inductor_is_compared_with_eager_if_only_that_was_measured():
+    trace = with_baselines(small_trace(), frozen=timed(0.5, "faster"), eager=timed(1.0, "no measurable difference"))
+    (fact,) = fe.summarize(trace).times
+    assert (fact.against, fact.claim) == ("eager", "faster")
+
+
+def test_kept_attributes_are_grouped_and_those_on_request_come_last():
+    line = SourceRef("net/model.py", 7)
+    written = Evidence("it is written", source=line)
+    kept = [
+        AttributeFate("a", "buffer", "Tensor", (1,), "float32", 4, "preserved", "mutated_in_place", (written,)),
+        AttributeFate("b", "buffer", "Tensor", (9,), "float32", 36, "preserved", "mutated_in_place", (written,)),
+        AttributeFate("c", "parameter", "Tensor", (99,), "float32", 396, "preserved", "requested"),
+    ]
+    trace = replace(quiet(small_trace()), attributes=tuple(kept))
+    first, last = fe.summarize(trace).kept
+    assert (first.paths, first.source, first.nbytes) == (("b", "a"), line, 40)
+    assert (last.paths, last.is_requested) == (("c",), True)
+    assert "; 3 attributes stay, b because line 7 of model.py writes it." in fe.summarize(trace).sentence
+    both = fe.summarize(replace(trace, attributes=tuple(kept[:2]))).sentence
+    assert both.endswith("; 2 buffers stay because line 7 of model.py writes them.")
+
+
+def test_actions_are_in_the_order_of_their_aims_and_at_most_three():
+    found = fe.summarize(small_trace()).actions
+    assert [action.aim for action in found] == sorted((action.aim for action in found), key=AIMS.index)
+    assert len(found) == 3
+    tolerance = found[0]
+    assert tolerance.title == "Bring the outputs back within tolerance"
+    assert tolerance.fix == "Record with --without FoldFrozenConvBatchnorm."
+    assert (tolerance.step, tolerance.gain) == (
+        8,
+        "the error without this pass was not measured (--ablation measures it)",
+    )
+    assert [action.title for action in found[1:]] == [
+        "Make the traced code independent of the values",
+        "Let count freeze",
+    ]
+
+
+def test_no_action_is_invented():
+    exact = [replace(step, numerics=()) for step in small_trace().steps]
+    assert fe.summarize(replace(quiet(small_trace()), steps=tuple(exact))).actions == ()
+
+
+def test_a_near_miss_without_advice_and_an_attribute_kept_on_request_give_no_action():
+    trace = quiet(small_trace())
+    miss = NearMiss(9, "conv_add", "sum", "y", "unknown", "No condition of torch explains it.")
+    exact = tuple(replace(step, numerics=()) for step in trace.steps)
+    assert fe.summarize(replace(trace, near_misses=(miss,), steps=exact)).actions == ()
+
+
+def test_alike_near_misses_are_one_action_with_their_bytes_added():
+    trace = tied_trace()
+    again = replace(trace.near_misses[0], node="z", saved_bytes=4096)
+    found = fe.summarize(replace(trace, near_misses=(*trace.near_misses, again))).actions
+    (fold,) = [action for action in found if "fold" in action.title]
+    assert (fold.title, fold.node) == ("Let torch fold the addition into the convolution at 2 places", "z")
+    assert fold.gain == "each call would read and write 5.00 KiB less; the effect on time is not known"
+
+
+def test_the_evidence_for_a_kept_attribute_names_line_and_code():
+    (action,) = [action for action in fe.summarize(small_trace()).actions if action.attribute == "count"]
+    assert action.evidence.startswith("count stays because line 4 of model.py writes it: ")
+    assert action.source == SourceRef(action.source.file if action.source else "", 4, 8)
+    assert action.gain == "4 B would become constant; the effect on time is not known"
+
+
+def test_what_the_ablation_measured_is_the_gain_of_leaving_a_pass_out():
+    payoff = Payoff("cpu", Interval(1.25, 1.2, 1.3), "slower")
+    proven = Contribution("optimize_frozen_graph", "FoldFrozenConvBatchnorm", (payoff,), 3e-4, 2e-7, False, True)
+    tolerance, _, slower = fe.summarize(replace(small_trace(), ablation=(proven,))).actions
+    less = "20% less time per call (17 to 23%)"
+    assert tolerance.gain == f"outputs within tolerance without it, error 2.0e-07; {less}"
+    assert (slower.title, slower.gain) == ("Leave out FoldFrozenConvBatchnorm", less)
+
+
+def test_freezing_that_costs_time_is_an_action_with_its_measured_gain():
+    trace = with_baselines(quiet(small_trace()), frozen=timed(0.6, "faster", 0.01), unfrozen=timed(0.5, "faster", 0.01))
+    first = fe.summarize(replace(trace, steps=trace.steps[:1])).actions[0]
+    assert (first.title, first.gain) == ("Compile without freezing", "17% less time per call (14 to 20%)")
+
+
+@pytest.mark.parametrize(
+    ("notice", "title", "fix"),
+    [
+        (
+            Notice("misfold", "torch folded %a, though %b reads it: the results are wrong. Give it .contiguous().", 8),
+            "Avoid a fold that gives wrong results",
+            "Give it .contiguous().",
+        ),
+        (
+            Notice("recompilation", "Compiled again because a guard failed: x.size(0) == 2", 0),
+            "Avoid the second compile",
+            "Keep what the guard names the same at each call, or compile with dynamic sizes (--dynamic).",
+        ),
+        (
+            Notice("dequantized", "Freezing undid quantisation: step 3. Compile without freezing.", 3),
+            "Keep the weights quantised",
+            "Compile without freezing.",
+        ),
+    ],
+)
+def test_notices_with_a_fix_are_actions(notice, title, fix):
+    exact = [replace(step, numerics=()) for step in small_trace().steps]
+    trace = replace(quiet(small_trace()), steps=tuple(exact), notices=(notice,))
+    (action,) = fe.summarize(trace).actions
+    assert (action.title, action.fix, action.step) == (title, fix, notice.step)
+
+
+@pytest.mark.parametrize("code", ["cache_bypassed", "constants_baked_in", "unusual_setting"])
+def test_facts_without_a_fix_are_no_actions(code):
+    exact = [replace(step, numerics=()) for step in small_trace().steps]
+    told = Notice(code, "It is so. It stays so.")
+    assert fe.summarize(replace(quiet(small_trace()), steps=tuple(exact), notices=(told,))).actions == ()
+
+
+def test_a_limit_that_ended_the_freeze_is_the_first_action():
+    ended = Failure("time limit", "it took too long", "freeze_module", "ConstantPropagation", "forward", 3)
+    first, *_ = fe.summarize(replace(failed_trace(), failure=ended)).actions
+    assert (first.aim, first.fix) == ("finish", "Record again with a larger --limit.")
+
+
+def test_the_passes_that_mattered_have_what_they_moved_and_one_is_the_main_one():
+    summary = fe.summarize(small_trace())
+    assert [effects.step for effects in summary.passes] == [2, 4, 5, 6, 8]
+    fold = summary.passes[-1]
+    assert (fold.error, fold.rewrites, fold.is_past_tolerance) == ((0.0, 3e-4), 1, True)
+    assert summary.main_step == 8
+    exact = tuple(replace(step, numerics=(), latency=(), rewrites=()) for step in small_trace().steps)
+    assert fe.summarize(replace(small_trace(), steps=exact)).main_step not in (None, 2)
+
+
+def test_times_of_inductors_steps_are_no_effects_since_they_do_not_run_compiled():
+    trace = replace(small_trace(), backend="inductor", attributes=(), ablation=())
+    assert all(not effects.latency for effects in fe.summarize(trace).passes)
+
+
+def test_an_error_that_is_no_number_is_infinite():
+    steps = list(small_trace().steps)
+    last = steps[8]
+    outputs = tuple(replace(each, max_abs=float("nan"), close=False) for each in last.numerics[0].outputs)
+    broken = (replace(last.numerics[0], outputs=outputs),)
+    steps = [replace(step, numerics=broken if step.numerics and step.index >= 8 else step.numerics) for step in steps]
+    (fact,) = fe.summarize(replace(small_trace(), steps=tuple(steps))).errors
+    assert (fact.max_abs, fact.is_close) == (inf, False)
