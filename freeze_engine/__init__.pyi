@@ -210,7 +210,16 @@ from .requests.inputs import (
     SavedTensor as SavedTensor,
     parse_input as parse_input,
 )
+from .requests.option_arguments import (
+    seconds as seconds,
+    size_bytes as size_bytes,
+)
+from .requests.option_fields import (
+    OptionField as OptionField,
+    option_fields as option_fields,
+)
 from .requests.options import (
+    BACKEND_OPTIONS as BACKEND_OPTIONS,
     CHECKS as CHECKS,
     COMPILE_MODES as COMPILE_MODES,
     AccuracyCheck as AccuracyCheck,
@@ -297,4 +306,13 @@ from .worker import (
     SandboxStatus as SandboxStatus,
     inspect_model as inspect_model,
     sandbox_status as sandbox_status,
+)
+from .worker.command_line import (
+    add_freeze_arguments as add_freeze_arguments,
+    add_recording_arguments as add_recording_arguments,
+    check_recording as check_recording,
+    freeze_options as freeze_options,
+    model_name as model_name,
+    parse_recording_command as parse_recording_command,
+    recording_request as recording_request,
 )

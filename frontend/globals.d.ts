@@ -26,7 +26,6 @@ declare var FreezerViewer: {
 };
 declare var FreezerDashboard: {
   mount: typeof import("./dashboard/app.js").mount;
-  fromCommand: typeof import("./dashboard/command.js").fromCommand;
   toCommand: typeof import("./dashboard/command.js").toCommand;
   inputRow: typeof import("./dashboard/inputs.js").inputRow;
   inputText: typeof import("./dashboard/inputs.js").inputText;

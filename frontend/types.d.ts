@@ -262,9 +262,55 @@ type Route = { page: string; [part: string]: any };
 /** A recording as the server tells of it, see viewer/dashboard/jobs.py. */
 type JobMessage = any;
 /** What a recording is asked for, see dashboard/command.js. */
-type RecordingRequest = any;
-/** A backend's options, see viewer/dashboard/offers.py. */
-type Backend = any;
+interface RecordingRequest {
+  model: string;
+  inputs: string[];
+  backend: string;
+  via: string | null;
+  options: Record<string, any>;
+  device: string | null;
+  measure: Measurements | null;
+  checks: string[];
+  ablation: boolean;
+  limit_s: number | null;
+  memory_bytes: number | null;
+  preserve: string[];
+}
+
+type Measurements = Record<string, any>;
+
+/** An option of a recording, see viewer/dashboard/form_options.py. */
+interface OptionView {
+  id: string;
+  flag: string;
+  kind: "switch" | "yes_no" | "choice" | "choices" | "names" | "count" | "seconds" | "size" | "text";
+  label: string;
+  help: string;
+  default: any;
+  choices: { value: any; label: string; help: string }[];
+  takes_many: boolean;
+  empty: string;
+  needs: string | null;
+}
+
+/** What stays the same while the server runs, see viewer/dashboard/server_info.py. */
+interface Site {
+  backends: Backend[];
+  options: { recording: Record<string, OptionView>; measure: Record<string, OptionView> };
+  [name: string]: any;
+}
+
+/** A backend and its options, see viewer/dashboard/form_options.py. */
+interface Backend {
+  id: string;
+  name: string;
+  label: string;
+  options: OptionView[];
+  takes: string[];
+  needs_inputs: boolean;
+  refuses: Record<string, string>;
+  stages: { id: string; help: string }[];
+}
 
 // ---- the viewer's messages
 

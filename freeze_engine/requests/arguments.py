@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 from freeze_engine.errors import FreezerError
 from freeze_engine.requests.inputs import Inputs
-from freeze_engine.requests.options import CHECKS, CheckName, InductorOptions, Measure, TorchScriptOptions
+from freeze_engine.requests.options import (
+    BACKEND_OPTIONS,
+    CHECKS,
+    CheckName,
+    InductorOptions,
+    Measure,
+    TorchScriptOptions,
+)
 from freeze_engine.requests.suggestions import did_you_mean
 
 if TYPE_CHECKING:
@@ -23,17 +30,13 @@ def options_for(
     Raises:
         FreezerError: there is no such backend, or the options belong to another.
     """
-    classes: dict[str, type[TorchScriptOptions | InductorOptions]] = {
-        "torchscript": TorchScriptOptions,
-        "inductor": InductorOptions,
-    }
-    if backend not in classes:
-        meant = did_you_mean(str(backend), classes)
+    if backend not in BACKEND_OPTIONS:
+        meant = did_you_mean(str(backend), BACKEND_OPTIONS)
         raise FreezerError(
-            f"backend={backend!r} is not known; this version records {' and '.join(map(repr, classes))}"
+            f"backend={backend!r} is not known; this version records {' and '.join(map(repr, BACKEND_OPTIONS))}"
             f"{'.' if meant else ''}{meant}"
         )
-    wanted = classes[backend]
+    wanted = BACKEND_OPTIONS[backend]
     options = wanted() if options is None else options
     if not isinstance(options, wanted):
         raise FreezerError(

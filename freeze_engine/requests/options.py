@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Final, Literal, get_args
 
 from freeze_engine.errors import FreezerError
+from freeze_engine.requests.option_fields import Choice, option
 from freeze_engine.requests.suggestions import did_you_mean
 
 Progress = Callable[[str, int, int], None]
@@ -22,6 +23,14 @@ CheckName = Literal["stale_weights", "idempotence", "determinism", "round_trip"]
 CHECKS: Final[tuple[CheckName, ...]] = get_args(CheckName)
 """Names of the checks of a frozen module, see `freeze_engine.diagnose.checks`."""
 
+_WITHOUT: Final = option(
+    (),
+    "names",
+    "Skip passes",
+    "leave out passes, by the names that an earlier recording shows",
+    metavar="PASS",
+)
+
 
 @dataclass(frozen=True, slots=True)
 class TorchScriptOptions:
@@ -36,11 +45,34 @@ class TorchScriptOptions:
         without: names of passes to disable, of those after ``torch._C._freeze_module``, in every round.
     """
 
-    preserved_attrs: tuple[str, ...] = ()
-    optimize_numerics: bool = True
-    optimize_for_inference: bool = False
-    other_methods: tuple[str, ...] = ()
-    without: tuple[str, ...] = ()
+    preserved_attrs: tuple[str, ...] = option(
+        (),
+        "names",
+        "Preserve",
+        "attributes and methods to preserve (a.b)",
+        flag="preserve",
+        metavar="NAME",
+        takes_many=True,
+    )
+    optimize_numerics: bool = option(
+        True,
+        "switch",
+        "Allow folds that may change results slightly",
+        "such as a batch norm into its convolution; the last digits may differ",
+        no_help="skip the folds that may change results slightly",
+    )
+    optimize_for_inference: bool = option(
+        False, "switch", "Optimize for inference", "go on with torch.jit.optimize_for_inference"
+    )
+    other_methods: tuple[str, ...] = option(
+        (),
+        "names",
+        "Other methods",
+        "methods besides forward to preserve and to optimize",
+        flag="other-method",
+        metavar="NAME",
+    )
+    without: tuple[str, ...] = _WITHOUT
 
     def __post_init__(self) -> None:
         """Rejects a text in place of a sequence of names, since it would count as one name per letter.
@@ -68,13 +100,46 @@ class InductorOptions:
             post-grad passes that torch names.
     """
 
-    mode: Mode | None = None
-    dynamic: bool | None = None
-    fullgraph: bool = False
-    discard_parameters: bool = False
-    max_autotune: bool | None = None
-    force_disable_caches: bool = False
-    without: tuple[str, ...] = ()
+    mode: Mode | None = option(
+        None,
+        "choice",
+        "Mode of torch.compile",
+        "the mode; the two max-autotune ones choose kernels by running them, and take longer to compile",
+        choices=(Choice(None, "default of torch.compile"), *(Choice(mode, mode) for mode in COMPILE_MODES)),
+    )
+    dynamic: bool | None = option(
+        None,
+        "yes_no",
+        "Sizes of the inputs",
+        "symbols for sizes: such a graph serves every shape, while one with numbers is compiled anew for each",
+        choices=(
+            Choice(None, "numbers, until they change"),
+            Choice(True, "symbols from the start"),
+            Choice(False, "numbers always"),
+        ),
+    )
+    fullgraph: bool = option(False, "switch", "One graph only", "a graph break is an error")
+    discard_parameters: bool = option(
+        False,
+        "switch",
+        "Give up the module's parameters",
+        "the module gives up its parameters, which saves memory; it then runs only compiled, with these shapes",
+    )
+    max_autotune: bool | None = option(
+        None,
+        "yes_no",
+        "Choose kernels by running them",
+        "choose kernels by running them, also without a mode that does",
+        choices=(Choice(None, "as the mode and torch's settings say"), Choice(True, "yes"), Choice(False, "no")),
+    )
+    force_disable_caches: bool = option(
+        False,
+        "switch",
+        "Compile anew",
+        "compile anew: a hit in Inductor's caches would skip the passes after freezing, and so hide them",
+        flag="fresh-caches",
+    )
+    without: tuple[str, ...] = _WITHOUT
 
     def __post_init__(self) -> None:
         """Checks the names.
@@ -104,13 +169,35 @@ class Measure:
             dtypes beyond the first.
     """
 
-    latency: bool = True
-    numerics: bool = True
-    memory: bool = True
+    latency: bool = option(
+        True, "switch", "Latency", "of every step that can be run, with intervals", no_help="measure no latency"
+    )
+    numerics: bool = option(
+        True,
+        "switch",
+        "Numeric errors",
+        "how far the outputs of every step are from eager's",
+        no_help="measure no numeric errors",
+    )
+    memory: bool = option(True, "switch", "Memory", "bytes of the constants", no_help="measure no memory")
     devices: tuple[str, ...] = ()
-    seconds: float = 12.0
-    threads: int | None = None
-    input_sets: int = 3
+    seconds: float = option(
+        12.0,
+        "seconds",
+        "Seconds for latencies",
+        "time to spend on latencies per device, warm-up apart",
+        needs="latency",
+    )
+    threads: int | None = option(
+        None, "count", "Threads", "threads to measure with on the CPU", empty="torch's", needs="latency"
+    )
+    input_sets: int = option(
+        3,
+        "count",
+        "Sets of inputs",
+        "inputs to take numeric errors on: the given ones, and generated ones like them",
+        needs="numerics",
+    )
 
     def __post_init__(self) -> None:
         """Checks the numbers.
@@ -197,6 +284,13 @@ class RecordOptions:
         """
         if self.via not in ("script", "trace"):
             raise FreezerError(f"via={self.via!r}: a module gets into TorchScript by 'script' or 'trace'")
+
+
+BACKEND_OPTIONS: Final[Mapping[str, type[TorchScriptOptions] | type[InductorOptions]]] = {
+    "torchscript": TorchScriptOptions,
+    "inductor": InductorOptions,
+}
+"""The options class of each backend."""
 
 
 def _check_names(option: str, names: object) -> None:

@@ -5,13 +5,22 @@ from __future__ import annotations
 import json
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
-from freeze_engine.requests.options import CheckName, InductorOptions, Measure, TorchScriptOptions
-from freeze_engine.trace import Backend
+from freeze_engine.requests.option_fields import Choice, option
+from freeze_engine.requests.options import BACKEND_OPTIONS, CheckName, InductorOptions, Measure, TorchScriptOptions
+
+if TYPE_CHECKING:
+    from freeze_engine.trace import Backend
 
 REQUEST = "request.json"
 _DEFAULT_MEASURE = Measure()
+_CHECKS = (
+    Choice("stale_weights", "Stale weights", "whether it notices that a parameter of the original changed"),
+    Choice("idempotence", "Idempotence", "whether freezing it once more leaves it as it is"),
+    Choice("determinism", "Determinism", "whether freezing anew gives the same"),
+    Choice("round_trip", "Round trip", "whether it is the same after saving and loading"),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,19 +53,75 @@ class RecordRequest:
 
     model: str
     output: Path
-    inputs: tuple[str, ...] = ()
-    backend: Backend = "torchscript"
+    inputs: tuple[str, ...] = option(
+        (), "names", "Inputs", "an input, once for each argument", flag="input", metavar="INPUT"
+    )
+    backend: Backend = option(
+        "torchscript",
+        "choice",
+        "Backend",
+        "which freezing",
+        choices=(
+            Choice("torchscript", "TorchScript: torch.jit.freeze"),
+            Choice("inductor", "Inductor: torch.compile with freezing"),
+        ),
+    )
     options: TorchScriptOptions | InductorOptions | None = None
     measure: Measure | None = _DEFAULT_MEASURE
-    via: Literal["script", "trace"] | None = None
-    device: str | None = None
+    via: Literal["script", "trace"] | None = option(
+        None,
+        "choice",
+        "Convert with",
+        "how a module becomes a TorchScript program",
+        choices=(
+            Choice(None, "script, unless the model asks for trace"),
+            Choice("script", "script"),
+            Choice("trace", "trace"),
+        ),
+        backend="torchscript",
+    )
+    device: str | None = option(
+        None,
+        "text",
+        "Device",
+        "where to put model and inputs, freeze and measure (cpu, cuda:0)",
+        metavar="DEVICE",
+        empty="where the model is",
+    )
     call: str | None = None
     name: str | None = None
     trusted: bool = True
-    limit_s: float | None = None
-    memory_bytes: int | None = None
-    checks: tuple[CheckName, ...] = ()
-    ablation: bool = False
+    limit_s: float | None = option(
+        None,
+        "seconds",
+        "Time limit, seconds",
+        "end the recording after so many seconds, such as one that hangs",
+        flag="limit",
+        empty="none",
+    )
+    memory_bytes: int | None = option(
+        None,
+        "size",
+        "Memory limit, GiB",
+        "end the recording if all its processes together take more memory than this, such as 500M or 4G",
+        flag="memory",
+        empty="none",
+    )
+    checks: tuple[CheckName, ...] = option(
+        (),
+        "choices",
+        "Checks",
+        "check this of the frozen module afterwards",
+        flag="check",
+        metavar="NAME",
+        choices=_CHECKS,
+    )
+    ablation: bool = option(
+        False,
+        "switch",
+        "What each pass contributes",
+        "freeze again without each pass, to measure what it contributes; takes that many freezes more",
+    )
     sandbox: bool | None = None
 
 
@@ -69,7 +134,7 @@ def read_request(text: str) -> RecordRequest:
     """Returns the request that `request_text` wrote."""
     given: dict[str, Any] = json.loads(text)
     options, measure = given["options"], given["measure"]
-    kind = InductorOptions if given["backend"] == "inductor" else TorchScriptOptions
+    kind = BACKEND_OPTIONS[given["backend"]]
     changed = {
         "output": Path(given["output"]),
         "inputs": tuple(given["inputs"]),

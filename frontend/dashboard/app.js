@@ -219,7 +219,7 @@ export class Dashboard {
 
   /** @param {RecordingRequest} request */
   async record(request) {
-    const call = toCommand(request, this.backend(request.backend));
+    const call = toCommand(request, this.backend(request.backend), this.channel.site);
     const { job } = await this.ask({ type: "record", call, ...this.consent(request.model), ...request });
     this.requests.set(job, request);
     this.go({ page: "job", id: job });
@@ -250,7 +250,7 @@ export class Dashboard {
   /** @param {any} path */
   async openPath(path) {
     if (path.endsWith("/")) return this.go({ page: "folder", path });
-    if (!isTrace(path)) return this.form(emptyRequest(this.preferred, path));
+    if (!isTrace(path)) return this.form(this.emptyRequest(path));
     const { trace } = await this.ask({ type: "open", path });
     return this.go({ page: "trace", path: trace });
   }
@@ -285,6 +285,11 @@ export class Dashboard {
   /** @param {any} message */
   ask(message) {
     return this.channel.ask(message);
+  }
+
+  /** What the form starts with for a model. */
+  emptyRequest(model = "", backend = this.preferred) {
+    return emptyRequest(this.channel.site, backend, model);
   }
 
   /** The backend that the next recording starts with: the one chosen last. */

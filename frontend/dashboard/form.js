@@ -1,7 +1,7 @@
 /* The form that starts a recording, and the command line that does the same. */
 
 import { fill, h } from "../viewer/dom.js";
-import { emptyRequest, toCommand } from "./command.js";
+import { toCommand } from "./command.js";
 import { chooseFile, isTrace } from "./files.js";
 import { InputRows } from "./inputs.js";
 import { MeasureFields } from "./measuring.js";
@@ -37,7 +37,7 @@ export class FormPage {
     this.gone = /** @type {boolean} */ (/** @type {any} */ (undefined));
     this.app = app;
     const kept = history.state?.request;
-    this.request = kept && kept.model === model ? structuredClone(kept) : emptyRequest(app.preferred, model);
+    this.request = kept && kept.model === model ? structuredClone(kept) : app.emptyRequest(model);
     this.summary = null;
     this.build();
     this.fill();
@@ -69,7 +69,7 @@ export class FormPage {
     this.buildModel();
     this.options = h("div.fd-group");
     this.places = h("div.fd-pair");
-    this.measure = new MeasureFields(() => this.changed());
+    this.measure = new MeasureFields(this.app.channel.site, () => this.changed());
     this.afterwards = h("div.fd-group");
     this.wrong = h("p.fd-error", { role: "alert", hidden: true });
     this.submit = button("Record", null, { kind: "primary", icon: "record" });
@@ -153,7 +153,7 @@ export class FormPage {
     const { backends } = this.app.channel.site;
     const choose = (/** @type {any} */ event) => {
       this.app.prefer(event.target.value);
-      const next = emptyRequest(this.app.preferred);
+      const next = this.app.emptyRequest();
       Object.assign(request, { backend: next.backend, options: next.options, via: null });
       this.fillOptions();
       this.fillPlaces();
@@ -183,8 +183,8 @@ export class FormPage {
       options[option.id] = value;
       this.changed();
     };
-    if (option.kind === "choice") return this.choice(option, set);
-    if (option.kind === "flag") {
+    if (option.kind === "choice" || option.kind === "yes_no") return this.choice(option, set);
+    if (option.kind === "switch") {
       return checkbox(option.label, Boolean(options[option.id]), (event) => set(event.target.checked), option.help)
         .element;
     }
@@ -236,44 +236,46 @@ export class FormPage {
     const device = h(
       "select.fv-input",
       { onchange: set("device") },
-      options(listed, request.device, "where the model is"),
+      options(listed, request.device, this.app.channel.site.options.recording.device.empty),
     );
+    const { recording } = this.app.channel.site.options;
+    const [unset, ...ways] = recording.via.choices;
     const via = h(
       "select.fv-input",
       { onchange: set("via") },
-      options(["script", "trace"], request.via, "as the model needs it"),
+      options(
+        ways.map((/** @type {{ value: string }} */ { value }) => value),
+        request.via,
+        unset.label,
+      ),
     );
     const isModule = this.takes("via") && (!request.model || request.model.startsWith("example:"));
-    fill(this.places, field("Device", device).element, isModule ? field("Into TorchScript by", via).element : null);
+    fill(
+      this.places,
+      field(recording.device.label, device).element,
+      isModule ? field(recording.via.label, via, { note: recording.via.help }).element : null,
+    );
   }
 
   /** What is asked of the frozen module once it is there. */
   fillAfterwards() {
     const { request } = this;
+    const { checks: offered, ablation } = this.app.channel.site.options.recording;
     const ask = (/** @type {any} */ id) => (/** @type {any} */ event) => {
-      request.checks = this.app.channel.site.checks
-        .map((/** @type {any} */ check) => check.id)
+      request.checks = offered.choices
+        .map((/** @type {{ value: string }} */ { value }) => value)
         .filter((/** @type {any} */ other) => (other === id ? event.target.checked : request.checks.includes(other)));
       this.changed();
     };
-    const checks = this.app.channel.site.checks.map(
-      (/** @type {{ id: any, label: any, help: string }} */ { id, label, help }) =>
-        checkbox(label, request.checks.includes(id), ask(id), help).element,
+    const checks = offered.choices.map(
+      (/** @type {{ value: string, label: string, help: string }} */ { value, label, help }) =>
+        checkbox(label, request.checks.includes(value), ask(value), help).element,
     );
     const ablate = (/** @type {any} */ event) => {
       request.ablation = event.target.checked;
       this.changed();
     };
-    fill(
-      this.afterwards,
-      checks,
-      checkbox(
-        "What each pass contributes",
-        request.ablation,
-        ablate,
-        "freezes again without each of them, which takes its time",
-      ).element,
-    );
+    fill(this.afterwards, checks, checkbox(ablation.label, request.ablation, ablate, ablation.help).element);
   }
 
   // --- what follows from what is typed
@@ -418,7 +420,7 @@ export class FormPage {
   }
 
   line() {
-    return toCommand(this.request, this.backend);
+    return toCommand(this.request, this.backend, this.app.channel.site);
   }
 
   /** @param {any} event */

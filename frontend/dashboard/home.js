@@ -1,7 +1,6 @@
 /* The first page: what this is, recordings, recent traces, examples. And a folder's page. */
 
 import { fill, h } from "../viewer/dom.js";
-import { emptyRequest } from "./command.js";
 import { FolderList } from "./files.js";
 import { badge, button, empty, iconButton, KeyedList, progress, sign, svg } from "./pieces.js";
 import { chooseOther } from "./trace.js";
@@ -204,7 +203,7 @@ export class HomePage {
    */
   async record(control, model) {
     control.disabled = true;
-    await this.app.attempt(() => this.app.record(emptyRequest(this.app.preferred, model)));
+    await this.app.attempt(() => this.app.record(this.app.emptyRequest(model)));
     control.disabled = false;
   }
 

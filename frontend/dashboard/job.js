@@ -2,7 +2,7 @@
 
 import { fill, h } from "../viewer/dom.js";
 import { pairs } from "../viewer/section.js";
-import { emptyRequest, MEASURES, toCommand, toSize } from "./command.js";
+import { measureSwitches, toCommand, toSize } from "./command.js";
 import { badge, button, progress } from "./pieces.js";
 import {
   isLive,
@@ -59,7 +59,8 @@ function askedWords(
   site,
 ) {
   const chosen = backend.options.flatMap((/** @type {any} */ option) => optionWords(option, options[option.id]));
-  const kinds = measure ? MEASURES.filter((name) => measure[name]).join(", ") : "nothing";
+  const measured = measureSwitches(site).flatMap(({ id, label }) => (measure?.[id] ? [label.toLowerCase()] : []));
+  const kinds = measure ? measured.join(", ") : "nothing";
   return [
     ["inputs", inputs.length ? inputs.join(", ") : "the model's own, if it brings any"],
     ["device", device ?? "where the model is"],
@@ -70,9 +71,9 @@ function askedWords(
       ? [
           [
             "checked",
-            site.checks
-              .filter((/** @type {{ id: any }} */ { id }) => checks.includes(id))
-              .map((/** @type {{ label: any }} */ { label }) => label)
+            site.options.recording.checks.choices
+              .filter((/** @type {{ value: string }} */ { value }) => checks.includes(value))
+              .map((/** @type {{ label: string }} */ { label }) => label)
               .join(", "),
           ],
         ]
@@ -89,7 +90,7 @@ function askedWords(
  * @param {any} value
  */
 function optionWords({ label, kind, choices }, value) {
-  if (kind === "flag") return value ? [label] : [];
+  if (kind === "switch") return value ? [label] : [];
   if (kind === "names") return value?.length ? [`${label}: ${value.join(", ")}`] : [];
   return value === null ? [] : [`${label}: ${choices.find((/** @type {any} */ one) => one.value === value).label}`];
 }
@@ -287,7 +288,7 @@ export class JobPage {
    */
   request(job) {
     const backend = this.app.backend(job.backend);
-    return job.request ?? this.app.requests.get(job.id) ?? emptyRequest(backend, job.model);
+    return job.request ?? this.app.requests.get(job.id) ?? this.app.emptyRequest(job.model, backend);
   }
 
   /** @param {JobMessage} job */
@@ -319,7 +320,7 @@ export class JobPage {
 
   /** @param {JobMessage} job */
   showRequest(job) {
-    const line = toCommand(this.request(job), this.app.backend(job.backend));
+    const line = toCommand(this.request(job), this.app.backend(job.backend), this.app.channel.site);
     this.logPart.hidden ||= isLive(job);
     const known = job.request ?? this.app.requests.get(job.id);
     const words = known

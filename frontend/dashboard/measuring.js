@@ -1,29 +1,18 @@
 /* The part of the form that says what is measured, for how long, and when a recording is given up. */
 
 import { fill, h } from "../viewer/dom.js";
-import { INPUT_SETS, MEASURES, SECONDS } from "./command.js";
+import { measureSwitches } from "./command.js";
 import { checkbox, field } from "./pieces.js";
 
-const NOTHING = {
-  latency: false,
-  numerics: false,
-  memory: false,
-  seconds: SECONDS,
-  threads: null,
-  input_sets: INPUT_SETS,
-};
 const MIB = 2 ** 20;
 const GIB = 2 ** 30;
-/** @type {Record<string, any>} */
-const WORDS = {
-  latency: ["Latency", "of every step that can be run, with intervals"],
-  numerics: ["Numerics", "how far the outputs are from eager's"],
-  memory: ["Memory", "bytes of the constants"],
-};
 
 export class MeasureFields {
-  /** @param {() => void} onchange called once what was typed is in the request */
-  constructor(onchange) {
+  /**
+   * @param {Site} site
+   * @param {() => void} onchange called once what was typed is in the request
+   */
+  constructor(site, onchange) {
     // Other methods set these.
     this.request = /** @type {any} */ (undefined);
     this.boxes = /** @type {any} */ (undefined);
@@ -32,6 +21,7 @@ export class MeasureFields {
     this.sets = /** @type {any} */ (undefined);
     this.limit = /** @type {any} */ (undefined);
     this.memory = /** @type {any} */ (undefined);
+    this.site = site;
     this.onchange = onchange;
     this.element = h("div.fd-group");
   }
@@ -42,35 +32,22 @@ export class MeasureFields {
    */
   set(request) {
     this.request = request;
-    const measure = request.measure ?? NOTHING;
-    this.boxes = MEASURES.map((name) => ({
-      name,
-      ...checkbox(WORDS[name][0], measure[name], () => this.update(), WORDS[name][1]),
+    const { recording, measure: options } = this.site.options;
+    const switches = measureSwitches(this.site);
+    const measure = request.measure ?? {
+      ...Object.fromEntries(Object.values(options).map((option) => [option.id, option.default])),
+      ...Object.fromEntries(switches.map(({ id }) => [id, false])),
+    };
+    this.boxes = switches.map(({ id, label, help }) => ({
+      name: id,
+      ...checkbox(label, measure[id], () => this.update(), help),
     }));
-    this.seconds = this.number("Seconds for latencies", measure.seconds, "per device, after warming up", {
-      min: "0.5",
-      step: "0.5",
-    });
-    this.threads = this.number("Threads", measure.threads, "on the CPU", {
-      min: "1",
-      step: "1",
-      placeholder: "torch's",
-    });
-    this.sets = this.number("Sets of inputs", measure.input_sets, "the given one, and generated ones like it", {
-      min: "1",
-      step: "1",
-    });
-    this.limit = this.number("Time limit, seconds", request.limit_s, "ends a recording that hangs", {
-      min: "1",
-      step: "1",
-      placeholder: "none",
-    });
-    this.memory = this.number(
-      "Memory limit, GiB",
-      request.memory_bytes && request.memory_bytes / GIB,
-      "ends a recording that takes more",
-      { min: "0.5", step: "0.5", placeholder: "none" },
-    );
+    this.seconds = this.number(options.seconds, measure.seconds, { min: "0.5", step: "0.5" });
+    this.threads = this.number(options.threads, measure.threads, { min: "1", step: "1" });
+    this.sets = this.number(options.input_sets, measure.input_sets, { min: "1", step: "1" });
+    this.limit = this.number(recording.limit_s, request.limit_s, { min: "1", step: "1" });
+    const { memory_bytes: memory } = request;
+    this.memory = this.number(recording.memory_bytes, memory && memory / GIB, { min: "0.5", step: "0.5" });
     this.enable(measure);
     const fields = [this.seconds, this.threads, this.sets, this.limit, this.memory];
     fill(
@@ -85,20 +62,16 @@ export class MeasureFields {
   }
 
   /**
-   * @param {any} label
-   * @param {any} value
-   * @param {string} note
-   * @param {any} given
+   * @param {OptionView} option
+   * @param {number | null} value
+   * @param {Record<string, string>} limits
    */
-  number(label, value, note, given) {
-    return field(
-      label,
-      h("input.fv-input.fd-number", { type: "number", value: value ?? "", oninput: () => this.update(), ...given }),
-      { note },
-    );
+  number({ label, help, empty: placeholder }, value, limits) {
+    const more = { ...limits, placeholder, oninput: () => this.update() };
+    return field(label, h("input.fv-input.fd-number", { type: "number", value: value ?? "", ...more }), { note: help });
   }
 
-  /** @param {{ latency: any, numerics: any }} options */
+  /** @param {Measurements} measure */
   enable({ latency, numerics }) {
     this.seconds.control.disabled = this.threads.control.disabled = !latency;
     this.sets.control.disabled = !numerics;
@@ -109,7 +82,7 @@ export class MeasureFields {
     const orNone = (/** @type {{ control: HTMLInputElement }} */ { control }) =>
       control.value === "" ? null : control.valueAsNumber;
     const asked = Object.fromEntries(this.boxes.map((/** @type {any} */ { name, input }) => [name, input.checked]));
-    const some = MEASURES.some((name) => asked[name]);
+    const some = Object.values(asked).some(Boolean);
     this.request.measure = some
       ? {
           ...asked,

@@ -3,7 +3,6 @@
 import { mount } from "../viewer/mount.js";
 import { fill, h } from "../viewer/dom.js";
 import { DEFAULTS } from "../viewer/state.js";
-import { emptyRequest, fromCommand } from "./command.js";
 import { chooseFile } from "./files.js";
 import { button, dialog, sign } from "./pieces.js";
 import { ago, base, nameText, plural, stateWords } from "./words.js";
@@ -182,22 +181,20 @@ export class TracePage extends ViewerPage {
         run: (/** @type {any} */ viewer) => viewer.copy(asPython(path, viewer.state())),
       },
       { id: "compare", label: "Compare with…", run: () => chooseOther(app, path) },
-      { id: "again", label: "Record again…", run: () => app.form(this.again(data)) },
+      { id: "again", label: "Record again…", run: () => app.attempt(async () => app.form(await this.again(data))) },
     ];
   }
 
   /**
-   * What would record this once more, as far as the trace tells.
+   * Resolves to what would record this once more, as far as the trace has it.
    * @param {{ view: any }} options
    */
-  again({ view }) {
+  async again({ view }) {
     const job = this.app.channel.jobs.find((/** @type {any} */ one) => one.trace === this.path);
     const known = job && (job.request ?? this.app.requests.get(job.id));
-    return (
-      known ??
-      fromCommand(view.environment.call, this.app.channel.site) ??
-      emptyRequest(this.app.backend(view.backend), job?.model ?? "")
-    );
+    if (known) return known;
+    const { request } = await this.app.ask({ type: "parse_command", text: view.environment.call ?? "" });
+    return request ?? this.app.emptyRequest(job?.model, this.app.backend(view.backend));
   }
 
   more() {

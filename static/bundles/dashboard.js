@@ -121,122 +121,45 @@
     const selection = element2.getRootNode().getSelection?.() ?? getSelection();
     return !selection.isCollapsed;
   }
-  var MEASURES = ["latency", "numerics", "memory"];
-  var SECONDS = 12;
-  var INPUT_SETS = 3;
-  var UNITS = { M: 2 ** 20, G: 2 ** 30, T: 2 ** 40 };
-  var OTHER_COMMANDS = ["run", "report", "stats"];
-  var PASSED_OVER = ["--backend", "-o", "--output", "--report", "--host", "--port", "--token", "--upload-limit", "--upload-total"];
-  function emptyRequest(backend, model = "") {
-    const options = Object.fromEntries(backend.options.map((option) => [option.id, option.default]));
-    return { model, inputs: [], backend: backend.id, via: null, options, device: null, measure: { latency: true, numerics: true, memory: true, seconds: SECONDS, threads: null, input_sets: INPUT_SETS }, checks: [], ablation: false, limit_s: null, memory_bytes: null, preserve: [] };
+  var UNITS = { M: 2 ** 20, G: 2 ** 30 };
+  function emptyRequest({ options: { recording, measure } }, backend, model = "") {
+    return { ...defaults(Object.values(recording)), model, backend: backend.id, options: defaults(backend.options), measure: defaults(Object.values(measure)) };
+  }
+  function defaults(options) {
+    return Object.fromEntries(options.map((option) => [option.id, structuredClone(option.default)]));
+  }
+  function measureSwitches({ options: { measure } }) {
+    return Object.values(measure).filter(({ kind }) => kind === "switch");
   }
   function quote(word) {
     return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'"'"'`)}'`;
   }
-  function toWords(request, backend) {
-    const words2 = ["freezer-ui", "record", request.model || "MODEL"];
-    for (const input of request.inputs) words2.push("--input", input);
-    if (request.backend !== "torchscript") words2.push("--backend", request.backend);
-    if (request.via) words2.push("--via", request.via);
-    if (request.preserve.length) words2.push("--preserve", ...request.preserve);
-    for (const option of backend.options) words2.push(...optionWords(option, request.options[option.id]));
-    if (request.device) words2.push("--device", request.device);
-    words2.push(...measureWords(request.measure));
-    for (const check2 of request.checks) words2.push("--check", check2);
-    if (request.ablation) words2.push("--ablation");
-    if (request.limit_s) words2.push("--limit", String(request.limit_s));
-    if (request.memory_bytes) words2.push("--memory", toSize(request.memory_bytes));
-    return words2;
+  function toWords(request, backend, { options: { recording, measure } }) {
+    const { via, preserve } = recording;
+    const values = request;
+    const own = (options) => options.flatMap((option) => words(option, values[option.id]));
+    return ["freezer-ui", "record", request.model || "MODEL", ...own([recording.inputs, recording.backend, via, preserve]), ...backend.options.flatMap((option) => words(option, request.options[option.id])), ...own([recording.device]), ...measureWords(request.measure, Object.values(measure)), ...own([recording.checks, recording.ablation, recording.limit_s, recording.memory_bytes])];
+  }
+  function words({ kind, flag, default: standard, takes_many: takesMany }, value) {
+    const name2 = `--${flag}`;
+    if (kind === "names" || kind === "choices") {
+      if (takesMany && value.length) return [name2, ...value];
+      return value.flatMap((each) => [name2, each]);
+    }
+    if (value === standard || value === null) return [];
+    if (typeof value === "boolean") return [value ? name2 : `--no-${flag}`];
+    return [name2, kind === "size" ? toSize(value) : String(value)];
+  }
+  function measureWords(measure, options) {
+    if (!measure) return ["--no-measure"];
+    const matter = options.filter(({ needs }) => !needs || measure[needs]);
+    return matter.flatMap((option) => words(option, measure[option.id]));
   }
   function toSize(bytes) {
     return bytes % UNITS.G ? `${Math.ceil(bytes / UNITS.M)}M` : `${bytes / UNITS.G}G`;
   }
-  function optionWords(option, value) {
-    if (option.kind === "names") return (value ?? []).flatMap((name2) => [`--${option.flag}`, name2]);
-    if (value === option.default) return [];
-    if (typeof value === "string") return [`--${option.flag}`, value];
-    return [`--${value ? "" : "no-"}${option.flag}`];
-  }
-  function measureWords(measure) {
-    if (!measure) return ["--no-measure"];
-    const off = MEASURES.filter((name2) => !measure[name2]).map((name2) => `--no-${name2}`);
-    const seconds = measure.latency && measure.seconds !== SECONDS ? ["--seconds", String(measure.seconds)] : [];
-    const threads = measure.threads === null ? [] : ["--threads", String(measure.threads)];
-    const sets = measure.numerics && measure.input_sets !== INPUT_SETS ? ["--input-sets", String(measure.input_sets)] : [];
-    return [...off, ...seconds, ...threads, ...sets];
-  }
-  function split(text) {
-    const words2 = [];
-    let rest = text.trim();
-    while (rest) {
-      const match = /^(?:[^\s'"\\]|\\.|'[^']*'|"(?:[^"\\]|\\.)*")+/s.exec(rest);
-      if (!match) return null;
-      words2.push(match[0].replace(/\\(.)|'([^']*)'|"((?:[^"\\]|\\.)*)"/gs, (_, escaped, single, double) => escaped ?? single ?? double.replace(/\\(["\\$`])/g, "$1")));
-      rest = rest.slice(match[0].length).trimStart();
-    }
-    return words2;
-  }
-  function fromCommand(text, { backends, checks }) {
-    const words2 = split(text ?? "");
-    if (!words2 || words2[0] !== "freezer-ui" || OTHER_COMMANDS.includes(words2[1])) return null;
-    const named = words2[words2.indexOf("--backend") + 1];
-    const backend = backends.find((one) => words2.includes("--backend") && one.id === named) ?? backends[0];
-    const request = emptyRequest(backend);
-    for (let at = words2[1] === "record" ? 2 : 1; at < words2.length; at += 1) at = readWord(request, backend, words2, at);
-    if (request.checks.includes("all")) request.checks = checks.map((check2) => check2.id);
-    return request.model ? request : null;
-  }
-  function readWord(request, backend, words2, at) {
-    const word = words2[at];
-    if (!word.startsWith("-")) {
-      request.model = word;
-      return at;
-    }
-    const [flag, glued] = word.split(/=(.*)/s);
-    const value = glued ?? words2[at + 1];
-    const end = glued === void 0 ? at + 1 : at;
-    if (flag === "--input") request.inputs.push(value);
-    else if (flag === "--via") request.via = value;
-    else if (flag === "--device") request.device = value;
-    else if (flag === "--check") request.checks.push(value);
-    else if (flag === "--limit") request.limit_s = Number(value);
-    else if (flag === "--memory") {
-      request.memory_bytes = parseInt(value, 10) * (UNITS[value.replace(/^\d+|iB$/g, "")] ?? NaN) || null;
-    } else if (flag === "--seconds") request.measure = { ...request.measure, seconds: Number(value) };
-    else if (flag === "--threads") request.measure = { ...request.measure, threads: Number(value) };
-    else if (flag === "--input-sets") request.measure = { ...request.measure, input_sets: Number(value) };
-    else if (flag === "--preserve") return readNames(request.preserve, words2, at, glued);
-    else if (!PASSED_OVER.includes(flag)) return readFlag(request, backend, flag, value) ? end : at;
-    return end;
-  }
-  function readNames(names, words2, at, glued) {
-    if (glued !== void 0) names.push(glued);
-    let last = at;
-    while (last + 1 < words2.length && !words2[last + 1].startsWith("-")) names.push(words2[last += 1]);
-    return last;
-  }
-  function readFlag(request, backend, flag, value) {
-    if (flag === "--no-measure") request.measure = null;
-    if (flag === "--ablation") request.ablation = true;
-    const measured2 = MEASURES.find((name2) => flag === `--no-${name2}`);
-    if (measured2 && request.measure) request.measure[measured2] = false;
-    for (const option of backend.options) {
-      const named = flag === `--${option.flag}`;
-      if (named && takesWord(option)) {
-        request.options[option.id] = option.kind === "names" ? [...request.options[option.id], value] : value;
-        return true;
-      }
-      if (named) request.options[option.id] = true;
-      if (flag === `--no-${option.flag}`) request.options[option.id] = false;
-    }
-    return false;
-  }
-  function takesWord({ kind, choices }) {
-    return kind === "names" || kind === "choice" && choices.some(({ value }) => typeof value === "string");
-  }
-  function toCommand(request, backend) {
-    return toWords(request, backend).map(quote).join(" ");
+  function toCommand(request, backend, site) {
+    return toWords(request, backend, site).map(quote).join(" ");
   }
   var SPANS = [[60, 1, "second"], [3600, 60, "minute"], [86400, 3600, "hour"], [7 * 86400, 86400, "day"]];
   var UNITS2 = ["B", "KiB", "MiB", "GiB", "TiB"];
@@ -300,14 +223,14 @@
     return least === null ? "when it starts is not known yet" : `starts in ${lasting(least)} at the earliest`;
   }
   function parseRoute(search) {
-    const words2 = new URLSearchParams(search);
-    if (words2.has("compare") && words2.get("with")) {
-      return { page: "compare", path: words2.get("compare"), other: words2.get("with") };
+    const words3 = new URLSearchParams(search);
+    if (words3.has("compare") && words3.get("with")) {
+      return { page: "compare", path: words3.get("compare"), other: words3.get("with") };
     }
-    if (words2.get("trace")) return { page: "trace", path: words2.get("trace") };
-    if (words2.get("job")) return { page: "job", id: words2.get("job") };
-    if (words2.has("record")) return { page: "record", model: words2.get("record") };
-    if (words2.has("folder")) return { page: "folder", path: words2.get("folder") };
+    if (words3.get("trace")) return { page: "trace", path: words3.get("trace") };
+    if (words3.get("job")) return { page: "job", id: words3.get("job") };
+    if (words3.has("record")) return { page: "record", model: words3.get("record") };
+    if (words3.has("folder")) return { page: "folder", path: words3.get("folder") };
     return { page: "home" };
   }
   function formatRoute(route) {
@@ -456,8 +379,8 @@
       const up = parent !== null && !text ? this.item({ name: "..", path: parent, kind: "folder", size_bytes: null, modified: null }) : null;
       fill(this.list, up, shown.map((entry) => this.item(entry)));
       const rest = found.length - shown.length;
-      const words2 = !entries.length ? "This folder is empty." : !found.length ? "Nothing here has that in its name." : rest ? `${rest} more: filter to see them.` : "";
-      fill(this.status, words2);
+      const words3 = !entries.length ? "This folder is empty." : !found.length ? "Nothing here has that in its name." : rest ? `${rest} more: filter to see them.` : "";
+      fill(this.status, words3);
     }
     crumbButtons(path) {
       const parts = path.split("/").filter(Boolean);
@@ -512,8 +435,8 @@
     const chooser = h("input", { type: "file", accept: EXTENSIONS, hidden: true, "aria-label": "File to upload", tabindex: "-1" });
     const place = h("div.fd-upload");
     chooser.addEventListener("change", () => chooser.files?.[0] && uploadInto(app, place, chooser.files[0], done));
-    const words2 = h("span.fv-muted.fv-small", null, `for a file that is not on that machine, up to ${size(limit)}`);
-    return h("div.fd-upload-line", null, h("div.fd-row", null, button("Upload from this browser…", () => chooser.click(), { icon: "up" }), words2, chooser), place);
+    const words3 = h("span.fv-muted.fv-small", null, `for a file that is not on that machine, up to ${size(limit)}`);
+    return h("div.fd-upload-line", null, h("div.fd-row", null, button("Upload from this browser…", () => chooser.click(), { icon: "up" }), words3, chooser), place);
   }
   async function uploadInto(app, place, file, done) {
     const bar = progress(`Upload of ${nameText(file.name)}`);
@@ -714,7 +637,7 @@
         this.changed(row);
       };
       const text = (key, label, props = {}) => h("input.fv-input", { "aria-label": label, value: fields[key], autocomplete: "off", spellcheck: "false", oninput: change(key), "aria-describedby": `${id}-said`, data: { key }, ...props });
-      const select = (key, label, options) => h("select.fv-input", { "aria-label": label, onchange: repaint(key), data: { key } }, options.map(([value, words2]) => h("option", { value, selected: fields[key] === value }, words2)));
+      const select = (key, label, options) => h("select.fv-input", { "aria-label": label, onchange: repaint(key), data: { key } }, options.map(([value, words3]) => h("option", { value, selected: fields[key] === value }, words3)));
       const main = (key) => ({ data: { key, main: "" } });
       const controls = { tensor: () => [text("shape", "Shape", { ...main("shape"), placeholder: "1x3x224x224", class: "fd-grow" }), select("dtype", "Data type", this.app.channel.site.dtypes.map((name2) => [name2, name2])), INTEGER.test(fields.dtype) && [text("low", "Lowest value", { placeholder: "0", class: "fd-number", inputmode: "numeric" }), h("span.fv-muted", { "aria-hidden": "true" }, "to below"), text("high", "Below", { placeholder: "2", class: "fd-number", inputmode: "numeric" })]], value: () => [select("type", "Type", ["int", "float", "bool"].map((name2) => [name2, name2])), text("value", "Value", { ...main("value"), placeholder: { int: "3", float: "0.5", bool: "true" }[fields.type], class: "fd-grow" })], file: () => [text("path", "File that torch.save wrote", { ...main("path"), placeholder: "tensor.pt", class: "fd-grow" }), button("Browse…", () => this.browse(row))], text: () => [text("text", "As on the command line", { ...main("text"), placeholder: "2x16:int64:0..30000", class: "fd-grow" })] }[fields.kind]();
       fill(row.element, h("div.fd-input-line", null, select("kind", "Kind of input", KINDS), controls, text("keyword", "Keyword argument, empty for the next positional one", { placeholder: "positional", class: "fd-keyword" }), iconButton("close", "Remove this input", () => this.remove(row))), row.said);
@@ -752,12 +675,10 @@
       else control.removeAttribute("aria-invalid");
     }
   };
-  var NOTHING = { latency: false, numerics: false, memory: false, seconds: SECONDS, threads: null, input_sets: INPUT_SETS };
   var MIB = 2 ** 20;
   var GIB = 2 ** 30;
-  var WORDS = { latency: ["Latency", "of every step that can be run, with intervals"], numerics: ["Numerics", "how far the outputs are from eager's"], memory: ["Memory", "bytes of the constants"] };
   var MeasureFields = class {
-    constructor(onchange) {
+    constructor(site, onchange) {
       this.request = void 0;
       this.boxes = void 0;
       this.seconds = void 0;
@@ -765,24 +686,29 @@
       this.sets = void 0;
       this.limit = void 0;
       this.memory = void 0;
+      this.site = site;
       this.onchange = onchange;
       this.element = h("div.fd-group");
     }
     set(request) {
       this.request = request;
-      const measure = request.measure ?? NOTHING;
-      this.boxes = MEASURES.map((name2) => ({ name: name2, ...checkbox(WORDS[name2][0], measure[name2], () => this.update(), WORDS[name2][1]) }));
-      this.seconds = this.number("Seconds for latencies", measure.seconds, "per device, after warming up", { min: "0.5", step: "0.5" });
-      this.threads = this.number("Threads", measure.threads, "on the CPU", { min: "1", step: "1", placeholder: "torch's" });
-      this.sets = this.number("Sets of inputs", measure.input_sets, "the given one, and generated ones like it", { min: "1", step: "1" });
-      this.limit = this.number("Time limit, seconds", request.limit_s, "ends a recording that hangs", { min: "1", step: "1", placeholder: "none" });
-      this.memory = this.number("Memory limit, GiB", request.memory_bytes && request.memory_bytes / GIB, "ends a recording that takes more", { min: "0.5", step: "0.5", placeholder: "none" });
+      const { recording, measure: options } = this.site.options;
+      const switches = measureSwitches(this.site);
+      const measure = request.measure ?? { ...Object.fromEntries(Object.values(options).map((option) => [option.id, option.default])), ...Object.fromEntries(switches.map(({ id }) => [id, false])) };
+      this.boxes = switches.map(({ id, label, help }) => ({ name: id, ...checkbox(label, measure[id], () => this.update(), help) }));
+      this.seconds = this.number(options.seconds, measure.seconds, { min: "0.5", step: "0.5" });
+      this.threads = this.number(options.threads, measure.threads, { min: "1", step: "1" });
+      this.sets = this.number(options.input_sets, measure.input_sets, { min: "1", step: "1" });
+      this.limit = this.number(recording.limit_s, request.limit_s, { min: "1", step: "1" });
+      const { memory_bytes: memory } = request;
+      this.memory = this.number(recording.memory_bytes, memory && memory / GIB, { min: "0.5", step: "0.5" });
       this.enable(measure);
       const fields = [this.seconds, this.threads, this.sets, this.limit, this.memory];
       fill(this.element, this.boxes.map(({ element: element2 }) => element2), h("div.fd-pair", null, fields.map(({ element: element2 }) => element2)));
     }
-    number(label, value, note3, given) {
-      return field(label, h("input.fv-input.fd-number", { type: "number", value: value ?? "", oninput: () => this.update(), ...given }), { note: note3 });
+    number({ label, help, empty: placeholder }, value, limits) {
+      const more = { ...limits, placeholder, oninput: () => this.update() };
+      return field(label, h("input.fv-input.fd-number", { type: "number", value: value ?? "", ...more }), { note: help });
     }
     enable({ latency: latency3, numerics: numerics2 }) {
       this.seconds.control.disabled = this.threads.control.disabled = !latency3;
@@ -792,7 +718,7 @@
       const { seconds, threads, sets, limit, memory } = this;
       const orNone = ({ control }) => control.value === "" ? null : control.valueAsNumber;
       const asked = Object.fromEntries(this.boxes.map(({ name: name2, input }) => [name2, input.checked]));
-      const some = MEASURES.some((name2) => asked[name2]);
+      const some = Object.values(asked).some(Boolean);
       this.request.measure = some ? { ...asked, seconds: seconds.control.valueAsNumber, threads: orNone(threads), input_sets: sets.control.valueAsNumber } : null;
       this.request.limit_s = orNone(limit);
       const most = orNone(memory);
@@ -805,7 +731,7 @@
       const { measure, limit_s: limit, memory_bytes: memory } = this.request;
       const whole = (value) => Number.isInteger(value) && value > 0;
       const checks = [[this.seconds, !measure?.latency || measure.seconds > 0, "Give a number of seconds above 0."], [this.threads, !measure?.latency || measure.threads === null || whole(measure.threads), "Give a whole number above 0, or nothing for torch's own."], [this.sets, !measure?.numerics || whole(measure.input_sets), "Give a whole number above 0."], [this.limit, limit === null || limit > 0, "Give a number of seconds above 0, or nothing for no limit."], [this.memory, memory === null || memory > 0, "Give a number of GiB above 0, or nothing for no limit."]];
-      for (const [place, isRight, words2] of checks) place.error(isRight ? null : words2);
+      for (const [place, isRight, words3] of checks) place.error(isRight ? null : words3);
       return checks.every(([, isRight]) => isRight);
     }
   };
@@ -879,9 +805,9 @@
       this.rows = [];
       this.collect(this.roots);
       if (this.active && !this.rows.includes(this.active)) this.active = this.rows[0] ?? null;
-      const words2 = this.waiting ?? (this.nodes.size ? this.rows.length ? null : "No attribute has that in its name." : "This model has nothing to preserve.");
-      this.nothing.hidden = words2 === null;
-      this.nothing.textContent = words2 ?? "";
+      const words3 = this.waiting ?? (this.nodes.size ? this.rows.length ? null : "No attribute has that in its name." : "This model has nothing to preserve.");
+      this.nothing.hidden = words3 === null;
+      this.nothing.textContent = words3 ?? "";
       this.list.element.hidden = !this.rows.length;
       this.list.element.style.height = `${Math.min(this.rows.length, 10) * ROW + 2}px`;
       this.count.textContent = this.nodes.size ? `${this.chosen.size} of ${this.nodes.size} preserved` : "";
@@ -991,7 +917,7 @@
       this.gone = void 0;
       this.app = app;
       const kept = history.state?.request;
-      this.request = kept && kept.model === model ? structuredClone(kept) : emptyRequest(app.preferred, model);
+      this.request = kept && kept.model === model ? structuredClone(kept) : app.emptyRequest(model);
       this.summary = null;
       this.build();
       this.fill();
@@ -1013,7 +939,7 @@
       this.buildModel();
       this.options = h("div.fd-group");
       this.places = h("div.fd-pair");
-      this.measure = new MeasureFields(() => this.changed());
+      this.measure = new MeasureFields(this.app.channel.site, () => this.changed());
       this.afterwards = h("div.fd-group");
       this.wrong = h("p.fd-error", { role: "alert", hidden: true });
       this.submit = button("Record", null, { kind: "primary", icon: "record" });
@@ -1051,7 +977,7 @@
       const { backends } = this.app.channel.site;
       const choose = (event) => {
         this.app.prefer(event.target.value);
-        const next = emptyRequest(this.app.preferred);
+        const next = this.app.emptyRequest();
         Object.assign(request, { backend: next.backend, options: next.options, via: null });
         this.fillOptions();
         this.fillPlaces();
@@ -1069,8 +995,8 @@
         options[option.id] = value;
         this.changed();
       };
-      if (option.kind === "choice") return this.choice(option, set);
-      if (option.kind === "flag") {
+      if (option.kind === "choice" || option.kind === "yes_no") return this.choice(option, set);
+      if (option.kind === "switch") {
         return checkbox(option.label, Boolean(options[option.id]), (event) => set(event.target.checked), option.help).element;
       }
       const known = h("datalist", { id: unique("names") }, (this.summary?.methods ?? []).map((value) => h("option", { value })));
@@ -1092,23 +1018,26 @@
         this.changed();
       };
       const options = (values, current, none) => [h("option", { value: "" }, none), values.map((value) => h("option", { value, selected: value === current }, value))];
-      const device = h("select.fv-input", { onchange: set("device") }, options(listed, request.device, "where the model is"));
-      const via = h("select.fv-input", { onchange: set("via") }, options(["script", "trace"], request.via, "as the model needs it"));
+      const device = h("select.fv-input", { onchange: set("device") }, options(listed, request.device, this.app.channel.site.options.recording.device.empty));
+      const { recording } = this.app.channel.site.options;
+      const [unset, ...ways] = recording.via.choices;
+      const via = h("select.fv-input", { onchange: set("via") }, options(ways.map(({ value }) => value), request.via, unset.label));
       const isModule2 = this.takes("via") && (!request.model || request.model.startsWith("example:"));
-      fill(this.places, field("Device", device).element, isModule2 ? field("Into TorchScript by", via).element : null);
+      fill(this.places, field(recording.device.label, device).element, isModule2 ? field(recording.via.label, via, { note: recording.via.help }).element : null);
     }
     fillAfterwards() {
       const { request } = this;
+      const { checks: offered, ablation } = this.app.channel.site.options.recording;
       const ask = (id) => (event) => {
-        request.checks = this.app.channel.site.checks.map((check2) => check2.id).filter((other) => other === id ? event.target.checked : request.checks.includes(other));
+        request.checks = offered.choices.map(({ value }) => value).filter((other) => other === id ? event.target.checked : request.checks.includes(other));
         this.changed();
       };
-      const checks = this.app.channel.site.checks.map(({ id, label, help }) => checkbox(label, request.checks.includes(id), ask(id), help).element);
+      const checks = offered.choices.map(({ value, label, help }) => checkbox(label, request.checks.includes(value), ask(value), help).element);
       const ablate = (event) => {
         request.ablation = event.target.checked;
         this.changed();
       };
-      fill(this.afterwards, checks, checkbox("What each pass contributes", request.ablation, ablate, "freezes again without each of them, which takes its time").element);
+      fill(this.afterwards, checks, checkbox(ablation.label, request.ablation, ablate, ablation.help).element);
     }
     typed() {
       const model = this.modelField.control.value.trim();
@@ -1150,8 +1079,8 @@
         this.inspected = null;
         this.inspect();
       };
-      const words2 = [h("strong", null, "This file was not opened yet."), ` ${danger}. freezer-ui opens files in a sandbox, but ${problem}.`];
-      fill(this.about, h("div.fd-consent", { role: "alertdialog", "aria-label": "No sandbox" }, h("p", null, words2), button("Open this file without a sandbox", agree)));
+      const words3 = [h("strong", null, "This file was not opened yet."), ` ${danger}. freezer-ui opens files in a sandbox, but ${problem}.`];
+      fill(this.about, h("div.fd-consent", { role: "alertdialog", "aria-label": "No sandbox" }, h("p", null, words3), button("Open this file without a sandbox", agree)));
     }
     refused(error2) {
       this.inspected = null;
@@ -1194,7 +1123,7 @@
       this.app.rename({ page: "record", model: request.model }, { request: structuredClone(request) });
     }
     line() {
-      return toCommand(this.request, this.backend);
+      return toCommand(this.request, this.backend, this.app.channel.site);
     }
     async start(event) {
       event.preventDefault();
@@ -1248,8 +1177,8 @@
   function copySheet() {
     const text = h("textarea.fv-copy-text", { readonly: true, rows: 6, "aria-label": "Text to copy" });
     const element2 = dialog2("Copy by hand", h("h2", null, "Copy by hand"), h("p.fv-muted", null, "This page may not use the clipboard: press Ctrl+C, or ⌘C."), text);
-    element2.show = (words2) => {
-      text.value = words2;
+    element2.show = (words3) => {
+      text.value = words3;
       element2.showModal();
       text.select();
     };
@@ -1394,8 +1323,8 @@
   function countWords(rows) {
     const counted = rows.filter((row) => row.counted).length;
     const others = rows.length - counted;
-    const words2 = `${others} ${others === 1 ? "other" : "others"}`;
-    return !others ? `${counted}` : counted ? `${counted} + ${words2}` : words2;
+    const words3 = `${others} ${others === 1 ? "other" : "others"}`;
+    return !others ? `${counted}` : counted ? `${counted} + ${words3}` : words3;
   }
   function parseSort(text) {
     return text.startsWith("-") ? [text.slice(1), true] : [text, false];
@@ -1450,10 +1379,10 @@
   }
   function textLines(text) {
     const seen = /* @__PURE__ */ new Map();
-    return text.trimEnd().split("\n").map((words2) => {
-      const times = seen.get(words2) ?? 0;
-      seen.set(words2, times + 1);
-      return { key: `${times}:${words2}`, text: words2 };
+    return text.trimEnd().split("\n").map((words3) => {
+      const times = seen.get(words3) ?? 0;
+      seen.set(words3, times + 1);
+      return { key: `${times}:${words3}`, text: words3 };
     });
   }
   var Pair = class {
@@ -1782,8 +1711,8 @@
   function caption({ title, note: note3 }) {
     return [h("strong", null, title), " ", h("span.fv-muted", null, note3)];
   }
-  function claim(words2, unseen2) {
-    return unseen2 ? `${words2} (${unseen2})` : words2;
+  function claim(words3, unseen2) {
+    return unseen2 ? `${words3} (${unseen2})` : words3;
   }
   function measured(step) {
     if (!step || !(step.latency.length || step.numerics.length)) {
@@ -1821,11 +1750,11 @@ ${fact3.note}` }, h("span.fv-fact-label", null, fact3.label), h("span.fv-fact-va
     const kept = others.find(([fate]) => fate === "preserved")?.[1] ?? 0;
     if (!total && !kept) return null;
     const parts = counts3.map(([fate, count3]) => h("span", { class: `fv-fate-${fate}`, style: { "flex-grow": count3 } }));
-    const words2 = counts3.map(([fate, count3]) => h("span", { class: `fv-fate-${fate}` }, h("span.fv-dot"), `${count3} ${fate}`));
+    const words3 = counts3.map(([fate, count3]) => h("span", { class: `fv-fate-${fate}` }, h("span.fv-dot"), `${count3} ${fate}`));
     if (kept) {
-      words2.push(h("span.fv-fate-preserved", { title: "Submodules, flags and values that are preserved" }, h("span.fv-dot"), `and ${kept} other${kept === 1 ? "" : "s"} preserved`));
+      words3.push(h("span.fv-fate-preserved", { title: "Submodules, flags and values that are preserved" }, h("span.fv-dot"), `and ${kept} other${kept === 1 ? "" : "s"} preserved`));
     }
-    return h("button.fv-fact.fv-fates", { type: "button", title: "See all attributes", onclick: () => app.navigate({ tab: "attributes" }, { jump: true }) }, h("span.fv-fact-label", null, `${total} parameters and buffers`), h("span.fv-fates-bar", { "aria-hidden": "true" }, parts), h("span.fv-fact-note", null, words2));
+    return h("button.fv-fact.fv-fates", { type: "button", title: "See all attributes", onclick: () => app.navigate({ tab: "attributes" }, { jump: true }) }, h("span.fv-fact-label", null, `${total} parameters and buffers`), h("span.fv-fates-bar", { "aria-hidden": "true" }, parts), h("span.fv-fact-note", null, words3));
   }
   function notices(app) {
     const found = app.model.view.environment.notices;
@@ -2176,8 +2105,8 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
   }
   function pathText([path, ...more], frame = "") {
     const parts = (frame && path.startsWith(`${frame}.`) ? path.slice(frame.length + 1) : path).split(".");
-    const words2 = [...parts.keys()].filter((at) => !/^\d+$/.test(parts[at]));
-    return `${parts.slice(words2.at(-2) ?? 0).join(".")}${more.length ? ` +${more.length}` : ""}`;
+    const words3 = [...parts.keys()].filter((at) => !/^\d+$/.test(parts[at]));
+    return `${parts.slice(words3.at(-2) ?? 0).join(".")}${more.length ? ` +${more.length}` : ""}`;
   }
   function chipText(node, known) {
     if (node.constant) return `${known || shortName(node.outputs[0].name)} [${node.constant.shape.join(", ")}]`;
@@ -3258,16 +3187,16 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       return evidence.step === null ? h("code", null, text) : this.app.link(text, { step: evidence.step, node: link.node, attribute: null, tab: "graph" });
     }
   };
-  var WORDS2 = { same: "the same", different: "differ", "only with freezing": "only with freezing", "only without freezing": "only without" };
+  var WORDS = { same: "the same", different: "differ", "only with freezing": "only with freezing", "only without freezing": "only without" };
   function sideBySide(app, comparison) {
     return [h("p", null, counts(app, comparison)), kernels(app, comparison), passes(comparison)];
   }
   function counts(app, { frozen, unfrozen, groups }) {
     const { programs } = app.model.view;
-    return `${programs[frozen].kernels.length} kernels with freezing, ${programs[unfrozen].kernels.length} without; by the work they do: ${groupCounts(groups, WORDS2)}.`;
+    return `${programs[frozen].kernels.length} kernels with freezing, ${programs[unfrozen].kernels.length} without; by the work they do: ${groupCounts(groups, WORDS)}.`;
   }
-  function groupCounts(groups, words2) {
-    return Object.entries(words2).map(([difference3, text]) => [groups.filter((group2) => group2.difference === difference3).length, text]).filter(([count3]) => count3).map(([count3, text]) => `${count3} ${text}`).join(", ");
+  function groupCounts(groups, words3) {
+    return Object.entries(words3).map(([difference3, text]) => [groups.filter((group2) => group2.difference === difference3).length, text]).filter(([count3]) => count3).map(([count3, text]) => `${count3} ${text}`).join(", ");
   }
   function kernels(app, { frozen, unfrozen, groups }) {
     const rows = groups.map((group2) => {
@@ -3357,9 +3286,9 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     }
     filter() {
       const text = this.text.value.toLowerCase();
-      const words2 = ({ name: name2, kind, ops, sources }) => [name2, kind, ...ops, ...sources.map((source) => this.app.model.place(source))].join(" ").toLowerCase();
+      const words3 = ({ name: name2, kind, ops, sources }) => [name2, kind, ...ops, ...sources.map((source) => this.app.model.place(source))].join(" ").toLowerCase();
       const { kernels: kernels2, time } = this.program;
-      this.rows = kernels2.flatMap((kernel, index) => !text || words2(kernel).includes(text) ? [index] : []);
+      this.rows = kernels2.flatMap((kernel, index) => !text || words3(kernel).includes(text) ? [index] : []);
       const many = `${kernels2.length} ${kernels2.length === 1 ? "kernel" : "kernels"}`;
       this.shown.textContent = `${this.rows.length === kernels2.length ? many : `${this.rows.length} of ${many}`}${time ? `, ${time} in all` : ""}`;
       this.list.update(this.rows.length);
@@ -3477,11 +3406,11 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       return [detailsTitle(output ? `%${output.name}` : "return", `${output ? "input" : ""}${nested}`), this.origin(at, node), this.values(at, node)];
     }
     fate(pair, before, after) {
-      const { words: words2 } = this;
+      const { words: words3 } = this;
       if (!pair.before || before === after) return null;
-      if (!before) return h("span.fv-badge.fv-added", null, `+ ${words2.added}`);
-      if (!after) return h("span.fv-badge.fv-removed", null, `− ${words2.removed}`);
-      return changedFields(before, after).length ? h("span.fv-badge.fv-modified", null, `~ ${words2.changed}`) : null;
+      if (!before) return h("span.fv-badge.fv-added", null, `+ ${words3.added}`);
+      if (!after) return h("span.fv-badge.fv-removed", null, `− ${words3.removed}`);
+      return changedFields(before, after).length ? h("span.fv-badge.fv-modified", null, `~ ${words3.changed}`) : null;
     }
     absent(id, step) {
       const { model } = this.app;
@@ -3669,8 +3598,8 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     }
     together(row, several) {
       const of = several ? ` (${row.method}, ${row.device})` : ` on ${row.device}`;
-      const words2 = row.verdict === "faster" || row.verdict === "slower" ? h(`strong.fv-verdict-${row.verdict}`, null, `measurably ${row.verdict}`) : [h("strong", null, row.verdict), ` (${row.unseen})`];
-      return h("p", null, `All passes together${of}: `, words2, h("span.fv-num", null, `, ${row.text} the time of the first step`), row.notes.length ? h("span.fv-muted.fv-small", null, ` (${row.notes.join("; ")})`) : null);
+      const words3 = row.verdict === "faster" || row.verdict === "slower" ? h(`strong.fv-verdict-${row.verdict}`, null, `measurably ${row.verdict}`) : [h("strong", null, row.verdict), ` (${row.unseen})`];
+      return h("p", null, `All passes together${of}: `, words3, h("span.fv-num", null, `, ${row.text} the time of the first step`), row.notes.length ? h("span.fv-muted.fv-small", null, ` (${row.notes.join("; ")})`) : null);
     }
     movedTheNumbers() {
       const { errors: errors2 } = this.found;
@@ -5676,9 +5605,9 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     }
   };
   var Legend = class {
-    constructor(parent, words2 = {}) {
+    constructor(parent, words3 = {}) {
       this.box = element("div", "fg-legend", parent);
-      this.words = words2;
+      this.words = words3;
       this.entries = [];
       this.title = "";
     }
@@ -6071,7 +6000,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       this.items = new Set(items.filter((item) => item > 0));
     }
   };
-  var NOTHING2 = { id: null, kind: null, node: null, group: null };
+  var NOTHING = { id: null, kind: null, node: null, group: null };
   var Selection = class {
     constructor(view) {
       this.view = view;
@@ -6099,7 +6028,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     }
     _describe() {
       const { id, view } = this;
-      if (id === null) return { detail: { ...NOTHING2 }, text: "nothing selected" };
+      if (id === null) return { detail: { ...NOTHING }, text: "nothing selected" };
       const node = view.node(id);
       if (node) return { detail: { id, kind: "node", node, group: null }, text: nodeText2(node) };
       const group2 = view.outline().groups.get(id);
@@ -6919,12 +6848,12 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
   var DEFAULTS2 = Object.freeze({ step: null, against: null, tab: "graph", node: null, attribute: null, program: 0, kernel: null, beside: false, passes: "", quiet: false, constants: false, fates: true, panes: "split", fold: true, scope: "pass", alias: "", q: "", minor: false, fate: [], kind: "", reason: "", sort: "path" });
   var NUMBERS = /* @__PURE__ */ new Set(["step", "against", "program", "kernel"]);
   function toFragment(state) {
-    const words2 = new URLSearchParams();
+    const words3 = new URLSearchParams();
     for (const [key, value] of Object.entries(state)) {
       if (!(key in DEFAULTS2) || value === null || String(value) === String(DEFAULTS2[key])) continue;
-      words2.set(key, typeof value === "boolean" ? Number(value) : value);
+      words3.set(key, typeof value === "boolean" ? Number(value) : value);
     }
-    return words2.toString();
+    return words3.toString();
   }
   function fromFragment(fragment) {
     const state = {};
@@ -7007,10 +6936,10 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     return [part3("−", removed, "removed"), part3("+", added, "added"), part3("~", changed, "modified")];
   }
   function operators(pair) {
-    const words2 = pair.operators().map(([op, delta]) => `${delta < 0 ? "−" : "+"}${Math.abs(delta)} ${op}`);
-    if (!words2.length) return null;
-    const shown = words2.slice(0, OPERATORS_SHOWN).join(", ");
-    return ["operators", h("span.fv-clip", { title: words2.join("\n") }, shown, words2.length > OPERATORS_SHOWN ? ", …" : "")];
+    const words3 = pair.operators().map(([op, delta]) => `${delta < 0 ? "−" : "+"}${Math.abs(delta)} ${op}`);
+    if (!words3.length) return null;
+    const shown = words3.slice(0, OPERATORS_SHOWN).join(", ");
+    return ["operators", h("span.fv-clip", { title: words3.join("\n") }, shown, words3.length > OPERATORS_SHOWN ? ", …" : "")];
   }
   function constants(step) {
     const still = step.constants_delta === null || step.constants_delta === "±0";
@@ -7020,8 +6949,8 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     const ratio = entry.ratio === null ? null : `, ${entry.ratio}`;
     return [`latency, ${entry.device}`, timed(entry), " ", verdictWords(entry.verdict, VERDICTS[entry.verdict]), unseen(entry.unseen), h("span.fv-muted", null, ratio)];
   }
-  function unseen(words2) {
-    return words2 ? h("span.fv-muted", null, ` (${words2})`) : null;
+  function unseen(words3) {
+    return words3 ? h("span.fv-muted", null, ` (${words3})`) : null;
   }
   function timed(entry) {
     return [entry.text, h("span.fv-muted", { title: "95% interval of the median" }, ` (${entry.interval})`)];
@@ -7031,9 +6960,9 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
   }
   function numerics(entries) {
     if (!entries.length) return null;
-    const words2 = entries.map((entry, index) => [index ? ", " : "", errorWords(entry), entry.error === null ? against(entry) : null, beyond(entry)]);
+    const words3 = entries.map((entry, index) => [index ? ", " : "", errorWords(entry), entry.error === null ? against(entry) : null, beyond(entry)]);
     const fine = entries.every((entry) => entry.error === null && entry.close);
-    return ["largest error", words2, fine ? h("span.fv-good", null, " within tolerance") : null];
+    return ["largest error", words3, fine ? h("span.fv-good", null, " within tolerance") : null];
   }
   function errorWords(entry) {
     return entry.error === null ? entry.max_abs : h("span.fv-muted", { title: entry.error }, `${entry.reference}: could not be compared`);
@@ -7052,8 +6981,8 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     const old = pair.before.latency.find(({ device }) => device === entry.device);
     if (!old) return null;
     const told3 = pair.latencyVerdict(entry.device);
-    const words2 = told3 ? verdictWords(told3.verdict, [told3.verdict, unseen(told3.unseen), told3.ratio && h("span.fv-muted", null, `, ${told3.ratio}`)]) : h("span.fv-muted", { title: "The trace holds each pass against the first one, not these two against each other" }, "no verdict on this pair");
-    return [`latency, ${entry.device}`, timed(old), " → ", timed(entry), " ", words2];
+    const words3 = told3 ? verdictWords(told3.verdict, [told3.verdict, unseen(told3.unseen), told3.ratio && h("span.fv-muted", null, `, ${told3.ratio}`)]) : h("span.fv-muted", { title: "The trace holds each pass against the first one, not these two against each other" }, "no verdict on this pair");
+    return [`latency, ${entry.device}`, timed(old), " → ", timed(entry), " ", words3];
   }
   function comparedError(pair, entry) {
     const old = pair.before.numerics.find(({ reference }) => reference === entry.reference);
@@ -7330,7 +7259,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     return [ratio ? ratioBar(ratio, spread) : null, h("div.fv-num", { class: `fv-${tone}` }, text), note3 ? h("div.fv-muted.fv-small.fv-wrap", null, note3) : null, details.length ? h("details.fv-small", null, h("summary", null, "more"), h("ul.fv-list", null, details.map((line2) => h("li.fv-wrap", null, line2)))) : null];
   }
   var SIDES2 = ["a", "b"];
-  var WORDS3 = { same: "the same", different: "differ", "only in A": "only in A", "only in B": "only in B" };
+  var WORDS2 = { same: "the same", different: "differ", "only in A": "only in A", "only in B": "only in B" };
   var RUNS = "Taken in different runs: how many times as long something takes is told only where that is more than noise, and more than the pace of the runs explains.";
   var ComparisonKernelsPanel = class {
     static isFor(model) {
@@ -7371,7 +7300,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       const { groups } = pair;
       const text = this.text.value.toLowerCase();
       const rows = groups.filter((group2) => (!this.quiet.checked || group2.difference !== "same") && (!text || this.words(group2).includes(text)));
-      this.shown.textContent = rows.length === groups.length ? groupCounts(groups, WORDS3) : `${rows.length} of ${groups.length} rows`;
+      this.shown.textContent = rows.length === groups.length ? groupCounts(groups, WORDS2) : `${rows.length} of ${groups.length} rows`;
       const table = rows.length ? this.table(rows) : h("p.fv-empty", null, text ? "No kernel matches." : "Every kernel is the same in both.");
       fill(this.body, h("div", null, this.absences(), this.whole()), table);
       const chosen = this.body.querySelector("tr.fv-chosen");
@@ -7412,8 +7341,8 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       return h("div.fv-muted.fv-small.fv-wrap", null, found.join("; "));
     }
   };
-  function difference({ difference: words2, ratio }, spread) {
-    const text = words2 === "same" ? "=" : words2 === "different" ? "≠ other kernels" : words2;
+  function difference({ difference: words3, ratio }, spread) {
+    const text = words3 === "same" ? "=" : words3 === "different" ? "≠ other kernels" : words3;
     return [ratio ? [ratioBar(ratio, spread), h("div.fv-num", null, verdict(ratio))] : null, h("div", null, text)];
   }
   function verdict({ text, value }) {
@@ -7500,11 +7429,11 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     }
   };
   var SIDES3 = ["a", "b"];
-  var WORDS4 = { removed: "only in A", added: "only in B", changed: "different" };
+  var WORDS3 = { removed: "only in A", added: "only in B", changed: "different" };
   var ComparisonGraphPanel = class extends GraphPanel {
     constructor(app) {
       super(app);
-      this.words = WORDS4;
+      this.words = WORDS3;
       for (const [value, text] of [["split", "A | B"], ["before", "A"], ["after", "B"]]) {
         this.panes.querySelector(`option[value="${value}"]`).textContent = text;
       }
@@ -7586,7 +7515,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
   var ComparisonDetails = class extends Details {
     constructor(app) {
       super(app);
-      this.words = WORDS4;
+      this.words = WORDS3;
     }
     attribute(path) {
       const { model } = this.app;
@@ -7718,7 +7647,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     }
     option(place) {
       const row = this.app.model.passRows[place];
-      const option = h("div.fv-pass.fv-pair", { role: "option", id: `${this.app.prefix}-row-${place}`, class: row.differs ? "" : "fv-pass-quiet", "aria-selected": "false", data: { row: place }, title: words(row) }, this.number("a", row.a), this.number("b", row.b), h("span.fv-pass-name", null, row.name), row.round === null ? null : h("span.fv-round", { title: `Round ${row.round} of a loop` }, `r${row.round}`), h("span.fv-spring"), difference2(row));
+      const option = h("div.fv-pass.fv-pair", { role: "option", id: `${this.app.prefix}-row-${place}`, class: row.differs ? "" : "fv-pass-quiet", "aria-selected": "false", data: { row: place }, title: words2(row) }, this.number("a", row.a), this.number("b", row.b), h("span.fv-pass-name", null, row.name), row.round === null ? null : h("span.fv-round", { title: `Round ${row.round} of a loop` }, `r${row.round}`), h("span.fv-spring"), difference2(row));
       this.options.set(place, option);
       return option;
     }
@@ -7734,13 +7663,13 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       return h("span.fv-badge", { class: `fv-side-${row.a === null ? "b" : "a"}` }, `only ${row.a === null ? "B" : "A"}`);
     }
     if (!row.differs) return h("span.fv-muted", { title: "The same in both" }, "=");
-    if (row.graph.empty) return h("span.fv-badge.fv-bad", { title: words(row) }, "≠ numbers");
+    if (row.graph.empty) return h("span.fv-badge.fv-bad", { title: words2(row) }, "≠ numbers");
     const part3 = (sign2, count3, kind) => count3 ? h(`span.fv-${kind}`, null, `${sign2}${count3}`) : null;
     const parts = [part3("−", row.graph.removed, "removed"), part3("+", row.graph.added, "added"), part3("~", row.graph.changed, "modified")];
     const shown = parts.some(Boolean) ? parts : h("span.fv-muted", null, "moved");
     return [row.carried ? h("span.fv-muted", { title: "The same difference as after the pass before" }, "″") : h("span.fv-pair-new", { title: "This pass made a difference of its own" }, "≠"), h("span.fv-counts.fv-num", null, shown)];
   }
-  function words(row) {
+  function words2(row) {
     const { graph } = row;
     const what = graph === null ? `only in ${row.a === null ? "B" : "A"}` : graph.empty ? "the same graph in both" : `only in A: ${graph.removed} nodes, only in B: ${graph.added}, different: ${graph.changed}, elsewhere: ${graph.moved}${row.carried ? " (as after the pass before)" : ""}`;
     const errors2 = row.errors.filter((error2) => error2.differs).map((error2) => `error against ${error2.reference}: A ${error2.a}, B ${error2.b}`);
@@ -8023,8 +7952,8 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     }
     show(data) {
       const element2 = h("div.fd-mount");
-      const words2 = "All recordings and traces";
-      const home = h("nav.fd-home", { "aria-label": "Dashboard" }, this.app.link(sign("mark"), { page: "home" }, { title: words2, "aria-label": words2 }));
+      const words3 = "All recordings and traces";
+      const home = h("nav.fd-home", { "aria-label": "Dashboard" }, this.app.link(sign("mark"), { page: "home" }, { title: words3, "aria-label": words3 }));
       fill(this.stage, home, element2);
       const options = { hash: true, theme: this.app.theme.choice, loadBokeh: () => Promise.resolve(globalThis.Bokeh), actions: this.actions(data) };
       this.viewer = mount(element2, { ...data, options });
@@ -8064,12 +7993,14 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     actions(data) {
       const { app, path } = this;
       const file = (what) => () => app.download(app.channel.url(what, { path }));
-      return [{ id: "report", label: "Export report", run: file("trace/report") }, { id: "download", label: "Download trace", run: file("trace/file") }, { id: "python", label: "Copy as Python", run: (viewer) => viewer.copy(asPython(path, viewer.state())) }, { id: "compare", label: "Compare with…", run: () => chooseOther(app, path) }, { id: "again", label: "Record again…", run: () => app.form(this.again(data)) }];
+      return [{ id: "report", label: "Export report", run: file("trace/report") }, { id: "download", label: "Download trace", run: file("trace/file") }, { id: "python", label: "Copy as Python", run: (viewer) => viewer.copy(asPython(path, viewer.state())) }, { id: "compare", label: "Compare with…", run: () => chooseOther(app, path) }, { id: "again", label: "Record again…", run: () => app.attempt(async () => app.form(await this.again(data))) }];
     }
-    again({ view }) {
+    async again({ view }) {
       const job = this.app.channel.jobs.find((one) => one.trace === this.path);
       const known = job && (job.request ?? this.app.requests.get(job.id));
-      return known ?? fromCommand(view.environment.call, this.app.channel.site) ?? emptyRequest(this.app.backend(view.backend), job?.model ?? "");
+      if (known) return known;
+      const { request } = await this.app.ask({ type: "parse_command", text: view.environment.call ?? "" });
+      return request ?? this.app.emptyRequest(job?.model, this.app.backend(view.backend));
     }
     more() {
       const listed = this.app.channel.library.recent.some((trace) => trace.path === this.path);
@@ -8192,8 +8123,8 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       const found = recent.filter((trace) => `${trace.name} ${trace.path} ${trace.backend}`.toLowerCase().includes(text));
       const shown = this.all || text ? found : found.slice(0, RECENT_SHOWN);
       const rest = found.length - shown.length;
-      const words2 = recent.length ? h("li.fv-muted", null, "No recent trace has that in its name.") : h("li", null, empty("No traces yet", "What you record or open is listed here. An example takes a few seconds."));
-      fill(this.recent, shown.length ? shown.map((trace) => this.trace(trace)) : words2);
+      const words3 = recent.length ? h("li.fv-muted", null, "No recent trace has that in its name.") : h("li", null, empty("No traces yet", "What you record or open is listed here. An example takes a few seconds."));
+      fill(this.recent, shown.length ? shown.map((trace) => this.trace(trace)) : words3);
       fill(this.more, rest > 0 ? button(`Show ${rest} more`, () => this.showAll()) : null);
     }
     showAll() {
@@ -8231,7 +8162,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     }
     async record(control, model) {
       control.disabled = true;
-      await this.app.attempt(() => this.app.record(emptyRequest(this.app.preferred, model)));
+      await this.app.attempt(() => this.app.record(this.app.emptyRequest(model)));
       control.disabled = false;
     }
     walk(event) {
@@ -8304,18 +8235,19 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
   function picture() {
     const box = (x, y, text, kind) => [svg("rect", { x, y, width: 96, height: 26, rx: 6, class: `fd-box fd-box-${kind}` }), Object.assign(svg("text", { x: x + 48, y: y + 17, "text-anchor": "middle", class: `fd-box-text fd-box-${kind}` }), { textContent: text })];
     const edge = (x, y, length) => svg("path", { d: `M${x} ${y}v${length}`, class: "fd-edge" });
-    const words2 = (x, y, text) => Object.assign(svg("text", { x, y, "text-anchor": "middle", class: "fd-picture-note" }), { textContent: text });
-    return svg("svg", { viewBox: "0 0 340 150", class: "fd-picture", "aria-hidden": "true", width: 340, height: 150 }, words2(60, 14, "before"), words2(280, 14, "after"), edge(60, 52, 14), edge(60, 92, 14), edge(280, 62, 34), ...box(12, 26, "conv2d", "changed"), ...box(12, 66, "batch_norm", "removed"), ...box(12, 106, "relu", "same"), ...box(232, 36, "conv2d", "changed"), ...box(232, 96, "relu", "same"), svg("path", { d: "M124 79h92m-6-5 6 5-6 5", class: "fd-picture-arrow" }), words2(170, 70, "fold batch norm"), words2(170, 98, "1 of 23 passes"));
+    const words3 = (x, y, text) => Object.assign(svg("text", { x, y, "text-anchor": "middle", class: "fd-picture-note" }), { textContent: text });
+    return svg("svg", { viewBox: "0 0 340 150", class: "fd-picture", "aria-hidden": "true", width: 340, height: 150 }, words3(60, 14, "before"), words3(280, 14, "after"), edge(60, 52, 14), edge(60, 92, 14), edge(280, 62, 34), ...box(12, 26, "conv2d", "changed"), ...box(12, 66, "batch_norm", "removed"), ...box(12, 106, "relu", "same"), ...box(232, 36, "conv2d", "changed"), ...box(232, 96, "relu", "same"), svg("path", { d: "M124 79h92m-6-5 6 5-6 5", class: "fd-picture-arrow" }), words3(170, 70, "fold batch norm"), words3(170, 98, "1 of 23 passes"));
   }
   var NEAR_END = 40;
   var ENDS = { finished: (job) => [`Recorded ${plural(job.steps.length, "step")}`, job.unmeasured && `Recorded, ${lineText(job.unmeasured)}`], failed: (job) => [job.died_in ? `The freeze failed in ${job.died_in}` : "The freeze failed", "torch's message"], crashed: (job) => [job.died_in ? `The recording crashed in ${job.died_in}` : "The recording crashed", "This server and other recordings go on."], timed_out: (job) => [job.died_in ? `Stopped at the time limit, in ${job.died_in}` : "Stopped at the time limit", "Give it more time, or measure less."], over_limit: (job) => [job.died_in ? `Stopped at the memory limit, in ${job.died_in}` : "Stopped at the memory limit", "Give it more memory, smaller inputs, or measure less."], cancelled: (job) => [job.message[0].toUpperCase() + job.message.slice(1), job.trace || job.preview ? "What was recorded until then is kept." : "No trace was kept of it."] };
   function askedWords({ inputs, device, measure, options, preserve, checks, ablation, limit_s: limit, memory_bytes: memory }, backend, site) {
-    const chosen = backend.options.flatMap((option) => optionWords2(option, options[option.id]));
-    const kinds = measure ? MEASURES.filter((name2) => measure[name2]).join(", ") : "nothing";
-    return [["inputs", inputs.length ? inputs.join(", ") : "the model's own, if it brings any"], ["device", device ?? "where the model is"], ["options", chosen.join("; ") || "none"], ...backend.takes.includes("preserve") ? [["preserved", preserve.join(", ") || "nothing by name"]] : [], ["measured", measure?.latency ? `${kinds}; ${measure.seconds} s for latencies` : kinds], ...checks.length ? [["checked", site.checks.filter(({ id }) => checks.includes(id)).map(({ label }) => label).join(", ")]] : [], ...ablation ? [["afterwards", "frozen again without each pass"]] : [], ["time limit", limit ? lasting(limit) : "none"], ["memory limit", memory ? toSize(memory) : "none"]];
+    const chosen = backend.options.flatMap((option) => optionWords(option, options[option.id]));
+    const measured2 = measureSwitches(site).flatMap(({ id, label }) => measure?.[id] ? [label.toLowerCase()] : []);
+    const kinds = measure ? measured2.join(", ") : "nothing";
+    return [["inputs", inputs.length ? inputs.join(", ") : "the model's own, if it brings any"], ["device", device ?? "where the model is"], ["options", chosen.join("; ") || "none"], ...backend.takes.includes("preserve") ? [["preserved", preserve.join(", ") || "nothing by name"]] : [], ["measured", measure?.latency ? `${kinds}; ${measure.seconds} s for latencies` : kinds], ...checks.length ? [["checked", site.options.recording.checks.choices.filter(({ value }) => checks.includes(value)).map(({ label }) => label).join(", ")]] : [], ...ablation ? [["afterwards", "frozen again without each pass"]] : [], ["time limit", limit ? lasting(limit) : "none"], ["memory limit", memory ? toSize(memory) : "none"]];
   }
-  function optionWords2({ label, kind, choices }, value) {
-    if (kind === "flag") return value ? [label] : [];
+  function optionWords({ label, kind, choices }, value) {
+    if (kind === "switch") return value ? [label] : [];
     if (kind === "names") return value?.length ? [`${label}: ${value.join(", ")}`] : [];
     return value === null ? [] : [`${label}: ${choices.find((one) => one.value === value).label}`];
   }
@@ -8396,8 +8328,8 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     absent() {
       const starting = this.app.requests.has(this.id);
       this.heading.textContent = starting ? "Starting the recording …" : "This recording is not known here";
-      const words2 = starting ? null : "The server was started anew, or the recording was taken off its list. Traces that were finished stand under Recent traces.";
-      fill(this.page, h("div.fd-alone", null, this.heading, words2 && h("p.fv-muted", null, words2), starting ? null : h("p", null, this.app.link("All recordings and traces", { page: "home" }))));
+      const words3 = starting ? null : "The server was started anew, or the recording was taken off its list. Traces that were finished stand under Recent traces.";
+      fill(this.page, h("div.fd-alone", null, this.heading, words3 && h("p.fv-muted", null, words3), starting ? null : h("p", null, this.app.link("All recordings and traces", { page: "home" }))));
     }
     changed(job) {
       const live = isLive(job);
@@ -8425,7 +8357,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     }
     request(job) {
       const backend = this.app.backend(job.backend);
-      return job.request ?? this.app.requests.get(job.id) ?? emptyRequest(backend, job.model);
+      return job.request ?? this.app.requests.get(job.id) ?? this.app.emptyRequest(job.model, backend);
     }
     showEnd(job) {
       const [title, note3] = ENDS[job.state](job);
@@ -8442,11 +8374,11 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       requestAnimationFrame(() => this.log.scrollTop = this.log.scrollHeight);
     }
     showRequest(job) {
-      const line2 = toCommand(this.request(job), this.app.backend(job.backend));
+      const line2 = toCommand(this.request(job), this.app.backend(job.backend), this.app.channel.site);
       this.logPart.hidden ||= isLive(job);
       const known = job.request ?? this.app.requests.get(job.id);
-      const words2 = known ? [h("div.fd-part-title", null, h("h2", null, "What is recorded")), pairs(askedWords(known, this.app.backend(job.backend), this.app.channel.site))] : null;
-      fill(this.asked, words2, h("div.fd-part-title", null, h("h2", null, "As a command")), h("div.fd-command", null, h("pre", { tabindex: "0" }, line2), button("Copy", () => this.app.copy(line2))));
+      const words3 = known ? [h("div.fd-part-title", null, h("h2", null, "What is recorded")), pairs(askedWords(known, this.app.backend(job.backend), this.app.channel.site))] : null;
+      fill(this.asked, words3, h("div.fd-part-title", null, h("h2", null, "As a command")), h("div.fd-command", null, h("pre", { tabindex: "0" }, line2), button("Copy", () => this.app.copy(line2))));
     }
     showSteps(job) {
       const { steps } = job;
@@ -8475,9 +8407,9 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       const { stages, name: name2 } = this.app.backend(job.backend);
       if (this.waiting === job.stage) return;
       this.waiting = job.stage;
-      const words2 = stages.length ? `${name2} goes through these stages; its steps appear here as they run.` : "Steps appear here as torch runs them.";
+      const words3 = stages.length ? `${name2} goes through these stages; its steps appear here as they run.` : "Steps appear here as torch runs them.";
       const row = ({ id, help }) => h("li", { class: id === job.stage ? "fd-stage-now" : "", "aria-current": id === job.stage ? "step" : null }, h("strong", null, id), h("span.fv-muted", null, help));
-      fill(this.nothing, h("p.fv-muted", null, words2), stages.length ? h("ol.fd-stages", { "aria-label": "Stages" }, stages.map(row)) : null);
+      fill(this.nothing, h("p.fv-muted", null, words3), stages.length ? h("ol.fd-stages", { "aria-label": "Stages" }, stages.map(row)) : null);
     }
     clear() {
       this.steps.replaceChildren();
@@ -8698,7 +8630,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       return h("a.fv-link", { href: location.pathname + formatRoute(route) + (route.fragment ?? ""), onclick: follow, ...props }, content);
     }
     async record(request) {
-      const call = toCommand(request, this.backend(request.backend));
+      const call = toCommand(request, this.backend(request.backend), this.channel.site);
       const { job } = await this.ask({ type: "record", call, ...this.consent(request.model), ...request });
       this.requests.set(job, request);
       this.go({ page: "job", id: job });
@@ -8715,7 +8647,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     }
     async openPath(path) {
       if (path.endsWith("/")) return this.go({ page: "folder", path });
-      if (!isTrace(path)) return this.form(emptyRequest(this.preferred, path));
+      if (!isTrace(path)) return this.form(this.emptyRequest(path));
       const { trace } = await this.ask({ type: "open", path });
       return this.go({ page: "trace", path: trace });
     }
@@ -8733,6 +8665,9 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     }
     ask(message) {
       return this.channel.ask(message);
+    }
+    emptyRequest(model = "", backend = this.preferred) {
+      return emptyRequest(this.channel.site, backend, model);
     }
     get preferred() {
       return this.backend(this.chosenBackend);
@@ -8812,5 +8747,5 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     }
   };
   var mount2 = (root, channel) => new Dashboard(root, channel);
-  globalThis.FreezerDashboard = { mount: mount2, fromCommand, toCommand, inputRow: toRow, inputText: toText };
+  globalThis.FreezerDashboard = { mount: mount2, toCommand, inputRow: toRow, inputText: toText };
 })();

@@ -20,6 +20,7 @@ from tests.builders import small_trace
 from viewer.assets import read_asset
 from viewer.charts.figures import chart_items
 from viewer.cli.command_line import parse_command_line
+from viewer.dashboard.record_request import form_values
 from viewer.dashboard.server_info import Site
 from viewer.views import graph_data, view_data
 
@@ -522,7 +523,7 @@ def test_the_form_says_the_same_as_its_command(opened: Opener) -> None:
     page.get_by_role("combobox", name="Data type").select_option("int64")
     page.get_by_role("textbox", name="Below").fill("30000")
     page.get_by_role("textbox", name="Keyword argument").fill("tokens")
-    page.get_by_role("checkbox", name="Folds that can change the numbers").uncheck()
+    page.get_by_role("checkbox", name="Allow folds that may change results slightly").uncheck()
     page.get_by_role("checkbox", name="Optimize for inference").check()
     page.get_by_role("combobox", name="Other methods").fill("encode decode")
     page.get_by_role("checkbox", name="Memory").uncheck()
@@ -536,12 +537,12 @@ def test_the_form_says_the_same_as_its_command(opened: Opener) -> None:
     words = shlex.split(page.get_by_label("The same as a command").inner_text())
     arguments = parse_command_line(words[1:])
     assert (arguments.command, arguments.model) == ("record", "/models/it's.pt")
-    assert arguments.input == ["tokens=2x16:int64:0..30000"]
-    assert arguments.preserve == ["sub.version"]
-    assert arguments.no_optimize_numerics
+    assert arguments.inputs == ["tokens=2x16:int64:0..30000"]
+    assert arguments.preserved_attrs == ["sub.version"]
+    assert arguments.optimize_numerics is False
     assert arguments.optimize_for_inference
-    assert arguments.other_method == ["encode", "decode"]
-    assert (arguments.no_memory, arguments.no_latency, arguments.seconds) == (True, False, 3)
+    assert arguments.other_methods == ["encode", "decode"]
+    assert (arguments.memory, arguments.latency, arguments.seconds) == (False, None, 3)
     assert (arguments.threads, arguments.input_sets) == (2, 1)
     page.get_by_role("button", name="Record", exact=True).click()
     page.wait_for_function("fake.asked.some((message) => message.type === 'record')")
@@ -566,7 +567,7 @@ def test_the_form_offers_inductor_with_its_own_options(opened: Opener) -> None:
     expect(page.get_by_role("tree")).to_be_visible()
     page.get_by_role("combobox", name="Backend").select_option("inductor")
     expect(page.get_by_role("tree")).to_be_hidden()
-    expect(page.get_by_text("Into TorchScript by")).to_have_count(0)
+    expect(page.get_by_text("Convert with")).to_have_count(0)
     page.get_by_role("combobox", name="Mode of torch.compile").select_option("max-autotune")
     page.get_by_role("combobox", name="Sizes of the inputs").select_option("numbers always")
     page.get_by_role("checkbox", name="Compile anew").check()
@@ -578,7 +579,7 @@ def test_the_form_offers_inductor_with_its_own_options(opened: Opener) -> None:
     words = shlex.split(page.get_by_label("The same as a command").inner_text())
     arguments = parse_command_line(words[1:])
     assert (arguments.backend, arguments.mode, arguments.dynamic) == ("inductor", "max-autotune", False)
-    assert (arguments.fresh_caches, arguments.max_autotune, arguments.preserve) == (True, None, None)
+    assert (arguments.force_disable_caches, arguments.max_autotune, arguments.preserved_attrs) == (True, None, None)
     page.get_by_role("button", name="Record", exact=True).click()
     page.wait_for_function("fake.asked.some((message) => message.type === 'record')")
     (message,) = asked(page, "record")
@@ -628,42 +629,26 @@ def test_an_example_is_recorded_with_the_backend_chosen(opened: Opener) -> None:
     expect(page.get_by_role("list", name="Stages")).to_be_hidden()
 
 
-@pytest.mark.parametrize(
-    "command",
-    [
-        "freezer-ui record example:counter",
-        "freezer-ui record model.pt --input 1x3 --input mask=1x3:bool --via trace --device cuda:0 --no-latency",
-        "freezer-ui record model.pt --preserve a.b c --no-optimize-numerics --other-method encode --no-measure",
-        "freezer-ui record 'a model.pt' --optimize-for-inference --no-numerics --seconds 2.5 --threads 1 --limit 90",
-        "freezer-ui record example:counter --memory 4G",
-        "freezer-ui record example:counter --limit 90 --memory 1500M",
-        "freezer-ui record example:counter --backend inductor",
-        "freezer-ui record m.pt2 --input 1x3 --backend inductor --mode max-autotune --no-dynamic --fresh-caches",
-        "freezer-ui record m.pt2 --without constant_fold --check stale_weights --ablation",
-        "freezer-ui record m.pt2 --backend inductor --dynamic --no-max-autotune --fullgraph --discard-parameters",
-    ],
-)
-def test_a_command_is_read_back(opened: Opener, command: str) -> None:
+COMMANDS = [
+    "freezer-ui record example:counter",
+    "freezer-ui record model.pt --input 1x3 --input mask=1x3:bool --via trace --device cuda:0 --no-latency",
+    "freezer-ui record model.pt --preserve a.b c --no-optimize-numerics --other-method encode --no-measure",
+    "freezer-ui record 'a model.pt' --optimize-for-inference --no-numerics --seconds 2.5 --threads 1 --limit 90",
+    "freezer-ui record example:counter --memory 4G",
+    "freezer-ui record example:counter --limit 90 --memory 1500M",
+    "freezer-ui record example:counter --backend inductor",
+    "freezer-ui record m.pt2 --input 1x3 --backend inductor --mode max-autotune --no-dynamic --fresh-caches",
+    "freezer-ui record m.pt2 --without constant_fold --check stale_weights --ablation",
+    "freezer-ui record m.pt2 --backend inductor --dynamic --fullgraph --discard-parameters --no-max-autotune",
+]
+
+
+def test_the_form_shows_the_command_that_it_was_filled_from(opened: Opener) -> None:
     page = opened()
-    back = """(text) => {
-      const request = FreezerDashboard.fromCommand(text, dashboard.channel.site);
-      return FreezerDashboard.toCommand(request, dashboard.backend(request.backend)); }"""
-    assert page.evaluate(back, command) == command
-
-
-def test_every_check_is_read_back_by_name(opened: Opener) -> None:
-    page = opened()
-    checks = page.evaluate(
-        "FreezerDashboard.fromCommand('freezer-ui record a.pt --check all', dashboard.channel.site).checks"
-    )
-    assert tuple(checks) == fe.CHECKS
-
-
-@pytest.mark.parametrize("text", [None, "", "freezer-ui run -- a.py", "fe.record(model)", "freezer-ui record 'open"])
-def test_what_is_no_recording_command(opened: Opener, text: str | None) -> None:
-    page = opened()
-    read = "(text) => FreezerDashboard.fromCommand(text, dashboard.channel.site)"
-    assert page.evaluate(read, text) is None
+    shown = """(request) => FreezerDashboard.toCommand(
+      request, dashboard.backend(request.backend), dashboard.channel.site)"""
+    requests = [fe.parse_recording_command(command) for command in COMMANDS]
+    assert [page.evaluate(shown, form_values(request)) for request in requests if request] == COMMANDS
 
 
 @pytest.mark.parametrize(

@@ -56,18 +56,20 @@ def exists(reference: str) -> bool:
     for length in range(len(parts), 0, -1):
         file = module_file(parts[:length])
         if file is not None:
-            return is_defined(body_of(file), parts[length:])
+            package = parts[:length] if file.stem == "__init__" else parts[: length - 1]
+            return is_defined(body_of(file), parts[length:], package)
     return False
 
 
-def is_defined(body: list[ast.stmt], names: list[str]) -> bool:
-    """Whether a body defines the first of some names, that one the second, and so on."""
+def is_defined(body: list[ast.stmt], names: list[str], package: list[str]) -> bool:
+    """Whether a body, of a module of a package, defines the first of some names, that one the second, and so on."""
     if not names:
         return True
     node = definitions(body).get(names[0])
     if isinstance(node, ast.ImportFrom) and len(names) > 1:
-        return exists(".".join(["freeze_engine"] * node.level + [node.module or "", *names]))
-    return node is not None and is_defined(getattr(node, "body", []), names[1:])
+        above = package[: len(package) - node.level + 1] if node.level else []
+        return exists(".".join([*above, node.module or "", *names]))
+    return node is not None and is_defined(getattr(node, "body", []), names[1:], package)
 
 
 @pytest.mark.parametrize("path", [*sources(), *documents()], ids=lambda path: path.relative_to(ROOT).as_posix())

@@ -11,7 +11,6 @@ from typing import ClassVar
 
 import freeze_engine as fe
 from viewer.cli.command import CHECK_FAILED, FINE, FREEZE_FAILED, CommandError, output_file
-from viewer.cli.recording_options import add_freeze_arguments, check_recording, freeze_options, model_name, seconds
 from viewer.cli.signals import SIGNALS
 from viewer.cli.terminal import progress_line, say, say_json
 
@@ -58,13 +57,13 @@ class BisectCommand:
         add = parser.add_argument
         add("model", metavar="MODEL", help="the model to freeze")
         add("--check", required=True, metavar="CHECK", help="accuracy, latency, or a command (in quotes)")
-        add_freeze_arguments(parser)
+        fe.add_freeze_arguments(parser)
         add("--max-error", type=_positive, metavar="E", help="accuracy: largest absolute difference to accept")
         add("--margin", type=_positive, metavar="M", help="latency: slowdown to accept (default: 0.01, which is 1%%)")
-        add("--seconds", type=seconds, metavar="S", help="latency: time for each comparison (default: 3)")
+        add("--seconds", type=fe.seconds, metavar="S", help="latency: time for each comparison (default: 3)")
         add(
             "--limit",
-            type=seconds,
+            type=fe.seconds,
             metavar="S",
             help="a candidate that takes longer, such as one that hangs, is bad",
         )
@@ -77,8 +76,8 @@ class BisectCommand:
     def run(self, arguments: argparse.Namespace) -> int:
         """Searches, and prints the result."""
         check = _check(arguments)
-        check_recording(arguments)
-        script = None if arguments.no_script else arguments.script or Path(f"{model_name(arguments.model)}_repro.py")
+        fe.check_recording(arguments)
+        script = None if arguments.no_script else arguments.script or Path(f"{fe.model_name(arguments.model)}_repro.py")
         found = _bisected(arguments, check, script)
         if arguments.json:
             say_json(fe.bisection_json(found))
@@ -90,7 +89,7 @@ class BisectCommand:
 def _bisected(
     arguments: argparse.Namespace, check: fe.AccuracyCheck | fe.LatencyCheck | fe.CommandCheck, script: Path | None
 ) -> fe.Bisection:
-    wanted = [fe.parse_input(text) for text in arguments.input]
+    wanted = [fe.parse_input(text) for text in arguments.inputs or ()]
     inputs = fe.make_inputs(wanted, device=arguments.device or "cpu") if wanted else None
     with progress_line() as line:
 
@@ -109,7 +108,7 @@ def _bisected(
                 inputs,
                 check=check,
                 backend=arguments.backend,
-                options=freeze_options(arguments),
+                options=fe.freeze_options(arguments),
                 via=arguments.via,
                 map_location=arguments.device,
                 method=arguments.method,

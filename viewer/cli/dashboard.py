@@ -17,13 +17,6 @@ from urllib.parse import urlencode
 
 import freeze_engine as fe
 from viewer.cli.command import COMMAND_NAMES, FINE, CommandError
-from viewer.cli.recording_options import (
-    add_recording_arguments,
-    check_recording,
-    model_name,
-    recording_request,
-    size_bytes,
-)
 from viewer.cli.terminal import remark, say
 
 if TYPE_CHECKING:
@@ -90,14 +83,14 @@ class OpenCommand:
         )
         add(
             "--upload-limit",
-            type=size_bytes,
+            type=fe.size_bytes,
             default=4 << 30,
             metavar="SIZE",
             help="how large an uploaded file may be, such as 500M or 4G (default: 4G)",
         )
         add(
             "--upload-total",
-            type=size_bytes,
+            type=fe.size_bytes,
             default=16 << 30,
             metavar="SIZE",
             help="how large all uploads together may be (default: 16G)",
@@ -111,7 +104,7 @@ class OpenCommand:
             "other's figures (default: 1)",
         )
         recording = parser.add_argument_group("recording a MODEL", "as in freezer-ui record")
-        self._recording = add_recording_arguments(recording)
+        self._recording = fe.add_recording_arguments(recording)
 
     def run(self, arguments: argparse.Namespace) -> int:
         """Serves the dashboard until a signal ends it."""
@@ -233,12 +226,13 @@ def _request(arguments: argparse.Namespace, model: str) -> fe.RecordRequest:
     from viewer.dashboard.form_options import backend_offer
     from viewer.dashboard.library import new_recording, recordings_folder
 
-    check_recording(arguments)
+    fe.check_recording(arguments)
     kind = fe.file_kind(Path(model)) if Path(model).is_file() else None
     if refusal := backend_offer(arguments.backend)["refuses"].get(kind):
         raise CommandError(refusal)
-    output = new_recording(recordings_folder(), model_name(model), datetime.now())
-    return recording_request(arguments, str(Path(model).absolute()) if Path(model).is_file() else model, output)
+    output = new_recording(recordings_folder(), fe.model_name(model), datetime.now())
+    spec = str(Path(model).absolute()) if Path(model).is_file() else model
+    return fe.recording_request(arguments, spec, output, arguments.command_line)
 
 
 def _announce(host: str, link: str) -> None:

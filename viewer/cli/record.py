@@ -10,7 +10,6 @@ from typing import ClassVar, Final
 import freeze_engine as fe
 from viewer.cli.command import FINE, FREEZE_FAILED, NOT_MEASURED, CommandError, output_file
 from viewer.cli.error_hints import advice
-from viewer.cli.recording_options import add_recording_arguments, check_recording, model_name, recording_request
 from viewer.cli.signals import SIGNALS
 from viewer.cli.terminal import ProgressLine, progress_line, remark, say
 
@@ -52,15 +51,15 @@ class RecordCommand:
         """Adds the subcommand's arguments."""
         add = parser.add_argument
         add("model", metavar="MODEL", help="the model to freeze")
-        add_recording_arguments(parser)
+        fe.add_recording_arguments(parser)
         add("-o", "--output", type=output_file, metavar="FILE", help="the trace (default: the model's name .fztrace)")
         add("--report", type=output_file, metavar="FILE", help="write the HTML report, too")
 
     def run(self, arguments: argparse.Namespace) -> int:
         """Records the freeze and writes the trace."""
-        check_recording(arguments)
-        output = arguments.output or Path(f"{model_name(arguments.model)}.fztrace")
-        request = recording_request(arguments, arguments.model, output)
+        fe.check_recording(arguments)
+        output = arguments.output or Path(f"{fe.model_name(arguments.model)}.fztrace")
+        request = fe.recording_request(arguments, arguments.model, output, arguments.command_line)
         with progress_line() as line:
             run = _Run(request, line)
             ended = run.ended()

@@ -1,147 +1,69 @@
-"""The backends and their options, as the page's form offers them."""
+"""The backends and all options of a recording, as the page's form and its command line need them."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any, Final
 
 import freeze_engine as fe
 from viewer.views.wording import STAGES
 
 Option = dict[str, Any]
-"""An option of a backend.
+"""An option as the page reads it: an `fe.OptionField` with ``id`` for its name."""
 
-``id`` is its name in the backend's options class, ``flag`` that on the command line. Its ``kind`` is ``flag`` (true
-or false), ``names`` (a list of texts), or ``choice`` (the ``value`` of one of its ``choices``).
-"""
+APART: Final = ("preserved_attrs",)
+"""Options of a backend that the form shows apart from the others."""
 
-_WITHOUT: Final[Option] = {
-    "id": "without",
-    "flag": "without",
-    "label": "Leave out passes",
-    "kind": "names",
-    "help": "by the names that a recording shows",
-    "default": [],
-}
 
-_TORCHSCRIPT: Final[list[Option]] = [
-    {
-        "id": "optimize_numerics",
-        "flag": "optimize-numerics",
-        "label": "Folds that can change the numbers",
-        "kind": "flag",
-        "help": "such as a batch norm into its convolution; the last digits may differ",
-        "default": True,
-    },
-    {
-        "id": "optimize_for_inference",
-        "flag": "optimize-for-inference",
-        "label": "Optimize for inference",
-        "kind": "flag",
-        "help": "go on with torch.jit.optimize_for_inference",
-        "default": False,
-    },
-    {
-        "id": "other_methods",
-        "flag": "other-method",
-        "label": "Other methods",
-        "kind": "names",
-        "help": "methods besides forward to preserve and to optimize",
-        "default": [],
-    },
-    _WITHOUT,
-]
+def option_view(option: fe.OptionField) -> Option:
+    """Returns an option as the page reads it."""
+    choices = [{"value": choice.value, "label": choice.label, "help": choice.help} for choice in option.choices]
+    return {
+        "id": option.name,
+        "flag": option.flag,
+        "kind": option.kind,
+        "label": option.label,
+        "help": option.help,
+        "default": list(option.default) if isinstance(option.default, tuple) else option.default,
+        "choices": choices,
+        "takes_many": option.takes_many,
+        "empty": option.empty,
+        "needs": option.needs,
+    }
 
-_INDUCTOR: Final[list[Option]] = [
-    {
-        "id": "mode",
-        "flag": "mode",
-        "label": "Mode of torch.compile",
-        "kind": "choice",
-        "help": "the two max-autotune modes choose kernels by running them, and take longer to compile",
-        "default": None,
-        "choices": [
-            {"value": None, "label": "not given"},
-            *({"value": mode, "label": mode} for mode in fe.COMPILE_MODES),
-        ],
-    },
-    {
-        "id": "dynamic",
-        "flag": "dynamic",
-        "label": "Sizes of the inputs",
-        "kind": "choice",
-        "help": "a graph with symbols for sizes serves every shape; one with numbers is compiled anew for each",
-        "default": None,
-        "choices": [
-            {"value": None, "label": "numbers, until they change"},
-            {"value": True, "label": "symbols from the start"},
-            {"value": False, "label": "numbers always"},
-        ],
-    },
-    {
-        "id": "max_autotune",
-        "flag": "max-autotune",
-        "label": "Choose kernels by running them",
-        "kind": "choice",
-        "help": "max_autotune, also without a mode that has it",
-        "default": None,
-        "choices": [
-            {"value": None, "label": "as the mode and torch's settings say"},
-            {"value": True, "label": "yes"},
-            {"value": False, "label": "no"},
-        ],
-    },
-    {
-        "id": "fullgraph",
-        "flag": "fullgraph",
-        "label": "One graph only",
-        "kind": "flag",
-        "help": "a graph break is an error",
-        "default": False,
-    },
-    {
-        "id": "force_disable_caches",
-        "flag": "fresh-caches",
-        "label": "Compile anew",
-        "kind": "flag",
-        "help": "a hit in Inductor's caches would skip the passes after freezing, and so hide them",
-        "default": False,
-    },
-    {
-        "id": "discard_parameters",
-        "flag": "discard-parameters",
-        "label": "Give up the module's parameters",
-        "kind": "flag",
-        "help": "saves memory; afterwards the module runs only compiled, and only with these shapes",
-        "default": False,
-    },
-    _WITHOUT,
-]
+
+def _views(kind: type) -> dict[str, Option]:
+    return {option.name: option_view(option) for option in fe.option_fields(kind)}
+
+
+OPTIONS: Final[dict[str, dict[str, Option]]] = {backend: _views(kind) for backend, kind in fe.BACKEND_OPTIONS.items()}
+"""The options of each backend, by their names."""
+
+MEASURE: Final = _views(fe.Measure)
+"""The options of the measurements, by their names."""
+
+RECORDING: Final = _views(fe.RecordRequest)
+"""All other options of a recording, by their names."""
+
+
+def _backend(backend: str, name: str, **more: Any) -> dict[str, Any]:
+    label = next(choice["label"] for choice in RECORDING["backend"]["choices"] if choice["value"] == backend)
+    options = [option for option in OPTIONS[backend].values() if option["id"] not in APART]
+    return {"id": backend, "name": name, "label": label, "options": options, **more}
+
 
 BACKENDS: Final[list[dict[str, Any]]] = [
-    {
-        "id": "torchscript",
-        "name": "TorchScript",
-        "label": "TorchScript: torch.jit.freeze",
-        "options": _TORCHSCRIPT,
-        "takes": ["via", "preserve"],
-        "needs_inputs": False,
-        "refuses": {},
-        "stages": [],
-    },
-    {
-        "id": "inductor",
-        "name": "Inductor",
-        "label": "Inductor: torch.compile with freezing",
-        "options": _INDUCTOR,
-        "takes": [],
-        "needs_inputs": True,
-        "refuses": {
+    _backend("torchscript", "TorchScript", takes=["via", "preserve"], needs_inputs=False, refuses={}, stages=[]),
+    _backend(
+        "inductor",
+        "Inductor",
+        takes=[],
+        needs_inputs=True,
+        refuses={
             "torchscript": "A TorchScript file cannot be compiled: TorchScript does not turn back into Python. Choose "
             "an exported program (torch.export.save), or record it with TorchScript."
         },
-        "stages": [{"id": stage, "help": text} for stage, text in STAGES["inductor"].items()],
-    },
+        stages=[{"id": stage, "help": text} for stage, text in STAGES["inductor"].items()],
+    ),
 ]
 """The backends.
 
@@ -149,18 +71,11 @@ BACKENDS: Final[list[dict[str, Any]]] = [
 recorded to the reason, and ``stages`` are the stages shown while a recording has no steps yet.
 """
 
-CHECKS: Final[Mapping[str, tuple[str, str]]] = {
-    "stale_weights": ("Stale weights", "whether it notices that a parameter of the original changed"),
-    "idempotence": ("Idempotence", "whether freezing it once more leaves it as it is"),
-    "determinism": ("Determinism", "whether freezing anew gives the same"),
-    "round_trip": ("Round trip", "whether it is the same after saving and loading"),
-}
-"""Checks of the frozen module after the freeze: a label and the question, for each of ``fe.CHECKS``."""
 
-
-def check_offers() -> list[dict[str, str]]:
-    """Returns the checks that the form offers."""
-    return [{"id": name, "label": CHECKS[name][0], "help": CHECKS[name][1]} for name in fe.CHECKS]
+def options_view() -> dict[str, Any]:
+    """Returns the options that do not depend on the backend, and the one that the form shows apart."""
+    preserve = OPTIONS["torchscript"]["preserved_attrs"]
+    return {"recording": RECORDING | {"preserve": preserve | {"id": "preserve"}}, "measure": MEASURE}
 
 
 def backend_offer(backend: str) -> dict[str, Any]:

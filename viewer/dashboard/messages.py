@@ -17,7 +17,7 @@ import freeze_engine as fe
 from viewer.dashboard.consent import DANGER, sandbox_of
 from viewer.dashboard.folder_listing import folder_view, page_path
 from viewer.dashboard.library import drop_if_empty, recordings_folder
-from viewer.dashboard.record_request import model_kind, page_model, record_request
+from viewer.dashboard.record_request import form_values, model_kind, page_model, record_request
 from viewer.dashboard.server_state import State
 from viewer.dashboard.upload_store import PageUploads
 
@@ -48,6 +48,7 @@ class Messages:
             "inspect": self._inspect,
             "sandbox": self._sandbox,
             "parse_input": self._parse_input,
+            "parse_command": self._parse_command,
             "list": self._list,
             "open": self._open,
             "take_over": self._take_over,
@@ -123,6 +124,11 @@ class Messages:
 
     async def _parse_input(self, message: Message) -> Reply:
         return {"ok": True, "says": input_text(fe.parse_input(_field(message, "text")))}
+
+    async def _parse_command(self, message: Message) -> Reply:
+        """Returns what the form needs to record again what a command recorded; ``None`` if it is no such command."""
+        request = fe.parse_recording_command(_field(message, "text"))
+        return {"request": None if request is None else form_values(request)}
 
     async def _list(self, message: Message) -> Reply:
         path = page_path(_field(message, "path")) if message.get("path") else Path.cwd()

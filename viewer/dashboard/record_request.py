@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
@@ -11,19 +11,16 @@ from typing import Any, Final
 
 import freeze_engine as fe
 from viewer.dashboard.folder_listing import page_path
-from viewer.dashboard.form_options import BACKENDS, Option, backend_offer
+from viewer.dashboard.form_options import MEASURE, RECORDING, Option, backend_offer
 from viewer.dashboard.library import new_recording
 
 _EXAMPLE: Final = "example:"
-_VIA: Final = (None, "script", "trace")
 _MAX_SECONDS: Final = 3_600.0
 _MAX_COUNT: Final = 1_024
 _MAX_BYTES: Final = 1 << 50
 _MAX_CALL: Final = 1 << 16
-_OPTIONS: Final[Mapping[str, type[fe.TorchScriptOptions] | type[fe.InductorOptions]]] = {
-    "torchscript": fe.TorchScriptOptions,
-    "inductor": fe.InductorOptions,
-}
+_VALUES: Final = ("via", "device", "checks", "ablation", "limit_s", "memory_bytes")
+"""The fields of a message that go into the request as they are."""
 
 
 def page_model(text: str) -> str:
@@ -78,25 +75,20 @@ def record_request(message: Mapping[str, Any], folder: Path, now: datetime) -> f
         FreezerError: a field is missing, of a wrong type or out of range, or the model or an input is refused.
     """
     model = page_model(_text(message, "model"))
-    backend = _one_of(message.get("backend"), tuple(each["id"] for each in BACKENDS), "backend")
+    backend = _value(RECORDING["backend"], message.get("backend"))
     offer = backend_offer(backend)
     if refusal := offer["refuses"].get(model_kind(model)):
         raise fe.FreezerError(refusal)
     inputs = _texts(message.get("inputs"), "inputs")
     for text in inputs:
         fe.parse_input(text)
-    via = _one_of(message.get("via"), _VIA, "via")
-    device = _optional_text(message.get("device"), "device")
+    values = {name: _value(RECORDING[name], message.get(name, RECORDING[name]["default"])) for name in _VALUES}
     preserved = _texts(message.get("preserve"), "preserve")
-    for name, value in (("via", via), ("preserve", preserved)):
+    for name, value in (("via", values["via"]), ("preserve", preserved)):
         if value and name not in offer["takes"]:
             raise fe.FreezerError(f"{offer['name']} takes no {name}; leave it out, or choose another backend.")
     options = _options(message.get("options"), offer)
     measure = _measure(message.get("measure"))
-    limit_s = _seconds(message.get("limit_s"), "limit_s")
-    memory_bytes = _bytes(message.get("memory_bytes"), "memory_bytes")
-    checks = tuple(_one_of(each, fe.CHECKS, "checks") for each in _texts(message.get("checks"), "checks"))
-    ablation = _flag(message.get("ablation", False), "ablation")
     call = _call(message.get("call"))
     name = model.removeprefix(_EXAMPLE) if model.startswith(_EXAMPLE) else Path(model).stem
     return fe.RecordRequest(
@@ -106,15 +98,10 @@ def record_request(message: Mapping[str, Any], folder: Path, now: datetime) -> f
         backend=backend,
         options=replace(options, preserved_attrs=preserved) if isinstance(options, fe.TorchScriptOptions) else options,
         measure=measure,
-        via=via,
-        device=device,
         call=call,
         name=name,
         trusted=False,
-        limit_s=limit_s,
-        memory_bytes=memory_bytes,
-        checks=checks,
-        ablation=ablation,
+        **values,
     )
 
 
@@ -124,25 +111,19 @@ def form_values(request: fe.RecordRequest) -> dict[str, Any]:
     Args:
         request: from the page or from elsewhere.
     """
-    options = request.options or _OPTIONS[request.backend]()
+    options = request.options or fe.BACKEND_OPTIONS[request.backend]()
     measure = request.measure
-    wanted = ("latency", "numerics", "memory", "seconds", "threads", "input_sets")
     return {
         "model": request.model,
         "inputs": list(request.inputs),
         "backend": request.backend,
-        "via": request.via,
         "options": {
-            option["id"]: list(value) if isinstance(value := getattr(options, option["id"]), tuple) else value
+            option["id"]: _listed(getattr(options, option["id"]))
             for option in backend_offer(request.backend)["options"]
         },
-        "device": request.device,
-        "measure": None if measure is None else {name: getattr(measure, name) for name in wanted},
-        "checks": list(request.checks),
-        "ablation": request.ablation,
-        "limit_s": request.limit_s,
-        "memory_bytes": request.memory_bytes,
+        "measure": None if measure is None else {name: getattr(measure, name) for name in MEASURE},
         "preserve": list(getattr(options, "preserved_attrs", ())),
+        **{name: _listed(getattr(request, name)) for name in _VALUES},
     }
 
 
@@ -152,28 +133,36 @@ def _options(given: object, offer: Mapping[str, Any]) -> fe.TorchScriptOptions |
     for name in values:
         if name not in known:
             raise fe.FreezerError(f"{offer['name']} has no option {name!r}; it has {', '.join(known)}.")
-    return _OPTIONS[offer["id"]](**{name: _option(known[name], value) for name, value in values.items()})
+    return fe.BACKEND_OPTIONS[offer["id"]](**{name: _value(known[name], value) for name, value in values.items()})
 
 
-def _option(option: Option, value: object) -> Any:
-    if option["kind"] == "names":
-        return _texts(value, option["id"])
-    if option["kind"] == "flag":
-        return _flag(value, option["id"])
-    return _one_of(value, tuple(choice["value"] for choice in option["choices"]), option["id"])
+def _value(option: Option, value: object) -> Any:
+    """Validates the value of an option by the option's kind."""
+    name, allowed = option["id"], tuple(choice["value"] for choice in option["choices"])
+    match option["kind"]:
+        case "switch":
+            return _flag(value, name)
+        case "names":
+            return _texts(value, name)
+        case "choices":
+            return tuple(_one_of(each, allowed, name) for each in _texts(value, name))
+        case "choice" | "yes_no":
+            return _one_of(value, allowed, name)
+        case "text":
+            return _optional_text(value, name)
+    return _NUMBERS[option["kind"]](value, name)
+
+
+def _listed(value: Any) -> Any:
+    return list(value) if isinstance(value, tuple) else value
 
 
 def _measure(given: object) -> fe.Measure | None:
     if given is None:
         return None
     values = _mapping(given, "measure")
-    latency, numerics, memory = (_flag(values.get(name, True), name) for name in ("latency", "numerics", "memory"))
-    seconds = _seconds(values.get("seconds"), "seconds")
-    threads = _count(values.get("threads"), "threads")
-    input_sets = _count(values.get("input_sets"), "input_sets")
-    measure = fe.Measure(latency, numerics, memory, threads=threads)
-    measure = measure if seconds is None else replace(measure, seconds=seconds)
-    return measure if input_sets is None else replace(measure, input_sets=input_sets)
+    checked = {name: _value(option, values.get(name, option["default"])) for name, option in MEASURE.items()}
+    return fe.Measure(**{name: MEASURE[name]["default"] if each is None else each for name, each in checked.items()})
 
 
 def _count(value: object, name: str) -> int | None:
@@ -251,3 +240,10 @@ def _one_of(value: Any, allowed: tuple[Any, ...], name: str) -> Any:
 
 def _wrong(name: str, expected: str, value: object) -> fe.FreezerError:
     return fe.FreezerError(f"{name} is {value!r:.80}; it has to be {expected}.")
+
+
+_NUMBERS: Final[Mapping[str, Callable[[object, str], float | None]]] = {
+    "count": _count,
+    "seconds": _seconds,
+    "size": _bytes,
+}

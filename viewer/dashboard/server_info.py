@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import freeze_engine as fe
-from viewer.dashboard.form_options import BACKENDS, check_offers
+from viewer.dashboard.form_options import BACKENDS, options_view
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +33,7 @@ class Site:
             "start": None,  # the printed address contains what to open
             "upload_limit_bytes": self.upload_limit_bytes,
             "backends": BACKENDS,
-            "checks": check_offers(),
+            "options": options_view(),
             "devices": None if self.devices is None else list(self.devices),
             "at_once": self.at_once,
             "dtypes": list(fe.DTYPES),
