@@ -59,11 +59,14 @@ def test_equal_parameters_that_are_not_shared_are_told_when_they_are_inlined():
 
 
 class Combined(nn.Module):
-    """What it multiplies with is computed from a parameter of 16 MiB, and so computed while freezing."""
+    """What it multiplies with is computed from a parameter of 36 MiB, and so computed while freezing.
+
+    glibc takes more than 32 MiB from the system, and never from what the process has freed (mallopt(3)).
+    """
 
     def __init__(self):
         super().__init__()
-        self.weight = nn.Parameter(torch.ones(2048, 2048))
+        self.weight = nn.Parameter(torch.ones(3072, 3072))
 
     def forward(self, x):
         return x @ (self.weight * 2.0 + 1.0)
@@ -71,13 +74,13 @@ class Combined(nn.Module):
 
 def test_the_peak_of_the_freeze_is_in_the_ledger():
     """#147062: the peak is high, though less is held at the end."""
-    ledger = record(Combined().eval(), torch.ones(1, 2048)).memory
+    ledger = record(Combined().eval(), torch.ones(1, 3072)).memory
     assert (ledger.saves, ledger.step, ledger.message) == (True, None, "")
-    assert ledger.file_before_bytes > 16 << 20
-    assert ledger.file_after_bytes > 16 << 20
+    assert ledger.file_before_bytes > 36 << 20
+    assert ledger.file_after_bytes > 36 << 20
     if ledger.peak_bytes is None:
         pytest.skip("the system does not tell the peak of a process")
-    assert ledger.peak_bytes > 15 << 20
+    assert ledger.peak_bytes > 35 << 20
 
 
 def test_a_module_that_does_not_survive_saving_is_flagged_with_the_pass_that_made_it_so():
