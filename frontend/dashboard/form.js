@@ -106,7 +106,7 @@ export class FormPage {
         h(
           "p.fv-muted",
           null,
-          "It is frozen in a process of its own. The graphs can be looked at while it is still measured.",
+          "Freezing runs in a separate process; you can browse the graphs while measuring continues.",
         ),
         form,
       ),
@@ -303,7 +303,7 @@ export class FormPage {
     fill(
       this.about,
       h("span.fd-spinner", { "aria-hidden": "true" }),
-      "Reading the model in a process of its own; this takes some seconds.",
+      "Reading the model in a separate process; this takes some seconds.",
     );
     if (!(await this.mayOpen(model))) return;
     const result = await this.app.inspect(model).then(

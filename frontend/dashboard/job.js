@@ -203,7 +203,7 @@ export class JobPage {
     this.work.hidden = !live;
     this.message.textContent = waits
       ? waitingWords(job, this.app.channel.site)
-      : job.message || "Starting a process of its own for it …";
+      : job.message || "Starting its process …";
     this.time.textContent = waits ? startWords(job) : job.left_s === null ? "" : `about ${lasting(job.left_s)} left`;
     this.bar.element.hidden = waits;
     this.bar.update(job.done, job.total);
@@ -355,7 +355,7 @@ export class JobPage {
     this.steps.hidden = !steps.length;
     this.stepsPart.hidden = job.state !== "running" && !steps.length;
     const changed = steps.filter((/** @type {any} */ step) => step.changed).length;
-    this.count.textContent = changed ? `${steps.length}, of which ${changed} changed something` : steps.length || "";
+    this.count.textContent = changed ? `${steps.length}; ${changed} changed the graph` : steps.length || "";
     const follow = this.steps.scrollHeight - this.steps.scrollTop - this.steps.clientHeight < NEAR_END;
     for (; this.drawn < steps.length; this.drawn += 1) this.steps.append(...this.rows(steps, this.drawn));
     if (!isLive(job) && job.died_in && !this.failed) this.steps.append((this.failed = this.died(job)));

@@ -11,7 +11,7 @@ const COLUMNS = [
   { key: "bytes", label: "Size", order: (/** @type {any} */ row) => row.nbytes },
   { key: "fate", label: "Fate", order: (/** @type {any} */ row) => FATES.indexOf(row.fate) },
   { key: "why", label: "Why", order: (/** @type {any} */ row) => row.reason ?? "" },
-  { key: "home", label: "Where it is now", order: (/** @type {any} */ row) => row.locations[0]?.value ?? "" },
+  { key: "home", label: "Now", order: (/** @type {any} */ row) => row.locations[0]?.value ?? "" },
 ];
 
 export class AttributesPanel {
@@ -252,7 +252,8 @@ export class AttributesPanel {
    */
   why(row) {
     const { details, model } = this.app;
-    if (row.fate === "folded" && row.step !== null) return ["by ", details.stepLink(row.step, { tab: "rewrites" })];
+    if (row.fate === "folded" && row.step !== null)
+      return ["folded in step ", details.stepLink(row.step, { tab: "rewrites" })];
     if (row.fate !== "preserved") return row.why;
     const write = row.evidence.find(
       (/** @type {Evidence} */ evidence) => evidence.node !== null && evidence.step !== null,
@@ -269,7 +270,7 @@ export class AttributesPanel {
    */
   home(row) {
     const [first, ...others] = this.app.model.homes(row);
-    if (!first) return h("span.fv-muted", null, row.fate === "folded" ? "computed away" : "nowhere");
+    if (!first) return h("span.fv-muted", null, row.fate === "folded" ? "computed away" : "removed");
     const more = others.length
       ? h(
           "span.fv-muted",

@@ -336,8 +336,8 @@ export class ComparisonEnvironmentPanel {
       rows.length
         ? grid("What was asked for, given or found in another way", ["", "Name", "A", "B"], rows)
         : section("Settings", h("p.fv-muted", null, "Options, inputs and environment are the same in both.")),
-      told("To know", notices),
-      told("Good to know", facts),
+      told("Notices", notices),
+      told("About this environment", facts),
       failures.some(Boolean)
         ? grid(
             "How the freezes ended",
@@ -348,7 +348,7 @@ export class ComparisonEnvironmentPanel {
       misses.some((/** @type {any} */ side) => side.length)
         ? grid(
             "Near misses of one trace only",
-            ["", "Fold", "Node", "Why not", "What decided it"],
+            ["", "Fold", "Node", "Why not", "Evidence"],
             misses.flatMap((/** @type {any} */ side, /** @type {any} */ index) =>
               side.map((/** @type {any} */ miss) =>
                 line([sideSign(index), miss.kind, `%${miss.node}`, miss.reason, miss.detail]),

@@ -63,7 +63,7 @@ export class FindingsPanel {
       ),
     );
     return wide(
-      "What paid off",
+      "What made it faster",
       rows.length
         ? grid(
             "",
@@ -113,7 +113,7 @@ export class FindingsPanel {
     const { errors } = this.found;
     if (!errors.length) return null;
     return wide(
-      "What moved the numbers",
+      "What changed the results",
       errors.map((/** @type {any} */ method) => this.errorsOf(method, errors.length > 1)),
     );
   }
@@ -231,9 +231,9 @@ export class FindingsPanel {
     return part(
       "Memory",
       facts.length ? h("dl.fv-pairs", null, facts) : null,
-      rows.length ? grid("Held more than once at the end", ["Since", "Bytes", ""], rows) : null,
+      rows.length ? grid("Held more than once in the final graph", ["Since", "Bytes", ""], rows) : null,
       smaller ? h("p.fv-muted", null, `… and ${smaller} smaller ones`) : null,
-      ended.length ? grid("Held more than once in between", ["From", "Until", "Bytes", ""], ended) : null,
+      ended.length ? grid("Held more than once for a while", ["From", "Until", "Bytes", ""], ended) : null,
       more ? h("p.fv-muted", null, `… and ${more} more`) : null,
     );
   }
@@ -265,7 +265,7 @@ export class FindingsPanel {
         h("td", null, this.named(row)),
         row.error === null
           ? this.contribution(row, spread)
-          : h("td", { colspan: 4 }, h("span.fv-muted", null, "could not be told: "), row.error),
+          : h("td", { colspan: 4 }, h("span.fv-muted", null, "could not be measured: "), row.error),
       ),
     );
     const note = h(
@@ -324,7 +324,7 @@ export class FindingsPanel {
     const { absent } = this.found;
     if (!absent.length) return null;
     return wide(
-      "Not in this trace",
+      "Not recorded",
       h(
         "dl.fv-pairs.fv-absent",
         null,

@@ -54,7 +54,12 @@ export class GraphPanel {
         this.button("←", "Previous node that changed", () => this.view.nextChange(-1)),
         this.button("→", "Next node that changed", () => this.view.nextChange(1)),
         this.panes,
-        h("label.fv-check", { title: "Colour what reads or holds attributes by their fate" }, this.fates, "Fates"),
+        h(
+          "label.fv-check",
+          { title: "Colour what reads or holds attributes by their fate" },
+          this.fates,
+          "Colour by fate",
+        ),
         this.note,
         h("span.fv-spring"),
         this.button("SVG", "Save the picture as SVG", () =>

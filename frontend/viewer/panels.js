@@ -153,13 +153,15 @@ export class RewritesPanel {
         ),
       ),
     );
-    return grid(caption, ["Fold", "Nodes", "Why not", "What decided it"], rows);
+    return grid(caption, ["Fold", "Nodes", "Why not", "Evidence"], rows);
   }
 }
 
 /** @param {any} lines */
 function log(lines) {
-  return lines.length ? section("Noted in this pass", h("pre.fv-log", { tabindex: "0" }, lines.join("\n"))) : null;
+  return lines.length
+    ? section("Torch's log of this pass", h("pre.fv-log", { tabindex: "0" }, lines.join("\n")))
+    : null;
 }
 
 /**
@@ -369,8 +371,8 @@ export class EnvironmentPanel {
       h(
         "div.fv-columns",
         null,
-        section("Made by", environment.call ? this.call(environment.call) : h("p.fv-muted", null, "unknown")),
-        this.notices(environment.notices, "To know", "fv-warn"),
+        section("Recorded with", environment.call ? this.call(environment.call) : h("p.fv-muted", null, "unknown")),
+        this.notices(environment.notices, "Notices", "fv-warn"),
         section("Recording", pairs(environment.recording)),
         section("Machine", pairs(environment.machine)),
         environment.options.length ? section("Options", pairs(environment.options)) : null,
@@ -380,9 +382,9 @@ export class EnvironmentPanel {
             ? pairs(environment.inputs)
             : h("p.fv-muted", null, "Recorded without inputs: nothing was measured."),
         ),
-        this.notices(environment.facts, "Good to know"),
-        environment.settings.length ? section("Settings that matter", pairs(environment.settings)) : null,
-        environment.baselines.length ? section("To compare with", baselines(environment.baselines)) : null,
+        this.notices(environment.facts, "About this environment"),
+        environment.settings.length ? section("Relevant settings", pairs(environment.settings)) : null,
+        environment.baselines.length ? section("Compared with", baselines(environment.baselines)) : null,
       ),
     );
   }

@@ -42,7 +42,7 @@ const PASS_SIGNS = [
         h("span.fv-speed-bar", { style: { width: "70%" } }),
         h("span.fv-speed-spread", { style: { left: "58%", width: "24%" } }),
       ),
-    "median latency after the pass, with its 95% interval; green or red where measurably faster or slower than the first step",
+    "median latency after the pass, with its 95% interval; teal or red where the difference from the first step is measurable",
   ],
   [
     () => [h("span.fv-pass-broke", null, "≠"), " ", h("span.fv-muted", null, "≠")],
@@ -56,7 +56,7 @@ const OTHER_SIGNS = [
   [() => fateBadge("inlined"), "the value is a constant of the final graph"],
   [() => fateBadge("folded"), "it was, and a later pass consumed that constant"],
   [() => fateBadge("preserved"), "still an attribute of the frozen module, or an input of the compiled graph"],
-  [() => fateBadge("dropped"), "nothing that was preserved reads it"],
+  [() => fateBadge("dropped"), "no kept code reads it"],
   [
     () => h("span.fv-chip-sign", null, "weight [64]"),
     "in the graph: a constant or attribute that the box reads; its frame has the colour of the fate",

@@ -949,7 +949,7 @@
       const form = h("form.fd-form", { onsubmit: (event) => this.start(event), novalidate: true, "aria-label": "Recording" }, group("Model", this.modelField.element, this.about), group("Inputs", this.inputs.element), group("Freezing", this.options, this.places), this.preserve = group("Preserve", h("p.fd-note", null, "What is ticked stays an attribute or method of the frozen module, and is not made a constant."), this.tree.element), group("Measure", this.measure.element), group("Afterwards", this.afterwards));
       const foot = h("div.fd-foot", null, this.wrong, h("div.fd-command", null, this.command, copy, this.submit));
       form.append(foot);
-      this.element = h("main.fd-page", null, h("div.fd-narrow-content", null, this.heading, h("p.fv-muted", null, "It is frozen in a process of its own. The graphs can be looked at while it is still measured."), form));
+      this.element = h("main.fd-page", null, h("div.fd-narrow-content", null, this.heading, h("p.fv-muted", null, "Freezing runs in a separate process; you can browse the graphs while measuring continues."), form));
     }
     buildModel() {
       const names = this.app.channel.library.examples.map((example) => `example:${example.name}`);
@@ -1057,7 +1057,7 @@
       if (!model || this.inspected === model) return;
       this.inspected = model;
       this.tree.say("Reading the model …");
-      fill(this.about, h("span.fd-spinner", { "aria-hidden": "true" }), "Reading the model in a process of its own; this takes some seconds.");
+      fill(this.about, h("span.fd-spinner", { "aria-hidden": "true" }), "Reading the model in a separate process; this takes some seconds.");
       if (!await this.mayOpen(model)) return;
       const result = await this.app.inspect(model).then((summary) => ({ summary }), (error2) => ({ error: error2 }));
       if (this.request.model !== model || this.gone) return;
@@ -1159,8 +1159,8 @@
     return h("section.fd-fieldset", { role: "group", "aria-labelledby": id }, h("h2", { id }, title), h("div.fd-fieldset-body", null, children));
   }
   var KEYS = [["↑ ↓", "previous, next pass"], ["r f", "previous, next pass that changed something"], ["c", "compare from the chosen pass on; again, or Esc: with the pass before, as usual"], ["/", "search in the open tab"], ["1 … 9", "open a tab"], ["h", "hide or show passes without effect"], ["n p", "in the graph: next, previous change"], ["+ − 0", "in the graph: zoom, whole graph; the wheel zooms, dragging moves"], ["↵", "in the graph: open or close the chosen module"], ["Esc", "leave a field, close details, end the comparison"], ["?", "this sheet"]];
-  var PASS_SIGNS = [[() => [h("span.fv-removed", null, "−9 "), h("span.fv-added", null, "+7 "), h("span.fv-modified", null, "~4")], "nodes that a pass removed, added, changed"], [() => h("span.fv-muted", null, "−2 unread"), "the pass only tidied up: it removed nodes that nothing read"], [() => h("span.fv-muted", null, "moved"), "the same nodes in another order"], [() => h("span.fv-muted", null, "module"), "the graph stayed, the module's attributes changed"], [() => h("span.fv-round", null, "r2"), "second round of a loop of passes"], [() => [h("span.fv-payoff.fv-payoff-faster", null, "▼ 0.88×"), " ", h("span.fv-payoff.fv-payoff-slower", null, "▲ 1.10×")], "the pass made it measurably faster, or slower, than the pass before: times as long"], [() => h("span.fv-speed", null, h("span.fv-speed-bar", { style: { width: "70%" } }), h("span.fv-speed-spread", { style: { left: "58%", width: "24%" } })), "median latency after the pass, with its 95% interval; green or red where measurably faster or slower than the first step"], [() => [h("span.fv-pass-broke", null, "≠"), " ", h("span.fv-muted", null, "≠")], "outputs are past torch's tolerances against eager: the first pass that made them so, those after it"], [() => h("span.fv-warn", null, "!"), "there is a notice about the pass"]];
-  var OTHER_SIGNS = [[() => fateBadge("inlined"), "the value is a constant of the final graph"], [() => fateBadge("folded"), "it was, and a later pass consumed that constant"], [() => fateBadge("preserved"), "still an attribute of the frozen module, or an input of the compiled graph"], [() => fateBadge("dropped"), "nothing that was preserved reads it"], [() => h("span.fv-chip-sign", null, "weight [64]"), "in the graph: a constant or attribute that the box reads; its frame has the colour of the fate"], [() => h("span.fv-ghost-sign"), "in the graph: only the other side has a box here"]];
+  var PASS_SIGNS = [[() => [h("span.fv-removed", null, "−9 "), h("span.fv-added", null, "+7 "), h("span.fv-modified", null, "~4")], "nodes that a pass removed, added, changed"], [() => h("span.fv-muted", null, "−2 unread"), "the pass only tidied up: it removed nodes that nothing read"], [() => h("span.fv-muted", null, "moved"), "the same nodes in another order"], [() => h("span.fv-muted", null, "module"), "the graph stayed, the module's attributes changed"], [() => h("span.fv-round", null, "r2"), "second round of a loop of passes"], [() => [h("span.fv-payoff.fv-payoff-faster", null, "▼ 0.88×"), " ", h("span.fv-payoff.fv-payoff-slower", null, "▲ 1.10×")], "the pass made it measurably faster, or slower, than the pass before: times as long"], [() => h("span.fv-speed", null, h("span.fv-speed-bar", { style: { width: "70%" } }), h("span.fv-speed-spread", { style: { left: "58%", width: "24%" } })), "median latency after the pass, with its 95% interval; teal or red where the difference from the first step is measurable"], [() => [h("span.fv-pass-broke", null, "≠"), " ", h("span.fv-muted", null, "≠")], "outputs are past torch's tolerances against eager: the first pass that made them so, those after it"], [() => h("span.fv-warn", null, "!"), "there is a notice about the pass"]];
+  var OTHER_SIGNS = [[() => fateBadge("inlined"), "the value is a constant of the final graph"], [() => fateBadge("folded"), "it was, and a later pass consumed that constant"], [() => fateBadge("preserved"), "still an attribute of the frozen module, or an input of the compiled graph"], [() => fateBadge("dropped"), "no kept code reads it"], [() => h("span.fv-chip-sign", null, "weight [64]"), "in the graph: a constant or attribute that the box reads; its frame has the colour of the fate"], [() => h("span.fv-ghost-sign"), "in the graph: only the other side has a box here"]];
   function fateBadge(fate) {
     return h("span.fv-badge.fv-fate", { class: `fv-fate-${fate}` }, h("span.fv-dot"), fate);
   }
@@ -1185,7 +1185,7 @@
     return element2;
   }
   var FATES = ["inlined", "folded", "preserved", "dropped"];
-  var COLUMNS = [{ key: "path", label: "Attribute", order: (row) => row.path }, { key: "kind", label: "Kind", order: (row) => row.kind }, { key: "shape", label: "Shape, type", order: (row) => `${row.shape} ${row.dtype ?? row.type}` }, { key: "bytes", label: "Size", order: (row) => row.nbytes }, { key: "fate", label: "Fate", order: (row) => FATES.indexOf(row.fate) }, { key: "why", label: "Why", order: (row) => row.reason ?? "" }, { key: "home", label: "Where it is now", order: (row) => row.locations[0]?.value ?? "" }];
+  var COLUMNS = [{ key: "path", label: "Attribute", order: (row) => row.path }, { key: "kind", label: "Kind", order: (row) => row.kind }, { key: "shape", label: "Shape, type", order: (row) => `${row.shape} ${row.dtype ?? row.type}` }, { key: "bytes", label: "Size", order: (row) => row.nbytes }, { key: "fate", label: "Fate", order: (row) => FATES.indexOf(row.fate) }, { key: "why", label: "Why", order: (row) => row.reason ?? "" }, { key: "home", label: "Now", order: (row) => row.locations[0]?.value ?? "" }];
   var AttributesPanel = class {
     constructor(app) {
       this.chosen = void 0;
@@ -1301,7 +1301,7 @@
     }
     why(row) {
       const { details, model } = this.app;
-      if (row.fate === "folded" && row.step !== null) return ["by ", details.stepLink(row.step, { tab: "rewrites" })];
+      if (row.fate === "folded" && row.step !== null) return ["folded in step ", details.stepLink(row.step, { tab: "rewrites" })];
       if (row.fate !== "preserved") return row.why;
       const write2 = row.evidence.find((evidence) => evidence.node !== null && evidence.step !== null);
       if (!write2) return row.reason;
@@ -1311,7 +1311,7 @@
     }
     home(row) {
       const [first, ...others] = this.app.model.homes(row);
-      if (!first) return h("span.fv-muted", null, row.fate === "folded" ? "computed away" : "nowhere");
+      if (!first) return h("span.fv-muted", null, row.fate === "folded" ? "computed away" : "removed");
       const more = others.length ? h("span.fv-muted", { title: others.map(({ value }) => `%${value}`).join(", ") }, ` +${others.length}`) : null;
       return [h("span.fv-muted", null, row.fate === "preserved" ? "read as " : "constant "), this.app.details.locationLink(first), more];
     }
@@ -1504,11 +1504,11 @@
     }
     missGrid(caption2, step) {
       const rows = step.near_misses.map((miss) => h("tr", null, h("td", null, h("strong", null, miss.kind)), h("td", null, this.nodes([miss.node, miss.neighbour], step.index, step.index)), h("td", null, h("span.fv-badge", null, miss.reason)), h("td", null, miss.detail, miss.advice ? h("div.fv-advice", null, miss.advice) : null, miss.saves ? h("div.fv-muted", null, miss.saves) : null)));
-      return grid(caption2, ["Fold", "Nodes", "Why not", "What decided it"], rows);
+      return grid(caption2, ["Fold", "Nodes", "Why not", "Evidence"], rows);
     }
   };
   function log(lines) {
-    return lines.length ? section("Noted in this pass", h("pre.fv-log", { tabindex: "0" }, lines.join("\n"))) : null;
+    return lines.length ? section("Torch's log of this pass", h("pre.fv-log", { tabindex: "0" }, lines.join("\n"))) : null;
   }
   function grid(caption2, heads2, rows) {
     return h("table.fv-grid", null, h("caption", null, caption2), h("thead", null, h("tr", null, heads2.map((text) => h("th", { scope: "col" }, text)))), h("tbody", null, rows));
@@ -1608,7 +1608,7 @@
       this.id = "environment";
       this.label = "Environment";
       const { environment } = app.model.view;
-      this.element = h("div.fv-panel-body.fv-scroll", null, h("div.fv-columns", null, section("Made by", environment.call ? this.call(environment.call) : h("p.fv-muted", null, "unknown")), this.notices(environment.notices, "To know", "fv-warn"), section("Recording", pairs(environment.recording)), section("Machine", pairs(environment.machine)), environment.options.length ? section("Options", pairs(environment.options)) : null, section("Inputs", environment.inputs.length ? pairs(environment.inputs) : h("p.fv-muted", null, "Recorded without inputs: nothing was measured.")), this.notices(environment.facts, "Good to know"), environment.settings.length ? section("Settings that matter", pairs(environment.settings)) : null, environment.baselines.length ? section("To compare with", baselines(environment.baselines)) : null));
+      this.element = h("div.fv-panel-body.fv-scroll", null, h("div.fv-columns", null, section("Recorded with", environment.call ? this.call(environment.call) : h("p.fv-muted", null, "unknown")), this.notices(environment.notices, "Notices", "fv-warn"), section("Recording", pairs(environment.recording)), section("Machine", pairs(environment.machine)), environment.options.length ? section("Options", pairs(environment.options)) : null, section("Inputs", environment.inputs.length ? pairs(environment.inputs) : h("p.fv-muted", null, "Recorded without inputs: nothing was measured.")), this.notices(environment.facts, "About this environment"), environment.settings.length ? section("Relevant settings", pairs(environment.settings)) : null, environment.baselines.length ? section("Compared with", baselines(environment.baselines)) : null));
     }
     call(text) {
       return h("div.fv-call", null, h("pre", { tabindex: "0" }, text), h("button.fv-button", { type: "button", onclick: () => this.app.copy(text) }, "Copy"));
@@ -3594,7 +3594,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       const spread = ratioSpread(payoffs2);
       const severalDevices = new Set(whole.map(({ device }) => device)).size > 1;
       const rows = payoffs2.map((row) => h("tr", { data: { step: row.step } }, h("td", null, this.pass(row.step)), h("td", null, ratioBar(row, spread)), h("td.fv-num", null, row.text), severalDevices ? h("td.fv-muted", null, row.device) : null));
-      return wide("What paid off", rows.length ? grid("", ["Pass", ratioAxis(spread), "Time against the pass before", ...severalDevices ? ["Device"] : []], rows) : h("p", null, `No single pass changed the latency measurably${this.found.unseen ? ` (${this.found.unseen})` : ""}.`), whole.map((row) => this.together(row, whole.length > 1)), losses.map((row) => h("p", null, h("strong.fv-bad", null, "Freezing lost: "), `compiled with freezing takes ${row.text} the time of compiled without it on ${row.device}`)));
+      return wide("What made it faster", rows.length ? grid("", ["Pass", ratioAxis(spread), "Time against the pass before", ...severalDevices ? ["Device"] : []], rows) : h("p", null, `No single pass changed the latency measurably${this.found.unseen ? ` (${this.found.unseen})` : ""}.`), whole.map((row) => this.together(row, whole.length > 1)), losses.map((row) => h("p", null, h("strong.fv-bad", null, "Freezing lost: "), `compiled with freezing takes ${row.text} the time of compiled without it on ${row.device}`)));
     }
     together(row, several) {
       const of = several ? ` (${row.method}, ${row.device})` : ` on ${row.device}`;
@@ -3604,7 +3604,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     movedTheNumbers() {
       const { errors: errors2 } = this.found;
       if (!errors2.length) return null;
-      return wide("What moved the numbers", errors2.map((method) => this.errorsOf(method, errors2.length > 1)));
+      return wide("What changed the results", errors2.map((method) => this.errorsOf(method, errors2.length > 1)));
     }
     errorsOf({ method, present, total, added }, several) {
       const rows = added.map((row) => h("tr", { data: { step: row.step } }, h("td", null, this.pass(row.step), this.app.model.step(row.step).before === null ? h("span.fv-muted", null, " the graph as it came") : null), h("td.fv-num", null, row.from, " → ", h("strong", null, row.to), row.span ? h("div.fv-muted.fv-small", null, `${row.span} over the inputs`) : null), h("td", null, row.close ? h("span.fv-good", null, "within tolerance") : h("span.fv-bad", null, row.first_past ? "≠ the first past tolerance" : "≠ past tolerance"), row.close || row.worst === null ? null : h("div.fv-muted.fv-small", null, `worst on ${row.worst}`))));
@@ -3629,7 +3629,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       const smaller = duplicates.length - rows.length;
       const ended = between.slice(0, DUPLICATES_SHOWN).map((row) => this.betweenRow(row));
       const more = between.length - ended.length;
-      return part("Memory", facts2.length ? h("dl.fv-pairs", null, facts2) : null, rows.length ? grid("Held more than once at the end", ["Since", "Bytes", ""], rows) : null, smaller ? h("p.fv-muted", null, `… and ${smaller} smaller ones`) : null, ended.length ? grid("Held more than once in between", ["From", "Until", "Bytes", ""], ended) : null, more ? h("p.fv-muted", null, `… and ${more} more`) : null);
+      return part("Memory", facts2.length ? h("dl.fv-pairs", null, facts2) : null, rows.length ? grid("Held more than once in the final graph", ["Since", "Bytes", ""], rows) : null, smaller ? h("p.fv-muted", null, `… and ${smaller} smaller ones`) : null, ended.length ? grid("Held more than once for a while", ["From", "Until", "Bytes", ""], ended) : null, more ? h("p.fv-muted", null, `… and ${more} more`) : null);
     }
     betweenRow({ step, until, bytes, names }) {
       const more = names.length - NAMES_SHOWN;
@@ -3640,7 +3640,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       const { ablation } = this.found;
       if (!ablation.length) return null;
       const spread = ratioSpread(ablation.flatMap((row) => row.latency));
-      const rows = ablation.map((row) => h("tr", null, h("td", null, this.named(row)), row.error === null ? this.contribution(row, spread) : h("td", { colspan: 4 }, h("span.fv-muted", null, "could not be told: "), row.error)));
+      const rows = ablation.map((row) => h("tr", null, h("td", null, this.named(row)), row.error === null ? this.contribution(row, spread) : h("td", { colspan: 4 }, h("span.fv-muted", null, "could not be measured: "), row.error)));
       const note3 = h("p.fv-muted.fv-small", null, "The whole freeze against the freeze with this pass left out, in every round: below 1, the pass pays off.");
       return wide("What each pass does on its own", note3, grid("", ["Pass", ratioAxis(spread), "Time with it, against without", "Error with it", "Error without"], rows));
     }
@@ -3654,7 +3654,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     absent() {
       const { absent: absent2 } = this.found;
       if (!absent2.length) return null;
-      return wide("Not in this trace", h("dl.fv-pairs.fv-absent", null, absent2.map(([what, how]) => [h("dt", null, what), h("dd", null, how)])));
+      return wide("Not recorded", h("dl.fv-pairs.fv-absent", null, absent2.map(([what, how]) => [h("dt", null, what), h("dd", null, how)])));
     }
     pass(index) {
       const { round, tidied } = this.app.model.step(index);
@@ -6499,7 +6499,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       this.fates = h("input", { type: "checkbox", onchange: () => app.navigate({ fates: this.fates.checked }) });
       this.panes = h("select.fv-input", { "aria-label": "Which graphs", onchange: () => app.navigate({ panes: this.panes.value }) }, [["split", "Before | after"], ["before", "Before"], ["after", "After"]].map(([value, text]) => h("option", { value }, text)));
       this.note = h("span.fv-muted.fv-small.fv-panes-note", null, "Both graphs side by side need a wider window.");
-      this.element = h("div.fv-panel-body", null, h("div.fv-bar", { role: "toolbar", "aria-label": "Graph" }, this.text, this.found, this.button("←", "Previous node that changed", () => this.view.nextChange(-1)), this.button("→", "Next node that changed", () => this.view.nextChange(1)), this.panes, h("label.fv-check", { title: "Colour what reads or holds attributes by their fate" }, this.fates, "Fates"), this.note, h("span.fv-spring"), this.button("SVG", "Save the picture as SVG", () => this.save("svg", new Blob([this.view.toSVG()], { type: "image/svg+xml" }))), this.button("PNG", "Save the picture as PNG", async () => this.save("png", await this.view.toPNG()))), this.canvas);
+      this.element = h("div.fv-panel-body", null, h("div.fv-bar", { role: "toolbar", "aria-label": "Graph" }, this.text, this.found, this.button("←", "Previous node that changed", () => this.view.nextChange(-1)), this.button("→", "Next node that changed", () => this.view.nextChange(1)), this.panes, h("label.fv-check", { title: "Colour what reads or holds attributes by their fate" }, this.fates, "Colour by fate"), this.note, h("span.fv-spring"), this.button("SVG", "Save the picture as SVG", () => this.save("svg", new Blob([this.view.toSVG()], { type: "image/svg+xml" }))), this.button("PNG", "Save the picture as PNG", async () => this.save("png", await this.view.toPNG()))), this.canvas);
     }
     button(text, title, run2) {
       return h("button.fv-button", { type: "button", title, "aria-label": title, onclick: () => this.view && run2() }, text);
@@ -7584,7 +7584,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       this.count = settings.length;
       const rows = settings.map(({ subject, name: name2, a, b }) => line([subject, name2, a ?? "not there", b ?? "not there"]));
       const traces = SIDES3.map((side, index) => h("tr", null, h("td", null, sideSign(index)), h("td", null, names[index]), h("td.fv-num", null, made[index] || "unknown"), h("td.fv-mono.fv-wrap", null, calls[index] || "unknown")));
-      this.element = h("div.fv-panel-body.fv-scroll.fv-two-settings", null, grid("Traces", ["", "Model", "Made", "By"], traces), rows.length ? grid("What was asked for, given or found in another way", ["", "Name", "A", "B"], rows) : section("Settings", h("p.fv-muted", null, "Options, inputs and environment are the same in both.")), told2("To know", notices2), told2("Good to know", facts2), failures.some(Boolean) ? grid("How the freezes ended", ["A", "B"], [line(failures.map((text) => text ?? "it did not fail"))]) : null, misses.some((side) => side.length) ? grid("Near misses of one trace only", ["", "Fold", "Node", "Why not", "What decided it"], misses.flatMap((side, index) => side.map((miss) => line([sideSign(index), miss.kind, `%${miss.node}`, miss.reason, miss.detail])))) : null);
+      this.element = h("div.fv-panel-body.fv-scroll.fv-two-settings", null, grid("Traces", ["", "Model", "Made", "By"], traces), rows.length ? grid("What was asked for, given or found in another way", ["", "Name", "A", "B"], rows) : section("Settings", h("p.fv-muted", null, "Options, inputs and environment are the same in both.")), told2("Notices", notices2), told2("About this environment", facts2), failures.some(Boolean) ? grid("How the freezes ended", ["A", "B"], [line(failures.map((text) => text ?? "it did not fail"))]) : null, misses.some((side) => side.length) ? grid("Near misses of one trace only", ["", "Fold", "Node", "Why not", "Evidence"], misses.flatMap((side, index) => side.map((miss) => line([sideSign(index), miss.kind, `%${miss.node}`, miss.reason, miss.detail])))) : null);
     }
     render() {
     }
@@ -8314,7 +8314,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       this.heading.textContent = nameText(job.name || job.model);
       this.facts.textContent = lineText([job.model, job.backend, timeWords(job)].join(" · "));
       this.work.hidden = !live;
-      this.message.textContent = waits ? waitingWords(job, this.app.channel.site) : job.message || "Starting a process of its own for it …";
+      this.message.textContent = waits ? waitingWords(job, this.app.channel.site) : job.message || "Starting its process …";
       this.time.textContent = waits ? startWords(job) : job.left_s === null ? "" : `about ${lasting(job.left_s)} left`;
       this.bar.element.hidden = waits;
       this.bar.update(job.done, job.total);
@@ -8390,7 +8390,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       this.steps.hidden = !steps.length;
       this.stepsPart.hidden = job.state !== "running" && !steps.length;
       const changed = steps.filter((step) => step.changed).length;
-      this.count.textContent = changed ? `${steps.length}, of which ${changed} changed something` : steps.length || "";
+      this.count.textContent = changed ? `${steps.length}; ${changed} changed the graph` : steps.length || "";
       const follow = this.steps.scrollHeight - this.steps.scrollTop - this.steps.clientHeight < NEAR_END;
       for (; this.drawn < steps.length; this.drawn += 1) this.steps.append(...this.rows(steps, this.drawn));
       if (!isLive(job) && job.died_in && !this.failed) this.steps.append(this.failed = this.died(job));

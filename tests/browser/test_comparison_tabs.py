@@ -72,11 +72,11 @@ def opened(page: Page, pages: Callable[[str], Path]) -> Opener:
 def test_what_differs_is_said_first_and_leads_to_the_passes(opened: Opener):
     page = opened("two", "tab=findings")
     panel = page.get_by_role("region", name="Findings of both traces")
-    expect(panel).to_contain_text("They differ in: What paid off, Checks of the frozen module.")
+    expect(panel).to_contain_text("They differ in: What made it faster, Checks of the frozen module.")
     assert panel.locator("h3").all_inner_texts()[:3] == [
-        "What paid off ≠ differs",
+        "What made it faster ≠ differs",
         "Checks of the frozen module ≠ differs",
-        "What moved the numbers = no difference",
+        "What changed the results = no difference",
     ]
     row = panel.get_by_role("row", name="ConstantPropagation")
     expect(row.locator("td").nth(0)).to_contain_text("0.88× (0.84–0.92)measurably faster")

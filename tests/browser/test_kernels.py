@@ -183,7 +183,7 @@ def test_findings_lead_to_passes_and_checks_open_from_the_keyboard(opened):
 def test_what_was_not_measured_says_how_to_get_it_and_nothing_empty_is_shown(opened):
     page = opened("tab=findings", "bare")
     panel = page.get_by_role("region", name="Findings")
-    assert panel.locator("h3").all_text_contents() == ["Not in this trace"]
+    assert panel.locator("h3").all_text_contents() == ["Not recorded"]
     expect(panel).to_contain_text("leave out --no-latency and --no-measure")
     expect(panel).to_contain_text("--check all")
 

@@ -126,7 +126,9 @@ def test_errors_over_several_inputs_have_a_span():
 def test_what_is_held_twice_is_told_by_step():
     data = replace(chart_data(small_trace()), duplicated=((2, 64), (4, 8), (6, 8), (8, 8)), peak_bytes=None)
     note = chart_of(data, "Constants").note
-    assert note.endswith("Held more than once at the end: +64 B since step 2, +8 B since step 4, +8 B since step 6, ….")
+    assert note.endswith(
+        "Held more than once in the final graph: +64 B since step 2, +8 B since step 4, +8 B since step 6, …."
+    )
 
 
 def test_the_error_from_before_freezing_is_a_line():

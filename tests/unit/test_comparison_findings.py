@@ -51,7 +51,7 @@ def with_error(trace: fe.Trace, index: int, error: float, close: bool) -> fe.Tra
 def test_the_same_trace_twice_has_the_same_findings() -> None:
     found = sections(small_trace(), small_trace())
     assert list(found) == [
-        "What paid off", "What moved the numbers", "Checks of the frozen module", "Memory",
+        "What made it faster", "What changed the results", "Checks of the frozen module", "Memory",
         "What each pass does on its own", "Notices",
     ]  # fmt: skip
     assert not any(row["differs"] for section in found.values() for row in section["rows"])
@@ -61,7 +61,7 @@ def test_the_same_trace_twice_has_the_same_findings() -> None:
 def test_a_pass_that_pays_off_in_one_only_differs_where_its_ratios_are_apart() -> None:
     trace = small_trace()
     near = with_change(trace, 6, fe.Interval(0.97, 0.9, 1.04), "no measurable difference")
-    row = rows(trace, near, "What paid off")["ConstantPropagation"]
+    row = rows(trace, near, "What made it faster")["ConstantPropagation"]
     assert texts(row) == ("0.88× (0.84–0.92)", "0.97× (0.90–1.04)", False)
     assert (row["a"]["tone"], row["a"]["note"]) == ("good", "measurably faster")
     assert row["b"]["tone"] == "muted"
@@ -71,7 +71,7 @@ def test_a_pass_that_pays_off_in_one_only_differs_where_its_ratios_are_apart() -
     }  # fmt: skip
     assert row["steps"] == [6, 6 + len(trace.steps)]
     far = with_change(trace, 6, fe.Interval(1.2, 1.1, 1.3), "slower")
-    assert texts(rows(trace, far, "What paid off")["ConstantPropagation"])[2]
+    assert texts(rows(trace, far, "What made it faster")["ConstantPropagation"])[2]
 
 
 def test_what_differs_comes_first_among_the_sections_and_in_them() -> None:
@@ -81,7 +81,7 @@ def test_what_differs_comes_first_among_the_sections_and_in_them() -> None:
     found = comparison_data(replace(trace, checks=checks), replace(trace, checks=passed))["comparison"]["findings"]
     assert [(section["title"], section["differs"]) for section in found][:2] == [
         ("Checks of the frozen module", True),
-        ("What paid off", False),
+        ("What made it faster", False),
     ]
     assert [(row["name"], *texts(row)) for row in found[0]["rows"]] == [
         ("round trip", "failed", "passed", True),
@@ -100,10 +100,10 @@ def test_a_trace_that_was_not_asked_does_not_differ_by_that() -> None:
     trace = small_trace()
     bare = replace(trace, checks=(), memory=None, ablation=())
     found = sections(trace, bare)
-    for title in ("Checks of the frozen module", "Memory", "What each pass does on its own", "Not in these traces"):
+    for title in ("Checks of the frozen module", "Memory", "What each pass does on its own", "Not recorded"):
         assert not found[title]["differs"], title
     assert {row["b"] for row in found["Memory"]["rows"]} == {None}
-    absent = rows(trace, bare, "Not in these traces")
+    absent = rows(trace, bare, "Not recorded")
     assert texts(absent["checks of the frozen module"]) == (None, "not there", False)
     assert "--check all" in absent["checks of the frozen module"]["b"]["note"]
 
@@ -121,7 +121,7 @@ def test_a_trace_that_was_not_asked_does_not_differ_by_that() -> None:
 )
 def test_errors_differ_by_verdict_or_by_more_than_twice(error: float, close: bool, differs: bool) -> None:
     trace = small_trace()
-    row = rows(trace, with_error(trace, 8, error, close), "What moved the numbers").get(
+    row = rows(trace, with_error(trace, 8, error, close), "What changed the results").get(
         "FoldFrozenConvBatchnorm, round 1"
     )
     assert row is not None
@@ -130,10 +130,10 @@ def test_errors_differ_by_verdict_or_by_more_than_twice(error: float, close: boo
 
 def test_a_step_that_moves_the_numbers_in_one_only_differs() -> None:
     trace = small_trace()
-    row = rows(trace, with_error(trace, 8, 0.0, True), "What moved the numbers")["FoldFrozenConvBatchnorm, round 1"]
+    row = rows(trace, with_error(trace, 8, 0.0, True), "What changed the results")["FoldFrozenConvBatchnorm, round 1"]
     assert texts(row) == ("0 → 3.0e-04", "adds nothing", True)
     unmeasured = with_step(trace, 8, numerics=())
-    row = rows(trace, unmeasured, "What moved the numbers")["FoldFrozenConvBatchnorm, round 1"]
+    row = rows(trace, unmeasured, "What changed the results")["FoldFrozenConvBatchnorm, round 1"]
     assert row["b"] is None
 
 
@@ -142,8 +142,8 @@ def test_memory_and_notices_differ_but_a_peak_does_not() -> None:
     assert trace.memory is not None
     other = replace(trace, memory=replace(trace.memory, peak_bytes=9, saves=True, step=None), notices=trace.notices[:1])
     memory = rows(trace, other, "Memory")
-    assert texts(memory["saving"]) == ("does not survive", "survives", True)
-    assert (memory["saving"]["steps"], memory["peak"]["differs"]) == ([8, None], False)
+    assert texts(memory["saving"]) == ("does not save and reload", "saves and reloads", True)
+    assert (memory["saving"]["steps"], memory["peak memory while freezing"]["differs"]) == ([8, None], False)
     assert texts(rows(trace, other, "Notices")[trace.notices[1].message]) == ("told", None, True)
     assert rows(other, trace, "Memory")["saving"]["steps"] == [None, 8 + len(trace.steps)]
 
@@ -163,7 +163,7 @@ def test_what_a_pass_does_on_its_own_is_compared_by_its_intervals() -> None:
     assert found["FoldConvBn"]["a"]["note"] == (
         "measurably faster; error 1.0e-02 past tolerance with it; error 0 without"
     )
-    assert texts(found["FoldConvAdd"]) == ("could not be told", "could not be told", False)
+    assert texts(found["FoldConvAdd"]) == ("could not be measured", "could not be measured", False)
 
 
 def test_what_is_held_twice_is_summed_up_and_the_largest_of_one_trace_come_first() -> None:
@@ -192,10 +192,10 @@ def test_across_backends_no_pass_and_no_time_differs_from_another() -> None:
     timed = small_trace()
     other = replace(timed, backend="inductor")
     found = sections(timed, other)
-    names = [row["name"] for row in found["What paid off"]["rows"]]
+    names = [row["name"] for row in found["What made it faster"]["rows"]]
     assert names.count("ConstantPropagation") == 2
-    assert not found["What paid off"]["differs"]
-    one, two = (row for row in found["What paid off"]["rows"] if row["name"] == "ConstantPropagation")
+    assert not found["What made it faster"]["differs"]
+    one, two = (row for row in found["What made it faster"]["rows"] if row["name"] == "ConstantPropagation")
     assert texts(one) == ("0.88× (0.84–0.92)", "no such pass", False)
     assert texts(two) == ("no such pass", "0.88× (0.84–0.92)", False)
 

@@ -235,7 +235,7 @@ def test_cancelling_again_waits_no_longer(jobs: Jobs, launcher: Launcher, tmp_pa
     process.tell(PROGRESS)
     jobs.cancel(job)
     assert (process.interrupted, process.cancels) == (True, 0)
-    assert "cancel again to end it now" in jobs.rows()[0]["message"]
+    assert "Cancel again to end it now" in jobs.rows()[0]["message"]
     jobs.cancel(job)
     assert process.cancels == 1
     process.tell(KEEPING)

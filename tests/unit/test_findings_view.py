@@ -136,18 +136,20 @@ def test_the_memory_ledger_tells_the_peak_the_files_and_whether_it_saves():
     ledger = fe.MemoryLedger(1_048_576, 4096, 2048, False, "RuntimeError: no", 8)
     rows = findings(replace(small_trace(), memory=ledger))["memory"]
     assert rows == [
-        fact("peak", "1.00 MiB", "resident beyond what was before the freeze"),
+        fact("peak memory while freezing", "1.00 MiB", "above the start of the freeze"),
         fact("saved file", "4.00 KiB → 2.00 KiB", "−2.00 KiB"),
-        {**fact("saving", "does not survive", "RuntimeError: no"), "tone": "bad", "step": 8},
+        {**fact("saving", "does not save and reload", "RuntimeError: no"), "tone": "bad", "step": 8},
     ]
     unsaved = fe.MemoryLedger(None, None, 2048, True)
     assert findings(replace(small_trace(), memory=unsaved))["memory"] == [
         fact("saved file", "does not save → 2.00 KiB", ""),
-        {**fact("saving", "survives", "saved and loaded, it gives the same"), "tone": "good"},
+        {**fact("saving", "saves and reloads", "the reloaded module gives the same outputs"), "tone": "good"},
     ]
     assert findings(replace(small_trace(), memory=fe.MemoryLedger()))["memory"] == []
     flat = replace(small_trace(), memory=fe.MemoryLedger(0))
-    assert findings(flat)["memory"] == [fact("peak", "none", "the process held no more memory than before the freeze")]
+    assert findings(flat)["memory"] == [
+        fact("peak memory while freezing", "none", "the process held no more memory than before the freeze")
+    ]
     assert not any("Resident at the peak" in chart.note for chart in charts(chart_data(flat), "light"))
 
 

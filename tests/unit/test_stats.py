@@ -24,9 +24,9 @@ def test_stats_tell_what_an_engineer_asks() -> None:
         "     8  FoldFrozenConvBatchnorm (round 1), forward  0 → 3.0e-04          past, the first",
         "at the end of forward: 3.0e-04 against eager, unknown against float64",
         "failed    round trip  The loaded module gives other numbers.",
-        "saving: does not survive",
+        "saving: does not save and reload",
         "FoldConvBn  0.70× (0.60–0.80) faster       1.0e-02 past  0",
-        "FoldConvAdd: could not be told: RuntimeError: left out",
+        "FoldConvAdd: could not be measured: RuntimeError: left out",
         "folded by step 8, FoldFrozenConvBatchnorm (forward, round 1): 2, 80 B\n    block.conv.weight, block.bn.weight",
         "through %seen (aten::view) ← %count (prim::GetAttr)",
         "conv_add: sum next to y, step 9, FoldFrozenConvAddOrSub (forward, round 1): operand not constant",
@@ -65,7 +65,7 @@ def test_an_unmeasured_trace_has_no_measurement_columns() -> None:
     measured, _, rest = text.partition("\n\nChecks of")
     assert "latency" not in measured
     assert "error" not in measured
-    assert "What paid off" not in text
+    assert "What made it faster" not in text
     assert "latency: leave out --no-latency and --no-measure" in rest
 
 

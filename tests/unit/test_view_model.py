@@ -41,8 +41,14 @@ def test_a_view_has_these_parts(view):
 def test_the_overview_sums_up(view):
     facts = [{key: fact[key] for key in fact if key != "kind"} for fact in view["overview"]]
     assert facts == [
-        {"label": "nodes", "value": "24 → 17", "note": "of forward, once inlined", "tone": "plain", "step": None},
-        {"label": "constants", "value": "80 B", "note": "in forward at the end", "tone": "plain", "step": None},
+        {
+            "label": "operations",
+            "value": "24 → 17",
+            "note": "after inlining, in forward",
+            "tone": "plain",
+            "step": None,
+        },
+        {"label": "constants", "value": "80 B", "note": "in the final graph of forward", "tone": "plain", "step": None},
         {
             "label": "latency, cpu",
             "value": "no measurable difference",
@@ -79,7 +85,7 @@ def test_forward_comes_first_whatever_torch_froze_first():
     view = view_data(replace(trace, steps=steps))
     assert view["methods"] == ["forward", "encode"]
     assert view["steps"][view["first_step"]]["method"] == "forward"
-    assert view["overview"][0]["note"].startswith("of forward")
+    assert view["overview"][0]["note"].endswith("in forward")
 
 
 def test_a_latency_change_that_no_verdict_bears_out_is_not_told():

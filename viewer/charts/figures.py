@@ -220,7 +220,7 @@ def _constants_chart(data: ChartData, palette: Palette) -> Chart:
     note = "Bytes that the graph's constants hold, shared storage counted once."
     if data.duplicated:
         found = ", ".join(f"{bytes_delta_text(nbytes)} since step {step}" for step, nbytes in data.duplicated[:_SHOWN])
-        note += f" Held more than once at the end: {found}{', …' if len(data.duplicated) > _SHOWN else ''}."
+        note += f" Held more than once in the final graph: {found}{', …' if len(data.duplicated) > _SHOWN else ''}."
     if data.peak_bytes:
         note += f" Resident at the peak of the freeze: {bytes_text(data.peak_bytes)} more than before it."
     return Chart("Constants", note, plot)

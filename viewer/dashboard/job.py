@@ -12,7 +12,9 @@ import freeze_engine as fe
 from viewer.dashboard.form_options import backend_offer
 from viewer.dashboard.record_request import form_values
 
-_ENDING: Final = "ending as soon as torch lets it; cancel again to end it now, with the steps until then"
+_ENDING: Final = (
+    "Cancelling; waiting for torch to finish what it is doing. Cancel again to end it now and keep the steps so far."
+)
 
 
 class Process(Protocol):

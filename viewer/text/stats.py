@@ -51,8 +51,8 @@ def stats_text(trace: fe.Trace) -> str:
         _heading(trace),
         _section("Passes", table_lines([_pass_row(trace, entry, detection) for entry in metrics])),
         _section("Compared with", _baselines(trace)),
-        _section("What paid off", stats_findings.paid_off(trace, metrics)),
-        _section("What moved the numbers", stats_findings.moved_the_numbers(trace)),
+        _section("What made it faster", stats_findings.paid_off(trace, metrics)),
+        _section("What changed the results", stats_findings.moved_the_numbers(trace)),
         _section("Checks of the frozen module", stats_findings.checks(trace)),
         _section("Memory", stats_findings.memory(trace)),
         _section("What each pass does on its own", stats_findings.ablation(trace, metrics)),
@@ -61,8 +61,8 @@ def stats_text(trace: fe.Trace) -> str:
         _section(f"Parameters and buffers: {trace_counts(trace).total}", _attributes(trace)),
         _section("Folds that did not happen", _near_misses(trace)),
         _section("Notices", (line for notice in warning_notices(trace) for line in _notice(trace, notice))),
-        _section("Good to know", (line for notice in fact_notices(trace) for line in _notice(trace, notice))),
-        _section("Not in this trace", stats_findings.absent(trace)),
+        _section("About this environment", (line for notice in fact_notices(trace) for line in _notice(trace, notice))),
+        _section("Not recorded", stats_findings.absent(trace)),
         _section(_ending(trace.failure), _failure(trace)),
     )
     texts = ("\n".join(printable(line) for line in section) for section in map(tuple, sections) if section)

@@ -126,7 +126,7 @@ def ablation(trace: fe.Trace, metrics: Sequence[fe.StepMetrics]) -> Iterator[str
     )
     for row in rows:
         if row["error"] is not None:
-            yield from paragraph(f"{row['name']}: could not be told: {row['error']}", "  ")
+            yield from paragraph(f"{row['name']}: could not be measured: {row['error']}", "  ")
 
 
 def absent(trace: fe.Trace) -> Iterator[str]:

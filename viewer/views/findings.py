@@ -197,8 +197,8 @@ def duplicate_rows_between(duplicates: Sequence[fe.Duplicate]) -> list[dict[str,
 
 def _peak(nbytes: int) -> dict[str, Any]:
     if not nbytes:
-        return _fact("peak", "none", "the process held no more memory than before the freeze")
-    return _fact("peak", bytes_text(nbytes), "resident beyond what was before the freeze")
+        return _fact("peak memory while freezing", "none", "the process held no more memory than before the freeze")
+    return _fact("peak memory while freezing", bytes_text(nbytes), "above the start of the freeze")
 
 
 def _packed(found: Packing) -> dict[str, Any]:
@@ -213,8 +213,8 @@ def _packed(found: Packing) -> dict[str, Any]:
 
 def _saving(memory: fe.MemoryLedger) -> dict[str, Any]:
     if memory.saves:
-        return _fact("saving", "survives", "saved and loaded, it gives the same", "good")
-    return _fact("saving", "does not survive", memory.message, "bad") | {"step": memory.step}
+        return _fact("saving", "saves and reloads", "the reloaded module gives the same outputs", "good")
+    return _fact("saving", "does not save and reload", memory.message, "bad") | {"step": memory.step}
 
 
 def _growth(before: int | None, after: int | None) -> str:

@@ -27,7 +27,7 @@ def overview(trace: fe.Trace, metrics: tuple[fe.StepMetrics, ...]) -> list[dict[
     main = trace.method_steps(ordered_methods(trace)[0])
     latency = _end_to_end(trace) or _latency(trace, main)
     latency = latency or _untimed(trace)
-    return [_nodes(main, metrics), _constants(trace, main), latency, *_payoff(trace, metrics), _numerics(trace)]
+    return [_nodes(trace, main, metrics), _constants(trace, main), latency, *_payoff(trace, metrics), _numerics(trace)]
 
 
 def ordered_methods(trace: fe.Trace) -> tuple[str, ...]:
@@ -48,19 +48,23 @@ def _fact(label: str, value: str, note: str, tone: str = "plain", step: int | No
     return {"kind": "plain", "label": label, "value": value, "note": note, "tone": tone, "step": step}
 
 
-def _nodes(steps: tuple[fe.Step, ...], metrics: tuple[fe.StepMetrics, ...]) -> dict[str, Any]:
+def _nodes(trace: fe.Trace, steps: tuple[fe.Step, ...], metrics: tuple[fe.StepMetrics, ...]) -> dict[str, Any]:
     # A graph that still calls its submodules looks small, so the count starts at the inlined graph.
     inlined = [step for step in steps if step.stage == "inline"]
     first, last = metrics[(inlined or steps[:1])[-1].index], metrics[steps[-1].index]
-    note = "once inlined" if inlined else "from the first step"
-    return _fact("nodes", f"{first.nodes} → {last.nodes}", f"of {steps[0].method}, {note}")
+    note = "after inlining" if inlined else "from the first step"
+    return _fact("operations", f"{first.nodes} → {last.nodes}", note + _method(trace, steps, ", in"))
 
 
 def _constants(trace: fe.Trace, steps: tuple[fe.Step, ...]) -> dict[str, Any]:
     if not knows_constants(trace):
         return _fact("constants", "unknown", "they went with the process", "muted")
-    last = steps[-1]
-    return _fact("constants", bytes_text(last.constant_bytes), f"in {last.method} at the end")
+    return _fact("constants", bytes_text(steps[-1].constant_bytes), "in the final graph" + _method(trace, steps, " of"))
+
+
+def _method(trace: fe.Trace, steps: tuple[fe.Step, ...], word: str) -> str:
+    """Returns a word and the method that a figure describes, if the trace has several."""
+    return f"{word} {steps[0].method}" if len(trace.methods) > 1 else ""
 
 
 def _end_to_end(trace: fe.Trace) -> dict[str, Any] | None:
@@ -145,4 +149,9 @@ def _numerics(trace: fe.Trace) -> dict[str, Any]:
     if past is not None:
         return _fact("accuracy", "past tolerance", f"since {past} {trace.steps[past].name}", "bad", past)
     worst = max(numerics.max_abs for numerics in compared)
-    return _fact("accuracy", "within tolerance", f"within {error_text(worst)} of eager", "good")
+    return _fact(
+        "accuracy",
+        "within tolerance",
+        f"within {error_text(worst)} of eager" if worst else "identical to eager",
+        "good",
+    )

@@ -18,16 +18,16 @@ from freeze_engine import (
 )
 
 FATES: Final[Mapping[str, str]] = {
-    "inlined": "Its value stands as a constant in the final graph.",
+    "inlined": "It is a constant in the final graph.",
     "folded": "It was inlined, and a later pass consumed the constant.",
     "preserved": "It is still an attribute of the frozen module, or an input of the compiled graph.",
-    "dropped": "Nothing that was preserved reads it.",
+    "dropped": "No kept code reads it.",
 }
 
 MODULE_FATES: Final[Mapping[str, str]] = {
     "inlined": "Its methods and what it held are in the graph now; the module itself is gone.",
     "folded": "It was inlined, and later passes consumed what it held; the module itself is gone.",
-    "dropped": "Nothing that was preserved uses it.",
+    "dropped": "No kept code uses it.",
 }
 
 REASONS: Final[Mapping[str, tuple[str, str]]] = {

@@ -51,13 +51,13 @@ def finding_sections(diff: fe.TraceDiff, ours: _Findings, theirs: _Findings) -> 
     sections = (
         section("How they ended", _failures(diff), ""),
         payoff_section(diff),
-        section("What moved the numbers", _errors(diff), "not compared", "Largest absolute errors, over all inputs."),
+        section("What changed the results", _errors(diff), "not compared", "Largest absolute errors, over all inputs."),
         section("Checks of the frozen module", _checks(ours, theirs), "not asked"),
         section("Memory", _memory(diff, ours, theirs), "not measured"),
-        section("Held more than once at the end", _duplicates(ours, theirs), "not held twice"),
+        section("Held more than once in the final graph", _duplicates(ours, theirs), "not held twice"),
         section("What each pass does on its own", _ablation(diff), "not tried", _ABLATION_NOTE),
         section("Notices", _notices(diff), "not told"),
-        section("Not in these traces", _absent(ours, theirs), "is there"),
+        section("Not recorded", _absent(ours, theirs), "is there"),
     )
     return sorted(filter(None, sections), key=lambda found: not found["differs"])
 
@@ -165,7 +165,7 @@ def _check(check: _Findings) -> Cell:
 def _memory(diff: fe.TraceDiff, ours: _Findings, theirs: _Findings) -> Iterator[Row]:
     for label, one, other in joined(*({fact["label"]: fact for fact in found["memory"]} for found in (ours, theirs))):
         values = {fact["value"] for fact in (one, other) if fact is not None}
-        differs = label != "peak" and len(values) > 1  # a peak is never the same in two runs
+        differs = label != "peak memory while freezing" and len(values) > 1  # a peak is never the same in two runs
         steps = (one["step"] if one else None, in_common(diff, other["step"] if other else None))
         yield row(label, both(_fact, one, other), differs, steps)
 
@@ -229,7 +229,7 @@ def _contribution(entry: fe.Contribution | None, device: str, detection: fe.Dete
     if entry is None:
         return None
     if entry.error is not None:
-        return cell("could not be told", entry.error, "muted")
+        return cell("could not be measured", entry.error, "muted")
     errors = [
         f"error {error_text(error)}{' past tolerance' if close is False else ''} {what}"
         for error, close, what in (

@@ -32,7 +32,7 @@ _NOTE = (
 def payoff_section(diff: fe.TraceDiff) -> Section | None:
     """Returns the latency of both results, of all passes together, and of each pass with a claim in either trace."""
     rows = [*_whole_rows(diff), *_loss_rows(diff), *_pass_rows(diff), *map(_result_row, times(diff))]
-    return section("What paid off", rows, "not measured", _NOTE)
+    return section("What made it faster", rows, "not measured", _NOTE)
 
 
 def _result_row(found: Times) -> Row:

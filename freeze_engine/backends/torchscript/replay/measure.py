@@ -109,7 +109,7 @@ class _Measuring:
                 self.recorder.notices.append(nothing_measured(f"no step of {METHOD} can be run on its own"))
             return
         if isinstance(self.subject.eager, torch.jit.ScriptModule):
-            self._notice("reference_is_scripted", "No eager module was given: the scripted one stands for it.")
+            self._notice("reference_is_scripted", "Compared with the scripted model: no eager one is available.")
         self.progress("preparing to run the steps", 0, 1)
         baselines = self._baselines()
         candidates = [*steps, *baselines]

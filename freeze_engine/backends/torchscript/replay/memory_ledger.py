@@ -81,7 +81,7 @@ def serialization_notice(ledger: MemoryLedger, name: str) -> Notice | None:
         return None
     culprit = f" {name} made it so: save the module before that pass, and run that after loading." if name else ""
     return Notice(
-        "not_serializable", f"The frozen module does not survive saving: {ledger.message}.{culprit}", ledger.step
+        "not_serializable", f"The frozen module cannot be saved and reloaded: {ledger.message}.{culprit}", ledger.step
     )
 
 
