@@ -13,7 +13,6 @@ from freeze_engine.trace import Location, Trace
 from freeze_engine.trace.validation import check_trace
 from tests.torch import graph_models, kept_models, models, refused_models
 from viewer.text.stats import stats_text
-from viewer.views.attributes import held_bytes
 
 CASES: list[tuple[Any, tuple[str, ...]]] = [
     (models.ConvBn, ()),
@@ -193,7 +192,7 @@ def test_names_of_one_tensor_say_so_and_are_saved_and_counted_once():
     tied = {fate.path: fate.same_as for fate in recording.trace.attributes if fate.same_as}
     assert tied == dict.fromkeys(("again.weight", "decode.weight", "unread.weight"), "encode.weight")
     assert {recording.trace.attribute(path).fate for path in tied} == {"inlined"}
-    assert held_bytes(recording.trace) == {
+    assert fe.held_bytes(recording.trace) == {
         **dict.fromkeys((fate.path for fate in recording.trace.attributes), 0),
         "encode.weight": 36,
         "equal": 36,

@@ -21,6 +21,7 @@ from viewer.cli.command import COMMAND_NAMES
 from viewer.cli.command_line import COMMANDS
 from viewer.cli.reference import reference
 from viewer.text.stats import stats_text
+from viewer.text.summary import summary_lines
 
 _ROOT = Path(__file__).parents[2]
 
@@ -242,6 +243,8 @@ def test_record_asks_for_what_the_options_say(engine: FakeEngine, capsys: pytest
     ]
     assert capsys.readouterr().out == (
         "out.fztrace: 12 steps, of which 5 changed something\n"
+        + "\n".join(summary_lines(fe.summarize(engine.trace)))
+        + "\nLook at it: freezer-ui out.fztrace\n"
         "round_trip: failed. The loaded module gives other numbers.\n"
     )
 

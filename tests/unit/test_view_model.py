@@ -12,17 +12,7 @@ from viewer.charts.figures import chart_items
 from viewer.views import view_data
 from viewer.views.attributes import is_minor
 from viewer.views.environment import input_text
-from viewer.views.wording import (
-    FATES,
-    REASONS,
-    bytes_delta_text,
-    bytes_text,
-    duration_text,
-    error_text,
-    interval_text,
-    shape_text,
-    why_text,
-)
+from viewer.views.wording import FATES, REASONS, shape_text, why_text
 
 
 @pytest.fixture(scope="module")
@@ -447,11 +437,11 @@ def test_every_trace_has_a_json_view(trace):
     ],
 )
 def test_bytes(nbytes, text):
-    assert bytes_text(nbytes) == text
+    assert fe.bytes_text(nbytes) == text
 
 
 def test_a_difference_of_bytes_has_a_sign():
-    assert [bytes_delta_text(nbytes) for nbytes in (0, 512, -512)] == ["±0", "+512 B", "−512 B"]
+    assert [fe.bytes_delta_text(nbytes) for nbytes in (0, 512, -512)] == ["±0", "+512 B", "−512 B"]
 
 
 @pytest.mark.parametrize(
@@ -459,18 +449,23 @@ def test_a_difference_of_bytes_has_a_sign():
     [(0, "0.00 ns"), (950, "950 ns"), (1240, "1.24 µs"), (12_345_678, "12.3 ms"), (3e9, "3.00 s")],
 )
 def test_durations(duration_ns, text):
-    assert duration_text(duration_ns) == text
+    assert fe.duration_text(duration_ns) == text
 
 
 def test_an_interval_has_the_unit_of_its_value():
-    assert interval_text(fe.Interval(1_100_000.0, 950_000.0, 1_250_000.0)) == "0.95–1.25 ms"
-    assert interval_text(fe.Interval(995_000.0, 375_000.0, 2_900_000.0)) == "375–2900 µs"
+    assert fe.interval_text(fe.Interval(1_100_000.0, 950_000.0, 1_250_000.0)) == "0.95–1.25 ms"
+    assert fe.interval_text(fe.Interval(995_000.0, 375_000.0, 2_900_000.0)) == "375–2900 µs"
     for low, high in ((332_000.0, 1_100_000.0), (800_000.0, 3_001_000.0), (0.0, 1e6), (1e-30, 1e30)):
-        assert interval_text(fe.Interval(1_000_000.0, low, high)) == "interval unknown"
+        assert fe.interval_text(fe.Interval(1_000_000.0, low, high)) == "interval unknown"
 
 
 def test_errors():
-    assert [error_text(error) for error in (0.0, 2.4e-7, float("inf"), float("nan"))] == ["0", "2.4e-07", "inf", "nan"]
+    assert [fe.error_text(error) for error in (0.0, 2.4e-7, float("inf"), float("nan"))] == [
+        "0",
+        "2.4e-07",
+        "inf",
+        "nan",
+    ]
 
 
 def test_shapes():

@@ -31,7 +31,6 @@ from viewer.charts.drawing import (
     unit_of,
 )
 from viewer.views.chart_data import ChartData, Mark, Series, chart_data
-from viewer.views.wording import bytes_delta_text, bytes_text, duration_text, error_text
 
 _ASIDE: Final = 0.14
 _SHOWN: Final = 3
@@ -133,7 +132,7 @@ def _latency_chart(data: ChartData, palette: Palette) -> Chart:
         note += " Intervals that leave the top are longer than shown."
     if data.baselines:
         slowest_first = sorted(data.baselines, key=lambda baseline: -baseline[1])
-        lines = ", ".join(f"{name} {duration_text(median)}" for name, median in slowest_first)
+        lines = ", ".join(f"{name} {fe.duration_text(median)}" for name, median in slowest_first)
         note += f" Dashed, from the top: {lines}."
     return Chart("Latency", note, plot)
 
@@ -199,7 +198,7 @@ def _error_chart(data: ChartData, palette: Palette) -> Chart:
 def _error_note(data: ChartData, plot: Figure, palette: Palette) -> str:
     note = "Hollow: past tolerance. Triangles at the bottom: exactly zero."
     if data.before:
-        note = f"Dashed: {error_text(data.before)}, eager against float64, there before freezing. {note}"
+        note = f"Dashed: {fe.error_text(data.before)}, eager against float64, there before freezing. {note}"
     if any(series.lows for series in data.errors):
         note = f"The worst of all inputs; bars go down to the best. {note}"
     if data.past_tolerance is not None:
@@ -219,10 +218,12 @@ def _constants_chart(data: ChartData, palette: Palette) -> Chart:
     plot = _steps_figure(data, palette, data.constants, unit, scale)
     note = "Bytes that the graph's constants hold, shared storage counted once."
     if data.duplicated:
-        found = ", ".join(f"{bytes_delta_text(nbytes)} since step {step}" for step, nbytes in data.duplicated[:_SHOWN])
+        found = ", ".join(
+            f"{fe.bytes_delta_text(nbytes)} since step {step}" for step, nbytes in data.duplicated[:_SHOWN]
+        )
         note += f" Held more than once in the final graph: {found}{', …' if len(data.duplicated) > _SHOWN else ''}."
     if data.peak_bytes:
-        note += f" Resident at the peak of the freeze: {bytes_text(data.peak_bytes)} more than before it."
+        note += f" Resident at the peak of the freeze: {fe.bytes_text(data.peak_bytes)} more than before it."
     return Chart("Constants", note, plot)
 
 

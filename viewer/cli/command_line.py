@@ -23,6 +23,7 @@ from viewer.cli.report import ReportCommand
 from viewer.cli.run import RunCommand
 from viewer.cli.signals import SIGNALS
 from viewer.cli.stats import StatsCommand
+from viewer.cli.summary import SummaryCommand
 from viewer.cli.terminal import leave_output, remark, say, show_help, show_traceback
 
 COMMANDS: tuple[type[Command], ...] = (
@@ -30,6 +31,7 @@ COMMANDS: tuple[type[Command], ...] = (
     RunCommand,
     ReportCommand,
     StatsCommand,
+    SummaryCommand,
     DiffCommand,
     CheckCommand,
     ExportCommand,

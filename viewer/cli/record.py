@@ -153,9 +153,13 @@ def _kept(ended: fe.JobEnded, report: Path | None) -> str:
 
 def _tell(path: Path, report: Path | None) -> int:
     """Prints a summary of the written trace, writes the report, and returns the number of steps."""
+    from viewer.text.summary import next_command, summary_lines
+
     trace = fe.load(path)
     changed = sum(step.changed for step in trace.steps)
     say(f"{path}: {_counted(len(trace.steps))}, of which {changed} changed something\n")
+    if trace.steps:
+        say("\n".join([*summary_lines(fe.summarize(trace)), next_command(path)]) + "\n")
     for check in trace.checks:
         say(f"{check.name}: {fe.check_outcome(check)}. {check.message}\n")
         other = path.with_suffix(f".{check.name}.fztrace")

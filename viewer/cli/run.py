@@ -101,10 +101,15 @@ def _main_script(words: Sequence[str]) -> Iterator[None]:
 
 def _write_traces(traces: Sequence[fe.Trace], folder: Path, stem: str) -> None:
     """Writes the traces and lists them on standard error: standard output belongs to the script."""
+    from viewer.text.summary import next_command, summary_lines
+
     if not traces:
         remark("the script froze nothing, so there is no trace")
         return
     for number, trace in enumerate(traces, 1):
         path = folder / f"{stem}-{number}.fztrace"
         fe.save(trace, path)
-        remark(f"{path}: {trace.name}, {len(trace.steps)} steps" + (", which failed" if trace.failure else ""))
+        ending = ", which failed" if trace.failure else ""
+        lines = (f"  {line}" for line in summary_lines(fe.summarize(trace)))
+        remark("\n".join([f"{path}: {trace.name}, {len(trace.steps)} steps{ending}", *lines]))
+    remark(next_command(folder / f"{stem}-1.fztrace"))

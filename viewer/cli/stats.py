@@ -12,10 +12,10 @@ from viewer.cli.terminal import say
 class StatsCommand:
     """Print a trace as text: passes, attributes, findings.
 
-    Prints a table of all passes (nodes added +, removed −, changed ~, time, constants, latency, numeric error), then
-    the passes that made the model faster, the passes that changed its results, checks of the frozen module, memory, the
-    contribution of each pass, the kernels that Inductor generated and where freezing lost time, the fates of the
-    attributes and their reasons, near misses, and notices. Does not import torch.
+    Prints the summary (see freezer-ui summary), then a table of all passes (nodes added +, removed −, changed ~, time,
+    constants, latency, numeric error), the passes that made the model faster, the passes that changed its results,
+    checks of the frozen module, memory, the contribution of each pass, the kernels that Inductor generated and where
+    freezing lost time, the fates of the attributes and their reasons, near misses, and notices. Does not import torch.
     """
 
     name: ClassVar[str] = "stats"

@@ -12,26 +12,16 @@ from collections.abc import Iterable, Iterator
 import freeze_engine as fe
 from viewer.text import stats_findings
 from viewer.text.printable import printable
+from viewer.text.summary import summary_lines
 from viewer.text.table import table_lines
-from viewer.views.attributes import held_bytes, is_counted, trace_counts
 from viewer.views.environment import input_text
-from viewer.views.failure import failure_message, failure_title, knows_constants, left_text
+from viewer.views.failure import failure_message, left_text
 from viewer.views.kernels import comparison_lines, kernel_rows
 from viewer.views.measurements import errors_by_reference
 from viewer.views.notices import fact_notices, notice_parts, warning_notices
 from viewer.views.overview import FATE_ORDER
 from viewer.views.steps import saved_text
-from viewer.views.wording import (
-    NOTHING,
-    REASONS,
-    bytes_delta_text,
-    bytes_text,
-    duration_text,
-    error_text,
-    pass_text,
-    ratio_text,
-    timed_text,
-)
+from viewer.views.wording import NOTHING, REASONS, pass_text
 
 _SHOWN_PATHS = 8
 _SHOWN_MISSES = 3
@@ -48,7 +38,8 @@ def stats_text(trace: fe.Trace) -> str:
     """
     metrics, detection = fe.step_metrics(trace), fe.detection(trace)
     sections = (
-        _heading(trace),
+        [_title(trace), *(f"  {line}" for line in summary_lines(fe.summarize(trace, metrics)))],
+        _section("Recording", _recording(trace)),
         _section("Passes", table_lines([_pass_row(trace, entry, detection) for entry in metrics])),
         _section("Compared with", _baselines(trace)),
         _section("What made it faster", stats_findings.paid_off(trace, metrics)),
@@ -58,7 +49,7 @@ def stats_text(trace: fe.Trace) -> str:
         _section("What each pass does on its own", stats_findings.ablation(trace, metrics)),
         *(_section(_kernels_title(trace, program), table_lines(kernel_rows(program))) for program in trace.programs),
         _section("With freezing against without", comparison_lines(trace)),
-        _section(f"Parameters and buffers: {trace_counts(trace).total}", _attributes(trace)),
+        _section(f"Parameters and buffers: {fe.trace_counts(trace).total}", _attributes(trace)),
         _section("Folds that did not happen", _near_misses(trace)),
         _section("Notices", (line for notice in warning_notices(trace) for line in _notice(trace, notice))),
         _section("About this environment", (line for notice in fact_notices(trace) for line in _notice(trace, notice))),
@@ -74,7 +65,11 @@ def _section(title: str, lines: Iterable[str]) -> list[str]:
     return [title, *body] if body else []
 
 
-def _heading(trace: fe.Trace) -> list[str]:
+def _title(trace: fe.Trace) -> str:
+    return f"{trace.name}: {trace.backend}, {len(trace.steps)} steps"
+
+
+def _recording(trace: fe.Trace) -> list[str]:
     where = trace.environment
     facts = [
         ("made by", trace.call),
@@ -82,10 +77,9 @@ def _heading(trace: fe.Trace) -> list[str]:
         ("inputs", ", ".join(f"{spec.name}: {input_text(spec)}" for spec in trace.inputs)),
         ("machine", f"torch {where.torch}, Python {where.python}, {where.threads} threads, {where.cpu}"),
         ("GPU", ", ".join(where.gpus)),
-        ("took", "" if trace.duration_ns is None else duration_text(trace.duration_ns)),
+        ("took", "" if trace.duration_ns is None else fe.duration_text(trace.duration_ns)),
     ]
-    title = f"{trace.name}: {trace.backend}, {len(trace.steps)} steps"
-    return [title, *(f"  {label:8} {text}" for label, text in facts if text)]
+    return [f"{label:8} {text}" for label, text in facts if text]
 
 
 def _pass_row(trace: fe.Trace, metrics: fe.StepMetrics, detection: fe.Detection) -> dict[str, str]:
@@ -97,9 +91,9 @@ def _pass_row(trace: fe.Trace, metrics: fe.StepMetrics, detection: fe.Detection)
         "method": step.method if len(trace.methods) > 1 else "",
         ">nodes": str(metrics.nodes),
         "±": _delta(metrics) if step.changed else "",
-        ">time": "" if step.duration_ns is None else duration_text(step.duration_ns),
-        ">constants": bytes_text(step.constant_bytes) if knows_constants(trace) else "unknown",
-        ">+/−": bytes_delta_text(metrics.constant_bytes_delta) if metrics.constant_bytes_delta else "",
+        ">time": "" if step.duration_ns is None else fe.duration_text(step.duration_ns),
+        ">constants": fe.bytes_text(step.constant_bytes) if fe.knows_constants(trace) else "unknown",
+        ">+/−": fe.bytes_delta_text(metrics.constant_bytes_delta) if metrics.constant_bytes_delta else "",
     }
     return row | _measured(step.latency, step.numerics, detection)
 
@@ -109,12 +103,12 @@ def _measured(
 ) -> dict[str, str]:
     cells = {}
     for one in latency:
-        against = "" if one.ratio is None else f"{ratio_text(one.ratio)} "
-        cells[f"latency, {one.device}"] = timed_text(one.median_ns)
+        against = "" if one.ratio is None else f"{fe.ratio_text(one.ratio)} "
+        cells[f"latency, {one.device}"] = fe.timed_text(one.median_ns)
         cells[f"{one.device}, to the first"] = against + _claim(one.verdict, detection.to_first(one))
         if one.previous is not None and one.change is not None:
             cells[f"{one.device}, to the one before"] = " ".join(
-                (ratio_text(one.previous), _claim(one.change, detection.to_previous(one)))
+                (fe.ratio_text(one.previous), _claim(one.change, detection.to_previous(one)))
             )
     for errors in errors_by_reference(numerics):
         cells[f"error, {errors.reference}"] = _error(errors.worst)
@@ -124,7 +118,7 @@ def _measured(
 def _error(worst: fe.Numerics | None) -> str:
     if worst is None:
         return "not compared"
-    return error_text(worst.max_abs) + ("" if worst.close else "  past tolerance")
+    return fe.error_text(worst.max_abs) + ("" if worst.close else "  past tolerance")
 
 
 def _delta(metrics: fe.StepMetrics) -> str:
@@ -145,12 +139,12 @@ def _baselines(trace: fe.Trace) -> list[str]:
 
 
 def _attributes(trace: fe.Trace) -> Iterator[str]:
-    yield from _by_fate(trace, [fate for fate in trace.attributes if is_counted(fate)])
-    counts = trace_counts(trace)
+    yield from _by_fate(trace, [fate for fate in trace.attributes if fe.is_counted(fate)])
+    counts = fe.trace_counts(trace)
     if counts.others:
         others = ", ".join(f"{count} {fate}" for fate, count in counts.others)
         yield f"other attributes (submodules, flags, values): {others}"
-    kept = [fate for fate in trace.attributes if fate.fate == "preserved" and not is_counted(fate)]
+    kept = [fate for fate in trace.attributes if fate.fate == "preserved" and not fe.is_counted(fate)]
     yield from (f"  {line}" for line in _by_fate(trace, kept))
 
 
@@ -159,10 +153,10 @@ def _by_fate(trace: fe.Trace, attributes: list[fe.AttributeFate]) -> Iterator[st
     for fate in attributes:
         groups[fate.fate, _cause(trace, fate)].append(fate)
     order = {fate: position for position, fate in enumerate(FATE_ORDER)}
-    counted = held_bytes(trace)
+    counted = fe.held_bytes(trace)
     for (name, cause), fates in sorted(groups.items(), key=lambda group: order[group[0][0]]):
         held = sum(counted[fate.path] for fate in fates)
-        yield f"{name}{cause}: {len(fates)}" + (f", {bytes_text(held)}" if held else "")
+        yield f"{name}{cause}: {len(fates)}" + (f", {fe.bytes_text(held)}" if held else "")
         if name == "preserved":
             yield from (f"  {line}" for fate in fates for line in _preserved(fate))
         else:
@@ -232,7 +226,7 @@ def _kernels_title(trace: fe.Trace, program: fe.Program) -> str:
 
 
 def _ending(failure: fe.Failure | None) -> str:
-    return failure_title(failure) if failure else ""
+    return fe.failure_title(failure) if failure else ""
 
 
 def _failure(trace: fe.Trace) -> Iterator[str]:

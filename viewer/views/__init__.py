@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import freeze_engine as fe
-from viewer.views.attributes import attribute_rows, counts_view, trace_counts
+from viewer.views.attributes import attribute_rows, counts_view
 from viewer.views.environment import environment_view
 from viewer.views.failure import failure_view
 from viewer.views.findings import findings_view
@@ -44,7 +44,7 @@ def view_data(trace: fe.Trace, duplicates: Sequence[fe.Duplicate] | None = None)
         "methods": list(ordered_methods(trace)),
         "stages": dict(STAGES[trace.backend]),
         "overview": overview(trace, metrics),
-        **counts_view(trace_counts(trace)),
+        **counts_view(fe.trace_counts(trace)),
         "failure": failure_view(trace),
         "unmeasured": unmeasured_view(trace),
         "first_step": first_step(trace),

@@ -5,15 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import freeze_engine as fe
-from freeze_engine import (
-    AttributeCounts as AttributeCounts,
-    attribute_counts as attribute_counts,
-    held_bytes as held_bytes,
-    is_counted as is_counted,
-    trace_counts as trace_counts,
-)
 from viewer.views.source_locations import source_row
-from viewer.views.wording import REASONS, bytes_text, shape_text, why_text
+from viewer.views.wording import REASONS, shape_text, why_text
 
 
 def attribute_rows(trace: fe.Trace) -> list[dict[str, Any]]:
@@ -27,11 +20,11 @@ def attribute_rows(trace: fe.Trace) -> list[dict[str, Any]]:
             "shape": shape_text(fate.shape),
             "dtype": fate.dtype,
             "nbytes": fate.nbytes,
-            "bytes": bytes_text(fate.nbytes) if fate.nbytes else "",
+            "bytes": fe.bytes_text(fate.nbytes) if fate.nbytes else "",
             "same_as": fate.same_as,
             "fate": fate.fate,
             "minor": is_minor(fate),
-            "counted": is_counted(fate),
+            "counted": fe.is_counted(fate),
             "reason": fate.reason and REASONS[fate.reason][0],
             "why": why_text(fate, trace.steps),
             "evidence": [evidence_row(evidence) for evidence in fate.evidence],
@@ -48,10 +41,10 @@ def is_minor(fate: fe.AttributeFate) -> bool:
 
     A preserved attribute is never minor: users read the table for these.
     """
-    return fate.fate != "preserved" and not is_counted(fate)
+    return fate.fate != "preserved" and not fe.is_counted(fate)
 
 
-def counts_view(counts: AttributeCounts) -> dict[str, list[list[str | int]]]:
+def counts_view(counts: fe.AttributeCounts) -> dict[str, list[list[str | int]]]:
     """Returns the counts in the form that the views read."""
     return {"fates": [list(each) for each in counts.fates], "others": [list(each) for each in counts.others]}
 

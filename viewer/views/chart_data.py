@@ -8,10 +8,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 import freeze_engine as fe
-from viewer.views.failure import knows_constants
 from viewer.views.measurements import Errors, errors_by_reference, first_past_tolerance
 from viewer.views.missing_measurements import how_to_get
-from viewer.views.wording import bytes_text, duration_text, error_text, ratio_text, timed_text
 
 _Place = tuple[str, str]
 
@@ -115,7 +113,7 @@ def chart_data(trace: fe.Trace, duplicates: Sequence[fe.Duplicate] | None = None
         duplicates: result of `freeze_engine.duplicates` for it; computed by default.
     """
     compared = [numerics for step in trace.steps for numerics in step.numerics if numerics.error is None]
-    weighed = knows_constants(trace)
+    weighed = fe.knows_constants(trace)
     before = next((split.present for split in fe.error_split(trace)), None)
     return ChartData(
         latency=_latency(trace),
@@ -149,7 +147,7 @@ def _latency(trace: fe.Trace) -> tuple[Series, ...]:
         if not _drawable(median):
             continue
         name = f"{step.method}, {latency.device}"
-        words = f"{timed_text(median)}, {fe.claim_text(latency.verdict, detection.to_first(latency))}"
+        words = f"{fe.timed_text(median)}, {fe.claim_text(latency.verdict, detection.to_first(latency))}"
         found.setdefault(name, Series(name)).add(step, median.value, words, _bounds(median))
     return tuple(found.values())
 
@@ -176,7 +174,10 @@ def _relative(trace: fe.Trace) -> tuple[Series, ...]:
                 continue
             series = found.setdefault((_where(step, latency), f"to {what}"), Series(""))
             series.add(
-                step, ratio.value, f"{ratio_text(ratio)}, {fe.claim_text(verdict, smallest)}", (ratio.low, ratio.high)
+                step,
+                ratio.value,
+                f"{fe.ratio_text(ratio)}, {fe.claim_text(verdict, smallest)}",
+                (ratio.low, ratio.high),
             )
             series.hollow.append(verdict not in ("faster", "slower"))
     return _named(found)
@@ -189,7 +190,7 @@ def _cold(trace: fe.Trace) -> tuple[Series, ...]:
         for durations, what in calls:
             if sum(durations) <= 0:
                 continue
-            words = duration_text(sum(durations)) + (f" in {len(durations)} calls" if len(durations) > 1 else "")
+            words = fe.duration_text(sum(durations)) + (f" in {len(durations)} calls" if len(durations) > 1 else "")
             found.setdefault((_where(step, latency), what), Series("")).add(step, sum(durations), words)
     return _named(found)
 
@@ -212,7 +213,7 @@ def _errors(trace: fe.Trace) -> tuple[Series, ...]:
 def _error_words(errors: Errors, largest: float) -> str:
     verdict = "within tolerance" if errors.close else "past tolerance"
     over = f", {errors.span_text} over {len(errors.compared)} inputs" if errors.span else ""
-    return f"{error_text(largest)}, {verdict}{over}"
+    return f"{fe.error_text(largest)}, {verdict}{over}"
 
 
 def _where(step: fe.Step, latency: fe.Latency) -> str:
@@ -260,7 +261,7 @@ def _duplicated(duplicates: Sequence[fe.Duplicate]) -> tuple[tuple[int, int], ..
 
 
 def _constants(step: fe.Step) -> tuple[float, str]:
-    return step.constant_bytes, bytes_text(step.constant_bytes)
+    return step.constant_bytes, fe.bytes_text(step.constant_bytes)
 
 
 def _nodes(step: fe.Step) -> tuple[float, str]:

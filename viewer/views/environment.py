@@ -7,7 +7,7 @@ from typing import Any
 import freeze_engine as fe
 from viewer.views.measurements import latency_rows, numerics_rows
 from viewer.views.notices import fact_notices, notice_parts, warning_notices
-from viewer.views.wording import duration_text, shape_text
+from viewer.views.wording import shape_text
 
 
 def environment_view(trace: fe.Trace) -> dict[str, Any]:
@@ -35,7 +35,7 @@ def environment_view(trace: fe.Trace) -> dict[str, Any]:
             ["backend", trace.backend],
             ["methods", ", ".join(trace.methods)],
             ["made", trace.created or unknown],
-            ["took", unknown if trace.duration_ns is None else duration_text(trace.duration_ns)],
+            ["took", unknown if trace.duration_ns is None else fe.duration_text(trace.duration_ns)],
         ],
         "inputs": [[spec.name, input_text(spec)] for spec in trace.inputs],
         "baselines": [

@@ -5,12 +5,6 @@ from __future__ import annotations
 from typing import Any, Final
 
 import freeze_engine as fe
-from freeze_engine import (
-    failure_kind as failure_kind,
-    failure_title as failure_title,
-    has_died as has_died,
-    knows_constants as knows_constants,
-)
 from viewer.views.notices import notice_parts
 
 LAST_WORDS: Final = "last_words"
@@ -34,8 +28,8 @@ def failure_view(trace: fe.Trace) -> dict[str, Any] | None:
     if failure is None:
         return None
     return {
-        "title": failure_title(failure),
-        "sign": failure_kind(failure),
+        "title": fe.failure_title(failure),
+        "sign": fe.failure_kind(failure),
         "left": left_text(trace),
         "type": failure.type,
         "message": failure_message(failure),
@@ -57,7 +51,7 @@ def failure_message(failure: fe.Failure) -> str:
     """Returns the exception's type and text, or what ended the process."""
     if failure.type == _INTERRUPT:
         return _INTERRUPTED
-    if has_died(failure):
+    if fe.has_died(failure):
         return failure.message[:1].upper() + failure.message[1:]
     return f"{failure.type}: {failure.message}"
 
@@ -68,4 +62,4 @@ def left_text(trace: fe.Trace) -> str:
         return _MEASURED
     if trace.failure is not None and not trace.steps:
         return _NOTHING_YET
-    return "" if knows_constants(trace) else _REMAINS
+    return "" if fe.knows_constants(trace) else _REMAINS

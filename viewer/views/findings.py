@@ -10,7 +10,7 @@ import freeze_engine as fe
 from viewer.views.measurements import errors_by_reference
 from viewer.views.missing_measurements import absent_rows
 from viewer.views.packed_weights import Packing, packing
-from viewer.views.wording import bytes_delta_text, bytes_text, error_text, finite, ratio_text, unseen
+from viewer.views.wording import finite, unseen
 
 _DUPLICATES: Final[Mapping[str, str]] = {
     "equal": "equal values, each in memory of its own",
@@ -91,7 +91,7 @@ def whole_rows(trace: fe.Trace) -> list[dict[str, Any]]:
 def ratio_row(ratio: fe.Interval) -> dict[str, Any]:
     """Returns a time ratio in words, and as numbers to draw, ``None`` if infinite or NaN."""
     return {
-        "text": ratio_text(ratio),
+        "text": fe.ratio_text(ratio),
         "value": finite(ratio.value),
         "low": finite(ratio.low),
         "high": finite(ratio.high),
@@ -124,8 +124,8 @@ def _added_row(step: fe.Step, added: fe.AddedError) -> dict[str, Any]:
     several = len(errors.compared) > 1
     return {
         "step": step.index,
-        "from": error_text(added.before),
-        "to": error_text(added.after),
+        "from": fe.error_text(added.before),
+        "to": fe.error_text(added.after),
         "span": errors.span_text,
         "worst": errors.worst.inputs if errors.worst and several else None,
         "close": errors.close,
@@ -156,7 +156,7 @@ def memory_rows(trace: fe.Trace) -> list[dict[str, Any]]:
         rows.append(_peak(memory.peak_bytes))
     sizes = (memory.file_before_bytes, memory.file_after_bytes)
     if sizes != (None, None):
-        before, after = ("does not save" if size is None else bytes_text(size) for size in sizes)
+        before, after = ("does not save" if size is None else fe.bytes_text(size) for size in sizes)
         rows.append(_fact("saved file", f"{before} → {after}", _growth(*sizes)))
     if memory.saves is not None:
         rows.append(_saving(memory))
@@ -169,7 +169,7 @@ def duplicate_rows(duplicates: Sequence[fe.Duplicate]) -> list[dict[str, Any]]:
         {
             "step": duplicate.step,
             "nbytes": duplicate.nbytes,
-            "bytes": bytes_delta_text(duplicate.nbytes),
+            "bytes": fe.bytes_delta_text(duplicate.nbytes),
             "kind": _DUPLICATES[duplicate.kind],
             "names": list(duplicate.attributes or duplicate.names),
         }
@@ -188,7 +188,7 @@ def duplicate_rows_between(duplicates: Sequence[fe.Duplicate]) -> list[dict[str,
         {
             "step": step,
             "until": until,
-            "bytes": bytes_delta_text(sum(each.nbytes for each in group)),
+            "bytes": fe.bytes_delta_text(sum(each.nbytes for each in group)),
             "names": list(dict.fromkeys(name for each in group for name in each.attributes or each.names)),
         }
         for (step, until), group in sorted(found.items())
@@ -198,17 +198,17 @@ def duplicate_rows_between(duplicates: Sequence[fe.Duplicate]) -> list[dict[str,
 def _peak(nbytes: int) -> dict[str, Any]:
     if not nbytes:
         return _fact("peak memory while freezing", "none", "the process held no more memory than before the freeze")
-    return _fact("peak memory while freezing", bytes_text(nbytes), "above the start of the freeze")
+    return _fact("peak memory while freezing", fe.bytes_text(nbytes), "above the start of the freeze")
 
 
 def _packed(found: Packing) -> dict[str, Any]:
     what = "one linear's weight" if found.count == 1 else f"{found.count} linears' weights"
-    before = "" if found.own_bytes is None else f", {bytes_text(found.own_bytes)} before"
+    before = "" if found.own_bytes is None else f", {fe.bytes_text(found.own_bytes)} before"
     note = (
-        f"{what}{before}: MKL reserves {bytes_text(found.least_bytes)} or more for each, however small it is; what "
+        f"{what}{before}: MKL reserves {fe.bytes_text(found.least_bytes)} or more for each, however small it is; what "
         "it never writes takes no memory"
     )
-    return _fact("packed by MKL", bytes_text(found.held_bytes), note) | {"step": found.step}
+    return _fact("packed by MKL", fe.bytes_text(found.held_bytes), note) | {"step": found.step}
 
 
 def _saving(memory: fe.MemoryLedger) -> dict[str, Any]:
@@ -218,7 +218,7 @@ def _saving(memory: fe.MemoryLedger) -> dict[str, Any]:
 
 
 def _growth(before: int | None, after: int | None) -> str:
-    return "" if before is None or after is None else bytes_delta_text(after - before)
+    return "" if before is None or after is None else fe.bytes_delta_text(after - before)
 
 
 def _fact(label: str, value: str, note: str, tone: str = "plain") -> dict[str, Any]:
@@ -262,7 +262,7 @@ def ablation_rows(trace: fe.Trace, metrics: Sequence[fe.StepMetrics]) -> list[di
 
 
 def _error(error: float | None) -> str | None:
-    return None if error is None else error_text(error)
+    return None if error is None else fe.error_text(error)
 
 
 def _tidied(steps: Sequence[int], metrics: Sequence[fe.StepMetrics]) -> bool:

@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Iterator
 
 import freeze_engine as fe
-from viewer.views.wording import duration_text, ratio_text, timed_text
 
 _SHOWN = 10
 _SHOWN_LOSSES = 5
@@ -42,7 +41,7 @@ def comparison_lines(trace: fe.Trace) -> Iterator[str]:
     for loss in losses:
         since = "; the kernels and passes below differ" if comparisons else ""
         yield (
-            f"slower: compiled with freezing takes {ratio_text(loss.ratio)} the time of compiled without it on "
+            f"slower: compiled with freezing takes {fe.ratio_text(loss.ratio)} the time of compiled without it on "
             f"{loss.device}{since}"
         )
     for comparison in comparisons:
@@ -87,7 +86,7 @@ def _names(program: fe.Program, kernels: tuple[int, ...]) -> str:
 
 
 def _time(time_ns: fe.Interval | None) -> str:
-    return "" if time_ns is None else duration_text(time_ns.value)
+    return "" if time_ns is None else fe.duration_text(time_ns.value)
 
 
 def _slowness(call: tuple[int, fe.Kernel]) -> float:
@@ -104,7 +103,7 @@ def _row(number: int, kernel: fe.Kernel, whole: fe.Interval | None) -> dict[str,
         "source": _source(kernel),
     }
     if time_ns is not None and whole is not None:
-        row[">time"] = timed_text(time_ns)
+        row[">time"] = fe.timed_text(time_ns)
         row[">of all"] = f"{time_ns.value / whole.value:.0%}"
     return row
 

@@ -6,15 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import freeze_engine as fe
-from viewer.views.wording import (
-    duration_text,
-    error_text,
-    finite,
-    interval_text,
-    latency_change_text,
-    ratio_text,
-    unseen,
-)
+from viewer.views.wording import finite, latency_change_text, unseen
 
 
 def latency_rows(latency: tuple[fe.Latency, ...], detection: fe.Detection) -> list[dict[str, Any]]:
@@ -27,20 +19,20 @@ def latency_rows(latency: tuple[fe.Latency, ...], detection: fe.Detection) -> li
     return [
         {
             "device": entry.device,
-            "text": duration_text(entry.median_ns.value),
-            "interval": interval_text(entry.median_ns),
+            "text": fe.duration_text(entry.median_ns.value),
+            "interval": fe.interval_text(entry.median_ns),
             "median": finite(entry.median_ns.value),
             "low": _bound(entry.median_ns, entry.median_ns.low),
             "high": _bound(entry.median_ns, entry.median_ns.high),
-            "ratio": entry.ratio and ratio_text(entry.ratio),
+            "ratio": entry.ratio and fe.ratio_text(entry.ratio),
             "verdict": entry.verdict,
             "unseen": unseen(entry.verdict, detection.to_first(entry)),
-            "previous": entry.previous and ratio_text(entry.previous),
+            "previous": entry.previous and fe.ratio_text(entry.previous),
             "change": entry.change,
             "change_unseen": unseen(entry.change, detection.to_previous(entry)),
-            "first": duration_text(entry.first_ns),
+            "first": fe.duration_text(entry.first_ns),
             "warmup": len(entry.warmup_ns),
-            "warmup_time": duration_text(sum(entry.warmup_ns)) if entry.warmup_ns else None,
+            "warmup_time": fe.duration_text(sum(entry.warmup_ns)) if entry.warmup_ns else None,
             "samples": entry.samples,
             "notes": list(entry.notes),
         }
@@ -98,7 +90,7 @@ class Errors:
     @property
     def span_text(self) -> str | None:
         """The span in words."""
-        return None if self.span is None else " to ".join(map(error_text, self.span))
+        return None if self.span is None else " to ".join(map(fe.error_text, self.span))
 
 
 def errors_by_reference(numerics: tuple[fe.Numerics, ...]) -> tuple[Errors, ...]:
@@ -123,7 +115,7 @@ def _numerics_row(errors: Errors) -> dict[str, Any]:
     return {
         "reference": errors.reference,
         "close": errors.close,
-        "max_abs": error_text(worst.max_abs) if worst.outputs else None,
+        "max_abs": fe.error_text(worst.max_abs) if worst.outputs else None,
         "span": errors.span_text,
         "error": worst.error,
         "inputs": [
@@ -141,8 +133,8 @@ def _numerics_row(errors: Errors) -> dict[str, Any]:
 def _output_row(output: fe.OutputError) -> dict[str, Any]:
     return {
         "output": output.output,
-        "max_abs": error_text(output.max_abs),
-        "max_rel": error_text(output.max_rel),
+        "max_abs": fe.error_text(output.max_abs),
+        "max_rel": fe.error_text(output.max_rel),
         "sqnr": f"{output.sqnr_db:.1f} dB",
         "ulp": None if output.max_ulp is None else f"{output.max_ulp:.3g}",
         "nonfinite": output.nonfinite,

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Final, Literal
 
 import freeze_engine as fe
-from freeze_engine import why_absent as why_absent
 
 Kind = Literal["latency", "numerics"]
 

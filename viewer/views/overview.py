@@ -7,10 +7,9 @@ from collections.abc import Iterator
 from typing import Any, Final, Literal
 
 import freeze_engine as fe
-from viewer.views.failure import knows_constants, step_before
+from viewer.views.failure import step_before
 from viewer.views.measurements import apart, first_past_tolerance
-from viewer.views.missing_measurements import why_absent
-from viewer.views.wording import FATES, NOTHING, bytes_text, duration_text, error_text, interval_text, ratio_text
+from viewer.views.wording import FATES, NOTHING
 
 FATE_ORDER: Final = tuple(FATES)
 
@@ -57,9 +56,11 @@ def _nodes(trace: fe.Trace, steps: tuple[fe.Step, ...], metrics: tuple[fe.StepMe
 
 
 def _constants(trace: fe.Trace, steps: tuple[fe.Step, ...]) -> dict[str, Any]:
-    if not knows_constants(trace):
+    if not fe.knows_constants(trace):
         return _fact("constants", "unknown", "they went with the process", "muted")
-    return _fact("constants", bytes_text(steps[-1].constant_bytes), "in the final graph" + _method(trace, steps, " of"))
+    return _fact(
+        "constants", fe.bytes_text(steps[-1].constant_bytes), "in the final graph" + _method(trace, steps, " of")
+    )
 
 
 def _method(trace: fe.Trace, steps: tuple[fe.Step, ...], word: str) -> str:
@@ -77,8 +78,8 @@ def _end_to_end(trace: fe.Trace) -> dict[str, Any] | None:
     if before is None or after is None:
         return None
     label, (claim, smallest) = f"latency, {after.device}", _claim(trace, before, after)
-    times = f"{duration_text(before.median_ns.value)} → {duration_text(after.median_ns.value)}"
-    intervals = " → ".join(interval_text(one.median_ns) for one in (before, after))
+    times = f"{fe.duration_text(before.median_ns.value)} → {fe.duration_text(after.median_ns.value)}"
+    intervals = " → ".join(fe.interval_text(one.median_ns) for one in (before, after))
     both = f"eager → compiled with freezing ({intervals})"
     if claim not in ("faster", "slower"):
         return _fact(label, NOTHING, f"{fe.unseen_text(smallest)}; {times}, {both}")
@@ -102,7 +103,7 @@ def _claim(trace: fe.Trace, before: fe.Latency, after: fe.Latency) -> tuple[str,
 
 
 def _untimed(trace: fe.Trace) -> dict[str, Any]:
-    return _fact("latency", "not measured", why_absent(trace, "latency"), _absent_tone(trace, "latency"))
+    return _fact("latency", "not measured", fe.why_absent(trace, "latency"), _absent_tone(trace, "latency"))
 
 
 def _absent_tone(trace: fe.Trace, kind: Literal["latency", "numerics"]) -> str:
@@ -132,7 +133,7 @@ def _payoff(trace: fe.Trace, metrics: tuple[fe.StepMetrics, ...]) -> Iterator[di
     if saved is None or cost is None:
         return
     label, change, tone = ("saved most", saved, "good") if saved.ratio.value < 1 else ("cost most", cost, "bad")
-    fact = _fact(label, trace.steps[change.step].name, ratio_text(change.ratio), tone, change.step)
+    fact = _fact(label, trace.steps[change.step].name, fe.ratio_text(change.ratio), tone, change.step)
     yield fact | {"kind": "payoff"}
 
 
@@ -144,7 +145,7 @@ def _numerics(trace: fe.Trace) -> dict[str, Any]:
         if numerics.reference == "eager" and numerics.error is None
     ]
     if not compared:
-        return _fact("accuracy", "not compared", why_absent(trace, "numerics"), _absent_tone(trace, "numerics"))
+        return _fact("accuracy", "not compared", fe.why_absent(trace, "numerics"), _absent_tone(trace, "numerics"))
     past = first_past_tolerance(trace)
     if past is not None:
         return _fact("accuracy", "past tolerance", f"since {past} {trace.steps[past].name}", "bad", past)
@@ -152,6 +153,6 @@ def _numerics(trace: fe.Trace) -> dict[str, Any]:
     return _fact(
         "accuracy",
         "within tolerance",
-        f"within {error_text(worst)} of eager" if worst else "identical to eager",
+        f"within {fe.error_text(worst)} of eager" if worst else "identical to eager",
         "good",
     )

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import freeze_engine as fe
 from viewer.views.source_locations import source_row
-from viewer.views.wording import duration_text, finite, timed_text
+from viewer.views.wording import finite
 
 _COMPILED: Final = re.compile(r"^(\w+) = async_compile\.")
 _OPERATOR: Final = re.compile(r"aten(?:\.|::)(\w+)(?:\.\w+)?")
@@ -42,8 +42,8 @@ def _comparison_row(trace: fe.Trace, comparison: fe.ProgramComparison) -> dict[s
                 "frozen": list(group.frozen),
                 "unfrozen": list(group.unfrozen),
                 "difference": group.difference,
-                "frozen_time": timed_text(frozen) if frozen and group.frozen else None,
-                "unfrozen_time": timed_text(unfrozen) if unfrozen and group.unfrozen else None,
+                "frozen_time": fe.timed_text(frozen) if frozen and group.frozen else None,
+                "unfrozen_time": fe.timed_text(unfrozen) if unfrozen and group.unfrozen else None,
                 "lost": group in lost,
             }
         )
@@ -66,7 +66,7 @@ def _program_row(trace: fe.Trace, program: fe.Program) -> dict[str, Any]:
         "name": program.name,
         "method": program.method,
         "step": steps[-1].index if steps else None,
-        "time": whole and duration_text(whole.value),
+        "time": whole and fe.duration_text(whole.value),
         "kernels": [
             _kernel_row(kernel, first_ops, call, definitions.get(kernel.name))
             for kernel, call in zip(program.kernels, calls, strict=True)
@@ -90,8 +90,8 @@ def _kernel_row(
         "ops": list(kernel.ops),
         "computes": ops_text(origins or kernel.ops),
         "sources": [source_row(source) for source in kernel.sources],
-        "time": time and timed_text(time),
-        "short_time": time and duration_text(time.value),
+        "time": time and fe.timed_text(time),
+        "short_time": time and fe.duration_text(time.value),
         "time_ns": time and finite(time.value),
         "call": call,
         "definition": definition and list(definition),

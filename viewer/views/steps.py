@@ -6,11 +6,10 @@ from collections import defaultdict
 from typing import Any
 
 import freeze_engine as fe
-from viewer.views.failure import LAST_WORDS, knows_constants
+from viewer.views.failure import LAST_WORDS
 from viewer.views.measurements import latency_change_row, latency_rows, numerics_rows
 from viewer.views.notices import warning_notices
 from viewer.views.source_locations import source_row
-from viewer.views.wording import bytes_delta_text, bytes_text, duration_text
 
 _NOTES = 3
 """Lines of a step's log shown with it at once; none for TorchScript, for torch's own log of it is too long and raw."""
@@ -31,7 +30,7 @@ class StepRows:
         self._code_places: dict[str, int] = {}
         self._trace, self._metrics = trace, metrics
         self._detection = fe.detection(trace)
-        self._weighed = knows_constants(trace)
+        self._weighed = fe.knows_constants(trace)
         self._notices = defaultdict(list)
         for notice in warning_notices(trace):
             if notice.code != LAST_WORDS:  # shown with the failure, whatever its step
@@ -66,13 +65,13 @@ class StepRows:
             "removed": metrics.removed,
             "modified": metrics.changed,
             "tidied": metrics.only_tidied,
-            "duration": None if step.duration_ns is None else duration_text(step.duration_ns),
+            "duration": None if step.duration_ns is None else fe.duration_text(step.duration_ns),
             "latency": latency_rows(step.latency, self._detection),
             "latency_changes": [latency_change_row(change) for change in metrics.latency_changes],
             "numerics": numerics_rows(step.numerics),
             "past_tolerance": list(metrics.past_tolerance),
-            "constants": bytes_text(step.constant_bytes) if self._weighed else "unknown",
-            "constants_delta": bytes_delta_text(metrics.constant_bytes_delta) if before and self._weighed else None,
+            "constants": fe.bytes_text(step.constant_bytes) if self._weighed else "unknown",
+            "constants_delta": fe.bytes_delta_text(metrics.constant_bytes_delta) if before and self._weighed else None,
             "rewrites": [rewrite_row(rewrite) for rewrite in step.rewrites],
             "near_misses": self._misses[step.index],
             "aliases": self._alias_place(step.aliases),
@@ -143,7 +142,7 @@ def saved_text(miss: fe.NearMiss) -> str:
     """Returns the memory traffic that the fold would save, in words, empty if unknown."""
     if not miss.saved_bytes:
         return ""
-    return f"If folded, each call would read and write {bytes_text(miss.saved_bytes)} less."
+    return f"If folded, each call would read and write {fe.bytes_text(miss.saved_bytes)} less."
 
 
 def _input_line(given: fe.GraphInput) -> str:

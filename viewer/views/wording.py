@@ -7,15 +7,6 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 import freeze_engine as fe
-from freeze_engine import (
-    bytes_delta_text as bytes_delta_text,
-    bytes_text as bytes_text,
-    duration_text as duration_text,
-    error_text as error_text,
-    interval_text as interval_text,
-    ratio_text as ratio_text,
-    timed_text as timed_text,
-)
 
 FATES: Final[Mapping[str, str]] = {
     "inlined": "It is a constant in the final graph.",
@@ -86,7 +77,7 @@ def unseen(claim: str | None, smallest: float) -> str | None:
 
 def latency_change_text(ratio: fe.Interval, since: int, device: str) -> str:
     """Describes a change of latency beyond noise (``0.88× (0.84–0.92) the time of step 0 on cpu``)."""
-    return f"{ratio_text(ratio)} the time of step {since} on {device}"
+    return f"{fe.ratio_text(ratio)} the time of step {since} on {device}"
 
 
 def shape_text(shape: tuple[int, ...] | None) -> str:

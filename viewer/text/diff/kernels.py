@@ -8,7 +8,6 @@ from typing import Final
 
 import freeze_engine as fe
 from viewer.views.comparison.kernels import without_programs
-from viewer.views.wording import ratio_text, timed_text
 
 _SHOWN: Final = 8
 _WORDS: Final = {
@@ -53,7 +52,7 @@ def _whole(diff: fe.TraceDiff, pair: fe.ProgramPair) -> str:
     """Returns the total time of a program's kernels in both traces, empty if they were not timed."""
     sides = (("A", diff.before, pair.before), ("B", diff.after, pair.after))
     times = [
-        f"{side} {timed_text(time_ns)}"
+        f"{side} {fe.timed_text(time_ns)}"
         for side, trace, place in sides
         if place is not None and (time_ns := fe.kernels_time_ns(trace.programs[place].kernels)) is not None
     ]
@@ -74,4 +73,4 @@ def _names(trace: fe.Trace, program: int | None, kernels: tuple[int, ...]) -> st
 
 
 def _ratio_text(ratio: fe.Interval | None) -> str:
-    return f", B takes {ratio_text(ratio)} the time of A" if ratio else ""
+    return f", B takes {fe.ratio_text(ratio)} the time of A" if ratio else ""

@@ -6,13 +6,12 @@ from collections.abc import Iterable, Iterator
 
 import freeze_engine as fe
 from viewer.views.comparison.aspects import Errors, Times
-from viewer.views.wording import error_text, ratio_text, timed_text
 
 
 def latency_lines(rows: Iterable[Times]) -> Iterator[str]:
     """Yields the verdict of each pair of times, and both times with their intervals."""
     for row in rows:
-        yield f"{row.method} on {row.device}: {_verdict(row)}"
+        yield f"{row.method} on {row.device}: {time_verdict(row)}"
         for side, latency in (("A", row.before), ("B", row.after)):
             yield f"  {side}  {_latency(latency)}"
 
@@ -26,7 +25,8 @@ def error_lines(rows: Iterable[Errors]) -> Iterator[str]:
         yield f"{row.method} against {row.reference}: {both}{differs}"
 
 
-def _verdict(row: Times) -> str:
+def time_verdict(row: Times) -> str:
+    """Returns whether two times differ beyond their intervals and the machines' speeds, in words."""
     if row.before is None or row.after is None:
         return "measured in only one of them"
     if not row.apart:
@@ -40,8 +40,8 @@ def _verdict(row: Times) -> str:
 def _latency(latency: fe.Latency | None) -> str:
     if latency is None:
         return "not measured"
-    first = "" if latency.ratio is None else f", {ratio_text(latency.ratio)} the time of its own first step"
-    return f"{timed_text(latency.median_ns)}{first}"
+    first = "" if latency.ratio is None else f", {fe.ratio_text(latency.ratio)} the time of its own first step"
+    return f"{fe.timed_text(latency.median_ns)}{first}"
 
 
 def _error(numerics: fe.Numerics | None) -> str:
@@ -49,4 +49,4 @@ def _error(numerics: fe.Numerics | None) -> str:
         return "not compared"
     if numerics.error is not None:
         return f"could not be compared: {numerics.error}"
-    return f"max abs {error_text(numerics.max_abs)}{'' if numerics.close else ', past tolerance'}"
+    return f"max abs {fe.error_text(numerics.max_abs)}{'' if numerics.close else ', past tolerance'}"

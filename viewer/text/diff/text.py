@@ -14,11 +14,10 @@ from viewer.text.diff.kernels import kernel_lines
 from viewer.text.diff.measurements import error_lines, latency_lines
 from viewer.text.diff.pass_pairs import purpose_lines
 from viewer.text.printable import printable
-from viewer.views.attributes import is_counted
 from viewer.views.comparison import aspects
 from viewer.views.comparison.aspects import Aspect
-from viewer.views.failure import failure_message, failure_title
-from viewer.views.wording import bytes_delta_text, bytes_text, counts_text
+from viewer.views.failure import failure_message
+from viewer.views.wording import counts_text
 
 _WIDTH: Final = 100
 _PASS_WIDTH: Final = 60
@@ -59,7 +58,7 @@ def diff_text(diff: fe.TraceDiff, counted: Collection[Aspect], everything: bool 
 
 def _attributes_title(diff: fe.TraceDiff) -> str:
     """Returns the section's title, with the numbers of parameters and buffers and of other attributes that differ."""
-    counted = sum(any(is_counted(fate) for fate in (one.before, one.after) if fate) for one in diff.attributes)
+    counted = sum(any(fe.is_counted(fate) for fate in (one.before, one.after) if fate) for one in diff.attributes)
     others = len(diff.attributes) - counted
     rest = f", and {others} other attribute{'' if others == 1 else 's'}" if others else ""
     return f"Parameters and buffers: {counted} differ{rest}"
@@ -97,7 +96,7 @@ def _settings(diff: fe.TraceDiff, subjects: Collection[str]) -> Iterator[str]:
 def _failures(diff: fe.TraceDiff) -> Iterator[str]:
     if any(diff.failures):
         for side, failure in zip("AB", diff.failures, strict=True):
-            ended = f"{failure_title(failure)}. {failure_message(failure)}" if failure else "It came to its end."
+            ended = f"{fe.failure_title(failure)}. {failure_message(failure)}" if failure else "It came to its end."
             yield f"{side}  {ended}"
 
 
@@ -174,7 +173,7 @@ def _final(diff: fe.TraceDiff, final: fe.FinalDiff, everything: bool) -> Iterato
     if final.op_deltas:
         yield f"  operators in B: {', '.join(f'{op} {more:+}' for op, more in final.op_deltas)}"
     if before != after:
-        yield f"  constants: {bytes_text(before)} → {bytes_text(after)} ({bytes_delta_text(after - before)})"
+        yield f"  constants: {fe.bytes_text(before)} → {fe.bytes_text(after)} ({fe.bytes_delta_text(after - before)})"
     nodes = list(_node_lines(diff, final))
     yield from (f"  {line}" for line in (nodes if everything else nodes[:_SHOWN_NODES]))
     if len(nodes) > _SHOWN_NODES and not everything:

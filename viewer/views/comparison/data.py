@@ -14,14 +14,13 @@ from typing import Any, Final
 import freeze_engine as fe
 from viewer.views import view_data
 from viewer.views.attribute_names import attribute_names, renamed_names
-from viewer.views.attributes import attribute_counts, attribute_rows, counts_view
+from viewer.views.attributes import attribute_rows, counts_view
 from viewer.views.comparison.findings import finding_sections
 from viewer.views.comparison.kernels import joined_programs, program_pair_rows, without_programs
 from viewer.views.comparison.pass_pairs import pair_rows
-from viewer.views.failure import failure_message, failure_title, knows_constants
+from viewer.views.failure import failure_message
 from viewer.views.graph_data import graph_data
 from viewer.views.notices import fact_notices, notice_parts, warning_notices
-from viewer.views.wording import bytes_text, error_text, timed_text
 
 #: Ends of the day and of the second in a time such as ``2026-01-02T03:04:05Z``.
 _DAY: Final = 10
@@ -70,7 +69,7 @@ def _notices(notices: Iterable[fe.Notice]) -> list[dict[str, str | None]]:
 
 
 def _ending(failure: fe.Failure) -> str:
-    return f"{failure_title(failure)}. {failure_message(failure)}"
+    return f"{fe.failure_title(failure)}. {failure_message(failure)}"
 
 
 def _names(first: fe.Trace, second: fe.Trace) -> list[str]:
@@ -91,7 +90,7 @@ def _view(diff: fe.TraceDiff, ours: dict[str, Any], theirs: dict[str, Any]) -> d
     paths = {row["path"] for row in ours["attributes"]}
     attributes = [*ours["attributes"], *(row for row in _shifted_attributes(diff) if row["path"] not in paths)]
     attributes.sort(key=lambda row: row["path"])
-    counts = attribute_counts((row["fate"], row["counted"]) for row in attributes)
+    counts = fe.attribute_counts((row["fate"], row["counted"]) for row in attributes)
     notices = [*ours["environment"]["notices"], *theirs["environment"]["notices"]]
     return {
         **ours,
@@ -188,7 +187,7 @@ def _rows(diff: fe.TraceDiff) -> list[dict[str, Any]]:
                 "carried": step.carried,
                 "graph": step.graph and _counts(step.graph),
                 "constants": [
-                    None if size is None else bytes_text(size) if knows_constants(trace) else "unknown"
+                    None if size is None else fe.bytes_text(size) if fe.knows_constants(trace) else "unknown"
                     for size, trace in zip(step.constant_bytes, (diff.before, diff.after), strict=True)
                 ],
                 "latency": [_latency(pair) for pair in step.latency],
@@ -212,7 +211,7 @@ def _latency(pair: fe.LatencyPair) -> dict[str, Any]:
     def text(latency: fe.Latency | None) -> str | None:
         if latency is None:
             return None
-        return timed_text(latency.median_ns)
+        return fe.timed_text(latency.median_ns)
 
     return {"device": pair.device, "a": text(pair.before), "b": text(pair.after)}
 
@@ -223,7 +222,7 @@ def _error(pair: fe.NumericsPair) -> dict[str, Any]:
             return None
         if numerics.error is not None:
             return "could not be compared"
-        return error_text(numerics.max_abs) + ("" if numerics.close else " ≠ past tolerance")
+        return fe.error_text(numerics.max_abs) + ("" if numerics.close else " ≠ past tolerance")
 
     texts = {"reference": pair.reference, "a": text(pair.before), "b": text(pair.after)}
     return {**texts, "differs": pair.verdict_differs}

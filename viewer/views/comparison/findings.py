@@ -26,10 +26,9 @@ from viewer.views.comparison.cells import (
     section,
 )
 from viewer.views.comparison.latency import payoff_section
-from viewer.views.failure import failure_message, failure_title
+from viewer.views.failure import failure_message
 from viewer.views.measurements import apart
 from viewer.views.notices import notice_parts, warning_notices
-from viewer.views.wording import bytes_text, error_text
 
 _TONES: Final[Mapping[str, Tone]] = {"passed": "good", "as meant": "muted", "failed": "bad", "unknown": "warn"}
 _FACTOR: Final = 2.0
@@ -75,7 +74,7 @@ def _failures(diff: fe.TraceDiff) -> Iterator[Row]:
 def _ending(failure: fe.Failure | None) -> Cell:
     if failure is None:
         return cell("came to its end", tone="good")
-    return cell(f"{failure_title(failure)}.", failure_message(failure), "bad")
+    return cell(f"{fe.failure_title(failure)}.", failure_message(failure), "bad")
 
 
 # --- numeric error
@@ -126,7 +125,7 @@ def _grown(trace: fe.Trace, place: int | None, added: fe.AddedError | None) -> C
         return cell("adds nothing", tone="muted") if trace.steps[place].numerics else None
     close = _is_close(trace, added)
     verdict = "within torch's tolerances" if close else "≠ past torch's tolerances"
-    return cell(f"{error_text(added.before)} → {error_text(added.after)}", verdict, "plain" if close else "bad")
+    return cell(f"{fe.error_text(added.before)} → {fe.error_text(added.after)}", verdict, "plain" if close else "bad")
 
 
 def _is_close(trace: fe.Trace, added: fe.AddedError) -> bool:
@@ -139,7 +138,7 @@ def _other_growth(diff: fe.TraceDiff, added: fe.AddedError, other: fe.AddedError
 
 
 def _error(error: float) -> Cell:
-    return cell(error_text(error))
+    return cell(fe.error_text(error))
 
 
 def _far(one: float | None, other: float | None) -> bool:
@@ -191,7 +190,7 @@ def _duplicates(ours: _Findings, theirs: _Findings) -> Iterator[Row]:
 
 
 def _size(nbytes: int) -> Cell:
-    return cell(bytes_text(nbytes))
+    return cell(fe.bytes_text(nbytes))
 
 
 def _ablation(diff: fe.TraceDiff) -> Iterator[Row]:
@@ -231,7 +230,7 @@ def _contribution(entry: fe.Contribution | None, device: str, detection: fe.Dete
     if entry.error is not None:
         return cell("could not be measured", entry.error, "muted")
     errors = [
-        f"error {error_text(error)}{' past tolerance' if close is False else ''} {what}"
+        f"error {fe.error_text(error)}{' past tolerance' if close is False else ''} {what}"
         for error, close, what in (
             (entry.max_abs_with, entry.close_with, "with it"),
             (entry.max_abs_without, entry.close_without, "without"),

@@ -7,7 +7,6 @@ from typing import Any, Final, TypeAlias
 
 import freeze_engine as fe
 from viewer.views.findings import ratio_row
-from viewer.views.wording import timed_text
 
 Row: TypeAlias = dict[str, Any]
 
@@ -63,8 +62,8 @@ def _group_row(match: fe.KernelMatch) -> dict[str, Any]:
         "a": list(match.before),
         "b": list(match.after),
         "difference": DIFFERENCES[match.difference],
-        "a_time": match.before_ns and timed_text(match.before_ns),
-        "b_time": match.after_ns and timed_text(match.after_ns),
+        "a_time": match.before_ns and fe.timed_text(match.before_ns),
+        "b_time": match.after_ns and fe.timed_text(match.after_ns),
         "ratio": match.ratio and ratio_row(match.ratio),
     }
 
@@ -72,7 +71,7 @@ def _group_row(match: fe.KernelMatch) -> dict[str, Any]:
 def _whole_time(trace: fe.Trace, place: int | None) -> str | None:
     kernels = () if place is None else trace.programs[place].kernels
     whole = fe.kernels_time_ns(kernels) if kernels else None
-    return None if whole is None else timed_text(whole)
+    return None if whole is None else fe.timed_text(whole)
 
 
 def without_programs(trace: fe.Trace) -> str | None:

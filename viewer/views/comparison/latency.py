@@ -20,7 +20,6 @@ from viewer.views.comparison.cells import (
     section,
 )
 from viewer.views.measurements import apart
-from viewer.views.wording import ratio_text, timed_text
 
 CLAIMED = ("faster", "slower")
 _NOTE = (
@@ -37,7 +36,7 @@ def payoff_section(diff: fe.TraceDiff) -> Section | None:
 
 def _result_row(found: Times) -> Row:
     # Across backends the speed of the two runs cannot be separated from the effect of the freezes.
-    cells = both(lambda latency: cell(timed_text(latency.median_ns)), found.before, found.after)
+    cells = both(lambda latency: cell(fe.timed_text(latency.median_ns)), found.before, found.after)
     return row("Time of the result", cells, found.differ and found.comparable, where=f"{found.method}, {found.device}")
 
 
@@ -75,7 +74,7 @@ def _ratios_apart(one: fe.Latency | None, other: fe.Latency | None) -> bool:
 def _loss_rows(diff: fe.TraceDiff) -> Iterator[Row]:
     ours, theirs = ({loss.device: loss.ratio for loss in fe.freezing_losses(t)} for t in (diff.before, diff.after))
     for device, one, other in joined(ours, theirs):
-        cells = both(lambda ratio: cell(ratio_text(ratio), "freezing lost time", "bad"), one, other)
+        cells = both(lambda ratio: cell(fe.ratio_text(ratio), "freezing lost time", "bad"), one, other)
         yield row("Compiled with freezing, against without", cells, (one is None) != (other is None), where=device)
 
 
