@@ -15,6 +15,8 @@ from unittest import mock
 import torch
 
 import freeze_engine as fe
+from freeze_engine.analysis import node_ends
+from freeze_engine.trace import Program
 
 GOAL = 0.98
 EXAMPLES = ("resnet50", "transformer")
@@ -27,7 +29,7 @@ ENDS = {
 }
 
 
-def accounted_for(trace: fe.Trace, program: fe.Program, first: bool) -> tuple[int, int, int, Counter[str]]:
+def accounted_for(trace: fe.Trace, program: Program, first: bool) -> tuple[int, int, int, Counter[str]]:
     """Counts the call nodes of a graph, those with a known line, those accounted for, and their ends.
 
     Args:
@@ -37,7 +39,7 @@ def accounted_for(trace: fe.Trace, program: fe.Program, first: bool) -> tuple[in
     """
     steps = trace.method_steps(program.method)
     nodes = {node.id: node for node in steps[0 if first else -1].graph.walk()}
-    ends = fe.node_ends(trace, program, first)
+    ends = node_ends(trace, program, first)
     lined = [end for end in ends if nodes[end.node].source is not None]
     known = [end for end in lined if end.end != "unknown"]
     return len(ends), len(lined), len(known), Counter(end.end for end in ends)

@@ -188,18 +188,18 @@ def record(
             ``example:NAME``).
         inputs: what to measure on, and to trace with: a tuple of arguments, `Inputs`, or a single tensor. Without
             inputs (and where the spec brings none) nothing is measured. Inductor compiles for them, and needs some.
-        backend: which freezing.
-        options: how to freeze; of the backend's own class.
+        backend: ``"torchscript"`` (``torch.jit.freeze``) or ``"inductor"`` (``torch.compile`` with freezing).
+        options: `TorchScriptOptions` or `InductorOptions`, whichever the backend takes.
         measure: what to measure, ``None`` to record only.
-        via: how an `nn.Module` gets into TorchScript; by default scripted, unless the spec needs tracing. For Inductor
-            only the TorchScript that is measured to compare with.
+        via: how an `nn.Module` gets into TorchScript, ``"script"`` or ``"trace"``; by default scripted, unless the spec
+            needs tracing. For Inductor only the TorchScript that is measured to compare with.
         check_inputs: with ``via="trace"``, further inputs to trace with; another graph from them adds a notice.
         map_location: device to load a TorchScript file to.
         checks: the checks to run on the frozen module, of `freeze_engine.CHECKS`; the results are
             `Trace.checks`.
         ablation: whether to measure what each pass contributes, by freezing again without it; the result is
             `Trace.ablation`.
-        progress: called with the progress.
+        progress: called as ``progress(message, done, total)``, where ``done`` and ``total`` count units of one phase.
         name: the model's name in the trace.
         call: the call or command to show in the trace.
 

@@ -6,23 +6,24 @@ from dataclasses import replace
 from typing import Any
 
 import freeze_engine as fe
+from freeze_engine.trace import Constant, GraphInput, Value
 from tests.builders import empty_trace
 from tests.graphs import node
 
 WEIGHT, BIAS, UNREAD = "embeddings.projection.weight", "embeddings.projection.bias", "embeddings.steps"
 MODULE = "embeddings.projection"
-X = fe.Value("arg2_1", "Float(1, 3, 8, 8)")
-INPUTS = (fe.Value("arg0_1", "Float(4, 3, 1, 1)"), fe.Value("arg1_1", "Float(4)"), X)
+X = Value("arg2_1", "Float(1, 3, 8, 8)")
+INPUTS = (Value("arg0_1", "Float(4, 3, 1, 1)"), Value("arg1_1", "Float(4)"), X)
 LOG = ("Dynamo's compile 0/0",)
 NAMED = (
-    fe.GraphInput("arg0_1", attribute=WEIGHT),
-    fe.GraphInput("arg1_1", attribute=BIAS),
-    fe.GraphInput("arg2_1", argument="image"),
+    GraphInput("arg0_1", attribute=WEIGHT),
+    GraphInput("arg1_1", attribute=BIAS),
+    GraphInput("arg2_1", argument="image"),
 )
 
 
 def constant(name: str, *shape: int) -> fe.Node:
-    held = fe.Constant(shape, "float32", "cpu", 16)
+    held = Constant(shape, "float32", "cpu", 16)
     return node(name, "get_attr", attributes=(("target", f"_frozen_{name}"),), constant=held)
 
 
@@ -31,7 +32,7 @@ def fate(path: str, what: fe.trace.Fate, value: str | None, nbytes: int = 16) ->
     return fe.AttributeFate(path, "parameter", "Tensor", (4,), "float32", nbytes, what, locations=places)
 
 
-def projection(inputs: tuple[fe.GraphInput, ...] = NAMED) -> fe.Trace:
+def projection(inputs: tuple[GraphInput, ...] = NAMED) -> fe.Trace:
     """Returns a trace whose last step reads the bias in a node that no earlier graph has."""
     conv = node("convolution", "aten.convolution.default", "arg2_1 arg0_1 arg1_1", module=MODULE)
     relu = node("relu", "aten.relu.default", "convolution", module="embeddings")

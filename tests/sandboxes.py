@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-import freeze_engine as fe
+from freeze_engine.worker import sandbox_status
 
-STATUS = fe.sandbox_status()
+STATUS = sandbox_status()
 needs_sandbox = pytest.mark.skipif(STATUS.problem is not None, reason=f"{STATUS.problem}")

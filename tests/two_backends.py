@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 import freeze_engine as fe
+from freeze_engine.trace import Rewrite, Value
 from tests.builders import empty_trace, node
 
-X = (fe.Value("x", "Tensor"),)
+X = (Value("x", "Tensor"),)
 CONV = node("y", "aten::conv2d", "x", module="conv")
 NORM = node("z", "aten::batch_norm", "y", module="bn")
 
@@ -16,7 +17,7 @@ def graph(*nodes: fe.Node) -> fe.GraphSnapshot:
     return fe.GraphSnapshot(X, nodes, (nodes[-1].outputs[0].name,))
 
 
-def trace(backend: fe.trace.Backend, *steps: tuple[str, fe.GraphSnapshot, tuple[fe.Rewrite, ...]]) -> fe.Trace:
+def trace(backend: fe.trace.Backend, *steps: tuple[str, fe.GraphSnapshot, tuple[Rewrite, ...]]) -> fe.Trace:
     found = []
     for index, (name, after, rewrites) in enumerate(steps):
         changed = bool(index) and after is not steps[index - 1][1]
@@ -32,7 +33,7 @@ def fate(path: str, what: fe.trace.Fate, shape: tuple[int, ...] | None = (2,), *
 
 def torchscript() -> fe.Trace:
     before, after = graph(CONV, NORM), graph(node("f", "aten::conv2d", "x"))
-    fold = fe.Rewrite("conv_bn", ("y", "z"), ("f",), modules=("conv", "bn"))
+    fold = Rewrite("conv_bn", ("y", "z"), ("f",), modules=("conv", "bn"))
     steps = (
         ("input", before, ()),
         ("RemoveListMutation, EliminateCommonSubexpression", before, ()),
@@ -60,8 +61,8 @@ def inductor() -> fe.Trace:
     steps = (
         ("input", first, ()),
         ("constant_fold", first, ()),
-        ("binary_folding", second, (fe.Rewrite("conv_add", ("convolution", "sub"), ("conv_1",), (), ("conv", "bn")),)),
-        ("binary_folding", last, (fe.Rewrite("conv_mul", ("conv_1", "mul"), ("conv_2",), (), ("other.bn",)),)),
+        ("binary_folding", second, (Rewrite("conv_add", ("convolution", "sub"), ("conv_1",), (), ("conv", "bn")),)),
+        ("binary_folding", last, (Rewrite("conv_mul", ("conv_1", "mul"), ("conv_2",), (), ("other.bn",)),)),
         ("pass_patterns[1]", last, ()),
     )
     return replace(

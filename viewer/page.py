@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import freeze_engine as fe
+from freeze_engine import analysis
 from viewer.charts import comparison as comparison_charts
 from viewer.charts.figures import chart_items
 from viewer.views import view_data
@@ -20,7 +21,7 @@ def trace_data(trace: fe.Trace, *, charted: bool = True) -> dict[str, Any]:
         trace: the recording; also an empty one, or one whose freeze failed.
         charted: whether to draw charts; ``charts`` is ``None`` without.
     """
-    duplicates = fe.duplicates(trace)
+    duplicates = analysis.duplicates(trace)
     return {
         "view": view_data(trace, duplicates),
         "graph": graph_data(trace),

@@ -23,6 +23,7 @@ from jinja2 import Environment, FunctionLoader, StrictUndefined, Template
 from markupsafe import Markup
 
 import freeze_engine as fe
+from freeze_engine import process
 from viewer.assets import read_asset
 from viewer.page import comparison_data, trace_data
 
@@ -119,7 +120,7 @@ def _write(render: Callable[[], str], target: Path) -> None:
         raise fe.FreezerError(f"cannot write the report {target}: there is no folder {target.parent}; make it first")
     text = render()
     try:
-        fe.write_files({target: text.encode()})
+        process.write_files({target: text.encode()})
     except OSError as error:
         raise fe.FreezerError(f"cannot write the report {target}: {error.strerror}; choose another place") from error
 

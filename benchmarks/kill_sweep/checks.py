@@ -17,6 +17,7 @@ from benchmarks.kill_sweep.circumstances import Circumstance
 from benchmarks.kill_sweep.place import PRECIOUS, Place
 from benchmarks.kill_sweep.running import Ended, Reference, Strike, step_names
 from benchmarks.kill_sweep.subjects import SUBJECTS, Kind
+from freeze_engine.process import temporary_folder
 from viewer.dashboard.library import Library, drop_abandoned
 
 _OLD_S = 3600.0
@@ -64,7 +65,7 @@ def start_again(place: Place) -> None:
     before = tempfile.tempdir
     tempfile.tempdir = str(place.temporary)
     try:
-        with fe.temporary_folder("freezer-recording-"):
+        with temporary_folder("freezer-recording-"):
             pass
     finally:
         tempfile.tempdir = before

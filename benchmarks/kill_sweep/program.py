@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 import freeze_engine as fe
+from freeze_engine.worker import RecordingProcess, RecordRequest
 
 if __name__ == "__main__":
     how, output = sys.argv[1], Path(sys.argv[2])
@@ -15,7 +16,7 @@ if __name__ == "__main__":
         stop_in_passes()
         fe.save(fe.record("benchmarks.kill_sweep.models:net", measure=None).trace, output)
     else:
-        request = fe.RecordRequest("benchmarks.kill_sweep.models:stopping", output, measure=None)
-        process = fe.RecordingProcess(request, lambda event: None)
+        request = RecordRequest("benchmarks.kill_sweep.models:stopping", output, measure=None)
+        process = RecordingProcess(request, lambda event: None)
         process.start()
         print(process.wait())

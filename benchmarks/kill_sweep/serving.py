@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from dataclasses import replace
 
-import freeze_engine as fe
+from freeze_engine.worker import RecordRequest
 from viewer.cli import main
 from viewer.dashboard.jobs import Jobs
 
@@ -13,7 +13,7 @@ from viewer.dashboard.jobs import Jobs
 def _record_two() -> None:
     record = Jobs.record
 
-    def twice(self: Jobs, request: fe.RecordRequest, *rest: str, **named: str) -> str:
+    def twice(self: Jobs, request: RecordRequest, *rest: str, **named: str) -> str:
         output = request.output.with_name("second-20260101-000000.fztrace")
         output.touch()
         id_ = record(self, request, *rest, **named)

@@ -1,1 +1,8 @@
-"""Pure functions of one or two traces: differences, metrics, provenance, expectations."""
+"""Pure functions of one or two traces: differences, metrics, provenance, expectations.
+
+The exports are listed in ``__init__.pyi`` and loaded on first use.
+"""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

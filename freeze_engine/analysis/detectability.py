@@ -18,9 +18,10 @@ from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
 from statistics import NormalDist
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from freeze_engine.trace import Interval, Latency, Payoff, Trace
+if TYPE_CHECKING:
+    from freeze_engine.trace import Interval, Latency, Payoff, Trace
 
 LEVEL: Final = 0.05
 """Chance of even one false claim among all that one measurement makes."""

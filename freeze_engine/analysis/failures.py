@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from freeze_engine.trace import Failure, Trace
+if TYPE_CHECKING:
+    from freeze_engine.trace import Failure, Trace
 
 #: Limits that can have ended a recording, as types of its failure.
 _LIMITS: Final = ("time limit", "memory limit", "process limit")

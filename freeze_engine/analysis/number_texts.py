@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from freeze_engine.analysis.detectability import bounds_known
-from freeze_engine.trace import Interval
+
+if TYPE_CHECKING:
+    from freeze_engine.trace import Interval
 
 _BYTE_UNITS: Final = ("B", "KiB", "MiB", "GiB", "TiB")
 _TIME_UNITS: Final = (("s", 1e9), ("ms", 1e6), ("µs", 1e3), ("ns", 1.0))

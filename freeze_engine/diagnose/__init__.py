@@ -1,1 +1,8 @@
-"""Finds causes by freezing a model again: checks of the result, ablation of passes, bisection."""
+"""Finds causes by freezing a model again: checks of the result, ablation of passes, bisection.
+
+The exports are listed in ``__init__.pyi`` and loaded on first use.
+"""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -1,1 +1,8 @@
-"""Converts traces to other tools' formats, as plain dicts and texts; writes no files."""
+"""Converts traces to other tools' formats, as plain dicts and texts; writes no files.
+
+The exports are listed in ``__init__.pyi`` and loaded on first use.
+"""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

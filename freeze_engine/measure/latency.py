@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from freeze_engine.analysis.unmeasured import nothing_ran
+from freeze_engine.analysis.missing_measurements import nothing_ran
 from freeze_engine.errors import MeasureError
 from freeze_engine.measure import evaluation, machine_load, statistics
 from freeze_engine.measure.candidate import Candidate, Key, Progress, check_keys, inference, silent

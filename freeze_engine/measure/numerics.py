@@ -9,7 +9,7 @@ from typing import Any
 
 import torch
 
-from freeze_engine.analysis.unmeasured import nothing_ran
+from freeze_engine.analysis.missing_measurements import nothing_ran
 from freeze_engine.measure.candidate import (
     Candidate,
     CandidateError,

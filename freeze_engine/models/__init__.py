@@ -1,1 +1,8 @@
-"""Finds, checks and loads models and input tensors, also those from untrusted files."""
+"""Finds, checks and loads models and input tensors, also those from untrusted files.
+
+The exports are listed in ``__init__.pyi`` and loaded on first use.
+"""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

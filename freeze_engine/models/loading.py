@@ -27,7 +27,7 @@ from torch import nn
 
 from freeze_engine.errors import ModelSpecError
 from freeze_engine.models.examples import EXAMPLES
-from freeze_engine.models.file_kind import file_kind
+from freeze_engine.models.file_kinds import file_kind
 from freeze_engine.models.other_files import other_file
 from freeze_engine.models.tensors import device_named, moved
 from freeze_engine.models.untrusted.canonical_copy import canonical_copy, check_archive

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from freeze_engine.models.file_kind import file_kind
+from freeze_engine.models.file_kinds import file_kind
 
 _HEAD_BYTES: Final = 4096
 _JSON_LENGTH_BYTES: Final = 8
@@ -39,7 +39,7 @@ def other_file(path: Path) -> OtherFile:
     """Returns the kind of a file that neither opens as a trace nor can be recorded.
 
     Args:
-        path: of a file for which `freeze_engine.models.file_kind.file_kind` found none of its kinds.
+        path: of a file for which `freeze_engine.models.file_kinds.file_kind` found none of its kinds.
 
     Raises:
         OSError: it cannot be read.

@@ -10,7 +10,7 @@ from typing import Any
 import torch
 
 from freeze_engine.errors import ModelSpecError
-from freeze_engine.models.file_kind import file_kind
+from freeze_engine.models.file_kinds import file_kind
 from freeze_engine.models.untrusted.plain_pickles import PickleRefusedError
 from freeze_engine.models.untrusted.plain_tensors import plain_tensors
 from freeze_engine.models.untrusted.strict_zip import ZipRefusedError

@@ -6,7 +6,7 @@ import argparse
 import re
 from typing import Any, Final
 
-from freeze_engine.requests.option_fields import OptionField, option_fields
+from freeze_engine.requests.option_metadata import OptionField, option_fields
 
 ALL: Final = "all"
 """Stands for every choice of an option of the kind ``choices``."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final, Literal, get_args
 
 from freeze_engine.errors import FreezerError
-from freeze_engine.requests.option_fields import Choice, option
+from freeze_engine.requests.option_metadata import Choice, option
 from freeze_engine.requests.suggestions import did_you_mean
 
 Progress = Callable[[str, int, int], None]
@@ -89,7 +89,7 @@ class InductorOptions:
     """Options of compiling with Inductor freezing.
 
     Attributes:
-        mode: of ``torch.compile``.
+        mode: the mode of ``torch.compile``; ``None`` for torch's default.
         dynamic: whether sizes are symbols from the start (``True``), never (``False``), or once they change (``None``).
         fullgraph: whether a graph break is an error.
         discard_parameters: whether the original module gives up its parameters (``freezing_discard_parameters``).

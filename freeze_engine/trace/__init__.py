@@ -46,6 +46,10 @@ from freeze_engine.trace.measurements import (
     OutputError as OutputError,
     Payoff as Payoff,
 )
+from freeze_engine.trace.notice_codes import (
+    FACT_CODES as FACT_CODES,
+    NOTICE_CODES as NOTICE_CODES,
+)
 from freeze_engine.trace.post_freeze import (
     Check as Check,
     MemoryLedger as MemoryLedger,

@@ -13,7 +13,7 @@ from typing import Any, Final, NoReturn
 from freeze_engine.errors import FreezerError
 from freeze_engine.requests.inputs import parse_input
 from freeze_engine.requests.option_arguments import add_option, given_options
-from freeze_engine.requests.option_fields import OptionField, option_fields
+from freeze_engine.requests.option_metadata import OptionField, option_fields
 from freeze_engine.requests.options import BACKEND_OPTIONS, InductorOptions, Measure, TorchScriptOptions
 from freeze_engine.worker.request import RecordRequest
 

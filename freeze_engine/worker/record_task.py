@@ -10,7 +10,7 @@ from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING
 
-from freeze_engine.analysis.unmeasured import unmeasured
+from freeze_engine.analysis.missing_measurements import unmeasured
 from freeze_engine.backends.common.deprecation import undeprecated
 from freeze_engine.backends.common.observer import FREEZING, PHASES, FreezeNotes, NotedStep, RecordingObserver
 from freeze_engine.errors import FreezerError

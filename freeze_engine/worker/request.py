@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from freeze_engine.requests.option_fields import Choice, option
+from freeze_engine.requests.option_metadata import Choice, option
 from freeze_engine.requests.options import BACKEND_OPTIONS, CheckName, InductorOptions, Measure, TorchScriptOptions
 
 if TYPE_CHECKING:

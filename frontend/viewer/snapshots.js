@@ -18,7 +18,7 @@ export class Snapshots {
    * What is in a snapshot.
    * @param {number} snapshot
    * @returns {GraphText} lines in the order of
-   *   `freeze_engine.graph_lines` as {key, depth, node, row} or {key, depth, text}, each key once; nodes by id; the id that defines a value; the ids
+   *   `freeze_engine.trace.graph_lines` as {key, depth, node, row} or {key, depth, text}, each key once; nodes by id; the id that defines a value; the ids
    *   that read it; the values that are returned; the name of the graph's first input
    */
   graph(snapshot) {
@@ -123,7 +123,7 @@ export function lineText(line) {
 }
 
 /**
- * One node as torch would print it; `freeze_engine.node_line` says the same.
+ * One node as torch would print it; `freeze_engine.trace.node_line` says the same.
  * @param {GraphNode} node
  */
 export function nodeText(node) {

@@ -10,6 +10,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 import freeze_engine as fe
+from freeze_engine.trace import Interval
 from tests.browser.test_report_page import open_at, until
 from tests.builders import small_trace
 from viewer.report import render_report
@@ -26,7 +27,7 @@ def measured() -> fe.Trace:
     """Returns a trace whose last step runs past tolerance too, and costs time."""
     trace = small_trace()
     fold, last = trace.steps[8], trace.steps[10]
-    latency = replace(last.latency[0], previous=fe.Interval(1.1, 1.05, 1.15), change="slower")
+    latency = replace(last.latency[0], previous=Interval(1.1, 1.05, 1.15), change="slower")
     steps = list(trace.steps)
     steps[10] = replace(last, numerics=fold.numerics, latency=(latency,))
     return replace(trace, steps=tuple(steps))

@@ -10,6 +10,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 import freeze_engine as fe
+from freeze_engine.trace import Interval
 from tests.browser.test_comparison import write_comparison
 from tests.browser.test_kernels import kernel_trace
 from tests.browser.test_report_page import each_once, open_at, resize, settle, until
@@ -18,13 +19,13 @@ from viewer.notebook.content import one_trace, two_traces
 from viewer.report import render_report
 
 Opener = Callable[..., Page]
-SLOWER = fe.Interval(9000.0, 8000.0, 9900.0)
+SLOWER = Interval(9000.0, 8000.0, 9900.0)
 
 
 def other() -> fe.Trace:
     """Returns a trace of which a check passes, a pass costs time, and a kernel takes longer."""
     trace = kernel_trace()
-    latency = replace(trace.steps[6].latency[0], previous=fe.Interval(1.2, 1.1, 1.3), change="slower")
+    latency = replace(trace.steps[6].latency[0], previous=Interval(1.2, 1.1, 1.3), change="slower")
     steps = [replace(step, latency=(latency,)) if step.index == 6 else step for step in trace.steps]
     # The pace of the runs is not known, or one kernel of six times the time would be the only thing to go by.
     steps[0] = replace(steps[0], latency=())

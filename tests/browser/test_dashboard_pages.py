@@ -15,7 +15,7 @@ from jinja2 import Environment, StrictUndefined
 from markupsafe import Markup
 from playwright.sync_api import Page, Route, expect
 
-import freeze_engine as fe
+from freeze_engine.worker import parse_recording_command
 from tests.builders import small_trace
 from viewer.assets import read_asset
 from viewer.charts.figures import chart_items
@@ -647,7 +647,7 @@ def test_the_form_shows_the_command_that_it_was_filled_from(opened: Opener) -> N
     page = opened()
     shown = """(request) => FreezerDashboard.toCommand(
       request, dashboard.backend(request.backend), dashboard.channel.site)"""
-    requests = [fe.parse_recording_command(command) for command in COMMANDS]
+    requests = [parse_recording_command(command) for command in COMMANDS]
     assert [page.evaluate(shown, form_values(request)) for request in requests if request] == COMMANDS
 
 

@@ -12,6 +12,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
 import freeze_engine as fe
+from freeze_engine.trace import Interval, Kernel, Program, ProgramPass, SourceRef
 from tests.browser.test_report_page import painted, resize
 from tests.builders import small_trace
 from tests.graphs import FILE
@@ -26,24 +27,22 @@ def call(args):
     buf0 = extern_kernels.convolution(args)
     cpp_fused_relu_0(buf0)
 """
-TIME = fe.Interval(1500.0, 1400.0, 1700.0)
+TIME = Interval(1500.0, 1400.0, 1700.0)
 
 Opener = Callable[..., Page]
 
 
 def kernel_trace() -> fe.Trace:
     """Returns a trace whose programs name nodes of its graphs."""
-    convolution = fe.Kernel(
-        "extern_kernels.convolution", "extern", ("y",), ("y",), ("aten::conv2d",), (fe.SourceRef(FILE, 5, 8),), TIME
+    convolution = Kernel(
+        "extern_kernels.convolution", "extern", ("y",), ("y",), ("aten::conv2d",), (SourceRef(FILE, 5, 8),), TIME
     )
-    relu = fe.Kernel("cpp_fused_relu_0", "cpp", ("sum",), ("sum",), ("aten::add",), (), TIME)
-    plain = fe.Kernel("extern_kernels.plain", "extern", (), ("y",))
-    passes = (fe.ProgramPass("joint_graph", "pointless_view", 9, True), fe.ProgramPass("post_grad", "noop", 9, False))
+    relu = Kernel("cpp_fused_relu_0", "cpp", ("sum",), ("sum",), ("aten::add",), (), TIME)
+    plain = Kernel("extern_kernels.plain", "extern", (), ("y",))
+    passes = (ProgramPass("joint_graph", "pointless_view", 9, True), ProgramPass("post_grad", "noop", 9, False))
     programs = (
-        fe.Program(
-            "compiled with freezing", "forward", (convolution, relu), CODE, (("seen", "a view: moves no data"),)
-        ),
-        fe.Program("compiled", "forward", (plain,), None, (), passes),
+        Program("compiled with freezing", "forward", (convolution, relu), CODE, (("seen", "a view: moves no data"),)),
+        Program("compiled", "forward", (plain,), None, (), passes),
     )
     return replace(small_trace(), programs=programs)
 

@@ -12,6 +12,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 import freeze_engine as fe
+from freeze_engine.trace import Failure, Notice, graph_lines
 from tests.browser.conftest import PATIENCE_MS
 from tests.builders import empty_trace, failed_trace, small_trace, synthetic_trace
 from viewer.report import write_report
@@ -290,7 +291,7 @@ def test_the_text_of_every_step_is_what_the_trace_prints(opened):
     page = opened()
     for step in small_trace().steps:
         script = f"viewer.model.graph({step.index}).lines.map((line) => FreezerViewer.lineText(line))"
-        assert page.evaluate(script) == list(fe.graph_lines(step.graph))
+        assert page.evaluate(script) == list(graph_lines(step.graph))
 
 
 def test_the_ir_diff_tells_what_changed(opened):
@@ -316,9 +317,9 @@ def test_the_diff_of_every_step_rebuilds_both_texts(opened):
             f"viewer.model.pair({step.index}).lines().map((row) => [row.kind, FreezerViewer.lineText(row.line)])"
         )
         before = small_trace().before(step)
-        assert [text for kind, text in rows if kind != "removed"] == list(fe.graph_lines(step.graph))
+        assert [text for kind, text in rows if kind != "removed"] == list(graph_lines(step.graph))
         if before is not None:
-            assert [text for kind, text in rows if kind != "added"] == list(fe.graph_lines(before.graph))
+            assert [text for kind, text in rows if kind != "added"] == list(graph_lines(before.graph))
 
 
 def test_a_link_opens_the_same_view_again(opened, browser, problems):
@@ -439,8 +440,8 @@ def test_a_failed_trace_says_what_failed_and_shows_the_graph_before(opened):
 
 def test_a_process_that_died_says_while_what_and_keeps_its_last_words(page, tmp_path):
     trace = small_trace()
-    words = fe.Notice("last_words", "The last that was logged:\nFatal Python error: Aborted\n  frame #0", 3)
-    failure = fe.Failure("SIGABRT", "the process was ended", "measure", "latency: round 3 of 80", None, 3)
+    words = Notice("last_words", "The last that was logged:\nFatal Python error: Aborted\n  frame #0", 3)
+    failure = Failure("SIGABRT", "the process was ended", "measure", "latency: round 3 of 80", None, 3)
     open_trace(page, replace(trace, notices=(*trace.notices, words), failure=failure), tmp_path)
     alert = page.get_by_role("alert")
     expect(alert).to_contain_text("The process died (SIGABRT) while measuring latency: round 3 of 80")
@@ -536,7 +537,7 @@ def test_what_could_not_be_measured_is_told_above_all(page: Page, tmp_path: Path
     trace = small_trace()
     steps = tuple(replace(step, latency=(), numerics=()) for step in trace.steps)
     said = "Nothing was timed on cpu: the model does not run on the inputs (forward() is missing attention_mask)."
-    notice = fe.Notice("nothing_ran", said)
+    notice = Notice("nothing_ran", said)
     open_trace(page, replace(trace, steps=steps, baselines=(), notices=(notice,)), tmp_path)
     banner = page.get_by_role("status").filter(has_text="Recorded, not measured: forward() is missing attention_mask.")
     expect(banner).to_be_visible()

@@ -20,7 +20,9 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 from playwright.sync_api import Browser, Page, expect
 
 import freeze_engine as fe
+from freeze_engine.analysis import diff_snapshots
 from freeze_engine.analysis.alignment import increasing
+from freeze_engine.trace import SourceRef, Value, graph_lines
 from tests.browser.test_report_page import painted, resize
 from tests.builders import attribute, small_trace, synthetic_trace, traces
 from viewer.assets import read_asset
@@ -410,10 +412,10 @@ def test_any_two_steps_differ_as_the_engine_says(empty_page, trace):
     told = empty_page.evaluate(PAIRS, {"view": view_data(trace), "graph": graph_data(trace)})
     for one, other, counts, rows, operators in told:
         before, after = trace.steps[one].graph, trace.steps[other].graph
-        diff = fe.diff_snapshots(before, after)
+        diff = diff_snapshots(before, after)
         assert counts == {"added": len(diff.added), "removed": len(diff.removed), "changed": len(diff.changed)}
-        assert [text for kind, text in rows if kind != "added"] == list(fe.graph_lines(before))
-        assert [text for kind, text in rows if kind != "removed"] == list(fe.graph_lines(after))
+        assert [text for kind, text in rows if kind != "added"] == list(graph_lines(before))
+        assert [text for kind, text in rows if kind != "removed"] == list(graph_lines(after))
         deltas = Counter(node.op for node in after.walk())
         deltas.subtract(Counter(node.op for node in before.walk()))
         assert operators == {op: delta for op, delta in deltas.items() if delta}
@@ -496,11 +498,11 @@ def test_an_attributes_row_is_shown_for_the_node_that_reads_it(mounted):
 
 
 def test_a_node_of_torchs_own_file_leads_to_the_users_call(empty_page):
-    own, torchs = fe.SourceRef("/home/me/net.py", 7), fe.SourceRef("/lib/site-packages/torch/nn/conv.py", 560)
+    own, torchs = SourceRef("/home/me/net.py", 7), SourceRef("/lib/site-packages/torch/nn/conv.py", 560)
     get = attribute("conv", "conv", type="Conv2d")
-    call = fe.Node("called", "prim::CallMethod", ("conv", "x"), (fe.Value("called", "Tensor"),), source=own)
-    inner = fe.Node("y", "aten::conv2d", ("x",), (fe.Value("y", "Tensor"),), module="conv", source=torchs)
-    inputs = (fe.Value("self", "Net"), fe.Value("x", "Tensor"))
+    call = fe.Node("called", "prim::CallMethod", ("conv", "x"), (Value("called", "Tensor"),), source=own)
+    inner = fe.Node("y", "aten::conv2d", ("x",), (Value("y", "Tensor"),), module="conv", source=torchs)
+    inputs = (Value("self", "Net"), Value("x", "Tensor"))
     first = fe.GraphSnapshot(inputs, (get, call), ("called",))
     second = fe.GraphSnapshot(inputs, (inner,), ("y",))
     base = small_trace()

@@ -8,6 +8,8 @@ from dataclasses import asdict
 from pathlib import Path
 
 import freeze_engine as fe
+from freeze_engine.analysis import findings_text
+from freeze_engine.export import model_explorer_graphs
 from viewer.charts.figures import chart_items
 from viewer.dashboard.library import recent_trace
 from viewer.dashboard.payloads import packed
@@ -61,7 +63,7 @@ def _export(trace: fe.Trace, other: fe.Trace) -> None:
     for text in fe.csv_tables(trace).values():
         _text(text)
     _json(fe.chrome_trace(trace))
-    _json(fe.model_explorer_graphs(trace, None))
+    _json(model_explorer_graphs(trace, None))
     _json(fe.model_explorer_data(trace, None))
 
 
@@ -76,7 +78,7 @@ def _differences(trace: fe.Trace, other: fe.Trace) -> None:
 
 def _expectations(trace: fe.Trace, other: fe.Trace) -> None:
     findings = _EXPECTED.evaluate(trace)
-    for line in fe.findings_text(findings):
+    for line in findings_text(findings):
         _text(line)
     _json([asdict(finding) for finding in findings])
 

@@ -18,6 +18,7 @@ from torch import nn
 from torch.utils import _pytree
 
 import freeze_engine as fe
+from freeze_engine.trace import Location
 from tests.random_modules.inductor_source import SHAPE
 from tests.random_modules.oracle import Examined
 from tests.random_modules.source import Program
@@ -145,7 +146,7 @@ def _moves(trace: fe.Trace, fate: fe.AttributeFate) -> bool | None:
     return shared[0] if len(set(shared)) == 1 else None
 
 
-def _is_shared(trace: fe.Trace, fate: fe.AttributeFate, location: fe.Location) -> bool | None:
+def _is_shared(trace: fe.Trace, fate: fe.AttributeFate, location: Location) -> bool | None:
     """Whether a constant of the last graph lies in the memory of the attribute, as torch inlined it."""
     inlined = next(step for step in trace.steps if step.name == _INLINING and step.method == location.method)
     named = [each.node for each in fate.evidence if each.step == inlined.index]

@@ -18,6 +18,7 @@ from typing import Any
 import torch
 
 import freeze_engine as fe
+from freeze_engine.trace import Evidence
 from tests.random_modules.source import SHAPE, Program
 from tests.torch.against_torch import frozen_modules, has, problems
 
@@ -172,7 +173,7 @@ def _unknown(trace: fe.Trace) -> Iterator[str]:
     yield from (f"near miss {miss.kind}: unknown" for miss in trace.near_misses if miss.reason == "unknown")
 
 
-def _is_write(evidence: fe.Evidence) -> bool:
+def _is_write(evidence: Evidence) -> bool:
     return evidence.op != "prim::GetAttr"
 
 

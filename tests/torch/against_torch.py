@@ -14,6 +14,7 @@ from typing import Any
 import torch
 
 import freeze_engine as fe
+from freeze_engine.trace import Block, Location
 
 CONSTANTS = ("prim::Constant", "prim::ConstantMKLDNNTensor")
 #: The passes of every method inside ``_freeze_module``.
@@ -129,7 +130,7 @@ def graph_problems(frozen: Frozen) -> Iterator[str]:
             yield f"{method} ends otherwise than its live graph, first at {first}"
 
 
-def snapshot_shape(body: fe.GraphSnapshot | fe.Block, scope: str = "") -> list[Any]:
+def snapshot_shape(body: fe.GraphSnapshot | Block, scope: str = "") -> list[Any]:
     """Returns operators, names and nesting of a snapshot, without the scopes of forks."""
 
     def plain(names: Any) -> list[str]:
@@ -210,7 +211,7 @@ class Held:
     value: Any
 
 
-def constants(frozen: Frozen) -> dict[fe.Location, Held]:
+def constants(frozen: Frozen) -> dict[Location, Held]:
     """Returns all constants of the final graphs."""
     found = {}
     for method, graph in frozen.graphs.items():
@@ -218,7 +219,7 @@ def constants(frozen: Frozen) -> dict[fe.Location, Held]:
         for (scope, node), live in zip(scoped_nodes(final.nodes), live_nodes(graph), strict=True):
             if node.op in CONSTANTS:
                 name = node.outputs[0].name
-                found[fe.Location(method, name)] = Held(node, name.removeprefix(scope), constant_value(live))
+                found[Location(method, name)] = Held(node, name.removeprefix(scope), constant_value(live))
     return found
 
 
@@ -307,7 +308,7 @@ def named_problems(frozen: Frozen) -> Iterator[str]:
     one, which may have the name of a removed attribute: that attribute's evidence records this.
     """
     pooled = {
-        fe.Location(evidence.method, evidence.node)
+        Location(evidence.method, evidence.node)
         for fate in frozen.trace.attributes
         for evidence in fate.evidence
         if "is still there for an equal value" in evidence.fact and evidence.node is not None

@@ -8,6 +8,7 @@ import pytest
 import torch
 
 import freeze_engine as fe
+from freeze_engine.trace import Location
 from tests.torch import kept_models, models
 from tests.torch.against_torch import Frozen, content, frozen_modules, problems, same
 
@@ -65,8 +66,8 @@ def test_a_method_that_is_not_frozen():
         ("one", {"fate": "dropped", "locations": ()}, "named after an attribute, but no fate has it"),
         ("one", {"fate": "dropped"}, "still is the value of an attribute that is said to be gone"),
         ("one", {"locations": ()}, "one, inlined: lives nowhere"),
-        ("one", {"locations": (fe.Location("forward", "self.other"),)}, "value='self.other') has another value"),
-        ("one", {"fate": "folded", "locations": (fe.Location("forward", "x.1"),)}, "value='x.1') is no constant"),
+        ("one", {"locations": (Location("forward", "self.other"),)}, "value='self.other') has another value"),
+        ("one", {"fate": "folded", "locations": (Location("forward", "x.1"),)}, "value='x.1') is no constant"),
         ("one", {"fate": "preserved", "reason": "requested"}, "one: preserved, or on the frozen module, only"),
         ("one", {"path": "none"}, "none: a fate, or a slot, without the other"),
     ],

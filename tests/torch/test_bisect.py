@@ -14,6 +14,7 @@ from torch import nn
 
 import freeze_engine as fe
 from freeze_engine.backends.torchscript.capture.pass_driver import OPTIONAL
+from freeze_engine.diagnose import Culprit, Probe, Reproduction, bisection_json
 from freeze_engine.diagnose.bisection.criteria import Answer
 from freeze_engine.diagnose.bisection.pipeline_prefix import Prefix
 from freeze_engine.diagnose.bisection.step_search import Search
@@ -81,7 +82,7 @@ def doubled(value: torch.Tensor) -> torch.Tensor:
 
 
 def test_the_one_fold_of_the_example_is_named_and_reproduced(tmp_path):
-    probes: list[fe.Probe] = []
+    probes: list[Probe] = []
     script = tmp_path / "repro.py"
     found = fe.bisect("example:bf16_misfold", script=script, on_probe=probes.append)
 
@@ -89,7 +90,7 @@ def test_the_one_fold_of_the_example_is_named_and_reproduced(tmp_path):
     assert found.probes == tuple(probes)
     assert found.culprit is not None
     culprit = dataclasses.replace(found.culprit, rewrites=())
-    assert culprit == fe.Culprit(
+    assert culprit == Culprit(
         step=15,
         stage="optimize_frozen_graph",
         name="FoldFrozenConvBatchnorm",
@@ -108,11 +109,11 @@ def test_the_one_fold_of_the_example_is_named_and_reproduced(tmp_path):
     assert {"conv.weight", "bn.running_mean"} <= set(rewrite.attributes)
     assert rewrite.sources
     assert found.trace.steps[15].name == "FoldFrozenConvBatchnorm"
-    assert json.loads(fe.bisection_json(found))["culprit"]["rewrites"][0]["kind"] == "conv_bn"
+    assert json.loads(bisection_json(found))["culprit"]["rewrites"][0]["kind"] == "conv_bn"
 
     files = (tmp_path / "repro.module.pt", tmp_path / "repro.inputs.pt")
     assert found.reproduction is not None
-    assert dataclasses.replace(found.reproduction, output=()) == fe.Reproduction(script, files, True, True, ())
+    assert dataclasses.replace(found.reproduction, output=()) == Reproduction(script, files, True, True, ())
     text = script.read_text()
     assert "freeze_engine" not in text.partition('"""\n\nimport')[2]
     # It runs elsewhere, too, and says so once it is mended.

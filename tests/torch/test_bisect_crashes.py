@@ -13,6 +13,7 @@ from torch import nn
 
 import freeze_engine as fe
 from freeze_engine.backends.torchscript.capture.pass_driver import OPTIONAL
+from freeze_engine.diagnose import Probe
 from freeze_engine.diagnose.bisection.command_criterion import Command
 from freeze_engine.diagnose.bisection.criteria import Accuracy, Answer, Latency
 from freeze_engine.diagnose.bisection.evaluate import CandidateEvaluator
@@ -171,7 +172,7 @@ def test_what_torch_raises_apart_is_raised_here_with_the_trace():
 
 
 def test_all_that_is_found_apart_is_what_is_found_here():
-    probes: list[fe.Probe] = []
+    probes: list[Probe] = []
     check = fe.AccuracyCheck(input_sets=1)
     here = fe.bisect(models.filled(Scaled()), image(), check=check)
     apart = fe.bisect(models.filled(Scaled()), image(), check=check, apart=True, on_probe=probes.append)

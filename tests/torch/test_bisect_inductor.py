@@ -10,6 +10,7 @@ from torch import nn
 
 import freeze_engine as fe
 from freeze_engine.backends.common.observer import SILENT
+from freeze_engine.diagnose import Culprit, GuiltyRewrite
 from freeze_engine.diagnose.bisection.inductor import compiled_prefixes
 from freeze_engine.diagnose.bisection.inductor_repro import recipes
 from freeze_engine.requests.options import RecordOptions
@@ -57,8 +58,8 @@ def test_a_step_is_saved_as_a_python_file_beside_an_exported_program(tmp_path):
 
 
 def test_a_script_is_reduced_to_the_submodule_that_is_involved(tmp_path):
-    rewrite = fe.GuiltyRewrite("linear_add", (), (), ("inner.0", "inner.1"), ())
-    culprit = fe.Culprit(1, "freezing_passes", "binary_folding", "forward", 1, 0, (), (rewrite,), 1)
+    rewrite = GuiltyRewrite("linear_add", (), (), ("inner.0", "inner.1"), ())
+    culprit = Culprit(1, "freezing_passes", "binary_folding", "forward", 1, 0, (), (rewrite,), 1)
     model = Outer().eval()
     small, whole = recipes(model, fe.Inputs((torch.ones(2, 3),)), fe.InductorOptions(dynamic=False), culprit)
     assert [each.is_reduced for each in (small, whole)] == [True, False]

@@ -13,6 +13,7 @@ import torch
 from torch import nn
 
 import freeze_engine as fe
+from freeze_engine.analysis import duplicates
 from tests.random_modules.oracle import read_constants
 
 
@@ -214,7 +215,7 @@ def test_the_guilty_rewrite_names_its_own_batch_norm():
 @pytest.mark.parametrize("kind", MODELS)
 def test_what_pooling_or_a_fold_ended_is_not_held_at_the_end(kind):
     trace = recorded(kind)[-1]
-    for found in fe.duplicates(trace):
+    for found in duplicates(trace):
         last = trace.final(found.method).graph
         held = [node.constant for node in last.walk() if node.constant and node.outputs[0].name in found.names]
         storages = {constant.storage for constant in held}

@@ -9,8 +9,10 @@ import torch
 from torch import nn
 
 import freeze_engine as fe
+from freeze_engine.analysis import held_bytes
 from freeze_engine.trace import Location, Trace
 from freeze_engine.trace.validation import check_trace
+from freeze_engine.worker import inspect_model
 from tests.torch import graph_models, kept_models, models, refused_models
 from viewer.text.stats import stats_text
 
@@ -192,13 +194,13 @@ def test_names_of_one_tensor_say_so_and_are_saved_and_counted_once():
     tied = {fate.path: fate.same_as for fate in recording.trace.attributes if fate.same_as}
     assert tied == dict.fromkeys(("again.weight", "decode.weight", "unread.weight"), "encode.weight")
     assert {recording.trace.attribute(path).fate for path in tied} == {"inlined"}
-    assert fe.held_bytes(recording.trace) == {
+    assert held_bytes(recording.trace) == {
         **dict.fromkeys((fate.path for fate in recording.trace.attributes), 0),
         "encode.weight": 36,
         "equal": 36,
         "row": 12,
     }
-    summary = fe.inspect_model("tests.torch.models:tied")
+    summary = inspect_model("tests.torch.models:tied")
     assert {each.path: each.same_as for each in summary.attributes if each.same_as} == {
         "decode.weight": "encode.weight"
     }

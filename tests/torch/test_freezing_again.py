@@ -12,6 +12,9 @@ import torch
 import freeze_engine as fe
 from freeze_engine.backends.torchscript.graph import live
 from freeze_engine.diagnose.checks import determinism as determinism_module, round_trip as round_trip_module
+from freeze_engine.requests import CheckName
+from freeze_engine.trace import Check
+from freeze_engine.worker import RecordRequest
 
 AGAIN = ("idempotence", "determinism", "round_trip")
 
@@ -35,7 +38,7 @@ class ConvBn(torch.nn.Module):
 INPUT = torch.ones(1, 2, 6, 6)
 
 
-def asked(model: torch.nn.Module, inputs: object, *names: fe.CheckName, **how: object) -> fe.Recording:
+def asked(model: torch.nn.Module, inputs: object, *names: CheckName, **how: object) -> fe.Recording:
     return fe.record(model.eval(), inputs, measure=None, checks=names or AGAIN, **how)  # type: ignore[arg-type]
 
 
@@ -47,14 +50,14 @@ def test_an_ordinary_module_passes_all_three() -> None:
     model = ConvBn()
     recording = asked(model, (INPUT,), options=fe.TorchScriptOptions(preserved_attrs=("shape",)))
     assert recording.trace.checks == (
-        fe.Check(
+        Check(
             "idempotence",
             "passed",
             "Freezing the frozen module again changes nothing.",
             ("frozen again: the same graphs", "saved, loaded and frozen again: the same graphs"),
         ),
-        fe.Check("determinism", "passed", "3 freezes of the same module did the same."),
-        fe.Check("round_trip", "passed", "Loaded, its graphs are the same, and it gives the same outputs."),
+        Check("determinism", "passed", "3 freezes of the same module did the same."),
+        Check("round_trip", "passed", "Loaded, its graphs are the same, and it gives the same outputs."),
     )
     assert recording.others == {}
     assert [model.seen.item(), recording.module.seen.item()] == [0.0, 0.0]  # left as found
@@ -172,7 +175,7 @@ def test_an_object_that_tells_nothing_of_itself_is_named(monkeypatch: pytest.Mon
     assert (idempotence.verdict, idempotence.details[-1]) == ("unknown", line)
     assert (round_trip.verdict, round_trip.details) == ("passed", (line,))
     (without_inputs,) = asked(Quantized(), None, "round_trip").trace.checks
-    assert without_inputs == fe.Check(
+    assert without_inputs == Check(
         "round_trip",
         "unknown",
         "Loaded, its graphs are the same, constants that cannot be compared left out; without inputs it was not run.",
@@ -219,7 +222,7 @@ def test_the_other_freeze_is_written_beside(tmp_path: Path, monkeypatch: pytest.
     other = fe.record(ConvBn().eval(), measure=None).trace
     found = fe.Recording(None, replace(other, name="first"), {}, {"idempotence": other})
     monkeypatch.setattr(session, "record_loaded", lambda *_: found)
-    request = fe.RecordRequest("example:counter", tmp_path / "net.fztrace", checks=("idempotence",), measure=None)
+    request = RecordRequest("example:counter", tmp_path / "net.fztrace", checks=("idempotence",), measure=None)
     (tmp_path / REQUEST).write_text(request_text(request))
     record_task.run(tmp_path, lambda line: None)
     assert fe.load(tmp_path / "net.fztrace").name == "first"

@@ -13,6 +13,7 @@ import torch
 
 import freeze_engine as fe
 from freeze_engine.backends.torchscript.capture.tracer_warnings import Warned, tracer_notices
+from freeze_engine.trace import InputSpec
 from freeze_engine.trace.validation import check_trace
 from tests.torch import graph_models, models
 
@@ -24,7 +25,7 @@ def test_a_module_is_scripted():
     check_trace(recording.trace)
     assert (recording.trace.name, recording.trace.inputs) == (
         "Equal",
-        (fe.InputSpec("0", "Tensor", (2,), "float32", "cpu"),),
+        (InputSpec("0", "Tensor", (2,), "float32", "cpu"),),
     )
     assert isinstance(recording.module, torch.jit.ScriptModule)
 
@@ -135,7 +136,7 @@ def test_check_inputs_that_agree_are_silent():
 def test_tracing_with_keywords():
     inputs = fe.Inputs((), {"x": torch.ones(2, 4)})
     recording = fe.record(models.filled(models.Linears()), inputs, via="trace", measure=None)
-    assert recording.trace.inputs == (fe.InputSpec("x", "Tensor", (2, 4), "float32", "cpu"),)
+    assert recording.trace.inputs == (InputSpec("x", "Tensor", (2, 4), "float32", "cpu"),)
     node = next(node for node in recording.trace.steps[-1].graph.walk() if node.op == "aten::linear")
     assert node.module in ("first", "second")
 
@@ -292,4 +293,4 @@ def test_what_is_nothing_to_record_is_refused(model, given, said):
 def test_a_nested_input_has_no_shape():
     nested = torch.nested.nested_tensor([torch.ones(2, 4), torch.ones(3, 4)])
     trace = fe.record(models.filled(models.Linears()), (nested,), measure=fe.Measure(latency=False)).trace
-    assert trace.inputs == (fe.InputSpec("0", "Tensor", None, "float32", "cpu"),)
+    assert trace.inputs == (InputSpec("0", "Tensor", None, "float32", "cpu"),)

@@ -17,6 +17,8 @@ from freeze_engine.backends.common.observer import RecordingObserver
 from freeze_engine.requests.inputs import Inputs
 from freeze_engine.requests.options import RecordOptions
 from freeze_engine.session import record_loaded
+from freeze_engine.trace import Failure, GraphInput
+from freeze_engine.worker import JobEvent, JobStep, RecordingProcess, RecordRequest
 from tests.torch.inductor_recording import fresh
 
 MODELS = "tests.torch.inductor_worker_models"
@@ -30,18 +32,18 @@ def caches(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TORCHINDUCTOR_COMPILE_THREADS", "1")
 
 
-def recorded(model: str, output: Path, look: Callable[[fe.RecordingProcess, fe.JobStep], None] | None = None):
+def recorded(model: str, output: Path, look: Callable[[RecordingProcess, JobStep], None] | None = None):
     """Records in a process of its own; returns how it ended, and the steps it told of."""
-    steps: list[fe.JobStep] = []
+    steps: list[JobStep] = []
 
-    def note(event: fe.JobEvent) -> None:
-        if isinstance(event, fe.JobStep):
+    def note(event: JobEvent) -> None:
+        if isinstance(event, JobStep):
             steps.append(event)
             if look is not None:
                 look(process, event)
 
-    request = fe.RecordRequest(f"{MODELS}:{model}", output, backend="inductor", measure=None, limit_s=200.0)
-    process = fe.RecordingProcess(request, note)
+    request = RecordRequest(f"{MODELS}:{model}", output, backend="inductor", measure=None, limit_s=200.0)
+    process = RecordingProcess(request, note)
     process.start()
     return process.wait(), steps
 
@@ -61,7 +63,7 @@ def test_a_crash_leaves_the_steps_until_then(model: str, place: Place, last: str
     assert ended.message == f"{SEGFAULT}, in {place[1]} of forward"
     trace = fe.load(output)
     fe.check_trace(trace)
-    assert trace.failure == fe.Failure("SIGSEGV", SEGFAULT, *place, len(trace.steps) - 1)
+    assert trace.failure == Failure("SIGSEGV", SEGFAULT, *place, len(trace.steps) - 1)
     assert [(step.index, step.name) for step in steps] == [(step.index, step.name) for step in trace.steps]
     assert trace.steps[-1].name == last
     assert (trace.duration_ns, any(step.executable for step in trace.steps)) == (None, False)
@@ -80,7 +82,7 @@ def test_a_crash_before_the_first_graph_leaves_what_was_asked_for(tmp_path: Path
     trace = fe.load(output)
     fe.check_trace(trace)
     assert (trace.name, trace.backend, trace.steps, len(trace.inputs)) == ("dynamo_segfault", "inductor", (), 1)
-    assert trace.failure == fe.Failure("SIGSEGV", SEGFAULT, "build", "compiling", None, None)
+    assert trace.failure == Failure("SIGSEGV", SEGFAULT, "build", "compiling", None, None)
     assert "in dynamo_segfault" in trace.notices[-1].message or "inductor_worker_models.py" in trace.notices[-1].message
 
 
@@ -88,7 +90,7 @@ def test_a_crash_before_the_first_graph_leaves_what_was_asked_for(tmp_path: Path
 def test_what_is_killed_from_outside_leaves_at_least_the_steps_it_told_of(tmp_path: Path):
     killed: list[int] = []
 
-    def kill(process: fe.RecordingProcess, step: fe.JobStep) -> None:
+    def kill(process: RecordingProcess, step: JobStep) -> None:
         # Once only: what tells of further steps then is the process that reads what was left.
         if step.name == "binary_folding" and not killed:
             killed.append(process._process.pid)
@@ -182,8 +184,8 @@ def test_the_first_step_says_what_the_inputs_are(watched: tuple[_Keeping, fe.Tra
     _, partial, _ = watched
     names = [value.name for value in partial.steps[0].graph.inputs]
     paths = ["conv.weight", "conv.bias", "norm.weight", "norm.bias", "scale", "norm.running_mean", "norm.running_var"]
-    attributes = (fe.GraphInput(name, attribute=path) for name, path in zip(names, paths, strict=False))
-    assert partial.steps[0].inputs == (*attributes, fe.GraphInput(names[-1], argument="x"))
+    attributes = (GraphInput(name, attribute=path) for name, path in zip(names, paths, strict=False))
+    assert partial.steps[0].inputs == (*attributes, GraphInput(names[-1], argument="x"))
 
 
 def test_every_pass_is_told_before_its_step(watched: tuple[_Keeping, fe.Trace, fe.Trace]):

@@ -10,6 +10,7 @@ import pytest
 import torch
 
 import freeze_engine as fe
+from freeze_engine.trace import MemoryLedger
 from freeze_engine.trace.validation import check_trace
 from tests.torch.inductor_models import BreaksInside, Convolutional, Stateful, filled
 from tests.torch.inductor_recording import fresh, image, plant_wrong_rewrite, record, rows
@@ -76,7 +77,7 @@ def test_every_step_that_can_be_run_is_measured_in_turns_with_the_baselines():
     first = trace.steps[0].latency[0]
     assert (first.verdict, first.ratio) == ("baseline", None)
     assert all(line.latency[0].samples == first.samples for line in trace.baselines)
-    assert trace.memory == fe.MemoryLedger(trace.memory.peak_bytes, message=UNSAVED)
+    assert trace.memory == MemoryLedger(trace.memory.peak_bytes, message=UNSAVED)
     steps = [step for step in trace.steps if step.latency]
     assert [step.latency[0].change is not None for step in steps] == [
         step.graph is not before.graph for before, step in pairwise((replace(steps[0]), *steps))

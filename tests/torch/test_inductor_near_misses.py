@@ -15,6 +15,7 @@ from torch.nn import functional as F  # noqa: N812
 from torch.nn.utils.fusion import fuse_conv_bn_eval
 
 import freeze_engine as fe
+from freeze_engine.trace import NearMiss
 from tests.torch.inductor_models import filled
 from tests.torch.inductor_recording import fresh, record
 
@@ -297,7 +298,7 @@ def traces() -> tuple[fe.Trace, fe.Trace]:
     return obstructed, freed
 
 
-def by_module(trace: fe.Trace) -> dict[str, fe.NearMiss]:
+def by_module(trace: fe.Trace) -> dict[str, NearMiss]:
     found = {}
     for miss in trace.near_misses:
         nodes = {node.id: node for node in trace.steps[miss.step].graph.walk()}

@@ -13,6 +13,7 @@ from torch import Tensor, nn
 from torch._inductor.graph import GraphLowering
 
 import freeze_engine as fe
+from freeze_engine.analysis import compare_programs, node_ends
 from freeze_engine.backends.inductor import torch_private
 from freeze_engine.backends.inductor.capture.raw import RawKernel
 from freeze_engine.backends.inductor.graph.rows import RawGraph
@@ -102,7 +103,7 @@ def transformer() -> Trace:
 def provenance(trace: Trace, first: bool) -> tuple[float, float]:
     """Returns the share of call nodes whose source line and whose kernels are known, and of those accounted for."""
     (program,) = (program for program in trace.programs if program.name == "compiled with freezing")
-    ends = fe.node_ends(trace, program, first)
+    ends = node_ends(trace, program, first)
     steps = trace.method_steps(program.method)
     nodes = {node.id: node for node in steps[0 if first else -1].graph.walk()}
     known = [end for end in ends if nodes[end.node].source is not None and end.end != "unknown"]
@@ -138,7 +139,7 @@ def test_a_kernel_knows_the_lines_of_all_that_was_fused_into_it(residual: fe.Rec
 
 def test_what_became_of_the_nodes_of_a_batch_norm(residual: fe.Recording, library_nodes: None):
     trace = residual.trace
-    ends = {end.node: end for end in fe.node_ends(trace, trace.programs[0])}
+    ends = {end.node: end for end in node_ends(trace, trace.programs[0])}
     first = {node.id: node for node in trace.steps[0].graph.walk()}
     convolution = ends["convolution"]
     assert convolution.end == "kernel"
@@ -177,7 +178,7 @@ def test_the_nodes_of_a_kernel_are_among_those_that_inductor_tracks(
 
 def test_without_freezing_other_kernels_do_the_same_work(residual: fe.Recording):
     trace = residual.trace
-    (comparison,) = fe.compare_programs(trace)
+    (comparison,) = compare_programs(trace)
     names = [kernel.name for kernel in comparison.unfrozen.kernels]
     assert names.count("extern_kernels.convolution") == 2
     assert comparison.unfrozen.passes[0].name == "input"
@@ -236,7 +237,7 @@ def test_code_out_of_a_cache_has_kernels_and_no_nodes(kernel_nodes: None):
     (program,) = again.programs
     assert [kernel.name for kernel in program.kernels] == [kernel.name for kernel in first.programs[0].kernels]
     assert {kernel.nodes for kernel in program.kernels} == {()}
-    assert {end.end for end in fe.node_ends(again, program, first=False)} == {"unknown"}
+    assert {end.end for end in node_ends(again, program, first=False)} == {"unknown"}
 
 
 def test_calls_are_read_where_they_stand():

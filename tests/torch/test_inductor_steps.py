@@ -10,6 +10,7 @@ import pytest
 import torch
 
 import freeze_engine as fe
+from freeze_engine.analysis import input_attributes
 from freeze_engine.backends.inductor.graph.rows import KEPT_BYTES, TensorRef
 from freeze_engine.trace import Step, Trace
 from freeze_engine.trace.validation import check_trace
@@ -72,7 +73,7 @@ def test_a_trace_is_valid_and_survives_a_file(trace: Trace):
 
 
 def test_inputs_that_are_attributes_are_told(trace: Trace):
-    (told,) = fe.input_attributes(trace).values()
+    (told,) = input_attributes(trace).values()
     inputs = [value.name for value in trace.steps[0].graph.inputs]
     assert list(told) == inputs[: len(told)]
     assert sorted(told.values()) == [fate.path for fate in trace.attributes if fate.fate != "dropped"]

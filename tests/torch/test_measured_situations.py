@@ -9,9 +9,11 @@ import torch
 from torch import nn
 
 import freeze_engine as fe
+from freeze_engine.analysis import duplicates, error_split
 from freeze_engine.measure.candidate import Candidate
 from freeze_engine.measure.latency import measure_latency
 from freeze_engine.measure.rounds import LatencyOptions
+from freeze_engine.trace import MemoryLedger
 from freeze_engine.trace.validation import check_trace
 from tests.torch.models import ConvBn, filled
 
@@ -42,7 +44,7 @@ def test_weights_that_a_fold_tears_apart_are_counted_at_its_step():
     model = filled(TiedConvs())
     model.second.weight = model.first.weight
     trace = record(model, torch.ones(1, 3, 8, 8))
-    (split,) = [found for found in fe.duplicates(trace) if found.kind == "split"]
+    (split,) = [found for found in duplicates(trace) if found.kind == "split"]
     fold = trace.steps[split.step]
     assert (fold.name, split.nbytes) == ("FoldFrozenConvBatchnorm", 3 * 3 * 9 * 4)
     assert {"first.weight", "second.weight"} <= set(split.attributes)
@@ -54,7 +56,7 @@ def test_weights_that_a_fold_tears_apart_are_counted_at_its_step():
 def test_equal_parameters_that_are_not_shared_are_told_when_they_are_inlined():
     model = filled(TiedConvs())
     model.second.load_state_dict(model.first.state_dict())
-    equal = [found for found in fe.duplicates(record(model, torch.ones(1, 3, 8, 8))) if found.kind == "equal"]
+    equal = [found for found in duplicates(record(model, torch.ones(1, 3, 8, 8))) if found.kind == "equal"]
     assert equal[0].attributes == ("first.weight", "second.weight")
 
 
@@ -131,7 +133,7 @@ def test_without_room_for_the_file_saving_is_not_tried(monkeypatch):
     monkeypatch.setattr("shutil.disk_usage", lambda folder: SimpleNamespace(free=1000))
     ledger = record(filled(ConvBn()), torch.ones(1, 3, 8, 8)).memory
     message = "Saving was not tried: the disk of temporary files has no room."
-    assert ledger == fe.MemoryLedger(ledger.peak_bytes, message=message)
+    assert ledger == MemoryLedger(ledger.peak_bytes, message=message)
 
 
 def test_without_memory_there_is_no_ledger():
@@ -162,7 +164,7 @@ def test_slow_first_calls_are_apart_from_steady_state():
 def test_the_step_that_costs_a_bfloat16_model_its_accuracy_is_named():
     """#120545, #144888: conv-batchnorm folding in bfloat16."""
     trace = fe.record("example:bf16_misfold", measure=NUMBERS).trace
-    (split,) = fe.error_split(trace)
+    (split,) = error_split(trace)
     assert split.present_close is True
     assert trace.steps[split.first_past].name == "FoldFrozenConvBatchnorm"
     assert [added.step for added in split.added] == [split.first_past]

@@ -10,6 +10,7 @@ import torch
 from torch import nn
 
 import freeze_engine as fe
+from freeze_engine.analysis import unmeasured
 from viewer.cli import main
 from viewer.text.stats import stats_text
 from viewer.views import view_data
@@ -58,7 +59,7 @@ def recorded(model: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) ->
 @pytest.mark.parametrize(("model", "args", "kwargs", "reason"), CASES)
 def test_the_cause_is_told(model: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any], reason: str) -> None:
     trace = recorded(model, args, kwargs)
-    found = fe.unmeasured(trace)
+    found = unmeasured(trace)
     assert found is not None
     assert (found.what, found.kinds) == ("not measured", ("latency", "numerics"))
     assert reason in found.reason
@@ -71,20 +72,20 @@ def test_the_cause_is_told(model: nn.Module, args: tuple[Any, ...], kwargs: dict
 
 
 def test_inputs_that_fit_leave_nothing_unmeasured() -> None:
-    assert fe.unmeasured(recorded(Masked(), (X, MASK), {})) is None
+    assert unmeasured(recorded(Masked(), (X, MASK), {})) is None
 
 
 def test_outputs_that_cannot_be_compared_leave_the_times() -> None:
     trace = recorded(Named(), (X,), {})
-    found = fe.unmeasured(trace)
+    found = unmeasured(trace)
     assert any(step.latency for step in trace.steps)
     assert found is None or (found.what, found.kinds) == ("not compared with eager", ("numerics",))
 
 
 def test_a_wish_for_nothing_is_no_failure() -> None:
     model = torch.jit.script(Masked().eval())
-    assert fe.unmeasured(fe.record(model, (X,), measure=None).trace) is None
-    assert fe.unmeasured(fe.record(model, measure=MEASURE).trace) is None
+    assert unmeasured(fe.record(model, (X,), measure=None).trace) is None
+    assert unmeasured(fe.record(model, measure=MEASURE).trace) is None
 
 
 @pytest.mark.parametrize("backend", ["torchscript", "inductor"])

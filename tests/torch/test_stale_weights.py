@@ -10,10 +10,13 @@ import torch
 from torch import Tensor, nn
 
 import freeze_engine as fe
+from freeze_engine.analysis import check_outcome
 from freeze_engine.diagnose.checks import stale_weights as probing
 from freeze_engine.diagnose.checks.context import CheckContext
 from freeze_engine.diagnose.checks.weights import assigned, loaded, other_values, retrained, weights, written
 from freeze_engine.requests.options import RecordOptions
+from freeze_engine.trace import Check
+from freeze_engine.worker import RecordingProcess, RecordRequest
 from tests.torch.inductor_models import Convolutional, filled
 from tests.torch.inductor_recording import fresh, image, rows
 
@@ -94,7 +97,7 @@ def test_a_compiled_module_ignores_what_became_a_constant(compiled) -> None:
         "conv.weight, head.bias, head.weight, idle"
     )
     assert recording.trace.checks == (
-        fe.Check(
+        Check(
             "stale_weights",
             "passed",
             f"Freezing made constants of weights, as it is meant to: it ignores 9 of 10 changed in place. {RECOMPILE}",
@@ -148,7 +151,7 @@ def test_a_script_module_follows_what_it_shares_and_what_it_preserves() -> None:
     [check] = fe.record(model, image(), options=options, measure=None, checks=("stale_weights",)).trace.checks
     every = "bn.bias, bn.running_mean, bn.running_var, bn.weight, conv.bias, conv.weight, head.bias, head.weight"
     kept = "bn.bias, bn.running_mean, bn.running_var, bn.weight, head.bias, head.weight"
-    assert check == fe.Check(
+    assert check == Check(
         "stale_weights",
         "passed",
         f"Freezing made constants of weights, as it is meant to: it ignores 2 of 8 assigned anew. {REFREEZE}",
@@ -205,7 +208,7 @@ def test_given_up_parameters_cannot_be_probed() -> None:
             checks=("stale_weights",),
         ).trace.checks
     text = "The module gave up its parameters (discard_parameters): there are none left to change."
-    assert check == fe.Check("stale_weights", "unknown", text)
+    assert check == Check("stale_weights", "unknown", text)
 
 
 @pytest.mark.parametrize(
@@ -218,7 +221,7 @@ def test_given_up_parameters_cannot_be_probed() -> None:
 )
 def test_what_cannot_be_probed_is_unknown(model: nn.Module, inputs: Tensor | None, message: str) -> None:
     [check] = fe.record(model.eval(), inputs, measure=None, checks=("stale_weights",)).trace.checks
-    assert check == fe.Check("stale_weights", "unknown", message)
+    assert check == Check("stale_weights", "unknown", message)
 
 
 def test_outputs_that_vary_tell_nothing() -> None:
@@ -243,7 +246,7 @@ def test_a_module_that_cannot_be_run_gives_torchs_own_message() -> None:
 def test_with_little_time_weights_of_one_fate_are_changed_together(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(probing, "_PROBING_S", 0.0)
     [check] = fe.record(filled(Convolutional()), image(), measure=None, checks=("stale_weights",)).trace.checks
-    assert (check.verdict, fe.check_outcome(check)) == ("passed", "as meant")
+    assert (check.verdict, check_outcome(check)) == ("passed", "as meant")
     assert check.details == (
         "changed in place, ignored: bn.bias, bn.running_mean, bn.running_var, bn.weight, conv.bias, conv.weight",
         "assigned anew, ignored: bn.bias, bn.running_mean, bn.running_var, bn.weight, conv.bias, conv.weight, "
@@ -299,7 +302,7 @@ def test_asking_for_what_does_not_exist_is_refused() -> None:
 
 
 def test_an_interrupted_check_leaves_the_trace(monkeypatch: pytest.MonkeyPatch) -> None:
-    def interrupted(context: CheckContext) -> fe.Check:
+    def interrupted(context: CheckContext) -> Check:
         raise KeyboardInterrupt
 
     monkeypatch.setattr("freeze_engine.diagnose.checks.run._CHECKS", {"stale_weights": interrupted})
@@ -311,14 +314,14 @@ def test_an_interrupted_check_leaves_the_trace(monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_a_recording_in_a_process_of_its_own_checks_as_well(tmp_path: Path) -> None:
-    request = fe.RecordRequest(
+    request = RecordRequest(
         "example:counter", tmp_path / "a.fztrace", measure=None, checks=("stale_weights",), call="mine"
     )
-    process = fe.RecordingProcess(request, lambda event: None)
+    process = RecordingProcess(request, lambda event: None)
     process.start()
     ended = process.wait(120)
     assert ended is not None
     assert ended.outcome == "finished"
     [check] = fe.load(request.output).checks
-    assert (check.name, fe.check_outcome(check)) == ("stale_weights", "as meant")
+    assert (check.name, check_outcome(check)) == ("stale_weights", "as meant")
     assert check.message.startswith("Freezing made constants of weights, as it is meant to: it ignores ")

@@ -16,10 +16,12 @@ from torch import nn
 from torch.utils import _pytree
 
 import freeze_engine as fe
+from freeze_engine.models import make_inputs
 from freeze_engine.models.loading import load_model
 from freeze_engine.models.untrusted.plain_pickles import PickleRefusedError
 from freeze_engine.models.untrusted.plain_tensors import plain_tensors
 from freeze_engine.models.untrusted.strict_zip import ZipRefusedError
+from freeze_engine.requests import parse_input
 
 F = nn.functional
 MODEL = "/models/model.json"
@@ -503,11 +505,11 @@ def test_inputs_from_files_are_not_unpickled_by_torch(tmp_path, monkeypatch):
 
     monkeypatch.setattr(torch, "load", no_load)
     torch.save(torch.ones(2, 3), tmp_path / "x.pt")
-    requests = [fe.parse_input(f"@{tmp_path / 'x.pt'}")]
-    assert torch.equal(fe.make_inputs(requests, trusted=False).args[0], torch.ones(2, 3))
+    requests = [parse_input(f"@{tmp_path / 'x.pt'}")]
+    assert torch.equal(make_inputs(requests, trusted=False).args[0], torch.ones(2, 3))
     (tmp_path / "x.pt").write_bytes(saved([torch.ones(1)]))
     with pytest.raises(fe.ModelSpecError, match="holds list"):
-        fe.make_inputs(requests, trusted=False)
+        make_inputs(requests, trusted=False)
     (tmp_path / "x.pt").write_bytes(saved(nn.Linear(1, 1)))
     with pytest.raises(fe.ModelSpecError, match="cannot be read as a tensor"):
-        fe.make_inputs(requests, trusted=False)
+        make_inputs(requests, trusted=False)

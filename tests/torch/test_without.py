@@ -10,6 +10,7 @@ import torch
 
 import freeze_engine as fe
 from freeze_engine.backends.inductor.capture.disabled_passes import LeavingOut, check_without
+from freeze_engine.trace import Notice
 from tests.torch import inductor_recording as inductor, models
 
 FOLD = "FoldFrozenConvBatchnorm"
@@ -51,7 +52,7 @@ def test_the_trace_says_what_was_left_out():
     listed = f"{FOLD}, FrozenLinearTranspose"
     assert dict(trace.options)["without"] == f"['{FOLD}', 'FrozenLinearTranspose']"
     assert f"without=('{FOLD}', 'FrozenLinearTranspose')" in trace.call
-    assert fe.Notice("left_out", LEFT_OUT.format(listed, "torch.jit.freeze")) in trace.notices
+    assert Notice("left_out", LEFT_OUT.format(listed, "torch.jit.freeze")) in trace.notices
     assert names(trace)[-1] == "ConvertFrozenOpsToMKLDNN"
     assert not [notice for notice in recorded().trace.notices if notice.code == "left_out"]
 

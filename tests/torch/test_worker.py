@@ -16,7 +16,17 @@ from typing import ClassVar
 import pytest
 
 import freeze_engine as fe
-from freeze_engine.worker import record_task
+from freeze_engine.trace import Failure
+from freeze_engine.worker import (
+    JobEnded,
+    JobEvent,
+    JobPreview,
+    JobProgress,
+    JobStep,
+    RecordingProcess,
+    RecordRequest,
+    record_task,
+)
 from freeze_engine.worker.events import read_event
 from freeze_engine.worker.request import REQUEST, request_text
 from tests.clocks import limit_reached_once
@@ -29,16 +39,16 @@ LIMIT_S = 100.0
 class Job:
     """A recording, with all that it tells."""
 
-    started: ClassVar[list[fe.RecordingProcess]] = []
+    started: ClassVar[list[RecordingProcess]] = []
 
     def __init__(self, output: Path, model: str, on_output=None, **fields: object) -> None:
-        self.events: list[fe.JobEvent] = []
+        self.events: list[JobEvent] = []
         self.changed = threading.Condition()
         fields = {"measure": QUICK, "limit_s": LIMIT_S} | fields
         spec = model if ":" in model or "/" in model else f"{MODELS}:{model}"
-        self.process = fe.RecordingProcess(fe.RecordRequest(spec, output, **fields), self._note, on_output)
+        self.process = RecordingProcess(RecordRequest(spec, output, **fields), self._note, on_output)
 
-    def _note(self, event: fe.JobEvent) -> None:
+    def _note(self, event: JobEvent) -> None:
         with self.changed:
             self.events.append(event)
             self.changed.notify_all()
@@ -52,17 +62,17 @@ class Job:
 
     def phases(self) -> list[str]:
         """The progress told so far, without the method that a pass was working on."""
-        return [event.message.partition(" of ")[0] for event in self.of(fe.JobProgress)]
+        return [event.message.partition(" of ")[0] for event in self.of(JobProgress)]
 
     def start(self) -> None:
         self.started.append(self.process)
         self.process.start()
 
-    def run(self) -> fe.JobEnded:
+    def run(self) -> JobEnded:
         self.start()
         ended = self.process.wait()
         assert self.events[-1] == ended
-        assert self.of(fe.JobEnded) == [ended]
+        assert self.of(JobEnded) == [ended]
         return ended
 
 
@@ -117,22 +127,22 @@ def test_a_finished_recording_is_the_one_that_record_makes(output):
     job = Job(output, "plain", call="mine()", name="net")
     ended = job.run()
     trace = fe.load(output)
-    assert ended == fe.JobEnded("finished", output, f"recorded {len(trace.steps)} steps")
+    assert ended == JobEnded("finished", output, f"recorded {len(trace.steps)} steps")
     fe.check_trace(trace)
     assert (trace.name, trace.call, trace.failure) == ("net", "mine()", None)
     assert all(step.numerics for step in trace.steps)
     told = [
-        fe.JobStep(
+        JobStep(
             each.index, each.stage, each.name, each.method, each.round, each.changed, sum(1 for _ in each.graph.walk())
         )
         for each in trace.steps
     ]
     changed_later = {step.index for step in trace.steps if "CleanupFrozenModule" in step.name}
-    assert [step for step in job.of(fe.JobStep) if step.index not in changed_later] == [
+    assert [step for step in job.of(JobStep) if step.index not in changed_later] == [
         step for step in told if step.index not in changed_later
     ]
-    assert job.of(fe.JobPreview) == [fe.JobPreview(output)]
-    messages = [event.message for event in job.of(fe.JobProgress)]
+    assert job.of(JobPreview) == [JobPreview(output)]
+    messages = [event.message for event in job.of(JobProgress)]
     first = ["importing torch", "loading the model", "making the inputs", "scripting", "freezing"]
     assert messages[:5] == first
     assert "freezing: FoldFrozenConvBatchnorm of forward, round 1" in messages
@@ -146,10 +156,10 @@ def test_the_preview_can_be_opened_while_measuring_goes_on(output):
     previews = []
 
     def look(event):
-        if isinstance(event, fe.JobPreview):
+        if isinstance(event, JobPreview):
             previews.append(fe.load(event.path))
 
-    process = fe.RecordingProcess(fe.RecordRequest(f"{MODELS}:plain", output, measure=QUICK), look)
+    process = RecordingProcess(RecordRequest(f"{MODELS}:plain", output, measure=QUICK), look)
     process.start()
     assert process.wait().outcome == "finished"
     trace = fe.load(output)
@@ -194,7 +204,7 @@ def test_a_wrong_request_fails_with_our_words_and_no_trace(fields, message, outp
 def test_a_missing_folder_is_told_before_anything_is_recorded(tmp_path):
     job = Job(tmp_path / "nowhere" / "net.fztrace", "plain")
     assert "there is no folder" in job.run().message
-    assert job.of(fe.JobProgress) == []
+    assert job.of(JobProgress) == []
 
 
 def test_a_model_that_changes_the_folder_does_not_take_the_trace_along(output, monkeypatch):
@@ -251,7 +261,7 @@ def test_an_exception_leaves_the_partial_trace(model, fields, message, failure, 
     assert (ended.outcome, ended.trace) == ("failed", output)
     assert ended.message.startswith(message)
     trace = fe.load(output)
-    assert [step.index for step in job.of(fe.JobStep)] == [step.index for step in trace.steps]
+    assert [step.index for step in job.of(JobStep)] == [step.index for step in trace.steps]
     fe.check_trace(trace)
     assert (trace.failure.type, trace.failure.stage, trace.failure.name) == failure
     assert ended.died_in == failure[2]
@@ -308,9 +318,9 @@ def test_a_death_leaves_the_steps_until_then(model, output):
     )
     trace = fe.load(output)
     fe.check_trace(trace)
-    assert trace.failure == fe.Failure(kind, message, *place, len(trace.steps) - 1)
+    assert trace.failure == Failure(kind, message, *place, len(trace.steps) - 1)
     assert trace.steps[-1].name == last
-    assert [step.index for step in job.of(fe.JobStep)] == list(range(len(trace.steps)))
+    assert [step.index for step in job.of(JobStep)] == list(range(len(trace.steps)))
     assert any("graph_executor: After PeepholeOptimize, before ConstantPropagation" in line for line in ended.log)
     (notice,) = (notice for notice in trace.notices if notice.code == "last_words")
     assert "before ConstantPropagation" in notice.message
@@ -389,8 +399,8 @@ def test_a_death_while_the_model_is_traced_leaves_what_was_asked_for(output):
     trace = fe.load(output)
     fe.check_trace(trace)
     assert (trace.name, trace.call, trace.steps, len(trace.inputs)) == ("fatal", "mine()", (), 1)
-    assert trace.failure == fe.Failure("SIGSEGV", SEGFAULT, "build", "scripting", None, None)
-    assert job.of(fe.JobStep) == []
+    assert trace.failure == Failure("SIGSEGV", SEGFAULT, "build", "scripting", None, None)
+    assert job.of(JobStep) == []
 
 
 @pytest.mark.parametrize(("model", "place"), [("inside_hang", PROPAGATION), ("pass_hang", FOLD)])
@@ -401,8 +411,8 @@ def test_a_hang_ends_at_the_limit(model, place, output, monkeypatch):
     ended = job.run()
     assert (ended.outcome, ended.trace, ended.died_in) == ("timed_out", output, place[1])
     assert ended.message == f"not done after 100 s, the limit, in {place[1]} of forward"
-    assert fe.load(output).failure == fe.Failure(
-        "time limit", "not done after 100 s, the limit", *place, len(job.of(fe.JobStep)) - 1
+    assert fe.load(output).failure == Failure(
+        "time limit", "not done after 100 s, the limit", *place, len(job.of(JobStep)) - 1
     )
     assert f"freezing: {place[1]}" in job.phases()
     assert any("worker_models.py" in line for line in ended.log)
@@ -424,7 +434,7 @@ def test_what_takes_more_memory_than_it_may_is_ended_with_its_steps(model, place
     assert taken, ended.message
     assert any("worker_models.py" in line for line in ended.log)
     if kept:
-        assert fe.load(output).failure == fe.Failure("memory limit", taken[1], *place, len(job.of(fe.JobStep)) - 1)
+        assert fe.load(output).failure == Failure("memory limit", taken[1], *place, len(job.of(JobStep)) - 1)
 
 
 @pytest.mark.parametrize("backend", ["torchscript", "inductor"])
@@ -437,11 +447,11 @@ def test_an_allocation_far_past_the_limit_is_refused_before_the_machine_swaps(ba
 
 
 CANCELLED = "it was cancelled, and its process ended"
-KEEPING = fe.JobProgress("keeping what was recorded", 0, 0, None)
+KEEPING = JobProgress("keeping what was recorded", 0, 0, None)
 
 
-def in_the_fold(event: fe.JobEvent) -> bool:
-    return isinstance(event, fe.JobProgress) and "FoldFrozenConvAddOrSub" in event.message
+def in_the_fold(event: JobEvent) -> bool:
+    return isinstance(event, JobProgress) and "FoldFrozenConvAddOrSub" in event.message
 
 
 def test_cancelling_ends_everything_at_once_and_keeps_the_steps(output):
@@ -460,9 +470,9 @@ def test_cancelling_ends_everything_at_once_and_keeps_the_steps(output):
     assert (ended.message, ended.error) == (f"cancelled in {FOLD[1]} of forward", None)
     trace = fe.load(output)
     fe.check_trace(trace)
-    assert trace.failure == fe.Failure("cancelled", CANCELLED, *FOLD, len(trace.steps) - 1)
+    assert trace.failure == Failure("cancelled", CANCELLED, *FOLD, len(trace.steps) - 1)
     assert trace.steps[-1].name == "FoldFrozenConvBatchnorm"
-    assert [step.index for step in job.of(fe.JobStep)] == list(range(len(trace.steps)))
+    assert [step.index for step in job.of(JobStep)] == list(range(len(trace.steps)))
     job.process.cancel()
     assert job.process.wait() == ended
 
@@ -492,7 +502,7 @@ def test_an_interrupt_after_a_crash_leaves_its_steps(output):
     note = job.process._on_event
 
     def interrupt(event):
-        if event == KEEPING or isinstance(event, fe.JobStep):
+        if event == KEEPING or isinstance(event, JobStep):
             job.process.interrupt()
         note(event)
 
@@ -504,28 +514,28 @@ def test_an_interrupt_after_a_crash_leaves_its_steps(output):
 def test_cancelling_while_measuring_keeps_the_preview(output):
     job = Job(output, "plain", measure=fe.Measure(seconds=1000))
     job.start()
-    job.wait_for(lambda event: isinstance(event, fe.JobPreview))
+    job.wait_for(lambda event: isinstance(event, JobPreview))
     job.process.cancel()
     ended = job.process.wait(LIMIT_S)
     assert (ended.outcome, ended.trace) == ("cancelled", output)
     assert ended.message == f"cancelled while {'measuring ' if ': ' in ended.died_in else ''}{ended.died_in}"
     trace = fe.load(output)
     fe.check_trace(trace)
-    assert trace.failure == fe.Failure("cancelled", CANCELLED, "measure", ended.died_in, None, len(trace.steps) - 1)
+    assert trace.failure == Failure("cancelled", CANCELLED, "measure", ended.died_in, None, len(trace.steps) - 1)
     assert trace.attribute("norm.weight").fate != "preserved"
 
 
 def test_an_interrupt_keeps_what_was_recorded(output):
     job = Job(output, "plain", measure=fe.Measure(seconds=1000))
     job.start()
-    job.wait_for(lambda event: isinstance(event, fe.JobProgress) and "latency" in event.message)
+    job.wait_for(lambda event: isinstance(event, JobProgress) and "latency" in event.message)
     job.process.interrupt()
     ended = job.process.wait(60)
     assert (ended.outcome, ended.trace, ended.error) == ("cancelled", output, None)
     assert ended.message == f"cancelled while measuring {ended.died_in}"
     trace = fe.load(output)
     last = trace.steps[-1].index
-    assert trace.failure == fe.Failure("KeyboardInterrupt", "", "measure", ended.died_in, None, last)
+    assert trace.failure == Failure("KeyboardInterrupt", "", "measure", ended.died_in, None, last)
 
 
 def test_an_interrupt_before_there_is_anything(output):
@@ -555,7 +565,7 @@ def test_an_interrupt_that_the_model_catches_ends_it_too(model, output):
 def test_what_torch_does_not_interrupt_is_ended_by_cancelling(output):
     job = Job(output, "deaf_hang")
     job.start()
-    job.wait_for(lambda event: isinstance(event, fe.JobProgress) and "FoldFrozenConvAddOrSub" in event.message)
+    job.wait_for(lambda event: isinstance(event, JobProgress) and "FoldFrozenConvAddOrSub" in event.message)
     job.process.interrupt()
     assert job.process.wait(1) is None
     job.process.cancel()
@@ -570,8 +580,8 @@ def test_what_is_printed_is_passed_on(output):
     def note(stream, data):
         told[stream] += data
 
-    request = fe.RecordRequest(f"{MODELS}:chatty", output, measure=None)
-    process = fe.RecordingProcess(request, lambda event: None, note)
+    request = RecordRequest(f"{MODELS}:chatty", output, measure=None)
+    process = RecordingProcess(request, lambda event: None, note)
     process.start()
     assert process.wait().outcome == "finished"
     assert told == {"stdout": b"to standard output\n", "stderr": b"to standard error\n" * 10_000}
@@ -599,7 +609,7 @@ def test_what_the_listener_raises_ends_the_recording(output, monkeypatch):
     def fail(event):
         raise KeyError("not mine")
 
-    process = fe.RecordingProcess(fe.RecordRequest(f"{MODELS}:slow", output), fail)
+    process = RecordingProcess(RecordRequest(f"{MODELS}:slow", output), fail)
     process.start()
     assert process.wait(60).outcome == "failed"
     assert [each.exc_type for each in raised] == [KeyError]
@@ -608,7 +618,7 @@ def test_what_the_listener_raises_ends_the_recording(output, monkeypatch):
 def test_on_a_full_disk_it_goes_on_without_a_journal(output, tmp_path):
     folder = tmp_path / "job"
     folder.mkdir()
-    (folder / REQUEST).write_text(request_text(fe.RecordRequest(f"{MODELS}:plain", output, measure=None)))
+    (folder / REQUEST).write_text(request_text(RecordRequest(f"{MODELS}:plain", output, measure=None)))
     (folder / "journal.jsonl").symlink_to("/dev/full")
     events = []
     record_task.run(folder, events.append)
@@ -620,16 +630,16 @@ def test_on_a_full_disk_it_goes_on_without_a_journal(output, tmp_path):
     assert [step.name for step in trace.steps] == [step.name for step in whole.steps]
 
 
-@pytest.mark.parametrize("kind", [fe.JobPreview, fe.JobProgress])
+@pytest.mark.parametrize("kind", [JobPreview, JobProgress])
 def test_an_interrupt_between_the_freeze_and_the_rest_is_in_the_trace(kind, output, tmp_path):
     folder = tmp_path / "job"
     folder.mkdir()
-    (folder / REQUEST).write_text(request_text(fe.RecordRequest(f"{MODELS}:plain", output, measure=QUICK)))
+    (folder / REQUEST).write_text(request_text(RecordRequest(f"{MODELS}:plain", output, measure=QUICK)))
     events = []
 
     def send(line):
         events.append(read_event(line))
-        is_last = kind is fe.JobPreview or getattr(events[-1], "message", "") == "writing the trace"
+        is_last = kind is JobPreview or getattr(events[-1], "message", "") == "writing the trace"
         if isinstance(events[-1], kind) and is_last:
             raise KeyboardInterrupt
 
@@ -649,10 +659,11 @@ def test_the_caller_s_streams_are_left_alone(output, capfd):
 @pytest.mark.parametrize("model", ["slow", "pass_hang"])
 def test_the_process_ends_with_its_caller(model, output, tmp_path):
     code = (
-        "import sys, time, freeze_engine as fe\n"
+        "import sys, time\n"
+        "from freeze_engine.worker import RecordRequest, RecordingProcess\n"
         "from pathlib import Path\n"
-        f"request = fe.RecordRequest('{MODELS}:{model}', Path({str(output)!r}))\n"
-        "fe.RecordingProcess(request, lambda event: print(event, flush=True)).start(); time.sleep(1000)"
+        f"request = RecordRequest('{MODELS}:{model}', Path({str(output)!r}))\n"
+        "RecordingProcess(request, lambda event: print(event, flush=True)).start(); time.sleep(1000)"
     )
     environment = os.environ | {"TMPDIR": str(tmp_path), "PYTHONPATH": str(Path.cwd())}
     with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True, env=environment) as caller:
@@ -697,10 +708,11 @@ def test_waiting_needs_a_start(output):
 @pytest.mark.usefixtures("output")
 def test_nothing_of_torch_is_imported_by_the_caller(tmp_path):
     code = (
-        "import sys, freeze_engine as fe\n"
+        "import sys\n"
+        "from freeze_engine.worker import RecordRequest, RecordingProcess\n"
         "from pathlib import Path\n"
-        f"request = fe.RecordRequest('{MODELS}:inside_segfault', Path({str(tmp_path)!r}) / 'a')\n"
-        "job = fe.RecordingProcess(request, print)\n"
+        f"request = RecordRequest('{MODELS}:inside_segfault', Path({str(tmp_path)!r}) / 'a')\n"
+        "job = RecordingProcess(request, print)\n"
         "job.start(); print(job.wait().outcome); print('torch' in sys.modules)"
     )
     environment = os.environ | {"PYTHONPATH": str(Path.cwd())}

@@ -11,45 +11,48 @@ import pytest
 import torch
 
 import freeze_engine as fe
+from freeze_engine.models import ModelAttribute, make_inputs
 from freeze_engine.models.inspection import input_texts
+from freeze_engine.requests import parse_input
+from freeze_engine.worker import inspect_model
 from tests.torch import worker_models
 
 MODELS = "tests.torch.worker_models"
 
 
 def test_what_a_model_holds():
-    summary = fe.inspect_model(f"{MODELS}:plain")
+    summary = inspect_model(f"{MODELS}:plain")
     kept = {each.path: each for each in summary.attributes}
     assert next(iter(kept)) == "conv"
     flags = [f"{prefix}{flag}" for prefix in ("", "conv.", "norm.") for flag in ("_is_full_backward_hook", "training")]
     assert sorted(list(kept)[-len(flags) :]) == sorted(flags)
-    assert kept["conv.weight"] == fe.ModelAttribute("conv.weight", "parameter", "Tensor", (4, 3, 1, 1), "float32", 48)
+    assert kept["conv.weight"] == ModelAttribute("conv.weight", "parameter", "Tensor", (4, 3, 1, 1), "float32", 48)
     assert kept["norm"].kind == "submodule"
     assert kept["norm.num_batches_tracked"].kind == "buffer"
-    assert kept["training"] == fe.ModelAttribute("training", "attribute", "bool")
+    assert kept["training"] == ModelAttribute("training", "attribute", "bool")
     assert (summary.name, summary.methods, summary.via) == ("plain", ("forward",), "script")
     assert (summary.inputs, summary.brings_inputs, summary.preserved) == (("1x3x8x8",), True, ())
     assert not summary.training
     assert summary.devices[0] == "cpu"
-    assert fe.inspect_model(f"{MODELS}:training").training
+    assert inspect_model(f"{MODELS}:training").training
 
 
 def test_a_torchscript_file(tmp_path):
     module = torch.jit.script(worker_models.plain()[0])
     module.save(str(tmp_path / "net.pt"))
-    summary = fe.inspect_model(str(tmp_path / "net.pt"), trusted=False)
+    summary = inspect_model(str(tmp_path / "net.pt"), trusted=False)
     assert (summary.name, summary.inputs, summary.brings_inputs) == ("net", None, False)
     assert "conv.weight" in [each.path for each in summary.attributes]
 
 
 def test_an_example_with_something_to_preserve():
-    summary = fe.inspect_model("example:preserved_version", trusted=False)
+    summary = inspect_model("example:preserved_version", trusted=False)
     assert set(summary.preserved) <= {each.path for each in summary.attributes} | set(summary.methods)
     assert summary.preserved
 
 
 def test_what_cannot_be_scripted_is_listed_as_python_has_it():
-    summary = fe.inspect_model(f"{MODELS}:unscriptable")
+    summary = inspect_model(f"{MODELS}:unscriptable")
     assert [each.path for each in summary.attributes] == [
         "conv",
         "conv.weight",
@@ -73,12 +76,12 @@ def test_what_cannot_be_scripted_is_listed_as_python_has_it():
 )
 def test_what_cannot_be_looked_at(spec, message):
     with pytest.raises(fe.ModelSpecError, match=message):
-        fe.inspect_model(spec)
+        inspect_model(spec)
 
 
 def test_a_look_that_takes_too_long():
     with pytest.raises(fe.ModelSpecError, match="takes more than 4 s"):
-        fe.inspect_model(f"{MODELS}:slow", limit_s=4)
+        inspect_model(f"{MODELS}:slow", limit_s=4)
 
 
 def test_nothing_is_left_behind(tmp_path, monkeypatch):
@@ -86,7 +89,7 @@ def test_nothing_is_left_behind(tmp_path, monkeypatch):
     before = len(list(Path("/proc/self/fd").iterdir())), threading.active_count()
     for _ in range(3):
         with pytest.raises(fe.ModelSpecError):
-            fe.inspect_model("example:nope")
+            inspect_model("example:nope")
     assert (len(list(Path("/proc/self/fd").iterdir())), threading.active_count()) == before
     assert list(tmp_path.iterdir()) == []
 
@@ -107,7 +110,7 @@ def test_nothing_is_left_behind(tmp_path, monkeypatch):
 )
 def test_inputs_are_written_as_they_are_asked_for(value, text):
     assert input_texts(fe.Inputs((value,), {"mask": value})) == (text, f"mask={text}")
-    made = fe.make_inputs([fe.parse_input(text)]).args[0]
+    made = make_inputs([parse_input(text)]).args[0]
     assert type(made) is type(value)
     if isinstance(value, torch.Tensor):
         assert (made.shape, made.dtype) == (value.shape, value.dtype)
@@ -121,7 +124,7 @@ def test_inputs_that_cannot_be_written(value):
 def test_the_callers_search_path_is_the_child_s(tmp_path, monkeypatch):
     (tmp_path / "elsewhere_models.py").write_text("from torch.nn import ReLU as build\n")
     with pytest.raises(fe.ModelSpecError, match="there is no module 'elsewhere_models'"):
-        fe.inspect_model("elsewhere_models:build")
+        inspect_model("elsewhere_models:build")
     monkeypatch.setattr(sys, "path", [*sys.path, str(tmp_path)])
-    assert fe.inspect_model("elsewhere_models:build").name == "build"
+    assert inspect_model("elsewhere_models:build").name == "build"
     assert os.environ.get("TORCH_FORCE_WEIGHTS_ONLY_LOAD") is None

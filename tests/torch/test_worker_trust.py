@@ -13,6 +13,7 @@ import torch
 from torch import nn
 
 import freeze_engine as fe
+from freeze_engine.worker import JobEnded, RecordingProcess, RecordRequest, inspect_model
 
 
 class Net(nn.Module):
@@ -68,7 +69,7 @@ def ran(marker: Path) -> str:
 
 def refused(spec: str) -> str:
     with pytest.raises(fe.ModelSpecError) as caught:
-        fe.inspect_model(spec, trusted=False)
+        inspect_model(spec, trusted=False)
     return str(caught.value)
 
 
@@ -79,12 +80,10 @@ def pickled(marker: Path) -> bytes:
 
 
 def test_an_honest_file_is_opened(exported, tmp_path):
-    summary = fe.inspect_model(str(exported), trusted=False)
+    summary = inspect_model(str(exported), trusted=False)
     assert (summary.name, summary.via, summary.inputs, summary.training) == ("net", "trace", ("8x4",), False)
-    request = fe.RecordRequest(
-        str(exported), tmp_path / "net.fztrace", trusted=False, measure=fe.Measure(latency=False)
-    )
-    process = fe.RecordingProcess(request, lambda event: None)
+    request = RecordRequest(str(exported), tmp_path / "net.fztrace", trusted=False, measure=fe.Measure(latency=False))
+    process = RecordingProcess(request, lambda event: None)
     process.start()
     assert process.wait().outcome == "finished"
     assert fe.load(tmp_path / "net.fztrace").steps[-1].numerics
@@ -95,10 +94,10 @@ def test_an_operator_by_any_other_name_is_refused(exported, tmp_path):
     spec = changed(exported, tmp_path / "net.pt2", model_json=change)
     message = refused(spec)
     assert "the operator 'torch.os.system'" in message
-    process = fe.RecordingProcess(fe.RecordRequest(spec, tmp_path / "a.fztrace", trusted=False), lambda event: None)
+    process = RecordingProcess(RecordRequest(spec, tmp_path / "a.fztrace", trusted=False), lambda event: None)
     process.start()
     ended = process.wait()
-    assert ended == fe.JobEnded(
+    assert ended == JobEnded(
         "failed", None, message, "loading the model", error=message, traceback=ended.traceback, is_refusal=True
     )
 
@@ -163,7 +162,7 @@ def test_pickles_in_place_of_tensors_are_not_opened(member, exported, tmp_path):
     assert not marker.exists()
     # It is what it looks like: trusted, torch unpickles it.
     with pytest.raises(fe.ModelSpecError):
-        fe.inspect_model(spec)
+        inspect_model(spec)
     assert marker.exists()
 
 

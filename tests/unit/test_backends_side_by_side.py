@@ -6,13 +6,14 @@ import json
 from dataclasses import replace
 
 import freeze_engine as fe
+from freeze_engine.analysis import FateDiff, PassEffect, PassPair
 from freeze_engine.analysis.trace_diff.pass_correspondence import pass_pairs
 from tests.builders import empty_trace, small_trace
 from tests.two_backends import inductor, torchscript
 from viewer.page import comparison_data
 
 
-def pair(purpose: str, diff: fe.TraceDiff) -> fe.PassPair:
+def pair(purpose: str, diff: fe.TraceDiff) -> PassPair:
     [found] = [each for each in diff.pairs if each.purpose == purpose]
     return found
 
@@ -29,14 +30,14 @@ def test_passes_stand_beside_each_other_by_their_purpose() -> None:
         "prepare the weights of linears",
     ]
     found = pair("fold into convolutions", diff)
-    assert found.before == fe.PassEffect((2, 3), 1, 2, 1, (("conv_bn", 1),), ("bn", "conv"))
-    assert found.after == fe.PassEffect((2, 3), 2, 4, 2, (("conv_add", 1), ("conv_mul", 1)), ("bn", "conv", "other.bn"))
+    assert found.before == PassEffect((2, 3), 1, 2, 1, (("conv_bn", 1),), ("bn", "conv"))
+    assert found.after == PassEffect((2, 3), 2, 4, 2, (("conv_add", 1), ("conv_mul", 1)), ("bn", "conv", "other.bn"))
 
 
 def test_what_no_pass_does_says_where_it_is_done() -> None:
     found = pair("unroll loops and make lists values", fe.diff_traces(torchscript(), inductor()))
     assert (found.before.steps, found.before.changed) == ((1,), 0)
-    assert found.after == fe.PassEffect((), instead="Dynamo runs Python's loops and lists while it traces")
+    assert found.after == PassEffect((), instead="Dynamo runs Python's loops and lists while it traces")
 
 
 def test_a_rewrite_of_another_kind_does_not_count() -> None:
@@ -67,8 +68,8 @@ def test_of_attributes_only_the_fates_of_tensors_are_compared() -> None:
     first, second = torchscript(), inductor()
     diff = fe.diff_traces(first, second)
     assert diff.attributes == (
-        fe.FateDiff("conv.weight", first.attribute("conv.weight"), diff.after.attribute("conv.weight"), ("fate",)),
-        fe.FateDiff("only_here", first.attribute("only_here"), None),
+        FateDiff("conv.weight", first.attribute("conv.weight"), diff.after.attribute("conv.weight"), ("fate",)),
+        FateDiff("only_here", first.attribute("only_here"), None),
     )
 
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 from hypothesis import given, settings
 
 import freeze_engine as fe
+from freeze_engine.trace import Numerics, OutputError
 from tests.builders import empty_trace, small_trace, traces
 from viewer.charts.drawing import PALETTES, THEMES
 from viewer.charts.figures import Chart, chart_items, charts
@@ -17,13 +18,13 @@ def chart_of(data: ChartData, title: str) -> Chart:
     return next(chart for chart in charts(data, "light") if chart.title == title)
 
 
-def output(max_abs: float) -> fe.OutputError:
-    return fe.OutputError("0", max_abs, max_abs, 90.0, 0, max_abs < 1e-4)
+def output(max_abs: float) -> OutputError:
+    return OutputError("0", max_abs, max_abs, 90.0, 0, max_abs < 1e-4)
 
 
 def on_inputs(trace: fe.Trace, step: int, errors: dict[str, float]) -> fe.Trace:
     """Returns a trace in which one step was compared with eager on several inputs."""
-    numerics = tuple(fe.Numerics("eager", (output(error),), None, name) for name, error in errors.items())
+    numerics = tuple(Numerics("eager", (output(error),), None, name) for name, error in errors.items())
     steps = tuple(replace(one, numerics=numerics) if one.index == step else one for one in trace.steps)
     return replace(trace, steps=steps)
 
@@ -68,9 +69,9 @@ def test_each_method_is_a_series():
 
 def test_an_infinite_error_is_told_and_not_drawn():
     trace = small_trace()
-    outputs = (fe.OutputError("0", math.inf, math.inf, 0.0, 3, False),)
+    outputs = (OutputError("0", math.inf, math.inf, 0.0, 3, False),)
     steps = list(trace.steps)
-    steps[8] = replace(steps[8], numerics=(fe.Numerics("eager", outputs),))
+    steps[8] = replace(steps[8], numerics=(Numerics("eager", outputs),))
     data = chart_data(replace(trace, steps=tuple(steps)))
     assert (data.errors[0].steps, data.not_finite) == ([0, 6], 1)
     assert data.past_tolerance == Mark(8, "8 FoldFrozenConvBatchnorm", good=False)
@@ -133,7 +134,7 @@ def test_what_is_held_twice_is_told_by_step():
 
 def test_the_error_from_before_freezing_is_a_line():
     trace = small_trace()
-    eager = replace(trace.baselines[0], numerics=(fe.Numerics("float64", (output(2e-7),)),))
+    eager = replace(trace.baselines[0], numerics=(Numerics("float64", (output(2e-7),)),))
     data = chart_data(replace(trace, baselines=(eager,)))
     assert data.before == 2e-7
     assert "Dashed: 2.0e-07, eager against float64" in chart_of(data, "Numeric error").note

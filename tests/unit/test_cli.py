@@ -15,6 +15,8 @@ from typing import Any
 import pytest
 
 import freeze_engine as fe
+from freeze_engine import worker
+from freeze_engine.worker import JobEnded, JobEvent, JobPreview, RecordRequest
 from tests.builders import empty_trace, failed_trace, small_trace
 from viewer.cli import main
 from viewer.cli.command import COMMAND_NAMES
@@ -40,19 +42,19 @@ class FakeEngine:
         hangs: how often it is waited for in vain after that.
     """
 
-    ended: fe.JobEnded = field(default_factory=lambda: fe.JobEnded("finished", Path("net.fztrace"), "done"))
+    ended: JobEnded = field(default_factory=lambda: JobEnded("finished", Path("net.fztrace"), "done"))
     trace: fe.Trace = field(default_factory=small_trace)
-    events: tuple[fe.JobEvent, ...] = (fe.JobPreview(Path("net.fztrace")),)
+    events: tuple[JobEvent, ...] = (JobPreview(Path("net.fztrace")),)
     printed: tuple[tuple[str, bytes], ...] = ()
     signals: list[signal.Signals] = field(default_factory=list)
-    asked: list[fe.RecordRequest] = field(default_factory=list)
+    asked: list[RecordRequest] = field(default_factory=list)
     calls: list[str] = field(default_factory=list)
     hangs: int = 0
 
     def __call__(
         self,
-        request: fe.RecordRequest,
-        on_event: Callable[[fe.JobEvent], None],
+        request: RecordRequest,
+        on_event: Callable[[JobEvent], None],
         on_output: Callable[[Any, bytes], None],
     ) -> FakeEngine:
         self.asked.append(request)
@@ -65,7 +67,7 @@ class FakeEngine:
         for event in self.events:
             self._on_event(event)
 
-    def wait(self, timeout_s: float | None = None) -> fe.JobEnded | None:
+    def wait(self, timeout_s: float | None = None) -> JobEnded | None:
         if self.signals:
             signal.raise_signal(self.signals.pop(0))
             return None
@@ -87,7 +89,7 @@ class FakeEngine:
 @pytest.fixture
 def engine(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> FakeEngine:
     fake = FakeEngine()
-    monkeypatch.setattr(fe, "RecordingProcess", fake, raising=False)
+    monkeypatch.setattr(worker, "RecordingProcess", fake, raising=False)
     monkeypatch.chdir(tmp_path)
     return fake
 
@@ -223,7 +225,7 @@ def test_record_asks_for_what_the_options_say(engine: FakeEngine, capsys: pytest
     words = ["record", "pkg:make", *inputs, *names, *switches, *places, *passes]
     assert main(words) == 0
     assert engine.asked == [
-        fe.RecordRequest(
+        RecordRequest(
             model="pkg:make",
             output=Path("out.fztrace"),
             inputs=("1x3", "flag=bool:true"),
@@ -303,7 +305,7 @@ def test_recording_without_torch_is_told() -> None:
 
 def test_a_refused_recording_is_wrong_use(engine: FakeEngine, capsys: pytest.CaptureFixture[str]) -> None:
     text = "MODEL 'pkg:make': its own code raised ValueError: no weights\nsee there"
-    engine.ended = fe.JobEnded("failed", None, "no weights", error=text, traceback="…", is_refusal=True)
+    engine.ended = JobEnded("failed", None, "no weights", error=text, traceback="…", is_refusal=True)
     assert main(["record", "pkg:make"]) == 2
     assert capsys.readouterr().err == f"freezer-ui: {text}\n"
 
@@ -331,7 +333,7 @@ def test_what_to_do_stands_with_errors_that_many_meet(
     engine: FakeEngine,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    engine.ended = fe.JobEnded("failed", None, "short", died_in, error=error)
+    engine.ended = JobEnded("failed", None, "short", died_in, error=error)
     assert main(["record", "net.pt", *words]) == 3
     first, *advised, last = capsys.readouterr().err.splitlines()
     assert (first, last) == (f"freezer-ui: the freeze failed: {error}", "no trace could be kept of it")
@@ -339,9 +341,7 @@ def test_what_to_do_stands_with_errors_that_many_meet(
 
 
 def test_a_model_that_refuses_its_inputs_is_told_of(engine: FakeEngine, capsys: pytest.CaptureFixture[str]) -> None:
-    engine.ended = fe.JobEnded(
-        "finished", Path("net.fztrace"), "…", unmeasured="not measured: forward() is missing mask"
-    )
+    engine.ended = JobEnded("finished", Path("net.fztrace"), "…", unmeasured="not measured: forward() is missing mask")
     assert main(["record", "net.pt", "--input", "1x3"]) == 4
     assert capsys.readouterr().err.endswith("freezer-ui: recorded, not measured: forward() is missing mask\n")
 
@@ -353,7 +353,7 @@ def test_one_step_is_counted_as_one(engine: FakeEngine, capsys: pytest.CaptureFi
 
 
 def test_a_refusal_after_the_freeze_keeps_the_trace(engine: FakeEngine, capsys: pytest.CaptureFixture[str]) -> None:
-    engine.ended = fe.JobEnded("failed", Path("a"), "…", error="There is no device cuda.", is_refusal=True)
+    engine.ended = JobEnded("failed", Path("a"), "…", error="There is no device cuda.", is_refusal=True)
     assert main(["record", "net.pt", "-o", "net.fztrace"]) == 2
     told = capsys.readouterr().err
     assert "net.fztrace holds what was recorded until then: 12 steps" in told
@@ -364,26 +364,26 @@ def test_a_refusal_after_the_freeze_keeps_the_trace(engine: FakeEngine, capsys: 
     ("ended", "text"),
     [
         (
-            fe.JobEnded("failed", Path("a"), "short", "Inline", error="RuntimeError: Unhandled\nnode kind"),
+            JobEnded("failed", Path("a"), "short", "Inline", error="RuntimeError: Unhandled\nnode kind"),
             "the freeze failed: RuntimeError: Unhandled\nnode kind",
         ),
         (
-            fe.JobEnded("crashed", Path("a"), "ended by SIGSEGV, in Inline", "Inline"),
+            JobEnded("crashed", Path("a"), "ended by SIGSEGV, in Inline", "Inline"),
             "the recording crashed: ended by SIGSEGV, in Inline",
         ),
         (
-            fe.JobEnded("timed_out", Path("a"), "not done after 9 s, the limit, in Inline", "Inline"),
+            JobEnded("timed_out", Path("a"), "not done after 9 s, the limit, in Inline", "Inline"),
             "the recording was ended: not done after 9 s, the limit, in Inline",
         ),
         (
-            fe.JobEnded("over_limit", Path("a"), "it took 2 GiB of memory, in Inline", "Inline"),
+            JobEnded("over_limit", Path("a"), "it took 2 GiB of memory, in Inline", "Inline"),
             "the recording was ended: it took 2 GiB of memory, in Inline\n"
             "Give it more with --memory, or let it do less: smaller inputs, --no-measure, --no-memory, fewer checks.",
         ),
     ],
 )
 def test_a_failed_freeze_exits_with_3_and_leaves_what_was_recorded(
-    ended: fe.JobEnded, text: str, engine: FakeEngine, capsys: pytest.CaptureFixture[str]
+    ended: JobEnded, text: str, engine: FakeEngine, capsys: pytest.CaptureFixture[str]
 ) -> None:
     engine.ended, engine.trace = ended, failed_trace()
     assert main(["record", "net.pt", "-o", "partial.fztrace"]) == 3
@@ -393,13 +393,13 @@ def test_a_failed_freeze_exits_with_3_and_leaves_what_was_recorded(
 
 def test_a_partial_trace_is_reported_too(engine: FakeEngine, monkeypatch: pytest.MonkeyPatch) -> None:
     written = _fake_reports(monkeypatch)
-    engine.ended, engine.trace = fe.JobEnded("crashed", Path("a"), "ended by SIGSEGV"), failed_trace()
+    engine.ended, engine.trace = JobEnded("crashed", Path("a"), "ended by SIGSEGV"), failed_trace()
     assert main(["record", "net.pt", "--report", "net.html"]) == 3
     assert written == [(failed_trace(), Path("net.html"))]
 
 
 def test_the_traceback_of_torch_s_own_error_can_be_seen(engine: FakeEngine, capsys: pytest.CaptureFixture[str]) -> None:
-    engine.ended = fe.JobEnded(
+    engine.ended = JobEnded(
         "failed", None, "…", error="RuntimeError: no", traceback="Traceback:\n  in freeze\nRuntimeError: no\n"
     )
     assert main(["record", "net.pt", "--traceback"]) == 3
@@ -421,7 +421,7 @@ ENDS = [
 def test_an_interrupted_recording_is_kept(
     number: signal.Signals, code: int, words: str, engine: FakeEngine, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    engine.ended, engine.signals = fe.JobEnded("cancelled", Path("a"), "cancelled"), [number]
+    engine.ended, engine.signals = JobEnded("cancelled", Path("a"), "cancelled"), [number]
     before = [signal.getsignal(each) for each, _, _ in ENDS]
     assert main(["record", "net.pt", "-o", "net.fztrace"]) == code
     assert [signal.getsignal(each) for each, _, _ in ENDS] == before
@@ -448,7 +448,7 @@ def test_an_interrupt_that_torch_does_not_see_can_be_repeated(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("viewer.cli.record._PATIENCE_S", 0.0)
-    engine.ended, engine.hangs = fe.JobEnded("cancelled", None, "cancelled"), 3
+    engine.ended, engine.hangs = JobEnded("cancelled", None, "cancelled"), 3
     engine.signals = [signal.SIGINT] * interrupts
     assert main(["record", "net.pt"]) == 130
     assert engine.calls == calls
@@ -465,7 +465,7 @@ def test_a_signal_that_nobody_repeats_ends_what_torch_does_not_heed(
     engine: FakeEngine, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr("viewer.cli.record._PATIENCE_OF_SYSTEMS_S", 0.0)
-    engine.ended, engine.hangs = fe.JobEnded("cancelled", None, "cancelled in Inline"), 3
+    engine.ended, engine.hangs = JobEnded("cancelled", None, "cancelled in Inline"), 3
     engine.signals = [signal.SIGTERM]
     assert main(["record", "net.pt"]) == 143
     assert engine.calls == ["interrupt", "cancel"]

@@ -10,10 +10,14 @@ from typing import Any
 import pytest
 
 import freeze_engine as fe
+from freeze_engine import models
+from freeze_engine.diagnose import Culprit, GuiltyRewrite, Probe, Reproduction
+from freeze_engine.requests import parse_input
+from freeze_engine.trace import SourceRef
 from tests.builders import small_trace
 from viewer.cli import main
 
-_CULPRIT = fe.Culprit(
+_CULPRIT = Culprit(
     step=7,
     stage="optimize_frozen_graph",
     name="FoldFrozenConvBatchnorm",
@@ -22,12 +26,12 @@ _CULPRIT = fe.Culprit(
     last_good=5,
     suspects=("step 7 (FoldFrozenConvBatchnorm, round 1)",),
     rewrites=(
-        fe.GuiltyRewrite(
+        GuiltyRewrite(
             "conv_bn",
             ("%5 : Tensor = aten::conv2d(%x)", "%6 : Tensor = aten::batch_norm(%5)"),
             ("conv.weight", "bn.weight"),
             ("conv", "bn"),
-            (fe.SourceRef("net.py", 12),),
+            (SourceRef("net.py", 12),),
         ),
     ),
     rewrites_of_step=20,
@@ -49,7 +53,7 @@ class FakeSearch:
 
     def __call__(self, *args: Any, **kwargs: Any) -> fe.Bisection:
         self.asked.append((args, kwargs))
-        kwargs["on_probe"](fe.Probe("step 0 (input)", 0, "good", "largest error 0"))
+        kwargs["on_probe"](Probe("step 0 (input)", 0, "good", "largest error 0"))
         if isinstance(self.ends, Exception):
             raise self.ends
         return self.ends
@@ -60,7 +64,7 @@ def search(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> FakeSearch:
     monkeypatch.chdir(tmp_path)
     fake = FakeSearch()
     monkeypatch.setattr(fe, "bisect", fake)
-    monkeypatch.setattr(fe, "make_inputs", lambda wanted, device: (wanted, device))
+    monkeypatch.setattr(models, "make_inputs", lambda wanted, device: (wanted, device))
     return fake
 
 
@@ -70,7 +74,7 @@ def test_it_asks_for_what_the_options_say(search: FakeSearch) -> None:
     check = ["--check", "accuracy", "--max-error", "0.5", "--no-every-step", "--script", "r.py", "--method", "encode"]
     assert main([*words, *freeze, *check]) == 0
     [(args, kwargs)] = search.asked
-    assert args == ("example:net", ([fe.parse_input("1x3")], "cuda:0"))
+    assert args == ("example:net", ([parse_input("1x3")], "cuda:0"))
     assert {name: kwargs[name] for name in kwargs if name not in ("progress", "on_probe")} == {
         "check": fe.AccuracyCheck(0.5),
         "backend": "torchscript",
@@ -115,7 +119,7 @@ def test_the_exit_code_tells_whether_the_check_fails(ending: str, code: int, sea
 def test_the_culprit_is_told_with_its_rewrite_and_script(
     search: FakeSearch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    made = fe.Reproduction(Path("net_repro.py"), (Path("net_repro.module.pt"),), True, True, ())
+    made = Reproduction(Path("net_repro.py"), (Path("net_repro.module.pt"),), True, True, ())
     search.ends = found("found", culprit=_CULPRIT, notes=("Not monotonic.",), reproduction=made)
     assert main(["bisect", "example:net", "--check", "accuracy"]) == 1
     assert capsys.readouterr().out.splitlines() == [
@@ -135,7 +139,7 @@ def test_the_culprit_is_told_with_its_rewrite_and_script(
 
 
 def test_a_script_that_shows_nothing_is_called_so(search: FakeSearch, capsys: pytest.CaptureFixture[str]) -> None:
-    made = fe.Reproduction(Path("net_repro.py"), (), False, False, ("fine",))
+    made = Reproduction(Path("net_repro.py"), (), False, False, ("fine",))
     search.ends = found("found", culprit=_CULPRIT, reproduction=made)
     main(["bisect", "example:net", "--check", "accuracy"])
     assert capsys.readouterr().out.splitlines()[-2:] == [

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-import freeze_engine as fe
+from freeze_engine import worker
+from freeze_engine.worker import SandboxStatus
 from viewer.cli import doctor, main
 
 
@@ -25,8 +26,8 @@ def data(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
 
 
 def test_each_thing_has_a_line(data: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    status = fe.SandboxStatus("bubblewrap 1.2", "/usr/bin/bwrap", missing="it forbids less")
-    monkeypatch.setattr(fe, "sandbox_status", lambda: status, raising=False)
+    status = SandboxStatus("bubblewrap 1.2", "/usr/bin/bwrap", missing="it forbids less")
+    monkeypatch.setattr(worker, "sandbox_status", lambda: status, raising=False)
     assert main(["doctor"]) == 0
     told = _told(capsys)
     assert list(told) == ["freezer-ui", "Python", "torch", "sandbox", "C++ compiler", "Graphviz", "recordings"]
@@ -38,8 +39,8 @@ def test_each_thing_has_a_line(data: Path, monkeypatch: pytest.MonkeyPatch, caps
 def test_a_missing_sandbox_is_told_with_what_is_then_the_case(
     data: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    status = fe.SandboxStatus(problem="there is no sandbox: bubblewrap is not installed")
-    monkeypatch.setattr(fe, "sandbox_status", lambda: status, raising=False)
+    status = SandboxStatus(problem="there is no sandbox: bubblewrap is not installed")
+    monkeypatch.setattr(worker, "sandbox_status", lambda: status, raising=False)
     monkeypatch.setenv("PATH", str(data))
     monkeypatch.delenv("CXX", raising=False)
     assert main(["doctor"]) == 0

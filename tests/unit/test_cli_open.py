@@ -18,6 +18,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 
 import freeze_engine as fe
+from freeze_engine.worker import RecordRequest
 from tests.builders import small_trace
 from viewer.cli import main
 from viewer.dashboard.listening_socket import DEFAULT_PORT, listen, port_of
@@ -32,7 +33,7 @@ class FakeServer:
 
     options: Any = None
     port: int = 0
-    recorded: list[tuple[fe.RecordRequest, str]] = field(default_factory=list)
+    recorded: list[tuple[RecordRequest, str]] = field(default_factory=list)
     prepared: tuple[Path, ...] = ()
 
     def run(self, options: Any, listening: socket.socket, signals: Any, begin: Callable[[Any], object]) -> None:
@@ -157,7 +158,7 @@ def test_a_model_is_recorded_at_once(server: FakeServer, model: Path, capsys: py
     query = _opened(capsys, "net.pt", *options, "--token", TOKEN)
     [(request, job)] = server.recorded
     assert query == {"job": [job], "token": [TOKEN]}
-    assert request == fe.RecordRequest(
+    assert request == RecordRequest(
         model=str(model),
         output=request.output,
         inputs=("1x3",),

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 
 import freeze_engine as fe
+from freeze_engine.trace import Check, Evidence, Interval, Kernel, Numerics, OutputError, Program, SourceRef, Value
 from tests.builders import HOSTILE, empty_trace, failed_trace, small_trace, traces
 from viewer.cli import main
 from viewer.text.diff.json_document import diff_document
@@ -35,7 +36,7 @@ def other_trace() -> fe.Trace:
         else step
         for step in trace.steps
     )
-    asked = fe.Evidence("preserved_attrs names block.bn.weight", source=fe.SourceRef("model.py", 3))
+    asked = Evidence("preserved_attrs names block.bn.weight", source=SourceRef("model.py", 3))
     fates = {
         "block.bn.weight": {"fate": "preserved", "reason": "requested", "evidence": (asked,), "locations": ()},
         "block.conv.weight": {"fate": "inlined", "locations": (), "step": 4},
@@ -44,7 +45,7 @@ def other_trace() -> fe.Trace:
     }
     miss = replace(trace.near_misses[0], step=8, kind="conv_bn", node="normed", reason="training_statistics")
     (relu,) = trace.programs[0].kernels
-    copy = fe.Kernel("cpp_fused_copy_1", "cpp", (), ("shape",))
+    copy = Kernel("cpp_fused_copy_1", "cpp", (), ("shape",))
     found = replace(
         trace,
         steps=steps,
@@ -54,16 +55,16 @@ def other_trace() -> fe.Trace:
             replace(fate, **fates.get(fate.path, {})) for fate in trace.attributes if fate.path != "count"
         ),
         near_misses=(*trace.near_misses, miss),
-        checks=(fe.Check("round_trip", "passed", "It gives the same."), fe.Check("determinism", "failed", "Differs.")),
+        checks=(Check("round_trip", "passed", "It gives the same."), Check("determinism", "failed", "Differs.")),
         created="2026-02-03T04:05:06Z",
         programs=(replace(trace.programs[0], kernels=(copy, replace(relu, time_ns=None))), trace.programs[1]),
     )
-    close = fe.Numerics("eager", (fe.OutputError("0", 0.0, 0.0, float("inf"), 0, True, 0.0),))
+    close = Numerics("eager", (OutputError("0", 0.0, 0.0, float("inf"), 0, True, 0.0),))
     (latency,) = trace.steps[10].latency
     slower = replace(
         latency,
-        median_ns=fe.Interval(160_000.0, 158_000.0, 163_000.0),
-        ratio=fe.Interval(1.4, 1.3, 1.5),
+        median_ns=Interval(160_000.0, 158_000.0, 163_000.0),
+        ratio=Interval(1.4, 1.3, 1.5),
         verdict="slower",
     )
     return with_step(with_step(found, 8, numerics=(close,)), 10, latency=(slower,))
@@ -110,15 +111,13 @@ def test_everything_lists_passes_and_attributes_that_do_not_differ_anew() -> Non
     assert "(--all lists them)" not in long
 
 
-def with_kernels(*kernels: fe.Kernel) -> fe.Trace:
-    return replace(small_trace(), programs=(fe.Program("compiled", "forward", kernels),))
+def with_kernels(*kernels: Kernel) -> fe.Trace:
+    return replace(small_trace(), programs=(Program("compiled", "forward", kernels),))
 
 
 def test_kernels_that_do_the_same_work_stand_beside_each_other() -> None:
-    conv, relu = (
-        fe.Kernel(name, "cpp", (), (name,), time_ns=fe.Interval(10.0, 9.0, 11.0)) for name in ("conv", "relu")
-    )
-    fused = fe.Kernel("conv_relu", "cpp", (), ("conv", "relu"), time_ns=fe.Interval(5.0, 4.0, 6.0))
+    conv, relu = (Kernel(name, "cpp", (), (name,), time_ns=Interval(10.0, 9.0, 11.0)) for name in ("conv", "relu"))
+    fused = Kernel("conv_relu", "cpp", (), ("conv", "relu"), time_ns=Interval(5.0, 4.0, 6.0))
     diff = fe.diff_traces(with_kernels(conv, relu), with_kernels(fused))
     text = diff_text(diff, ("fates",))
     assert text.endswith("\n\nNothing that counts differs.\nNot counted: kernels.\n")
@@ -143,7 +142,7 @@ def test_kernels_that_do_the_same_work_stand_beside_each_other() -> None:
 
 
 def test_a_program_that_one_trace_does_not_tell_of_is_no_difference() -> None:
-    conv = fe.Kernel("conv", "cpp", (), ("conv",))
+    conv = Kernel("conv", "cpp", (), ("conv",))
     diff = fe.diff_traces(with_kernels(conv), replace(small_trace(), programs=()))
     assert "kernels" not in differing(diff)
     assert "    B  TorchScript generates no kernels" in diff_text(diff, ASPECTS)
@@ -164,8 +163,8 @@ def test_a_pass_without_effect_that_only_one_ran_is_counted_only() -> None:
 
 def latency_at(median_ns: float, ratio: float, device: str = "cpu") -> Iterator[fe.Trace]:
     (latency,) = small_trace().steps[10].latency
-    median = fe.Interval(median_ns, 0.99 * median_ns, 1.01 * median_ns)
-    measured = replace(latency, device=device, median_ns=median, ratio=fe.Interval(ratio, ratio - 0.02, ratio + 0.02))
+    median = Interval(median_ns, 0.99 * median_ns, 1.01 * median_ns)
+    measured = replace(latency, device=device, median_ns=median, ratio=Interval(ratio, ratio - 0.02, ratio + 0.02))
     yield with_step(small_trace(), 10, latency=(measured,))
 
 
@@ -213,7 +212,7 @@ def test_inputs_that_differ_are_shown_beside_each_other() -> None:
 
 def of_another_class(graph: fe.GraphSnapshot) -> fe.GraphSnapshot:
     module, *others = graph.inputs
-    return replace(graph, inputs=(replace(module, type="__torch__.Other"), *others, fe.Value("more", "int")))
+    return replace(graph, inputs=(replace(module, type="__torch__.Other"), *others, Value("more", "int")))
 
 
 def test_two_backends_are_compared_by_purpose() -> None:

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 
 import freeze_engine as fe
+from freeze_engine.trace import Check, Interval, Numerics, OutputError
 from tests.builders import failed_trace, small_trace, traces
 from tests.two_backends import inductor, torchscript
 from viewer.page import comparison_data
@@ -37,15 +38,13 @@ def with_step(trace: fe.Trace, index: int, **fields: object) -> fe.Trace:
     return replace(trace, steps=tuple(steps))
 
 
-def with_change(trace: fe.Trace, index: int, ratio: fe.Interval, change: str) -> fe.Trace:
+def with_change(trace: fe.Trace, index: int, ratio: Interval, change: str) -> fe.Trace:
     latency = replace(trace.steps[index].latency[0], previous=ratio, change=change)
     return with_step(trace, index, latency=(latency,))
 
 
 def with_error(trace: fe.Trace, index: int, error: float, close: bool) -> fe.Trace:
-    return with_step(
-        trace, index, numerics=(fe.Numerics("eager", (fe.OutputError("0", error, error, 9.0, 0, close, 1.0),)),)
-    )
+    return with_step(trace, index, numerics=(Numerics("eager", (OutputError("0", error, error, 9.0, 0, close, 1.0),)),))
 
 
 def test_the_same_trace_twice_has_the_same_findings() -> None:
@@ -60,7 +59,7 @@ def test_the_same_trace_twice_has_the_same_findings() -> None:
 
 def test_a_pass_that_pays_off_in_one_only_differs_where_its_ratios_are_apart() -> None:
     trace = small_trace()
-    near = with_change(trace, 6, fe.Interval(0.97, 0.9, 1.04), "no measurable difference")
+    near = with_change(trace, 6, Interval(0.97, 0.9, 1.04), "no measurable difference")
     row = rows(trace, near, "What made it faster")["ConstantPropagation"]
     assert texts(row) == ("0.88× (0.84–0.92)", "0.97× (0.90–1.04)", False)
     assert (row["a"]["tone"], row["a"]["note"]) == ("good", "measurably faster")
@@ -70,13 +69,13 @@ def test_a_pass_that_pays_off_in_one_only_differs_where_its_ratios_are_apart() -
         "text": "0.88× (0.84–0.92)", "value": 0.88, "low": 0.84, "high": 0.92, "verdict": "faster",
     }  # fmt: skip
     assert row["steps"] == [6, 6 + len(trace.steps)]
-    far = with_change(trace, 6, fe.Interval(1.2, 1.1, 1.3), "slower")
+    far = with_change(trace, 6, Interval(1.2, 1.1, 1.3), "slower")
     assert texts(rows(trace, far, "What made it faster")["ConstantPropagation"])[2]
 
 
 def test_what_differs_comes_first_among_the_sections_and_in_them() -> None:
     trace = small_trace()
-    checks = (*trace.checks, fe.Check("determinism", "passed", "3 freezes did the same."))
+    checks = (*trace.checks, Check("determinism", "passed", "3 freezes did the same."))
     passed = (replace(checks[0], verdict="passed"), checks[1])
     found = comparison_data(replace(trace, checks=checks), replace(trace, checks=passed))["comparison"]["findings"]
     assert [(section["title"], section["differs"]) for section in found][:2] == [
@@ -157,7 +156,7 @@ def test_how_a_freeze_ended_is_a_finding_too() -> None:
 def test_what_a_pass_does_on_its_own_is_compared_by_its_intervals() -> None:
     trace = small_trace()
     entry = trace.ablation[0]
-    slower = replace(entry, latency=(replace(entry.latency[0], ratio=fe.Interval(1.1, 1.05, 1.2), verdict="slower"),))
+    slower = replace(entry, latency=(replace(entry.latency[0], ratio=Interval(1.1, 1.05, 1.2), verdict="slower"),))
     found = rows(trace, replace(trace, ablation=(slower, trace.ablation[1])), "What each pass does on its own")
     assert texts(found["FoldConvBn"]) == ("0.70× (0.60–0.80)", "1.10× (1.05–1.20)", True)
     assert found["FoldConvBn"]["a"]["note"] == (

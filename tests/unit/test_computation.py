@@ -6,11 +6,12 @@ import pytest
 
 import freeze_engine as fe
 from freeze_engine.diagnose.checks.canonical_graph import computation, differing_operators
+from freeze_engine.trace import Block, Constant, Value
 from tests.builders import constant, node, small_trace, tensor
 
 
 def graph(*nodes: fe.Node, outputs: tuple[str, ...] = ("y",)) -> fe.GraphSnapshot:
-    return fe.GraphSnapshot((fe.Value("self", "Net"), fe.Value("x", "Tensor")), nodes, outputs)
+    return fe.GraphSnapshot((Value("self", "Net"), Value("x", "Tensor")), nodes, outputs)
 
 
 def differ(before: fe.GraphSnapshot, after: fe.GraphSnapshot) -> tuple[str, ...]:
@@ -38,7 +39,7 @@ def test_the_order_of_independent_nodes_is_no_difference() -> None:
 
 
 def test_a_list_of_constants_is_a_constant() -> None:
-    kept = replace(constant("l", "[1, 2]"), outputs=(fe.Value("l", "int[]"),))
+    kept = replace(constant("l", "[1, 2]"), outputs=(Value("l", "int[]"),))
     made = (constant("one", "1"), constant("two", "2"), node("l", "prim::ListConstruct", "one two"))
     use = node("y", "aten::sum", "x l")
     assert differ(graph(kept, use), graph(*made, use)) == ()
@@ -81,7 +82,7 @@ def test_other_weights_in_a_librarys_layout_are_a_difference() -> None:
 
 def test_a_list_of_weights_is_told_by_its_digest_whoever_writes_its_type() -> None:
     use = node("y", "aten::cat", "w")
-    kept = fe.Constant((), "List[Tensor]", "cpu", 16, digest=f"{1:0>16}")
+    kept = Constant((), "List[Tensor]", "cpu", 16, digest=f"{1:0>16}")
     held = replace(constant("w", "[<Tensors>]"), constant=kept)
     ours = graph(held, use)
     assert differ(ours, graph(replace(held, constant=replace(kept, dtype="Tensor[]")), use)) == ()
@@ -93,7 +94,7 @@ def test_a_list_of_weights_is_told_by_its_digest_whoever_writes_its_type() -> No
     [
         constant("w", "object"),
         constant("w", "<Tensor>"),
-        replace(constant("w", "<Tensor>"), constant=fe.Constant((2,), "float32", "meta", 8)),
+        replace(constant("w", "<Tensor>"), constant=Constant((2,), "float32", "meta", 8)),
     ],
 )
 def test_constants_of_unknown_value_count_as_equal_and_are_named(held: fe.Node) -> None:
@@ -104,7 +105,7 @@ def test_constants_of_unknown_value_count_as_equal_and_are_named(held: fe.Node) 
 
 def test_what_stands_in_a_block_counts() -> None:
     def branch(op: str) -> fe.GraphSnapshot:
-        inner = fe.Block((), (node("z", op, "x"),), ("z",))
+        inner = Block((), (node("z", op, "x"),), ("z",))
         return graph(replace(node("y", "prim::If", "x"), blocks=(inner,)))
 
     assert differ(branch("aten::neg"), branch("aten::neg")) == ()

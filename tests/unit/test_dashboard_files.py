@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import freeze_engine as fe
+from freeze_engine.models import file_kind
 from tests.builders import small_trace
 from viewer.dashboard.folder_listing import folder_view
 from viewer.dashboard.uploads import safe_name
@@ -37,7 +38,7 @@ def test_kinds_are_told_by_content(tmp_path: Path) -> None:
         tmp_path / "empty": None,
         tmp_path / "text.pt": None,
     }
-    assert {path: fe.file_kind(path) for path in kinds} == kinds
+    assert {path: file_kind(path) for path in kinds} == kinds
 
 
 def test_a_folder_lists_folders_first(tmp_path: Path) -> None:

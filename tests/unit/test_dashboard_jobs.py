@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 import freeze_engine as fe
+from freeze_engine.worker import JobEnded, JobEvent, JobPreview, JobProgress, JobStep, RecordRequest
 from tests.builders import small_trace
 from tests.in_process import InProcess
 from tests.loops import run
@@ -21,17 +22,17 @@ from viewer.dashboard.record_request import form_values
 from viewer.dashboard.server_info import Site
 from viewer.dashboard.server_state import PUSH_EVERY_S, TOLD_PER_S, State
 
-STEP = fe.JobStep(0, "input", "input", "forward", None, True, 7)
-PROGRESS = fe.JobProgress("measuring latency", 3, 9, 4.5)
-KEEPING = fe.JobProgress("keeping what was recorded", 0, 0, None)
+STEP = JobStep(0, "input", "input", "forward", None, True, 7)
+PROGRESS = JobProgress("measuring latency", 3, 9, 4.5)
+KEEPING = JobProgress("keeping what was recorded", 0, 0, None)
 
 
 @dataclass
 class FakeProcess:
     """A recording whose events come from the test."""
 
-    request: fe.RecordRequest
-    tell: Callable[[fe.JobEvent], None]
+    request: RecordRequest
+    tell: Callable[[JobEvent], None]
     started: bool = False
     interrupted: bool = False
     cancels: int = 0
@@ -43,13 +44,13 @@ class FakeProcess:
     def interrupt(self) -> None:
         self.interrupted = True
         if not self.hangs:
-            self.tell(fe.JobEnded("cancelled", self.request.output, "cancelled"))
+            self.tell(JobEnded("cancelled", self.request.output, "cancelled"))
 
     def cancel(self) -> None:
         was_over = self.cancels > 0 or (self.interrupted and not self.hangs)
         self.cancels += 1
         if not was_over and not self.hangs:
-            self.tell(fe.JobEnded("cancelled", None, "cancelled"))
+            self.tell(JobEnded("cancelled", None, "cancelled"))
 
 
 @dataclass
@@ -72,7 +73,7 @@ class FakeTimer:
 class Launcher:
     processes: list[FakeProcess] = field(default_factory=list)
 
-    def __call__(self, request: fe.RecordRequest, tell: Callable[[fe.JobEvent], None]) -> FakeProcess:
+    def __call__(self, request: RecordRequest, tell: Callable[[JobEvent], None]) -> FakeProcess:
         self.processes.append(FakeProcess(request, tell))
         return self.processes[-1]
 
@@ -120,11 +121,11 @@ def _states(jobs: Jobs) -> dict[str, str]:
 
 
 def _finish(process: FakeProcess, outcome: Any = "finished") -> None:
-    process.tell(fe.JobEnded(outcome, None, outcome))
+    process.tell(JobEnded(outcome, None, outcome))
 
 
-def _request(tmp_path: Path) -> fe.RecordRequest:
-    return fe.RecordRequest("/models/net.pt", tmp_path / "net.fztrace")
+def _request(tmp_path: Path) -> RecordRequest:
+    return RecordRequest("/models/net.pt", tmp_path / "net.fztrace")
 
 
 def _row(**changes: Any) -> dict[str, Any]:
@@ -147,7 +148,7 @@ def _row(**changes: Any) -> dict[str, Any]:
         "unmeasured": None,
         "died_in": None,
         "log": [],
-        "request": form_values(fe.RecordRequest("/models/net.pt", Path("net.fztrace"))),
+        "request": form_values(RecordRequest("/models/net.pt", Path("net.fztrace"))),
     }
     return row | changes
 
@@ -169,7 +170,7 @@ def test_a_compile_tells_its_stage(jobs: Jobs, launcher: Launcher, tmp_path: Pat
         "latency: layout or so",
         "compiling: no stage",
     ):
-        process.tell(fe.JobProgress(message, 1, 5, None))
+        process.tell(JobProgress(message, 1, 5, None))
         stages.append(jobs.rows()[0]["stage"])
     assert stages == [None, None, "layout", None, None]
 
@@ -181,7 +182,7 @@ def test_a_recording_is_told_as_it_goes(jobs: Jobs, launcher: Launcher, tmp_path
     assert _seen(jobs) == [_row()]
     process.tell(STEP)
     process.tell(PROGRESS)
-    process.tell(fe.JobPreview(tmp_path / "net.fztrace"))
+    process.tell(JobPreview(tmp_path / "net.fztrace"))
     step = {
         "index": 0,
         "stage": "input",
@@ -193,14 +194,14 @@ def test_a_recording_is_told_as_it_goes(jobs: Jobs, launcher: Launcher, tmp_path
     }
     going = {"steps": [step], "preview": str(tmp_path / "net.fztrace"), "done": 3, "total": 9}
     assert _seen(jobs) == [_row(**going, message="measuring latency", left_s=4.5)]
-    process.tell(fe.JobEnded("finished", tmp_path / "net.fztrace", "done"))
+    process.tell(JobEnded("finished", tmp_path / "net.fztrace", "done"))
     assert _seen(jobs) == [_row(**going, message="done", state="finished", trace=str(tmp_path / "net.fztrace"))]
     assert not jobs.running
 
 
 def test_a_crash_keeps_what_is_known(jobs: Jobs, launcher: Launcher, tmp_path: Path) -> None:
     jobs.record(_request(tmp_path))
-    launcher.processes[0].tell(fe.JobEnded("crashed", None, "segmentation fault", "FoldConvBatchnorm", ("last line",)))
+    launcher.processes[0].tell(JobEnded("crashed", None, "segmentation fault", "FoldConvBatchnorm", ("last line",)))
     crashed = {"state": "crashed", "message": "segmentation fault", "error": "segmentation fault"}
     assert _seen(jobs) == [_row(**crashed, died_in="FoldConvBatchnorm", log=["last line"])]
 
@@ -208,7 +209,7 @@ def test_a_crash_keeps_what_is_known(jobs: Jobs, launcher: Launcher, tmp_path: P
 def test_a_failure_is_told_in_all_of_torch_s_words(jobs: Jobs, launcher: Launcher, tmp_path: Path) -> None:
     jobs.record(_request(tmp_path))
     text = "RuntimeError: not here:\n  x = y\n  <--- HERE"
-    launcher.processes[0].tell(fe.JobEnded("failed", None, "RuntimeError: not here: x = y", "scripting", error=text))
+    launcher.processes[0].tell(JobEnded("failed", None, "RuntimeError: not here: x = y", "scripting", error=text))
     failed = {"state": "failed", "message": "RuntimeError: not here: x = y", "error": text}
     assert _seen(jobs) == [_row(**failed, died_in="scripting")]
 
@@ -242,7 +243,7 @@ def test_cancelling_again_waits_no_longer(jobs: Jobs, launcher: Launcher, tmp_pa
     assert jobs.rows()[0]["message"] == KEEPING.message
     jobs.cancel(job)
     assert process.cancels == 2
-    process.tell(fe.JobEnded("cancelled", None, "cancelled in Inline of forward"))
+    process.tell(JobEnded("cancelled", None, "cancelled in Inline of forward"))
     jobs.cancel(job)
     assert (process.cancels, jobs.rows()[0]["message"]) == (2, "cancelled in Inline of forward")
 
@@ -289,7 +290,7 @@ def test_only_what_has_ended_is_dismissed(jobs: Jobs, tmp_path: Path) -> None:
 
 
 def test_a_recording_that_cannot_start_is_not_in_the_list(tmp_path: Path) -> None:
-    def refuse(request: fe.RecordRequest, tell: Callable[[fe.JobEvent], None]) -> Any:
+    def refuse(request: RecordRequest, tell: Callable[[JobEvent], None]) -> Any:
         raise OSError("no more processes")
 
     jobs = Jobs(lambda call: call(), launch=refuse)
@@ -372,7 +373,7 @@ def test_a_finished_recording_becomes_a_recent_trace(launcher: Launcher, tmp_pat
         session = FakeSession()
         state.join(session)
         state.jobs.record(request)
-        launcher.processes[0].tell(fe.JobEnded("finished", request.output, "done"))
+        launcher.processes[0].tell(JobEnded("finished", request.output, "done"))
         await state.close()
         return session
 
@@ -387,7 +388,7 @@ def test_a_recording_without_a_trace_leaves_no_file(launcher: Launcher, tmp_path
     async def scenario() -> None:
         state = State(Site(1), Library(tmp_path / "recent.json"), lambda call: call(), launcher, InProcess())
         state.jobs.record(request)
-        launcher.processes[0].tell(fe.JobEnded("crashed", None, "died of SIGSEGV"))
+        launcher.processes[0].tell(JobEnded("crashed", None, "died of SIGSEGV"))
         await state.close()
 
     run(scenario())
@@ -432,7 +433,7 @@ def test_a_waiting_row_has_its_place_and_the_least_time_until_it_starts(
     third, second, _ = line.rows()
     assert (second["place"], second["starts_s"], second["waited_s"], second["elapsed_s"]) == (1, 4.5, 2.0, 0.0)
     assert (third["place"], third["starts_s"]) == (2, 4.5)
-    launcher.processes[0].tell(fe.JobProgress("checking", 0, 0, None))
+    launcher.processes[0].tell(JobProgress("checking", 0, 0, None))
     assert [row["starts_s"] for row in line.rows()] == [None, None, None]
     _finish(launcher.processes[0])
     assert [row["place"] for row in line.rows()] == [1, None, None]
@@ -445,7 +446,7 @@ def test_the_wait_is_unknown_where_one_of_those_that_run_tells_nothing(
         jobs.record(_request(tmp_path))
     launcher.processes[0].tell(PROGRESS)
     assert jobs.rows()[0]["starts_s"] is None
-    launcher.processes[1].tell(fe.JobProgress("measuring latency", 8, 9, 1.5))
+    launcher.processes[1].tell(JobProgress("measuring latency", 8, 9, 1.5))
     assert jobs.rows()[0]["starts_s"] == 1.5
 
 
@@ -486,7 +487,7 @@ def test_one_that_waits_is_cancelled_at_once_and_dismissed(line: Jobs, launcher:
 def test_one_that_cannot_start_lets_the_next(tmp_path: Path) -> None:
     processes: list[FakeProcess] = []
 
-    def launch(request: fe.RecordRequest, tell: Callable[[fe.JobEvent], None]) -> FakeProcess:
+    def launch(request: RecordRequest, tell: Callable[[JobEvent], None]) -> FakeProcess:
         if len(processes) == 1 and not processes[0].cancels:
             processes[0].cancels = 1
             raise OSError("no more processes")
@@ -520,7 +521,7 @@ def test_closing_ends_those_that_wait_and_starts_none(line: Jobs, launcher: Laun
 
 
 def test_one_that_is_cancelled_while_it_waits_leaves_no_file(launcher: Launcher, tmp_path: Path) -> None:
-    requests = [fe.RecordRequest("/models/net.pt", tmp_path / f"{name}.fztrace") for name in "abc"]
+    requests = [RecordRequest("/models/net.pt", tmp_path / f"{name}.fztrace") for name in "abc"]
     for request in requests:
         request.output.touch()
 

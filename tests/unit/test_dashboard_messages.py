@@ -12,6 +12,9 @@ from typing import Any
 import pytest
 
 import freeze_engine as fe
+from freeze_engine import worker
+from freeze_engine.models import ModelAttribute, ModelSummary
+from freeze_engine.worker import JobEnded, JobEvent, RecordRequest, SandboxStatus
 from tests.builders import small_trace
 from tests.in_process import InProcess
 from tests.loops import run
@@ -43,7 +46,7 @@ RECORD = {
     "preserve": ["a.b"],
 }
 INDUCTOR: dict[str, Any] = {"backend": "inductor", "options": {}, "preserve": []}
-SUMMARY = fe.ModelSummary("counter", (), ("forward",), ("1x3",), True, "script", (), False, ("cpu",))
+SUMMARY = ModelSummary("counter", (), ("forward",), ("1x3",), True, "script", (), False, ("cpu",))
 
 
 @dataclass
@@ -51,7 +54,7 @@ class Server:
     """The messages of a server whose recordings do nothing, and end after each message."""
 
     state: State
-    requests: list[fe.RecordRequest] = field(default_factory=list)
+    requests: list[RecordRequest] = field(default_factory=list)
 
     def ask(self, message: Any) -> dict[str, Any]:
         async def scenario() -> dict[str, Any]:
@@ -78,11 +81,11 @@ class Server:
 def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Server:
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
     monkeypatch.chdir(tmp_path)
-    requests: list[fe.RecordRequest] = []
+    requests: list[RecordRequest] = []
 
-    def launch(request: fe.RecordRequest, tell: Callable[[fe.JobEvent], None]) -> Any:
+    def launch(request: RecordRequest, tell: Callable[[JobEvent], None]) -> Any:
         requests.append(request)
-        return SimpleNamespace(start=lambda: None, interrupt=lambda: tell(fe.JobEnded("cancelled", None, "cancelled")))
+        return SimpleNamespace(start=lambda: None, interrupt=lambda: tell(JobEnded("cancelled", None, "cancelled")))
 
     return Server(State(Site(1), Library(tmp_path / "recent.json"), lambda call: call(), launch, InProcess()), requests)
 
@@ -91,7 +94,7 @@ def test_a_recording_is_asked_for(server: Server, tmp_path: Path) -> None:
     reply = server.reply(**RECORD, call="freezer-ui record example:counter")
     [request] = server.requests
     assert reply == {"job": server.state.jobs.rows()[0]["id"]}
-    assert request == fe.RecordRequest(
+    assert request == RecordRequest(
         model="example:counter",
         output=request.output,
         inputs=("1x3",),
@@ -125,7 +128,7 @@ def test_a_form_can_be_filled_with_what_was_asked(changes: dict[str, Any], serve
 
 def test_a_form_can_be_filled_for_a_recording_of_the_command_line(tmp_path: Path) -> None:
     measure = fe.Measure(devices=("cpu",))
-    assert form_values(fe.RecordRequest("package.module:factory", tmp_path / "a", ("1x3",), measure=measure)) == {
+    assert form_values(RecordRequest("package.module:factory", tmp_path / "a", ("1x3",), measure=measure)) == {
         "model": "package.module:factory",
         "inputs": ["1x3"],
         "backend": "torchscript",
@@ -188,7 +191,7 @@ def test_a_command_without_end_is_not_kept(server: Server) -> None:
 def test_what_is_left_out_has_a_default(server: Server) -> None:
     server.reply(type="record", model="example:counter", backend="torchscript")
     [request] = server.requests
-    expected = fe.RecordRequest(
+    expected = RecordRequest(
         "example:counter", request.output, options=fe.TorchScriptOptions(), measure=None, name="counter", trusted=False
     )
     assert request == expected
@@ -255,7 +258,7 @@ def test_what_cannot_be_recorded_is_refused(change: dict[str, Any], text: str, s
 def test_factories_are_refused_wherever_a_model_is_named(
     kind: str, server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(fe, "inspect_model", lambda *given, **options: pytest.fail("asked"), raising=False)
+    monkeypatch.setattr(worker, "inspect_model", lambda *given, **options: pytest.fail("asked"), raising=False)
     assert "would run code of this machine" in server.refused(**(RECORD | {"type": kind, "model": "os:getcwd"}))
 
 
@@ -266,7 +269,7 @@ def test_a_file_is_named_by_its_absolute_path(server: Server, tmp_path: Path) ->
 
 
 def test_a_process_that_cannot_start_is_told_and_leaves_no_file(server: Server, tmp_path: Path) -> None:
-    def launch(request: fe.RecordRequest, tell: Callable[[fe.JobEvent], None]) -> Any:
+    def launch(request: RecordRequest, tell: Callable[[JobEvent], None]) -> Any:
         raise OSError("no more processes")
 
     server.state = State(Site(1), Library(tmp_path / "recent.json"), lambda call: call(), launch, InProcess())
@@ -277,12 +280,12 @@ def test_a_process_that_cannot_start_is_told_and_leaves_no_file(server: Server, 
 def test_a_model_is_looked_at_without_trust(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[tuple[str, bool]] = []
 
-    def inspect_model(spec: str, *, trusted: bool, sandbox: bool | None) -> fe.ModelSummary:
+    def inspect_model(spec: str, *, trusted: bool, sandbox: bool | None) -> ModelSummary:
         assert sandbox is None
         asked.append((spec, trusted))
-        return replace(SUMMARY, attributes=(fe.ModelAttribute("w", "parameter", "Tensor", (2, 3), "float32", 24),))
+        return replace(SUMMARY, attributes=(ModelAttribute("w", "parameter", "Tensor", (2, 3), "float32", 24),))
 
-    monkeypatch.setattr(fe, "inspect_model", inspect_model, raising=False)
+    monkeypatch.setattr(worker, "inspect_model", inspect_model, raising=False)
     assert server.state.view()["site"]["devices"] is None
     reply = server.reply(type="inspect", model="example:counter")
     assert asked == [("example:counter", False)]
@@ -302,10 +305,10 @@ def test_a_model_is_looked_at_without_trust(server: Server, monkeypatch: pytest.
 
 
 def test_what_is_wrong_with_a_model_is_told(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
-    def inspect_model(spec: str, *, trusted: bool, sandbox: bool | None) -> fe.ModelSummary:
+    def inspect_model(spec: str, *, trusted: bool, sandbox: bool | None) -> ModelSummary:
         raise fe.ModelSpecError("it is a pickle")
 
-    monkeypatch.setattr(fe, "inspect_model", inspect_model, raising=False)
+    monkeypatch.setattr(worker, "inspect_model", inspect_model, raising=False)
     assert server.refused(type="inspect", model="example:counter") == "it is a pickle"
 
 
@@ -401,7 +404,7 @@ def test_what_was_not_foreseen_is_told_and_logged(
     assert "ZeroDivisionError" in caplog.text
 
 
-NO_SANDBOX = fe.SandboxStatus(problem="there is no sandbox: bubblewrap is not installed")
+NO_SANDBOX = SandboxStatus(problem="there is no sandbox: bubblewrap is not installed")
 
 
 def test_without_a_sandbox_nothing_is_opened_before_the_user_agrees(
@@ -409,12 +412,12 @@ def test_without_a_sandbox_nothing_is_opened_before_the_user_agrees(
 ) -> None:
     asked: list[bool | None] = []
 
-    def inspect_model(spec: str, *, trusted: bool, sandbox: bool | None) -> fe.ModelSummary:
+    def inspect_model(spec: str, *, trusted: bool, sandbox: bool | None) -> ModelSummary:
         asked.append(sandbox)
         return SUMMARY
 
-    monkeypatch.setattr(fe, "sandbox_status", lambda: NO_SANDBOX, raising=False)
-    monkeypatch.setattr(fe, "inspect_model", inspect_model, raising=False)
+    monkeypatch.setattr(worker, "sandbox_status", lambda: NO_SANDBOX, raising=False)
+    monkeypatch.setattr(worker, "inspect_model", inspect_model, raising=False)
     model = str(tmp_path / "net.pt")
     Path(model).touch()
     told = server.reply(type="sandbox", model=model)
@@ -432,7 +435,7 @@ def test_without_a_sandbox_nothing_is_opened_before_the_user_agrees(
 
 
 def test_the_built_in_examples_need_no_consent(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(fe, "sandbox_status", lambda: NO_SANDBOX, raising=False)
+    monkeypatch.setattr(worker, "sandbox_status", lambda: NO_SANDBOX, raising=False)
     assert server.reply(type="sandbox", model="example:counter")["problem"] is None
     server.reply(**RECORD | {"model": "example:counter"})
     assert [(request.trusted, request.sandbox) for request in server.requests] == [(False, None)]
@@ -441,7 +444,7 @@ def test_the_built_in_examples_need_no_consent(server: Server, monkeypatch: pyte
 def test_where_there_is_a_sandbox_consent_changes_nothing(
     server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(fe, "sandbox_status", lambda: fe.SandboxStatus("bubblewrap 1", "/bwrap"), raising=False)
+    monkeypatch.setattr(worker, "sandbox_status", lambda: SandboxStatus("bubblewrap 1", "/bwrap"), raising=False)
     model = str(tmp_path / "net.pt")
     Path(model).touch()
     server.reply(**RECORD | {"model": model}, consent=model)

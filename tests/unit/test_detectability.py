@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import pytest
 
-import freeze_engine as fe
 from benchmarks.simulated import found_share
+from freeze_engine.analysis import below_text
 from freeze_engine.analysis.detectability import claim_text, detection, smallest_apart, smallest_found
 from freeze_engine.trace import Contribution, Interval, Payoff
 from tests.builders import empty_trace, small_trace
@@ -60,7 +60,7 @@ def test_what_would_have_shown_is_rounded_up_and_told_only_where_nothing_is_clai
     assert claim_text(nothing, 12.5) == f"{nothing} (the rounds differ too much to show one)"
     assert claim_text("faster", 0.06) == "faster"
     assert claim_text("baseline", math.inf) == "baseline"
-    assert [fe.below_text(each) for each in (0.06, 12.5, math.inf)] == ["less than 6%", "too noisy", "too few rounds"]
+    assert [below_text(each) for each in (0.06, 12.5, math.inf)] == ["less than 6%", "too noisy", "too few rounds"]
 
 
 def test_intervals_are_apart_where_more_than_both_lie_between() -> None:

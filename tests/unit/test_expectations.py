@@ -7,6 +7,8 @@ from typing import Any
 import pytest
 
 import freeze_engine as fe
+from freeze_engine.analysis import findings_text
+from freeze_engine.trace import Check, Failure, Interval, MemoryLedger, Numerics, OutputError
 from tests.builders import empty_trace, failed_trace, small_trace
 
 FOLD = "step 8, FoldFrozenConvBatchnorm (forward, round 1)"
@@ -83,7 +85,7 @@ def test_what_could_not_be_compared_is_unknown() -> None:
 
 def test_of_a_traceback_of_torchs_the_ends_are_shown() -> None:
     text = "RuntimeError: it failed.\nTraceback of TorchScript:\n  ~~ <--- HERE\nRuntimeError: bad shape"
-    error = fe.Numerics("float64", (), text)
+    error = Numerics("float64", (), text)
     trace = settled_trace()
     steps = tuple(replace(step, numerics=(error,)) for step in trace.steps)
     finding = one(replace(trace, steps=steps, baselines=()), within_tolerance=True, reference="float64")
@@ -96,16 +98,14 @@ def test_tolerances_are_torchs_own() -> None:
     assert outcome(changed(10, numerics=small_trace().steps[0].numerics), within_tolerance=True) == "ok"
 
 
-@pytest.mark.parametrize(
-    "broken", [fe.OutputError("0", nan, nan, nan, 0, False), fe.OutputError("0", 0, 0, 0, 1, False)]
-)
-def test_numbers_that_are_none_are_beyond_every_limit(broken: fe.OutputError) -> None:
-    assert outcome(changed(10, numerics=(fe.Numerics("eager", (broken,)),)), max_error=1e9) == "failed"
+@pytest.mark.parametrize("broken", [OutputError("0", nan, nan, nan, 0, False), OutputError("0", 0, 0, 0, 1, False)])
+def test_numbers_that_are_none_are_beyond_every_limit(broken: OutputError) -> None:
+    assert outcome(changed(10, numerics=(Numerics("eager", (broken,)),)), max_error=1e9) == "failed"
 
 
 def test_the_worst_of_several_inputs_counts() -> None:
-    fine = fe.Numerics("eager", (fe.OutputError("0", 0.0, 0.0, 200.0, 0, True),))
-    lucky = replace(fine, outputs=(fe.OutputError("0", 0.5, 0.5, 10.0, 0, False),), inputs="normal")
+    fine = Numerics("eager", (OutputError("0", 0.0, 0.0, 200.0, 0, True),))
+    lucky = replace(fine, outputs=(OutputError("0", 0.5, 0.5, 10.0, 0, False),), inputs="normal")
     finding = one(changed(10, numerics=(fine, lucky)), max_error=0.1)
     assert finding.evidence[0] == (
         "forward after step 10, output 0 (normal inputs): max abs 0.5, max rel 0.5, past torch's tolerances"
@@ -233,7 +233,7 @@ def test_a_ratio_is_judged_by_its_interval(limit: float, expected: str) -> None:
 
 def test_a_ratio_names_the_passes_that_made_it_slower() -> None:
     (latency,) = small_trace().steps[10].latency
-    worse = fe.Interval(1.3, 1.2, 1.4)
+    worse = Interval(1.3, 1.2, 1.4)
     slow = replace(latency, ratio=worse, verdict="slower", previous=worse, change="slower", notes=("noisy",))
     finding = one(changed(10, latency=(slow,)), no_slower=True)
     assert (finding.outcome, finding.message) == (
@@ -280,9 +280,9 @@ def test_bytes_of_constants() -> None:
 
 def test_saving() -> None:
     assert one(small_trace(), saves=True).evidence == ("RuntimeError: could not export Python function call",)
-    good = replace(small_trace(), memory=fe.MemoryLedger(file_after_bytes=2048, saves=True))
+    good = replace(small_trace(), memory=MemoryLedger(file_after_bytes=2048, saves=True))
     assert one(good, saves=True).message == "Saved and loaded, it runs and gives the same (2,048 bytes)."
-    untried = replace(small_trace(), memory=fe.MemoryLedger(message="There are no inputs."))
+    untried = replace(small_trace(), memory=MemoryLedger(message="There are no inputs."))
     assert (outcome(untried, saves=True), one(untried, saves=True).message) == ("cannot tell", "There are no inputs.")
     assert one(untried, saves=True).remedy == ""  # memory was measured, and what stopped it is told
     missing = one(replace(small_trace(), memory=None), saves=True)
@@ -290,7 +290,7 @@ def test_saving() -> None:
 
 
 def test_checks_pass_only_where_they_were_made() -> None:
-    checks = (fe.Check("determinism", "passed", "Same."), fe.Check("idempotence", "unknown", "Not run."))
+    checks = (Check("determinism", "passed", "Same."), Check("idempotence", "unknown", "Not run."))
     trace = replace(small_trace(), checks=(*small_trace().checks, *checks))
     findings = fe.Expectations(no_failed_checks=True).evaluate(trace)
     assert [(finding.expected, finding.outcome) for finding in findings] == [
@@ -332,7 +332,7 @@ def test_a_freeze_that_failed_decides_nothing() -> None:
 
 
 def test_a_death_while_measuring_leaves_the_fates() -> None:
-    died = fe.Failure("SIGSEGV", "the process died", "measure", "latency: step 3", None, None)
+    died = Failure("SIGSEGV", "the process died", "measure", "latency: step 3", None, None)
     trace = replace(small_trace(), failure=died)
     assert outcome(trace, expect_folded="conv_bn") == "ok"
 
@@ -371,6 +371,6 @@ def test_an_expectation_of_nothing_is_empty() -> None:
 
 
 def test_findings_read_as_text() -> None:
-    text = list(fe.findings_text(fe.Expectations(expect_folded="conv_add").evaluate(small_trace())))
+    text = list(findings_text(fe.Expectations(expect_folded="conv_add").evaluate(small_trace())))
     assert text[:2] == ["failed: conv_add folded", "  conv_add: 0 folded, 1 could have been and were not."]
     assert text[-1] == "  → Add a constant instead of the counter."

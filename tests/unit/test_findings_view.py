@@ -6,6 +6,8 @@ from dataclasses import replace
 from math import inf, nan
 
 import freeze_engine as fe
+from freeze_engine.analysis import Duplicate
+from freeze_engine.trace import Check, Constant, Interval, MemoryLedger, Notice, Numerics, OutputError, Value
 from tests.builders import empty_trace, failed_trace, small_trace
 from viewer.charts.figures import charts
 from viewer.views import view_data
@@ -22,7 +24,7 @@ def timed(index: int, trace: fe.Trace, low: float, high: float, change: str) -> 
     """Returns a trace in which one step's latency differs from that of the step before."""
     steps = list(trace.steps)
     middle = (low + high) / 2
-    latency = replace(steps[index].latency[0], previous=fe.Interval(middle, low, high), change=change)
+    latency = replace(steps[index].latency[0], previous=Interval(middle, low, high), change=change)
     steps[index] = replace(steps[index], latency=(latency,))
     return replace(trace, steps=tuple(steps))
 
@@ -72,7 +74,7 @@ def test_an_unbounded_ratio_is_told_and_has_no_ends_to_draw():
 
 def test_the_error_is_split_into_what_was_there_and_what_a_step_added():
     trace = small_trace()
-    eager = replace(trace.baselines[0], numerics=(fe.Numerics("float64", (error(2e-7),)),))
+    eager = replace(trace.baselines[0], numerics=(Numerics("float64", (error(2e-7),)),))
     assert findings(replace(trace, baselines=(eager,)))["errors"] == [
         {
             "method": "forward",
@@ -98,9 +100,9 @@ def test_the_error_is_split_into_what_was_there_and_what_a_step_added():
 def test_of_several_inputs_the_worst_is_named():
     trace = small_trace()
     numerics = (
-        fe.Numerics("eager", (error(1e-6),)),
-        fe.Numerics("eager", (error(nan),), None, "generated 1"),
-        fe.Numerics("eager", (), "RuntimeError: no", "generated 2"),
+        Numerics("eager", (error(1e-6),)),
+        Numerics("eager", (error(nan),), None, "generated 1"),
+        Numerics("eager", (), "RuntimeError: no", "generated 2"),
     )
     steps = tuple(replace(step, numerics=numerics) if step.index == 8 else step for step in trace.steps)
     (method,) = findings(replace(trace, steps=steps))["errors"]
@@ -115,15 +117,15 @@ def test_of_several_inputs_the_worst_is_named():
     }
 
 
-def error(max_abs: float) -> fe.OutputError:
-    return fe.OutputError("0", max_abs, max_abs, 90.0, 0, max_abs < 1e-4)
+def error(max_abs: float) -> OutputError:
+    return OutputError("0", max_abs, max_abs, 90.0, 0, max_abs < 1e-4)
 
 
 def test_failed_checks_come_first():
     checks = (
-        fe.Check("determinism", "passed", "The same."),
-        fe.Check("round_trip", "unknown", "It could not be run."),
-        fe.Check("stale_weights", "failed", "Ignored.", ("conv.weight",)),
+        Check("determinism", "passed", "The same."),
+        Check("round_trip", "unknown", "It could not be run."),
+        Check("stale_weights", "failed", "Ignored.", ("conv.weight",)),
     )
     assert findings(replace(small_trace(), checks=checks))["checks"] == [
         {"name": "stale weights", "verdict": "failed", "message": "Ignored.", "details": ["conv.weight"]},
@@ -133,20 +135,20 @@ def test_failed_checks_come_first():
 
 
 def test_the_memory_ledger_tells_the_peak_the_files_and_whether_it_saves():
-    ledger = fe.MemoryLedger(1_048_576, 4096, 2048, False, "RuntimeError: no", 8)
+    ledger = MemoryLedger(1_048_576, 4096, 2048, False, "RuntimeError: no", 8)
     rows = findings(replace(small_trace(), memory=ledger))["memory"]
     assert rows == [
         fact("peak memory while freezing", "1.00 MiB", "above the start of the freeze"),
         fact("saved file", "4.00 KiB → 2.00 KiB", "−2.00 KiB"),
         {**fact("saving", "does not save and reload", "RuntimeError: no"), "tone": "bad", "step": 8},
     ]
-    unsaved = fe.MemoryLedger(None, None, 2048, True)
+    unsaved = MemoryLedger(None, None, 2048, True)
     assert findings(replace(small_trace(), memory=unsaved))["memory"] == [
         fact("saved file", "does not save → 2.00 KiB", ""),
         {**fact("saving", "saves and reloads", "the reloaded module gives the same outputs"), "tone": "good"},
     ]
-    assert findings(replace(small_trace(), memory=fe.MemoryLedger()))["memory"] == []
-    flat = replace(small_trace(), memory=fe.MemoryLedger(0))
+    assert findings(replace(small_trace(), memory=MemoryLedger()))["memory"] == []
+    flat = replace(small_trace(), memory=MemoryLedger(0))
     assert findings(flat)["memory"] == [
         fact("peak memory while freezing", "none", "the process held no more memory than before the freeze")
     ]
@@ -155,9 +157,9 @@ def test_the_memory_ledger_tells_the_peak_the_files_and_whether_it_saves():
 
 def test_what_was_held_twice_in_between_is_told_apart_from_what_still_is():
     found = [
-        fe.Duplicate(2, "forward", "equal", ("a", "b"), ("a.w", "b.w"), 64, 6),
-        fe.Duplicate(2, "forward", "equal", ("c", "d"), ("c.w", "a.w"), 16, 6),
-        fe.Duplicate(4, "forward", "split", ("e", "f"), (), 8),
+        Duplicate(2, "forward", "equal", ("a", "b"), ("a.w", "b.w"), 64, 6),
+        Duplicate(2, "forward", "equal", ("c", "d"), ("c.w", "a.w"), 16, 6),
+        Duplicate(4, "forward", "split", ("e", "f"), (), 8),
     ]
     assert [(row["step"], row["names"], row["nbytes"]) for row in duplicate_rows(found)] == [(4, ["e", "f"], 8)]
     assert duplicate_rows_between(found) == [
@@ -168,8 +170,8 @@ def test_what_was_held_twice_in_between_is_told_apart_from_what_still_is():
 
 def test_packed_weights_are_told_where_they_hold_far_more_than_before():
     def weight(op: str, inputs: tuple[str, ...], name: str, nbytes: int | None) -> fe.Node:
-        constant = fe.Constant((1,), "float32", "cpu", nbytes) if nbytes is not None else None
-        return fe.Node(name, op, inputs, (fe.Value(name, "Tensor"),), (), constant=constant)
+        constant = Constant((1,), "float32", "cpu", nbytes) if nbytes is not None else None
+        return fe.Node(name, op, inputs, (Value(name, "Tensor"),), (), constant=constant)
 
     def packed(*nbytes: int, own: int = 16_384) -> fe.Trace:
         names = [f"_mkl_reorder_linear_weight_{index}" for index in range(len(nbytes))]
@@ -257,7 +259,7 @@ def test_of_a_capture_one_line_says_who_measures():
 def test_where_the_model_refuses_the_inputs_others_are_advised():
     said = "Nothing was compared: the model does not run on the inputs (TypeError: no mask)."
     steps = tuple(replace(step, numerics=()) for step in small_trace().steps)
-    refused = replace(small_trace(), steps=steps, baselines=(), notices=(fe.Notice("nothing_ran", said),))
+    refused = replace(small_trace(), steps=steps, baselines=(), notices=(Notice("nothing_ran", said),))
     advice = "TypeError: no mask. Record it with inputs that the model takes."
     assert absent_rows(refused) == [["numeric error", advice]]
 

@@ -8,7 +8,7 @@ import pytest
 
 import freeze_engine as fe
 from freeze_engine.analysis.graph_inputs import input_attributes
-from freeze_engine.trace import Trace
+from freeze_engine.trace import GraphInput, Trace, Value
 from tests.builders import small_trace
 from tests.inductor_names import BIAS, NAMED, UNREAD, WEIGHT, fate, projection
 from viewer.page import comparison_data
@@ -33,23 +33,23 @@ def test_inputs_that_are_attributes_have_their_paths():
 @pytest.mark.parametrize(
     "given",
     [
-        fe.GraphInput("arg2_1", argument=BIAS),
-        fe.GraphInput("arg2_1", attribute=UNREAD),
-        fe.GraphInput("arg2_1", attribute="nothing.known"),
+        GraphInput("arg2_1", argument=BIAS),
+        GraphInput("arg2_1", attribute=UNREAD),
+        GraphInput("arg2_1", attribute="nothing.known"),
     ],
     ids=["an argument", "never read", "unknown"],
 )
-def test_an_input_that_is_no_attribute_with_a_value_has_none(given: fe.GraphInput):
+def test_an_input_that_is_no_attribute_with_a_value_has_none(given: GraphInput):
     assert input_attributes(projection((given,))) == {"forward": {}}
 
 
 def test_of_two_inputs_that_are_one_attribute_the_first_counts():
-    assert input_attributes(projection((*NAMED[:2], fe.GraphInput("arg2_1", attribute=BIAS)))) == {"forward": INPUTS}
+    assert input_attributes(projection((*NAMED[:2], GraphInput("arg2_1", attribute=BIAS)))) == {"forward": INPUTS}
 
 
 def test_each_graph_of_a_compile_has_its_own():
     first, after = projection(), "forward, graph 2 (after a graph break)"
-    second = projection((fe.GraphInput("arg0_1", attribute=BIAS),))
+    second = projection((GraphInput("arg0_1", attribute=BIAS),))
     shifted = (replace(step, index=step.index + 3, method=after) for step in second.steps)
     assert input_attributes(replace(first, steps=(*first.steps, *shifted))) == {
         "forward": INPUTS,
@@ -94,10 +94,10 @@ def one_input_more(trace: Trace) -> Trace:
             for node in graph.nodes
         )
         inputs = (replace(value, name=later(value.name)) for value in graph.inputs)
-        return fe.GraphSnapshot((fe.Value("arg0_1", "Float(9)"), *inputs), tuple(nodes), graph.outputs)
+        return fe.GraphSnapshot((Value("arg0_1", "Float(9)"), *inputs), tuple(nodes), graph.outputs)
 
     named = tuple(replace(given, name=later(given.name)) for given in trace.steps[0].inputs)
-    inputs = (fe.GraphInput("arg0_1", argument="scale"), *named)
+    inputs = (GraphInput("arg0_1", argument="scale"), *named)
     first, *rest = (replace(step, graph=moved(step.graph)) for step in trace.steps)
     fates = tuple(
         replace(one, locations=tuple(replace(place, value=later(place.value)) for place in one.locations))

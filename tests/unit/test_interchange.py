@@ -12,12 +12,14 @@ import pytest
 from hypothesis import given, settings
 
 import freeze_engine as fe
+from freeze_engine.export import model_explorer_graphs
+from freeze_engine.trace import Block, Interval, Kernel, Numerics, OutputError, Program, Value
 from tests.builders import HOSTILE, constant, empty_trace, failed_trace, node, small_trace, traces
 from viewer.cli import main
 
 
 def graph(nodes: tuple[fe.Node, ...], outputs: tuple[str, ...] = ("y",)) -> fe.Trace:
-    snapshot = fe.GraphSnapshot((fe.Value("self", "Net"), fe.Value("x", "Tensor")), nodes, outputs)
+    snapshot = fe.GraphSnapshot((Value("self", "Net"), Value("x", "Tensor")), nodes, outputs)
     return replace(empty_trace(), name="Net", steps=(fe.Step(0, "input", "input", "forward", snapshot, False),))
 
 
@@ -29,7 +31,7 @@ def attrs(**facts: str) -> list[dict[str, str]]:
 
 def test_a_graph_as_model_explorer_has_it() -> None:
     nodes = (constant("two", "2"), node("y", "aten::mul", "x two", module="layer1.0.conv", line=7))
-    document = fe.model_explorer_graphs(graph(nodes))
+    document = model_explorer_graphs(graph(nodes))
     (found,) = document["graphs"]
     assert {**document, "graphs": []} == {"label": "Net", "graphs": [], "graphSorting": "name_asc"}
     assert (found["id"], found["groupNodeAttributes"]) == (
@@ -57,9 +59,9 @@ def test_a_graph_as_model_explorer_has_it() -> None:
 
 
 def test_a_nested_block_is_a_group_of_its_own() -> None:
-    inner = fe.Block((fe.Value("i", "int"),), (node("z", "aten::neg", "i"),), ("z",))
+    inner = Block((Value("i", "int"),), (node("z", "aten::neg", "i"),), ("z",))
     loop = replace(node("y", "prim::Loop", "x"), blocks=(inner,))
-    (found,) = fe.model_explorer_graphs(graph((loop,)))["graphs"]
+    (found,) = model_explorer_graphs(graph((loop,)))["graphs"]
     spaces = {each["id"]: each["namespace"] for each in found["nodes"]}
     assert spaces == {
         "GraphInputs": "",
@@ -72,9 +74,9 @@ def test_a_nested_block_is_a_group_of_its_own() -> None:
 
 
 def test_only_steps_that_changed_a_graph_are_shown_unless_one_is_asked_for() -> None:
-    document = fe.model_explorer_graphs(small_trace())
+    document = model_explorer_graphs(small_trace())
     assert [found["id"][:3] for found in document["graphs"]] == ["000", "001", "002", "004", "005", "006", "008"]
-    assert [found["id"] for found in fe.model_explorer_graphs(small_trace(), 9)["graphs"]] == [
+    assert [found["id"] for found in model_explorer_graphs(small_trace(), 9)["graphs"]] == [
         "009 FoldFrozenConvAddOrSub (forward, round 1)"
     ]
     marks = {
@@ -88,17 +90,15 @@ def test_only_steps_that_changed_a_graph_are_shown_unless_one_is_asked_for() -> 
 
 @pytest.mark.parametrize("step", [-1, 12])
 def test_a_step_that_is_not_there_is_refused(step: int) -> None:
-    for export in (fe.model_explorer_graphs, fe.model_explorer_data):
+    for export in (model_explorer_graphs, fe.model_explorer_data):
         with pytest.raises(fe.FreezerError, match=f"there is no step {step}: the trace has steps 0 to 11"):
             export(small_trace(), step)
 
 
 def test_what_is_known_of_single_nodes() -> None:
     trace = small_trace()
-    kernel = fe.Kernel("cpp_0", "cpp", nodes=("y",), time_ns=fe.Interval(1500.0, 1400.0, 1600.0))
-    found = fe.model_explorer_data(
-        replace(trace, programs=(fe.Program("compiled with freezing", "forward", (kernel,)),))
-    )
+    kernel = Kernel("cpp_0", "cpp", nodes=("y",), time_ns=Interval(1500.0, 1400.0, 1600.0))
+    found = fe.model_explorer_data(replace(trace, programs=(Program("compiled with freezing", "forward", (kernel,)),)))
     folded = "008 FoldFrozenConvBatchnorm (forward, round 1)"
     held = {one.id: one.constant.nbytes for one in trace.steps[8].graph.walk() if one.constant}
     assert {name: value["value"] for name, value in found["constants"][folded]["results"].items()} == held
@@ -107,7 +107,7 @@ def test_what_is_known_of_single_nodes() -> None:
     assert found["latency"]["006 ConstantPropagation (forward)"]["results"] != {}
     assert "kernels" not in found  # step 10, the last of forward, changed nothing
     last = fe.model_explorer_data(
-        replace(trace, programs=(fe.Program("compiled with freezing", "forward", (kernel,)),)), 10
+        replace(trace, programs=(Program("compiled with freezing", "forward", (kernel,)),)), 10
     )
     assert last["kernels"]["010 FoldFrozenConvBatchnorm (forward, round 2)"]["results"] == {"y": {"value": 1.5}}
 
@@ -221,7 +221,7 @@ def test_kernels_stand_beside_the_passes() -> None:
 @given(traces())
 @settings(max_examples=10, deadline=None)
 def test_every_trace_can_be_exported(trace: fe.Trace) -> None:
-    document = fe.model_explorer_graphs(trace)
+    document = model_explorer_graphs(trace)
     data = fe.model_explorer_data(trace)
     json.dumps([document, data, fe.chrome_trace(trace)], allow_nan=False)
     names = {found["id"] for found in document["graphs"]}
@@ -237,7 +237,7 @@ def test_every_trace_can_be_exported(trace: fe.Trace) -> None:
 def test_what_is_no_number_is_left_out_of_json(error: float) -> None:
     trace = small_trace()
     steps = list(trace.steps)
-    broken = fe.Numerics("eager", (fe.OutputError("0", error, error, error, 1, False),))
+    broken = Numerics("eager", (OutputError("0", error, error, error, 1, False),))
     steps[8] = replace(steps[8], numerics=(broken,), latency=())
     found = replace(trace, steps=tuple(steps))
     json.dumps([fe.model_explorer_data(found), fe.chrome_trace(found)], allow_nan=False)
@@ -317,5 +317,5 @@ def test_a_form_is_needed(small_file: Path) -> None:
 
 def test_a_failed_freeze_can_be_exported() -> None:
     for trace in (failed_trace(), empty_trace()):
-        json.dumps([fe.model_explorer_graphs(trace), fe.chrome_trace(trace)], allow_nan=False)
+        json.dumps([model_explorer_graphs(trace), fe.chrome_trace(trace)], allow_nan=False)
         assert set(fe.csv_tables(trace)) == {"steps", "baselines", "attributes"}

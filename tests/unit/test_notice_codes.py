@@ -8,7 +8,7 @@ from pathlib import Path
 
 import freeze_engine as fe
 from freeze_engine.analysis.expectations.folding import FOLD_KINDS
-from freeze_engine.analysis.unmeasured import NOTHING_RAN
+from freeze_engine.analysis.missing_measurements import NOTHING_RAN
 from freeze_engine.backends.common.disabled_pass_errors import LEFT_OUT
 from freeze_engine.backends.torchscript.record import UNREADABLE_NAME
 from freeze_engine.worker.record_task import NO_JOURNAL

@@ -9,26 +9,28 @@ from typing import Any
 import pytest
 
 import freeze_engine as fe
+from freeze_engine.requests import BACKEND_OPTIONS, option_fields
+from freeze_engine.worker import RecordRequest, add_recording_arguments, check_recording, parse_recording_command
 from viewer.cli.command_line import COMMANDS, build_parser
 from viewer.dashboard.form_options import APART, BACKENDS, options_view
 from viewer.dashboard.record_request import form_values
 
-KINDS = (fe.TorchScriptOptions, fe.InductorOptions, fe.Measure, fe.RecordRequest)
+KINDS = (fe.TorchScriptOptions, fe.InductorOptions, fe.Measure, RecordRequest)
 NOT_OFFERED = {
     fe.Measure: {"devices"},
-    fe.RecordRequest: {"model", "output", "options", "measure", "call", "name", "trusted", "sandbox"},
+    RecordRequest: {"model", "output", "options", "measure", "call", "name", "trusted", "sandbox"},
 }
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_each_field_is_an_option_or_listed_as_none(kind: type) -> None:
-    declared = {option.name for option in fe.option_fields(kind)}
+    declared = {option.name for option in option_fields(kind)}
     assert declared == set(kind.__dataclass_fields__) - NOT_OFFERED.get(kind, set())
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_each_option_says_what_it_does(kind: type) -> None:
-    for option in fe.option_fields(kind):
+    for option in option_fields(kind):
         assert option.label[0].isupper(), option
         assert option.help, option
         assert option.no_help or option.default is not True, option
@@ -39,20 +41,20 @@ def test_each_option_says_what_it_does(kind: type) -> None:
 
 
 def test_checks_offer_every_check() -> None:
-    (checks,) = (option for option in fe.option_fields(fe.RecordRequest) if option.name == "checks")
+    (checks,) = (option for option in option_fields(RecordRequest) if option.name == "checks")
     assert tuple(choice.value for choice in checks.choices) == fe.CHECKS
 
 
 def test_the_form_offers_each_option_once() -> None:
     for backend in BACKENDS:
-        declared = [option.name for option in fe.option_fields(fe.BACKEND_OPTIONS[backend["id"]])]
+        declared = [option.name for option in option_fields(BACKEND_OPTIONS[backend["id"]])]
         assert [option["id"] for option in backend["options"]] == [name for name in declared if name not in APART]
-    assert set(options_view()["measure"]) == {option.name for option in fe.option_fields(fe.Measure)}
+    assert set(options_view()["measure"]) == {option.name for option in option_fields(fe.Measure)}
 
 
 def parsed(*words: str) -> argparse.Namespace:
     parser = argparse.ArgumentParser(exit_on_error=False)
-    fe.add_recording_arguments(parser)
+    add_recording_arguments(parser)
     return parser.parse_args(words)
 
 
@@ -76,11 +78,11 @@ ARGUMENTS: list[tuple[str, dict[str, Any]]] = [
 
 @pytest.mark.parametrize(("words", "changes"), ARGUMENTS)
 def test_the_command_line_becomes_the_request(words: str, changes: dict[str, Any]) -> None:
-    request = fe.parse_recording_command(f"freezer-ui record net.pt {words}")
+    request = parse_recording_command(f"freezer-ui record net.pt {words}")
     assert request is not None
-    wanted = asdict(fe.RecordRequest("net.pt", request.output, call=request.call, name="pt"))
+    wanted = asdict(RecordRequest("net.pt", request.output, call=request.call, name="pt"))
     wanted["backend"] = "inductor" if "inductor" in words else "torchscript"
-    wanted["options"] = asdict(fe.BACKEND_OPTIONS[wanted["backend"]]())
+    wanted["options"] = asdict(BACKEND_OPTIONS[wanted["backend"]]())
     for name, value in changes.items():
         wanted[name] = wanted[name] | value if isinstance(value, dict) else value
     assert asdict(request) == wanted
@@ -111,7 +113,7 @@ def test_a_wrong_value_is_refused_with_an_example(words: str, told: str) -> None
 )
 def test_an_option_of_another_backend_is_refused(words: str, told: str) -> None:
     with pytest.raises(fe.FreezerError, match=told):
-        fe.check_recording(parsed(*words.split()))
+        check_recording(parsed(*words.split()))
 
 
 @pytest.mark.parametrize(
@@ -131,11 +133,11 @@ def test_an_option_of_another_backend_is_refused(words: str, told: str) -> None:
     ],
 )
 def test_a_text_that_is_no_recording_command_is_not_parsed(text: str) -> None:
-    assert fe.parse_recording_command(text) is None
+    assert parse_recording_command(text) is None
 
 
 def test_a_command_of_the_dashboard_is_parsed_without_the_servers_options() -> None:
-    request = fe.parse_recording_command("freezer-ui m.pt --port 7100 --no-browser --jobs 2 --input 1x3 --no-memory")
+    request = parse_recording_command("freezer-ui m.pt --port 7100 --no-browser --jobs 2 --input 1x3 --no-memory")
     assert request is not None
     values = form_values(request)
     assert (values["model"], values["inputs"], values["measure"]["memory"]) == ("m.pt", ["1x3"], False)
@@ -151,7 +153,7 @@ def test_every_argument_of_a_recording_can_be_parsed_back(command: Any) -> None:
             value = "" if action.nargs == 0 else str((action.choices or [_sample(action)])[0])
             backend = "inductor" if (action.help or "").startswith("inductor") else "torchscript"
             text = f"freezer-ui record a.pt --backend {backend} {flag} {value}"
-            assert fe.parse_recording_command(text) is not None, text
+            assert parse_recording_command(text) is not None, text
 
 
 def _sample(action: argparse.Action) -> str:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-import freeze_engine as fe
+from freeze_engine.models import other_file
 
 
 def zipped(*names: str) -> bytes:
@@ -75,7 +75,7 @@ def test_a_file_is_named_and_comes_with_a_remedy(
     name: str, content: bytes, what: str, remedy: str, tmp_path: Path
 ) -> None:
     (tmp_path / name).write_bytes(content)
-    found = fe.other_file(tmp_path / name)
+    found = other_file(tmp_path / name)
     assert found.what.startswith(what)
     assert remedy in found.remedy
     assert "truncated" not in found.what + found.remedy
@@ -87,4 +87,4 @@ def test_a_file_is_named_and_comes_with_a_remedy(
 @pytest.mark.parametrize("shift", range(4))
 def test_a_letter_that_the_look_cuts_in_two_is_text_still(letter: str, shift: int, tmp_path: Path) -> None:
     (tmp_path / "net.pt").write_bytes(("x" * shift + letter * 5000).encode())
-    assert fe.other_file(tmp_path / "net.pt").what == "a text file, not a saved model"
+    assert other_file(tmp_path / "net.pt").what == "a text file, not a saved model"

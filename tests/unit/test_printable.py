@@ -15,6 +15,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 import freeze_engine as fe
+from freeze_engine.trace import Notice
 from tests.builders import failed_trace, small_trace
 from viewer.cli import main
 from viewer.cli.terminal import ProgressLine
@@ -72,7 +73,7 @@ def test_a_program_keeps_its_colours_on_a_terminal_and_gets_no_other_command_thr
 def poisoned(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     trace = failed_trace()
-    notices = (*trace.notices, fe.Notice("bad", f"said {SIGNS}", 0))
+    notices = (*trace.notices, Notice("bad", f"said {SIGNS}", 0))
     failure = replace(trace.failure, message=SIGNS, name=SIGNS)
     fe.save(replace(trace, name=SIGNS, call=SIGNS, notices=notices, failure=failure), "bad.fztrace")
     fe.save(small_trace(), "good.fztrace")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import freeze_engine as fe
+from freeze_engine.analysis import FreezingLoss, compare_programs, freezing_losses, group_times_ns, lost_groups
 from freeze_engine.analysis.kernel_comparison import KernelGroup, PassDifference
 from freeze_engine.trace import Baseline, Interval, Kernel, Latency, Program, ProgramPass, Step, Trace
 from tests.builders import empty_trace
@@ -59,7 +60,7 @@ def _timed(frozen: Interval | None, unfrozen: Interval | None) -> Trace:
 
 
 def test_kernels_are_lined_up_by_the_nodes_they_come_from():
-    (comparison,) = fe.compare_programs(_trace())
+    (comparison,) = compare_programs(_trace())
     assert comparison.groups == (
         KernelGroup((0, 1), (0, 1), "different"),
         KernelGroup((2,), (2,), "same"),
@@ -73,7 +74,7 @@ def test_kernels_without_origins_are_lined_up_by_their_names():
         "compiled with freezing", "forward", (Kernel("cpp_fused_2", "cpp"), Kernel("cpp_fused_add_3", "cpp"))
     )
     theirs = Program("compiled", "forward", (Kernel("cpp_fused_0", "cpp"), Kernel("extern_kernels.add", "extern")))
-    (comparison,) = fe.compare_programs(replace(_trace(), programs=(ours, theirs)))
+    (comparison,) = compare_programs(replace(_trace(), programs=(ours, theirs)))
     assert comparison.groups == (
         KernelGroup((0,), (0,), "same"),
         KernelGroup((1,), (), "only with freezing"),
@@ -82,7 +83,7 @@ def test_kernels_without_origins_are_lined_up_by_their_names():
 
 
 def test_passes_that_had_an_effect_in_one_compile_only():
-    (comparison,) = fe.compare_programs(_trace())
+    (comparison,) = compare_programs(_trace())
     assert comparison.passes == (
         PassDifference("freezing_passes", "constant_fold", "changed the graph", "not run"),
         PassDifference("post_grad", "view_to_reshape", "without effect", "changed the graph"),
@@ -92,34 +93,34 @@ def test_passes_that_had_an_effect_in_one_compile_only():
 def test_nothing_is_known_of_passes_that_were_not_seen():
     trace = _trace()
     unseen = tuple(replace(program, passes=()) for program in trace.programs)
-    (comparison,) = fe.compare_programs(replace(trace, programs=unseen))
+    (comparison,) = compare_programs(replace(trace, programs=unseen))
     assert comparison.passes == ()
 
 
 def test_one_program_alone_is_compared_with_nothing():
-    assert fe.compare_programs(empty_trace()) == ()
-    assert fe.compare_programs(replace(_trace(), programs=_trace().programs[:1])) == ()
+    assert compare_programs(empty_trace()) == ()
+    assert compare_programs(replace(_trace(), programs=_trace().programs[:1])) == ()
     other = replace(_trace().programs[1], method="forward, recompiled")
-    assert fe.compare_programs(replace(_trace(), programs=(_trace().programs[0], other))) == ()
+    assert compare_programs(replace(_trace(), programs=(_trace().programs[0], other))) == ()
 
 
 def test_groups_that_take_longer_with_freezing_the_worst_first():
-    (comparison,) = fe.compare_programs(_trace())
-    assert fe.lost_groups(comparison) == (
+    (comparison,) = compare_programs(_trace())
+    assert lost_groups(comparison) == (
         KernelGroup((2,), (2,), "same"),
         KernelGroup((3,), (), "only with freezing"),
     )
     # One kernel of the first group was not timed, so nothing is known of it.
-    assert fe.group_times_ns(comparison, comparison.groups[0]) == (None, Interval(120.0, 100.0, 135.0))
+    assert group_times_ns(comparison, comparison.groups[0]) == (None, Interval(120.0, 100.0, 135.0))
 
 
 def test_freezing_lost_only_where_the_intervals_have_nothing_in_common():
     one = Interval(1.0, 0.9, 1.1)
-    assert fe.freezing_losses(_timed(Interval(1.5, 1.0, 2.0), one)) == ()
-    assert fe.freezing_losses(_timed(one, Interval(1.5, 1.2, 2.0))) == ()
-    (loss,) = fe.freezing_losses(_timed(Interval(1.5, 1.2, 2.0), None))
-    assert loss == fe.FreezingLoss("cpu", Interval(1.5, 1.2, 2.0))
-    assert fe.freezing_losses(_trace()) == ()
+    assert freezing_losses(_timed(Interval(1.5, 1.0, 2.0), one)) == ()
+    assert freezing_losses(_timed(one, Interval(1.5, 1.2, 2.0))) == ()
+    (loss,) = freezing_losses(_timed(Interval(1.5, 1.2, 2.0), None))
+    assert loss == FreezingLoss("cpu", Interval(1.5, 1.2, 2.0))
+    assert freezing_losses(_trace()) == ()
 
 
 def test_stats_tell_the_kernels_and_where_freezing_lost():

@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 import freeze_engine as fe
+from freeze_engine.trace import Interval, Kernel, Program
 from tests.builders import empty_trace, small_trace
 from viewer.views.programs import comparison_rows, ops_text, program_rows
 
@@ -30,12 +31,12 @@ def call(args):
 """
 
 
-def traced(*programs: fe.Program) -> fe.Trace:
+def traced(*programs: Program) -> fe.Trace:
     return replace(small_trace(), programs=programs)
 
 
-def program(names: tuple[str, ...], code: str | None = CODE, name: str = "compiled with freezing") -> fe.Program:
-    return fe.Program(name, "forward", tuple(fe.Kernel(each, "cpp") for each in names), code)
+def program(names: tuple[str, ...], code: str | None = CODE, name: str = "compiled with freezing") -> Program:
+    return Program(name, "forward", tuple(Kernel(each, "cpp") for each in names), code)
 
 
 def test_each_call_is_found_in_the_code_and_what_it_calls():
@@ -78,8 +79,8 @@ def test_operators_are_short_and_counted():
 
 
 def test_both_programs_of_a_method_are_compared_by_the_work_they_do():
-    frozen = fe.Program("compiled with freezing", "forward", (kernel("a_0", 9.0), kernel("b_0", None)))
-    plain = fe.Program("compiled", "forward", (kernel("c_0", 5.0, "a_0"), kernel("d_0", None)))
+    frozen = Program("compiled with freezing", "forward", (kernel("a_0", 9.0), kernel("b_0", None)))
+    plain = Program("compiled", "forward", (kernel("c_0", 5.0, "a_0"), kernel("d_0", None)))
     (row,) = comparison_rows(traced(frozen, plain))
     assert (row["frozen"], row["unfrozen"], row["passes"]) == (0, 1, [])
     assert row["groups"] == [
@@ -89,9 +90,9 @@ def test_both_programs_of_a_method_are_compared_by_the_work_they_do():
     ]
 
 
-def kernel(name: str, time_ns: float | None, origin: str = "") -> fe.Kernel:
-    time = None if time_ns is None else fe.Interval(time_ns, time_ns, time_ns)
-    return fe.Kernel(name, "cpp", origins=(origin or name,), time_ns=time)
+def kernel(name: str, time_ns: float | None, origin: str = "") -> Kernel:
+    time = None if time_ns is None else Interval(time_ns, time_ns, time_ns)
+    return Kernel(name, "cpp", origins=(origin or name,), time_ns=time)
 
 
 def group(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import freeze_engine as fe
+from freeze_engine.analysis import NodeEnd, node_ends
 from freeze_engine.analysis.node_provenance import node_origins
 from freeze_engine.trace import GraphSnapshot, Kernel, Node, Program, Rewrite, Step, Trace, Value
 from tests.builders import empty_trace
@@ -28,7 +28,7 @@ def _trace(*steps: tuple[GraphSnapshot, tuple[Rewrite, ...]], program: Program |
 
 
 def _ends(trace: Trace, first: bool = True) -> list[tuple[str, str, tuple[int, ...], int | None]]:
-    found = fe.node_ends(trace, trace.programs[0], first)
+    found = node_ends(trace, trace.programs[0], first)
     return [(end.node, end.end, end.kernels, end.step) for end in found]
 
 
@@ -97,11 +97,11 @@ def test_a_node_without_a_kernel_tells_why():
     graph = _graph(_node("view", "x"), _node("other", "view"), returns="other")
     program = Program("compiled with freezing", "forward", no_kernel=(("view", "a view: moves no data"),))
     trace = _trace((graph, ()), program=program)
-    assert fe.node_ends(trace, program) == (
-        fe.NodeEnd("view", "no_kernel", why="a view: moves no data"),
-        fe.NodeEnd("other", "unknown"),
+    assert node_ends(trace, program) == (
+        NodeEnd("view", "no_kernel", why="a view: moves no data"),
+        NodeEnd("other", "unknown"),
     )
 
 
 def test_a_program_of_a_method_without_steps():
-    assert fe.node_ends(empty_trace(), Program("compiled with freezing", "forward")) == ()
+    assert node_ends(empty_trace(), Program("compiled with freezing", "forward")) == ()

@@ -12,6 +12,7 @@ from dataclasses import replace
 import pytest
 
 import freeze_engine as fe
+from freeze_engine.trace import Notice
 from tests.builders import HOSTILE, empty_trace, failed_trace, small_trace, synthetic_trace
 from viewer.assets import read_asset
 from viewer.report import PROGRAM, Embedding, render_report, write_report
@@ -98,7 +99,7 @@ def test_what_a_model_smuggles_in_is_inert():
         trace,
         name=f"{HOSTILE}<!--<script>",
         call=HOSTILE,
-        notices=(fe.Notice(HOSTILE, f"\u2028{HOSTILE}\u2029<!--"),),
+        notices=(Notice(HOSTILE, f"\u2028{HOSTILE}\u2029<!--"),),
         attributes=tuple(replace(fate, path=f"{HOSTILE}.{fate.path}") for fate in trace.attributes),
     )
     page = render_report(hostile)

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 import freeze_engine as fe
+from freeze_engine.serde import SCHEMA_VERSION
 from freeze_engine.serde.bounds import Allowance, PayloadBound, TooLargeError
 from freeze_engine.serde.schema import MalformedError
 from tests.builders import small_trace, synthetic_trace
@@ -113,7 +114,7 @@ def _spliced(payload: Any) -> None:
 def test_splices_take_no_more_than_is_allowed() -> None:
     payload = json.loads(zlib.decompress(fe.dumps(small_trace())[HEADER_BYTES:]))
     _spliced(payload)
-    data = sealed(json.dumps(payload).encode(), fe.SCHEMA_VERSION)
+    data = sealed(json.dumps(payload).encode(), SCHEMA_VERSION)
     limit = 20_000_000
 
     def load() -> None:

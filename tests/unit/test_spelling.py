@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 import freeze_engine as fe
+from freeze_engine.requests import did_you_mean
 from freeze_engine.requests.options import RecordOptions
 
 
@@ -21,7 +22,7 @@ from freeze_engine.requests.options import RecordOptions
     ],
 )
 def test_close_names_are_told(word: str, said: str) -> None:
-    assert fe.did_you_mean(word, ("resnet18", "Inception")) == said
+    assert did_you_mean(word, ("resnet18", "Inception")) == said
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ from dataclasses import replace
 from typing import Any
 
 import freeze_engine as fe
+from freeze_engine.trace import Fate
 from tests.builders import HOSTILE, empty_trace, failed_trace, small_trace
 from viewer.text.stats import printable, stats_text
 
@@ -39,7 +40,7 @@ def test_stats_tell_what_an_engineer_asks() -> None:
 
 
 def test_bytes_of_tied_weights_are_counted_once_where_most_is_left() -> None:
-    def fate(path: str, what: fe.Fate, **fields: Any) -> fe.AttributeFate:
+    def fate(path: str, what: Fate, **fields: Any) -> fe.AttributeFate:
         return fe.AttributeFate(path, "parameter", "Tensor", (256,), "float32", 1024, what, **fields)
 
     attributes = (

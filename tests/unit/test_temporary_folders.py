@@ -11,12 +11,13 @@ from pathlib import Path
 
 import pytest
 
-import freeze_engine as fe
+from freeze_engine.process import temporary_folder
 
 ROOT = Path(__file__).parents[2]
 _OWNER = """\
-import time, freeze_engine as fe
-with fe.temporary_folder("mine-") as own:
+import time
+from freeze_engine.process import temporary_folder
+with temporary_folder("mine-") as own:
     print(own, flush=True)
     time.sleep(99)
 """
@@ -34,7 +35,7 @@ def _aged(folder: Path) -> None:
 
 
 def test_a_folder_lasts_as_long_as_its_block(place: Path) -> None:
-    with fe.temporary_folder("mine-") as folder:
+    with temporary_folder("mine-") as folder:
         (folder / "file").touch()
         assert folder.parent == place
     assert list(place.iterdir()) == []
@@ -48,11 +49,11 @@ def test_what_a_killed_owner_left_is_removed_and_what_is_owned_is_not(place: Pat
         (dead / "part").mkdir()
         owners[0].kill()
         assert owners[0].wait() == -signal.SIGKILL
-        with fe.temporary_folder("mine-"):
+        with temporary_folder("mine-"):
             assert dead.exists(), "one so young may not have been locked yet"
         for folder in (dead, living):
             _aged(folder)
-        with fe.temporary_folder("mine-") as own:
+        with temporary_folder("mine-") as own:
             assert set(place.iterdir()) == {living, own}
     finally:
         for owner in owners:
@@ -66,7 +67,7 @@ def test_what_is_of_another_kind_stays(place: Path) -> None:
     (place / "mine-link").symlink_to(place / "other-1")
     for path in place.iterdir():
         _aged(path)
-    with fe.temporary_folder("mine-"):
+    with temporary_folder("mine-"):
         pass
     assert sorted(path.name for path in place.iterdir()) == ["mine-file", "mine-link", "other-1"]
 
@@ -76,7 +77,7 @@ def test_folders_of_the_user_stay_whatever_they_begin_with(place: Path) -> None:
         (place / name).mkdir(mode=0o755)
     for path in place.iterdir():
         _aged(path)
-    with fe.temporary_folder("freezer-ui-"):
+    with temporary_folder("freezer-ui-"):
         pass
     assert sorted(path.name for path in place.iterdir()) == [
         "freezer-recording-abcdefgh",
@@ -89,7 +90,7 @@ def test_each_part_removes_what_the_others_left(place: Path) -> None:
     for name in ("freezer-ui-abcd_123", "freezer-recording-abcdefgh", "freezer-saving-00000000"):
         (place / name).mkdir(mode=0o700)
         _aged(place / name)
-    with fe.temporary_folder("freezer-inspection-"):
+    with temporary_folder("freezer-inspection-"):
         pass
     assert list(place.iterdir()) == []
 

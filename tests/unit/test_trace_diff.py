@@ -8,12 +8,27 @@ import pytest
 from hypothesis import given, settings
 
 import freeze_engine as fe
+from freeze_engine.analysis import FateDiff, FinalDiff, GraphDiff, LatencyPair, NodeChange
+from freeze_engine.trace import (
+    AliasEntry,
+    Block,
+    ChainLink,
+    Constant,
+    Evidence,
+    Location,
+    NearMiss,
+    Numerics,
+    OutputError,
+    Rewrite,
+    Value,
+    Write,
+)
 from tests.builders import attribute, empty_trace, failed_trace, node, small_trace, synthetic_trace, tensor, traces
 
 IDS = {"id", "node", "neighbour", "consumed", "produced"}
 VALUES = {"name", "inputs", "outputs", "value", "targets"}
-NAMED = (fe.Node, fe.Value, fe.Block, fe.GraphSnapshot, fe.Rewrite, fe.NearMiss, fe.Write, fe.AliasEntry, fe.Evidence)
-NAMED += (fe.ChainLink, fe.Location)
+NAMED = (fe.Node, Value, Block, fe.GraphSnapshot, Rewrite, NearMiss, Write, AliasEntry, Evidence)
+NAMED += (ChainLink, Location)
 
 
 def renamed(value: Any, ids: Callable[[str], str], values: Callable[[str], str], field: str = "") -> Any:
@@ -59,7 +74,7 @@ def network(*layers: str, counted_from: int = 0, line: int = 10) -> fe.Trace:
         kept = tensor(f"self.{layer}.weight", 4, 4, digest=f"{layer:0>16}")
         frozen += [kept, replace(inlined[-1], inputs=(value, kept.outputs[0].name))]
         value = result
-    inputs = (fe.Value("self", "__torch__.Net"), fe.Value("x", "Tensor"))
+    inputs = (Value("self", "__torch__.Net"), Value("x", "Tensor"))
     graphs = [fe.GraphSnapshot(inputs, tuple(nodes), (value,)) for nodes in (inlined, frozen)]
     steps = (
         fe.Step(0, "inline", "Inline", "forward", graphs[0], True),
@@ -113,21 +128,21 @@ def test_any_two_traces_can_be_compared(before, after):
 def test_one_layer_more_is_all_that_was_added():
     found = fe.diff_traces(network("first", "last"), network("first", "second", "last", counted_from=100))
     inline, propagate = (step.graph for step in found.steps)
-    assert inline == fe.GraphDiff(
-        added=("%103", "%104", "%105"), changed=(fe.NodeChange("%5", ("inputs", "source")),), kept=5
+    assert inline == GraphDiff(
+        added=("%103", "%104", "%105"), changed=(NodeChange("%5", ("inputs", "source")),), kept=5
     )
-    assert propagate == fe.GraphDiff(
-        added=("self.second.weight", "%105"), changed=(fe.NodeChange("%5", ("inputs", "source")),), kept=3
+    assert propagate == GraphDiff(
+        added=("self.second.weight", "%105"), changed=(NodeChange("%5", ("inputs", "source")),), kept=3
     )
     assert [step.differs for step in found.steps] == [True, True]
     assert found.steps[1].op_deltas == (("aten::linear", 1), ("prim::Constant", 1))
-    assert found.finals == (fe.FinalDiff("forward", 1, 1, propagate, found.steps[1].op_deltas),)
+    assert found.finals == (FinalDiff("forward", 1, 1, propagate, found.steps[1].op_deltas),)
 
 
 def test_one_layer_less_is_all_that_was_removed():
     found = fe.diff_traces(network("first", "second", "last"), network("first", "last"))
-    assert found.finals[0].graph == fe.GraphDiff(
-        removed=("self.second.weight", "%5"), changed=(fe.NodeChange("%8", ("inputs", "source")),), kept=3
+    assert found.finals[0].graph == GraphDiff(
+        removed=("self.second.weight", "%5"), changed=(NodeChange("%8", ("inputs", "source")),), kept=3
     )
 
 
@@ -138,7 +153,7 @@ def test_lines_that_moved_are_no_difference():
 def test_numbers_in_class_names_are_no_difference():
     trace = network("a", "b")
     steps = [
-        replace(step, graph=replace(step.graph, inputs=(fe.Value("self", name), *step.graph.inputs[1:])))
+        replace(step, graph=replace(step.graph, inputs=(Value("self", name), *step.graph.inputs[1:])))
         for step, name in zip(trace.steps, ["__torch__.___torch_mangle_7.Net"] * 2, strict=True)
     ]
     found = fe.diff_traces(trace, replace(trace, steps=tuple(steps)))
@@ -153,7 +168,7 @@ def test_other_weights_are_a_difference_of_constants():
     graph = replace(trace.steps[1].graph, nodes=(other, product))
     found = fe.diff_traces(trace, replace(trace, steps=(trace.steps[0], replace(trace.steps[1], graph=graph))))
     assert [step.differs for step in found.steps] == [False, True]
-    assert found.steps[1].graph == fe.GraphDiff(changed=(fe.NodeChange("self.a.weight", ("constant",)),), kept=1)
+    assert found.steps[1].graph == GraphDiff(changed=(NodeChange("self.a.weight", ("constant",)),), kept=1)
 
 
 def test_statistics_that_were_summed_up_in_another_order_are_no_difference():
@@ -174,7 +189,7 @@ def test_statistics_that_were_summed_up_in_another_order_are_no_difference():
 def test_the_padding_of_packed_weights_is_no_difference(name, same):
     def packed(digest: str) -> fe.Trace:
         trace = empty_trace()
-        held = replace(tensor(name, 2, 2), constant=fe.Constant((2, 2), "float32", "cpu", 16, digest=digest * 16))
+        held = replace(tensor(name, 2, 2), constant=Constant((2, 2), "float32", "cpu", 16, digest=digest * 16))
         graph = fe.GraphSnapshot((), (held, node("y", "f::g", name)), ("y",))
         return replace(trace, steps=(fe.Step(0, "input", "input", "forward", graph, changed=True),))
 
@@ -219,7 +234,7 @@ def test_fates_that_differ_say_how():
     found = fe.diff_traces(trace, replace(trace, attributes=tuple(sorted([*others, other], key=lambda one: one.path))))
     assert found.attributes == tuple(
         sorted(
-            [fe.FateDiff(first.path, first, other, ("fate", "step", "locations")), fe.FateDiff(gone.path, gone, None)],
+            [FateDiff(first.path, first, other, ("fate", "step", "locations")), FateDiff(gone.path, gone, None)],
             key=lambda diff: diff.path,
         )
     )
@@ -254,13 +269,13 @@ def test_latencies_of_two_runs_stand_side_by_side_without_a_verdict():
     trace = small_trace()
     found = fe.diff_traces(trace, replace(trace, steps=tuple(replace(step, latency=()) for step in trace.steps)))
     assert found.empty
-    assert found.steps[0].latency == (fe.LatencyPair("cpu", trace.steps[0].latency[0], None),)
+    assert found.steps[0].latency == (LatencyPair("cpu", trace.steps[0].latency[0], None),)
 
 
 def test_errors_count_where_only_one_is_past_tolerance():
     trace = small_trace()
-    past = (fe.Numerics("eager", (fe.OutputError("0", 1.0, 1.0, 0.0, 0, False),)),)
-    slight = (fe.Numerics("eager", (fe.OutputError("0", 1e-9, 1e-9, 150.0, 0, True),)),)
+    past = (Numerics("eager", (OutputError("0", 1.0, 1.0, 0.0, 0, False),)),)
+    slight = (Numerics("eager", (OutputError("0", 1e-9, 1e-9, 150.0, 0, True),)),)
     for numerics, differs in ((past, True), (slight, False)):
         found = fe.diff_traces(
             trace, replace(trace, steps=(replace(trace.steps[0], numerics=numerics), *trace.steps[1:]))

@@ -7,8 +7,10 @@ from dataclasses import replace
 import pytest
 
 import freeze_engine as fe
+from freeze_engine.analysis import unmeasured
+from freeze_engine.analysis.missing_measurements import nothing_measured, nothing_ran
 from freeze_engine.analysis.refused_inputs import plain_refusal
-from freeze_engine.analysis.unmeasured import nothing_measured, nothing_ran
+from freeze_engine.trace import Notice
 from tests.builders import failed_trace, small_trace
 
 _INTERPRETER = (
@@ -89,25 +91,25 @@ _ERROR = "TypeError: M.forward() missing 1 required positional argument: 'mask'"
         ((nothing_ran("compared", _ERROR),), "not measured: forward() is missing mask"),
         ((nothing_measured("no step can be run"),), "not measured: no step can be run"),
         (
-            (fe.Notice("nothing_ran", f"Nothing was compared: the model does not run on the inputs ({_ERROR})."),),
+            (Notice("nothing_ran", f"Nothing was compared: the model does not run on the inputs ({_ERROR})."),),
             "not measured: forward() is missing mask",
         ),
         (
-            (fe.Notice("device_not_measured", "No latency was taken on cuda:0: the model is on cpu. Move it."),),
+            (Notice("device_not_measured", "No latency was taken on cuda:0: the model is on cpu. Move it."),),
             "not measured: No latency was taken on cuda:0: the model is on cpu",
         ),
-        ((fe.Notice("nothing_ran", "in words of another version"),), None),
-        ((fe.Notice("tracer_warning", "Nothing was timed: the sun shone."),), None),
+        ((Notice("nothing_ran", "in words of another version"),), None),
+        ((Notice("tracer_warning", "Nothing was timed: the sun shone."),), None),
     ],
 )
-def test_the_notices_say_what_could_not_be_measured(notices: tuple[fe.Notice, ...], told: str | None) -> None:
-    found = fe.unmeasured(replace(bare(), notices=notices))
+def test_the_notices_say_what_could_not_be_measured(notices: tuple[Notice, ...], told: str | None) -> None:
+    found = unmeasured(replace(bare(), notices=notices))
     assert (found and str(found)) == told
 
 
 def test_figures_that_are_there_are_not_called_missing() -> None:
     timed = replace(small_trace(), notices=(nothing_ran("timed on cuda:0", _ERROR),))
-    assert fe.unmeasured(timed) is None
+    assert unmeasured(timed) is None
 
 
 def test_only_errors_are_missing() -> None:
@@ -115,10 +117,10 @@ def test_only_errors_are_missing() -> None:
         replace(step, numerics=tuple(replace(each, outputs=(), error="no numbers") for each in step.numerics))
         for step in small_trace().steps
     )
-    found = fe.unmeasured(replace(small_trace(), steps=steps, baselines=(), notices=()))
+    found = unmeasured(replace(small_trace(), steps=steps, baselines=(), notices=()))
     assert found is not None
     assert str(found) == "not compared with eager: no numbers"
 
 
 def test_a_recording_that_ended_early_has_its_failure() -> None:
-    assert fe.unmeasured(replace(failed_trace(), notices=(nothing_ran("timed on cpu", _ERROR),))) is None
+    assert unmeasured(replace(failed_trace(), notices=(nothing_ran("timed on cpu", _ERROR),))) is None

@@ -7,6 +7,8 @@ import pytest
 from hypothesis import given, settings
 
 import freeze_engine as fe
+from freeze_engine.analysis import bytes_delta_text, bytes_text, duration_text, error_text, interval_text
+from freeze_engine.trace import Baseline, Failure, InputSpec, Interval, Latency, Location, Notice
 from tests.builders import empty_trace, failed_trace, small_trace, traces
 from viewer.charts.figures import chart_items
 from viewer.views import view_data
@@ -309,9 +311,7 @@ def test_a_folded_attribute_says_where_it_went(view):
 
 def test_a_location_that_is_no_longer_there_is_not_linked():
     trace = small_trace()
-    lost = replace(
-        trace.attributes[4], locations=(fe.Location("forward", "elsewhere"), fe.Location("missing_method", "x"))
-    )
+    lost = replace(trace.attributes[4], locations=(Location("forward", "elsewhere"), Location("missing_method", "x")))
     (row,) = view_data(replace(trace, attributes=(lost,)))["attributes"]
     assert row["locations"] == [
         {"method": "forward", "value": "elsewhere", "step": 10, "node": None},
@@ -358,7 +358,7 @@ def test_a_failure_before_any_step_of_its_method_points_at_the_last_step():
     ],
 )
 def test_how_a_recording_ended_is_told_in_words(failure, title, message, sign):
-    ended = fe.Failure(*failure, stage="optimize_frozen_graph", name="Fold", method="forward", step=3)
+    ended = Failure(*failure, stage="optimize_frozen_graph", name="Fold", method="forward", step=3)
     view = view_data(replace(small_trace(), failure=ended))["failure"]
     assert (view["title"], view["message"], view["sign"], view["log"]) == (title, message, sign, None)
     assert bool(view["left"]) is (failure[0] not in ("RuntimeError", "KeyboardInterrupt"))
@@ -382,7 +382,7 @@ def test_how_a_recording_ended_is_told_in_words(failure, title, message, sign):
     ],
 )
 def test_what_failed_after_the_freeze_is_no_pass(kind, stage, name, title):
-    ended = fe.Failure(kind, "why", stage=stage, name=name, method=None, step=3)
+    ended = Failure(kind, "why", stage=stage, name=name, method=None, step=3)
     view = view_data(replace(small_trace(), failure=ended))["failure"]
     assert (view["title"], view["step"]) == (title, 3)
     assert view["left"]
@@ -390,8 +390,8 @@ def test_what_failed_after_the_freeze_is_no_pass(kind, stage, name, title):
 
 def test_last_words_stand_with_the_failure_and_not_with_a_pass():
     trace = small_trace()
-    words = fe.Notice("last_words", "The last that was logged:\nFatal\n  here", 3)
-    failure = fe.Failure("SIGSEGV", "ended", "build", "reading", None, 3)
+    words = Notice("last_words", "The last that was logged:\nFatal\n  here", 3)
+    failure = Failure("SIGSEGV", "ended", "build", "reading", None, 3)
     view = view_data(replace(trace, notices=(*trace.notices, words), failure=failure))
     assert view["failure"]["log"] == "Fatal\n  here"
     assert [step["notices"] for step in view["steps"]] == [step["notices"] for step in view_data(trace)["steps"]]
@@ -437,11 +437,11 @@ def test_every_trace_has_a_json_view(trace):
     ],
 )
 def test_bytes(nbytes, text):
-    assert fe.bytes_text(nbytes) == text
+    assert bytes_text(nbytes) == text
 
 
 def test_a_difference_of_bytes_has_a_sign():
-    assert [fe.bytes_delta_text(nbytes) for nbytes in (0, 512, -512)] == ["±0", "+512 B", "−512 B"]
+    assert [bytes_delta_text(nbytes) for nbytes in (0, 512, -512)] == ["±0", "+512 B", "−512 B"]
 
 
 @pytest.mark.parametrize(
@@ -449,18 +449,18 @@ def test_a_difference_of_bytes_has_a_sign():
     [(0, "0.00 ns"), (950, "950 ns"), (1240, "1.24 µs"), (12_345_678, "12.3 ms"), (3e9, "3.00 s")],
 )
 def test_durations(duration_ns, text):
-    assert fe.duration_text(duration_ns) == text
+    assert duration_text(duration_ns) == text
 
 
 def test_an_interval_has_the_unit_of_its_value():
-    assert fe.interval_text(fe.Interval(1_100_000.0, 950_000.0, 1_250_000.0)) == "0.95–1.25 ms"
-    assert fe.interval_text(fe.Interval(995_000.0, 375_000.0, 2_900_000.0)) == "375–2900 µs"
+    assert interval_text(Interval(1_100_000.0, 950_000.0, 1_250_000.0)) == "0.95–1.25 ms"
+    assert interval_text(Interval(995_000.0, 375_000.0, 2_900_000.0)) == "375–2900 µs"
     for low, high in ((332_000.0, 1_100_000.0), (800_000.0, 3_001_000.0), (0.0, 1e6), (1e-30, 1e30)):
-        assert fe.interval_text(fe.Interval(1_000_000.0, low, high)) == "interval unknown"
+        assert interval_text(Interval(1_000_000.0, low, high)) == "interval unknown"
 
 
 def test_errors():
-    assert [fe.error_text(error) for error in (0.0, 2.4e-7, float("inf"), float("nan"))] == [
+    assert [error_text(error) for error in (0.0, 2.4e-7, float("inf"), float("nan"))] == [
         "0",
         "2.4e-07",
         "inf",
@@ -473,7 +473,7 @@ def test_shapes():
 
 
 def test_an_input_in_one_line():
-    assert input_text(fe.InputSpec("0", "Tensor", (), "int64", "cuda:0")) == "Tensor scalar int64 on cuda:0"
+    assert input_text(InputSpec("0", "Tensor", (), "int64", "cuda:0")) == "Tensor scalar int64 on cuda:0"
 
 
 def test_every_fate_and_reason_has_words():
@@ -495,10 +495,10 @@ def test_a_view_opens_where_something_happened(make, step):
 @pytest.mark.parametrize(
     ("failure", "known"),
     [
-        (fe.Failure("RuntimeError", "refused", "freeze_module", "Fold", "forward", 3), True),
-        (fe.Failure("SIGSEGV", "ended", "freeze_module", "Fold", "forward", 3), False),
-        (fe.Failure("time limit", "ended", "freeze_module", "Fold", "forward", 3), False),
-        (fe.Failure("SIGKILL", "ended", "measure", "latency: step 3", None, 3), True),
+        (Failure("RuntimeError", "refused", "freeze_module", "Fold", "forward", 3), True),
+        (Failure("SIGSEGV", "ended", "freeze_module", "Fold", "forward", 3), False),
+        (Failure("time limit", "ended", "freeze_module", "Fold", "forward", 3), False),
+        (Failure("SIGKILL", "ended", "measure", "latency: step 3", None, 3), True),
     ],
 )
 def test_constants_that_went_with_the_process_are_not_said_to_be_none(failure, known):
@@ -550,13 +550,13 @@ _TIMES = "eager → compiled with freezing (4.00–6.00 ms → 1.00–3.00 ms)"
     ],
 )
 def test_times_end_to_end_lead_only_where_they_measurably_differ(first, last, value, note, tone) -> None:
-    def timed(milliseconds: int, bounds: tuple[float, float] | None) -> tuple[fe.Latency, ...]:
-        ratio = bounds and fe.Interval(sum(bounds) / 2, *bounds)
+    def timed(milliseconds: int, bounds: tuple[float, float] | None) -> tuple[Latency, ...]:
+        ratio = bounds and Interval(sum(bounds) / 2, *bounds)
         verdict = "baseline" if ratio is None else "faster" if ratio.high < 1 else "no measurable difference"
-        median = fe.Interval(*(each * 1e6 for each in (milliseconds, milliseconds - 1, milliseconds + 1)))
-        return (fe.Latency("cpu", 1, (), 10, median, ratio, verdict),)
+        median = Interval(*(each * 1e6 for each in (milliseconds, milliseconds - 1, milliseconds + 1)))
+        return (Latency("cpu", 1, (), 10, median, ratio, verdict),)
 
-    baselines = (fe.Baseline("eager", timed(5, first)), fe.Baseline("compiled with freezing", timed(2, last)))
+    baselines = (Baseline("eager", timed(5, first)), Baseline("compiled with freezing", timed(2, last)))
     told = view_data(replace(small_trace(), backend="inductor", baselines=baselines))["overview"]
     assert [fact for fact in told if fact["label"].startswith("latency")] == [
         {"kind": "plain", "label": "latency, cpu", "value": value, "note": note, "tone": tone, "step": None}

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 import freeze_engine as fe
+from freeze_engine.process import write_files
 from freeze_engine.process.whole_file import write_whole
 from tests.builders import small_trace
 
@@ -78,7 +79,7 @@ def names(folder: Path) -> list[str]:
 def test_files_are_replaced_and_nothing_else_is_left(tmp_path):
     first, second = tmp_path / "a.csv", tmp_path / "b.csv"
     first.write_text(BEFORE)
-    fe.write_files({first: b"one", second: b"two"})
+    write_files({first: b"one", second: b"two"})
     assert (first.read_bytes(), second.read_bytes(), names(tmp_path)) == (b"one", b"two", ["a.csv", "b.csv"])
     assert first.stat().st_mode & 0o777 == 0o666 & ~_umask()
 
@@ -86,7 +87,7 @@ def test_files_are_replaced_and_nothing_else_is_left(tmp_path):
 def test_a_link_keeps_leading_to_its_file(tmp_path):
     (tmp_path / "real").write_text(BEFORE)
     (tmp_path / "link").symlink_to("real")
-    fe.write_files({tmp_path / "link": b"new"})
+    write_files({tmp_path / "link": b"new"})
     assert (tmp_path / "link").is_symlink()
     assert (tmp_path / "real").read_bytes() == b"new"
 
@@ -95,14 +96,14 @@ def test_where_one_cannot_be_written_none_is_replaced(tmp_path):
     first = tmp_path / "a.csv"
     first.write_text(BEFORE)
     with pytest.raises(OSError, match="No such file") as raised:
-        fe.write_files({first: b"new", tmp_path / "missing" / "b.csv": b"new"})
+        write_files({first: b"new", tmp_path / "missing" / "b.csv": b"new"})
     assert raised.value.filename == str(tmp_path / "missing" / "b.csv")
     assert (first.read_text(), names(tmp_path)) == (BEFORE, ["a.csv"])
 
 
 def test_a_device_is_no_file_to_replace(tmp_path):
     with pytest.raises(OSError, match="no ordinary file"):
-        fe.write_files({tmp_path / "a.csv": b"new", Path("/dev/null"): b"new"})
+        write_files({tmp_path / "a.csv": b"new", Path("/dev/null"): b"new"})
     assert names(tmp_path) == []
 
 

@@ -16,7 +16,8 @@ from freeze_engine.backends.torchscript.post_mortem import Recovered, recovered
 from freeze_engine.models.untrusted.exported_program import is_arithmetic
 from freeze_engine.process.exit_cause import cause_of
 from freeze_engine.serde.schema import TABLES
-from freeze_engine.worker import post_mortem_task
+from freeze_engine.trace import Failure
+from freeze_engine.worker import JobEnded, JobPreview, JobProgress, JobStep, RecordRequest, post_mortem_task
 from freeze_engine.worker.eta import Pace
 from freeze_engine.worker.events import event_line, read_event
 from freeze_engine.worker.exit_status import CANCELLED, CRASHED, Death, cancelled_text, read_death, write_death
@@ -28,8 +29,8 @@ from freeze_engine.worker.user_code import code_of
 from tests.builders import empty_trace, small_trace
 
 REQUESTS = (
-    fe.RecordRequest("example:resnet18", Path("a.fztrace")),
-    fe.RecordRequest(
+    RecordRequest("example:resnet18", Path("a.fztrace")),
+    RecordRequest(
         "m:f",
         Path("/b/ü.fztrace"),
         ("1x3", "mask=2:bool"),
@@ -44,15 +45,15 @@ REQUESTS = (
         memory_bytes=1 << 32,
         checks=("stale_weights",),
     ),
-    fe.RecordRequest("m:f", Path("c"), measure=None),
+    RecordRequest("m:f", Path("c"), measure=None),
 )
 EVENTS = (
-    fe.JobProgress("latency: round 3 of 80", 120, 1000, 3.25),
-    fe.JobProgress("freezing", 1, 3, None),
-    fe.JobStep(3, "inline", "Inline", "forward", None, True, 12),
-    fe.JobPreview(Path("/a/ü.fztrace")),
-    fe.JobEnded("crashed", Path("a"), "died\nthere", "Inline", ("one", "two")),
-    fe.JobEnded("cancelled", None, "cancelled"),
+    JobProgress("latency: round 3 of 80", 120, 1000, 3.25),
+    JobProgress("freezing", 1, 3, None),
+    JobStep(3, "inline", "Inline", "forward", None, True, 12),
+    JobPreview(Path("/a/ü.fztrace")),
+    JobEnded("crashed", Path("a"), "died\nthere", "Inline", ("one", "two")),
+    JobEnded("cancelled", None, "cancelled"),
 )
 
 
@@ -186,13 +187,13 @@ def test_the_pass_that_the_log_says_is_under_way(count, name):
 def test_passes_inside_the_freeze_are_told_once_and_only_then(tmp_path):
     progress = FreezeProgress(tmp_path / "log")
     assert progress.event() is None
-    progress.note(fe.JobProgress("freezing", 1, 3, None))
+    progress.note(JobProgress("freezing", 1, 3, None))
     assert progress.event() is None
     (tmp_path / "log").write_bytes(b"".join(LOG[:4]))
-    assert progress.event() == fe.JobProgress("freezing: EliminateDeadCode", 1, 3, None)
+    assert progress.event() == JobProgress("freezing: EliminateDeadCode", 1, 3, None)
     assert progress.event() is None
     (tmp_path / "log").write_bytes(b"".join(LOG))
-    progress.note(fe.JobProgress("freezing: RemoveDropout of forward", 1, 3, None))
+    progress.note(JobProgress("freezing: RemoveDropout of forward", 1, 3, None))
     assert progress.event() is None
 
 
@@ -401,9 +402,7 @@ def test_what_is_left_of_a_journal_says_where_it_ends(tmp_path):
     assert NO_SPACE in left.notices[-2].message
     said = left.notices[-1].message.splitlines()
     assert (said[1], said[21], said[-2:]) == ("line 80", printed[100], ['  File "38.py"', "  … and 51 more lines"])
-    assert left.failure == fe.Failure(
-        "SIGKILL", "killed", "compile", "GraphLowering.run", "forward", len(trace.steps) - 1
-    )
+    assert left.failure == Failure("SIGKILL", "killed", "compile", "GraphLowering.run", "forward", len(trace.steps) - 1)
     events = [read_event(line) for line in told]
     assert [event.index for event in events[:-1]] == list(range(2, len(trace.steps)))
     assert events[-1].message == "killed, in GraphLowering.run of forward"
@@ -416,12 +415,10 @@ def test_what_is_left_of_a_cancelled_recording(tmp_path):
         journal.under_way(("compile", "GraphLowering.run", "forward"))
     write_death(Death(CANCELLED, "cancelled", "it was cancelled", output, False, len(trace.steps), ()), tmp_path)
     post_mortem_task.run(tmp_path, told.append)
-    failure = fe.Failure(
-        "cancelled", "it was cancelled", "compile", "GraphLowering.run", "forward", len(trace.steps) - 1
-    )
+    failure = Failure("cancelled", "it was cancelled", "compile", "GraphLowering.run", "forward", len(trace.steps) - 1)
     assert fe.load(output) == replace(trace, failure=failure)
     text = "cancelled in GraphLowering.run of forward"
-    assert [read_event(line) for line in told] == [fe.JobEnded("cancelled", output, text, "GraphLowering.run")]
+    assert [read_event(line) for line in told] == [JobEnded("cancelled", output, text, "GraphLowering.run")]
 
 
 def test_everything_is_written_as_json(written, tmp_path):

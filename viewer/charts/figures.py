@@ -11,6 +11,7 @@ from bokeh.embed import json_item
 from bokeh.models import BasicTickFormatter, Range1d, Span
 
 import freeze_engine as fe
+from freeze_engine import analysis
 from viewer.charts.drawing import (
     BYTE_UNITS,
     PALETTES,
@@ -76,12 +77,14 @@ def charts(data: ChartData, theme: Theme) -> tuple[Chart, ...]:
     return tuple(draw(data, palette) for draw in drawn)
 
 
-def chart_items(trace: fe.Trace, duplicates: Sequence[fe.Duplicate] | None = None) -> dict[str, list[dict[str, Any]]]:
+def chart_items(
+    trace: fe.Trace, duplicates: Sequence[analysis.Duplicate] | None = None
+) -> dict[str, list[dict[str, Any]]]:
     """Returns the charts of both themes for BokehJS's ``embed_item``; the same trace gives the same items.
 
     Args:
         trace: the recording.
-        duplicates: result of `freeze_engine.duplicates` for it; computed by default.
+        duplicates: result of `freeze_engine.analysis.duplicates` for it; computed by default.
     """
     data = chart_data(trace, duplicates)
     return items_of(lambda theme: charts(data, theme))
@@ -132,7 +135,7 @@ def _latency_chart(data: ChartData, palette: Palette) -> Chart:
         note += " Intervals that leave the top are longer than shown."
     if data.baselines:
         slowest_first = sorted(data.baselines, key=lambda baseline: -baseline[1])
-        lines = ", ".join(f"{name} {fe.duration_text(median)}" for name, median in slowest_first)
+        lines = ", ".join(f"{name} {analysis.duration_text(median)}" for name, median in slowest_first)
         note += f" Dashed, from the top: {lines}."
     return Chart("Latency", note, plot)
 
@@ -198,7 +201,7 @@ def _error_chart(data: ChartData, palette: Palette) -> Chart:
 def _error_note(data: ChartData, plot: Figure, palette: Palette) -> str:
     note = "Hollow: past tolerance. Triangles at the bottom: exactly zero."
     if data.before:
-        note = f"Dashed: {fe.error_text(data.before)}, eager against float64, there before freezing. {note}"
+        note = f"Dashed: {analysis.error_text(data.before)}, eager against float64, there before freezing. {note}"
     if any(series.lows for series in data.errors):
         note = f"The worst of all inputs; bars go down to the best. {note}"
     if data.past_tolerance is not None:
@@ -219,11 +222,11 @@ def _constants_chart(data: ChartData, palette: Palette) -> Chart:
     note = "Bytes that the graph's constants hold, shared storage counted once."
     if data.duplicated:
         found = ", ".join(
-            f"{fe.bytes_delta_text(nbytes)} since step {step}" for step, nbytes in data.duplicated[:_SHOWN]
+            f"{analysis.bytes_delta_text(nbytes)} since step {step}" for step, nbytes in data.duplicated[:_SHOWN]
         )
         note += f" Held more than once in the final graph: {found}{', …' if len(data.duplicated) > _SHOWN else ''}."
     if data.peak_bytes:
-        note += f" Resident at the peak of the freeze: {fe.bytes_text(data.peak_bytes)} more than before it."
+        note += f" Resident at the peak of the freeze: {analysis.bytes_text(data.peak_bytes)} more than before it."
     return Chart("Constants", note, plot)
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import ClassVar
 
 import freeze_engine as fe
+from freeze_engine import diagnose, models, requests, worker
 from viewer.cli.command import CHECK_FAILED, FINE, FREEZE_FAILED, CommandError, output_file
 from viewer.cli.signals import SIGNALS
 from viewer.cli.terminal import progress_line, say, say_json
@@ -57,13 +58,13 @@ class BisectCommand:
         add = parser.add_argument
         add("model", metavar="MODEL", help="the model to freeze")
         add("--check", required=True, metavar="CHECK", help="accuracy, latency, or a command (in quotes)")
-        fe.add_freeze_arguments(parser)
+        worker.add_freeze_arguments(parser)
         add("--max-error", type=_positive, metavar="E", help="accuracy: largest absolute difference to accept")
         add("--margin", type=_positive, metavar="M", help="latency: slowdown to accept (default: 0.01, which is 1%%)")
-        add("--seconds", type=fe.seconds, metavar="S", help="latency: time for each comparison (default: 3)")
+        add("--seconds", type=requests.seconds, metavar="S", help="latency: time for each comparison (default: 3)")
         add(
             "--limit",
-            type=fe.seconds,
+            type=requests.seconds,
             metavar="S",
             help="a candidate that takes longer, such as one that hangs, is bad",
         )
@@ -76,11 +77,13 @@ class BisectCommand:
     def run(self, arguments: argparse.Namespace) -> int:
         """Searches, and prints the result."""
         check = _check(arguments)
-        fe.check_recording(arguments)
-        script = None if arguments.no_script else arguments.script or Path(f"{fe.model_name(arguments.model)}_repro.py")
+        worker.check_recording(arguments)
+        script = (
+            None if arguments.no_script else arguments.script or Path(f"{worker.model_name(arguments.model)}_repro.py")
+        )
         found = _bisected(arguments, check, script)
         if arguments.json:
-            say_json(fe.bisection_json(found))
+            say_json(diagnose.bisection_json(found))
         else:
             say("".join(f"{line}\n" for line in bisection_lines(found)))
         return FINE if found.ending == "nothing_found" else CHECK_FAILED
@@ -89,15 +92,15 @@ class BisectCommand:
 def _bisected(
     arguments: argparse.Namespace, check: fe.AccuracyCheck | fe.LatencyCheck | fe.CommandCheck, script: Path | None
 ) -> fe.Bisection:
-    wanted = [fe.parse_input(text) for text in arguments.inputs or ()]
-    inputs = fe.make_inputs(wanted, device=arguments.device or "cpu") if wanted else None
+    wanted = [requests.parse_input(text) for text in arguments.inputs or ()]
+    inputs = models.make_inputs(wanted, device=arguments.device or "cpu") if wanted else None
     with progress_line() as line:
 
         def show(message: str, done: int, total: int) -> None:
             SIGNALS.check()
             line.show(message, done, total)
 
-        def tell(probe: fe.Probe) -> None:
+        def tell(probe: diagnose.Probe) -> None:
             line.clear()
             if not arguments.json:
                 say(f"{probe.verdict:<10} {probe.candidate}: {probe.detail}\n")
@@ -108,7 +111,7 @@ def _bisected(
                 inputs,
                 check=check,
                 backend=arguments.backend,
-                options=fe.freeze_options(arguments),
+                options=worker.freeze_options(arguments),
                 via=arguments.via,
                 map_location=arguments.device,
                 method=arguments.method,
@@ -171,7 +174,7 @@ def bisection_lines(found: fe.Bisection) -> Iterator[str]:
         yield from _script_lines(found.reproduction)
 
 
-def _culprit_lines(culprit: fe.Culprit, trace: fe.Trace) -> Iterator[str]:
+def _culprit_lines(culprit: diagnose.Culprit, trace: fe.Trace) -> Iterator[str]:
     yield f"  last good: step {culprit.last_good}{_between(culprit, trace)}"
     if len(culprit.suspects) > 1:
         yield f"  any of: {', '.join(culprit.suspects)}"
@@ -187,7 +190,7 @@ def _culprit_lines(culprit: fe.Culprit, trace: fe.Trace) -> Iterator[str]:
         yield f"  {culprit.note}"
 
 
-def _between(culprit: fe.Culprit, trace: fe.Trace) -> str:
+def _between(culprit: diagnose.Culprit, trace: fe.Trace) -> str:
     """Returns a remark if steps between the last good one and the culprit exist and changed nothing."""
     end = len(trace.steps) if culprit.step is None else culprit.step
     steps = trace.steps[culprit.last_good + 1 : end]
@@ -197,7 +200,7 @@ def _between(culprit: fe.Culprit, trace: fe.Trace) -> str:
     return f" (step {first} changed nothing)" if first == last else f" (steps {first} to {last} changed nothing)"
 
 
-def _script_lines(made: fe.Reproduction) -> Iterator[str]:
+def _script_lines(made: diagnose.Reproduction) -> Iterator[str]:
     size = "only the nodes involved" if made.is_reduced else "the whole model"
     shows = "shows it with torch alone" if made.reproduces else "does NOT show it when run on its own"
     yield f"{made.script} {shows} ({size}; beside it: {', '.join(file.name for file in made.files)})"

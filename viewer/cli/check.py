@@ -9,6 +9,7 @@ from dataclasses import asdict
 from typing import Any, ClassVar, Final
 
 import freeze_engine as fe
+from freeze_engine import analysis
 from viewer.cli.command import CHECK_FAILED, FINE, CommandError
 from viewer.cli.terminal import say, say_json
 from viewer.text.printable import printable
@@ -67,7 +68,7 @@ class CheckCommand:
         if arguments.json:
             say_json(json.dumps(_document(trace, findings), ensure_ascii=False, indent=2))
         else:
-            say("".join(f"{printable(line)}\n" for line in fe.findings_text(findings)))
+            say("".join(f"{printable(line)}\n" for line in analysis.findings_text(findings)))
         return FINE if all(finding.outcome == "ok" for finding in findings) else CHECK_FAILED
 
 

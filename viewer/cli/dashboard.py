@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, ClassVar, Final
 from urllib.parse import urlencode
 
 import freeze_engine as fe
+from freeze_engine import models, requests, worker
 from viewer.cli.command import COMMAND_NAMES, FINE, CommandError
 from viewer.cli.terminal import remark, say
 
@@ -83,14 +84,14 @@ class OpenCommand:
         )
         add(
             "--upload-limit",
-            type=fe.size_bytes,
+            type=requests.size_bytes,
             default=4 << 30,
             metavar="SIZE",
             help="how large an uploaded file may be, such as 500M or 4G (default: 4G)",
         )
         add(
             "--upload-total",
-            type=fe.size_bytes,
+            type=requests.size_bytes,
             default=16 << 30,
             metavar="SIZE",
             help="how large all uploads together may be (default: 16G)",
@@ -104,7 +105,7 @@ class OpenCommand:
             "other's figures (default: 1)",
         )
         recording = parser.add_argument_group("recording a MODEL", "as in freezer-ui record")
-        self._recording = fe.add_recording_arguments(recording)
+        self._recording = worker.add_recording_arguments(recording)
 
     def run(self, arguments: argparse.Namespace) -> int:
         """Serves the dashboard until a signal ends it."""
@@ -187,15 +188,15 @@ def _kind(target: str) -> str:
     if path.is_dir():
         return "folder"
     if path.is_file():
-        kind = fe.file_kind(path)
+        kind = models.file_kind(path)
         if kind not in ("trace", "torchscript", "exported"):
-            found = fe.other_file(path)
+            found = models.other_file(path)
             raise CommandError(f"{target} is {found.what}. {found.remedy}")
         return "trace" if kind == "trace" else "model"
     if target.startswith(_EXAMPLE):
         name = target.removeprefix(_EXAMPLE)
         if name not in fe.EXAMPLES:
-            meant = fe.did_you_mean(name, fe.EXAMPLES)
+            meant = requests.did_you_mean(name, fe.EXAMPLES)
             raise CommandError(f"there is no example {name!r}.{meant} The examples are {', '.join(fe.EXAMPLES)}.")
         return "model"
     if _FACTORY.fullmatch(target):
@@ -221,18 +222,18 @@ def _hint(target: str) -> str:
     return f"; did you mean {_EXAMPLE}{target}?" if target in fe.EXAMPLES else ""
 
 
-def _request(arguments: argparse.Namespace, model: str) -> fe.RecordRequest:
+def _request(arguments: argparse.Namespace, model: str) -> worker.RecordRequest:
     """Returns the recording request of the command line, and creates an empty output file."""
     from viewer.dashboard.form_options import backend_offer
     from viewer.dashboard.library import new_recording, recordings_folder
 
-    fe.check_recording(arguments)
-    kind = fe.file_kind(Path(model)) if Path(model).is_file() else None
+    worker.check_recording(arguments)
+    kind = models.file_kind(Path(model)) if Path(model).is_file() else None
     if refusal := backend_offer(arguments.backend)["refuses"].get(kind):
         raise CommandError(refusal)
-    output = new_recording(recordings_folder(), fe.model_name(model), datetime.now())
+    output = new_recording(recordings_folder(), worker.model_name(model), datetime.now())
     spec = str(Path(model).absolute()) if Path(model).is_file() else model
-    return fe.recording_request(arguments, spec, output, arguments.command_line)
+    return worker.recording_request(arguments, spec, output, arguments.command_line)
 
 
 def _announce(host: str, link: str) -> None:

@@ -7,6 +7,7 @@ import json
 from typing import ClassVar, get_args
 
 import freeze_engine as fe
+from freeze_engine import requests
 from viewer.cli.command import CHECK_FAILED, FINE, output_file
 from viewer.cli.terminal import remark, say, say_json
 from viewer.views.comparison.aspects import ASPECTS, Aspect, differing
@@ -70,6 +71,6 @@ def _aspects(text: str) -> tuple[Aspect, ...]:
     names = text.split(",")
     for name in names:
         if name not in known:
-            meant = fe.did_you_mean(name, known)
+            meant = requests.did_you_mean(name, known)
             raise argparse.ArgumentTypeError(f"{name!r} is nothing to compare.{meant} There are {', '.join(ASPECTS)}")
     return tuple(known[name] for name in names)

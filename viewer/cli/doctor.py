@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from typing import ClassVar, Final
 
-import freeze_engine as fe
+from freeze_engine import worker
 from viewer.cli.command import CHECK_FAILED, FINE
 from viewer.cli.terminal import say
 
@@ -65,7 +65,7 @@ def _lines() -> Iterator[_Line]:
 
 
 def _sandbox() -> _Line:
-    status = fe.sandbox_status()
+    status = worker.sandbox_status()
     if status.problem is not None:
         return _Line("sandbox", f"none: {status.problem}. {_WITHOUT_SANDBOX}")
     missing = f"; {status.missing}" if status.missing else ""

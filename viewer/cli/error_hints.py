@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-import freeze_engine as fe
+from freeze_engine import worker
 
 _SCRIPTING: Final = "scripting"
 
@@ -25,7 +25,7 @@ _KNOWN: Final = (
 )
 
 
-def advice(ended: fe.JobEnded, via: str | None) -> str | None:
+def advice(ended: worker.JobEnded, via: str | None) -> str | None:
     """Returns the remedy for a failed recording, ``None`` if none is known.
 
     Args:

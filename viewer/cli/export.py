@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Final
 
 import freeze_engine as fe
+from freeze_engine import export, process
 from viewer.cli.command import CommandError, output_file
 from viewer.cli.terminal import say
 
@@ -60,7 +61,7 @@ class ExportCommand:
 
 def _model_explorer(trace: fe.Trace, step: int | None) -> dict[str, str]:
     kinds = {kind: _json(document) for kind, document in fe.model_explorer_data(trace, step).items()}
-    return {"": _json(fe.model_explorer_graphs(trace, step)), **kinds}
+    return {"": _json(export.model_explorer_graphs(trace, step)), **kinds}
 
 
 def _csv(trace: fe.Trace, step: int | None) -> dict[str, str]:
@@ -84,7 +85,7 @@ def _json(document: Any) -> str:
 
 def _write(files: Mapping[Path, bytes]) -> None:
     try:
-        fe.write_files(files)
+        process.write_files(files)
     except OSError as error:
         text = f"cannot write {error.filename}: {error.strerror}; nothing was replaced; choose another place with -o"
         raise CommandError(text) from error

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import ClassVar, Final
 
 import freeze_engine as fe
+from freeze_engine import analysis, worker
 from viewer.cli.command import FINE, FREEZE_FAILED, NOT_MEASURED, CommandError, output_file
 from viewer.cli.error_hints import advice
 from viewer.cli.signals import SIGNALS
@@ -51,15 +52,15 @@ class RecordCommand:
         """Adds the subcommand's arguments."""
         add = parser.add_argument
         add("model", metavar="MODEL", help="the model to freeze")
-        fe.add_recording_arguments(parser)
+        worker.add_recording_arguments(parser)
         add("-o", "--output", type=output_file, metavar="FILE", help="the trace (default: the model's name .fztrace)")
         add("--report", type=output_file, metavar="FILE", help="write the HTML report, too")
 
     def run(self, arguments: argparse.Namespace) -> int:
         """Records the freeze and writes the trace."""
-        fe.check_recording(arguments)
-        output = arguments.output or Path(f"{fe.model_name(arguments.model)}.fztrace")
-        request = fe.recording_request(arguments, arguments.model, output, arguments.command_line)
+        worker.check_recording(arguments)
+        output = arguments.output or Path(f"{worker.model_name(arguments.model)}.fztrace")
+        request = worker.recording_request(arguments, arguments.model, output, arguments.command_line)
         with progress_line() as line:
             run = _Run(request, line)
             ended = run.ended()
@@ -88,13 +89,13 @@ class _Run:
         line: shows its progress and its output.
     """
 
-    def __init__(self, request: fe.RecordRequest, line: ProgressLine) -> None:
+    def __init__(self, request: worker.RecordRequest, line: ProgressLine) -> None:
         self._line = line
-        self._process = fe.RecordingProcess(request, self._take, line.pass_on)
+        self._process = worker.RecordingProcess(request, self._take, line.pass_on)
         self.was_measured = False
         self._answered, self._answered_s, self._is_told = 0, 0.0, False
 
-    def ended(self) -> fe.JobEnded:
+    def ended(self) -> worker.JobEnded:
         """Waits for the end; a signal ends the recording with its steps so far, a third one at once without them."""
         with SIGNALS.counted():
             self._process.start()
@@ -124,14 +125,14 @@ class _Run:
             self._line.clear()
             remark(_AGAIN[self._answered - 1])
 
-    def _take(self, event: fe.JobEvent) -> None:
-        if isinstance(event, fe.JobProgress):
+    def _take(self, event: worker.JobEvent) -> None:
+        if isinstance(event, worker.JobProgress):
             self._line.show(event.message, event.done, event.total)
-        elif isinstance(event, fe.JobPreview):
+        elif isinstance(event, worker.JobPreview):
             self.was_measured = True
 
 
-def _failure(ended: fe.JobEnded, kept: str, via: str | None) -> CommandError:
+def _failure(ended: worker.JobEnded, kept: str, via: str | None) -> CommandError:
     if ended.is_refusal:
         return CommandError(ended.error or ended.message, details=ended.traceback)
     ended_by_limit = dict.fromkeys(("timed_out", "over_limit"), "the recording was ended")
@@ -141,7 +142,7 @@ def _failure(ended: fe.JobEnded, kept: str, via: str | None) -> CommandError:
     return CommandError("\n".join(lines), FREEZE_FAILED, details=ended.traceback)
 
 
-def _kept(ended: fe.JobEnded, report: Path | None) -> str:
+def _kept(ended: worker.JobEnded, report: Path | None) -> str:
     """Returns a sentence on the trace of a recording that did not reach its end."""
     if ended.trace is None:
         return "no trace could be kept of it"
@@ -161,7 +162,7 @@ def _tell(path: Path, report: Path | None) -> int:
     if trace.steps:
         say("\n".join([*summary_lines(fe.summarize(trace)), next_command(path)]) + "\n")
     for check in trace.checks:
-        say(f"{check.name}: {fe.check_outcome(check)}. {check.message}\n")
+        say(f"{check.name}: {analysis.check_outcome(check)}. {check.message}\n")
         other = path.with_suffix(f".{check.name}.fztrace")
         if other.exists() and other.stat().st_mtime >= path.stat().st_mtime:  # of this recording, not of an older one
             say(f"  to see how they differ: freezer-ui diff {path} {other}\n")

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Final, Literal
 
 import freeze_engine as fe
+from freeze_engine import worker
 from viewer.dashboard.record_request import model_kind
 
 DANGER: Final = (
@@ -14,12 +15,12 @@ DANGER: Final = (
 )
 
 
-def sandbox_of(message: Mapping[str, Any], model: str, status: fe.SandboxStatus) -> Literal[False] | None:
-    """Returns `freeze_engine.RecordRequest.sandbox` for a model that the page names.
+def sandbox_of(message: Mapping[str, Any], model: str, status: worker.SandboxStatus) -> Literal[False] | None:
+    """Returns `freeze_engine.worker.RecordRequest.sandbox` for a model that the page names.
 
     Args:
         message: as the page sent it; its ``consent`` names the one file that the user agreed to open.
-        model: as in `freeze_engine.RecordRequest`.
+        model: as in `freeze_engine.worker.RecordRequest`.
         status: of this machine's sandbox.
 
     Returns:

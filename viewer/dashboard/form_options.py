@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 import freeze_engine as fe
+from freeze_engine import requests, worker
 from viewer.views.wording import STAGES
 
 Option = dict[str, Any]
@@ -14,7 +15,7 @@ APART: Final = ("preserved_attrs",)
 """Options of a backend that the form shows apart from the others."""
 
 
-def option_view(option: fe.OptionField) -> Option:
+def option_view(option: requests.OptionField) -> Option:
     """Returns an option as the page reads it."""
     choices = [{"value": choice.value, "label": choice.label, "help": choice.help} for choice in option.choices]
     return {
@@ -32,16 +33,18 @@ def option_view(option: fe.OptionField) -> Option:
 
 
 def _views(kind: type) -> dict[str, Option]:
-    return {option.name: option_view(option) for option in fe.option_fields(kind)}
+    return {option.name: option_view(option) for option in requests.option_fields(kind)}
 
 
-OPTIONS: Final[dict[str, dict[str, Option]]] = {backend: _views(kind) for backend, kind in fe.BACKEND_OPTIONS.items()}
+OPTIONS: Final[dict[str, dict[str, Option]]] = {
+    backend: _views(kind) for backend, kind in requests.BACKEND_OPTIONS.items()
+}
 """The options of each backend, by their names."""
 
 MEASURE: Final = _views(fe.Measure)
 """The options of the measurements, by their names."""
 
-RECORDING: Final = _views(fe.RecordRequest)
+RECORDING: Final = _views(worker.RecordRequest)
 """All other options of a recording, by their names."""
 
 

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Final, Protocol
 
-import freeze_engine as fe
+from freeze_engine import worker
 from viewer.dashboard.form_options import backend_offer
 from viewer.dashboard.record_request import form_values
 
@@ -18,7 +18,7 @@ _ENDING: Final = (
 
 
 class Process(Protocol):
-    """The part of `freeze_engine.RecordingProcess` that the list of recordings uses."""
+    """The part of `freeze_engine.worker.RecordingProcess` that the list of recordings uses."""
 
     def start(self) -> None:
         """Starts it."""
@@ -30,7 +30,7 @@ class Process(Protocol):
         """Ends it and keeps the recorded steps; a second call ends it without them."""
 
 
-Launch = Callable[[fe.RecordRequest, Callable[[fe.JobEvent], None]], Process]
+Launch = Callable[[worker.RecordRequest, Callable[[worker.JobEvent], None]], Process]
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,15 +66,15 @@ class Job:
     """
 
     id: str
-    request: fe.RecordRequest
+    request: worker.RecordRequest
     asked_s: float
     process: Process | None = None
     started_s: float | None = None
     ended_s: float | None = None
-    progress: fe.JobProgress | None = None
+    progress: worker.JobProgress | None = None
     steps: list[dict[str, Any]] = field(default_factory=list)
     preview: Path | None = None
-    ended: fe.JobEnded | None = None
+    ended: worker.JobEnded | None = None
     patience: threading.Timer | None = None
     cancelled: bool = False
 
@@ -133,24 +133,24 @@ class Job:
             return _ENDING
         return self.progress.message if self.progress else "starting"
 
-    def take(self, event: fe.JobEvent, now_s: float) -> None:
+    def take(self, event: worker.JobEvent, now_s: float) -> None:
         """Updates the job from an event.
 
         Args:
             event: from its process.
             now_s: clock, in s.
         """
-        if isinstance(event, fe.JobProgress):
+        if isinstance(event, worker.JobProgress):
             self.progress = event
-        elif isinstance(event, fe.JobStep):
+        elif isinstance(event, worker.JobStep):
             self.steps.append(asdict(event))
-        elif isinstance(event, fe.JobPreview):
+        elif isinstance(event, worker.JobPreview):
             self.preview = event.path
         else:
             self.ended, self.ended_s = event, now_s
 
 
-def _stage(progress: fe.JobProgress, backend: str) -> str | None:
+def _stage(progress: worker.JobProgress, backend: str) -> str | None:
     """Returns the current stage of a compile, if the progress message ends with one (``compiling: layout``)."""
     last = progress.message.rpartition(": ")[2]
     return last if any(last == stage["id"] for stage in backend_offer(backend)["stages"]) else None

@@ -14,6 +14,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 import freeze_engine as fe
+from freeze_engine import worker
 from viewer.dashboard.job import Job, Launch, Place
 
 MAX_ENDED: Final = 50
@@ -29,7 +30,7 @@ _POLL_S: Final = 0.02
 _DISMISSED_LATER: Final = "The recording {} still {}. Cancel it first."
 _FULL: Final = f"{MAX_WAITING} recordings wait already. Cancel one of them, or record again when some have ended."
 _CLOSED: Final = "The server is ending, so it starts no recording. Start freezer-ui again."
-_NEVER_STARTED: Final = fe.JobEnded("cancelled", None, "cancelled before it started")
+_NEVER_STARTED: Final = worker.JobEnded("cancelled", None, "cancelled before it started")
 
 
 class Jobs:
@@ -51,11 +52,11 @@ class Jobs:
         launch: Launch | None = None,
         at_once: int = 1,
         on_change: Callable[[], None] = lambda: None,
-        on_end: Callable[[fe.RecordRequest, fe.JobEnded], None] = lambda request, ended: None,
+        on_end: Callable[[worker.RecordRequest, worker.JobEnded], None] = lambda request, ended: None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._schedule = schedule
-        self._launch: Launch = launch or fe.RecordingProcess
+        self._launch: Launch = launch or worker.RecordingProcess
         self._at_once = at_once
         self._on_change = on_change
         self._on_end = on_end
@@ -63,7 +64,7 @@ class Jobs:
         self._closed = False
         self._jobs: dict[str, Job] = {}
 
-    def record(self, request: fe.RecordRequest, id_: str | None = None) -> str:
+    def record(self, request: worker.RecordRequest, id_: str | None = None) -> str:
         """Starts a recording, or appends it to the queue if no slot is free.
 
         Args:
@@ -107,7 +108,7 @@ class Jobs:
             try:
                 self._start(line[0])
             except (OSError, RuntimeError) as error:  # no more processes, or no more threads
-                self._take(line[0], fe.JobEnded("failed", None, f"the recording cannot start: {error}"))
+                self._take(line[0], worker.JobEnded("failed", None, f"the recording cannot start: {error}"))
 
     def cancel(self, id_: str) -> None:
         """Asks a recording to end, and at the second call ends its process; both keep the steps so far.
@@ -179,7 +180,7 @@ class Jobs:
         """Whether at least one recording waits or runs."""
         return any(job.ended is None for job in self._jobs.values())
 
-    def unfinished(self) -> tuple[fe.RecordRequest, ...]:
+    def unfinished(self) -> tuple[worker.RecordRequest, ...]:
         """Returns the requests of the recordings that have not ended."""
         return tuple(job.request for job in self._jobs.values() if job.ended is None)
 
@@ -205,9 +206,9 @@ class Jobs:
             raise fe.FreezerError(f"There is no recording {id_!r} here; it may have been dismissed.")
         return self._jobs[id_]
 
-    def _take(self, job: Job, event: fe.JobEvent) -> None:
+    def _take(self, job: Job, event: worker.JobEvent) -> None:
         job.take(event, self._clock())
-        if isinstance(event, fe.JobEnded):
+        if isinstance(event, worker.JobEnded):
             job.process = None
             if job.patience is not None:
                 job.patience.cancel()

@@ -17,6 +17,7 @@ from typing import Any, Final
 import platformdirs
 
 import freeze_engine as fe
+from freeze_engine import analysis, process
 
 MAX_RECENT: Final = 50
 """Most entries in the list of recent traces."""
@@ -64,7 +65,7 @@ def recent_trace(trace: fe.Trace, path: Path) -> RecentTrace:
         trace: the recording.
         path: its file.
     """
-    unmeasured = fe.unmeasured(trace)
+    unmeasured = analysis.unmeasured(trace)
     return RecentTrace(
         path=str(path),
         name=trace.name,
@@ -130,7 +131,7 @@ class Library:
         text = json.dumps([asdict(entry) for entry in entries], indent=1)
         try:
             self._file.parent.mkdir(parents=True, exist_ok=True)
-            fe.write_files({self._file: text.encode()})
+            process.write_files({self._file: text.encode()})
         except OSError:  # such as a full disk
             return
 

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, Final, Literal, TypeVar
 
 import freeze_engine as fe
+from freeze_engine import requests, worker
 from viewer.dashboard.consent import DANGER, sandbox_of
 from viewer.dashboard.folder_listing import folder_view, page_path
 from viewer.dashboard.library import drop_if_empty, recordings_folder
@@ -105,7 +106,7 @@ class Messages:
         self._use(message.get("model"))
         model = page_model(_field(message, "model"))
         sandbox = await self._sandbox_of(message, model)
-        summary = await _in_daemon_thread(lambda: fe.inspect_model(model, trusted=False, sandbox=sandbox))
+        summary = await _in_daemon_thread(lambda: worker.inspect_model(model, trusted=False, sandbox=sandbox))
         # All pages see the devices, and an untrusted model may have invented them.
         is_likely = all(_DEVICE.fullmatch(device) for device in summary.devices)
         if is_likely and self._state.site.devices != summary.devices:
@@ -115,19 +116,19 @@ class Messages:
 
     async def _sandbox(self, message: Message) -> Reply:
         model = page_model(_field(message, "model"))
-        status = await _in_daemon_thread(fe.sandbox_status)
+        status = await _in_daemon_thread(worker.sandbox_status)
         problem = None if model_kind(model) == "example" else status.problem
         return {"model": model, "problem": problem, "danger": DANGER}
 
     async def _sandbox_of(self, message: Message, model: str) -> Literal[False] | None:
-        return sandbox_of(message, model, await _in_daemon_thread(fe.sandbox_status))
+        return sandbox_of(message, model, await _in_daemon_thread(worker.sandbox_status))
 
     async def _parse_input(self, message: Message) -> Reply:
-        return {"ok": True, "says": input_text(fe.parse_input(_field(message, "text")))}
+        return {"ok": True, "says": input_text(requests.parse_input(_field(message, "text")))}
 
     async def _parse_command(self, message: Message) -> Reply:
         """Returns what the form needs to record again what a command recorded; ``None`` if it is no such command."""
-        request = fe.parse_recording_command(_field(message, "text"))
+        request = worker.parse_recording_command(_field(message, "text"))
         return {"request": None if request is None else form_values(request)}
 
     async def _list(self, message: Message) -> Reply:
@@ -174,14 +175,14 @@ async def _in_daemon_thread(call: Callable[[], Result]) -> Result:
     return await result
 
 
-def input_text(request: fe.InputRequest) -> str:
+def input_text(request: requests.InputRequest) -> str:
     """Describes an ``--input`` in words."""
     value = request.value
-    if isinstance(value, fe.RandomTensor):
+    if isinstance(value, requests.RandomTensor):
         shape = "×".join(map(str, value.shape))
         drawn = "standard normal" if value.values is None else f"{value.values.start} to {value.values.stop - 1}"
         says = f"{value.dtype} {shape}, {'true or false' if value.dtype == 'bool' else drawn}"
-    elif isinstance(value, fe.SavedTensor):
+    elif isinstance(value, requests.SavedTensor):
         says = f"the tensor saved in {value.path}"
     else:
         says = f"{type(value).__name__} {value}"

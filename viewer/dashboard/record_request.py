@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import freeze_engine as fe
+from freeze_engine import models, requests, worker
 from viewer.dashboard.folder_listing import page_path
 from viewer.dashboard.form_options import MEASURE, RECORDING, Option, backend_offer
 from viewer.dashboard.library import new_recording
@@ -60,10 +61,10 @@ def model_kind(model: str) -> str | None:
     Args:
         model: as `page_model` returned it.
     """
-    return "example" if model.startswith(_EXAMPLE) else fe.file_kind(Path(model))
+    return "example" if model.startswith(_EXAMPLE) else models.file_kind(Path(model))
 
 
-def record_request(message: Mapping[str, Any], folder: Path, now: datetime) -> fe.RecordRequest:
+def record_request(message: Mapping[str, Any], folder: Path, now: datetime) -> worker.RecordRequest:
     """Converts a message of type ``record``, and creates an empty output file.
 
     Args:
@@ -81,7 +82,7 @@ def record_request(message: Mapping[str, Any], folder: Path, now: datetime) -> f
         raise fe.FreezerError(refusal)
     inputs = _texts(message.get("inputs"), "inputs")
     for text in inputs:
-        fe.parse_input(text)
+        requests.parse_input(text)
     values = {name: _value(RECORDING[name], message.get(name, RECORDING[name]["default"])) for name in _VALUES}
     preserved = _texts(message.get("preserve"), "preserve")
     for name, value in (("via", values["via"]), ("preserve", preserved)):
@@ -91,7 +92,7 @@ def record_request(message: Mapping[str, Any], folder: Path, now: datetime) -> f
     measure = _measure(message.get("measure"))
     call = _call(message.get("call"))
     name = model.removeprefix(_EXAMPLE) if model.startswith(_EXAMPLE) else Path(model).stem
-    return fe.RecordRequest(
+    return worker.RecordRequest(
         model=model,
         output=new_recording(folder, name, now),
         inputs=inputs,
@@ -105,13 +106,13 @@ def record_request(message: Mapping[str, Any], folder: Path, now: datetime) -> f
     )
 
 
-def form_values(request: fe.RecordRequest) -> dict[str, Any]:
+def form_values(request: worker.RecordRequest) -> dict[str, Any]:
     """Returns the values of the page's form for a recording, in the format that `record_request` reads.
 
     Args:
         request: from the page or from elsewhere.
     """
-    options = request.options or fe.BACKEND_OPTIONS[request.backend]()
+    options = request.options or requests.BACKEND_OPTIONS[request.backend]()
     measure = request.measure
     return {
         "model": request.model,
@@ -133,7 +134,7 @@ def _options(given: object, offer: Mapping[str, Any]) -> fe.TorchScriptOptions |
     for name in values:
         if name not in known:
             raise fe.FreezerError(f"{offer['name']} has no option {name!r}; it has {', '.join(known)}.")
-    return fe.BACKEND_OPTIONS[offer["id"]](**{name: _value(known[name], value) for name, value in values.items()})
+    return requests.BACKEND_OPTIONS[offer["id"]](**{name: _value(known[name], value) for name, value in values.items()})
 
 
 def _value(option: Option, value: object) -> Any:

@@ -18,7 +18,7 @@ from bokeh.server.server import BaseServer
 from panel.io.application import build_applications
 from tornado.ioloop import IOLoop
 
-import freeze_engine as fe
+from freeze_engine import process
 from viewer.dashboard.auth import Guard
 from viewer.dashboard.component import Dashboard
 from viewer.dashboard.connections import Patience, PatientServer, raise_descriptor_limit
@@ -91,7 +91,7 @@ async def _serve(
     loop = asyncio.get_running_loop()
     signals.when_asked(lambda: _schedule(loop, ended.set))
     drop_abandoned(recordings_folder())
-    with fe.temporary_folder("freezer-ui-") as uploads:
+    with process.temporary_folder("freezer-ui-") as uploads:
         server = DashboardServer(options, listening, uploads)
         prepare(server.state)
         server.start()

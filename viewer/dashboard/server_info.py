@@ -7,7 +7,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-import freeze_engine as fe
+from freeze_engine import requests
 from viewer.dashboard.form_options import BACKENDS, options_view
 
 
@@ -36,7 +36,7 @@ class Site:
             "options": options_view(),
             "devices": None if self.devices is None else list(self.devices),
             "at_once": self.at_once,
-            "dtypes": list(fe.DTYPES),
+            "dtypes": list(requests.DTYPES),
             "home": str(Path.cwd()),
         }
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Final, Literal, Protocol
 
 import freeze_engine as fe
+from freeze_engine import worker
 from viewer.dashboard.job import Launch
 from viewer.dashboard.jobs import Jobs
 from viewer.dashboard.library import Library, RecentTrace, drop_if_empty
@@ -205,7 +206,7 @@ class State:
         if self._push is not None:
             self._push.cancel()
 
-    def _job_ended(self, request: fe.RecordRequest, ended: fe.JobEnded) -> None:
+    def _job_ended(self, request: worker.RecordRequest, ended: worker.JobEnded) -> None:
         self.on_job_end()
         drop_if_empty(request.output)
         if ended.trace is None:

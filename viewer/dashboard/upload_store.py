@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Final
 
 import freeze_engine as fe
+from freeze_engine import worker
 
 MAX_FILES: Final = 1_000
 """Most uploads kept at once."""
@@ -66,7 +67,7 @@ class UploadStore:
         self,
         folder: Path,
         limits: UploadLimits,
-        needed: Callable[[], Iterable[fe.RecordRequest]] = tuple,
+        needed: Callable[[], Iterable[worker.RecordRequest]] = tuple,
         on_removed: Callable[[Path], object] = lambda path: None,
     ) -> None:
         self.limits = limits
@@ -202,7 +203,7 @@ class PageUploads:
         self.store.take_over(self.page, before)
 
 
-def _needs(request: fe.RecordRequest, path: Path) -> bool:
+def _needs(request: worker.RecordRequest, path: Path) -> bool:
     return str(path) == request.model or any(str(path) in text for text in request.inputs)
 
 

@@ -11,6 +11,7 @@ from typing import BinaryIO, Final
 from tornado.web import stream_request_body
 
 import freeze_engine as fe
+from freeze_engine import models
 from viewer.dashboard.handlers_base import JsonHandler
 from viewer.dashboard.upload_store import Upload, UploadStore
 
@@ -109,7 +110,7 @@ class UploadHandler(JsonHandler):
             self.refuse(HTTPStatus.CONFLICT, _CLOSED.format(upload.path.name))
             return
         if kind in (None, "legacy"):
-            found = await asyncio.to_thread(fe.other_file, upload.path)
+            found = await asyncio.to_thread(models.other_file, upload.path)
             self._drop()
             text = f"{upload.path.name} is {found.what}. {found.page_remedy}"
             self.refuse(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, text)
@@ -135,4 +136,6 @@ class UploadHandler(JsonHandler):
 
 
 def _kind(path: Path) -> str | None:
-    return fe.file_kind(path) if path.is_file() else None  # its page may have closed meanwhile, which removes the file
+    return (
+        models.file_kind(path) if path.is_file() else None
+    )  # its page may have closed meanwhile, which removes the file

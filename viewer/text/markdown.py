@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final
 
 import freeze_engine as fe
+from freeze_engine import analysis
 from viewer.text.printable import printable
 from viewer.text.summary_changes import change_lines
 from viewer.views.summary import about_text, pass_name, pass_row
@@ -70,7 +71,7 @@ def _name(trace: fe.Trace) -> str:
     return markdown_text(trace.name) or "an unnamed model"
 
 
-def _actions(actions: Sequence[fe.Action]) -> Iterator[str]:
+def _actions(actions: Sequence[analysis.Action]) -> Iterator[str]:
     if not actions:
         return
     yield "**What would help**"

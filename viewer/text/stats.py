@@ -8,8 +8,10 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
 
 import freeze_engine as fe
+from freeze_engine import analysis
 from viewer.text import stats_findings
 from viewer.text.printable import printable
 from viewer.text.summary import summary_lines
@@ -22,6 +24,9 @@ from viewer.views.notices import fact_notices, notice_parts, warning_notices
 from viewer.views.overview import FATE_ORDER
 from viewer.views.steps import saved_text
 from viewer.views.wording import NOTHING, REASONS, pass_text
+
+if TYPE_CHECKING:
+    from freeze_engine.trace import Failure, Latency, NearMiss, Notice, Numerics, Program
 
 _SHOWN_PATHS = 8
 _SHOWN_MISSES = 3
@@ -36,7 +41,7 @@ def stats_text(trace: fe.Trace) -> str:
     Returns:
         Lines that end in a newline, the same for equal traces. Empty sections are omitted.
     """
-    metrics, detection = fe.step_metrics(trace), fe.detection(trace)
+    metrics, detection = fe.step_metrics(trace), analysis.detection(trace)
     sections = (
         [_title(trace), *(f"  {line}" for line in summary_lines(fe.summarize(trace, metrics)))],
         _section("Recording", _recording(trace)),
@@ -49,7 +54,7 @@ def stats_text(trace: fe.Trace) -> str:
         _section("What each pass does on its own", stats_findings.ablation(trace, metrics)),
         *(_section(_kernels_title(trace, program), table_lines(kernel_rows(program))) for program in trace.programs),
         _section("With freezing against without", comparison_lines(trace)),
-        _section(f"Parameters and buffers: {fe.trace_counts(trace).total}", _attributes(trace)),
+        _section(f"Parameters and buffers: {analysis.trace_counts(trace).total}", _attributes(trace)),
         _section("Folds that did not happen", _near_misses(trace)),
         _section("Notices", (line for notice in warning_notices(trace) for line in _notice(trace, notice))),
         _section("About this environment", (line for notice in fact_notices(trace) for line in _notice(trace, notice))),
@@ -77,12 +82,12 @@ def _recording(trace: fe.Trace) -> list[str]:
         ("inputs", ", ".join(f"{spec.name}: {input_text(spec)}" for spec in trace.inputs)),
         ("machine", f"torch {where.torch}, Python {where.python}, {where.threads} threads, {where.cpu}"),
         ("GPU", ", ".join(where.gpus)),
-        ("took", "" if trace.duration_ns is None else fe.duration_text(trace.duration_ns)),
+        ("took", "" if trace.duration_ns is None else analysis.duration_text(trace.duration_ns)),
     ]
     return [f"{label:8} {text}" for label, text in facts if text]
 
 
-def _pass_row(trace: fe.Trace, metrics: fe.StepMetrics, detection: fe.Detection) -> dict[str, str]:
+def _pass_row(trace: fe.Trace, metrics: fe.StepMetrics, detection: analysis.Detection) -> dict[str, str]:
     step = trace.steps[metrics.step]
     row = {
         ">#": str(step.index),
@@ -91,34 +96,34 @@ def _pass_row(trace: fe.Trace, metrics: fe.StepMetrics, detection: fe.Detection)
         "method": step.method if len(trace.methods) > 1 else "",
         ">nodes": str(metrics.nodes),
         "±": _delta(metrics) if step.changed else "",
-        ">time": "" if step.duration_ns is None else fe.duration_text(step.duration_ns),
-        ">constants": fe.bytes_text(step.constant_bytes) if fe.knows_constants(trace) else "unknown",
-        ">+/−": fe.bytes_delta_text(metrics.constant_bytes_delta) if metrics.constant_bytes_delta else "",
+        ">time": "" if step.duration_ns is None else analysis.duration_text(step.duration_ns),
+        ">constants": analysis.bytes_text(step.constant_bytes) if analysis.knows_constants(trace) else "unknown",
+        ">+/−": analysis.bytes_delta_text(metrics.constant_bytes_delta) if metrics.constant_bytes_delta else "",
     }
     return row | _measured(step.latency, step.numerics, detection)
 
 
 def _measured(
-    latency: tuple[fe.Latency, ...], numerics: tuple[fe.Numerics, ...], detection: fe.Detection
+    latency: tuple[Latency, ...], numerics: tuple[Numerics, ...], detection: analysis.Detection
 ) -> dict[str, str]:
     cells = {}
     for one in latency:
-        against = "" if one.ratio is None else f"{fe.ratio_text(one.ratio)} "
-        cells[f"latency, {one.device}"] = fe.timed_text(one.median_ns)
+        against = "" if one.ratio is None else f"{analysis.ratio_text(one.ratio)} "
+        cells[f"latency, {one.device}"] = analysis.timed_text(one.median_ns)
         cells[f"{one.device}, to the first"] = against + _claim(one.verdict, detection.to_first(one))
         if one.previous is not None and one.change is not None:
             cells[f"{one.device}, to the one before"] = " ".join(
-                (fe.ratio_text(one.previous), _claim(one.change, detection.to_previous(one)))
+                (analysis.ratio_text(one.previous), _claim(one.change, detection.to_previous(one)))
             )
     for errors in errors_by_reference(numerics):
         cells[f"error, {errors.reference}"] = _error(errors.worst)
     return cells
 
 
-def _error(worst: fe.Numerics | None) -> str:
+def _error(worst: Numerics | None) -> str:
     if worst is None:
         return "not compared"
-    return fe.error_text(worst.max_abs) + ("" if worst.close else "  past tolerance")
+    return analysis.error_text(worst.max_abs) + ("" if worst.close else "  past tolerance")
 
 
 def _delta(metrics: fe.StepMetrics) -> str:
@@ -129,22 +134,22 @@ def _delta(metrics: fe.StepMetrics) -> str:
 
 
 def _claim(claim: str, smallest: float) -> str:
-    return f"{claim} ({fe.below_text(smallest)})" if claim == NOTHING else claim
+    return f"{claim} ({analysis.below_text(smallest)})" if claim == NOTHING else claim
 
 
 def _baselines(trace: fe.Trace) -> list[str]:
-    detection = fe.detection(trace)
+    detection = analysis.detection(trace)
     rows = ({"what": one.name} | _measured(one.latency, one.numerics, detection) for one in trace.baselines)
     return table_lines(list(rows))
 
 
 def _attributes(trace: fe.Trace) -> Iterator[str]:
-    yield from _by_fate(trace, [fate for fate in trace.attributes if fe.is_counted(fate)])
-    counts = fe.trace_counts(trace)
+    yield from _by_fate(trace, [fate for fate in trace.attributes if analysis.is_counted(fate)])
+    counts = analysis.trace_counts(trace)
     if counts.others:
         others = ", ".join(f"{count} {fate}" for fate, count in counts.others)
         yield f"other attributes (submodules, flags, values): {others}"
-    kept = [fate for fate in trace.attributes if fate.fate == "preserved" and not fe.is_counted(fate)]
+    kept = [fate for fate in trace.attributes if fate.fate == "preserved" and not analysis.is_counted(fate)]
     yield from (f"  {line}" for line in _by_fate(trace, kept))
 
 
@@ -153,10 +158,10 @@ def _by_fate(trace: fe.Trace, attributes: list[fe.AttributeFate]) -> Iterator[st
     for fate in attributes:
         groups[fate.fate, _cause(trace, fate)].append(fate)
     order = {fate: position for position, fate in enumerate(FATE_ORDER)}
-    counted = fe.held_bytes(trace)
+    counted = analysis.held_bytes(trace)
     for (name, cause), fates in sorted(groups.items(), key=lambda group: order[group[0][0]]):
         held = sum(counted[fate.path] for fate in fates)
-        yield f"{name}{cause}: {len(fates)}" + (f", {fe.bytes_text(held)}" if held else "")
+        yield f"{name}{cause}: {len(fates)}" + (f", {analysis.bytes_text(held)}" if held else "")
         if name == "preserved":
             yield from (f"  {line}" for fate in fates for line in _preserved(fate))
         else:
@@ -200,7 +205,7 @@ def _shortened(names: list[str]) -> str:
 
 def _near_misses(trace: fe.Trace) -> Iterator[str]:
     """Yields the first near misses of each kind and reason in full: a network's repeated layers repeat their misses."""
-    alike: dict[tuple[int, str, str], list[fe.NearMiss]] = {}
+    alike: dict[tuple[int, str, str], list[NearMiss]] = {}
     for miss in trace.near_misses:
         alike.setdefault((miss.step, miss.kind, miss.reason), []).append(miss)
     for (index, kind, reason), misses in alike.items():
@@ -212,21 +217,21 @@ def _near_misses(trace: fe.Trace) -> Iterator[str]:
             yield f"{kind}: {', '.join(miss.node for miss in more)}, {where}, {len(more)} more"
 
 
-def _notice(trace: fe.Trace, notice: fe.Notice) -> Iterator[str]:
+def _notice(trace: fe.Trace, notice: Notice) -> Iterator[str]:
     where = "" if notice.step is None else f" ({pass_text(trace.steps[notice.step])})"
     said, quoted = notice_parts(notice)
     yield f"{notice.code}: {said}{where}"
     yield from (f"  {line}" for line in (quoted or "").splitlines())
 
 
-def _kernels_title(trace: fe.Trace, program: fe.Program) -> str:
+def _kernels_title(trace: fe.Trace, program: Program) -> str:
     order = ", slowest first" if any(kernel.time_ns is not None for kernel in program.kernels) else ", as called"
     method = f", {program.method}" if len(trace.methods) > 1 else ""
     return f"Kernels, {program.name}{method}{order}"
 
 
-def _ending(failure: fe.Failure | None) -> str:
-    return fe.failure_title(failure) if failure else ""
+def _ending(failure: Failure | None) -> str:
+    return analysis.failure_title(failure) if failure else ""
 
 
 def _failure(trace: fe.Trace) -> Iterator[str]:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 import freeze_engine as fe
+from freeze_engine import analysis
 from viewer.text.table import paragraph, table_lines
 from viewer.views.findings import (
     ablation_rows,
@@ -91,7 +92,7 @@ def memory(trace: fe.Trace) -> Iterator[str]:
         since = "" if row["step"] is None else f" (since step {row['step']}, {_pass(trace, row['step'])})"
         note = f", {row['note']}" if row["note"] else ""
         yield from paragraph(f"{row['label']}: {row['value']}{since}{note}", "  ")
-    found = fe.duplicates(trace)
+    found = analysis.duplicates(trace)
     rows = duplicate_rows(found)
     for row in rows[:_SHOWN]:
         names = _first(row["names"])

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 import freeze_engine as fe
+from freeze_engine import analysis
 from viewer.text.diff.fates import change_text
 from viewer.text.diff.measurements import time_verdict
 from viewer.views.comparison import aspects
@@ -39,11 +40,11 @@ def change_lines(first: fe.Trace, second: fe.Trace, ours: fe.Summary, theirs: fe
 
 def _endings(diff: fe.TraceDiff) -> Iterator[str]:
     if any(diff.failures):
-        before, after = (fe.failure_title(failure) if failure else "finished" for failure in diff.failures)
+        before, after = (analysis.failure_title(failure) if failure else "finished" for failure in diff.failures)
         yield f"the recording: {before} → {after}"
 
 
-def _frozen(before: fe.FrozenFact | None, after: fe.FrozenFact | None) -> Iterator[str]:
+def _frozen(before: analysis.FrozenFact | None, after: analysis.FrozenFact | None) -> Iterator[str]:
     if before is not None and after is not None and before != after:
         counts = (f"{each.frozen} of {each.total}" for each in (before, after))
         yield f"frozen weights and buffers: {' → '.join(counts)}"
@@ -53,7 +54,11 @@ def _fates(diff: fe.TraceDiff) -> Iterator[str]:
     groups: defaultdict[str, list[str]] = defaultdict(list)
     for one in diff.attributes:
         either = one.before or one.after
-        if either is not None and fe.is_counted(either) and (not one.fields or {"fate", "reason"} & set(one.fields)):
+        if (
+            either is not None
+            and analysis.is_counted(either)
+            and (not one.fields or {"fate", "reason"} & set(one.fields))
+        ):
             groups[change_text(diff, one)].append(one.path)
     yield from (f"{change}: {_listed(paths)}" for change, paths in groups.items())
 
@@ -61,11 +66,11 @@ def _fates(diff: fe.TraceDiff) -> Iterator[str]:
 def _times(diff: fe.TraceDiff) -> Iterator[str]:
     for row in aspects.times(diff):
         if row.before is not None and row.after is not None and row.before != row.after:
-            times = (fe.timed_text(latency.median_ns) for latency in (row.before, row.after))
+            times = (analysis.timed_text(latency.median_ns) for latency in (row.before, row.after))
             yield f"time per call of {row.method} on {row.device}: {time_verdict(row)}, {' → '.join(times)}"
 
 
-def _errors(before: Sequence[fe.ErrorFact], after: Sequence[fe.ErrorFact]) -> Iterator[str]:
+def _errors(before: Sequence[analysis.ErrorFact], after: Sequence[analysis.ErrorFact]) -> Iterator[str]:
     earlier = {fact.method: fact for fact in before}
     for fact in after:
         old = earlier.get(fact.method)
@@ -73,13 +78,13 @@ def _errors(before: Sequence[fe.ErrorFact], after: Sequence[fe.ErrorFact]) -> It
             yield f"largest error of {fact.method} against {fact.reference}: {_error(old)} → {_error(fact)}"
 
 
-def _error(fact: fe.ErrorFact) -> str:
-    return fe.error_text(fact.max_abs) + ("" if fact.is_close else ", past torch's tolerances")
+def _error(fact: analysis.ErrorFact) -> str:
+    return analysis.error_text(fact.max_abs) + ("" if fact.is_close else ", past torch's tolerances")
 
 
 def _checks(diff: fe.TraceDiff) -> Iterator[str]:
     for name, pair in aspects.checks(diff).items():
-        yield f"check {name.replace('_', ' ')}: {' → '.join(map(fe.check_outcome, pair))}"
+        yield f"check {name.replace('_', ' ')}: {' → '.join(map(analysis.check_outcome, pair))}"
 
 
 def _passes(diff: fe.TraceDiff) -> Iterator[str]:
@@ -90,7 +95,7 @@ def _passes(diff: fe.TraceDiff) -> Iterator[str]:
         yield f"passes with another effect: {_listed(names)}"
 
 
-def _is_other(diff: fe.TraceDiff, step: fe.StepDiff) -> bool:
+def _is_other(diff: fe.TraceDiff, step: analysis.StepDiff) -> bool:
     if step.graph is None:
         only = diff.before.steps[step.before] if step.before is not None else diff.after.steps[step.after or 0]
         return only.changed

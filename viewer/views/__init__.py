@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import freeze_engine as fe
+from freeze_engine import analysis
 from viewer.views.attributes import attribute_rows, counts_view
 from viewer.views.environment import environment_view
 from viewer.views.failure import failure_view
@@ -23,12 +24,12 @@ from viewer.views.wording import STAGES
 __all__ = ["view_data"]
 
 
-def view_data(trace: fe.Trace, duplicates: Sequence[fe.Duplicate] | None = None) -> dict[str, Any]:
+def view_data(trace: fe.Trace, duplicates: Sequence[analysis.Duplicate] | None = None) -> dict[str, Any]:
     """Returns the data of all views, except the drawn graph and the charts.
 
     Args:
         trace: the recording; also an empty one, or one whose freeze failed.
-        duplicates: result of `freeze_engine.duplicates` for it; computed by default.
+        duplicates: result of `freeze_engine.analysis.duplicates` for it; computed by default.
 
     Returns:
         A JSON-ready dictionary; equal traces give equal dictionaries, in the same order. Steps refer to
@@ -44,12 +45,12 @@ def view_data(trace: fe.Trace, duplicates: Sequence[fe.Duplicate] | None = None)
         "methods": list(ordered_methods(trace)),
         "stages": dict(STAGES[trace.backend]),
         "overview": overview(trace, metrics),
-        **counts_view(fe.trace_counts(trace)),
+        **counts_view(analysis.trace_counts(trace)),
         "failure": failure_view(trace),
         "unmeasured": unmeasured_view(trace),
         "first_step": first_step(trace),
         "environment": environment_view(trace),
-        "findings": findings_view(trace, metrics, fe.duplicates(trace) if duplicates is None else duplicates),
+        "findings": findings_view(trace, metrics, analysis.duplicates(trace) if duplicates is None else duplicates),
         "programs": program_rows(trace),
         "comparisons": comparison_rows(trace),
         "steps": steps,

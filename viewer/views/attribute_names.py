@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 import freeze_engine as fe
+from freeze_engine import analysis
 
 Names = tuple[Mapping[str, tuple[str, ...]], ...]
 """For each step, a value's name to the paths of the attributes that it is or holds."""
@@ -25,7 +26,7 @@ def attribute_names(trace: fe.Trace) -> Names:
     """
     if trace.backend != "inductor":
         return ({},) * len(trace.steps)
-    inputs = fe.input_attributes(trace)
+    inputs = analysis.input_attributes(trace)
     found: dict[str, dict[str, tuple[str, ...]]] = {method: {} for method in trace.methods}
     for fate in sorted(trace.attributes, key=lambda fate: (-(fate.nbytes or 0), fate.path)):
         for place in fate.locations:

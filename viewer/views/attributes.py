@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import freeze_engine as fe
+from freeze_engine import analysis
 from viewer.views.source_locations import source_row
 from viewer.views.wording import REASONS, shape_text, why_text
+
+if TYPE_CHECKING:
+    from freeze_engine.trace import Evidence, Location
 
 
 def attribute_rows(trace: fe.Trace) -> list[dict[str, Any]]:
@@ -20,11 +24,11 @@ def attribute_rows(trace: fe.Trace) -> list[dict[str, Any]]:
             "shape": shape_text(fate.shape),
             "dtype": fate.dtype,
             "nbytes": fate.nbytes,
-            "bytes": fe.bytes_text(fate.nbytes) if fate.nbytes else "",
+            "bytes": analysis.bytes_text(fate.nbytes) if fate.nbytes else "",
             "same_as": fate.same_as,
             "fate": fate.fate,
             "minor": is_minor(fate),
-            "counted": fe.is_counted(fate),
+            "counted": analysis.is_counted(fate),
             "reason": fate.reason and REASONS[fate.reason][0],
             "why": why_text(fate, trace.steps),
             "evidence": [evidence_row(evidence) for evidence in fate.evidence],
@@ -41,15 +45,15 @@ def is_minor(fate: fe.AttributeFate) -> bool:
 
     A preserved attribute is never minor: users read the table for these.
     """
-    return fate.fate != "preserved" and not fe.is_counted(fate)
+    return fate.fate != "preserved" and not analysis.is_counted(fate)
 
 
-def counts_view(counts: fe.AttributeCounts) -> dict[str, list[list[str | int]]]:
+def counts_view(counts: analysis.AttributeCounts) -> dict[str, list[list[str | int]]]:
     """Returns the counts in the form that the views read."""
     return {"fates": [list(each) for each in counts.fates], "others": [list(each) for each in counts.others]}
 
 
-def evidence_row(evidence: fe.Evidence) -> dict[str, Any]:
+def evidence_row(evidence: Evidence) -> dict[str, Any]:
     """Returns the evidence for a verdict, with the node to jump to."""
     return {
         "fact": evidence.fact,
@@ -72,7 +76,7 @@ def _definitions(final: fe.Step | None) -> tuple[int | None, dict[str, str]]:
 
 
 def _location_row(
-    location: fe.Location, homes: dict[str, tuple[int | None, dict[str, str]]]
+    location: Location, homes: dict[str, tuple[int | None, dict[str, str]]]
 ) -> dict[str, str | int | None]:
     step, definitions = homes.get(location.method, (None, {}))
     return {

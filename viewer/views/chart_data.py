@@ -6,10 +6,15 @@ import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import freeze_engine as fe
+from freeze_engine import analysis
 from viewer.views.measurements import Errors, errors_by_reference, first_past_tolerance
 from viewer.views.missing_measurements import how_to_get
+
+if TYPE_CHECKING:
+    from freeze_engine.trace import Interval, Latency
 
 _Place = tuple[str, str]
 
@@ -105,16 +110,16 @@ class ChartData:
     uncompared: str = ""
 
 
-def chart_data(trace: fe.Trace, duplicates: Sequence[fe.Duplicate] | None = None) -> ChartData:
+def chart_data(trace: fe.Trace, duplicates: Sequence[analysis.Duplicate] | None = None) -> ChartData:
     """Returns the series for the measurements of a trace.
 
     Args:
         trace: the recording.
-        duplicates: result of `freeze_engine.duplicates` for it; computed by default.
+        duplicates: result of `freeze_engine.analysis.duplicates` for it; computed by default.
     """
     compared = [numerics for step in trace.steps for numerics in step.numerics if numerics.error is None]
-    weighed = fe.knows_constants(trace)
-    before = next((split.present for split in fe.error_split(trace)), None)
+    weighed = analysis.knows_constants(trace)
+    before = next((split.present for split in analysis.error_split(trace)), None)
     return ChartData(
         latency=_latency(trace),
         relative=_relative(trace),
@@ -129,7 +134,7 @@ def chart_data(trace: fe.Trace, duplicates: Sequence[fe.Duplicate] | None = None
         ),
         before=before if before is not None and math.isfinite(before) else None,
         payoffs=_payoffs(trace),
-        duplicated=_duplicated(fe.duplicates(trace) if duplicates is None else duplicates),
+        duplicated=_duplicated(analysis.duplicates(trace) if duplicates is None else duplicates),
         peak_bytes=None if trace.memory is None else trace.memory.peak_bytes,
         past_tolerance=_past_tolerance(trace),
         not_finite=sum(not math.isfinite(numerics.max_abs) for numerics in compared),
@@ -141,29 +146,29 @@ def chart_data(trace: fe.Trace, duplicates: Sequence[fe.Duplicate] | None = None
 
 def _latency(trace: fe.Trace) -> tuple[Series, ...]:
     found: dict[str, Series] = {}
-    detection = fe.detection(trace)
+    detection = analysis.detection(trace)
     for step, latency in _latencies(trace):
         median = latency.median_ns
         if not _drawable(median):
             continue
         name = f"{step.method}, {latency.device}"
-        words = f"{fe.timed_text(median)}, {fe.claim_text(latency.verdict, detection.to_first(latency))}"
+        words = f"{analysis.timed_text(median)}, {analysis.claim_text(latency.verdict, detection.to_first(latency))}"
         found.setdefault(name, Series(name)).add(step, median.value, words, _bounds(median))
     return tuple(found.values())
 
 
-def _bounds(median: fe.Interval) -> tuple[float, float]:
+def _bounds(median: Interval) -> tuple[float, float]:
     """Returns the ends of the bar around a time; both are the time itself if its interval is unknown."""
-    return (median.low, median.high) if fe.bounds_known(median) else (median.value, median.value)
+    return (median.low, median.high) if analysis.bounds_known(median) else (median.value, median.value)
 
 
-def _latencies(trace: fe.Trace) -> Iterator[tuple[fe.Step, fe.Latency]]:
+def _latencies(trace: fe.Trace) -> Iterator[tuple[fe.Step, Latency]]:
     return ((step, latency) for step in trace.steps for latency in step.latency)
 
 
 def _relative(trace: fe.Trace) -> tuple[Series, ...]:
     found: dict[_Place, Series] = {}
-    detection = fe.detection(trace)
+    detection = analysis.detection(trace)
     for step, latency in _latencies(trace):
         ratios = (
             ("the pass before", latency.previous, latency.change, detection.to_previous(latency)),
@@ -176,7 +181,7 @@ def _relative(trace: fe.Trace) -> tuple[Series, ...]:
             series.add(
                 step,
                 ratio.value,
-                f"{fe.ratio_text(ratio)}, {fe.claim_text(verdict, smallest)}",
+                f"{analysis.ratio_text(ratio)}, {analysis.claim_text(verdict, smallest)}",
                 (ratio.low, ratio.high),
             )
             series.hollow.append(verdict not in ("faster", "slower"))
@@ -190,7 +195,9 @@ def _cold(trace: fe.Trace) -> tuple[Series, ...]:
         for durations, what in calls:
             if sum(durations) <= 0:
                 continue
-            words = fe.duration_text(sum(durations)) + (f" in {len(durations)} calls" if len(durations) > 1 else "")
+            words = analysis.duration_text(sum(durations)) + (
+                f" in {len(durations)} calls" if len(durations) > 1 else ""
+            )
             found.setdefault((_where(step, latency), what), Series("")).add(step, sum(durations), words)
     return _named(found)
 
@@ -213,10 +220,10 @@ def _errors(trace: fe.Trace) -> tuple[Series, ...]:
 def _error_words(errors: Errors, largest: float) -> str:
     verdict = "within tolerance" if errors.close else "past tolerance"
     over = f", {errors.span_text} over {len(errors.compared)} inputs" if errors.span else ""
-    return f"{fe.error_text(largest)}, {verdict}{over}"
+    return f"{analysis.error_text(largest)}, {verdict}{over}"
 
 
-def _where(step: fe.Step, latency: fe.Latency) -> str:
+def _where(step: fe.Step, latency: Latency) -> str:
     return f"{step.method}, {latency.device}"
 
 
@@ -236,7 +243,9 @@ def _per_method(trace: fe.Trace, point: Callable[[fe.Step], tuple[float, str]]) 
 
 
 def _payoffs(trace: fe.Trace) -> tuple[Mark, ...]:
-    changes = [change for change in fe.latency_changes(trace) if _drawable(change.ratio) and change.ratio.value > 0]
+    changes = [
+        change for change in analysis.latency_changes(trace) if _drawable(change.ratio) and change.ratio.value > 0
+    ]
     return tuple(
         Mark(change.step, f"{_numbered(trace, change.step)} {change.ratio.value:.2f}×", change.ratio.value < 1)
         for change in sorted(changes, key=lambda change: -abs(math.log(change.ratio.value)))
@@ -252,7 +261,7 @@ def _numbered(trace: fe.Trace, step: int) -> str:
     return f"{step} {trace.steps[step].name}"
 
 
-def _duplicated(duplicates: Sequence[fe.Duplicate]) -> tuple[tuple[int, int], ...]:
+def _duplicated(duplicates: Sequence[analysis.Duplicate]) -> tuple[tuple[int, int], ...]:
     nbytes = Counter[int]()
     for duplicate in duplicates:
         if duplicate.until is None:
@@ -261,7 +270,7 @@ def _duplicated(duplicates: Sequence[fe.Duplicate]) -> tuple[tuple[int, int], ..
 
 
 def _constants(step: fe.Step) -> tuple[float, str]:
-    return step.constant_bytes, fe.bytes_text(step.constant_bytes)
+    return step.constant_bytes, analysis.bytes_text(step.constant_bytes)
 
 
 def _nodes(step: fe.Step) -> tuple[float, str]:
@@ -269,5 +278,5 @@ def _nodes(step: fe.Step) -> tuple[float, str]:
     return nodes, f"{nodes} nodes"
 
 
-def _drawable(interval: fe.Interval) -> bool:
+def _drawable(interval: Interval) -> bool:
     return math.isfinite(interval.low + interval.value + interval.high)

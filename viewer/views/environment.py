@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import freeze_engine as fe
+from freeze_engine import analysis
 from viewer.views.measurements import latency_rows, numerics_rows
 from viewer.views.notices import fact_notices, notice_parts, warning_notices
 from viewer.views.wording import shape_text
+
+if TYPE_CHECKING:
+    from freeze_engine.trace import InputSpec, Notice
 
 
 def environment_view(trace: fe.Trace) -> dict[str, Any]:
@@ -15,7 +19,7 @@ def environment_view(trace: fe.Trace) -> dict[str, Any]:
 
     ``facts`` are notices that nearly every recording has; ``notices`` are the others, which need attention.
     """
-    detection = fe.detection(trace)
+    detection = analysis.detection(trace)
     where = trace.environment
     unknown = "unknown"
     return {
@@ -35,7 +39,7 @@ def environment_view(trace: fe.Trace) -> dict[str, Any]:
             ["backend", trace.backend],
             ["methods", ", ".join(trace.methods)],
             ["made", trace.created or unknown],
-            ["took", unknown if trace.duration_ns is None else fe.duration_text(trace.duration_ns)],
+            ["took", unknown if trace.duration_ns is None else analysis.duration_text(trace.duration_ns)],
         ],
         "inputs": [[spec.name, input_text(spec)] for spec in trace.inputs],
         "baselines": [
@@ -51,12 +55,12 @@ def environment_view(trace: fe.Trace) -> dict[str, Any]:
     }
 
 
-def _notice_row(notice: fe.Notice) -> dict[str, Any]:
+def _notice_row(notice: Notice) -> dict[str, Any]:
     said, quoted = notice_parts(notice)
     return {"code": notice.code, "message": said, "quoted": quoted, "step": notice.step}
 
 
-def input_text(spec: fe.InputSpec) -> str:
+def input_text(spec: InputSpec) -> str:
     """Returns an input in one line (``Tensor 1×3×224×224 float32 on cpu``)."""
     device = spec.device and f"on {spec.device}"
     return " ".join(filter(None, (spec.type, shape_text(spec.shape), spec.dtype, device)))

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import freeze_engine as fe
+from freeze_engine import analysis
 from viewer.views.notices import notice_parts
+
+if TYPE_CHECKING:
+    from freeze_engine.trace import Failure
 
 LAST_WORDS: Final = "last_words"
 """Code of the notice with the last log lines before the process died."""
@@ -28,8 +32,8 @@ def failure_view(trace: fe.Trace) -> dict[str, Any] | None:
     if failure is None:
         return None
     return {
-        "title": fe.failure_title(failure),
-        "sign": fe.failure_kind(failure),
+        "title": analysis.failure_title(failure),
+        "sign": analysis.failure_kind(failure),
         "left": left_text(trace),
         "type": failure.type,
         "message": failure_message(failure),
@@ -41,17 +45,17 @@ def failure_view(trace: fe.Trace) -> dict[str, Any] | None:
     }
 
 
-def step_before(trace: fe.Trace, failure: fe.Failure) -> int | None:
+def step_before(trace: fe.Trace, failure: Failure) -> int | None:
     """Returns the step with the last graph before the failure, ``None`` if there is none."""
     earlier = trace.final(failure.method) if failure.method is not None else None
     return failure.step if earlier is None else earlier.index
 
 
-def failure_message(failure: fe.Failure) -> str:
+def failure_message(failure: Failure) -> str:
     """Returns the exception's type and text, or what ended the process."""
     if failure.type == _INTERRUPT:
         return _INTERRUPTED
-    if fe.has_died(failure):
+    if analysis.has_died(failure):
         return failure.message[:1].upper() + failure.message[1:]
     return f"{failure.type}: {failure.message}"
 
@@ -62,4 +66,4 @@ def left_text(trace: fe.Trace) -> str:
         return _MEASURED
     if trace.failure is not None and not trace.steps:
         return _NOTHING_YET
-    return "" if fe.knows_constants(trace) else _REMAINS
+    return "" if analysis.knows_constants(trace) else _REMAINS

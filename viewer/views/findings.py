@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import freeze_engine as fe
+from freeze_engine import analysis
 from viewer.views.measurements import errors_by_reference
 from viewer.views.missing_measurements import absent_rows
 from viewer.views.packed_weights import Packing, packing
 from viewer.views.wording import finite, unseen
+
+if TYPE_CHECKING:
+    from freeze_engine.trace import Contribution, Interval, Latency, MemoryLedger
 
 _DUPLICATES: Final[Mapping[str, str]] = {
     "equal": "equal values, each in memory of its own",
@@ -20,18 +24,18 @@ _DUPLICATES: Final[Mapping[str, str]] = {
 
 
 def findings_view(
-    trace: fe.Trace, metrics: tuple[fe.StepMetrics, ...], duplicates: Sequence[fe.Duplicate]
+    trace: fe.Trace, metrics: tuple[fe.StepMetrics, ...], duplicates: Sequence[analysis.Duplicate]
 ) -> dict[str, Any]:
     """Returns the findings; an unmeasured part is empty or ``None``, and ``absent`` contains how to get it.
 
     Args:
         trace: the recording.
         metrics: result of `freeze_engine.step_metrics` for it.
-        duplicates: result of `freeze_engine.duplicates` for it.
+        duplicates: result of `freeze_engine.analysis.duplicates` for it.
     """
     return {
         "whole": whole_rows(trace),
-        "losses": [{"device": loss.device, **ratio_row(loss.ratio)} for loss in fe.freezing_losses(trace)],
+        "losses": [{"device": loss.device, **ratio_row(loss.ratio)} for loss in analysis.freezing_losses(trace)],
         "payoffs": payoff_rows(metrics),
         "unseen": unseen_change(trace),
         "errors": error_rows(trace),
@@ -55,11 +59,11 @@ def payoff_rows(metrics: Sequence[fe.StepMetrics]) -> list[dict[str, Any]]:
 
 def unseen_change(trace: fe.Trace) -> str | None:
     """Returns in words the smallest change of any pass that would have shown, ``None`` if no pass was compared."""
-    detection = fe.detection(trace)
+    detection = analysis.detection(trace)
     found = [
         detection.to_previous(latency) for step in trace.steps for latency in step.latency if latency.change is not None
     ]
-    return fe.unseen_text(max(found)) if found else None
+    return analysis.unseen_text(max(found)) if found else None
 
 
 def whole_rows(trace: fe.Trace) -> list[dict[str, Any]]:
@@ -68,8 +72,8 @@ def whole_rows(trace: fe.Trace) -> list[dict[str, Any]]:
     ``notes`` contain reservations about the figures, such as too short a run; ``unseen`` is the difference that would
     have shown if nothing is claimed.
     """
-    detection = fe.detection(trace)
-    last: dict[tuple[str, str], tuple[int, fe.Latency]] = {}
+    detection = analysis.detection(trace)
+    last: dict[tuple[str, str], tuple[int, Latency]] = {}
     for step in trace.steps:
         for latency in step.latency:
             last[step.method, latency.device] = (step.index, latency)
@@ -88,10 +92,10 @@ def whole_rows(trace: fe.Trace) -> list[dict[str, Any]]:
     ]
 
 
-def ratio_row(ratio: fe.Interval) -> dict[str, Any]:
+def ratio_row(ratio: Interval) -> dict[str, Any]:
     """Returns a time ratio in words, and as numbers to draw, ``None`` if infinite or NaN."""
     return {
-        "text": fe.ratio_text(ratio),
+        "text": analysis.ratio_text(ratio),
         "value": finite(ratio.value),
         "low": finite(ratio.low),
         "high": finite(ratio.high),
@@ -115,17 +119,17 @@ def error_rows(trace: fe.Trace) -> list[dict[str, Any]]:
                 for added in split.added
             ],
         }
-        for split in fe.error_split(trace)
+        for split in analysis.error_split(trace)
     ]
 
 
-def _added_row(step: fe.Step, added: fe.AddedError) -> dict[str, Any]:
+def _added_row(step: fe.Step, added: analysis.AddedError) -> dict[str, Any]:
     errors = next(one for one in errors_by_reference(step.numerics) if one.reference == "eager")
     several = len(errors.compared) > 1
     return {
         "step": step.index,
-        "from": fe.error_text(added.before),
-        "to": fe.error_text(added.after),
+        "from": analysis.error_text(added.before),
+        "to": analysis.error_text(added.after),
         "span": errors.span_text,
         "worst": errors.worst.inputs if errors.worst and several else None,
         "close": errors.close,
@@ -138,11 +142,11 @@ def check_rows(trace: fe.Trace) -> list[dict[str, Any]]:
     return [
         {
             "name": check.name.replace("_", " "),
-            "verdict": fe.check_outcome(check),
+            "verdict": analysis.check_outcome(check),
             "message": check.message,
             "details": list(check.details),
         }
-        for check in sorted(trace.checks, key=lambda check: order[fe.check_outcome(check)])
+        for check in sorted(trace.checks, key=lambda check: order[analysis.check_outcome(check)])
     ]
 
 
@@ -156,20 +160,20 @@ def memory_rows(trace: fe.Trace) -> list[dict[str, Any]]:
         rows.append(_peak(memory.peak_bytes))
     sizes = (memory.file_before_bytes, memory.file_after_bytes)
     if sizes != (None, None):
-        before, after = ("does not save" if size is None else fe.bytes_text(size) for size in sizes)
+        before, after = ("does not save" if size is None else analysis.bytes_text(size) for size in sizes)
         rows.append(_fact("saved file", f"{before} → {after}", _growth(*sizes)))
     if memory.saves is not None:
         rows.append(_saving(memory))
     return rows
 
 
-def duplicate_rows(duplicates: Sequence[fe.Duplicate]) -> list[dict[str, Any]]:
+def duplicate_rows(duplicates: Sequence[analysis.Duplicate]) -> list[dict[str, Any]]:
     """Returns the duplicates in the last graphs, and their first steps, the largest first."""
     return [
         {
             "step": duplicate.step,
             "nbytes": duplicate.nbytes,
-            "bytes": fe.bytes_delta_text(duplicate.nbytes),
+            "bytes": analysis.bytes_delta_text(duplicate.nbytes),
             "kind": _DUPLICATES[duplicate.kind],
             "names": list(duplicate.attributes or duplicate.names),
         }
@@ -178,9 +182,9 @@ def duplicate_rows(duplicates: Sequence[fe.Duplicate]) -> list[dict[str, Any]]:
     ]
 
 
-def duplicate_rows_between(duplicates: Sequence[fe.Duplicate]) -> list[dict[str, Any]]:
+def duplicate_rows_between(duplicates: Sequence[analysis.Duplicate]) -> list[dict[str, Any]]:
     """Returns the temporary duplicates, one row for each pair of first and last step, in order."""
-    found: defaultdict[tuple[int, int], list[fe.Duplicate]] = defaultdict(list)
+    found: defaultdict[tuple[int, int], list[analysis.Duplicate]] = defaultdict(list)
     for duplicate in duplicates:
         if duplicate.until is not None:
             found[duplicate.step, duplicate.until].append(duplicate)
@@ -188,7 +192,7 @@ def duplicate_rows_between(duplicates: Sequence[fe.Duplicate]) -> list[dict[str,
         {
             "step": step,
             "until": until,
-            "bytes": fe.bytes_delta_text(sum(each.nbytes for each in group)),
+            "bytes": analysis.bytes_delta_text(sum(each.nbytes for each in group)),
             "names": list(dict.fromkeys(name for each in group for name in each.attributes or each.names)),
         }
         for (step, until), group in sorted(found.items())
@@ -198,27 +202,27 @@ def duplicate_rows_between(duplicates: Sequence[fe.Duplicate]) -> list[dict[str,
 def _peak(nbytes: int) -> dict[str, Any]:
     if not nbytes:
         return _fact("peak memory while freezing", "none", "the process held no more memory than before the freeze")
-    return _fact("peak memory while freezing", fe.bytes_text(nbytes), "above the start of the freeze")
+    return _fact("peak memory while freezing", analysis.bytes_text(nbytes), "above the start of the freeze")
 
 
 def _packed(found: Packing) -> dict[str, Any]:
     what = "one linear's weight" if found.count == 1 else f"{found.count} linears' weights"
-    before = "" if found.own_bytes is None else f", {fe.bytes_text(found.own_bytes)} before"
+    before = "" if found.own_bytes is None else f", {analysis.bytes_text(found.own_bytes)} before"
     note = (
-        f"{what}{before}: MKL reserves {fe.bytes_text(found.least_bytes)} or more for each, however small it is; what "
-        "it never writes takes no memory"
+        f"{what}{before}: MKL reserves {analysis.bytes_text(found.least_bytes)} or more for each, however small it is; "
+        "what it never writes takes no memory"
     )
-    return _fact("packed by MKL", fe.bytes_text(found.held_bytes), note) | {"step": found.step}
+    return _fact("packed by MKL", analysis.bytes_text(found.held_bytes), note) | {"step": found.step}
 
 
-def _saving(memory: fe.MemoryLedger) -> dict[str, Any]:
+def _saving(memory: MemoryLedger) -> dict[str, Any]:
     if memory.saves:
         return _fact("saving", "saves and reloads", "the reloaded module gives the same outputs", "good")
     return _fact("saving", "does not save and reload", memory.message, "bad") | {"step": memory.step}
 
 
 def _growth(before: int | None, after: int | None) -> str:
-    return "" if before is None or after is None else fe.bytes_delta_text(after - before)
+    return "" if before is None or after is None else analysis.bytes_delta_text(after - before)
 
 
 def _fact(label: str, value: str, note: str, tone: str = "plain") -> dict[str, Any]:
@@ -230,7 +234,7 @@ def ablation_rows(trace: fe.Trace, metrics: Sequence[fe.StepMetrics]) -> list[di
 
     ``tidied`` marks passes that only removed unused nodes.
     """
-    detection = fe.detection(trace)
+    detection = analysis.detection(trace)
     changing: defaultdict[str, list[int]] = defaultdict(list)
     for step in trace.steps:
         if step.changed:
@@ -262,14 +266,14 @@ def ablation_rows(trace: fe.Trace, metrics: Sequence[fe.StepMetrics]) -> list[di
 
 
 def _error(error: float | None) -> str | None:
-    return None if error is None else fe.error_text(error)
+    return None if error is None else analysis.error_text(error)
 
 
 def _tidied(steps: Sequence[int], metrics: Sequence[fe.StepMetrics]) -> bool:
     return bool(steps) and all(metrics[index].only_tidied for index in steps)
 
 
-def _rank(entry: fe.Contribution) -> tuple[int, float]:
+def _rank(entry: Contribution) -> tuple[int, float]:
     if entry.error is not None:
         return 2, 0.0
     ratios = [payoff.ratio.value for payoff in entry.latency]

@@ -36,10 +36,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import freeze_engine as fe
 from viewer.views.attribute_names import attribute_names
+
+if TYPE_CHECKING:
+    from freeze_engine.trace import Block, Constant, SourceRef, Value
 
 FORMAT = 2
 """Version of the message; `frontend/graph/data/model.js` refuses any other."""
@@ -142,7 +145,7 @@ class _Encoder:
     def _texts(self, texts: Sequence[str]) -> tuple[int, ...]:
         return tuple(self._text(text) for text in texts)
 
-    def _values(self, values: Sequence[fe.Value]) -> tuple[int, ...]:
+    def _values(self, values: Sequence[Value]) -> tuple[int, ...]:
         return self._texts([text for value in values for text in (value.name, value.type)])
 
     def _body(self, nodes: Sequence[fe.Node], place: tuple[object, ...]) -> int:
@@ -176,17 +179,17 @@ class _Encoder:
         self._seen[id(node)] = (node, index)
         return index
 
-    def _block(self, block: fe.Block, place: tuple[object, ...]) -> _Row:
+    def _block(self, block: Block, place: tuple[object, ...]) -> _Row:
         body = self._body(block.nodes, place)
         return (self._values(block.inputs), body, self._texts(block.outputs), self._text(block.scope))
 
-    def _source(self, source: fe.SourceRef | None) -> int:
+    def _source(self, source: SourceRef | None) -> int:
         if source is None:
             return 0
         row = (self._text(source.file), source.line, source.column)
         return 1 + self._sources.add(row, list(row))
 
-    def _constant(self, constant: fe.Constant | None) -> object:
+    def _constant(self, constant: Constant | None) -> object:
         if constant is None:
             return 0
         statistics = (constant.minimum, constant.maximum, constant.mean, constant.std)

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import freeze_engine as fe
+from freeze_engine import analysis
+
+if TYPE_CHECKING:
+    from freeze_engine.trace import Interval, Kernel, Program
 
 _SHOWN = 10
 _SHOWN_LOSSES = 5
 
 
-def kernel_rows(program: fe.Program) -> list[dict[str, str]]:
+def kernel_rows(program: Program) -> list[dict[str, str]]:
     """Returns a row for each kernel of a program: the slowest first, or in the order of calls if none was timed.
 
     Args:
@@ -23,7 +28,7 @@ def kernel_rows(program: fe.Program) -> list[dict[str, str]]:
     calls = list(enumerate(program.kernels))
     timed = [(number, kernel) for number, kernel in calls if kernel.time_ns is not None]
     shown = (sorted(timed, key=_slowness) or calls)[:_SHOWN]
-    whole = fe.kernels_time_ns(kernel for _, kernel in timed)
+    whole = analysis.kernels_time_ns(kernel for _, kernel in timed)
     rows = [_row(number, kernel, whole) for number, kernel in shown]
     if more := len(program.kernels) - len(shown):
         rows.append({"kernel": f"… and {more} more"})
@@ -36,25 +41,25 @@ def comparison_lines(trace: fe.Trace) -> Iterator[str]:
     Args:
         trace: the recording; without both programs it yields at most the lost time.
     """
-    comparisons = fe.compare_programs(trace)
-    losses = fe.freezing_losses(trace)
+    comparisons = analysis.compare_programs(trace)
+    losses = analysis.freezing_losses(trace)
     for loss in losses:
         since = "; the kernels and passes below differ" if comparisons else ""
         yield (
-            f"slower: compiled with freezing takes {fe.ratio_text(loss.ratio)} the time of compiled without it on "
-            f"{loss.device}{since}"
+            f"slower: compiled with freezing takes {analysis.ratio_text(loss.ratio)} the time of compiled without it "
+            f"on {loss.device}{since}"
         )
     for comparison in comparisons:
         yield from _comparison(comparison, bool(losses), len(comparisons) > 1)
 
 
-def _comparison(comparison: fe.ProgramComparison, lost: bool, several: bool) -> Iterator[str]:
+def _comparison(comparison: analysis.ProgramComparison, lost: bool, several: bool) -> Iterator[str]:
     method = f"{comparison.method}: " if several else ""
     counts = Counter[str](group.difference for group in comparison.groups)
     told = ", ".join(f"{counts[what]} {text}" for what, text in _DIFFERENCES.items() if counts[what])
     kernels = f"{len(comparison.frozen.kernels)} kernels with freezing, {len(comparison.unfrozen.kernels)} without"
     yield f"{method}{kernels}; by the work they do: {told}"
-    slower = fe.lost_groups(comparison)
+    slower = analysis.lost_groups(comparison)
     for group in slower[:_SHOWN_LOSSES]:
         yield f"  {_loss(comparison, group)}"
     if more := len(slower[_SHOWN_LOSSES:]):
@@ -72,8 +77,8 @@ _DIFFERENCES = {
 }
 
 
-def _loss(comparison: fe.ProgramComparison, group: fe.KernelGroup) -> str:
-    frozen, unfrozen = fe.group_times_ns(comparison, group)
+def _loss(comparison: analysis.ProgramComparison, group: analysis.KernelGroup) -> str:
+    frozen, unfrozen = analysis.group_times_ns(comparison, group)
     ours = _names(comparison.frozen, group.frozen)
     if not group.unfrozen or unfrozen is None:
         return f"takes longer: {ours} ({_time(frozen)}), only with freezing"
@@ -81,20 +86,20 @@ def _loss(comparison: fe.ProgramComparison, group: fe.KernelGroup) -> str:
     return f"takes longer: {ours} ({_time(frozen)}) instead of {theirs} ({_time(unfrozen)})"
 
 
-def _names(program: fe.Program, kernels: tuple[int, ...]) -> str:
+def _names(program: Program, kernels: tuple[int, ...]) -> str:
     return " + ".join(program.kernels[index].name for index in kernels)
 
 
-def _time(time_ns: fe.Interval | None) -> str:
-    return "" if time_ns is None else fe.duration_text(time_ns.value)
+def _time(time_ns: Interval | None) -> str:
+    return "" if time_ns is None else analysis.duration_text(time_ns.value)
 
 
-def _slowness(call: tuple[int, fe.Kernel]) -> float:
+def _slowness(call: tuple[int, Kernel]) -> float:
     time_ns = call[1].time_ns
     return -time_ns.value if time_ns is not None else 0.0
 
 
-def _row(number: int, kernel: fe.Kernel, whole: fe.Interval | None) -> dict[str, str]:
+def _row(number: int, kernel: Kernel, whole: Interval | None) -> dict[str, str]:
     time_ns = kernel.time_ns
     row = {
         ">#": str(number),
@@ -103,12 +108,12 @@ def _row(number: int, kernel: fe.Kernel, whole: fe.Interval | None) -> dict[str,
         "source": _source(kernel),
     }
     if time_ns is not None and whole is not None:
-        row[">time"] = fe.timed_text(time_ns)
+        row[">time"] = analysis.timed_text(time_ns)
         row[">of all"] = f"{time_ns.value / whole.value:.0%}"
     return row
 
 
-def _source(kernel: fe.Kernel) -> str:
+def _source(kernel: Kernel) -> str:
     if not kernel.sources:
         return ""
     first, *more = kernel.sources

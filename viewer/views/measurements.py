@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import freeze_engine as fe
+from freeze_engine import analysis
 from viewer.views.wording import finite, latency_change_text, unseen
 
+if TYPE_CHECKING:
+    from freeze_engine.trace import Interval, Latency, Numerics, OutputError
 
-def latency_rows(latency: tuple[fe.Latency, ...], detection: fe.Detection) -> list[dict[str, Any]]:
+
+def latency_rows(latency: tuple[Latency, ...], detection: analysis.Detection) -> list[dict[str, Any]]:
     """Returns one row per device; ``median``, ``low`` and ``high`` in ns are for drawing, ``None`` if unknown.
 
     Args:
@@ -19,20 +23,20 @@ def latency_rows(latency: tuple[fe.Latency, ...], detection: fe.Detection) -> li
     return [
         {
             "device": entry.device,
-            "text": fe.duration_text(entry.median_ns.value),
-            "interval": fe.interval_text(entry.median_ns),
+            "text": analysis.duration_text(entry.median_ns.value),
+            "interval": analysis.interval_text(entry.median_ns),
             "median": finite(entry.median_ns.value),
             "low": _bound(entry.median_ns, entry.median_ns.low),
             "high": _bound(entry.median_ns, entry.median_ns.high),
-            "ratio": entry.ratio and fe.ratio_text(entry.ratio),
+            "ratio": entry.ratio and analysis.ratio_text(entry.ratio),
             "verdict": entry.verdict,
             "unseen": unseen(entry.verdict, detection.to_first(entry)),
-            "previous": entry.previous and fe.ratio_text(entry.previous),
+            "previous": entry.previous and analysis.ratio_text(entry.previous),
             "change": entry.change,
             "change_unseen": unseen(entry.change, detection.to_previous(entry)),
-            "first": fe.duration_text(entry.first_ns),
+            "first": analysis.duration_text(entry.first_ns),
             "warmup": len(entry.warmup_ns),
-            "warmup_time": fe.duration_text(sum(entry.warmup_ns)) if entry.warmup_ns else None,
+            "warmup_time": analysis.duration_text(sum(entry.warmup_ns)) if entry.warmup_ns else None,
             "samples": entry.samples,
             "notes": list(entry.notes),
         }
@@ -40,11 +44,11 @@ def latency_rows(latency: tuple[fe.Latency, ...], detection: fe.Detection) -> li
     ]
 
 
-def _bound(interval: fe.Interval, bound: float) -> float | None:
-    return finite(bound) if fe.bounds_known(interval) else None
+def _bound(interval: Interval, bound: float) -> float | None:
+    return finite(bound) if analysis.bounds_known(interval) else None
 
 
-def latency_change_row(change: fe.LatencyChange) -> dict[str, Any]:
+def latency_change_row(change: analysis.LatencyChange) -> dict[str, Any]:
     """Returns the row of a measurable difference to an earlier step."""
     return {
         "device": change.device,
@@ -60,17 +64,17 @@ class Errors:
     """Numeric errors of one snapshot against one reference, over all its inputs.
 
     Attributes:
-        reference: as in `freeze_engine.Numerics.reference`.
+        reference: as in `freeze_engine.trace.Numerics.reference`.
         compared: the successful comparisons, in the trace's order.
         failed: the failed ones.
     """
 
     reference: str
-    compared: tuple[fe.Numerics, ...]
-    failed: tuple[fe.Numerics, ...]
+    compared: tuple[Numerics, ...]
+    failed: tuple[Numerics, ...]
 
     @property
-    def worst(self) -> fe.Numerics | None:
+    def worst(self) -> Numerics | None:
         """The worst comparison: past tolerance before within, then by error; ``None`` if none succeeded."""
         return max(self.compared, key=lambda entry: (not entry.close, _sortable(entry.max_abs)), default=None)
 
@@ -90,10 +94,10 @@ class Errors:
     @property
     def span_text(self) -> str | None:
         """The span in words."""
-        return None if self.span is None else " to ".join(map(fe.error_text, self.span))
+        return None if self.span is None else " to ".join(map(analysis.error_text, self.span))
 
 
-def errors_by_reference(numerics: tuple[fe.Numerics, ...]) -> tuple[Errors, ...]:
+def errors_by_reference(numerics: tuple[Numerics, ...]) -> tuple[Errors, ...]:
     """Groups the errors of one snapshot by reference."""
     return tuple(
         Errors(
@@ -105,7 +109,7 @@ def errors_by_reference(numerics: tuple[fe.Numerics, ...]) -> tuple[Errors, ...]
     )
 
 
-def numerics_rows(numerics: tuple[fe.Numerics, ...]) -> list[dict[str, Any]]:
+def numerics_rows(numerics: tuple[Numerics, ...]) -> list[dict[str, Any]]:
     """Returns one row per reference: the worst over all inputs, and in ``inputs`` the error of each in words."""
     return [_numerics_row(errors) for errors in errors_by_reference(numerics)]
 
@@ -115,7 +119,7 @@ def _numerics_row(errors: Errors) -> dict[str, Any]:
     return {
         "reference": errors.reference,
         "close": errors.close,
-        "max_abs": fe.error_text(worst.max_abs) if worst.outputs else None,
+        "max_abs": analysis.error_text(worst.max_abs) if worst.outputs else None,
         "span": errors.span_text,
         "error": worst.error,
         "inputs": [
@@ -130,11 +134,11 @@ def _numerics_row(errors: Errors) -> dict[str, Any]:
     }
 
 
-def _output_row(output: fe.OutputError) -> dict[str, Any]:
+def _output_row(output: OutputError) -> dict[str, Any]:
     return {
         "output": output.output,
-        "max_abs": fe.error_text(output.max_abs),
-        "max_rel": fe.error_text(output.max_rel),
+        "max_abs": analysis.error_text(output.max_abs),
+        "max_rel": analysis.error_text(output.max_rel),
         "sqnr": f"{output.sqnr_db:.1f} dB",
         "ulp": None if output.max_ulp is None else f"{output.max_ulp:.3g}",
         "nonfinite": output.nonfinite,
@@ -156,10 +160,10 @@ def first_past_tolerance(trace: fe.Trace) -> int | None:
     Returns:
         ``None`` if there is no such step.
     """
-    found = fe.past_tolerance(trace)
+    found = analysis.past_tolerance(trace)
     return min((step for (_, against), step in found.items() if against == "eager"), default=None)
 
 
-def apart(one: fe.Interval | None, other: fe.Interval | None) -> bool:
+def apart(one: Interval | None, other: Interval | None) -> bool:
     """Returns whether two intervals are known and disjoint."""
     return one is not None and other is not None and (one.high < other.low or other.high < one.low)

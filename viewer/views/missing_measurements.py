@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final, Literal
 
 import freeze_engine as fe
+from freeze_engine import analysis
 
 Kind = Literal["latency", "numerics"]
 
@@ -27,7 +28,7 @@ def how_to_get(trace: fe.Trace, kind: Kind) -> str:
         trace: a recording without them.
         kind: of the figures.
     """
-    found = fe.unmeasured(trace)
+    found = analysis.unmeasured(trace)
     if found is not None and kind in found.kinds:
         return f"{found.reason}. {found.remedy}".rstrip()
     inputs = "" if trace.inputs else _GIVE_INPUTS
@@ -36,7 +37,7 @@ def how_to_get(trace: fe.Trace, kind: Kind) -> str:
 
 def unmeasured_view(trace: fe.Trace) -> dict[str, str] | None:
     """Returns the requested measurements that failed, the reason, and the remedy; ``None`` if none failed."""
-    found = fe.unmeasured(trace)
+    found = analysis.unmeasured(trace)
     return None if found is None else {"what": found.what, "reason": found.reason, "remedy": found.remedy}
 
 
@@ -57,7 +58,7 @@ def absent_rows(trace: fe.Trace) -> list[list[str]]:
 
 
 def _is_compared(trace: fe.Trace) -> bool:
-    found = fe.unmeasured(trace)
+    found = analysis.unmeasured(trace)
     return any(step.numerics for step in trace.steps) and (found is None or "numerics" not in found.kinds)
 
 

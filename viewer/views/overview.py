@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from typing import Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 import freeze_engine as fe
+from freeze_engine import analysis
 from viewer.views.failure import step_before
 from viewer.views.measurements import apart, first_past_tolerance
 from viewer.views.wording import FATES, NOTHING
+
+if TYPE_CHECKING:
+    from freeze_engine.trace import Latency
 
 FATE_ORDER: Final = tuple(FATES)
 
@@ -56,10 +60,10 @@ def _nodes(trace: fe.Trace, steps: tuple[fe.Step, ...], metrics: tuple[fe.StepMe
 
 
 def _constants(trace: fe.Trace, steps: tuple[fe.Step, ...]) -> dict[str, Any]:
-    if not fe.knows_constants(trace):
+    if not analysis.knows_constants(trace):
         return _fact("constants", "unknown", "they went with the process", "muted")
     return _fact(
-        "constants", fe.bytes_text(steps[-1].constant_bytes), "in the final graph" + _method(trace, steps, " of")
+        "constants", analysis.bytes_text(steps[-1].constant_bytes), "in the final graph" + _method(trace, steps, " of")
     )
 
 
@@ -78,36 +82,36 @@ def _end_to_end(trace: fe.Trace) -> dict[str, Any] | None:
     if before is None or after is None:
         return None
     label, (claim, smallest) = f"latency, {after.device}", _claim(trace, before, after)
-    times = f"{fe.duration_text(before.median_ns.value)} → {fe.duration_text(after.median_ns.value)}"
-    intervals = " → ".join(fe.interval_text(one.median_ns) for one in (before, after))
+    times = f"{analysis.duration_text(before.median_ns.value)} → {analysis.duration_text(after.median_ns.value)}"
+    intervals = " → ".join(analysis.interval_text(one.median_ns) for one in (before, after))
     both = f"eager → compiled with freezing ({intervals})"
     if claim not in ("faster", "slower"):
-        return _fact(label, NOTHING, f"{fe.unseen_text(smallest)}; {times}, {both}")
+        return _fact(label, NOTHING, f"{analysis.unseen_text(smallest)}; {times}, {both}")
     return _fact(label, times, f"measurably {claim}, {both}", "good" if claim == "faster" else "bad")
 
 
-def _claim(trace: fe.Trace, before: fe.Latency, after: fe.Latency) -> tuple[str, float]:
-    """Compares two times by their ratios to the first step, as `freeze_engine.freezing_losses` does.
+def _claim(trace: fe.Trace, before: Latency, after: Latency) -> tuple[str, float]:
+    """Compares two times by their ratios to the first step, as `freeze_engine.analysis.freezing_losses` does.
 
     All were measured in the same rounds, so a change of the machine's speed affects neither ratio. Returns the claim
     and the smallest difference that the measurement would have found.
     """
     if before.verdict == "baseline":
-        return after.verdict, fe.detection(trace).to_first(after)
+        return after.verdict, analysis.detection(trace).to_first(after)
     if before.ratio is None or after.ratio is None:
         return NOTHING, math.inf
-    smallest = fe.smallest_apart(before.ratio, after.ratio)
+    smallest = analysis.smallest_apart(before.ratio, after.ratio)
     if not apart(before.ratio, after.ratio):
         return NOTHING, smallest
     return "faster" if after.ratio.value < before.ratio.value else "slower", smallest
 
 
 def _untimed(trace: fe.Trace) -> dict[str, Any]:
-    return _fact("latency", "not measured", fe.why_absent(trace, "latency"), _absent_tone(trace, "latency"))
+    return _fact("latency", "not measured", analysis.why_absent(trace, "latency"), _absent_tone(trace, "latency"))
 
 
 def _absent_tone(trace: fe.Trace, kind: Literal["latency", "numerics"]) -> str:
-    found = fe.unmeasured(trace)
+    found = analysis.unmeasured(trace)
     return "warn" if found is not None and kind in found.kinds else "muted"
 
 
@@ -121,7 +125,7 @@ def _latency(trace: fe.Trace, steps: tuple[fe.Step, ...]) -> dict[str, Any] | No
     label, ratio = f"latency, {last.device}", last.ratio
     note = f"{ratio.value:.2f}× step {steps[0].index} ({ratio.low:.2f}–{ratio.high:.2f})"
     if last.verdict not in ("faster", "slower"):
-        return _fact(label, NOTHING, f"{fe.unseen_text(fe.detection(trace).to_first(last))}; {note}")
+        return _fact(label, NOTHING, f"{analysis.unseen_text(analysis.detection(trace).to_first(last))}; {note}")
     return _fact(label, f"measurably {last.verdict}", note, "good" if last.verdict == "faster" else "bad")
 
 
@@ -133,7 +137,7 @@ def _payoff(trace: fe.Trace, metrics: tuple[fe.StepMetrics, ...]) -> Iterator[di
     if saved is None or cost is None:
         return
     label, change, tone = ("saved most", saved, "good") if saved.ratio.value < 1 else ("cost most", cost, "bad")
-    fact = _fact(label, trace.steps[change.step].name, fe.ratio_text(change.ratio), tone, change.step)
+    fact = _fact(label, trace.steps[change.step].name, analysis.ratio_text(change.ratio), tone, change.step)
     yield fact | {"kind": "payoff"}
 
 
@@ -145,7 +149,9 @@ def _numerics(trace: fe.Trace) -> dict[str, Any]:
         if numerics.reference == "eager" and numerics.error is None
     ]
     if not compared:
-        return _fact("accuracy", "not compared", fe.why_absent(trace, "numerics"), _absent_tone(trace, "numerics"))
+        return _fact(
+            "accuracy", "not compared", analysis.why_absent(trace, "numerics"), _absent_tone(trace, "numerics")
+        )
     past = first_past_tolerance(trace)
     if past is not None:
         return _fact("accuracy", "past tolerance", f"since {past} {trace.steps[past].name}", "bad", past)
@@ -153,6 +159,6 @@ def _numerics(trace: fe.Trace) -> dict[str, Any]:
     return _fact(
         "accuracy",
         "within tolerance",
-        f"within {fe.error_text(worst)} of eager" if worst else "identical to eager",
+        f"within {analysis.error_text(worst)} of eager" if worst else "identical to eager",
         "good",
     )

@@ -5,11 +5,15 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import freeze_engine as fe
+from freeze_engine import analysis
 from viewer.views.source_locations import source_row
 from viewer.views.wording import finite
+
+if TYPE_CHECKING:
+    from freeze_engine.trace import Kernel, Program
 
 _COMPILED: Final = re.compile(r"^(\w+) = async_compile\.")
 _OPERATOR: Final = re.compile(r"aten(?:\.|::)(\w+)(?:\.\w+)?")
@@ -29,21 +33,21 @@ def comparison_rows(trace: fe.Trace) -> list[dict[str, Any]]:
 
     Programs and kernels are given by their indices in `program_rows`.
     """
-    return [_comparison_row(trace, comparison) for comparison in fe.compare_programs(trace)]
+    return [_comparison_row(trace, comparison) for comparison in analysis.compare_programs(trace)]
 
 
-def _comparison_row(trace: fe.Trace, comparison: fe.ProgramComparison) -> dict[str, Any]:
-    lost = set(fe.lost_groups(comparison))
+def _comparison_row(trace: fe.Trace, comparison: analysis.ProgramComparison) -> dict[str, Any]:
+    lost = set(analysis.lost_groups(comparison))
     groups = []
     for group in comparison.groups:
-        frozen, unfrozen = fe.group_times_ns(comparison, group)
+        frozen, unfrozen = analysis.group_times_ns(comparison, group)
         groups.append(
             {
                 "frozen": list(group.frozen),
                 "unfrozen": list(group.unfrozen),
                 "difference": group.difference,
-                "frozen_time": fe.timed_text(frozen) if frozen and group.frozen else None,
-                "unfrozen_time": fe.timed_text(unfrozen) if unfrozen and group.unfrozen else None,
+                "frozen_time": analysis.timed_text(frozen) if frozen and group.frozen else None,
+                "unfrozen_time": analysis.timed_text(unfrozen) if unfrozen and group.unfrozen else None,
                 "lost": group in lost,
             }
         )
@@ -55,10 +59,10 @@ def _comparison_row(trace: fe.Trace, comparison: fe.ProgramComparison) -> dict[s
     }
 
 
-def _program_row(trace: fe.Trace, program: fe.Program) -> dict[str, Any]:
+def _program_row(trace: fe.Trace, program: Program) -> dict[str, Any]:
     steps = trace.method_steps(program.method)
     first_ops = {node.id: node.op for node in steps[0].graph.walk()} if steps else {}
-    whole = fe.kernels_time_ns(program.kernels) if program.kernels else None
+    whole = analysis.kernels_time_ns(program.kernels) if program.kernels else None
     lines = program.code.splitlines() if program.code is not None else []
     definitions = dict(_definitions(lines))
     calls = _calls(lines, [kernel.name for kernel in program.kernels], definitions)
@@ -66,7 +70,7 @@ def _program_row(trace: fe.Trace, program: fe.Program) -> dict[str, Any]:
         "name": program.name,
         "method": program.method,
         "step": steps[-1].index if steps else None,
-        "time": whole and fe.duration_text(whole.value),
+        "time": whole and analysis.duration_text(whole.value),
         "kernels": [
             _kernel_row(kernel, first_ops, call, definitions.get(kernel.name))
             for kernel, call in zip(program.kernels, calls, strict=True)
@@ -78,7 +82,7 @@ def _program_row(trace: fe.Trace, program: fe.Program) -> dict[str, Any]:
 
 
 def _kernel_row(
-    kernel: fe.Kernel, first_ops: Mapping[str, str], call: int | None, definition: tuple[int, int] | None
+    kernel: Kernel, first_ops: Mapping[str, str], call: int | None, definition: tuple[int, int] | None
 ) -> dict[str, Any]:
     time = kernel.time_ns
     origins = [first_ops[origin] for origin in kernel.origins if origin in first_ops]
@@ -90,8 +94,8 @@ def _kernel_row(
         "ops": list(kernel.ops),
         "computes": ops_text(origins or kernel.ops),
         "sources": [source_row(source) for source in kernel.sources],
-        "time": time and fe.timed_text(time),
-        "short_time": time and fe.duration_text(time.value),
+        "time": time and analysis.timed_text(time),
+        "short_time": time and analysis.duration_text(time.value),
         "time_ns": time and finite(time.value),
         "call": call,
         "definition": definition and list(definition),

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-import freeze_engine as fe
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from freeze_engine.trace import SourceRef
 
 
-def source_row(source: fe.SourceRef | None) -> dict[str, str | int] | None:
+def source_row(source: SourceRef | None) -> dict[str, str | int] | None:
     """Returns a place in the user's source as the views read it."""
     if source is None:
         return None

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import freeze_engine as fe
+from freeze_engine import analysis
 from viewer.views.failure import LAST_WORDS
 from viewer.views.measurements import latency_change_row, latency_rows, numerics_rows
 from viewer.views.notices import warning_notices
 from viewer.views.source_locations import source_row
+
+if TYPE_CHECKING:
+    from freeze_engine.trace import AliasAnalysis, GraphInput, NearMiss, Rewrite
 
 _NOTES = 3
 """Lines of a step's log shown with it at once; none for TorchScript, for torch's own log of it is too long and raw."""
@@ -26,11 +30,11 @@ class StepRows:
     def __init__(self, trace: fe.Trace, metrics: tuple[fe.StepMetrics, ...]) -> None:
         self.aliases: list[dict[str, Any]] = []
         self.codes: list[str] = []
-        self._alias_places: dict[fe.AliasAnalysis, int] = {}
+        self._alias_places: dict[AliasAnalysis, int] = {}
         self._code_places: dict[str, int] = {}
         self._trace, self._metrics = trace, metrics
-        self._detection = fe.detection(trace)
-        self._weighed = fe.knows_constants(trace)
+        self._detection = analysis.detection(trace)
+        self._weighed = analysis.knows_constants(trace)
         self._notices = defaultdict(list)
         for notice in warning_notices(trace):
             if notice.code != LAST_WORDS:  # shown with the failure, whatever its step
@@ -65,13 +69,15 @@ class StepRows:
             "removed": metrics.removed,
             "modified": metrics.changed,
             "tidied": metrics.only_tidied,
-            "duration": None if step.duration_ns is None else fe.duration_text(step.duration_ns),
+            "duration": None if step.duration_ns is None else analysis.duration_text(step.duration_ns),
             "latency": latency_rows(step.latency, self._detection),
             "latency_changes": [latency_change_row(change) for change in metrics.latency_changes],
             "numerics": numerics_rows(step.numerics),
             "past_tolerance": list(metrics.past_tolerance),
-            "constants": fe.bytes_text(step.constant_bytes) if self._weighed else "unknown",
-            "constants_delta": fe.bytes_delta_text(metrics.constant_bytes_delta) if before and self._weighed else None,
+            "constants": analysis.bytes_text(step.constant_bytes) if self._weighed else "unknown",
+            "constants_delta": analysis.bytes_delta_text(metrics.constant_bytes_delta)
+            if before and self._weighed
+            else None,
             "rewrites": [rewrite_row(rewrite) for rewrite in step.rewrites],
             "near_misses": self._misses[step.index],
             "aliases": self._alias_place(step.aliases),
@@ -81,7 +87,7 @@ class StepRows:
             "notices": self._notices[step.index],
         }
 
-    def _alias_place(self, aliases: fe.AliasAnalysis | None) -> int | None:
+    def _alias_place(self, aliases: AliasAnalysis | None) -> int | None:
         if aliases is None:
             return None
         place = self._alias_places.setdefault(aliases, len(self.aliases))
@@ -98,7 +104,7 @@ class StepRows:
         return place
 
 
-def alias_row(aliases: fe.AliasAnalysis) -> dict[str, Any]:
+def alias_row(aliases: AliasAnalysis) -> dict[str, Any]:
     """Returns the aliases between values as ``[value, relation, targets]``, and the writes."""
     return {
         "entries": [[entry.value, entry.relation, list(entry.targets)] for entry in aliases.entries],
@@ -114,7 +120,7 @@ def alias_row(aliases: fe.AliasAnalysis) -> dict[str, Any]:
     }
 
 
-def rewrite_row(rewrite: fe.Rewrite) -> dict[str, Any]:
+def rewrite_row(rewrite: Rewrite) -> dict[str, Any]:
     """Returns the nodes that a fold or fusion consumed and produced."""
     return {
         "kind": rewrite.kind,
@@ -125,7 +131,7 @@ def rewrite_row(rewrite: fe.Rewrite) -> dict[str, Any]:
     }
 
 
-def near_miss_row(miss: fe.NearMiss) -> dict[str, Any]:
+def near_miss_row(miss: NearMiss) -> dict[str, Any]:
     """Returns a fold that did not happen, and why."""
     return {
         "kind": miss.kind,
@@ -138,12 +144,12 @@ def near_miss_row(miss: fe.NearMiss) -> dict[str, Any]:
     }
 
 
-def saved_text(miss: fe.NearMiss) -> str:
+def saved_text(miss: NearMiss) -> str:
     """Returns the memory traffic that the fold would save, in words, empty if unknown."""
     if not miss.saved_bytes:
         return ""
-    return f"If folded, each call would read and write {fe.bytes_text(miss.saved_bytes)} less."
+    return f"If folded, each call would read and write {analysis.bytes_text(miss.saved_bytes)} less."
 
 
-def _input_line(given: fe.GraphInput) -> str:
+def _input_line(given: GraphInput) -> str:
     return f"%{given.name} is {given.attribute or f'the argument {given.argument}'}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 import freeze_engine as fe
+from freeze_engine import analysis
 from viewer.views.source_locations import source_row
 from viewer.views.wording import finite
 
@@ -38,7 +39,7 @@ def about_text(trace: fe.Trace) -> str:
     return f"{FREEZING} {made}{when}."
 
 
-def action_row(action: fe.Action) -> dict[str, Any]:
+def action_row(action: analysis.Action) -> dict[str, Any]:
     """Returns an action for display."""
     return {
         "aim": action.aim,
@@ -53,7 +54,7 @@ def action_row(action: fe.Action) -> dict[str, Any]:
     }
 
 
-def pass_row(effects: fe.PassEffects, trace: fe.Trace) -> dict[str, Any]:
+def pass_row(effects: analysis.PassEffects, trace: fe.Trace) -> dict[str, Any]:
     """Returns the effects of a pass in words, and as numbers to draw; a part that it did not move is ``None``."""
     step = trace.steps[effects.step]
     return {
@@ -68,7 +69,7 @@ def pass_row(effects: fe.PassEffects, trace: fe.Trace) -> dict[str, Any]:
         "constants_text": _moved_bytes(effects),
         "times": [_time(change) for change in effects.latency],
         "error": None if effects.error is None else finite(effects.error[1]),
-        "error_text": None if effects.error is None else " → ".join(map(fe.error_text, effects.error)),
+        "error_text": None if effects.error is None else " → ".join(map(analysis.error_text, effects.error)),
         "rewrites": effects.rewrites,
         "past_tolerance": effects.is_past_tolerance,
     }
@@ -89,24 +90,24 @@ def pass_name(row: dict[str, Any]) -> str:
     return str(row["name"]) if row["round"] is None else f"{row['name']} (round {row['round']})"
 
 
-def _moved_nodes(effects: fe.PassEffects) -> str:
+def _moved_nodes(effects: analysis.PassEffects) -> str:
     before, after = effects.nodes
     return f"{before} → {after}" if before != after else f"{after}, changed in place"
 
 
-def _moved_bytes(effects: fe.PassEffects) -> str | None:
+def _moved_bytes(effects: analysis.PassEffects) -> str | None:
     if effects.constant_bytes is None or effects.constant_bytes[0] == effects.constant_bytes[1]:
         return None
     before, after = effects.constant_bytes
-    return f"{fe.bytes_text(after)} ({fe.bytes_delta_text(after - before)})"
+    return f"{analysis.bytes_text(after)} ({analysis.bytes_delta_text(after - before)})"
 
 
-def _time(change: fe.LatencyChange) -> dict[str, Any]:
+def _time(change: analysis.LatencyChange) -> dict[str, Any]:
     claim = "faster" if change.ratio.value < 1 else "slower"
     return {
         "device": change.device,
         "since": change.since,
         "value": finite(change.ratio.value),
         "verdict": claim,
-        "text": fe.ratio_words(change.ratio, claim, 0.0),
+        "text": analysis.ratio_words(change.ratio, claim, 0.0),
     }

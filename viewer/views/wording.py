@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import freeze_engine as fe
+from freeze_engine import analysis
+
+if TYPE_CHECKING:
+    from freeze_engine.trace import Interval
 
 FATES: Final[Mapping[str, str]] = {
     "inlined": "It is a constant in the final graph.",
@@ -70,14 +74,14 @@ def unseen(claim: str | None, smallest: float) -> str | None:
 
     Args:
         claim: the ratio's verdict.
-        smallest: the smallest detectable difference (`freeze_engine.Detection`).
+        smallest: the smallest detectable difference (`freeze_engine.analysis.Detection`).
     """
-    return fe.unseen_text(smallest) if claim == NOTHING else None
+    return analysis.unseen_text(smallest) if claim == NOTHING else None
 
 
-def latency_change_text(ratio: fe.Interval, since: int, device: str) -> str:
+def latency_change_text(ratio: Interval, since: int, device: str) -> str:
     """Describes a change of latency beyond noise (``0.88× (0.84–0.92) the time of step 0 on cpu``)."""
-    return f"{fe.ratio_text(ratio)} the time of step {since} on {device}"
+    return f"{analysis.ratio_text(ratio)} the time of step {since} on {device}"
 
 
 def shape_text(shape: tuple[int, ...] | None) -> str:
@@ -92,7 +96,7 @@ def finite(number: float) -> float | None:
     return number if math.isfinite(number) else None
 
 
-def counts_text(graph: fe.GraphDiff) -> str:
+def counts_text(graph: analysis.GraphDiff) -> str:
     """Returns the numbers of differing nodes (``+2 −1 ~3, 1 moved``), an empty text for no difference."""
     signed = (("+", graph.added), ("−", graph.removed), ("~", graph.changed))
     counts = " ".join(f"{sign}{len(nodes)}" for sign, nodes in signed if nodes)
@@ -134,5 +138,5 @@ def _is_told_by_evidence(fate: fe.AttributeFate, steps: Sequence[fe.Step]) -> bo
     return is_packed or (fate.fate == "dropped" and fate.step is None)
 
 
-def _ends(graph: fe.GraphDiff) -> tuple[tuple[str, bool], ...]:
+def _ends(graph: analysis.GraphDiff) -> tuple[tuple[str, bool], ...]:
     return ("inputs", graph.inputs_changed), ("outputs", graph.outputs_changed)

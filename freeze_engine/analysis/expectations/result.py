@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from freeze_engine.analysis.unmeasured import Kind, unmeasured
+from freeze_engine.analysis.missing_measurements import Kind, unmeasured
 from freeze_engine.trace import Node, SourceRef, Step, Trace
 
 Outcome = Literal["ok", "failed", "cannot tell"]

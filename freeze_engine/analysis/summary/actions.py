@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
-from freeze_engine.analysis.attribute_counts import held_bytes
+from freeze_engine.analysis.attribute_counting import held_bytes
 from freeze_engine.analysis.expectations.result import counted, listed, step_nodes
 from freeze_engine.analysis.failures import failure_kind, failure_title
+from freeze_engine.analysis.missing_measurements import unmeasured
 from freeze_engine.analysis.number_texts import bytes_text
 from freeze_engine.analysis.step_metrics import StepMetrics
 from freeze_engine.analysis.summary.action import AIMS, Action
@@ -16,7 +17,6 @@ from freeze_engine.analysis.summary.measured_actions import slower_actions, tole
 from freeze_engine.analysis.summary.notice_actions import notice_actions
 from freeze_engine.analysis.summary.sentence import reason_text
 from freeze_engine.analysis.summary.times import TimeFact
-from freeze_engine.analysis.unmeasured import unmeasured
 from freeze_engine.trace import AttributeFate, NearMiss, Trace
 
 MOST: Final = 3

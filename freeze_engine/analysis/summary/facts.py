@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from freeze_engine.analysis.attribute_counts import held_bytes, is_counted, trace_counts
+from freeze_engine.analysis.attribute_counting import held_bytes, is_counted, trace_counts
 from freeze_engine.analysis.error_breakdown import largest_error
 from freeze_engine.analysis.final_measurements import final_figures
 from freeze_engine.analysis.step_metrics import past_tolerance

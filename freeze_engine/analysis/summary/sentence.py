@@ -10,10 +10,10 @@ from typing import Final
 from freeze_engine.analysis.check_facts import check_outcome
 from freeze_engine.analysis.detectability import unseen_text
 from freeze_engine.analysis.failures import failure_kind, failure_title
+from freeze_engine.analysis.missing_measurements import why_absent
 from freeze_engine.analysis.number_texts import error_text
 from freeze_engine.analysis.summary.facts import ErrorFact, FrozenFact, KeptFact
 from freeze_engine.analysis.summary.times import EAGER, TimeFact
-from freeze_engine.analysis.unmeasured import why_absent
 from freeze_engine.trace import Failure, Interval, SourceRef, Trace
 
 _REASONS: Final = {

@@ -122,3 +122,4 @@ _ALL = (
 )
 
 EXAMPLES: Mapping[str, Example] = MappingProxyType({example.name: example for example in _ALL})
+"""The built-in models by name, each showing one thing; ``EXAMPLES["counter"].build()`` builds one with inputs."""

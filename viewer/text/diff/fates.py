@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import freeze_engine as fe
+from freeze_engine import analysis
 from viewer.views.overview import FATE_ORDER
 from viewer.views.wording import REASONS, pass_text, shape_text
+
+if TYPE_CHECKING:
+    from freeze_engine.trace import Evidence
 
 _SHOWN_PATHS: Final = 8
 
@@ -20,7 +24,7 @@ def fate_lines(diff: fe.TraceDiff, everything: bool) -> Iterator[str]:
         diff: of two traces.
         everything: whether to list all attributes of a group.
     """
-    groups: defaultdict[str, list[fe.FateDiff]] = defaultdict(list)
+    groups: defaultdict[str, list[analysis.FateDiff]] = defaultdict(list)
     for one in diff.attributes:
         groups[change_text(diff, one)].append(one)
     for change, members in sorted(groups.items(), key=lambda group: _weight(group[1][0])):
@@ -36,7 +40,7 @@ def fate_lines(diff: fe.TraceDiff, everything: bool) -> Iterator[str]:
             yield f"  {', '.join(one.path for one in shown)}{f', … and {more} more' if more else ''}"
 
 
-def change_text(diff: fe.TraceDiff, one: fe.FateDiff) -> str:
+def change_text(diff: fe.TraceDiff, one: analysis.FateDiff) -> str:
     """Describes the change of an attribute (``folded → preserved (written in place)``)."""
     if one.before is None or one.after is None:
         return f"only in {'A' if one.after is None else 'B'}, {_fate_text(one.before or one.after)}"
@@ -50,14 +54,14 @@ def change_text(diff: fe.TraceDiff, one: fe.FateDiff) -> str:
     return "; ".join(parts) or f"type {one.before.type} → {one.after.type}"
 
 
-def _weight(one: fe.FateDiff) -> tuple[int, int, int]:
+def _weight(one: analysis.FateDiff) -> tuple[int, int, int]:
     """Returns the sort key: a different fate first, then attributes of only one trace, then other differences."""
     rank = 1 if not one.fields else 0 if {"fate", "reason"} & set(one.fields) else 2
     before, after = (FATE_ORDER.index(fate.fate) if fate else -1 for fate in (one.before, one.after))
     return rank, before, after
 
 
-def _because(one: fe.FateDiff) -> Iterator[str] | tuple[str, ...]:
+def _because(one: analysis.FateDiff) -> Iterator[str] | tuple[str, ...]:
     if one.before is None or one.after is None or not {"fate", "reason"} & set(one.fields):
         return ()
     return tuple(
@@ -68,7 +72,7 @@ def _because(one: fe.FateDiff) -> Iterator[str] | tuple[str, ...]:
     )
 
 
-def _place(evidence: fe.Evidence) -> str:
+def _place(evidence: Evidence) -> str:
     return f", {evidence.source.file}:{evidence.source.line}" if evidence.source else ""
 
 

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import freeze_engine as fe
+from freeze_engine import analysis
 from viewer.views.comparison import aspects
 from viewer.views.comparison.aspects import Aspect, Errors, Times
 from viewer.views.comparison.kernels import DIFFERENCES
 from viewer.views.wording import finite
+
+if TYPE_CHECKING:
+    from freeze_engine.trace import Interval, NearMiss
 
 
 def diff_document(diff: fe.TraceDiff, counted: Collection[Aspect]) -> dict[str, Any]:
@@ -45,7 +49,7 @@ def diff_document(diff: fe.TraceDiff, counted: Collection[Aspect]) -> dict[str, 
         "kernels": [_program(diff, pair) for pair in aspects.programs(diff)],
         "error": [_errors(one) for one in aspects.errors(diff)],
         "checks": {
-            name: {side: fe.check_outcome(check) for side, check in _sides(pair)}
+            name: {side: analysis.check_outcome(check) for side, check in _sides(pair)}
             for name, pair in aspects.checks(diff).items()
         },
         "failures": {
@@ -63,11 +67,11 @@ def _head(trace: fe.Trace) -> dict[str, Any]:
     return {"name": trace.name, "backend": trace.backend, "torch": trace.environment.torch, "created": trace.created}
 
 
-def _counts(graph: fe.GraphDiff) -> dict[str, int]:
+def _counts(graph: analysis.GraphDiff) -> dict[str, int]:
     return {name: len(getattr(graph, name)) for name in ("added", "removed", "changed", "moved")} | {"kept": graph.kept}
 
 
-def _pass(diff: fe.TraceDiff, step: fe.StepDiff) -> dict[str, Any]:
+def _pass(diff: fe.TraceDiff, step: analysis.StepDiff) -> dict[str, Any]:
     return {
         "stage": step.stage,
         "name": step.name,
@@ -82,7 +86,7 @@ def _pass(diff: fe.TraceDiff, step: fe.StepDiff) -> dict[str, Any]:
     }
 
 
-def _effect(effect: fe.PassEffect) -> dict[str, Any]:
+def _effect(effect: analysis.PassEffect) -> dict[str, Any]:
     return {
         "steps": list(effect.steps),
         "changed": effect.changed,
@@ -92,7 +96,7 @@ def _effect(effect: fe.PassEffect) -> dict[str, Any]:
     }
 
 
-def _final(diff: fe.TraceDiff, final: fe.FinalDiff) -> dict[str, Any]:
+def _final(diff: fe.TraceDiff, final: analysis.FinalDiff) -> dict[str, Any]:
     return {
         "method": final.method,
         "graph": _counts(final.graph),
@@ -108,7 +112,7 @@ def _fate(fate: fe.AttributeFate | None) -> dict[str, Any] | None:
     return {"fate": fate.fate, "reason": fate.reason, "step": fate.step, "nbytes": fate.nbytes, "evidence": facts}
 
 
-def _miss(miss: fe.NearMiss) -> dict[str, Any]:
+def _miss(miss: NearMiss) -> dict[str, Any]:
     return {"kind": miss.kind, "node": miss.node, "step": miss.step, "reason": miss.reason, "detail": miss.detail}
 
 
@@ -120,7 +124,7 @@ def _times(one: Times) -> dict[str, Any]:
     return {"method": one.method, "device": one.device, "apart": one.apart, "differs": one.differ, **sides}
 
 
-def _program(diff: fe.TraceDiff, pair: fe.ProgramPair) -> dict[str, Any]:
+def _program(diff: fe.TraceDiff, pair: analysis.ProgramPair) -> dict[str, Any]:
     return {
         "name": pair.name,
         "method": pair.method,
@@ -143,7 +147,7 @@ def _kernels(trace: fe.Trace, program: int | None, places: tuple[int, ...]) -> l
     return [] if program is None else [trace.programs[program].kernels[place].name for place in places]
 
 
-def _interval(interval: fe.Interval | None) -> list[float | None] | None:
+def _interval(interval: Interval | None) -> list[float | None] | None:
     return None if interval is None else [finite(interval.value), finite(interval.low), finite(interval.high)]
 
 

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import freeze_engine as fe
+from freeze_engine import analysis
 from viewer.views.comparison.kernels import without_programs
+
+if TYPE_CHECKING:
+    from freeze_engine.trace import Interval
 
 _SHOWN: Final = 8
 _WORDS: Final = {
@@ -18,7 +22,7 @@ _WORDS: Final = {
 }
 
 
-def kernel_lines(diff: fe.TraceDiff, programs: Iterable[fe.ProgramPair], everything: bool) -> Iterator[str]:
+def kernel_lines(diff: fe.TraceDiff, programs: Iterable[analysis.ProgramPair], everything: bool) -> Iterator[str]:
     """Yields for each program the counts of equal and different kernels, both times, and the kernels that differ.
 
     Args:
@@ -32,7 +36,7 @@ def kernel_lines(diff: fe.TraceDiff, programs: Iterable[fe.ProgramPair], everyth
             yield from _pair_lines(diff, pair, whole, everything)
 
 
-def _pair_lines(diff: fe.TraceDiff, pair: fe.ProgramPair, whole: str, everything: bool) -> Iterator[str]:
+def _pair_lines(diff: fe.TraceDiff, pair: analysis.ProgramPair, whole: str, everything: bool) -> Iterator[str]:
     counts = Counter[str](match.difference for match in pair.matches)
     told = ", ".join(f"{counts[what]} {text}" for what, text in _WORDS.items() if counts[what])
     yield f"{pair.name}, {pair.method}: {told or 'no kernels'}"
@@ -48,18 +52,18 @@ def _pair_lines(diff: fe.TraceDiff, pair: fe.ProgramPair, whole: str, everything
         yield f"  … and {more} more (--all lists them)"
 
 
-def _whole(diff: fe.TraceDiff, pair: fe.ProgramPair) -> str:
+def _whole(diff: fe.TraceDiff, pair: analysis.ProgramPair) -> str:
     """Returns the total time of a program's kernels in both traces, empty if they were not timed."""
     sides = (("A", diff.before, pair.before), ("B", diff.after, pair.after))
     times = [
-        f"{side} {fe.timed_text(time_ns)}"
+        f"{side} {analysis.timed_text(time_ns)}"
         for side, trace, place in sides
-        if place is not None and (time_ns := fe.kernels_time_ns(trace.programs[place].kernels)) is not None
+        if place is not None and (time_ns := analysis.kernels_time_ns(trace.programs[place].kernels)) is not None
     ]
     return f"{', '.join(times)}{_ratio_text(pair.ratio)}" if times else ""
 
 
-def _match_text(diff: fe.TraceDiff, pair: fe.ProgramPair, match: fe.KernelMatch) -> str:
+def _match_text(diff: fe.TraceDiff, pair: analysis.ProgramPair, match: analysis.KernelMatch) -> str:
     ours, theirs = _names(diff.before, pair.before, match.before), _names(diff.after, pair.after, match.after)
     if match.difference == "same":
         return f"the same: {ours}{_ratio_text(match.ratio)}"
@@ -72,5 +76,5 @@ def _names(trace: fe.Trace, program: int | None, kernels: tuple[int, ...]) -> st
     return "" if program is None else " + ".join(trace.programs[program].kernels[kernel].name for kernel in kernels)
 
 
-def _ratio_text(ratio: fe.Interval | None) -> str:
-    return f", B takes {fe.ratio_text(ratio)} the time of A" if ratio else ""
+def _ratio_text(ratio: Interval | None) -> str:
+    return f", B takes {analysis.ratio_text(ratio)} the time of A" if ratio else ""

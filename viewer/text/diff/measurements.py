@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
 
-import freeze_engine as fe
+from freeze_engine import analysis
 from viewer.views.comparison.aspects import Errors, Times
+
+if TYPE_CHECKING:
+    from freeze_engine.trace import Latency, Numerics
 
 
 def latency_lines(rows: Iterable[Times]) -> Iterator[str]:
@@ -37,16 +41,16 @@ def time_verdict(row: Times) -> str:
     return f"B is {word}: the intervals are apart"
 
 
-def _latency(latency: fe.Latency | None) -> str:
+def _latency(latency: Latency | None) -> str:
     if latency is None:
         return "not measured"
-    first = "" if latency.ratio is None else f", {fe.ratio_text(latency.ratio)} the time of its own first step"
-    return f"{fe.timed_text(latency.median_ns)}{first}"
+    first = "" if latency.ratio is None else f", {analysis.ratio_text(latency.ratio)} the time of its own first step"
+    return f"{analysis.timed_text(latency.median_ns)}{first}"
 
 
-def _error(numerics: fe.Numerics | None) -> str:
+def _error(numerics: Numerics | None) -> str:
     if numerics is None:
         return "not compared"
     if numerics.error is not None:
         return f"could not be compared: {numerics.error}"
-    return f"max abs {fe.error_text(numerics.max_abs)}{'' if numerics.close else ', past tolerance'}"
+    return f"max abs {analysis.error_text(numerics.max_abs)}{'' if numerics.close else ', past tolerance'}"

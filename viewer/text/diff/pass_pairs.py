@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import freeze_engine as fe
+from freeze_engine import analysis
 
 
 def purpose_lines(diff: fe.TraceDiff, everything: bool) -> Iterator[str]:
@@ -21,7 +22,7 @@ def purpose_lines(diff: fe.TraceDiff, everything: bool) -> Iterator[str]:
             yield f"  B  {_effect_text(diff.after, pair.after)}"
 
 
-def _effect_text(trace: fe.Trace, effect: fe.PassEffect) -> str:
+def _effect_text(trace: fe.Trace, effect: analysis.PassEffect) -> str:
     if not effect.steps:
         return effect.instead or "no pass for it"
     names = ", ".join(dict.fromkeys(trace.steps[index].name for index in effect.steps))

@@ -9,6 +9,8 @@ from itertools import chain, zip_longest
 from typing import Final, Literal
 
 import freeze_engine as fe
+from freeze_engine import analysis
+from freeze_engine.trace import node_line
 from viewer.text.diff.fates import fate_lines
 from viewer.text.diff.kernels import kernel_lines
 from viewer.text.diff.measurements import error_lines, latency_lines
@@ -58,7 +60,7 @@ def diff_text(diff: fe.TraceDiff, counted: Collection[Aspect], everything: bool 
 
 def _attributes_title(diff: fe.TraceDiff) -> str:
     """Returns the section's title, with the numbers of parameters and buffers and of other attributes that differ."""
-    counted = sum(any(fe.is_counted(fate) for fate in (one.before, one.after) if fate) for one in diff.attributes)
+    counted = sum(any(analysis.is_counted(fate) for fate in (one.before, one.after) if fate) for one in diff.attributes)
     others = len(diff.attributes) - counted
     rest = f", and {others} other attribute{'' if others == 1 else 's'}" if others else ""
     return f"Parameters and buffers: {counted} differ{rest}"
@@ -96,7 +98,9 @@ def _settings(diff: fe.TraceDiff, subjects: Collection[str]) -> Iterator[str]:
 def _failures(diff: fe.TraceDiff) -> Iterator[str]:
     if any(diff.failures):
         for side, failure in zip("AB", diff.failures, strict=True):
-            ended = f"{fe.failure_title(failure)}. {failure_message(failure)}" if failure else "It came to its end."
+            ended = (
+                f"{analysis.failure_title(failure)}. {failure_message(failure)}" if failure else "It came to its end."
+            )
             yield f"{side}  {ended}"
 
 
@@ -121,13 +125,13 @@ def _passes(diff: fe.TraceDiff, everything: bool) -> Iterator[str]:
             yield f"… {number} {'more ' if told else ''}{text} (--all lists them)"
 
 
-def _pass_name(diff: fe.TraceDiff, step: fe.StepDiff) -> str:
+def _pass_name(diff: fe.TraceDiff, step: analysis.StepDiff) -> str:
     turn = f", round {step.round}" if step.round else ""
     several = len({one.method for one in diff.steps}) > 1
     return f"{step.stage} / {step.name}{turn}" + (f" of {step.method}" if several else "")
 
 
-def _kind(diff: fe.TraceDiff, step: fe.StepDiff) -> Literal["same", "new", "carried", "idle"]:
+def _kind(diff: fe.TraceDiff, step: analysis.StepDiff) -> Literal["same", "new", "carried", "idle"]:
     """Returns whether a pass differs by its own work, only by an earlier pass's result, or only by its presence."""
     if step.graph is None:
         only = diff.before.steps[step.before] if step.before is not None else diff.after.steps[step.after or 0]
@@ -139,7 +143,7 @@ def _kind(diff: fe.TraceDiff, step: fe.StepDiff) -> Literal["same", "new", "carr
     return "carried" if step.carried else "new"
 
 
-def _pass_differences(diff: fe.TraceDiff, step: fe.StepDiff) -> Iterator[str]:
+def _pass_differences(diff: fe.TraceDiff, step: analysis.StepDiff) -> Iterator[str]:
     sides = zip("AB", (step.before, step.after), (diff.before, diff.after), strict=True)
     present = [(side, trace.steps[place]) for side, place, trace in sides if place is not None]
     if step.graph is None:
@@ -159,13 +163,13 @@ def _pass_differences(diff: fe.TraceDiff, step: fe.StepDiff) -> Iterator[str]:
     )
 
 
-def _operators(step: fe.StepDiff) -> str:
+def _operators(step: analysis.StepDiff) -> str:
     shown = [f"{op} {more:+}" for op, more in step.op_deltas[:_SHOWN_OPERATORS]]
     rest = len(step.op_deltas) - len(shown)
     return f" (operators in B: {', '.join(shown)}{f' and {rest} more' if rest else ''})" if shown else ""
 
 
-def _final(diff: fe.TraceDiff, final: fe.FinalDiff, everything: bool) -> Iterator[str]:
+def _final(diff: fe.TraceDiff, final: analysis.FinalDiff, everything: bool) -> Iterator[str]:
     before, after = aspects.constants(diff, final)
     if final.graph.empty and before == after:
         return
@@ -173,22 +177,23 @@ def _final(diff: fe.TraceDiff, final: fe.FinalDiff, everything: bool) -> Iterato
     if final.op_deltas:
         yield f"  operators in B: {', '.join(f'{op} {more:+}' for op, more in final.op_deltas)}"
     if before != after:
-        yield f"  constants: {fe.bytes_text(before)} → {fe.bytes_text(after)} ({fe.bytes_delta_text(after - before)})"
+        more = analysis.bytes_delta_text(after - before)
+        yield f"  constants: {analysis.bytes_text(before)} → {analysis.bytes_text(after)} ({more})"
     nodes = list(_node_lines(diff, final))
     yield from (f"  {line}" for line in (nodes if everything else nodes[:_SHOWN_NODES]))
     if len(nodes) > _SHOWN_NODES and not everything:
         yield f"  … {len(nodes) - _SHOWN_NODES} more (--all lists them)"
 
 
-def _node_lines(diff: fe.TraceDiff, final: fe.FinalDiff) -> Iterator[str]:
+def _node_lines(diff: fe.TraceDiff, final: analysis.FinalDiff) -> Iterator[str]:
     """Yields the differing inputs, then nodes, as torch prints them; nodes of only one graph come first."""
     before, after = diff.before.steps[final.before].graph, diff.after.steps[final.after].graph
     ours, theirs = ({node.id: node for node in graph.walk()} for graph in (before, after))
     yield from _input_lines(before, after)
-    yield from (f"− {fe.node_line(ours[name])}" for name in final.graph.removed)
-    yield from (f"+ {fe.node_line(theirs[name])}" for name in final.graph.added)
+    yield from (f"− {node_line(ours[name])}" for name in final.graph.removed)
+    yield from (f"+ {node_line(theirs[name])}" for name in final.graph.added)
     for change in final.graph.changed:
-        old, new = fe.node_line(replace(ours[change.node], source=None)), fe.node_line(theirs[change.node])
+        old, new = node_line(replace(ours[change.node], source=None)), node_line(theirs[change.node])
         yield f"~ {old} → {new}"
 
 
@@ -209,7 +214,7 @@ def _near_misses(diff: fe.TraceDiff) -> Iterator[str]:
 
 def _checks(diff: fe.TraceDiff) -> Iterator[str]:
     for name, pair in aspects.checks(diff).items():
-        yield f"{name}: {' → '.join(map(fe.check_outcome, pair))}"
+        yield f"{name}: {' → '.join(map(analysis.check_outcome, pair))}"
         yield from (f"  {side}: {check.message}" for side, check in zip("AB", pair, strict=True))
 
 

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Final, Literal, TypeVar, get_args
+from typing import TYPE_CHECKING, Final, Literal, TypeVar, get_args
 
 import freeze_engine as fe
+from freeze_engine import analysis
+
+if TYPE_CHECKING:
+    from freeze_engine.trace import Check, Interval, Latency, Numerics
 
 Aspect = Literal[
     "options",
@@ -40,8 +44,8 @@ class Times:
 
     method: str
     device: str
-    before: fe.Latency | None
-    after: fe.Latency | None
+    before: Latency | None
+    after: Latency | None
     comparable: bool
 
     @property
@@ -81,13 +85,13 @@ class Errors:
 
     method: str
     reference: str
-    before: fe.Numerics | None
-    after: fe.Numerics | None
+    before: Numerics | None
+    after: Numerics | None
 
     @property
     def differ(self) -> bool:
         """Whether one is within torch's tolerances and the other is not."""
-        return fe.NumericsPair(self.reference, self.before, self.after).verdict_differs
+        return analysis.NumericsPair(self.reference, self.before, self.after).verdict_differs
 
 
 def times(diff: fe.TraceDiff) -> tuple[Times, ...]:
@@ -97,12 +101,12 @@ def times(diff: fe.TraceDiff) -> tuple[Times, ...]:
     return tuple(Times(*row, comparable) for row in rows)
 
 
-def programs(diff: fe.TraceDiff) -> tuple[fe.ProgramPair, ...]:
+def programs(diff: fe.TraceDiff) -> tuple[analysis.ProgramPair, ...]:
     """Returns Inductor's programs of both freezes in pairs; none if the backends differ."""
-    return fe.program_pairs(diff.before, diff.after) if diff.before.backend == diff.after.backend else ()
+    return analysis.program_pairs(diff.before, diff.after) if diff.before.backend == diff.after.backend else ()
 
 
-def other_kernels(pair: fe.ProgramPair) -> bool:
+def other_kernels(pair: analysis.ProgramPair) -> bool:
     """Returns whether the kernels of a pair of programs differ; false if only one trace has the program."""
     is_told = pair.before is not None and pair.after is not None
     return is_told and any(match.difference != "same" for match in pair.matches)
@@ -138,7 +142,7 @@ def differing(diff: fe.TraceDiff) -> tuple[Aspect, ...]:
     return tuple(aspect for aspect in ASPECTS if found[aspect])
 
 
-def other_effect(diff: fe.TraceDiff, step: fe.StepDiff) -> bool:
+def other_effect(diff: fe.TraceDiff, step: analysis.StepDiff) -> bool:
     """Returns whether a pass changed the graph in only one of two freezes.
 
     A pass that ran in only one of them, without effect, does not count: each version of torch has some of its own.
@@ -150,31 +154,31 @@ def other_effect(diff: fe.TraceDiff, step: fe.StepDiff) -> bool:
     return before != after
 
 
-def constants(diff: fe.TraceDiff, final: fe.FinalDiff) -> tuple[int, int]:
+def constants(diff: fe.TraceDiff, final: analysis.FinalDiff) -> tuple[int, int]:
     """Returns the bytes of constants in both last graphs of a method."""
     return diff.before.steps[final.before].constant_bytes, diff.after.steps[final.after].constant_bytes
 
 
-def checks(diff: fe.TraceDiff) -> dict[str, tuple[fe.Check, fe.Check]]:
+def checks(diff: fe.TraceDiff) -> dict[str, tuple[Check, Check]]:
     """Returns the checks that ran on both freezes with different outcomes, by name."""
     ours, theirs = ({check.name: check for check in trace.checks} for trace in (diff.before, diff.after))
     return {
         name: (check, theirs[name])
         for name, check in ours.items()
-        if name in theirs and fe.check_outcome(check) != fe.check_outcome(theirs[name])
+        if name in theirs and analysis.check_outcome(check) != analysis.check_outcome(theirs[name])
     }
 
 
 def _paired(
-    diff: fe.TraceDiff, read: Callable[[fe.FinalFigures], Iterable[tuple[str, _Figure]]]
+    diff: fe.TraceDiff, read: Callable[[analysis.FinalFigures], Iterable[tuple[str, _Figure]]]
 ) -> list[tuple[str, str, _Figure | None, _Figure | None]]:
     """Returns the measurements of both results in pairs, by method and by the name that ``read`` gives them."""
     ours, theirs = (
-        {(figures.method, name): figure for figures in fe.final_figures(trace) for name, figure in read(figures)}
+        {(figures.method, name): figure for figures in analysis.final_figures(trace) for name, figure in read(figures)}
         for trace in (diff.before, diff.after)
     )
     return [(*place, ours.get(place), theirs.get(place)) for place in dict.fromkeys((*ours, *theirs))]
 
 
-def _apart(one: fe.Interval, other: fe.Interval) -> bool:
+def _apart(one: Interval, other: Interval) -> bool:
     return one.high < other.low or other.high < one.low

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, Literal, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
 
 import freeze_engine as fe
+from freeze_engine import analysis
 from viewer.views.findings import ratio_row
+
+if TYPE_CHECKING:
+    from freeze_engine.trace import Interval
 
 Cell: TypeAlias = dict[str, Any]
 Cells: TypeAlias = tuple[Cell | None, Cell | None]
@@ -29,7 +33,7 @@ def cell(text: str, note: str = "", tone: Tone = "plain", details: Sequence[str]
     return {"text": text, "note": note, "tone": tone, "details": list(details), "ratio": None}
 
 
-def ratio_cell(ratio: fe.Interval, verdict: str, smallest: float) -> Cell:
+def ratio_cell(ratio: Interval, verdict: str, smallest: float) -> Cell:
     """Returns the cell of a time ratio, with its interval and verdict.
 
     Args:
@@ -40,7 +44,7 @@ def ratio_cell(ratio: fe.Interval, verdict: str, smallest: float) -> Cell:
     found = ratio_row(ratio)
     claimed = verdict in ("faster", "slower")
     tone: Tone = "good" if verdict == "faster" else "bad" if verdict == "slower" else "muted"
-    note = f"measurably {verdict}" if claimed else fe.claim_text(verdict, smallest)
+    note = f"measurably {verdict}" if claimed else analysis.claim_text(verdict, smallest)
     return cell(found["text"], note, tone) | {"ratio": found | {"verdict": verdict}}
 
 
@@ -87,12 +91,12 @@ def joined(
         yield key, ours.get(key), theirs.get(key)
 
 
-def pass_name(step: fe.StepDiff) -> str:
+def pass_name(step: analysis.StepDiff) -> str:
     """Returns the name of a pass, with its round if it has several."""
     return step.name if step.round is None else f"{step.name}, round {step.round}"
 
 
-def places(diff: fe.TraceDiff, step: fe.StepDiff) -> tuple[int | None, int | None]:
+def places(diff: fe.TraceDiff, step: analysis.StepDiff) -> tuple[int | None, int | None]:
     """Returns the steps of a pass in both traces, as numbered in the common list."""
     return step.before, in_common(diff, step.after)
 

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import freeze_engine as fe
+from freeze_engine import analysis
 from viewer.views import view_data
 from viewer.views.attribute_names import attribute_names, renamed_names
 from viewer.views.attributes import attribute_rows, counts_view
@@ -21,6 +22,9 @@ from viewer.views.comparison.pass_pairs import pair_rows
 from viewer.views.failure import failure_message
 from viewer.views.graph_data import graph_data
 from viewer.views.notices import fact_notices, notice_parts, warning_notices
+
+if TYPE_CHECKING:
+    from freeze_engine.trace import Failure, Latency, NearMiss, Notice, Numerics
 
 #: Ends of the day and of the second in a time such as ``2026-01-02T03:04:05Z``.
 _DAY: Final = 10
@@ -64,12 +68,12 @@ def diff_views(diff: fe.TraceDiff, second: fe.Trace) -> dict[str, Any]:
     }
 
 
-def _notices(notices: Iterable[fe.Notice]) -> list[dict[str, str | None]]:
+def _notices(notices: Iterable[Notice]) -> list[dict[str, str | None]]:
     return [{"message": said, "quoted": quoted} for said, quoted in map(notice_parts, notices)]
 
 
-def _ending(failure: fe.Failure) -> str:
-    return f"{fe.failure_title(failure)}. {failure_message(failure)}"
+def _ending(failure: Failure) -> str:
+    return f"{analysis.failure_title(failure)}. {failure_message(failure)}"
 
 
 def _names(first: fe.Trace, second: fe.Trace) -> list[str]:
@@ -90,7 +94,7 @@ def _view(diff: fe.TraceDiff, ours: dict[str, Any], theirs: dict[str, Any]) -> d
     paths = {row["path"] for row in ours["attributes"]}
     attributes = [*ours["attributes"], *(row for row in _shifted_attributes(diff) if row["path"] not in paths)]
     attributes.sort(key=lambda row: row["path"])
-    counts = fe.attribute_counts((row["fate"], row["counted"]) for row in attributes)
+    counts = analysis.attribute_counts((row["fate"], row["counted"]) for row in attributes)
     notices = [*ours["environment"]["notices"], *theirs["environment"]["notices"]]
     return {
         **ours,
@@ -187,7 +191,11 @@ def _rows(diff: fe.TraceDiff) -> list[dict[str, Any]]:
                 "carried": step.carried,
                 "graph": step.graph and _counts(step.graph),
                 "constants": [
-                    None if size is None else fe.bytes_text(size) if fe.knows_constants(trace) else "unknown"
+                    None
+                    if size is None
+                    else analysis.bytes_text(size)
+                    if analysis.knows_constants(trace)
+                    else "unknown"
                     for size, trace in zip(step.constant_bytes, (diff.before, diff.after), strict=True)
                 ],
                 "latency": [_latency(pair) for pair in step.latency],
@@ -197,7 +205,7 @@ def _rows(diff: fe.TraceDiff) -> list[dict[str, Any]]:
     return rows
 
 
-def _counts(graph: fe.GraphDiff) -> dict[str, int]:
+def _counts(graph: analysis.GraphDiff) -> dict[str, int]:
     return {
         "added": len(graph.added),
         "removed": len(graph.removed),
@@ -207,22 +215,22 @@ def _counts(graph: fe.GraphDiff) -> dict[str, int]:
     }
 
 
-def _latency(pair: fe.LatencyPair) -> dict[str, Any]:
-    def text(latency: fe.Latency | None) -> str | None:
+def _latency(pair: analysis.LatencyPair) -> dict[str, Any]:
+    def text(latency: Latency | None) -> str | None:
         if latency is None:
             return None
-        return fe.timed_text(latency.median_ns)
+        return analysis.timed_text(latency.median_ns)
 
     return {"device": pair.device, "a": text(pair.before), "b": text(pair.after)}
 
 
-def _error(pair: fe.NumericsPair) -> dict[str, Any]:
-    def text(numerics: fe.Numerics | None) -> str | None:
+def _error(pair: analysis.NumericsPair) -> dict[str, Any]:
+    def text(numerics: Numerics | None) -> str | None:
         if numerics is None:
             return None
         if numerics.error is not None:
             return "could not be compared"
-        return fe.error_text(numerics.max_abs) + ("" if numerics.close else " ≠ past tolerance")
+        return analysis.error_text(numerics.max_abs) + ("" if numerics.close else " ≠ past tolerance")
 
     texts = {"reference": pair.reference, "a": text(pair.before), "b": text(pair.after)}
     return {**texts, "differs": pair.verdict_differs}
@@ -260,5 +268,5 @@ def _weight(fields: tuple[str, ...]) -> int:
     return 2 if not fields else int(not {"fate", "reason", "only in one"} & set(fields))
 
 
-def _near_miss(miss: fe.NearMiss) -> dict[str, Any]:
+def _near_miss(miss: NearMiss) -> dict[str, Any]:
     return {"kind": miss.kind, "node": miss.node, "reason": miss.reason.replace("_", " "), "detail": miss.detail}

@@ -7,9 +7,10 @@ noise, and never because one trace lacks the measurement.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import freeze_engine as fe
+from freeze_engine import analysis
 from viewer.views.comparison.cells import (
     Cell,
     Row,
@@ -29,6 +30,9 @@ from viewer.views.comparison.latency import payoff_section
 from viewer.views.failure import failure_message
 from viewer.views.measurements import apart
 from viewer.views.notices import notice_parts, warning_notices
+
+if TYPE_CHECKING:
+    from freeze_engine.trace import Contribution, Failure, Interval, Payoff
 
 _TONES: Final[Mapping[str, Tone]] = {"passed": "good", "as meant": "muted", "failed": "bad", "unknown": "warn"}
 _FACTOR: Final = 2.0
@@ -71,19 +75,21 @@ def _failures(diff: fe.TraceDiff) -> Iterator[Row]:
         yield row("The freeze", cells, any(diff.failures))
 
 
-def _ending(failure: fe.Failure | None) -> Cell:
+def _ending(failure: Failure | None) -> Cell:
     if failure is None:
         return cell("came to its end", tone="good")
-    return cell(f"{fe.failure_title(failure)}.", failure_message(failure), "bad")
+    return cell(f"{analysis.failure_title(failure)}.", failure_message(failure), "bad")
 
 
 # --- numeric error
 
 
 def _errors(diff: fe.TraceDiff) -> Iterator[Row]:
-    ours, theirs = ({split.method: split for split in fe.error_split(trace)} for trace in (diff.before, diff.after))
+    ours, theirs = (
+        {split.method: split for split in analysis.error_split(trace)} for trace in (diff.before, diff.after)
+    )
     several = len({*ours, *theirs}) > 1
-    steps: dict[str, list[fe.StepDiff]] = {}
+    steps: dict[str, list[analysis.StepDiff]] = {}
     for step in diff.steps:
         steps.setdefault(step.method, []).append(step)
     for method, one, other in joined(ours, theirs):
@@ -100,7 +106,10 @@ def _errors(diff: fe.TraceDiff) -> Iterator[Row]:
 
 
 def _added(
-    diff: fe.TraceDiff, steps: Sequence[fe.StepDiff], one: fe.ErrorSplit | None, other: fe.ErrorSplit | None
+    diff: fe.TraceDiff,
+    steps: Sequence[analysis.StepDiff],
+    one: analysis.ErrorSplit | None,
+    other: analysis.ErrorSplit | None,
 ) -> Iterator[Row]:
     """Yields each pass of a method that increased the error against eager in either trace."""
     ours, theirs = ({added.step: added for added in split.added} if split else {} for split in (one, other))
@@ -118,27 +127,31 @@ def _place(step: int | None) -> int:
     return -1 if step is None else step
 
 
-def _grown(trace: fe.Trace, place: int | None, added: fe.AddedError | None) -> Cell | None:
+def _grown(trace: fe.Trace, place: int | None, added: analysis.AddedError | None) -> Cell | None:
     if place is None:
         return cell("no such pass", tone="muted")
     if added is None:
         return cell("adds nothing", tone="muted") if trace.steps[place].numerics else None
     close = _is_close(trace, added)
     verdict = "within torch's tolerances" if close else "≠ past torch's tolerances"
-    return cell(f"{fe.error_text(added.before)} → {fe.error_text(added.after)}", verdict, "plain" if close else "bad")
+    return cell(
+        f"{analysis.error_text(added.before)} → {analysis.error_text(added.after)}",
+        verdict,
+        "plain" if close else "bad",
+    )
 
 
-def _is_close(trace: fe.Trace, added: fe.AddedError) -> bool:
+def _is_close(trace: fe.Trace, added: analysis.AddedError) -> bool:
     eager = [entry for entry in trace.steps[added.step].numerics if entry.reference == "eager" and not entry.error]
     return all(entry.close for entry in eager)
 
 
-def _other_growth(diff: fe.TraceDiff, added: fe.AddedError, other: fe.AddedError) -> bool:
+def _other_growth(diff: fe.TraceDiff, added: analysis.AddedError, other: analysis.AddedError) -> bool:
     return _is_close(diff.before, added) != _is_close(diff.after, other) or _far(added.after, other.after)
 
 
 def _error(error: float) -> Cell:
-    return cell(fe.error_text(error))
+    return cell(analysis.error_text(error))
 
 
 def _far(one: float | None, other: float | None) -> bool:
@@ -190,7 +203,7 @@ def _duplicates(ours: _Findings, theirs: _Findings) -> Iterator[Row]:
 
 
 def _size(nbytes: int) -> Cell:
-    return cell(fe.bytes_text(nbytes))
+    return cell(analysis.bytes_text(nbytes))
 
 
 def _ablation(diff: fe.TraceDiff) -> Iterator[Row]:
@@ -198,39 +211,39 @@ def _ablation(diff: fe.TraceDiff) -> Iterator[Row]:
         {(entry.stage, entry.name, device): entry for entry in trace.ablation for device in _devices(entry)}
         for trace in (diff.before, diff.after)
     )
-    detections = fe.detection(diff.before), fe.detection(diff.after)
+    detections = analysis.detection(diff.before), analysis.detection(diff.after)
     for (stage, name, device), one, other in joined(ours, theirs):
         differs = apart(_ratio(one, device), _ratio(other, device)) or _other_verdict(one, other)
         cells = _contribution(one, device, detections[0]), _contribution(other, device, detections[1])
         yield row(name, cells, differs, where=f"{stage}, {device}" if device else stage)
 
 
-def _devices(entry: fe.Contribution) -> tuple[str, ...]:
+def _devices(entry: Contribution) -> tuple[str, ...]:
     return tuple(payoff.device for payoff in entry.latency) or ("",)
 
 
-def _ratio(entry: fe.Contribution | None, device: str) -> fe.Interval | None:
+def _ratio(entry: Contribution | None, device: str) -> Interval | None:
     payoff = _payoff(entry, device) if entry else None
     return payoff.ratio if payoff else None
 
 
-def _payoff(entry: fe.Contribution, device: str) -> fe.Payoff | None:
+def _payoff(entry: Contribution, device: str) -> Payoff | None:
     return next((payoff for payoff in entry.latency if payoff.device == device), None)
 
 
-def _other_verdict(one: fe.Contribution | None, other: fe.Contribution | None) -> bool:
+def _other_verdict(one: Contribution | None, other: Contribution | None) -> bool:
     if one is None or other is None or one.error is not None or other.error is not None:
         return False
     return (one.close_with, one.close_without) != (other.close_with, other.close_without)
 
 
-def _contribution(entry: fe.Contribution | None, device: str, detection: fe.Detection) -> Cell | None:
+def _contribution(entry: Contribution | None, device: str, detection: analysis.Detection) -> Cell | None:
     if entry is None:
         return None
     if entry.error is not None:
         return cell("could not be measured", entry.error, "muted")
     errors = [
-        f"error {fe.error_text(error)}{' past tolerance' if close is False else ''} {what}"
+        f"error {analysis.error_text(error)}{' past tolerance' if close is False else ''} {what}"
         for error, close, what in (
             (entry.max_abs_with, entry.close_with, "with it"),
             (entry.max_abs_without, entry.close_without, "without"),

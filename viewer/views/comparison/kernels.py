@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any, Final, TypeAlias
 
 import freeze_engine as fe
+from freeze_engine import analysis
 from viewer.views.findings import ratio_row
 
 Row: TypeAlias = dict[str, Any]
@@ -42,10 +43,10 @@ def program_pair_rows(diff: fe.TraceDiff) -> list[dict[str, Any]]:
     of its kernels in these, and the ratio of B's time to A's if that exceeds noise.
     """
     shift = len(diff.before.programs)
-    return [_pair_row(diff, pair, shift) for pair in fe.program_pairs(diff.before, diff.after)]
+    return [_pair_row(diff, pair, shift) for pair in analysis.program_pairs(diff.before, diff.after)]
 
 
-def _pair_row(diff: fe.TraceDiff, pair: fe.ProgramPair, shift: int) -> dict[str, Any]:
+def _pair_row(diff: fe.TraceDiff, pair: analysis.ProgramPair, shift: int) -> dict[str, Any]:
     return {
         "name": pair.name,
         "method": pair.method,
@@ -57,21 +58,21 @@ def _pair_row(diff: fe.TraceDiff, pair: fe.ProgramPair, shift: int) -> dict[str,
     }
 
 
-def _group_row(match: fe.KernelMatch) -> dict[str, Any]:
+def _group_row(match: analysis.KernelMatch) -> dict[str, Any]:
     return {
         "a": list(match.before),
         "b": list(match.after),
         "difference": DIFFERENCES[match.difference],
-        "a_time": match.before_ns and fe.timed_text(match.before_ns),
-        "b_time": match.after_ns and fe.timed_text(match.after_ns),
+        "a_time": match.before_ns and analysis.timed_text(match.before_ns),
+        "b_time": match.after_ns and analysis.timed_text(match.after_ns),
         "ratio": match.ratio and ratio_row(match.ratio),
     }
 
 
 def _whole_time(trace: fe.Trace, place: int | None) -> str | None:
     kernels = () if place is None else trace.programs[place].kernels
-    whole = fe.kernels_time_ns(kernels) if kernels else None
-    return None if whole is None else fe.timed_text(whole)
+    whole = analysis.kernels_time_ns(kernels) if kernels else None
+    return None if whole is None else analysis.timed_text(whole)
 
 
 def without_programs(trace: fe.Trace) -> str | None:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import freeze_engine as fe
+from freeze_engine import analysis
 from viewer.views.comparison.aspects import Times, times
 from viewer.views.comparison.cells import (
     Cell,
@@ -21,6 +23,9 @@ from viewer.views.comparison.cells import (
 )
 from viewer.views.measurements import apart
 
+if TYPE_CHECKING:
+    from freeze_engine.trace import Latency
+
 CLAIMED = ("faster", "slower")
 _NOTE = (
     "A ratio holds within its own run, so two of them can be compared. Times of different runs differ only where the "
@@ -36,7 +41,7 @@ def payoff_section(diff: fe.TraceDiff) -> Section | None:
 
 def _result_row(found: Times) -> Row:
     # Across backends the speed of the two runs cannot be separated from the effect of the freezes.
-    cells = both(lambda latency: cell(fe.timed_text(latency.median_ns)), found.before, found.after)
+    cells = both(lambda latency: cell(analysis.timed_text(latency.median_ns)), found.before, found.after)
     return row("Time of the result", cells, found.differ and found.comparable, where=f"{found.method}, {found.device}")
 
 
@@ -52,7 +57,7 @@ def _whole_rows(diff: fe.TraceDiff) -> Iterator[Row]:
         )
 
 
-def _last(trace: fe.Trace) -> dict[tuple[str, str], fe.Latency]:
+def _last(trace: fe.Trace) -> dict[tuple[str, str], Latency]:
     return {
         (step.method, latency.device): latency
         for step in trace.steps
@@ -61,20 +66,22 @@ def _last(trace: fe.Trace) -> dict[tuple[str, str], fe.Latency]:
     }
 
 
-def _whole(trace: fe.Trace, latency: fe.Latency | None) -> Cell | None:
+def _whole(trace: fe.Trace, latency: Latency | None) -> Cell | None:
     if latency is None or latency.ratio is None:
         return None
-    return ratio_cell(latency.ratio, latency.verdict, fe.detection(trace).to_first(latency))
+    return ratio_cell(latency.ratio, latency.verdict, analysis.detection(trace).to_first(latency))
 
 
-def _ratios_apart(one: fe.Latency | None, other: fe.Latency | None) -> bool:
+def _ratios_apart(one: Latency | None, other: Latency | None) -> bool:
     return one is not None and other is not None and apart(one.ratio, other.ratio)
 
 
 def _loss_rows(diff: fe.TraceDiff) -> Iterator[Row]:
-    ours, theirs = ({loss.device: loss.ratio for loss in fe.freezing_losses(t)} for t in (diff.before, diff.after))
+    ours, theirs = (
+        {loss.device: loss.ratio for loss in analysis.freezing_losses(t)} for t in (diff.before, diff.after)
+    )
     for device, one, other in joined(ours, theirs):
-        cells = both(lambda ratio: cell(fe.ratio_text(ratio), "freezing lost time", "bad"), one, other)
+        cells = both(lambda ratio: cell(analysis.ratio_text(ratio), "freezing lost time", "bad"), one, other)
         yield row("Compiled with freezing, against without", cells, (one is None) != (other is None), where=device)
 
 
@@ -97,13 +104,13 @@ def _pass_rows(diff: fe.TraceDiff) -> list[Row]:
     return [entry for _, entry in sorted(found, key=lambda pair: pair[0])]
 
 
-def _by_device(trace: fe.Trace, place: int | None) -> dict[str, fe.Latency]:
+def _by_device(trace: fe.Trace, place: int | None) -> dict[str, Latency]:
     return {} if place is None else {latency.device: latency for latency in trace.steps[place].latency}
 
 
-def _pass(trace: fe.Trace, latency: fe.Latency | None, place: int | None) -> Cell | None:
+def _pass(trace: fe.Trace, latency: Latency | None, place: int | None) -> Cell | None:
     if place is None:
         return cell("no such pass", tone="muted")
     if latency is None or latency.previous is None or latency.change is None:
         return None
-    return ratio_cell(latency.previous, latency.change, fe.detection(trace).to_previous(latency))
+    return ratio_cell(latency.previous, latency.change, analysis.detection(trace).to_previous(latency))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import freeze_engine as fe
+from freeze_engine import analysis
 
 
 def pair_rows(diff: fe.TraceDiff) -> list[dict[str, Any]]:
@@ -31,7 +32,7 @@ def pair_rows(diff: fe.TraceDiff) -> list[dict[str, Any]]:
     return rows
 
 
-def _side(trace: fe.Trace, effect: fe.PassEffect, other: fe.PassEffect, shift: int) -> dict[str, Any]:
+def _side(trace: fe.Trace, effect: analysis.PassEffect, other: analysis.PassEffect, shift: int) -> dict[str, Any]:
     both_rewrote = bool(effect.rewrites and other.rewrites)
     return {
         "passes": _passes(trace, effect, shift),
@@ -45,7 +46,7 @@ def _side(trace: fe.Trace, effect: fe.PassEffect, other: fe.PassEffect, shift: i
     }
 
 
-def _passes(trace: fe.Trace, effect: fe.PassEffect, shift: int) -> list[dict[str, Any]]:
+def _passes(trace: fe.Trace, effect: analysis.PassEffect, shift: int) -> list[dict[str, Any]]:
     """Returns the passes by name: the number of runs, and the first step that changed the graph, else the first."""
     steps: dict[str, list[fe.Step]] = {}
     for index in effect.steps:

@@ -6,6 +6,7 @@ from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
 import freeze_engine as fe
+from freeze_engine.trace import SourceLines, SourceRef
 
 
 def with_own_files(first: fe.Trace, second: fe.Trace) -> fe.Trace:
@@ -41,7 +42,7 @@ def _renamed(value: Any, files: dict[str, str], done: dict[int, Any]) -> Any:
     if isinstance(value, tuple):
         parts = tuple(_renamed(part, files, done) for part in value)
         result = value if all(new is old for new, old in zip(parts, value, strict=True)) else parts
-    elif isinstance(value, (fe.SourceRef, fe.SourceLines)):
+    elif isinstance(value, (SourceRef, SourceLines)):
         result = replace(value, file=files[value.file]) if value.file in files else value
     else:
         parts_of = {field.name: getattr(value, field.name) for field in fields(value)}

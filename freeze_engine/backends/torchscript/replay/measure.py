@@ -8,7 +8,7 @@ from typing import Any
 
 import torch
 
-from freeze_engine.analysis.unmeasured import nothing_measured
+from freeze_engine.analysis.missing_measurements import nothing_measured
 from freeze_engine.backends.torchscript.replay.memory_ledger import Saved, memory_ledger, serialization_notice
 from freeze_engine.backends.torchscript.replay.module_state import joined, restorer, written_buffers
 from freeze_engine.backends.torchscript.replay.run import METHOD, step_runner
