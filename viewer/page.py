@@ -29,29 +29,31 @@ def trace_data(trace: fe.Trace, *, charted: bool = True) -> dict[str, Any]:
     }
 
 
-def comparison_data(first: fe.Trace, second: fe.Trace) -> dict[str, Any]:
+def comparison_data(first: fe.Trace, second: fe.Trace, *, charted: bool = True) -> dict[str, Any]:
     """Returns the viewer's data of two traces.
 
     Args:
         first: the trace called A; also an empty one, or one whose freeze failed.
         second: the trace called B.
+        charted: as of `trace_data`.
 
     Returns:
         ``view``, ``graph`` and ``charts`` as for one trace, with the steps of both, those of B after those of A; and
         ``comparison``: the paired steps, and the differences. Equal traces give equal data. Traces of different
         backends have no common passes and no charts, but passes paired by purpose.
     """
-    return diff_data(fe.diff_traces(first, with_own_files(first, second)), second)
+    return diff_data(fe.diff_traces(first, with_own_files(first, second)), second, charted=charted)
 
 
-def diff_data(diff: fe.TraceDiff, second: fe.Trace) -> dict[str, Any]:
+def diff_data(diff: fe.TraceDiff, second: fe.Trace, *, charted: bool = True) -> dict[str, Any]:
     """Returns the same as `comparison_data`, given the difference of the two traces.
 
     Args:
         diff: of both traces.
         second: trace B with its original names.
+        charted: as of `trace_data`.
     """
     shown = diff_views(diff, second)
     rows = shown["comparison"]["rows"]
-    charts = None if diff.across_backends else comparison_charts.chart_items(diff, rows)
+    charts = comparison_charts.chart_items(diff, rows) if charted and not diff.across_backends else None
     return {"view": shown["view"], "graph": shown["graph"], "charts": charts, "comparison": shown["comparison"]}

@@ -9,7 +9,8 @@ from hypothesis import given, settings
 import freeze_engine as fe
 from freeze_engine.trace import Numerics, OutputError
 from tests.builders import empty_trace, small_trace, traces
-from viewer.charts.drawing import PALETTES, THEMES
+from viewer.charts import figures
+from viewer.charts.drawing import PALETTES, THEMES, colours
 from viewer.charts.figures import Chart, chart_items, charts
 from viewer.views.chart_data import ChartData, Mark, Series, chart_data
 
@@ -180,6 +181,12 @@ def test_a_chart_without_measurements_has_no_figure_and_says_how_to_get_one():
     )
     assert constants.figure is not None
     assert nodes.figure is not None
+
+
+def test_the_dark_charts_are_those_that_are_drawn_dark():
+    drawn = [figures._pinned(figures._item(chart.figure)) for chart in charts(chart_data(small_trace()), "dark")]
+    assert [chart["item"] for chart in chart_items(small_trace())["dark"]] == drawn
+    assert len({*colours(PALETTES["light"])}) == len([*colours(PALETTES["light"])])
 
 
 def test_a_trace_without_steps_has_no_charts():

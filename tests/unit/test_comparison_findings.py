@@ -21,7 +21,7 @@ Section = dict[str, Any]
 
 
 def sections(first: fe.Trace, second: fe.Trace) -> dict[str, Section]:
-    return {found["title"]: found for found in comparison_data(first, second)["comparison"]["findings"]}
+    return {found["title"]: found for found in comparison_data(first, second, charted=False)["comparison"]["findings"]}
 
 
 def rows(first: fe.Trace, second: fe.Trace, title: str) -> dict[str, Any]:
@@ -77,7 +77,9 @@ def test_what_differs_comes_first_among_the_sections_and_in_them() -> None:
     trace = small_trace()
     checks = (*trace.checks, Check("determinism", "passed", "3 freezes did the same."))
     passed = (replace(checks[0], verdict="passed"), checks[1])
-    found = comparison_data(replace(trace, checks=checks), replace(trace, checks=passed))["comparison"]["findings"]
+    found = comparison_data(replace(trace, checks=checks), replace(trace, checks=passed), charted=False)["comparison"][
+        "findings"
+    ]
     assert [(section["title"], section["differs"]) for section in found][:2] == [
         ("Checks of the frozen module", True),
         ("What made it faster", False),
@@ -201,7 +203,7 @@ def test_across_backends_no_pass_and_no_time_differs_from_another() -> None:
 
 def test_kernels_stand_beside_each_other_with_both_programs_in_one_list() -> None:
     trace = small_trace()
-    data = comparison_data(trace, trace)
+    data = comparison_data(trace, trace, charted=False)
     steps = len(trace.steps)
     assert [(one["name"], one["side"], one["step"]) for one in data["view"]["programs"]] == [
         ("A compiled with freezing", 0, 10),
@@ -241,7 +243,7 @@ def test_a_trace_without_kernels_says_why() -> None:
     ]
     assert [(pair["a"], pair["b"]) for pair in data["programs"]] == [(None, 0), (None, 1)]
     assert data["programs"][0]["groups"][0]["difference"] == "only in B"
-    assert comparison_data(torchscript(), inductor())["comparison"]["without_programs"][1] == (
+    assert comparison_data(torchscript(), inductor(), charted=False)["comparison"]["without_programs"][1] == (
         "This trace holds no generated code: Inductor told of none, or did not come that far."
     )
 
@@ -249,6 +251,6 @@ def test_a_trace_without_kernels_says_why() -> None:
 @given(traces())
 @settings(max_examples=20)
 def test_no_trace_differs_from_itself(trace: fe.Trace) -> None:
-    found = comparison_data(trace, trace)["comparison"]
+    found = comparison_data(trace, trace, charted=False)["comparison"]
     assert not any(section["differs"] for section in found["findings"])
     assert all(group["difference"] == "same" for pair in found["programs"] for group in pair["groups"])

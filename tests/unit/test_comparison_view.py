@@ -21,7 +21,7 @@ def without_step(trace: fe.Trace, index: int) -> fe.Trace:
 
 def test_the_same_trace_twice_shows_no_difference():
     trace = small_trace()
-    found = comparison_data(trace, trace)["comparison"]
+    found = comparison_data(trace, trace, charted=False)["comparison"]
     assert found["empty"]
     assert not any(row["differs"] for row in found["rows"])
     assert not any(row["fields"] for row in found["attributes"])
@@ -31,7 +31,7 @@ def test_the_same_trace_twice_shows_no_difference():
 def test_the_steps_of_both_stand_in_one_list():
     trace = small_trace()
     count = len(trace.steps)
-    data = comparison_data(trace, trace)
+    data = comparison_data(trace, trace, charted=False)
     steps = data["view"]["steps"]
     assert [step["index"] for step in steps] == list(range(2 * count))
     assert [step["label"] for step in steps[count - 1 : count + 1]] == [f"A {count - 1}", "B 0"]
@@ -46,7 +46,7 @@ def test_the_steps_of_both_stand_in_one_list():
 def test_the_second_trace_begins_with_a_graph_of_its_own():
     trace = small_trace()
     count = len(trace.steps)
-    graph = comparison_data(trace, trace)["graph"]
+    graph = comparison_data(trace, trace, charted=False)["graph"]
     alone = graph_data(trace)["steps"]
     assert [(step["before"], step["after"]) for step in graph["steps"][:count]] == [
         (step["before"], step["after"]) for step in alone
@@ -59,10 +59,10 @@ def test_the_second_trace_begins_with_a_graph_of_its_own():
 def test_a_pass_of_one_trace_is_shown_against_the_other_at_that_moment():
     trace = small_trace()
     count = len(trace.steps)
-    rows = comparison_data(trace, without_step(trace, 8))["comparison"]["rows"]
+    rows = comparison_data(trace, without_step(trace, 8), charted=False)["comparison"]["rows"]
     (row,) = [row for row in rows if row["b"] is None]
     assert (row["a"], row["shown"], row["graph"], row["differs"]) == (8, [8, count + 7], None, True)
-    rows = comparison_data(without_step(trace, 8), trace)["comparison"]["rows"]
+    rows = comparison_data(without_step(trace, 8), trace, charted=False)["comparison"]["rows"]
     (row,) = [row for row in rows if row["a"] is None]
     assert (row["b"], row["shown"]) == (count - 1 + 8, [7, count - 1 + 8])
 
@@ -77,7 +77,7 @@ def test_a_method_of_one_trace_only_stands_alone():
         near_misses=(),
         notices=(),
     )
-    rows = comparison_data(trace, other)["comparison"]["rows"]
+    rows = comparison_data(trace, other, charted=False)["comparison"]["rows"]
     assert [row["shown"][1] for row in rows if row["method"] == "describe"] == [None] * 4
 
 
@@ -86,7 +86,7 @@ def test_attributes_that_met_another_fate_come_first():
     last = trace.attributes[-1]
     kept = next(fate for fate in trace.attributes if fate.fate == "folded")
     others = tuple(replace(fate, fate="dropped") if fate is kept else fate for fate in trace.attributes if fate != last)
-    rows = comparison_data(trace, replace(trace, attributes=others))["comparison"]["attributes"]
+    rows = comparison_data(trace, replace(trace, attributes=others), charted=False)["comparison"]["attributes"]
     assert len(rows) == len(trace.attributes)
     assert {row["path"] for row in rows[:2]} == {last.path, kept.path}
     told = {row["path"]: row for row in rows}
@@ -107,13 +107,13 @@ def test_attributes_that_met_another_fate_come_first():
 )
 def test_traces_of_one_name_are_called_by_what_tells_them_apart(changes, names):
     first = small_trace()
-    assert comparison_data(first, replace(first, **changes))["comparison"]["names"] == names
+    assert comparison_data(first, replace(first, **changes), charted=False)["comparison"]["names"] == names
 
 
 def test_steps_that_the_second_trace_names_are_those_of_the_common_list():
     trace = small_trace()
     count = len(trace.steps)
-    for row in comparison_data(trace, trace)["comparison"]["attributes"]:
+    for row in comparison_data(trace, trace, charted=False)["comparison"]["attributes"]:
         assert row["b"]["step"] == (None if row["a"]["step"] is None else row["a"]["step"] + count)
         for one, other in zip(row["a"]["evidence"], row["b"]["evidence"], strict=True):
             assert other["step"] == (None if one["step"] is None else one["step"] + count)
@@ -121,7 +121,7 @@ def test_steps_that_the_second_trace_names_are_those_of_the_common_list():
 
 def test_latencies_stand_side_by_side_and_no_verdict_is_drawn():
     trace = small_trace()
-    rows = comparison_data(trace, trace)["comparison"]["rows"]
+    rows = comparison_data(trace, trace, charted=False)["comparison"]["rows"]
     measured = next(row for row in rows if row["latency"])
     text = "90.0 µs (88.5–92.3 µs)"
     assert measured["latency"] == [{"device": "cpu", "a": text, "b": text}]
@@ -132,7 +132,7 @@ def test_a_file_that_was_edited_keeps_both_texts():
     (source,) = trace.sources[:1]
     edited = replace(source, lines=("# a new first line", *source.lines[1:]))
     other = replace(trace, sources=(edited, *trace.sources[1:]))
-    data = comparison_data(trace, other)
+    data = comparison_data(trace, other, charted=False)
     files = {row["file"]: row["lines"] for row in data["view"]["sources"]}
     assert files[source.file] == list(source.lines)
     assert files[f"{source.file} (B)"] == list(edited.lines)
@@ -154,7 +154,7 @@ def test_charts_have_both_traces_in_every_figure():
 @pytest.mark.parametrize("first", [empty_trace(), failed_trace(), small_trace()], ids=repr)
 @pytest.mark.parametrize("second", [empty_trace(), failed_trace(), small_trace()], ids=repr)
 def test_any_state_of_a_trace_can_be_compared(first, second):
-    data = comparison_data(first, second)
+    data = comparison_data(first, second, charted=False)
     json.dumps(data, allow_nan=False)
     failed = [trace.failure is not None for trace in (first, second)]
     assert [text is not None for text in data["comparison"]["failures"]] == (
@@ -163,13 +163,15 @@ def test_any_state_of_a_trace_can_be_compared(first, second):
 
 
 def test_equal_traces_give_equal_data():
-    assert comparison_data(small_trace(), failed_trace()) == comparison_data(small_trace(), failed_trace())
+    assert comparison_data(small_trace(), failed_trace(), charted=False) == comparison_data(
+        small_trace(), failed_trace(), charted=False
+    )
 
 
 @given(traces(), traces())
 @settings(max_examples=5, deadline=None)
 def test_the_payload_is_json_and_every_shown_pair_is_of_one_method(first, second):
-    data = comparison_data(first, second)
+    data = comparison_data(first, second, charted=False)
     json.dumps(data, allow_nan=False)
     steps = data["view"]["steps"]
     for row in data["comparison"]["rows"]:

@@ -24,7 +24,7 @@ def chart_items(diff: fe.TraceDiff, rows: Sequence[Mapping[str, Any]]) -> dict[s
         rows: one per pass, with ``a`` and ``b`` its indices in the common list of steps; their order is the x axis.
     """
     data = _joined(diff, rows)
-    return items_of(lambda theme: [_aligned(chart, data) for chart in charts(data, theme)])
+    return items_of([_aligned(chart, data) for chart in charts(data, "light")])
 
 
 def _joined(diff: fe.TraceDiff, rows: Sequence[Mapping[str, Any]]) -> ChartData:

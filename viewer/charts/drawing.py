@@ -7,8 +7,8 @@ and moves the lines tagged ``chosen`` and ``base``.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import astuple, dataclass
 from typing import Any, Final, Literal, TypeAlias
 
 from bokeh.models import (
@@ -74,6 +74,12 @@ PALETTES: Final[dict[Theme, Palette]] = {
         ("#4f9ff0", "#ff9a52", "#d9c8ff", "#57c79b"),
     ),
 }
+
+
+def colours(palette: Palette) -> Iterator[str]:
+    """Yields every colour of a palette."""
+    for value in astuple(palette):
+        yield from (value,) if isinstance(value, str) else value
 
 
 def step_figure(data: ChartData, palette: Palette, unit: str, **options: Any) -> Figure:

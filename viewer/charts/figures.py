@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -15,7 +15,6 @@ from freeze_engine import analysis
 from viewer.charts.drawing import (
     BYTE_UNITS,
     PALETTES,
-    THEMES,
     TIME_UNITS,
     Figure,
     Palette,
@@ -23,6 +22,7 @@ from viewer.charts.drawing import (
     add_marks,
     add_points,
     add_whiskers,
+    colours,
     finish,
     headroom,
     log_ticks,
@@ -38,6 +38,10 @@ _SHOWN: Final = 3
 _WORDS_SHARE: Final = 0.08
 """Share of a chart's height that one label takes."""
 
+_DARK: Final = dict(zip(colours(PALETTES["light"]), colours(PALETTES["dark"]), strict=True))
+"""The dark theme's colour for each of the light one."""
+
+_LIGHT_COLOUR: Final = re.compile("|".join(_DARK))
 _BOKEH_ID: Final = re.compile(r"p\d+|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 
@@ -86,23 +90,22 @@ def chart_items(
         trace: the recording.
         duplicates: result of `freeze_engine.analysis.duplicates` for it; computed by default.
     """
-    data = chart_data(trace, duplicates)
-    return items_of(lambda theme: charts(data, theme))
+    return items_of(charts(chart_data(trace, duplicates), "light"))
 
 
-def items_of(draw: Callable[[Theme], Sequence[Chart]]) -> dict[str, list[dict[str, Any]]]:
+def items_of(light: Sequence[Chart]) -> dict[str, list[dict[str, Any]]]:
     """Returns charts of both themes for BokehJS's ``embed_item``.
 
+    Bokeh takes long to make a figure, so the dark one is the light one with other colours.
+
     Args:
-        draw: returns the charts in one theme.
+        light: the charts in the light theme.
     """
-    return {
-        theme: [
-            {"title": chart.title, "note": chart.note, "item": chart.figure and _pinned(_item(chart.figure))}
-            for chart in draw(theme)
-        ]
-        for theme in THEMES
-    }
+    items = [
+        {"title": chart.title, "note": chart.note, "item": chart.figure and _pinned(_item(chart.figure))}
+        for chart in light
+    ]
+    return {"light": items, "dark": _recoloured(items)}
 
 
 def _sentence(what: str, why: str) -> str:
@@ -251,6 +254,15 @@ def _item(plot: Figure) -> Any:
     # Classes that Panel adds to Bokeh's when imported: no figure uses them, and no page could create them.
     item["doc"].pop("defs", None)
     return item
+
+
+def _recoloured(value: Any) -> Any:
+    """Returns a copy with the colours of the dark theme in place of those of the light one."""
+    if isinstance(value, list):
+        return [_recoloured(entry) for entry in value]
+    if isinstance(value, dict):
+        return {key: _recoloured(entry) for key, entry in value.items()}
+    return _LIGHT_COLOUR.sub(lambda found: _DARK[found[0]], value) if isinstance(value, str) else value
 
 
 def _pinned(item: Any) -> Any:
