@@ -38,8 +38,11 @@ _UNKNOWN_ROUNDS: Final = 20
 _MANY_ROUNDS: Final = 100
 """Rounds from which on a normal distribution stands for the binomial one, within a round or so."""
 
-_ANY: Final = 9.0
-"""A tenfold time: a measurement that shows only larger differences shows nothing."""
+_ANY: Final = 1.0
+"""Twice the time: a measurement that shows only larger differences shows nothing."""
+
+BOUNDS_UNKNOWN: Final = "interval unknown, as on a busy machine"
+"""Stands in the place of bounds that say nothing (`bounds_known`)."""
 
 _LARGEST_LOG: Final = 100.0
 _NOTHING: Final = "no measurable difference"
@@ -146,7 +149,7 @@ def unseen_text(smallest: float) -> str:
     if not math.isfinite(smallest):
         return "too few rounds to show one"
     if smallest > _ANY:
-        return "the rounds differ too much to show one"
+        return "the rounds differ too much to tell, as on a busy machine"
     return f"one of {_size(smallest)} or more would have shown"
 
 
@@ -168,9 +171,7 @@ def claim_text(claim: str, smallest: float) -> str:
 
 
 def _size(smallest: float) -> str:
-    """Returns a difference in whole percent, rounded up, or as a factor where it is larger than the time itself."""
-    if smallest > 1:
-        return f"{math.ceil(10 * (1 + smallest)) / 10:.1f}×"
+    """Returns a difference in whole percent, rounded up."""
     return f"{math.ceil(round(100 * smallest, 6))}%"
 
 

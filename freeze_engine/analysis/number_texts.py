@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Final
 
-from freeze_engine.analysis.detectability import bounds_known
+from freeze_engine.analysis.detectability import BOUNDS_UNKNOWN, bounds_known
 
 if TYPE_CHECKING:
     from freeze_engine.trace import Interval
@@ -35,9 +35,9 @@ def duration_text(duration_ns: float) -> str:
 
 
 def interval_text(interval: Interval) -> str:
-    """Returns the bounds of a time's interval, in the unit of its value (``4.1–4.4 ms``), or ``interval unknown``."""
+    """Returns the bounds of a time's interval, in the unit of its value (``4.1–4.4 ms``), or that it is unknown."""
     if not bounds_known(interval):
-        return "interval unknown"
+        return BOUNDS_UNKNOWN
     unit, scale = _time_unit(interval.value)
     return f"{_three_digits(interval.low / scale)}–{_three_digits(interval.high / scale)} {unit}"
 

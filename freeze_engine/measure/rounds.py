@@ -12,7 +12,7 @@ from __future__ import annotations
 import gc
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -20,7 +20,7 @@ import torch
 
 from freeze_engine.analysis.detectability import MARGIN
 from freeze_engine.errors import MeasureError
-from freeze_engine.measure import statistics
+from freeze_engine.measure import patience, statistics
 from freeze_engine.measure.candidate import Candidate, CandidateError, Progress, cloned, reported, versions
 from freeze_engine.requests.inputs import Inputs
 
@@ -30,9 +30,12 @@ class LatencyOptions:
     """The time budget and the wanted precision of a measurement.
 
     Attributes:
-        seconds: aimed at for all rounds together, warm-up apart; exceeded only to reach ``min_rounds``.
+        seconds: aimed at for all rounds together, warm-up apart; exceeded only to reach ``min_rounds``, and by
+            ``patience``.
         min_rounds: rounds to take however slow the model is.
         max_rounds: rounds that are enough however fast it is.
+        patience: how many times ``seconds`` more rounds may take if the first ones show too little
+            (`freeze_engine.measure.patience`).
         sample_ns: a run repeats its call until it takes about this long.
         best_of: runs in each round, the fastest of which is the round's sample: where other programs disturb one run,
             another is likely left alone. Fewer, where there would be too few rounds.
@@ -45,6 +48,7 @@ class LatencyOptions:
     seconds: float = 12.0
     min_rounds: int = 10
     max_rounds: int = 600
+    patience: float = 1.0
     sample_ns: int = 300_000
     best_of: int = 3
     warmup_calls: int = 30
@@ -105,19 +109,27 @@ class Session:
         subjects = [subject for subject in subjects if subject.failure is None]
         if not subjects:
             return
-        options = self._options
-        plan = _plan(subjects, options)
-        rounds = plan.rounds
+        plan = _plan(subjects, self._options)
         take = self._sampler(subjects, plan.repeats)
-        order = np.random.default_rng(options.seed)
-        start = time.perf_counter()
-        for number in range(rounds):
-            if number >= options.min_rounds and time.perf_counter() - start > options.seconds:
-                break
-            self._progress(_WARMUP_SHARE + (1 - _WARMUP_SHARE) * number / rounds, f"round {number + 1} of {rounds}")
+        order = np.random.default_rng(self._options.seed)
+        for number, message in enumerate(self._due(subjects, plan.rounds)):
+            share = min(1.0, number / plan.rounds)
+            self._progress(_WARMUP_SHARE + (1 - _WARMUP_SHARE) * share, message)
             turns = [order.permutation(len(subjects)) for _ in range(plan.best_of)]
             _take_round([subjects[index] for turn in turns for index in turn], take)
             gc.collect(0)  # Collection is off meanwhile; what the calls left behind in cycles must not pile up.
+
+    def _due(self, subjects: list[Subject], planned: int) -> Iterator[str]:
+        """Yields a message for each round to take: those planned, then more while those so far show too little."""
+        options, taken, start = self._options, 0, time.perf_counter()
+        while taken < planned and (taken < options.min_rounds or time.perf_counter() - start <= options.seconds):
+            taken += 1
+            yield f"round {taken} of {planned}"
+        end = time.perf_counter() + options.patience * options.seconds
+        round_s = (time.perf_counter() - start) / taken
+        while taken < options.max_rounds and time.perf_counter() + round_s <= end and not _are_enough(subjects):
+            taken += 1
+            yield f"round {taken}, since those so far differ too much"
 
     def _warm_up(self, subject: Subject) -> None:
         options = self._options
@@ -161,6 +173,15 @@ class Session:
         return take_one_by_one if one_by_one else take
 
 
+def _are_enough(subjects: list[Subject]) -> bool:
+    """Returns whether the rounds of those that still run show enough."""
+    running = [subject for subject in subjects if subject.failure is None]
+    samples = np.array([subject.samples_ns for subject in running]).T
+    later = (subject.candidate.follows for subject in running)
+    to_previous = sum(before is not None and before != subjects[0].candidate.key for before in later)
+    return patience.are_enough(samples, len(running) - 1 + to_previous)
+
+
 _WARMUP_SHARE = 0.2
 
 # The profiling executor profiles in the first call and optimises in the second (torch 2.13,
@@ -189,8 +210,9 @@ class _Plan:
 def _plan(subjects: list[Subject], options: LatencyOptions) -> _Plan:
     """Decides calls per run, runs per round, and rounds, before anything is compared.
 
-    A number of rounds that depended on the samples would make false claims likelier, and a number of calls that
-    differed between candidates would weigh what the previous one left in the caches differently.
+    A number of rounds that depended on the ratios would make false claims likelier; what
+    `freeze_engine.measure.patience` adds depends on none. A number of calls that differed between candidates would
+    weigh what the previous one left in the caches differently.
     """
     costs = [max(1, min(subject.warmup_ns[-3:])) for subject in subjects]
     repeats = max(1, math.ceil(options.sample_ns / min(costs)))

@@ -25,6 +25,7 @@ from freeze_engine.analysis.alignment import increasing
 from freeze_engine.trace import SourceRef, Value, graph_lines
 from tests.browser.test_report_page import painted, resize
 from tests.builders import attribute, small_trace, synthetic_trace, traces
+from tests.unit.test_bare_verdicts import bare_in_text, unclaimed
 from viewer.assets import read_asset
 from viewer.charts.figures import chart_items
 from viewer.notebook.view_state import state_defaults
@@ -195,6 +196,18 @@ def test_every_tab_draws_in_a_shadow_root(mounted):
     drawn = "viewer.panels.get('charts').drawn"
     page.evaluate(f"{drawn}[0].renderers.at(-1).data_source.selected.indices = [1]")
     assert state(page)["step"] == 6
+
+
+def test_every_tab_says_what_would_have_shown_where_nothing_is_claimed(mounted):
+    page, seen = mounted(unclaimed()), 0
+    for number in range(1, 10):
+        page.keyboard.press(str(number))
+        settle(page)
+        titles = page.evaluate("Array.from(root.querySelectorAll('[title]'), (each) => each.title)")
+        text = "\n".join((page.evaluate("root.textContent"), *titles))
+        assert bare_in_text(text) == []
+        seen += text.count("would have shown")
+    assert seen > 9
 
 
 def test_a_marked_text_is_no_click_on_its_line(mounted):

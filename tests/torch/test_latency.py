@@ -197,12 +197,28 @@ def test_a_candidate_may_fail_in_the_middle_of_the_rounds() -> None:
 
 
 def test_a_slow_model_gets_few_rounds_and_is_told_so() -> None:
-    options = LatencyOptions(seconds=0.001, min_rounds=6, max_rounds=50, sample_ns=1, warmup_seconds=0.0)
+    options = LatencyOptions(seconds=0.001, min_rounds=6, max_rounds=50, sample_ns=1, warmup_seconds=0.0, patience=0)
     report = measure_latency([Candidate(0, frozen(Repeated(200)))], (torch.ones(2, 16),), {}, options=options)
     assert report.latencies[0].samples == 6
     assert len(report.latencies[0].warmup_ns) == 2
     assert report.latencies[0].notes[0] == "warm-up ended after 3 calls, before a steady state was seen"
     assert any(note.startswith("too short: only 6 rounds") for note in report.latencies[0].notes)
+
+
+@pytest.mark.parametrize(("enough", "patience", "rounds"), [(9, 1e9, 9), (99, 1e9, 12), (99, 0.0, 6)])
+def test_rounds_that_show_too_little_are_followed_by_more_within_the_limit(
+    monkeypatch: pytest.MonkeyPatch, enough: int, patience: float, rounds: int
+) -> None:
+    monkeypatch.setattr("freeze_engine.measure.patience.are_enough", lambda samples, _: len(samples) >= enough)
+    told: list[tuple[float, str]] = []
+    options = replace(ONCE, seconds=1e-6, max_rounds=12, patience=patience)
+    report = measure_latency(
+        [Candidate(0, frozen(Small()))], (torch.ones(2, 16),), {}, options=options, progress=lambda *at: told.append(at)
+    )
+    assert report.latencies[0].samples == rounds
+    more = [message for share, message in told if message.endswith("since those so far differ too much")]
+    assert len(more) == rounds - 6
+    assert max(share for share, _ in told) <= 1
 
 
 def test_it_runs_without_gradients_and_leaves_torch_as_it_was() -> None:

@@ -152,7 +152,8 @@ def test_the_charts_and_what_they_say():
         ),
         (
             "Latency against other passes",
-            "Below 1 is faster, with 95% intervals. Filled: measurable. Hollow: no measurable difference.",
+            "Below 1 is faster, with 95% intervals. Filled: measurable. Hollow: no measurable difference; a point's "
+            "label says which one would have shown.",
         ),
         (
             "Numeric error",

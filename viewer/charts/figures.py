@@ -160,7 +160,10 @@ def _relative_chart(data: ChartData, palette: Palette) -> Chart:
         add_whiskers(plot, source, series_color(palette, number))
         add_points(plot, series, source, palette, number, line=False)
     finish(plot, palette, len(data.relative))
-    note = "Below 1 is faster, with 95% intervals. Filled: measurable. Hollow: no measurable difference."
+    note = (
+        "Below 1 is faster, with 95% intervals. Filled: measurable. Hollow: no measurable difference; a point's label "
+        "says which one would have shown."
+    )
     return Chart("Latency against other passes", note, plot)
 
 

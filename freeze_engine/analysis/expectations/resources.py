@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from itertools import pairwise
 
-from freeze_engine.analysis.detectability import bounds_known, claim_text, detection
+from freeze_engine.analysis.detectability import BOUNDS_UNKNOWN, bounds_known, claim_text, detection
 from freeze_engine.analysis.expectations.result import Finding, Outcome, why_absent
 from freeze_engine.analysis.final_measurements import FinalFigures, final_figures
 from freeze_engine.trace import Interval, Latency, Step, Trace
@@ -115,7 +115,7 @@ def _claim(trace: Trace, latency: Latency) -> str:
 
 def _lines(figures: FinalFigures, latency: Latency, ratio: Interval) -> Iterator[str]:
     median = latency.median_ns
-    bounds = f"{median.low / 1e6:.3g}–{median.high / 1e6:.3g}" if bounds_known(median) else "interval unknown"
+    bounds = f"{median.low / 1e6:.3g}–{median.high / 1e6:.3g}" if bounds_known(median) else BOUNDS_UNKNOWN
     times = f"{median.value / 1e6:.3g} ms ({bounds})"
     yield f"{figures.name} on {latency.device}: {_ratio(ratio)}, {times}"
     yield from (f"  {note}" for note in latency.notes)

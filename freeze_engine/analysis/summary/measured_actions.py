@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from typing import Final
 
+from freeze_engine.analysis.detectability import detection
 from freeze_engine.analysis.error_breakdown import AddedError, error_split
 from freeze_engine.analysis.expectations.result import step_text
 from freeze_engine.analysis.number_texts import error_text, ratio_text
@@ -69,7 +71,8 @@ def _gain_without(trace: Trace, step: Step) -> str:
     if found is None or found.close_without is None or found.max_abs_without is None:
         return "the error without this pass was not measured (--ablation measures it)"
     where = "within tolerance" if found.close_without else "still past tolerance"
-    cost = "".join(f"; {_inverted(payoff.ratio, payoff.verdict)}" for payoff in found.latency)
+    smallest = detection(trace).of_pass
+    cost = "".join(f"; {_inverted(payoff.ratio, payoff.verdict, smallest(payoff))}" for payoff in found.latency)
     return f"outputs {where} without it, error {error_text(found.max_abs_without)}{cost}"
 
 
@@ -133,12 +136,12 @@ def _share(ratio: Interval) -> float:
     return 1 - 1 / ratio.value
 
 
-def _inverted(ratio: Interval, claim: str) -> str:
-    """Describes the opposite of a ratio: the effect of undoing what it measures."""
+def _inverted(ratio: Interval, claim: str, smallest: float = math.inf) -> str:
+    """Describes the opposite of a ratio: the effect of undoing what it measures; without one, what would have shown."""
     if claim not in ("faster", "slower"):
-        return "no measurable difference in time"
+        return ratio_words(ratio, claim, smallest)
     opposite = Interval(1 / ratio.value, 1 / ratio.high, 1 / ratio.low)
-    return ratio_words(opposite, "faster" if claim == "slower" else "slower", 0.0)
+    return ratio_words(opposite, "faster" if claim == "slower" else "slower", smallest)
 
 
 def _capital(text: str) -> str:

@@ -34,7 +34,8 @@ def time_verdict(row: Times) -> str:
     if row.before is None or row.after is None:
         return "measured in only one of them"
     if not row.apart:
-        return "no difference beyond the intervals"
+        smallest = analysis.smallest_apart(row.before.median_ns, row.after.median_ns)
+        return f"no difference beyond the intervals ({analysis.unseen_text(smallest)})"
     word = "faster" if row.after.median_ns.value < row.before.median_ns.value else "slower"
     if row.ratios_overlap:
         return f"B is {word}, but so is its first step: it may be the machine's pace"
