@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import copy
 import functools
 import subprocess
 import sys
@@ -75,13 +76,23 @@ def _sources(package: str) -> list[Path]:
     return sorted(path.relative_to(ROOT) for path in (ROOT / package).rglob("*.py"))
 
 
+@functools.cache
 def _tree(path: Path) -> ast.Module:
     return ast.parse((ROOT / path).read_text(encoding="utf-8"))
+
+
+SOURCES = (*_sources("freeze_engine"), *_sources("viewer"))
 
 
 def _package_of(path: Path) -> str:
     parts = path.with_suffix("").parts
     return ".".join(parts[:-1])
+
+
+@functools.cache
+def imports(path: Path) -> frozenset[str]:
+    """The dotted names that a file imports."""
+    return frozenset(imported(_tree(path), _package_of(path)))
 
 
 def imported(tree: ast.Module, package: str) -> Iterator[str]:
@@ -104,7 +115,7 @@ def at_run_time(tree: ast.Module) -> ast.Module:
                 return ast.Pass()
             return self.generic_visit(node)
 
-    return ast.fix_missing_locations(Stripped().visit(tree))
+    return ast.fix_missing_locations(Stripped().visit(copy.deepcopy(tree)))
 
 
 def names_of(tree: ast.Module, package: str) -> dict[str, str]:
@@ -194,7 +205,7 @@ def imports_of(package: str) -> Iterator[tuple[str, str]]:
     """Yields each module of a package with each module of it that it imports, for types or at run time."""
     known = modules(package)
     for module, path in known.items():
-        for name in imported(_tree(path), _package_of(path)):
+        for name in imports(path):
             if name.split(".")[0] == package:
                 target = name if name in known else name.rpartition(".")[0]
                 if target != module:
@@ -252,9 +263,14 @@ def test_no_modules_and_no_rooms_import_each_other_in_a_circle(package):
     assert {room: circle(members) for room, members in arrows.items() if circle(members)} == {}
 
 
-@pytest.mark.parametrize("path", _sources("freeze_engine"), ids=str)
-def test_the_engine_knows_no_viewer(path):
-    assert [name for name in imported(_tree(path), _package_of(path)) if name.split(".")[0] == "viewer"] == []
+def test_the_engine_knows_no_viewer():
+    found = [
+        (str(path), name)
+        for path in _sources("freeze_engine")
+        for name in imports(path)
+        if name.split(".")[0] == "viewer"
+    ]
+    assert found == []
 
 
 def test_the_top_of_the_engine_has_five_files():
@@ -275,11 +291,14 @@ def test_circles_are_found(arrows, found):
     assert circle(arrows) == found
 
 
-@pytest.mark.parametrize("path", _sources("viewer"), ids=str)
-def test_the_viewer_uses_only_exports_of_the_engine_and_of_its_rooms(path):
-    tree = _tree(path)
-    names = {*imported(tree, _package_of(path)), *attributes_of(tree, "freeze_engine")}
-    assert [name for name in sorted(names) if name.split(".")[0] == "torch" or is_hidden(name)] == []
+def test_the_viewer_uses_only_exports_of_the_engine_and_of_its_rooms():
+    found = [
+        (str(path), name)
+        for path in _sources("viewer")
+        for name in sorted({*imports(path), *attributes_of(_tree(path), "freeze_engine")})
+        if name.split(".")[0] == "torch" or is_hidden(name)
+    ]
+    assert found == []
 
 
 @pytest.mark.parametrize(
@@ -304,26 +323,23 @@ def test_what_the_engine_does_not_export_is_found(source, hidden):
     assert bool([name for name in names if is_hidden(name)]) == hidden
 
 
-@pytest.mark.parametrize(
-    "path",
-    [path for name, path in modules("freeze_engine").items() if not is_within(name.partition(".")[2], USES_TORCH)],
-    ids=str,
-)
-def test_torch_is_imported_only_where_something_is_recorded(path):
-    found = [name for name in imported(at_run_time(_tree(path)), _package_of(path)) if name.split(".")[0] == "torch"]
+def test_torch_is_imported_only_where_something_is_recorded():
+    found = [
+        (str(path), name)
+        for module, path in modules("freeze_engine").items()
+        if not is_within(module.partition(".")[2], USES_TORCH)
+        for name in imported(at_run_time(_tree(path)), _package_of(path))
+        if name.split(".")[0] == "torch"
+    ]
     assert found == []
 
 
-@pytest.mark.parametrize("path", [*_sources("freeze_engine"), *_sources("viewer")], ids=str)
-def test_private_names_of_torch_stand_in_one_file(path):
-    if path != PRIVATE_NAMES:
-        assert private_torch_names(_tree(path)) == set()
+def test_private_names_of_torch_stand_in_one_file():
+    assert [str(path) for path in SOURCES if path != PRIVATE_NAMES and private_torch_names(_tree(path))] == []
 
 
-@pytest.mark.parametrize("path", [*_sources("freeze_engine"), *_sources("viewer")], ids=str)
-def test_torch_is_patched_in_one_file(path):
-    if path != PATCHING:
-        assert torch_assignments(_tree(path)) == set()
+def test_torch_is_patched_in_one_file():
+    assert [str(path) for path in SOURCES if path != PATCHING and torch_assignments(_tree(path))] == []
 
 
 @pytest.mark.parametrize(

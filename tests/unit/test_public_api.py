@@ -16,6 +16,7 @@ import freeze_engine as fe
 
 ROOT = Path(__file__).parents[2]
 ENGINE = ROOT / "freeze_engine"
+EXPORTS: list[str] = importlib.import_module("freeze_engine").__all__
 
 
 def _generator() -> ModuleType:
@@ -32,13 +33,13 @@ ROOMS = sorted(stub.parent.name for stub in ENGINE.glob("*/__init__.pyi"))
 
 
 def test_the_top_has_at_most_fifty_names():
-    assert len(fe.__all__) <= 50
+    assert len(EXPORTS) <= 50
 
 
 @pytest.mark.parametrize("room", ROOMS)
 def test_a_room_exports_what_the_top_does_not(room):
     exported = set(importlib.import_module(f"freeze_engine.{room}").__all__)
-    assert exported & set(fe.__all__) == set()
+    assert exported & set(EXPORTS) == set()
 
 
 @pytest.mark.parametrize("room", ["", *ROOMS])
@@ -62,12 +63,12 @@ def test_the_reference_is_that_of_the_docstrings():
 
 def test_the_reference_has_an_entry_for_each_export_and_for_nothing_else():
     names = [name for topic in api.TOPICS.values() for name in topic]
-    assert sorted(names) == sorted(fe.__all__)
+    assert sorted(names) == sorted(EXPORTS)
     page = (ROOT / "docs" / "api.md").read_text(encoding="utf-8")
     assert re.findall(r"^### (\w+)$", page, re.MULTILINE) == names
 
 
-@pytest.mark.parametrize("name", fe.__all__)
+@pytest.mark.parametrize("name", EXPORTS)
 def test_every_argument_and_field_of_an_export_is_described(name):
     found, text = api.definition(ENGINE / "__init__.pyi", name)
     if isinstance(found, ast.FunctionDef):
