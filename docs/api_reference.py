@@ -131,10 +131,10 @@ def _signature(node: Definition, prefix: str) -> Iterator[str]:
 
 def _class(node: ast.ClassDef) -> Iterator[str]:
     is_data = any("dataclass" in ast.unparse(each) for each in node.decorator_list)
-    fields = [ast.unparse(each) for each in node.body if isinstance(each, ast.AnnAssign) and is_data]
+    fields = [_field(each) for each in node.body if isinstance(each, ast.AnnAssign) and is_data]
     bases = ", ".join(ast.unparse(base) for base in node.bases)
     if fields:
-        yield from _call(f"class {node.name}", [_shown_default(field) for field in fields], None)
+        yield from _call(f"class {node.name}", fields, None)
     else:
         yield f"class {node.name}({bases})" if bases else f"class {node.name}"
     for each in node.body:
@@ -146,11 +146,16 @@ def _class(node: ast.ClassDef) -> Iterator[str]:
             yield f"    .{each.name}{'' if is_property else f'({arguments})'}{result}  # {summary}"
 
 
-def _shown_default(field: str) -> str:
-    """Replaces what ``dataclasses.field`` builds by what a reader needs of it."""
-    made = re.search(r"= field\(.*default_factory=(\w+).*\)$", field)
-    plain = re.sub(r" = field\((?!.*default).*\)$", "", field)
-    return f"{field[: made.start()]}= {made[1]}()" if made else plain
+def _field(node: ast.AnnAssign) -> str:
+    """Returns a field with the default that it gets where a call declares it."""
+    text = f"{ast.unparse(node.target)}: {ast.unparse(node.annotation)}"
+    default = node.value
+    if isinstance(default, ast.Call) and ast.unparse(default.func) in ("field", "option"):
+        named = {each.arg: each.value for each in default.keywords}
+        if "default_factory" in named:
+            return f"{text} = {ast.unparse(named['default_factory'])}()"
+        default = default.args[0] if default.args else named.get("default")
+    return text if default is None else f"{text} = {ast.unparse(default)}"
 
 
 def _call(head: str, arguments: Sequence[str], returns: ast.expr | None) -> Iterator[str]:

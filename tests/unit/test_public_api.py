@@ -32,18 +32,18 @@ api = _generator()
 ROOMS = sorted(stub.parent.name for stub in ENGINE.glob("*/__init__.pyi"))
 
 
-def test_the_top_has_at_most_fifty_names():
+def test_the_top_has_at_most_fifty_names() -> None:
     assert len(EXPORTS) <= 50
 
 
 @pytest.mark.parametrize("room", ROOMS)
-def test_a_room_exports_what_the_top_does_not(room):
+def test_a_room_exports_what_the_top_does_not(room: str) -> None:
     exported = set(importlib.import_module(f"freeze_engine.{room}").__all__)
     assert exported & set(EXPORTS) == set()
 
 
 @pytest.mark.parametrize("room", ["", *ROOMS])
-def test_no_export_has_the_name_of_a_module_beside_it(room):
+def test_no_export_has_the_name_of_a_module_beside_it(room: str) -> None:
     """Importing the module would bind its name in the package, in the place of the lazily loaded export."""
     package = importlib.import_module(f"freeze_engine.{room}".rstrip("."))
     modules = {path.stem for path in Path(package.__file__ or "").parent.iterdir()}
@@ -51,17 +51,17 @@ def test_no_export_has_the_name_of_a_module_beside_it(room):
 
 
 @pytest.mark.parametrize("room", ["", *ROOMS])
-def test_every_export_exists(room):
+def test_every_export_exists(room: str) -> None:
     package = importlib.import_module(f"freeze_engine.{room}".rstrip("."))
     assert [name for name in package.__all__ if getattr(package, name, None) is None] == []
 
 
-def test_the_reference_is_that_of_the_docstrings():
+def test_the_reference_is_that_of_the_docstrings() -> None:
     page = (ROOT / "docs" / "api.md").read_text(encoding="utf-8")
     assert page == api.reference(), "run `python docs/api_reference.py > docs/api.md`"
 
 
-def test_the_reference_has_an_entry_for_each_export_and_for_nothing_else():
+def test_the_reference_has_an_entry_for_each_export_and_for_nothing_else() -> None:
     names = [name for topic in api.TOPICS.values() for name in topic]
     assert sorted(names) == sorted(EXPORTS)
     page = (ROOT / "docs" / "api.md").read_text(encoding="utf-8")
@@ -69,7 +69,7 @@ def test_the_reference_has_an_entry_for_each_export_and_for_nothing_else():
 
 
 @pytest.mark.parametrize("name", EXPORTS)
-def test_every_argument_and_field_of_an_export_is_described(name):
+def test_every_argument_and_field_of_an_export_is_described(name: str) -> None:
     found, text = api.definition(ENGINE / "__init__.pyi", name)
     if isinstance(found, ast.FunctionDef):
         wanted = [each.arg for each in (*found.args.args, *found.args.kwonlyargs)]

@@ -9,7 +9,7 @@ from freeze_engine import requests, worker
 from viewer.views.wording import STAGES
 
 Option = dict[str, Any]
-"""An option as the page reads it: an `fe.OptionField` with ``id`` for its name."""
+"""An option as the page reads it: a `freeze_engine.requests.OptionField` with ``id`` for its name."""
 
 APART: Final = ("preserved_attrs",)
 """Options of a backend that the form shows apart from the others."""
