@@ -11,11 +11,14 @@ import types
 import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import chain
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import torch
+from torch import _jit_internal
 
 import freeze_engine as fe
 from freeze_engine.trace import Evidence
@@ -25,6 +28,8 @@ from tests.torch.against_torch import frozen_modules, has, problems
 #: Reasons that a change of the source removes, if their evidence names only lines.
 _WRITTEN = ("set_in_method", "mutated_in_place", "aliases_preserved", "shared_class")
 _CONSTANT = "prim::Constant"
+#: torch parses the file of a class with overloads, such as an LSTM, anew for each instance that it scripts.
+_source_lines = lru_cache(maxsize=256)(_jit_internal.get_source_lines_and_file)
 Constants = dict[tuple[int, str, int], tuple[str, torch.Tensor]]
 
 
@@ -51,7 +56,7 @@ def examine(program: Program, folder: Path, *, changed: int = 1_000_000) -> Exam
         folder: for its source files.
         changed: number of attributes to change, one after the other.
     """
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), patch.object(_jit_internal, "get_source_lines_and_file", _source_lines):
         warnings.simplefilter("ignore")
         return _Oracle(program, folder).examined(changed)
 
