@@ -80,7 +80,7 @@ def test_names_that_are_referred_to_exist(path: Path) -> None:
 
 @pytest.mark.parametrize("path", documents(), ids=lambda path: path.relative_to(ROOT).as_posix())
 def test_files_that_documents_name_exist(path: Path) -> None:
-    others = (found for folder in ("tests", "benchmarks") for found in (ROOT / folder).rglob("*.py"))
+    others = (found for folder in ("tests", "benchmarks", "docs") for found in (ROOT / folder).rglob("*.py"))
     ours = [f"/{found.relative_to(ROOT).as_posix()}" for found in (*sources(), *others)]
     named = set(_FILE.findall(path.read_text(encoding="utf-8")))
     assert [name for name in sorted(named) if not any(file.endswith(f"/{name}") for file in ours)] == []
