@@ -1,16 +1,29 @@
-"""The nodes of every generated kernel, held against the operators that torch names the kernel after.
+"""The nodes of every kernel, held against the nodes and operators that torch itself says the kernel comes from.
 
-Inductor names a kernel of the CPU after the operators that its buffers come from, which the model was written in
+Inductor names a generated kernel after the operators that its buffers come from, which the model was written in
 (``original_aten``). The graph holds their decompositions, so `_DECOMPOSED` says which operator each may be of.
+
+Inductor's own comment on a kernel ("Source Nodes", "Original ATen"; torch/_inductor/utils.py, get_kernel_metadata)
+lists all nodes that its buffers come from. It is coarser than the trace: it goes on behind what other kernels compute.
+So a kernel must have no node that torch does not list, and what torch lists beyond must be another kernel's, or need
+none.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import functools
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
 
 import pytest
 import torch
 from torch import Tensor, nn
+from torch._inductor import ir, utils
+from torch._inductor.async_compile import AsyncCompile
+from torch._inductor.codegen.cpp import CppScheduling
+from torch._inductor.virtualized import V
+from torch.nn import functional
 
 import freeze_engine as fe
 from freeze_engine.backends.inductor import torch_private
@@ -21,17 +34,23 @@ UNMEASURED = fe.Measure(latency=False, numerics=False, memory=False)
 
 #: Operator in a kernel's name: operators of the graph, without their overload, that are parts of it.
 _DECOMPOSED = {
-    "_softmax": {"aten.amax", "aten.sub", "aten.exp", "aten.sum", "aten.div"},
+    "_log_softmax": {"aten.amax", "aten.sub", "aten.exp", "aten.sum", "aten.log"},
+    "_softmax": {"aten.amax", "aten.sub", "aten.exp", "aten.sum", "aten.div", "aten.mul"},
     "all": {"aten.any", "aten.logical_not"},
     "addmm": {"mkl._mkl_linear", "mkldnn._linear_pointwise", "aten.mm"},
     "clamp": {"aten.clamp_min", "aten.clamp_max"},
     "convolution": {"mkldnn._convolution_pointwise"},
-    "gelu": {"aten.mul", "aten.erf", "aten.add"},
+    "gelu": {"aten.mul", "aten.erf", "aten.add", "aten.tanh"},
+    "hardswish": {"aten.add", "aten.clamp_min", "aten.clamp_max", "aten.mul", "aten.div"},
     "max_pool2d_with_indices": {"prims._low_memory_max_pool_with_offsets"},
+    "mish": {"aten.mul", "aten.tanh", "aten.gt", "aten.exp", "aten.log1p", "aten.where"},
+    "native_group_norm": {"aten.var_mean", "aten.sub", "aten.add", "aten.rsqrt", "aten.mul", "aten.neg"},
     "native_layer_norm": {"aten.var_mean", "aten.sub", "aten.add", "aten.rsqrt", "aten.mul"},
     "silu": {"aten.sigmoid", "aten.mul", "aten.neg", "aten.exp", "aten.add", "aten.div"},
+    "t": {"aten.permute"},
     "transpose": {"aten.permute"},
     "view": {"aten.reshape"},
+    "zeros_like": {"aten.full", "aten.permute"},
 }
 #: Operators that are in no kernel's name, with the reason.
 _UNNAMED = {
@@ -40,8 +59,9 @@ _UNNAMED = {
 }
 #: Operators that move no data, or only where the next kernel wants them elsewhere: a kernel may have them or not.
 _MOVING = {
-    "aten.clone", "aten.expand", "aten.permute", "aten.reshape", "aten.select", "aten.slice", "aten.split",
-    "aten.squeeze", "aten.transpose", "aten.unsqueeze", "aten.view", "prims.inductor_force_stride_order",
+    "aten.as_strided", "aten.clone", "aten.expand", "aten.permute", "aten.reshape", "aten.select", "aten.slice",
+    "aten.split", "aten.squeeze", "aten.transpose", "aten.unsqueeze", "aten.view",
+    "prims.inductor_force_stride_order",
 }  # fmt: skip
 
 
@@ -49,6 +69,7 @@ class Layers(nn.Module):
     def __init__(self) -> None:
         super().__init__()
         torch.manual_seed(0)
+        self.group, self.pool = nn.GroupNorm(2, 8), nn.AvgPool2d(2)
         self.conv, self.norm = nn.Conv2d(3, 8, 3, padding=1), nn.BatchNorm2d(8)
         self.linear, self.wide = nn.Linear(8, 8), nn.Linear(8, 24)
         self.table, self.layer_norm = nn.Embedding(10, 8), nn.LayerNorm(8)
@@ -83,7 +104,7 @@ class Embedding(Layers):
 
 class Gelu(Layers):
     def forward(self, x: Tensor) -> Tensor:
-        return torch.nn.functional.gelu(self.linear(x.t()))
+        return functional.gelu(self.linear(x.t()))
 
 
 class Residual(Layers):
@@ -96,23 +117,103 @@ class Reductions(Layers):
         return self.linear(x.t()).sum(-1), x.clamp(-1, 1).amax(0)
 
 
+class AveragePools(Layers):
+    def forward(self, x: Tensor) -> Tensor:
+        pooled = self.pool(self.group(self.conv(x)))
+        gate, value = pooled.split(4, 1)
+        return torch.cat([value * torch.sigmoid(gate), functional.adaptive_avg_pool2d(pooled, 4)[:, :4]], 1)
+
+
+class Cell(Layers):
+    def forward(self, x: Tensor) -> tuple[Tensor, Tensor]:
+        hidden = state = torch.zeros_like(x.t())
+        for _ in range(2):
+            keep, add, new = (self.wide(x.t()) + self.wide(hidden)).chunk(3, -1)
+            state = torch.sigmoid(keep) * state + torch.sigmoid(add) * torch.tanh(new)
+            hidden = torch.tanh(state)
+        return hidden, state
+
+
+class Block(Layers):
+    def forward(self, tokens: Tensor) -> Tensor:
+        x = self.table(tokens)
+        q, k, v = self.wide(self.layer_norm(x)).chunk(3, -1)
+        x = x + functional.scaled_dot_product_attention(q[:, None], k[:, None], v[:, None])[:, 0]
+        return x + functional.gelu(self.linear(x), approximate="tanh")
+
+
+class Activations(Layers):
+    def forward(self, x: Tensor) -> tuple[Tensor, ...]:
+        scaled = torch.softmax(0.5 * (x @ x.t()), -1)
+        return scaled, functional.log_softmax(self.linear(x.t()), -1), functional.mish(x), functional.hardswish(x)
+
+
 IMAGE, MATRIX, TOKENS = torch.ones(2, 3, 8, 8), torch.ones(8, 4), torch.ones(2, 5, dtype=torch.long)
 MODELS: dict[type[Layers], Tensor] = {
-    Pooling: IMAGE, Residual: IMAGE, Bias: MATRIX, Concatenation: MATRIX,
-    Gelu: MATRIX, Reductions: MATRIX, Attention: TOKENS, Embedding: TOKENS,
+    Pooling: IMAGE, Residual: IMAGE, AveragePools: IMAGE, Bias: MATRIX, Concatenation: MATRIX, Gelu: MATRIX,
+    Reductions: MATRIX, Cell: MATRIX, Activations: MATRIX, Attention: TOKENS, Embedding: TOKENS, Block: TOKENS,
 }  # fmt: skip
 
 
-@pytest.fixture(scope="module", autouse=True)
-def one_cache() -> Iterator[None]:
-    with fresh():
-        yield
+@dataclass(frozen=True)
+class Origins:
+    """What torch says of one kernel call.
+
+    Attributes:
+        kernel: its name; empty for a library's kernel.
+        comment: with the source nodes and the original operators.
+        nodes: names of the nodes that its buffers come from.
+    """
+
+    kernel: str
+    comment: str
+    nodes: frozenset[str]
 
 
-@pytest.fixture
-def kernel_nodes() -> None:
+@dataclass(frozen=True)
+class Recorded:
+    """A trace, and torch's own account of the kernels in it."""
+
+    trace: fe.Trace
+    origins: tuple[Origins, ...]
+
+
+@pytest.fixture(scope="module")
+def recorded() -> Iterator[Callable[[type[Layers]], Recorded]]:
+    """Records a model once for all tests. Its kernels are generated and not compiled: nothing here reads an output."""
     if torch_private.OPTIONAL["cpp_kernel_nodes"].found is None:
         pytest.skip("this torch does not tell which nodes a kernel computes, as 2.6 does not")
+    told: list[Origins] = []
+    with pytest.MonkeyPatch.context() as patch, fresh():
+        _listen(patch, told)
+        patch.setattr(AsyncCompile, "cpp_pybinding", lambda self, *_: lambda *arguments: None)
+
+        @functools.cache
+        def record(model: type[Layers]) -> Recorded:
+            told.clear()
+            trace = fe.record(model().eval(), (MODELS[model],), backend="inductor", measure=UNMEASURED).trace
+            return Recorded(trace, tuple(told))
+
+        yield record
+
+
+def _listen(patch: pytest.MonkeyPatch, told: list[Origins]) -> None:
+    """Keeps what torch knows of each kernel when it writes the call."""
+
+    def origins(kernel: str, schedule: Any, wrapper: Any) -> tuple[str, str]:
+        written = utils.get_kernel_metadata(schedule, wrapper)
+        names = frozenset(node.name for node in utils.aggregate_origins(schedule) if node.op == "call_function")
+        told.append(Origins(kernel, written[0], names))
+        return written
+
+    def define_kernel(self: Any, code: str, nodes: Any, *arguments: Any) -> str:
+        name = defined(self, code, nodes, *arguments)
+        origins(name, list(nodes), V.graph.wrapper_code)
+        return name
+
+    defined = CppScheduling.define_kernel
+    patch.setattr(CppScheduling, "define_kernel", define_kernel)
+    patch.setattr(ir, "get_kernel_metadata", functools.partial(origins, ""))
 
 
 def plain(op: str) -> str:
@@ -131,12 +232,41 @@ def named_operators(kernel: Kernel, known: set[str]) -> set[str]:
 
 
 @pytest.mark.parametrize("model", MODELS, ids=lambda model: model.__name__)
-def test_a_kernel_has_the_operators_that_torch_names_it_after(model: type[Layers], kernel_nodes: None) -> None:
-    trace = fe.record(model().eval(), (MODELS[model],), backend="inductor", measure=UNMEASURED).trace
+def test_a_kernel_has_the_nodes_that_torch_lists_up_to_other_kernels(
+    model: type[Layers], recorded: Callable[[type[Layers]], Recorded]
+) -> None:
+    trace = recorded(model).trace
+    (program,) = trace.programs
+    named = {node.id: node.outputs[0].name for node in trace.steps[-1].graph.walk() if node.outputs}
+    none = {named[node] for node, _ in program.no_kernel}
+    libraries = {named[kernel.nodes[-1]] for kernel in program.kernels if kernel.kind == "extern"}
+    waiting = list(recorded(model).origins)
+    done: set[str] = set()
+    for kernel in program.kernels:
+        torchs = next(one for one in waiting if one.kernel == ("" if kernel.kind == "extern" else kernel.name))
+        waiting.remove(torchs)
+        own = {named[node] for node in kernel.nodes}
+        if kernel.kind == "extern":
+            assert torchs.comment in (program.code or "")
+        # A kernel that only prepares inputs or constants comes from no node; the trace names the node it is for.
+        assert not torchs.nodes or own <= torchs.nodes, f"torch does not list {own - torchs.nodes} for {kernel.name}"
+        # One that makes the arguments of a library's operator comes from that operator, according to torch.
+        known = own | done | none | libraries
+        assert torchs.nodes <= known, f"{kernel.name} lacks {torchs.nodes - known}"
+        done |= own
+    assert waiting == []
+
+
+@pytest.mark.parametrize("model", MODELS, ids=lambda model: model.__name__)
+def test_a_kernel_has_the_operators_that_torch_names_it_after(
+    model: type[Layers], recorded: Callable[[type[Layers]], Recorded]
+) -> None:
+    trace = recorded(model).trace
     (program,) = trace.programs
     ops = {plain(node.op).partition(".")[2] for node in trace.steps[-1].graph.walk() if node.op != "get_attr"}
     moving = {op.partition(".")[2] for op in _MOVING}
-    done: set[str] = set()
+    # A name reaches behind what earlier kernels computed, and to the operator that the kernel makes the arguments of.
+    done = {plain(kernel.ops[-1]) for kernel in program.kernels if kernel.kind == "extern"}
     for kernel in program.kernels:
         assert kernel.nodes, f"{kernel.name} computes nothing"
         own = {plain(op) for op in kernel.ops}
@@ -145,7 +275,6 @@ def test_a_kernel_has_the_operators_that_torch_names_it_after(model: type[Layers
             continue  # torch names a library's kernel after the library, and a kernel without origins after nothing
         extra = {op for op in own - _MOVING - _UNNAMED.keys() if not is_named(op, kernel.name)}
         assert not extra, f"{kernel.name} is not named after {extra}"
-        # The origins of a buffer reach behind what earlier kernels computed, so these may have done it.
         for written in named_operators(kernel, ops | _DECOMPOSED.keys()) - moving:
             parts = _DECOMPOSED.get(written, set()) | {f"aten.{written}"}
             assert parts & done, f"{kernel.name} has none of {parts}"
