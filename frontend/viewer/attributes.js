@@ -252,8 +252,9 @@ export class AttributesPanel {
    */
   why(row) {
     const { details, model } = this.app;
-    if (row.fate === "folded" && row.step !== null)
+    if (row.fate === "folded" && row.step !== null) {
       return ["folded in step ", details.stepLink(row.step, { tab: "rewrites" })];
+    }
     if (row.fate !== "preserved") return row.why;
     const write = row.evidence.find(
       (/** @type {Evidence} */ evidence) => evidence.node !== null && evidence.step !== null,

@@ -389,7 +389,9 @@
     }
     why(row) {
       const { details, model } = this.app;
-      if (row.fate === "folded" && row.step !== null) return ["folded in step ", details.stepLink(row.step, { tab: "rewrites" })];
+      if (row.fate === "folded" && row.step !== null) {
+        return ["folded in step ", details.stepLink(row.step, { tab: "rewrites" })];
+      }
       if (row.fate !== "preserved") return row.why;
       const write2 = row.evidence.find((evidence) => evidence.node !== null && evidence.step !== null);
       if (!write2) return row.reason;
