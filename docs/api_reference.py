@@ -34,7 +34,7 @@ TOPICS: Final = {
     "The trace": ("Trace", "Step", "GraphSnapshot", "Node", "AttributeFate", "NOTICE_CODES"),
     "Read and compare traces": ("summarize", "Summary", "step_metrics", "StepMetrics", "diff_traces", "TraceDiff"),
     "Expectations": ("testing", "Expectations", "Finding"),
-    "Find the culprit": ("bisect", "Bisection", "AccuracyCheck", "LatencyCheck", "CommandCheck"),
+    "Find the culprit": ("bisect", "Bisection", "AccuracyCriterion", "LatencyCriterion", "CommandCriterion"),
     "Other tools": ("chrome_trace", "csv_tables", "model_explorer_data"),
     "Errors": (
         "FreezerError",

@@ -60,10 +60,10 @@ from .requests.inputs import (
 )
 from .requests.options import (
     CHECKS as CHECKS,
-    AccuracyCheck as AccuracyCheck,
-    CommandCheck as CommandCheck,
+    AccuracyCriterion as AccuracyCriterion,
+    CommandCriterion as CommandCriterion,
     InductorOptions as InductorOptions,
-    LatencyCheck as LatencyCheck,
+    LatencyCriterion as LatencyCriterion,
     Measure as Measure,
     TorchScriptOptions as TorchScriptOptions,
 )

@@ -8,6 +8,7 @@ from typing import Literal
 
 from freeze_engine.analysis.step_metrics import past_tolerance
 from freeze_engine.trace import Numerics, Step, Trace
+from freeze_engine.trace.baselines import EAGER
 
 Reference = Literal["eager", "float64"]
 
@@ -70,7 +71,7 @@ def error_split(trace: Trace) -> tuple[ErrorSplit, ...]:
 
 
 def _split(trace: Trace, method: str, steps: list[Step], first_past: int | None) -> ErrorSplit:
-    eager = next((baseline.numerics for baseline in trace.baselines if baseline.name == "eager"), ())
+    eager = next((baseline.numerics for baseline in trace.baselines if baseline.name == EAGER), ())
     double = [entry for entry in eager if entry.reference == "float64" and entry.error is None]
     return ErrorSplit(
         method,

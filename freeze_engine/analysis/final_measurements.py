@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Final
 
 from freeze_engine.trace import Latency, Numerics, Step, Trace
+from freeze_engine.trace.baselines import COMPILED_FROZEN
 
-COMPILED: Final = "compiled with freezing"
 """The baseline for Inductor's result, since the graphs of its last passes cannot run on their own."""
 
 
@@ -31,7 +30,7 @@ class FinalFigures:
     @property
     def name(self) -> str:
         """Describes the measurements in a few words."""
-        return f"{self.method} after step {self.step}" if self.step is not None else f"the model {COMPILED}"
+        return f"{self.method} after step {self.step}" if self.step is not None else f"the model {COMPILED_FROZEN}"
 
 
 def final_figures(trace: Trace) -> tuple[FinalFigures, ...]:
@@ -48,7 +47,7 @@ def final_figures(trace: Trace) -> tuple[FinalFigures, ...]:
         return tuple(
             FinalFigures("forward", None, baseline.latency, baseline.numerics)
             for baseline in trace.baselines
-            if baseline.name == COMPILED
+            if baseline.name == COMPILED_FROZEN
         )
     return tuple(_finals(trace))
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from freeze_engine.trace import Interval, Kernel, Latency, Program, Trace
+from freeze_engine.trace.baselines import COMPILED_FROZEN, COMPILED_UNFROZEN
 
-FROZEN, UNFROZEN = "compiled with freezing", "compiled"
 Effect = Literal["changed the graph", "without effect", "not run"]
 
 
@@ -93,9 +93,9 @@ def freezing_losses(trace: Trace) -> tuple[FreezingLoss, ...]:
         trace: the recording, measured or not.
     """
     baselines = {baseline.name: baseline.latency for baseline in trace.baselines}
-    unfrozen = {latency.device: latency for latency in baselines.get(UNFROZEN, ())}
+    unfrozen = {latency.device: latency for latency in baselines.get(COMPILED_UNFROZEN, ())}
     found = []
-    for latency in baselines.get(FROZEN, ()):
+    for latency in baselines.get(COMPILED_FROZEN, ()):
         if latency.device in unfrozen:
             ratio = time_quotient(latency, unfrozen[latency.device])
             if ratio.low > 1:
@@ -145,9 +145,9 @@ def lost_groups(comparison: ProgramComparison) -> tuple[KernelGroup, ...]:
 
 
 def _pairs(programs: Sequence[Program]) -> Iterator[tuple[Program, Program]]:
-    unfrozen = {program.method: program for program in programs if program.name == UNFROZEN}
+    unfrozen = {program.method: program for program in programs if program.name == COMPILED_UNFROZEN}
     for program in programs:
-        if program.name == FROZEN and program.method in unfrozen:
+        if program.name == COMPILED_FROZEN and program.method in unfrozen:
             yield program, unfrozen[program.method]
 
 

@@ -214,13 +214,13 @@ class Measure:
 
 
 @dataclass(frozen=True, slots=True)
-class AccuracyCheck:
-    """Options of the check that a candidate's outputs are those of the eager module.
+class AccuracyCriterion:
+    """The criterion that a candidate's outputs are those of the eager module.
 
     Attributes:
         max_error: largest absolute difference to accept, ``None`` for the tolerances of ``torch.testing.assert_close``.
         input_sets: as of `Measure`.
-        limit_s: time limit for checking one candidate, in s; one that takes longer is bad.
+        limit_s: time limit for one candidate, in s; one that takes longer is bad.
     """
 
     max_error: float | None = None
@@ -229,13 +229,13 @@ class AccuracyCheck:
 
 
 @dataclass(frozen=True, slots=True)
-class LatencyCheck:
-    """Options of the check that a candidate is no slower than an earlier one, run in turns with it.
+class LatencyCriterion:
+    """The criterion that a candidate is no slower than an earlier one, run in turns with it.
 
     Attributes:
         seconds: to spend on each comparison, in s, warm-up apart.
         margin: relative slowdown to accept; what noise could explain is never claimed.
-        limit_s: as of `AccuracyCheck`.
+        limit_s: as of `AccuracyCriterion`.
     """
 
     seconds: float = 3.0
@@ -244,8 +244,8 @@ class LatencyCheck:
 
 
 @dataclass(frozen=True, slots=True)
-class CommandCheck:
-    """A command as check, which gets the candidate as a file: exit code 0 is good, 125 skips it, others to 127 are bad.
+class CommandCriterion:
+    """A command that gets the candidate as a file: exit code 0 is good, 125 skips it, others to 127 are bad.
 
     Attributes:
         words: the command; the file is added as its last argument.

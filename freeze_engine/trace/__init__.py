@@ -21,6 +21,13 @@ from freeze_engine.trace.attributes import (
     Location as Location,
     Reason as Reason,
 )
+from freeze_engine.trace.baselines import (
+    BASELINES as BASELINES,
+    COMPILED_FROZEN as COMPILED_FROZEN,
+    COMPILED_UNFROZEN as COMPILED_UNFROZEN,
+    EAGER as EAGER,
+    SCRIPTED as SCRIPTED,
+)
 from freeze_engine.trace.environment import (
     Environment as Environment,
     Failure as Failure,

@@ -106,7 +106,7 @@ class Baseline:
     """A way of running the model to compare the steps with.
 
     Attributes:
-        name: ``eager`` or ``scripted``.
+        name: one of `freeze_engine.trace.baselines.BASELINES`.
         latency: one per device.
         numerics: one per reference and inputs, those on the given inputs first.
     """

@@ -55,7 +55,7 @@ class Program:
     """The code that Inductor generated for one graph.
 
     Attributes:
-        name: ``compiled with freezing`` or ``compiled``, as the baseline of that name.
+        name: `COMPILED_FROZEN` or `COMPILED_UNFROZEN`, as the baseline of that name.
         method: the graph's method.
         kernels: their calls, in order.
         code: the generated code, ``None`` where it was not kept.

@@ -1,4 +1,4 @@
-"""Finding the pass and the rewrite that break a check, in TorchScript."""
+"""Finding the pass and the rewrite that break a criterion, in TorchScript."""
 
 from __future__ import annotations
 
@@ -172,12 +172,12 @@ def test_what_fails_before_the_freeze_is_told_apart():
 
     found = fe.bisect(Training().eval(), image())
     assert found.ending == "broken_before"
-    assert found.message == "The check fails before anything was frozen: step 0 (input)."
+    assert found.message == "The criterion fails before anything was frozen: step 0 (input)."
 
 
 def test_max_error_decides_what_is_accepted():
-    check = fe.AccuracyCheck(max_error=1000.0)
-    assert fe.bisect("example:bf16_misfold", check=check).ending == "nothing_found"
+    criterion = fe.AccuracyCriterion(max_error=1000.0)
+    assert fe.bisect("example:bf16_misfold", criterion=criterion).ending == "nothing_found"
 
 
 #: A command that keeps what it is given, and finds it good as long as any mul is left.
@@ -194,8 +194,8 @@ sys.exit(b"torch.mul" not in code)
 
 def test_a_command_gets_each_candidate_as_a_file_with_its_inputs(tmp_path):
     model = chain()
-    check = fe.CommandCheck((sys.executable, "-S", "-c", KEEP_AND_LOOK, str(tmp_path)))
-    found = fe.bisect(model, image(), check=check)
+    criterion = fe.CommandCriterion((sys.executable, "-S", "-c", KEEP_AND_LOOK, str(tmp_path)))
+    found = fe.bisect(model, image(), criterion=criterion)
     assert found.culprit is not None
     assert (found.culprit.name, len(found.culprit.rewrites)) == ("FoldFrozenConvMulOrDiv", 3)
     assert found.culprit.note == "None of these 3 rewrites breaks it alone; together they do."
@@ -215,7 +215,7 @@ def test_a_command_gets_each_candidate_as_a_file_with_its_inputs(tmp_path):
     ],
 )
 def test_exit_codes_mean_what_they_mean_to_git_bisect(command, ending, verdict):
-    found = fe.bisect(models.filled(models.ConvBn()), image(), check=command)
+    found = fe.bisect(models.filled(models.ConvBn()), image(), criterion=command)
     assert (found.ending, found.probes[0].verdict) == (ending, verdict)
 
 
@@ -226,27 +226,27 @@ def test_exit_codes_mean_what_they_mean_to_git_bisect(command, ending, verdict):
         ("sh -c 'kill -9 $$'", r"sh was ended by signal 9"),
         (
             "all",
-            "check all: there is no such program; a check is accuracy, latency, or a command",
+            "criterion all: there is no such program; a criterion is accuracy, latency, or a command",
         ),
         (f"{__file__} -x", "it is no file that may be executed"),
         ("sh -c nothing-of-that-name", "shells do so for a command that is not found"),
         ("sh 'it", "the command cannot be read: No closing quotation"),
-        ("", "check is empty"),
+        ("", "criterion is empty"),
     ],
 )
 def test_what_ends_the_search_is_told(command, said):
     with pytest.raises(fe.FreezerError, match=said):
-        fe.bisect(models.filled(models.ConvBn()), image(), check=command)
+        fe.bisect(models.filled(models.ConvBn()), image(), criterion=command)
 
 
 def test_a_command_that_hangs_has_found_the_candidate_bad():
-    check = fe.CommandCheck(("sh", "-c", "exec sleep 60"), limit_s=0.2)
-    found = fe.bisect(models.filled(models.ConvBn()), image(), check=check)
+    criterion = fe.CommandCriterion(("sh", "-c", "exec sleep 60"), limit_s=0.2)
+    found = fe.bisect(models.filled(models.ConvBn()), image(), criterion=criterion)
     assert (found.ending, found.probes[0].detail) == ("broken_before", "took longer than 0.2 s")
 
 
 def test_latency_finds_nothing_where_nothing_got_slower_or_names_the_step():
-    found = fe.bisect(models.filled(models.ConvBn()), image(), check=fe.LatencyCheck(seconds=0.3, margin=20.0))
+    found = fe.bisect(models.filled(models.ConvBn()), image(), criterion=fe.LatencyCriterion(seconds=0.3, margin=20.0))
     assert (found.ending, found.probes[0].detail) == ("nothing_found", "what the others are held against")
 
 
@@ -258,7 +258,7 @@ def test_a_model_without_inputs_cannot_be_checked():
 class _Told:
     """Asks nobody, and answers as it is told, once and again."""
 
-    check = SimpleNamespace(is_cheap=False)
+    criterion = SimpleNamespace(is_cheap=False)
 
     def __init__(self, *answers: str) -> None:
         self.left = list(answers)
@@ -327,7 +327,7 @@ def test_state_is_as_it_was_before_each_run_and_afterwards(tmp_path):
     model = models.filled(Counting())
     before = model.calls.clone()
     inputs = fe.Inputs((image(),), {"scale": 3.0})
-    found = fe.bisect(model, inputs, check=fe.AccuracyCheck(max_error=0.0), script=tmp_path / "repro.py")
+    found = fe.bisect(model, inputs, criterion=fe.AccuracyCriterion(max_error=0.0), script=tmp_path / "repro.py")
     assert (found.ending, found.culprit and found.culprit.name) == ("found", "FoldFrozenConvBatchnorm")
     assert found.reproduction is not None
     assert (found.reproduction.is_reduced, found.reproduction.reproduces) == (True, True)
@@ -337,10 +337,10 @@ def test_state_is_as_it_was_before_each_run_and_afterwards(tmp_path):
 
 def test_what_torch_cannot_save_and_load_again_is_not_tested():
     options = fe.TorchScriptOptions(optimize_for_inference=True)
-    found = fe.bisect(models.filled(models.ConvBn()), image(), check="true", options=options)
+    found = fe.bisect(models.filled(models.ConvBn()), image(), criterion="true", options=options)
     assert found.ending == "nothing_found"
     (note,) = found.notes
-    assert note.startswith("Not tested, for the check cannot be put to it: step ")
+    assert note.startswith("Not tested, for the criterion cannot be put to it: step ")
     assert "(ConvertFrozenOpsToMKLDNN)" in note
 
 
@@ -363,7 +363,7 @@ def test_the_step_that_made_it_slower_is_named(monkeypatch):
         return folded
 
     monkeypatch.setattr(torch._C, MUL_FOLD, slowing)
-    found = fe.bisect(chain(), image(), check=fe.LatencyCheck(seconds=0.2, margin=0.5))
+    found = fe.bisect(chain(), image(), criterion=fe.LatencyCriterion(seconds=0.2, margin=0.5))
     assert (found.ending, found.culprit and found.culprit.name) == ("found", "FoldFrozenConvMulOrDiv")
     assert found.culprit is not None
     assert len(found.culprit.rewrites) == 1

@@ -94,7 +94,7 @@ def plant(monkeypatch: pytest.MonkeyPatch, operator: str, without: str = "") -> 
 
 def test_a_candidate_that_crashes_is_the_culprit(monkeypatch):
     plant(monkeypatch, "freezer_tests::crash")
-    found = fe.bisect(models.filled(Scaled()), image(), check=fe.AccuracyCheck(input_sets=1), every_step=False)
+    found = fe.bisect(models.filled(Scaled()), image(), criterion=fe.AccuracyCriterion(input_sets=1), every_step=False)
     assert found.culprit is not None
     assert (found.culprit.name, [each.kind for each in found.culprit.rewrites]) == (
         "FoldFrozenConvMulOrDiv",
@@ -112,13 +112,13 @@ def prefix(step: int, call) -> Prefix:
 @pytest.mark.parametrize("kind", ["accuracy", "latency"])
 def test_a_candidate_that_hangs_is_bad_at_its_limit(kind):
     inputs = fe.Inputs((image(),))
-    check = (
-        Accuracy(fe.AccuracyCheck(limit_s=0.2), nn.Identity(), inputs)
+    criterion = (
+        Accuracy(fe.AccuracyCriterion(limit_s=0.2), nn.Identity(), inputs)
         if kind == "accuracy"
-        else Latency(fe.LatencyCheck(limit_s=0.2), inputs, "cpu")
+        else Latency(fe.LatencyCriterion(limit_s=0.2), inputs, "cpu")
     )
     request: list[str] = []
-    evaluator = CandidateEvaluator(check, empty_trace(), lambda now, *_: request.append(now), print)
+    evaluator = CandidateEvaluator(criterion, empty_trace(), lambda now, *_: request.append(now), print)
     assert evaluator.ask(prefix(7, torch.ops.freezer_tests.hang), prefix(0, nn.Identity())) == Answer(
         "bad", "not done after 0.2 s", ran="hung"
     )
@@ -128,7 +128,7 @@ def test_a_candidate_that_hangs_is_bad_at_its_limit(kind):
 def test_what_crashes_while_it_is_saved_cannot_be_put_to_a_command():
     crashing = Prefix(7, "step 7", unmade, lambda path: ctypes.string_at(0))
     evaluator = CandidateEvaluator(
-        Command(fe.CommandCheck(("true",)), ".pt", "forward"), empty_trace(), lambda *now: None, print
+        Command(fe.CommandCriterion(("true",)), ".pt", "forward"), empty_trace(), lambda *now: None, print
     )
     assert evaluator.ask(crashing, crashing) == Answer(
         "untestable", "torch cannot save it: the process was ended by SIGSEGV (segmentation fault)"
@@ -147,7 +147,7 @@ def test_a_model_that_crashes_was_broken_before():
     found = fe.bisect(Crashing().eval(), image())
     assert (found.ending, found.message) == (
         "broken_before",
-        "The check fails before anything was frozen: step 0 (input).",
+        "The criterion fails before anything was frozen: step 0 (input).",
     )
 
 
@@ -173,9 +173,9 @@ def test_what_torch_raises_apart_is_raised_here_with_the_trace():
 
 def test_all_that_is_found_apart_is_what_is_found_here():
     probes: list[Probe] = []
-    check = fe.AccuracyCheck(input_sets=1)
-    here = fe.bisect(models.filled(Scaled()), image(), check=check)
-    apart = fe.bisect(models.filled(Scaled()), image(), check=check, apart=True, on_probe=probes.append)
+    criterion = fe.AccuracyCriterion(input_sets=1)
+    here = fe.bisect(models.filled(Scaled()), image(), criterion=criterion)
+    apart = fe.bisect(models.filled(Scaled()), image(), criterion=criterion, apart=True, on_probe=probes.append)
     assert tuple(probes) == apart.probes == here.probes
     assert (apart.ending, apart.message) == (here.ending, here.message)
     assert [step.name for step in apart.trace.steps] == [step.name for step in here.trace.steps]
@@ -186,14 +186,14 @@ def test_outputs_that_differ_from_run_to_run_are_no_pass_s_fault():
     assert found.ending == "inconclusive"
     assert found.message == (
         "The eager module itself gives other outputs when it runs again (largest error 1), "
-        "so the check cannot tell what freezing does."
+        "so the criterion cannot tell what freezing does."
     )
 
 
 def test_nan_where_eager_has_nan_is_no_error():
     given = image()
     given[0, 0, 0, 0] = torch.nan
-    found = fe.bisect(models.filled(Scaled()), given, check=fe.AccuracyCheck(max_error=1e-4))
+    found = fe.bisect(models.filled(Scaled()), given, criterion=fe.AccuracyCriterion(max_error=1e-4))
     assert found.ending == "nothing_found"
 
 
@@ -205,7 +205,7 @@ def test_every_method_that_runs_on_the_inputs_is_searched(monkeypatch):
     found = fe.bisect(
         models.filled(Scaled()),
         image(),
-        check=fe.AccuracyCheck(input_sets=1),
+        criterion=fe.AccuracyCriterion(input_sets=1),
         options=METHODS,
         every_step=False,
     )
@@ -213,7 +213,7 @@ def test_every_method_that_runs_on_the_inputs_is_searched(monkeypatch):
     assert (found.culprit.method, found.culprit.name) == ("features", "FoldFrozenConvMulOrDiv")
     assert found.message == (
         f"Step {found.culprit.step} (optimize_frozen_graph / FoldFrozenConvMulOrDiv, round 1) of features "
-        "breaks the check."
+        "breaks the criterion."
     )
     assert [probe.candidate.endswith(" of features") for probe in found.probes[:3]] == [False, False, True]
     (note,) = found.notes
@@ -233,13 +233,13 @@ def test_a_search_of_several_methods_says_which():
     found = fe.bisect(
         models.filled(Scaled()),
         image(),
-        check=fe.AccuracyCheck(input_sets=1),
+        criterion=fe.AccuracyCriterion(input_sets=1),
         options=fe.TorchScriptOptions(preserved_attrs=("features",)),
         every_step=False,
     )
     assert (found.ending, found.message) == (
         "nothing_found",
-        "The check does not fail: what comes out of the freeze passes it. Searched: forward, features.",
+        "The criterion does not fail: what comes out of the freeze passes it. Searched: forward, features.",
     )
 
 

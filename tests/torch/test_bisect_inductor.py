@@ -1,4 +1,4 @@
-"""Finding the pass and the rewrite that break a check, in a compile with Inductor freezing."""
+"""Finding the pass and the rewrite that break a criterion, in a compile with Inductor freezing."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tests.torch import inductor_recording as inductor
 
 def test_the_one_fold_of_the_example_is_named_though_what_follows_it_does_not_run():
     with inductor.fresh():
-        found = fe.bisect("example:bf16_misfold", backend="inductor", check=fe.AccuracyCheck(input_sets=1))
+        found = fe.bisect("example:bf16_misfold", backend="inductor", criterion=fe.AccuracyCriterion(input_sets=1))
     assert (found.ending, found.notes) == ("found", ())
     culprit = found.culprit
     assert culprit is not None
@@ -103,16 +103,18 @@ class Broken(nn.Module):
 
 
 def test_the_graph_after_a_graph_break_is_searched_as_well():
-    check = fe.AccuracyCheck(input_sets=1)
+    criterion = fe.AccuracyCriterion(input_sets=1)
     with inductor.fresh():
-        found = fe.bisect(Broken().eval(), torch.ones(1, 3, 6, 6), backend="inductor", check=check, every_step=False)
+        found = fe.bisect(
+            Broken().eval(), torch.ones(1, 3, 6, 6), backend="inductor", criterion=criterion, every_step=False
+        )
     second = "forward, graph 2 (after a graph break)"
     culprit = found.culprit
     assert culprit is not None
     assert (culprit.name, culprit.round, culprit.method) == ("binary_folding", 1, second)
     assert (
         found.message
-        == f"Step {culprit.step} (freezing_passes / binary_folding, round 1) of {second} breaks the check."
+        == f"Step {culprit.step} (freezing_passes / binary_folding, round 1) of {second} breaks the criterion."
     )
     (rewrite,) = culprit.rewrites
     assert (rewrite.kind, rewrite.modules) == ("conv_add", ("second.conv", "second"))

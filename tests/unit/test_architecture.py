@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from freeze_engine.trace import COMPILED_FROZEN
+
 ROOT = Path(__file__).parents[2]
 
 #: Rooms by floor: an import goes to a floor below or stays in its room. Imports for types alone count as well.
@@ -423,3 +425,13 @@ def test_no_file_names_a_registry_host():
         if host.encode() in path.read_bytes()
     ]
     assert naming == []
+
+
+def test_the_name_of_the_frozen_baseline_is_written_once():
+    writing = [
+        str(path)
+        for path in SOURCES
+        for node in ast.walk(_tree(path))
+        if isinstance(node, ast.Constant) and node.value == COMPILED_FROZEN
+    ]
+    assert writing == [str(Path("freeze_engine/trace/baselines.py"))]

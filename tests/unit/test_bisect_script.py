@@ -24,20 +24,20 @@ FACTS = ScriptFacts(
 
 
 @pytest.mark.parametrize(
-    ("check", "imports", "expected"),
+    ("criterion", "imports", "expected"),
     [
-        (fe.AccuracyCheck(), {"sys", "pathlib", "torch"}, "the outputs stay within the tolerances of"),
-        (fe.AccuracyCheck(0.5), {"sys", "pathlib", "torch"}, "the outputs stay within 0.5 of what they were"),
-        (fe.LatencyCheck(margin=0.1), {"sys", "time", "pathlib", "torch"}, "it gets no more than 10% slower"),
+        (fe.AccuracyCriterion(), {"sys", "pathlib", "torch"}, "the outputs stay within the tolerances of"),
+        (fe.AccuracyCriterion(0.5), {"sys", "pathlib", "torch"}, "the outputs stay within 0.5 of what they were"),
+        (fe.LatencyCriterion(margin=0.1), {"sys", "time", "pathlib", "torch"}, "it gets no more than 10% slower"),
         (
-            fe.CommandCheck(("python", "it's a check.py")),
+            fe.CommandCriterion(("python", "it's a check.py")),
             {"os", "subprocess", "sys", "tempfile", "pathlib", "torch"},
             "the command, which gets the module as a file, exits with 0",
         ),
     ],
 )
-def test_each_check_has_a_script_of_its_own(check, imports, expected):
-    text = script_text(FACTS, check)
+def test_each_criterion_has_a_script_of_its_own(criterion, imports, expected):
+    text = script_text(FACTS, criterion)
     tree = ast.parse(text)
     assert (ast.get_docstring(tree) or "").startswith(FACTS.title.replace('"""', "'''"))
     imported = {
@@ -58,7 +58,7 @@ def test_each_check_has_a_script_of_its_own(check, imports, expected):
 
 
 def test_a_command_is_kept_word_by_word():
-    tree = ast.parse(script_text(FACTS, fe.CommandCheck(("python", "it's a check.py"))))
+    tree = ast.parse(script_text(FACTS, fe.CommandCriterion(("python", "it's a check.py"))))
     (words,) = [
         node.value for node in tree.body if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "COMMAND"
     ]
@@ -95,7 +95,7 @@ def test_a_script_shows_the_fault_that_was_seen_and_no_other(ran, freeze, code, 
     monkeypatch.setattr("freeze_engine.diagnose.bisection.repro_script._START_S", 0.25)
     facts = dataclasses.replace(FACTS, ran=ran, freeze=(freeze,))
     (tmp_path / "torch.py").write_text(FAKE_TORCH)
-    (tmp_path / "script.py").write_text(script_text(facts, fe.AccuracyCheck(limit_s=0.25)))
+    (tmp_path / "script.py").write_text(script_text(facts, fe.AccuracyCriterion(limit_s=0.25)))
     ended = subprocess.run([sys.executable, "script.py"], cwd=tmp_path, capture_output=True, text=True, check=False)
     assert (ended.returncode, ended.stdout.splitlines()[-1:]) == (code, [said]), ended.stderr
 
@@ -103,12 +103,12 @@ def test_a_script_shows_the_fault_that_was_seen_and_no_other(ran, freeze, code, 
 def test_a_script_does_not_take_another_error_for_the_fault(tmp_path):
     facts = dataclasses.replace(FACTS, freeze=("import no_such_module",))
     (tmp_path / "torch.py").write_text(FAKE_TORCH)
-    (tmp_path / "script.py").write_text(script_text(facts, fe.AccuracyCheck()))
+    (tmp_path / "script.py").write_text(script_text(facts, fe.AccuracyCriterion()))
     ended = subprocess.run([sys.executable, "script.py"], cwd=tmp_path, capture_output=True, text=True, check=False)
     assert "ModuleNotFoundError" in ended.stderr
     assert "BROKEN" not in ended.stdout
 
 
 def test_a_script_calls_the_method_that_was_searched():
-    text = script_text(dataclasses.replace(FACTS, method="encode"), fe.AccuracyCheck())
+    text = script_text(dataclasses.replace(FACTS, method="encode"), fe.AccuracyCriterion())
     assert "result = module.encode(*args, **kwargs)" in text

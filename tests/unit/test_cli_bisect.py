@@ -76,7 +76,7 @@ def test_it_asks_for_what_the_options_say(search: FakeSearch) -> None:
     [(args, kwargs)] = search.asked
     assert args == ("example:net", ([parse_input("1x3")], "cuda:0"))
     assert {name: kwargs[name] for name in kwargs if name not in ("progress", "on_probe")} == {
-        "check": fe.AccuracyCheck(0.5),
+        "criterion": fe.AccuracyCriterion(0.5),
         "backend": "torchscript",
         "options": fe.TorchScriptOptions(("a.b",), without=("RemoveDropout",)),
         "via": "trace",
@@ -89,18 +89,18 @@ def test_it_asks_for_what_the_options_say(search: FakeSearch) -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "check"),
+    ("words", "criterion"),
     [
-        (["accuracy"], fe.AccuracyCheck()),
-        (["accuracy", "--limit", "3"], fe.AccuracyCheck(limit_s=3.0)),
-        (["latency", "--margin", "0.05", "--seconds", "9", "--limit", "60"], fe.LatencyCheck(9.0, 0.05, 60.0)),
-        (["python 'my check.py' -x", "--limit", "30"], fe.CommandCheck(("python", "my check.py", "-x"), 30.0)),
+        (["accuracy"], fe.AccuracyCriterion()),
+        (["accuracy", "--limit", "3"], fe.AccuracyCriterion(limit_s=3.0)),
+        (["latency", "--margin", "0.05", "--seconds", "9", "--limit", "60"], fe.LatencyCriterion(9.0, 0.05, 60.0)),
+        (["python 'my check.py' -x", "--limit", "30"], fe.CommandCriterion(("python", "my check.py", "-x"), 30.0)),
     ],
 )
-def test_a_check_is_one_of_three_kinds(words: list[str], check: Any, search: FakeSearch) -> None:
+def test_a_criterion_is_one_of_three_kinds(words: list[str], criterion: Any, search: FakeSearch) -> None:
     assert main(["bisect", "pkg.mod:make", "--no-script", "--check", *words]) == 0
     [(args, kwargs)] = search.asked
-    assert (args, kwargs["check"], kwargs["script"]) == (("pkg.mod:make", None), check, None)
+    assert (args, kwargs["criterion"], kwargs["script"]) == (("pkg.mod:make", None), criterion, None)
 
 
 def test_the_script_is_named_after_the_model(search: FakeSearch) -> None:

@@ -17,11 +17,11 @@ from viewer.cli.terminal import progress_line, say, say_json
 
 
 class BisectCommand:
-    """Find the pass, and the rewrite in it, that breaks a check.
+    """Find the pass, and the rewrite in it, that breaks a criterion.
 
-    The model is frozen once, and the check tests the graph after each pass: a binary search finds the first pass
-    that breaks the check, then tests that pass and the one before it again. If the pass folds, a second search
-    applies only some of its rewrites, and finds the fewest that break the check. MODEL and INPUT are as in
+    The model is frozen once, and the criterion tests the graph after each pass: a binary search finds the first pass
+    that breaks the criterion, then tests that pass and the one before it again. If the pass folds, a second search
+    applies only some of its rewrites, and finds the fewest that break the criterion. MODEL and INPUT are as in
     freezer-ui record.
 
     CHECK is accuracy (outputs against eager; it tests every pass, not only those that a binary search needs),
@@ -47,7 +47,7 @@ class BisectCommand:
     For a culprit the command writes a script that shows the fault with torch alone, reduced to the nodes of the
     rewrite if these show it. The script is run once to confirm that.
 
-    Exits with 0 if the check never fails; with 1 if it fails (there is a culprit, or the check failed before
+    Exits with 0 if the criterion never fails; with 1 if it fails (there is a culprit, or the criterion failed before
     anything was frozen, or contradicts itself); with 3 if the freeze itself fails or crashes.
     """
 
@@ -57,7 +57,7 @@ class BisectCommand:
         """Adds the subcommand's arguments."""
         add = parser.add_argument
         add("model", metavar="MODEL", help="the model to freeze")
-        add("--check", required=True, metavar="CHECK", help="accuracy, latency, or a command (in quotes)")
+        add("--check", required=True, metavar="CRITERION", help="accuracy, latency, or a command (in quotes)")
         worker.add_freeze_arguments(parser)
         add("--max-error", type=_positive, metavar="E", help="accuracy: largest absolute difference to accept")
         add("--margin", type=_positive, metavar="M", help="latency: slowdown to accept (default: 0.01, which is 1%%)")
@@ -72,16 +72,16 @@ class BisectCommand:
         add("--every-step", action=argparse.BooleanOptionalAction, help="test every step (accuracy: the default)")
         add("--script", type=output_file, metavar="FILE", help="the script (default: MODEL_repro.py)")
         add("--no-script", action="store_true", help="write none")
-        add("--json", action="store_true", help="print the result, and each answer of the check, as JSON")
+        add("--json", action="store_true", help="print the result, and each answer of the criterion, as JSON")
 
     def run(self, arguments: argparse.Namespace) -> int:
         """Searches, and prints the result."""
-        check = _check(arguments)
+        criterion = _criterion(arguments)
         worker.check_recording(arguments)
         script = (
             None if arguments.no_script else arguments.script or Path(f"{worker.model_name(arguments.model)}_repro.py")
         )
-        found = _bisected(arguments, check, script)
+        found = _bisected(arguments, criterion, script)
         if arguments.json:
             say_json(diagnose.bisection_json(found))
         else:
@@ -90,7 +90,9 @@ class BisectCommand:
 
 
 def _bisected(
-    arguments: argparse.Namespace, check: fe.AccuracyCheck | fe.LatencyCheck | fe.CommandCheck, script: Path | None
+    arguments: argparse.Namespace,
+    criterion: fe.AccuracyCriterion | fe.LatencyCriterion | fe.CommandCriterion,
+    script: Path | None,
 ) -> fe.Bisection:
     wanted = [requests.parse_input(text) for text in arguments.inputs or ()]
     inputs = models.make_inputs(wanted, device=arguments.device or "cpu") if wanted else None
@@ -109,7 +111,7 @@ def _bisected(
             return fe.bisect(
                 arguments.model,
                 inputs,
-                check=check,
+                criterion=criterion,
                 backend=arguments.backend,
                 options=worker.freeze_options(arguments),
                 via=arguments.via,
@@ -136,7 +138,7 @@ def _details(error: Exception) -> str:
     return "".join(traceback.format_exception(error))
 
 
-def _check(arguments: argparse.Namespace) -> fe.AccuracyCheck | fe.LatencyCheck | fe.CommandCheck:
+def _criterion(arguments: argparse.Namespace) -> fe.AccuracyCriterion | fe.LatencyCriterion | fe.CommandCriterion:
     kind = arguments.check if arguments.check in ("accuracy", "latency") else "a command"
     for option, value, belongs in (
         ("--max-error", arguments.max_error, "accuracy"),
@@ -146,17 +148,17 @@ def _check(arguments: argparse.Namespace) -> fe.AccuracyCheck | fe.LatencyCheck 
         if value is not None and kind != belongs:
             raise CommandError(f"{option}: for --check {belongs} only, and this is {kind}")
     if kind == "accuracy":
-        return fe.AccuracyCheck(arguments.max_error, limit_s=arguments.limit)
+        return fe.AccuracyCriterion(arguments.max_error, limit_s=arguments.limit)
     if kind == "latency":
         given = {"seconds": arguments.seconds, "margin": arguments.margin, "limit_s": arguments.limit}
-        return fe.LatencyCheck(**{name: value for name, value in given.items() if value is not None})
+        return fe.LatencyCriterion(**{name: value for name, value in given.items() if value is not None})
     try:
         words = tuple(shlex.split(arguments.check))
     except ValueError as error:
         raise CommandError(f"--check {arguments.check}: the command cannot be read: {error}") from error
     if not words:
         raise CommandError("--check is empty: give accuracy, latency, or a command")
-    return fe.CommandCheck(words, arguments.limit)
+    return fe.CommandCriterion(words, arguments.limit)
 
 
 def bisection_lines(found: fe.Bisection) -> Iterator[str]:

@@ -77,14 +77,19 @@ def _end_to_end(trace: fe.Trace) -> dict[str, Any] | None:
 
     The times are the headline only if they differ measurably; else they are a note.
     """
+    from freeze_engine.trace import (
+        COMPILED_FROZEN,
+        EAGER,
+    )  # `freezer-ui --help` imports this module, but needs no trace
+
     known = {baseline.name: baseline.latency[0] for baseline in trace.baselines if baseline.latency}
-    before, after = known.get("eager"), known.get("compiled with freezing")
+    before, after = known.get(EAGER), known.get(COMPILED_FROZEN)
     if before is None or after is None:
         return None
     label, (claim, smallest) = f"latency, {after.device}", _claim(trace, before, after)
     times = f"{analysis.duration_text(before.median_ns.value)} → {analysis.duration_text(after.median_ns.value)}"
     intervals = " → ".join(analysis.interval_text(one.median_ns) for one in (before, after))
-    both = f"eager → compiled with freezing ({intervals})"
+    both = f"{EAGER} → {COMPILED_FROZEN} ({intervals})"
     if claim not in ("faster", "slower"):
         return _fact(label, NOTHING, f"{analysis.unseen_text(smallest)}; {times}, {both}")
     return _fact(label, times, f"measurably {claim}, {both}", "good" if claim == "faster" else "bad")

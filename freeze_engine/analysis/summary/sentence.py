@@ -13,8 +13,9 @@ from freeze_engine.analysis.failures import failure_kind, failure_title
 from freeze_engine.analysis.missing_measurements import why_absent
 from freeze_engine.analysis.number_texts import error_text
 from freeze_engine.analysis.summary.facts import ErrorFact, FrozenFact, KeptFact
-from freeze_engine.analysis.summary.times import EAGER, TimeFact
+from freeze_engine.analysis.summary.times import TimeFact
 from freeze_engine.trace import Failure, Interval, SourceRef, Trace
+from freeze_engine.trace.baselines import EAGER
 
 _REASONS: Final = {
     "requested": "because preserved_attrs names {it}",

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from typing import Final
 
 from freeze_engine.analysis.detectability import detection, smallest_apart
-from freeze_engine.analysis.final_measurements import COMPILED, final_figures
-from freeze_engine.analysis.kernel_comparison import UNFROZEN, time_quotient
+from freeze_engine.analysis.final_measurements import final_figures
+from freeze_engine.analysis.kernel_comparison import time_quotient
 from freeze_engine.trace import Interval, Latency, Trace
+from freeze_engine.trace.baselines import COMPILED_FROZEN, COMPILED_UNFROZEN, EAGER
 
 BEFORE: Final = "before freezing"
 UNFROZEN_TEXT: Final = "compiled without freezing"
-EAGER: Final = "eager"
 _NOTHING: Final = "no measurable difference"
 
 
@@ -60,8 +60,8 @@ def _torchscript(trace: Trace) -> Iterator[TimeFact]:
 
 def _inductor(trace: Trace) -> Iterator[TimeFact]:
     baselines = {baseline.name: baseline.latency for baseline in trace.baselines}
-    for after in baselines.get(COMPILED, ()):
-        for name, against in ((UNFROZEN, UNFROZEN_TEXT), (EAGER, EAGER)):
+    for after in baselines.get(COMPILED_FROZEN, ()):
+        for name, against in ((COMPILED_UNFROZEN, UNFROZEN_TEXT), (EAGER, EAGER)):
             before = next((each for each in baselines.get(name, ()) if each.device == after.device), None)
             if before is not None:
                 yield between(trace, before, after, against)

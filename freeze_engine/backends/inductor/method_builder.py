@@ -21,10 +21,11 @@ from freeze_engine.backends.inductor.graph.rows import RawGraph
 from freeze_engine.backends.inductor.graph.snapshot import SnapshotReader
 from freeze_engine.backends.inductor.graph.target_names import pattern_name
 from freeze_engine.backends.inductor.kernels.generated_code import kernel_lines
-from freeze_engine.backends.inductor.kernels.kernels import FROZEN, Lowered, program
+from freeze_engine.backends.inductor.kernels.kernels import Lowered, program
 from freeze_engine.recorder.trace_builder import Recorder
 from freeze_engine.tensors.constants import StorageNames, constant_bytes
 from freeze_engine.trace import Failure, GraphInput, Notice, Program, Step
+from freeze_engine.trace.baselines import COMPILED_FROZEN
 
 FORWARD = "forward"
 _SHOWN = 6
@@ -88,7 +89,7 @@ class MethodBuilder:
         compiled, recorder = self._compiled, self._recorder
         passes = recorder.steps[: len(compiled.steps)]
         recorder.near_misses = list(self._conclusions.near_misses(passes))
-        recorder.programs = self.programs(FROZEN)
+        recorder.programs = self.programs(COMPILED_FROZEN)
         recorder.attributes = self._conclusions.fates(recorder.steps, recorder.programs)
         self._add_failure()
         untold = untold_kernels(compiled, recorder.programs)

@@ -12,13 +12,13 @@ from freeze_engine.backends.inductor import torch_private
 from freeze_engine.backends.inductor.capture.capture import capturing
 from freeze_engine.backends.inductor.capture.compile import compiled_once
 from freeze_engine.backends.inductor.capture.raw import RawCompile
-from freeze_engine.backends.inductor.kernels.kernels import PLAIN
 from freeze_engine.backends.inductor.method_builder import MethodBuilder
 from freeze_engine.recorder.trace_builder import Recorder
 from freeze_engine.requests.inputs import Inputs
 from freeze_engine.requests.options import InductorOptions
 from freeze_engine.tensors.constants import StorageNames
 from freeze_engine.trace import GraphSnapshot, Kernel, Program, ProgramPass, Step, Trace
+from freeze_engine.trace.baselines import COMPILED_UNFROZEN
 
 
 def compiled_unfrozen(
@@ -60,7 +60,7 @@ def _programs(compiled: RawCompile, trace: Trace, method: str) -> Iterator[Progr
     build.add_passes()
     shared = _shared(recorder.steps[0].graph, trace.method_steps(method)[0].graph)
     passes = tuple(_passes(recorder.steps))
-    for program in build.programs(PLAIN):
+    for program in build.programs(COMPILED_UNFROZEN):
         kernels = tuple(_in_common(kernel, shared) for kernel in program.kernels)
         yield replace(program, method=method, kernels=kernels, no_kernel=(), passes=passes)
 

@@ -1,1 +1,1 @@
-"""Finds the pass, and the rewrite in it, that breaks a check."""
+"""Finds the pass, and the rewrite in it, that breaks a criterion."""

@@ -1,4 +1,4 @@
-"""`bisect()`: finds the step that breaks a check."""
+"""`bisect()`: finds the step that breaks a criterion."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from freeze_engine.diagnose.bisection.request import BisectRequest, CheckOptions, check_options
+from freeze_engine.diagnose.bisection.request import BisectRequest, CriterionOptions, criterion_options
 from freeze_engine.diagnose.bisection.result import Bisection, Probe
 from freeze_engine.errors import CrashError
 from freeze_engine.process.fork import Lost, Tell, forked, has_task_threads, why_not_forked
@@ -24,7 +24,7 @@ def bisect(
     model: torch.nn.Module | str | Path,
     inputs: Inputs | Sequence[Any] | torch.Tensor | None = None,
     *,
-    check: CheckOptions | str = "accuracy",
+    criterion: CriterionOptions | str = "accuracy",
     backend: Backend = "torchscript",
     options: TorchScriptOptions | InductorOptions | None = None,
     via: Literal["script", "trace"] | None = None,
@@ -36,7 +36,7 @@ def bisect(
     progress: Progress | None = None,
     on_probe: Callable[[Probe], None] | None = None,
 ) -> Bisection:
-    """Freezes a model and finds the first step that breaks a check, and in it the fewest rewrites that do.
+    """Freezes a model and finds the first step that breaks a criterion, and in it the fewest rewrites that do.
 
     Each candidate runs in a fork of this process, so a crash becomes an answer and ends nothing. On CUDA, on other
     systems than Linux, and for a model that has run ``torch.jit.fork`` here before, no fork is possible: the candidates
@@ -45,7 +45,7 @@ def bisect(
     Args:
         model: as for `record`.
         inputs: as for `record`; some are needed.
-        check: ``accuracy``, ``latency``, a command, or one of these with its options.
+        criterion: ``accuracy``, ``latency``, a command, or one of these with its options.
         backend: which freezing.
         options: how to freeze; of the backend's own class.
         via: how an `nn.Module` gets into TorchScript.
@@ -59,20 +59,20 @@ def bisect(
         apart: whether to freeze in a fork as well, so that a crash of the freeze is raised, where a fork can
             be used.
         progress: called with what the search is doing.
-        on_probe: called with each answer of the check.
+        on_probe: called with each answer of the criterion.
 
     Returns:
         The result of the search.
 
     Raises:
-        FreezerError: the model, the inputs or the check cannot be used, or a command ended the search.
+        FreezerError: the model, the inputs or the criterion cannot be used, or a command ended the search.
         CrashError: the process that froze the model died.
         Exception: whatever torch raises while it freezes, unchanged; `partial_trace` has the trace up to there.
     """
     request = BisectRequest(
         model,
         as_inputs(inputs),
-        check_options(check),
+        criterion_options(criterion),
         options_for(backend, options),
         via,
         map_location,

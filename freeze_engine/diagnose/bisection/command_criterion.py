@@ -17,7 +17,7 @@ from freeze_engine.measure.candidate import CandidateError, inference, reported
 from freeze_engine.process.fork import Lost
 from freeze_engine.process.temporary_folders import temporary_folder
 from freeze_engine.requests.inputs import Inputs
-from freeze_engine.requests.options import CommandCheck
+from freeze_engine.requests.options import CommandCriterion
 
 _SKIP, _ABORT = 125, 128
 #: Exit codes of shells that cannot run a command.
@@ -38,7 +38,7 @@ class Command:
         method: of the module, which the file has as its ``forward``.
     """
 
-    options: CommandCheck
+    options: CommandCriterion
     suffix: str
     method: str
     is_cheap: bool = False

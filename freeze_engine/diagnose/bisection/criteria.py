@@ -19,7 +19,7 @@ from freeze_engine.measure.numerics import NumericsOptions, measure_numerics
 from freeze_engine.measure.rounds import LatencyOptions
 from freeze_engine.process.fork import Lost
 from freeze_engine.requests.inputs import Inputs
-from freeze_engine.requests.options import AccuracyCheck, LatencyCheck
+from freeze_engine.requests.options import AccuracyCriterion, LatencyCriterion
 from freeze_engine.tensors.module_copy import replica
 from freeze_engine.trace import Numerics
 
@@ -28,7 +28,7 @@ SHOWN = 300
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """The answer of a check about a candidate.
+    """The answer of a criterion about a candidate.
 
     Attributes:
         verdict: the verdict.
@@ -43,8 +43,8 @@ class Answer:
     ran: Ran = "to_its_end"
 
 
-class Check(Protocol):
-    """A check that is run on one candidate after the other."""
+class Criterion(Protocol):
+    """A criterion that is applied to one candidate after the other."""
 
     @property
     def is_cheap(self) -> bool:
@@ -52,10 +52,10 @@ class Check(Protocol):
 
     @property
     def limit_s(self) -> float | None:
-        """Returns the time limit of one check in s, ``None`` for no limit."""
+        """Returns the time limit of one candidate in s, ``None`` for no limit."""
 
     def ask(self, prefix: Prefix, before: Prefix) -> Answer:
-        """Runs the check on a candidate.
+        """Applies the criterion to a candidate.
 
         Args:
             prefix: the candidate.
@@ -63,10 +63,10 @@ class Check(Protocol):
         """
 
     def lost(self, lost: Lost) -> Answer:
-        """Returns the answer for a check that ended the process, or took too long."""
+        """Returns the answer for a candidate that ended the process, or took too long."""
 
     def doubt(self) -> str | None:
-        """Returns why the check is not reliable; called when it fails before any freezing."""
+        """Returns why the criterion is not reliable; called when it fails before any freezing."""
 
 
 def broken(lost: Lost) -> Answer:
@@ -85,7 +85,7 @@ class Accuracy:
         method: of the module.
     """
 
-    options: AccuracyCheck
+    options: AccuracyCriterion
     eager: torch.nn.Module
     inputs: Inputs
     method: str = FORWARD
@@ -98,7 +98,7 @@ class Accuracy:
 
     @property
     def limit_s(self) -> float | None:
-        """Returns the time limit of one check in s."""
+        """Returns the time limit of one candidate in s."""
         return self.options.limit_s
 
     def ask(self, prefix: Prefix, before: Prefix) -> Answer:
@@ -151,14 +151,14 @@ class Latency:
         device: where.
     """
 
-    options: LatencyCheck
+    options: LatencyCriterion
     inputs: Inputs
     device: str
     is_cheap: bool = False
 
     @property
     def limit_s(self) -> float | None:
-        """Returns the time limit of one check in s."""
+        """Returns the time limit of one candidate in s."""
         return self.options.limit_s
 
     def ask(self, prefix: Prefix, before: Prefix) -> Answer:

@@ -1,4 +1,4 @@
-"""Evaluates a check on one candidate, which may crash or hang without ending the search."""
+"""Evaluates a criterion on one candidate, which may crash or hang without ending the search."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from freeze_engine.backends.inductor.capture.compile import compile_in_this_thread
-from freeze_engine.diagnose.bisection.criteria import Answer, Check
+from freeze_engine.diagnose.bisection.criteria import Answer, Criterion
 from freeze_engine.diagnose.bisection.pipeline_prefix import Prefix
 from freeze_engine.diagnose.bisection.result import Probe
 from freeze_engine.process.fork import Lost, Tell, forked, has_task_threads, why_not_forked
@@ -23,31 +23,31 @@ class CandidateEvaluator:
     """Evaluates candidates.
 
     Attributes:
-        check: the check to run.
+        criterion: the criterion to run.
         trace: the recording of the freeze.
         progress: called with the candidate that is being tested.
         on_probe: called with every answer.
     """
 
-    check: Check
+    criterion: Criterion
     trace: Trace
     progress: Progress
     on_probe: OnProbe
 
     def ask(self, prefix: Prefix, before: Prefix) -> Answer:
-        """Runs the check on a candidate, in a fork if one is possible.
+        """Applies the criterion to a candidate, in a fork if one is possible.
 
         Args:
             prefix: the candidate.
             before: an earlier one that is good.
         """
         self.progress(f"checking {prefix.name}", 0, 0)
-        answer = in_fork(lambda: self.check.ask(prefix, before), self.trace, self.check.limit_s)
-        return self.check.lost(answer) if isinstance(answer, Lost) else answer
+        answer = in_fork(lambda: self.criterion.ask(prefix, before), self.trace, self.criterion.limit_s)
+        return self.criterion.lost(answer) if isinstance(answer, Lost) else answer
 
     def doubt(self) -> str | None:
-        """Returns why the check is not reliable, if there is a reason."""
-        doubt = in_fork(self.check.doubt, self.trace, self.check.limit_s)
+        """Returns why the criterion is not reliable, if there is a reason."""
+        doubt = in_fork(self.criterion.doubt, self.trace, self.criterion.limit_s)
         return None if isinstance(doubt, Lost) else doubt
 
 

@@ -64,7 +64,7 @@ class _Request:
 def compiled_prefixes(
     model: torch.nn.Module, inputs: Inputs, options: InductorOptions, how: RecordOptions, observer: RecordingObserver
 ) -> tuple[InductorPrefixes, Trace]:
-    """Compiles a model and returns the candidates of the check, and the recording.
+    """Compiles a model and returns the candidates of the criterion, and the recording.
 
     Raises:
         FreezerError: the options let it be compiled only once.

@@ -1,4 +1,4 @@
-"""The candidates of a check: the model as it is after some of the passes."""
+"""The candidates of a criterion: the model as it is after some of the passes."""
 
 from __future__ import annotations
 

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from string import Template
 
-from freeze_engine.diagnose.bisection.request import CheckOptions
+from freeze_engine.diagnose.bisection.request import CriterionOptions
 from freeze_engine.diagnose.bisection.result import Ran
-from freeze_engine.requests.options import CommandCheck, LatencyCheck
+from freeze_engine.requests.options import CommandCriterion, LatencyCriterion
 
 BROKEN = "BROKEN: "
 """Start of the line that reports the fault; a script exits with 1 on purpose only after this line."""
@@ -200,15 +200,15 @@ class ScriptFacts:
     ran: Ran = "to_its_end"
 
 
-def script_text(facts: ScriptFacts, check: CheckOptions) -> str:
+def script_text(facts: ScriptFacts, criterion: CriterionOptions) -> str:
     """Returns the script.
 
     Args:
         facts: the contents of the script.
-        check: the check that fails.
+        criterion: the criterion that fails.
     """
-    checking = _check_text(facts, check).rstrip()
-    main = _main_text(facts.ran, check.limit_s).rstrip()
+    checking = _criterion_code(facts, criterion).rstrip()
+    main = _main_text(facts.ran, criterion.limit_s).rstrip()
     text = _SCRIPT.substitute(
         title=_docstring_text(facts.title),
         facts="\n".join(_docstring_text(fact) for fact in facts.facts),
@@ -230,20 +230,20 @@ def _main_text(ran: Ran, limit_s: float | None) -> str:
     return _MAIN_APART.substitute(limit=repr(_START_S + (limit_s or 0.0)) if ran == "hung" else "None")
 
 
-def _check_text(facts: ScriptFacts, check: CheckOptions) -> str:
-    if isinstance(check, CommandCheck):
-        words = repr(list(check.words))
+def _criterion_code(facts: ScriptFacts, criterion: CriterionOptions) -> str:
+    if isinstance(criterion, CommandCriterion):
+        words = repr(list(criterion.words))
         return _COMMAND.substitute(words=words, inputs=facts.inputs, step=facts.step, method=facts.method)
     called = "module" if facts.method == "forward" else f"module.{facts.method}"
     run = _RUN.substitute(called=called)
     if facts.ran != "to_its_end":
         return run + _RUNS
-    if isinstance(check, LatencyCheck):
-        return run + _LATENCY.substitute(words=f"{check.margin:.0%}", margin=repr(check.margin), called=called)
-    if check.max_error is None:
+    if isinstance(criterion, LatencyCriterion):
+        return run + _LATENCY.substitute(words=f"{criterion.margin:.0%}", margin=repr(criterion.margin), called=called)
+    if criterion.max_error is None:
         return run + _ACCURACY.substitute(words="the tolerances of torch.testing.assert_close", tolerance="")
-    tolerance = f", rtol=0, atol={check.max_error!r}"
-    return run + _ACCURACY.substitute(words=f"{check.max_error:g} of what they were", tolerance=tolerance)
+    tolerance = f", rtol=0, atol={criterion.max_error!r}"
+    return run + _ACCURACY.substitute(words=f"{criterion.max_error:g} of what they were", tolerance=tolerance)
 
 
 def _docstring_text(text: str) -> str:

@@ -11,17 +11,17 @@ from typing import TYPE_CHECKING, Literal
 from freeze_engine.errors import FreezerError
 from freeze_engine.requests.inputs import Inputs
 from freeze_engine.requests.options import (
-    AccuracyCheck,
-    CommandCheck,
+    AccuracyCriterion,
+    CommandCriterion,
     InductorOptions,
-    LatencyCheck,
+    LatencyCriterion,
     TorchScriptOptions,
 )
 
 if TYPE_CHECKING:
     import torch
 
-CheckOptions = AccuracyCheck | LatencyCheck | CommandCheck
+CriterionOptions = AccuracyCriterion | LatencyCriterion | CommandCriterion
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +30,7 @@ class BisectRequest:
 
     model: torch.nn.Module | str | Path
     inputs: Inputs | None
-    check: CheckOptions
+    criterion: CriterionOptions
     options: TorchScriptOptions | InductorOptions
     via: Literal["script", "trace"] | None
     map_location: str | None
@@ -39,50 +39,50 @@ class BisectRequest:
     script: Path | None
 
 
-def check_options(check: CheckOptions | str) -> CheckOptions:
-    """Returns a check with its options.
+def criterion_options(criterion: CriterionOptions | str) -> CriterionOptions:
+    """Returns a criterion with its options.
 
     Args:
-        check: one, or ``accuracy``, ``latency`` or a command, with the options they have by default.
+        criterion: one, or ``accuracy``, ``latency`` or a command, with the options they have by default.
 
     Raises:
         FreezerError: it is no command either, or one that cannot be run.
     """
-    if isinstance(check, str):
-        check = _by_name(check)
-    if isinstance(check, CommandCheck) and shutil.which(check.words[0]) is None:
-        why = "it is no file that may be executed" if Path(check.words[0]).exists() else "there is no such program"
+    if isinstance(criterion, str):
+        criterion = _by_name(criterion)
+    if isinstance(criterion, CommandCriterion) and shutil.which(criterion.words[0]) is None:
+        why = "it is no file that may be executed" if Path(criterion.words[0]).exists() else "there is no such program"
         raise FreezerError(
-            f"check {check.words[0]}: {why}; a check is accuracy, latency, or a command, which is run without a shell"
+            f"criterion {criterion.words[0]}: {why}; a criterion is accuracy, latency, or a command that needs no shell"
         )
-    return check
+    return criterion
 
 
-def _by_name(check: str) -> CheckOptions:
-    if check == "accuracy":
-        return AccuracyCheck()
-    if check == "latency":
-        return LatencyCheck()
+def _by_name(criterion: str) -> CriterionOptions:
+    if criterion == "accuracy":
+        return AccuracyCriterion()
+    if criterion == "latency":
+        return LatencyCriterion()
     try:
-        words = shlex.split(check)
+        words = shlex.split(criterion)
     except ValueError as error:
-        raise FreezerError(f"check {check!r}: the command cannot be read: {error}") from error
+        raise FreezerError(f"criterion {criterion!r}: the command cannot be read: {error}") from error
     if not words:
-        raise FreezerError("check is empty: give accuracy, latency, or a command")
-    return CommandCheck(tuple(words))
+        raise FreezerError("the criterion is empty: give accuracy, latency, or a command")
+    return CommandCriterion(tuple(words))
 
 
-def check_text(check: CheckOptions, device: str) -> str:
+def criterion_text(criterion: CriterionOptions, device: str) -> str:
     """Returns what is checked, in words.
 
     Args:
-        check: the check.
+        criterion: the criterion.
         device: where latencies are taken.
     """
-    if isinstance(check, AccuracyCheck):
-        most = check.max_error
+    if isinstance(criterion, AccuracyCriterion):
+        most = criterion.max_error
         wanted = "torch.testing.assert_close" if most is None else f"within {most:g}"
         return f"accuracy: outputs against eager, {wanted}"
-    if isinstance(check, CommandCheck):
-        return f"command: {shlex.join(check.words)}"
-    return f"latency on {device}: no more than {check.margin:.0%} slower"
+    if isinstance(criterion, CommandCriterion):
+        return f"command: {shlex.join(criterion.words)}"
+    return f"latency on {device}: no more than {criterion.margin:.0%} slower"

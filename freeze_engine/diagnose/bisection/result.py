@@ -23,7 +23,7 @@ class Probe:
     Attributes:
         candidate: its name: a step, or a step with some of its rewrites.
         step: index of the step, ``None`` if it is no step of the trace.
-        verdict: of the check; ``untestable`` if it could not run.
+        verdict: of the criterion; ``untestable`` if it could not run.
         detail: the evidence for the verdict, in one line.
     """
 
@@ -35,7 +35,7 @@ class Probe:
 
 @dataclass(frozen=True, slots=True)
 class GuiltyRewrite:
-    """One of the rewrites that together break the check.
+    """One of the rewrites that together break the criterion.
 
     Attributes:
         kind: ``conv_bn``, …
@@ -54,19 +54,19 @@ class GuiltyRewrite:
 
 @dataclass(frozen=True, slots=True)
 class Culprit:
-    """The first step that breaks the check.
+    """The first step that breaks the criterion.
 
     Attributes:
         step: its index in the trace, ``None`` for what comes after the last step that can be run: code generation.
         stage, name, method, round: of the step; the method is the one whose graph it left, and for Inductor names
             the graph of several.
-        last_good: index of the last step before it that passes the check.
+        last_good: index of the last step before it that passes the criterion.
         suspects: names of the steps after the last good one that could not be tested separately; its own name
             included.
-        rewrites: the fewest rewrites of the step that were found to break the check; empty where it cannot be run in
+        rewrites: the fewest rewrites of the step that were found to break it; empty where it cannot be run in
             part, or does none.
         rewrites_of_step: how many rewrites the step does in all.
-        note: further facts about the rewrites: that others break the check as well, or why none could be singled out.
+        note: further facts about the rewrites: that others break it as well, or why none could be singled out.
     """
 
     step: int | None
@@ -105,9 +105,9 @@ class Bisection:
     """The result of a search for the culprit.
 
     Attributes:
-        ending: ``found``; ``nothing_found`` where the check never fails; ``broken_before`` where it fails before
-            anything was frozen; ``inconclusive`` where nothing could be tested, or the check contradicts itself.
-        check: what was checked, in words.
+        ending: ``found``; ``nothing_found`` where the criterion never fails; ``broken_before`` where it fails before
+            anything was frozen; ``inconclusive`` where nothing could be tested, or the criterion contradicts itself.
+        criterion: what a candidate must meet, in words.
         message: what was found, in a few sentences.
         probes: every candidate that was checked, in order.
         culprit: where one was found.
@@ -117,7 +117,7 @@ class Bisection:
     """
 
     ending: Ending
-    check: str
+    criterion: str
     message: str
     probes: tuple[Probe, ...]
     culprit: Culprit | None
@@ -130,7 +130,7 @@ def bisection_json(found: Bisection) -> str:
     """Returns a bisection as JSON, without its trace."""
     shown: dict[str, Any] = {
         "ending": found.ending,
-        "check": found.check,
+        "criterion": found.criterion,
         "message": found.message,
         "model": found.trace.name,
         "backend": found.trace.backend,

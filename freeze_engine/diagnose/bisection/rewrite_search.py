@@ -1,4 +1,4 @@
-"""Searches a step's rewrites for those that break a check."""
+"""Searches a step's rewrites for those that break a criterion."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _MOST_ALONE = 100
 
 @dataclass(frozen=True, slots=True)
 class Blame:
-    """Facts about the rewrites of a step that breaks a check.
+    """Facts about the rewrites of a step that breaks a criterion.
 
     Attributes:
         guilty: positions of the fewest that were found to break it; empty where none could be singled out.
@@ -58,10 +58,12 @@ class RewriteSearch:
             return Blame(note=f"{self.step.name} cannot be run in part{only}.")
         if self._bad(frozenset()):
             return Blame(
-                note="The step breaks the check also with all its rewrites left out, so none of them is to blame."
+                note="The step breaks the criterion also with all its rewrites left out, so none of them is to blame."
             )
         if not self._bad(every):
-            return Blame(note="Run once more on the same graph the step passes the check, so no rewrite can be blamed.")
+            return Blame(
+                note="Run once more on the same graph the step passes the criterion, so no rewrite can be blamed."
+            )
         guilty = smallest_bad(self._bad, count)
         return Blame(tuple(sorted(guilty)), self._also(guilty, every))
 

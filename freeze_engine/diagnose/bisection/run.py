@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from freeze_engine.diagnose.bisection.command_criterion import Command
-from freeze_engine.diagnose.bisection.criteria import Accuracy, Answer, Check, Latency
+from freeze_engine.diagnose.bisection.criteria import Accuracy, Answer, Criterion, Latency
 from freeze_engine.diagnose.bisection.evaluate import CandidateEvaluator, OnProbe, in_fork, why_exposed
 from freeze_engine.diagnose.bisection.pipeline_prefix import Prefixes
-from freeze_engine.diagnose.bisection.request import BisectRequest, check_text
+from freeze_engine.diagnose.bisection.request import BisectRequest, criterion_text
 from freeze_engine.diagnose.bisection.result import FORWARD, Bisection, Probe, Reproduction
 from freeze_engine.diagnose.bisection.step_search import Found, Search
 from freeze_engine.diagnose.bisection.target import Freeze, Subject, freeze, loaded_subject
@@ -17,10 +17,10 @@ from freeze_engine.diagnose.bisection.write_repro import Fault, reproduction
 from freeze_engine.measure.devices import chosen_devices
 from freeze_engine.measure.input_sets import input_sets
 from freeze_engine.process.fork import Lost
-from freeze_engine.requests.options import AccuracyCheck, CommandCheck, Progress
+from freeze_engine.requests.options import AccuracyCriterion, CommandCriterion, Progress
 from freeze_engine.trace import Trace
 
-#: More sets of inputs than any check takes.
+#: More sets of inputs than any criterion takes.
 _MANY = 100
 
 
@@ -46,10 +46,10 @@ class _Searches:
         """Searches one method after the other, until there is a culprit."""
         found: dict[str, Found] = {}
         for prefixes in self.freeze.prefixes:
-            check = self._check(prefixes)
-            every = check.is_cheap if self.request.every_step is None else self.request.every_step
+            criterion = self._criterion(prefixes)
+            every = criterion.is_cheap if self.request.every_step is None else self.request.every_step
             search = Search(
-                self.freeze.trace, prefixes, CandidateEvaluator(check, self.freeze.trace, progress, on_probe), every
+                self.freeze.trace, prefixes, CandidateEvaluator(criterion, self.freeze.trace, progress, on_probe), every
             )
             ended = found[prefixes.method] = search.run()
             self.probes += search.probes
@@ -70,7 +70,7 @@ class _Searches:
             message = f"{worst.message} Searched: {', '.join(found)}."
         return Bisection(
             worst.ending,
-            check_text(self.request.check, self._device()),
+            criterion_text(self.request.criterion, self._device()),
             message,
             tuple(self.probes),
             worst.culprit,
@@ -79,13 +79,13 @@ class _Searches:
             self.freeze.trace,
         )
 
-    def _check(self, prefixes: Prefixes) -> Check:
-        subject, check = self.subject, self.request.check
-        if isinstance(check, AccuracyCheck):
-            return Accuracy(check, subject.model, subject.inputs, prefixes.method)
-        if isinstance(check, CommandCheck):
-            return Command(check, prefixes.suffix, prefixes.method)
-        return Latency(check, subject.inputs, self._device())
+    def _criterion(self, prefixes: Prefixes) -> Criterion:
+        subject, criterion = self.subject, self.request.criterion
+        if isinstance(criterion, AccuracyCriterion):
+            return Accuracy(criterion, subject.model, subject.inputs, prefixes.method)
+        if isinstance(criterion, CommandCriterion):
+            return Command(criterion, prefixes.suffix, prefixes.method)
+        return Latency(criterion, subject.inputs, self._device())
 
     def _device(self) -> str:
         held = (*self.subject.model.state_dict().values(), *self.subject.inputs.args)
@@ -96,13 +96,13 @@ class _Searches:
         self, prefixes: Prefixes, found: Found, failing: Answer, progress: Progress
     ) -> Reproduction | None:
         """Writes the script in a separate process, since it runs parts of what crashes."""
-        check, script, culprit = self.request.check, self.request.script, found.culprit
+        criterion, script, culprit = self.request.criterion, self.request.script, found.culprit
         if script is None or culprit is None:
             return None
         progress("writing a script that shows it", 0, 0)
         inputs = next(each.inputs for each in input_sets(self.subject.inputs, _MANY) if each.name == failing.inputs)
-        fault = Fault(check, culprit, self.freeze.trace, failing)
-        recipes = prefixes.recipes(culprit, found.guilty, inputs, isinstance(check, CommandCheck))
+        fault = Fault(criterion, culprit, self.freeze.trace, failing)
+        recipes = prefixes.recipes(culprit, found.guilty, inputs, isinstance(criterion, CommandCriterion))
         made = in_fork(lambda: reproduction(script, fault, recipes), self.freeze.trace)
         if isinstance(made, Lost):
             self.notes.append(f"No script could be written: while it was, {made.message}.")
@@ -117,12 +117,12 @@ _SEVERITY = ("found", "broken_before", "inconclusive", "nothing_found")
 def run_bisection(
     request: BisectRequest, progress: Progress, on_probe: OnProbe, *, can_start_tasks: bool = True
 ) -> Bisection:
-    """Freezes a model, and searches for the step that breaks a check.
+    """Freezes a model, and searches for the step that breaks a criterion.
 
     Args:
         request: its arguments.
         progress: called with what the search is doing.
-        on_probe: called with each answer of the check.
+        on_probe: called with each answer of the criterion.
         can_start_tasks: whether ``torch.jit.fork`` can run here.
 
     Raises:

@@ -1,4 +1,4 @@
-"""Finds the first step that breaks a check, and the rewrites in it that do."""
+"""Finds the first step that breaks a criterion, and the rewrites in it that do."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ class Search:
     Args:
         trace: of the freeze.
         prefixes: the candidates.
-        asker: runs the check on them.
+        asker: applies the criterion on them.
         every_step: whether to check every step, and not only those that a binary search needs.
 
     Attributes:
         probes: all answers, in order.
         notes: further facts.
-        failing: the answer of the check about the culprit.
+        failing: the answer of the criterion about the culprit.
     """
 
     def __init__(self, trace: Trace, prefixes: Prefixes, evaluator: CandidateEvaluator, every_step: bool) -> None:
@@ -63,7 +63,7 @@ class Search:
         positions = range(len(self._whole))
         first = next((position for position in positions if self._test(position) != "untestable"), None)
         if first is None:
-            return Found("inconclusive", "No step of this freeze can be put to the check.")
+            return Found("inconclusive", "No step of this freeze can be put to the criterion.")
         if self._test(first) == "bad":
             return self._broken_before(first)
         last = next(position for position in reversed(positions) if self._test(position) != "untestable")
@@ -72,7 +72,7 @@ class Search:
             self._test(position)
         self._note_sequence(last)
         if self._test(last) == "good":
-            return Found("nothing_found", "The check does not fail: what comes out of the freeze passes it.")
+            return Found("nothing_found", "The criterion does not fail: what comes out of the freeze passes it.")
         bad = self._verdicts("bad")[0]
         good = max(position for position in self._verdicts("good") if position < bad)
         return self._verified(turning_point(self._test, good, bad))
@@ -80,9 +80,9 @@ class Search:
     def _broken_before(self, first: int) -> Found:
         doubt = self._evaluator.doubt()
         if doubt is not None:
-            return Found("inconclusive", f"{doubt}, so the check cannot tell what freezing does.")
+            return Found("inconclusive", f"{doubt}, so the criterion cannot tell what freezing does.")
         start = "before anything was frozen" if first == 0 else "already in the first step that can be tested"
-        return Found("broken_before", f"The check fails {start}: {self._whole[first].name}.")
+        return Found("broken_before", f"The criterion fails {start}: {self._whole[first].name}.")
 
     # -- steps
 
@@ -108,7 +108,7 @@ class Search:
         """Notes assumptions of the binary search that do not hold."""
         untested = [self._whole[position].name for position in range(last + 1, len(self._whole))]
         if untested:
-            self.notes.append(f"Not tested, for the check cannot be put to it: {', '.join(untested)}.")
+            self.notes.append(f"Not tested, for the criterion cannot be put to it: {', '.join(untested)}.")
         bad = self._verdicts("bad")
         again = [position for position in self._verdicts("good") if bad and position > bad[0]]
         if again:
@@ -125,13 +125,13 @@ class Search:
         if answers[0].verdict != "good" or answers[1].verdict != "bad":
             return Found("inconclusive", self._contradiction(good, bad, answers))
         culprit, guilty = self._culprit(turn)
-        return Found("found", f"{culprit_name(culprit)} breaks the check.", culprit, guilty)
+        return Found("found", f"{culprit_name(culprit)} breaks the criterion.", culprit, guilty)
 
     def _contradiction(self, good: Prefix, bad: Prefix, answers: tuple[Answer, Answer]) -> str:
         if answers[0].verdict != "good":
-            return f"The check contradicts itself: {good.name} passed it, and failed it when asked again."
+            return f"The criterion contradicts itself: {good.name} passed it, and failed it when asked again."
         return (
-            f"{bad.name} failed the check, but held against {good.name}, right before it, it does not: "
+            f"{bad.name} failed the criterion, but held against {good.name}, right before it, it does not: "
             "what is seen comes from several steps together, or is noise."
         )
 
@@ -166,7 +166,7 @@ class Search:
         for step in between if self._prefixes.goes_on or len(between) == 1 else ():
             if len(between) > 1 and not (step.rewrites and self._prefixes.has_parts(step)):
                 continue
-            is_cheap = self._evaluator.check.is_cheap
+            is_cheap = self._evaluator.criterion.is_cheap
             blame = RewriteSearch(step, end, self._prefixes, self._is_bad_after(good), is_cheap).run()
             if blame.guilty or len(between) == 1:
                 return step, blame

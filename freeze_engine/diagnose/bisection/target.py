@@ -80,7 +80,7 @@ def loaded_subject(
         if isinstance(options, TorchScriptOptions):
             options = replace(options, preserved_attrs=options.preserved_attrs or loaded.preserved_attrs)
     if inputs is None:
-        raise FreezerError("a check runs the model: give inputs")
+        raise FreezerError("a criterion runs the model: give inputs")
     return Subject(model, inputs, options, RecordOptions(via or "script", name=name))
 
 

@@ -13,11 +13,11 @@ from freeze_engine.diagnose.bisection.command_criterion import save_inputs
 from freeze_engine.diagnose.bisection.criteria import Answer
 from freeze_engine.diagnose.bisection.repro import Recipe
 from freeze_engine.diagnose.bisection.repro_script import BROKEN, ScriptFacts, script_text
-from freeze_engine.diagnose.bisection.request import CheckOptions
+from freeze_engine.diagnose.bisection.request import CriterionOptions
 from freeze_engine.diagnose.bisection.result import Culprit, Reproduction
 from freeze_engine.measure.candidate import CandidateError, inference, reported
 from freeze_engine.process.whole_file import write_files
-from freeze_engine.requests.options import AccuracyCheck, LatencyCheck
+from freeze_engine.requests.options import AccuracyCriterion, LatencyCriterion
 from freeze_engine.trace import Trace
 
 _LIMIT_S = 300.0
@@ -29,21 +29,21 @@ class Fault:
     """The fault to reproduce.
 
     Attributes:
-        check: the check that fails.
+        criterion: the criterion that fails.
         culprit: the step that breaks it.
         trace: of the freeze.
-        answer: the check's answer about the culprit.
+        answer: the criterion's answer about the culprit.
     """
 
-    check: CheckOptions
+    criterion: CriterionOptions
     culprit: Culprit
     trace: Trace
     answer: Answer
 
     @property
     def limit_s(self) -> float:
-        """Returns the time limit for a script that freezes a model and runs the check once."""
-        return _LIMIT_S + (self.check.limit_s or 0.0)
+        """Returns the time limit for a script that freezes a model and runs the criterion once."""
+        return _LIMIT_S + (self.criterion.limit_s or 0.0)
 
 
 def reproduction(script: Path, fault: Fault, recipes: Iterable[Recipe]) -> Reproduction | None:
@@ -75,7 +75,7 @@ def _written(script: Path, fault: Fault, recipe: Recipe) -> Reproduction:
     save_inputs(given, inputs)
     culprit = fault.culprit
     facts = ScriptFacts(
-        title=f"{culprit.name} breaks {_broken(fault.check)} of {fault.trace.name}.",
+        title=f"{culprit.name} breaks {_broken(fault.criterion)} of {fault.trace.name}.",
         facts=_facts(fault, recipe),
         torch=f"torch {fault.trace.environment.torch} on {fault.trace.environment.platform}",
         load=[line.replace("{file}", module.name) for line in recipe.load],
@@ -85,15 +85,15 @@ def _written(script: Path, fault: Fault, recipe: Recipe) -> Reproduction:
         method=recipe.method,
         ran=fault.answer.ran,
     )
-    write_files({script: script_text(facts, fault.check).encode()})
+    write_files({script: script_text(facts, fault.criterion).encode()})
     reproduces, output = _shows(script, fault.limit_s)
     return Reproduction(script, (module, inputs), recipe.is_reduced, reproduces, output)
 
 
-def _broken(check: CheckOptions) -> str:
-    if isinstance(check, AccuracyCheck):
+def _broken(criterion: CriterionOptions) -> str:
+    if isinstance(criterion, AccuracyCriterion):
         return "the accuracy"
-    return "the speed" if isinstance(check, LatencyCheck) else "a check"
+    return "the speed" if isinstance(criterion, LatencyCriterion) else "a criterion"
 
 
 def _facts(fault: Fault, recipe: Recipe) -> list[str]:

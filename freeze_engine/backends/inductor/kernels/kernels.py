@@ -23,8 +23,6 @@ from freeze_engine.backends.inductor.graph.target_names import operator_name
 from freeze_engine.backends.inductor.kernels.generated_code import Call, Kind, calls
 from freeze_engine.trace import GraphSnapshot, Kernel, Node, Program
 
-FROZEN, PLAIN = "compiled with freezing", "compiled"
-
 
 @dataclass(frozen=True, slots=True)
 class Lowered:
@@ -47,7 +45,7 @@ def program(name: str, method: str, code: str | None, seen: Sequence[RawKernel],
     """Describes the program that Inductor generated for a graph.
 
     Args:
-        name: of the way to run the model, `FROZEN` or `PLAIN`.
+        name: of the way to run the model, `COMPILED_FROZEN` or `COMPILED_UNFROZEN` of `freeze_engine.trace.baselines`.
         method: of the graph.
         code: the generated code, ``None`` where it is not known.
         seen: what Inductor reported of each kernel call; empty if the code came from a cache.

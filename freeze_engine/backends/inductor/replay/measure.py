@@ -31,10 +31,15 @@ from freeze_engine.requests.inputs import Inputs
 from freeze_engine.requests.options import InductorOptions, Measure, Progress
 from freeze_engine.tensors.module_copy import replica
 from freeze_engine.trace import Baseline, Latency, Notice, Numerics, Program, Trace
+from freeze_engine.trace.baselines import (
+    COMPILED_FROZEN,
+    COMPILED_UNFROZEN,
+    EAGER,
+    TORCHSCRIPT_FROZEN,
+    TORCHSCRIPT_OPTIMIZED,
+)
 
-EAGER, COMPILED, FROZEN = "eager", "compiled", "compiled with freezing"
 _SHARE_OF_KERNELS = 0.1  # of the time to spend on latencies
-SCRIPTED, FOR_INFERENCE = "TorchScript frozen", "TorchScript optimized for inference"
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,32 +165,35 @@ class _Measuring:
         found = []
         with self._told_of(EAGER):
             found.append(Candidate(EAGER, *self._copy()))
-        with self._told_of(COMPILED):
+        with self._told_of(COMPILED_UNFROZEN):
             self.progress("compiling without freezing", 0, 1)
             model, reset = self._copy()
             given = cloned(inputs)
             state = InputState(given)
             compiled, seen = _apart(compiled_unfrozen, model, given, subject.options)
             state.restore()
-            found.append(Candidate(COMPILED, compiled, reset))
+            found.append(Candidate(COMPILED_UNFROZEN, compiled, reset))
             programs = unfrozen_programs(self.trace, seen)
             self.trace = replace(self.trace, programs=(*self.trace.programs, *programs))
             self._note_generated(programs, seen, compiled, given)
-        with self._told_of(FROZEN):
-            programs = tuple(each for each in self.trace.programs if each.name == FROZEN)
+        with self._told_of(COMPILED_FROZEN):
+            programs = tuple(each for each in self.trace.programs if each.name == COMPILED_FROZEN)
             self._note_generated(programs, subject.compiles, subject.compiled, inputs)
             # Copies of inputs may fail a guard that the inputs themselves pass: then it is compiled anew here.
             _apart(call_once, subject.compiled, cloned(inputs), subject.options)
-            found.append(Candidate(FROZEN, subject.compiled, own.restore if subject.written else None))
+            found.append(Candidate(COMPILED_FROZEN, subject.compiled, own.restore if subject.written else None))
         own.restore()  # the next are copies of it
         return [*found, *self._torchscript()]
 
     def _torchscript(self) -> Iterator[Candidate]:
         """Yields the model frozen by TorchScript; a model that it cannot freeze has no inference variant either."""
         subject = self.subject
-        both = f"{SCRIPTED} and {FOR_INFERENCE}"
+        both = f"{TORCHSCRIPT_FROZEN} and {TORCHSCRIPT_OPTIMIZED}"
         remedy = "; tracing may do (via='trace', --via trace)" if subject.via == "script" else ""
-        for name, for_inference, what in ((SCRIPTED, False, both), (FOR_INFERENCE, True, FOR_INFERENCE)):
+        for name, for_inference, what in (
+            (TORCHSCRIPT_FROZEN, False, both),
+            (TORCHSCRIPT_OPTIMIZED, True, TORCHSCRIPT_OPTIMIZED),
+        ):
             frozen = None
             with self._told_of(what, remedy):
                 self.progress(f"making it {name}", 0, 1)

@@ -25,8 +25,7 @@ from freeze_engine.requests.inputs import Inputs
 from freeze_engine.requests.options import Measure, Progress
 from freeze_engine.tensors.module_copy import replica
 from freeze_engine.trace import Baseline, Latency, Notice, Numerics, Step
-
-EAGER, SCRIPTED = "eager", "scripted"
+from freeze_engine.trace.baselines import EAGER, SCRIPTED
 
 
 @dataclass(frozen=True, slots=True)
