@@ -13,6 +13,7 @@ import torch
 from torch._inductor.utils import run_and_get_code
 
 import freeze_engine as fe
+from freeze_engine.analysis import program_pairs
 from freeze_engine.backends.inductor import torch_private
 from freeze_engine.errors import FreezerError, UnsupportedTorchError
 from freeze_engine.trace.validation import check_trace
@@ -173,19 +174,25 @@ def test_branches_are_blocks_and_their_passes_named():
 def test_a_cache_hit_is_told_and_can_be_avoided(recwarn: pytest.WarningsRecorder):
     class Plain(torch.nn.Module):
         def forward(self, x: torch.Tensor) -> torch.Tensor:
-            return x.sin() + 1
+            return torch.softmax(x.sin() + 1, -1) @ x.t().cos()
 
-    codes, used = [], []
+    codes, used, traces = [], [], []
     with fresh():
         for off in (False, False, True):
             torch._dynamo.reset()
             with torch._inductor.config.patch(fx_graph_cache=True):
                 trace = record(Plain().eval(), rows(2, 4), force_disable_caches=off).trace
             check_trace(trace)
+            traces.append(trace)
             codes.append([notice.code for notice in trace.notices])
             used += [line for step in trace.steps for line in step.log if "cache" in line]
     assert codes == [[], ["cache_hit"], []]
     assert used == [f"Inductor's cache of compiled graphs: {how}" for how in ("miss", "hit", "off")]
+    for cold, warm in ((0, 1), (1, 0), (2, 1)):
+        (pair,) = program_pairs(traces[cold], traces[warm])
+        kernels = len(traces[cold].programs[0].kernels)
+        assert [match.difference for match in pair.matches] == ["same"] * kernels
+        assert kernels > 1
 
 
 def test_a_compile_that_fails_leaves_its_trace(monkeypatch: pytest.MonkeyPatch):
