@@ -15,8 +15,8 @@ from freeze_engine.requests.options import (
     CheckName,
     InductorOptions,
     Measure,
+    ModuleOptions,
     Progress,
-    RecordOptions,
     TorchScriptOptions,
 )
 from freeze_engine.trace import AliasAnalysis, Backend, Trace
@@ -225,15 +225,15 @@ def record(
             options = replace(options, preserved_attrs=options.preserved_attrs or loaded.preserved_attrs)
     check_module(model)
     call = call or call_text(spec, options, asked_via, checks, ablation)
-    how = RecordOptions(via or "script", tuple(check_inputs), name, call, known_checks(checks), ablation)
-    return record_loaded(model, given, options, how, measure, RecordingObserver(progress or silent))
+    module_options = ModuleOptions(via or "script", tuple(check_inputs), name, call, known_checks(checks), ablation)
+    return record_loaded(model, given, options, module_options, measure, RecordingObserver(progress or silent))
 
 
 def record_loaded(
     model: torch.nn.Module,
     inputs: Inputs | None,
     options: TorchScriptOptions | InductorOptions,
-    how: RecordOptions,
+    module_options: ModuleOptions,
     measure: Measure | None,
     observer: RecordingObserver,
 ) -> Recording:
@@ -243,7 +243,7 @@ def record_loaded(
         model: the module.
         inputs: for measuring, tracing and compiling.
         options: how to freeze.
-        how: how the module gets to the freeze, and what to call it.
+        module_options: how the module gets to the freeze, and what to call it.
         measure: what to measure, ``None`` to record only.
         observer: receives the events of the recording.
 
@@ -251,7 +251,7 @@ def record_loaded(
         FreezerError: the model or the inputs cannot be used.
         Exception: whatever torch raises, unchanged.
     """
-    if how.ablation:
+    if module_options.ablation:
         from freeze_engine.diagnose.ablation.variants import check_ablation
 
         check_ablation(inputs, options, measure)
@@ -260,21 +260,21 @@ def record_loaded(
 
         if inputs is None:
             raise FreezerError("backend='inductor' needs inputs: torch compiles a module by calling it; pass some")
-        compiled = record_compile(model, inputs, options, how, measure, observer)
+        compiled = record_compile(model, inputs, options, module_options, measure, observer)
         recording, source = Recording(compiled.module, with_plain_texts(compiled.trace), compiled.live), model
     else:
         from freeze_engine.backends.torchscript.record import record_module
 
-        frozen = record_module(model, inputs, options, how, measure, observer)
+        frozen = record_module(model, inputs, options, module_options, measure, observer)
         recording, source = Recording(frozen.module, with_plain_texts(frozen.trace), frozen.live), frozen.source
-    if not (how.checks or how.ablation):
+    if not (module_options.checks or module_options.ablation):
         return recording
     from freeze_engine.diagnose.ablation.run import run_ablation
     from freeze_engine.diagnose.checks.context import CheckContext
     from freeze_engine.diagnose.checks.run import run_checks
 
-    context = CheckContext(model, source, recording.module, inputs, options, how, recording.trace)
-    if how.ablation and measure is not None:
+    context = CheckContext(model, source, recording.module, inputs, options, module_options, recording.trace)
+    if module_options.ablation and measure is not None:
         context = replace(context, trace=run_ablation(context, measure, observer))
     found = run_checks(context, observer)
     others = {name: with_plain_texts(other) for name, other in found.others.items()}

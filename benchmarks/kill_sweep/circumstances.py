@@ -8,7 +8,7 @@ import subprocess
 from dataclasses import dataclass
 from typing import Final
 
-from benchmarks.kill_sweep.subjects import Subject, recording
+from benchmarks.kill_sweep.subjects import StruckCommand, recording
 
 #: Runs the rest of its arguments; afterwards the contents of a mounted folder are copied out.
 _MOUNTED: Final = """\
@@ -59,7 +59,7 @@ class Circumstance:
     """
 
     name: str
-    subject: Subject
+    subject: StruckCommand
     codes: tuple[int, ...] = (0,)
     says: str = ""
     steps: int = 0

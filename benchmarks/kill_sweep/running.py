@@ -16,7 +16,7 @@ from typing import Any, Final, Literal
 import freeze_engine as fe
 from benchmarks.kill_sweep.place import PRECIOUS, Place, cpu_s
 from benchmarks.kill_sweep.stopping import POINTS, REACHED, STOP_AT
-from benchmarks.kill_sweep.subjects import SUBJECTS, Subject
+from benchmarks.kill_sweep.subjects import SUBJECTS, StruckCommand
 
 Steps = tuple[tuple[str, str], ...]
 Victim = Literal["child", "owner"]
@@ -103,7 +103,7 @@ class Run:
     def __init__(
         self,
         place: Place,
-        subject: Subject,
+        subject: StruckCommand,
         stop_at: int,
         words: tuple[str, ...] = (),
         limits: tuple[tuple[int, int], ...] = (),
@@ -225,7 +225,7 @@ def _size(path: Path) -> int:
     return path.stat().st_size if path.exists() else 1
 
 
-def undisturbed(subject: Subject, place: Place) -> tuple[Reference, Ended]:
+def undisturbed(subject: StruckCommand, place: Place) -> tuple[Reference, Ended]:
     """Runs a subject to its end without a strike."""
     run = Run(place, subject, 0)
     try:

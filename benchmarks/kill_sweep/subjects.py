@@ -21,7 +21,7 @@ _RUN: Final = (*_FREEZER, "run")
 
 
 @dataclass(frozen=True, slots=True)
-class Subject:
+class StruckCommand:
     """One command to strike.
 
     Attributes:
@@ -47,25 +47,25 @@ class Subject:
         return place.recordings if self.kind == "dashboard" else place.out
 
 
-def recording(model: str, *options: str) -> Subject:
+def recording(model: str, *options: str) -> StruckCommand:
     """Returns ``freezer-ui record`` of one of the models."""
     words = ("record", f"{MODELS}:{model}", "-o", f"{{out}}/{OUTPUT}", "--no-measure", *options)
-    return Subject("record", (*_FREEZER, *words), has_child=True)
+    return StruckCommand("record", (*_FREEZER, *words), has_child=True)
 
 
 SUBJECTS: Final = {
     "record": recording("stopping"),
     "record-inductor": recording("stopping", "--backend", "inductor"),
-    "run": Subject(
+    "run": StruckCommand(
         "run", (*_FREEZER, "run", "-o", "{out}", "--", str(_SCRIPT)), False, "script-1.fztrace", steps=False
     ),
-    "record-api": Subject(
+    "record-api": StruckCommand(
         "program", (sys.executable, str(_FOLDER / "program.py"), "here", f"{{out}}/{OUTPUT}"), False, steps=False
     ),
-    "process-api": Subject(
+    "process-api": StruckCommand(
         "program", (sys.executable, str(_FOLDER / "program.py"), "apart", f"{{out}}/{OUTPUT}"), True
     ),
-    "dashboard": Subject(
+    "dashboard": StruckCommand(
         "dashboard",
         (sys.executable, str(_FOLDER / "serving.py"), f"{MODELS}:stopping", "--no-measure", "--no-browser"),
         has_child=True,

@@ -18,7 +18,7 @@ from freeze_engine.analysis.missing_measurements import nothing_ran
 from freeze_engine.errors import MeasureError
 from freeze_engine.measure import evaluation, machine_load, statistics
 from freeze_engine.measure.candidate import Candidate, Key, Progress, check_keys, inference, silent
-from freeze_engine.measure.rounds import LatencyOptions, Session, Subject
+from freeze_engine.measure.rounds import LatencyOptions, MeasuredCandidate, Session
 from freeze_engine.requests.inputs import Inputs
 from freeze_engine.trace import Latency, Notice
 
@@ -88,7 +88,7 @@ def measure_latency(
     place = _checked_device(device)
     check_keys(candidates)
     options = options or LatencyOptions()
-    subjects = [Subject(candidate) for candidate in candidates]
+    subjects = [MeasuredCandidate(candidate) for candidate in candidates]
     with inference(), _on(place), _uncollected():
         session = Session(place, Inputs(args, kwargs), options, progress or silent)
         session.warm_up(subjects)
@@ -98,7 +98,7 @@ def measure_latency(
     return _report(subjects, str(place), options.margin, disturbed)
 
 
-def _report(subjects: list[Subject], device: str, margin: float, disturbed: Sequence[str]) -> LatencyReport:
+def _report(subjects: list[MeasuredCandidate], device: str, margin: float, disturbed: Sequence[str]) -> LatencyReport:
     failures = {subject.candidate.key: subject.failure for subject in subjects if subject.failure is not None}
     complete = [subject for subject in subjects if subject.failure is None]
     if not complete:
@@ -118,7 +118,7 @@ def _report(subjects: list[Subject], device: str, margin: float, disturbed: Sequ
     )
 
 
-def _followed(subjects: Sequence[Subject], complete: Sequence[Subject]) -> list[int | None]:
+def _followed(subjects: Sequence[MeasuredCandidate], complete: Sequence[MeasuredCandidate]) -> list[int | None]:
     """Returns, for each that ran, the position of the latest that ran among those that it follows."""
     follows = {subject.candidate.key: subject.candidate.follows for subject in subjects}
     positions = {subject.candidate.key: index for index, subject in enumerate(complete)}
@@ -131,7 +131,7 @@ def _followed(subjects: Sequence[Subject], complete: Sequence[Subject]) -> list[
     return found
 
 
-def _latency(subject: Subject, device: str, result: evaluation.ColumnResult, shared: list[str]) -> Latency:
+def _latency(subject: MeasuredCandidate, device: str, result: evaluation.ColumnResult, shared: list[str]) -> Latency:
     unsteady = (
         []
         if statistics.is_steady(subject.warmup_ns)

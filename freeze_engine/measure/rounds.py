@@ -65,7 +65,7 @@ class LatencyOptions:
 
 
 @dataclass(slots=True)
-class Subject:
+class MeasuredCandidate:
     """A candidate while it is measured.
 
     Attributes:
@@ -95,7 +95,7 @@ class Session:
         self._timed = _timed_on_cpu if device.type == "cpu" else _timed_on_cuda
         self._finish = _nothing if device.type == "cpu" else torch.cuda.synchronize
 
-    def warm_up(self, subjects: list[Subject]) -> None:
+    def warm_up(self, subjects: list[MeasuredCandidate]) -> None:
         """Calls each subject until it is steady."""
         for index, subject in enumerate(subjects):
             self._progress(_WARMUP_SHARE * index / len(subjects), f"warming up {subject.candidate}")
@@ -104,7 +104,7 @@ class Session:
             except CandidateError as error:
                 subject.failure = str(error)
 
-    def run_rounds(self, subjects: list[Subject]) -> None:
+    def run_rounds(self, subjects: list[MeasuredCandidate]) -> None:
         """Takes one sample of every warm subject per round, each turn in random order, as long as time allows."""
         subjects = [subject for subject in subjects if subject.failure is None]
         if not subjects:
@@ -119,7 +119,7 @@ class Session:
             _take_round([subjects[index] for turn in turns for index in turn], take)
             gc.collect(0)  # Collection is off meanwhile; what the calls left behind in cycles must not pile up.
 
-    def _due(self, subjects: list[Subject], planned: int) -> Iterator[str]:
+    def _due(self, subjects: list[MeasuredCandidate], planned: int) -> Iterator[str]:
         """Yields a message for each round to take: those planned, then more while those so far show too little."""
         options, taken, start = self._options, 0, time.perf_counter()
         while taken < planned and (taken < options.min_rounds or time.perf_counter() - start <= options.seconds):
@@ -131,7 +131,7 @@ class Session:
             taken += 1
             yield f"round {taken}, since those so far differ too much"
 
-    def _warm_up(self, subject: Subject) -> None:
+    def _warm_up(self, subject: MeasuredCandidate) -> None:
         options = self._options
         deadline = time.perf_counter() + options.warmup_seconds
         subject.first_ns = self._warmup_call(subject)
@@ -141,7 +141,7 @@ class Session:
                 break
             subject.warmup_ns.append(self._warmup_call(subject))
 
-    def _warmup_call(self, subject: Subject) -> int:
+    def _warmup_call(self, subject: MeasuredCandidate) -> int:
         with reported():
             inputs = self._prepared(subject.candidate, copy_inputs=True)
             before = versions(inputs)
@@ -158,7 +158,7 @@ class Session:
             candidate.reset()
         return cloned(self._inputs) if copy_inputs else self._inputs
 
-    def _sampler(self, subjects: list[Subject], repeats: int) -> Callable[[Candidate], float]:
+    def _sampler(self, subjects: list[MeasuredCandidate], repeats: int) -> Callable[[Candidate], float]:
         """Returns the function that takes a sample, in ns per call: one for all, or their ratio would be unfair."""
         copy_inputs = any(subject.writes_inputs for subject in subjects)
         one_by_one = copy_inputs or any(subject.candidate.reset is not None for subject in subjects)
@@ -173,7 +173,7 @@ class Session:
         return take_one_by_one if one_by_one else take
 
 
-def _are_enough(subjects: list[Subject]) -> bool:
+def _are_enough(subjects: list[MeasuredCandidate]) -> bool:
     """Returns whether the rounds of those that still run show enough."""
     running = [subject for subject in subjects if subject.failure is None]
     samples = np.array([subject.samples_ns for subject in running]).T
@@ -207,7 +207,7 @@ class _Plan:
     rounds: int
 
 
-def _plan(subjects: list[Subject], options: LatencyOptions) -> _Plan:
+def _plan(subjects: list[MeasuredCandidate], options: LatencyOptions) -> _Plan:
     """Decides calls per run, runs per round, and rounds, before anything is compared.
 
     A number of rounds that depended on the ratios would make false claims likelier; what
@@ -221,7 +221,7 @@ def _plan(subjects: list[Subject], options: LatencyOptions) -> _Plan:
     return _Plan(repeats, best_of, min(max(turns // best_of, options.min_rounds), options.max_rounds))
 
 
-def _take_round(turns: list[Subject], take: Callable[[Candidate], float]) -> None:
+def _take_round(turns: list[MeasuredCandidate], take: Callable[[Candidate], float]) -> None:
     """Runs subjects as they come, and adds the fastest run of each to its samples."""
     fastest: dict[str | int, float] = {}
     for subject in turns:

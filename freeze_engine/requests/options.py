@@ -257,7 +257,7 @@ class CommandCriterion:
 
 
 @dataclass(frozen=True, slots=True)
-class RecordOptions:
+class ModuleOptions:
     """Options of how `record` prepares and names a module.
 
     Attributes:

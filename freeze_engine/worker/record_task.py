@@ -16,7 +16,7 @@ from freeze_engine.backends.common.observer import FREEZING, PHASES, FreezeNotes
 from freeze_engine.errors import FreezerError
 from freeze_engine.requests.arguments import call_text, known_checks, options_for
 from freeze_engine.requests.inputs import parse_input
-from freeze_engine.requests.options import RecordOptions, TorchScriptOptions
+from freeze_engine.requests.options import ModuleOptions, TorchScriptOptions
 from freeze_engine.trace import Failure, Notice, Step, Trace
 from freeze_engine.worker.child_main import Send
 from freeze_engine.worker.eta import Pace
@@ -82,14 +82,14 @@ def _recorded(request: RecordRequest, observer: _JobObserver) -> JobEnded:
     if isinstance(options, TorchScriptOptions):
         options = replace(options, preserved_attrs=options.preserved_attrs or model.preserved_attrs)
     call = request.call or call_text(repr(request.model), options, request.via, request.checks, request.ablation)
-    how = RecordOptions(
+    module_options = ModuleOptions(
         request.via or model.via,
         name=request.name or model.name,
         call=call,
         checks=known_checks(request.checks),
         ablation=request.ablation,
     )
-    recording = record_loaded(model.module, inputs, options, how, request.measure, observer)
+    recording = record_loaded(model.module, inputs, options, module_options, request.measure, observer)
     trace = recording.trace
     observer.built = trace
     observer.progress("writing the trace", 0, 0)

@@ -1,6 +1,6 @@
 /* The viewer's entrance: of one trace, of two, or of two backends. */
 
-import { AcrossViewer } from "./across.js";
+import { CrossBackendViewer } from "./cross_backend.js";
 import { Viewer } from "./app.js";
 import { ComparisonViewer } from "./comparison.js";
 
@@ -12,6 +12,6 @@ import { ComparisonViewer } from "./comparison.js";
  */
 export function mount(element, data) {
   /** @type {any} */
-  const Kind = !data.comparison ? Viewer : data.comparison.pairs.length ? AcrossViewer : ComparisonViewer;
+  const Kind = !data.comparison ? Viewer : data.comparison.pairs.length ? CrossBackendViewer : ComparisonViewer;
   return new Kind(element, data);
 }

@@ -7801,7 +7801,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       return this.comparison.backends.map((backend) => BACKENDS[backend]);
     }
   };
-  var AcrossViewer = class extends ComparisonViewer {
+  var CrossBackendViewer = class extends ComparisonViewer {
     modelOf({ view, graph, comparison }) {
       return new AcrossModel(view, graph, comparison);
     }
@@ -7905,7 +7905,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     return h("div.fv-fact", null, h("span.fv-fact-label", null, label), h("span.fv-fact-value", null, value), h("span.fv-fact-note", null, note3));
   }
   function mount(element2, data) {
-    const Kind = !data.comparison ? Viewer : data.comparison.pairs.length ? AcrossViewer : ComparisonViewer;
+    const Kind = !data.comparison ? Viewer : data.comparison.pairs.length ? CrossBackendViewer : ComparisonViewer;
     return new Kind(element2, data);
   }
   var ViewerPage = class {

@@ -13,7 +13,7 @@ from freeze_engine.backends.common.observer import SILENT
 from freeze_engine.diagnose import Culprit, GuiltyRewrite
 from freeze_engine.diagnose.bisection.inductor import compiled_prefixes
 from freeze_engine.diagnose.bisection.inductor_repro import recipes
-from freeze_engine.requests.options import RecordOptions
+from freeze_engine.requests.options import ModuleOptions
 from tests.torch import inductor_recording as inductor
 
 
@@ -46,7 +46,7 @@ class Outer(nn.Module):
 def test_a_step_is_saved_as_a_python_file_beside_an_exported_program(tmp_path):
     with inductor.fresh():
         model, inputs = Outer().eval(), fe.Inputs((torch.ones(2, 3),))
-        prefixes, _ = compiled_prefixes(model, inputs, fe.InductorOptions(), RecordOptions(), SILENT)
+        prefixes, _ = compiled_prefixes(model, inputs, fe.InductorOptions(), ModuleOptions(), SILENT)
         first, *_, last = prefixes.whole()
         file = tmp_path / f"candidate{prefixes.suffix}"
         given = first.save(file)

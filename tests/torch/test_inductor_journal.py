@@ -15,7 +15,7 @@ import torch
 import freeze_engine as fe
 from freeze_engine.backends.common.observer import RecordingObserver
 from freeze_engine.requests.inputs import Inputs
-from freeze_engine.requests.options import RecordOptions
+from freeze_engine.requests.options import ModuleOptions
 from freeze_engine.session import record_loaded
 from freeze_engine.trace import Failure, GraphInput
 from freeze_engine.worker import JobEvent, JobStep, RecordingProcess, RecordRequest
@@ -142,12 +142,17 @@ class _Scaled(torch.nn.Module):
 @pytest.fixture(scope="module")
 def watched() -> tuple[_Keeping, fe.Trace, fe.Trace]:
     """A compile that was watched until lowering raised: the observer, the trace of the error, and that of a capture."""
-    observer, how = _Keeping(), RecordOptions("script", name="Scaled", call="mine()")
+    observer, module_options = _Keeping(), ModuleOptions("script", name="Scaled", call="mine()")
     lowering = mock.patch.object(torch._inductor.graph.GraphLowering, "run", side_effect=ValueError("enough"))
     with fresh(), lowering, fe.capture() as captured:
         with pytest.raises(Exception, match="enough") as raised:
             record_loaded(
-                _Scaled().eval(), Inputs((torch.ones(1, 3, 8, 8),)), fe.InductorOptions(), how, None, observer
+                _Scaled().eval(),
+                Inputs((torch.ones(1, 3, 8, 8),)),
+                fe.InductorOptions(),
+                module_options,
+                None,
+                observer,
             )
         (trace,) = captured.traces
     partial = fe.partial_trace(raised.value)

@@ -14,7 +14,7 @@ from freeze_engine.analysis import check_outcome
 from freeze_engine.diagnose.checks import stale_weights as probing
 from freeze_engine.diagnose.checks.context import CheckContext
 from freeze_engine.diagnose.checks.weights import assigned, loaded, other_values, retrained, weights, written
-from freeze_engine.requests.options import RecordOptions
+from freeze_engine.requests.options import ModuleOptions
 from freeze_engine.trace import Check
 from freeze_engine.worker import RecordingProcess, RecordRequest
 from tests.torch.inductor_models import Convolutional, filled
@@ -228,7 +228,7 @@ def test_outputs_that_vary_tell_nothing() -> None:
     model = Noise().eval()
     trace = fe.record(nn.Linear(4, 4).eval(), rows(2, 4), measure=None).trace
     given = fe.Inputs((rows(2, 4),))
-    context = CheckContext(model, model, model, given, fe.InductorOptions(), RecordOptions(), trace)
+    context = CheckContext(model, model, model, given, fe.InductorOptions(), ModuleOptions(), trace)
     assert probing.stale_weights(context).message == (
         "It gives other outputs for the same inputs, so a change in them would tell nothing."
     )

@@ -9,7 +9,7 @@ import pytest
 
 import freeze_engine as fe
 from freeze_engine.requests import did_you_mean
-from freeze_engine.requests.options import RecordOptions
+from freeze_engine.requests.options import ModuleOptions
 
 
 @pytest.mark.parametrize(
@@ -36,7 +36,7 @@ def test_close_names_are_told(word: str, said: str) -> None:
         (fe.Measure, {"devices": "cuda"}, "devices='cuda' is a text: pass a tuple, devices=('cuda',)"),
         (fe.Measure, {"seconds": float("nan")}, "seconds=nan: it must be a time, such as 12.0"),
         (fe.Measure, {"seconds": -1.0}, "seconds=-1.0: it must be a time, such as 12.0"),
-        (RecordOptions, {"via": "tracing"}, "via='tracing': a module gets into TorchScript by 'script' or 'trace'"),
+        (ModuleOptions, {"via": "tracing"}, "via='tracing': a module gets into TorchScript by 'script' or 'trace'"),
     ],
 )
 def test_options_that_name_nothing_are_refused(options: Any, given: dict[str, Any], said: str) -> None:

@@ -29,7 +29,7 @@ _TABS: Final = (
 
 
 @dataclass(frozen=True, slots=True)
-class Subject:
+class ViewContent:
     """The subject of a view, and the values that its state can have.
 
     Attributes:
@@ -85,7 +85,7 @@ class Subject:
         return None if step is None or step < len(self.others) else step - len(self.others)
 
 
-def one_trace(trace: fe.Trace) -> Subject:
+def one_trace(trace: fe.Trace) -> ViewContent:
     """Returns the subject of a view of one trace."""
 
     def html(embedding: Embedding, height: int) -> str:
@@ -93,10 +93,10 @@ def one_trace(trace: fe.Trace) -> Subject:
 
     first = {"step": first_step(trace)}
     choices = Choices(_tabs(trace), _paths(trace), tuple(len(program.kernels) for program in trace.programs))
-    return Subject(trace.name or "unnamed model", trace.steps, (), first, choices, html)
+    return ViewContent(trace.name or "unnamed model", trace.steps, (), first, choices, html)
 
 
-def two_traces(first: fe.Trace, second: fe.Trace) -> Subject:
+def two_traces(first: fe.Trace, second: fe.Trace) -> ViewContent:
     """Returns the subject of a view of two traces; it opens at the first pass whose graphs differ, as the page does.
 
     For traces of different backends it opens at no pass, for they have none in common.
@@ -113,7 +113,7 @@ def two_traces(first: fe.Trace, second: fe.Trace) -> Subject:
 
     kernels = tuple(len(program["kernels"]) for program in data["view"]["programs"])
     choices = Choices(_tabs_of_two(diff), _paths(first) | _paths(second), kernels)
-    return Subject(data["view"]["name"], diff.after.steps, diff.before.steps, first_shown, choices, html)
+    return ViewContent(data["view"]["name"], diff.after.steps, diff.before.steps, first_shown, choices, html)
 
 
 def _tabs(trace: fe.Trace) -> tuple[str, ...]:
@@ -124,7 +124,7 @@ def _tabs(trace: fe.Trace) -> tuple[str, ...]:
 
 
 def _tabs_of_two(diff: fe.TraceDiff) -> tuple[str, ...]:
-    """Returns the tabs that ``frontend/viewer/comparison.js`` and ``across.js`` show."""
+    """Returns the tabs that ``frontend/viewer/comparison.js`` and ``cross_backend.js`` show."""
     absent = {"kernels": not (diff.before.programs or diff.after.programs), "charts": diff.across_backends}
     tabs = tuple(tab for tab in _TABS if not absent.get(tab))
     return ("pairs", *tabs) if diff.across_backends else tabs

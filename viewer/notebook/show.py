@@ -10,7 +10,7 @@ import freeze_engine as fe
 from viewer.notebook.html_output import HEIGHT
 
 if TYPE_CHECKING:
-    from viewer.notebook.content import Subject
+    from viewer.notebook.content import ViewContent
     from viewer.notebook.view import View
 
 
@@ -110,7 +110,7 @@ def _need(height: object, function: str, instead: str) -> None:
 
 
 def _shown(
-    subject: Subject, step: int | None, selected: str | None, state: Mapping[str, Any] | None, height: int
+    subject: ViewContent, step: int | None, selected: str | None, state: Mapping[str, Any] | None, height: int
 ) -> View:
     from viewer.notebook.view import View
 

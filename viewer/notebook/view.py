@@ -11,7 +11,7 @@ from IPython.core.display_functions import publish_display_data
 from IPython.core.getipython import get_ipython
 
 import freeze_engine as fe
-from viewer.notebook.content import Subject
+from viewer.notebook.content import ViewContent
 from viewer.notebook.link import Link
 from viewer.notebook.view_state import check_values
 from viewer.report import Embedding
@@ -35,7 +35,7 @@ class View(traitlets.HasTraits):
     selected = traitlets.Unicode(None, allow_none=True)
     state = traitlets.Dict(key_trait=traitlets.Unicode())
 
-    def __init__(self, subject: Subject, start: Mapping[str, Any], height: int) -> None:
+    def __init__(self, subject: ViewContent, start: Mapping[str, Any], height: int) -> None:
         super().__init__()
         self._subject = subject
         self._height = height

@@ -10,7 +10,7 @@ from freeze_engine.analysis.trace_diff.pass_correspondence import PassPair
 from freeze_engine.trace import AttributeFate, Failure, Latency, NearMiss, Numerics, Trace
 
 FateField = Literal["kind", "type", "shape", "dtype", "nbytes", "fate", "reason", "step", "locations"]
-Subject = Literal["recording", "options", "inputs", "environment", "settings"]
+SettingArea = Literal["recording", "options", "inputs", "environment", "settings"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +128,7 @@ class SettingDiff:
         before, after: its text in the first and in the second trace, ``None`` where that has none.
     """
 
-    subject: Subject
+    subject: SettingArea
     name: str
     before: str | None
     after: str | None

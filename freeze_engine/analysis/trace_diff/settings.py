@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 
 from freeze_engine.analysis.trace_diff.join import joined
-from freeze_engine.analysis.trace_diff.model import SettingDiff, Subject
+from freeze_engine.analysis.trace_diff.model import SettingArea, SettingDiff
 from freeze_engine.trace import Environment, InputSpec, Trace
 
 
 def setting_diffs(before: Trace, after: Trace) -> Iterator[SettingDiff]:
     """Yields what differs of options, inputs and environment."""
-    subjects: tuple[tuple[Subject, Callable[[Trace], Iterable[tuple[str, str]]]], ...] = (
+    subjects: tuple[tuple[SettingArea, Callable[[Trace], Iterable[tuple[str, str]]]], ...] = (
         ("recording", lambda trace: (("backend", trace.backend),)),
         ("options", lambda trace: trace.options),
         ("inputs", lambda trace: ((spec.name, _input_text(spec)) for spec in trace.inputs)),

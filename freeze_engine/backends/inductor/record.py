@@ -17,13 +17,13 @@ from freeze_engine.backends.inductor.capture.raw import RawCompile
 from freeze_engine.backends.inductor.graph.live import LiveGraph
 from freeze_engine.backends.inductor.live_trace import LiveTraceObserver
 from freeze_engine.backends.inductor.method_builder import broken
-from freeze_engine.backends.inductor.replay.measure import Subject, measured
+from freeze_engine.backends.inductor.replay.measure import RunnableCompile, measured
 from freeze_engine.backends.inductor.replay.module_state import InputState, State
 from freeze_engine.backends.inductor.trace_builder import RecordingInfo, TraceBuilder
 from freeze_engine.errors import FreezerError
 from freeze_engine.measure.peak_memory import peak_memory
 from freeze_engine.requests.inputs import Inputs
-from freeze_engine.requests.options import InductorOptions, Measure, RecordOptions
+from freeze_engine.requests.options import InductorOptions, Measure, ModuleOptions
 from freeze_engine.tensors.module_copy import replica
 from freeze_engine.trace import MemoryLedger, Trace
 
@@ -49,7 +49,7 @@ def record_module(
     model: torch.nn.Module,
     inputs: Inputs,
     options: InductorOptions,
-    how: RecordOptions,
+    module_options: ModuleOptions,
     measure: Measure | None,
     observer: RecordingObserver,
 ) -> Compiled:
@@ -61,7 +61,7 @@ def record_module(
         model: in eval mode.
         inputs: what to call it with.
         options: how to compile.
-        how: its name and call in the trace.
+        module_options: its name and call in the trace.
         measure: what to measure, ``None`` to record only.
         observer: receives the events of the recording.
 
@@ -72,7 +72,7 @@ def record_module(
     """
     _check(model)
     check_without(options.without)
-    info = RecordingInfo(how.name or type(model).__name__, how.call or "", options, inputs)
+    info = RecordingInfo(module_options.name or type(model).__name__, module_options.call or "", options, inputs)
     observer.progress("compiling", 0, PHASES)
     # If the module gives up its parameters, a copy must stand for it.
     reference = replica(model) if measure is not None and options.discard_parameters else model
@@ -103,7 +103,9 @@ def record_module(
         if measure.memory:
             trace = replace(trace, memory=MemoryLedger(peak.nbytes, message=_UNSAVED))
         observer.trace_built(trace)
-        subject = Subject(reference, model, compiled, inputs, options, how.via, live, written, seen.compiles)
+        subject = RunnableCompile(
+            reference, model, compiled, inputs, options, module_options.via, live, written, seen.compiles
+        )
         with leaving_trace(lambda: trace):
             trace = measured(trace, subject, measure, observer.progress)
     return Compiled(compiled, trace, {index: graph for each in live for index, graph in each.items()})

@@ -20,13 +20,13 @@ from freeze_engine.backends.torchscript.capture.raw import RawFreeze
 from freeze_engine.backends.torchscript.capture.scripting import to_script_module
 from freeze_engine.backends.torchscript.graph.attribute_reads import read_paths
 from freeze_engine.backends.torchscript.graph.module_slots import check_names, module_attributes
-from freeze_engine.backends.torchscript.replay.measure import Subject, measure_steps
+from freeze_engine.backends.torchscript.replay.measure import RunnableFreeze, measure_steps
 from freeze_engine.backends.torchscript.trace_builder import LiveStep, TraceBuilder
 from freeze_engine.errors import FreezerError
 from freeze_engine.measure.peak_memory import peak_memory
 from freeze_engine.recorder.trace_builder import Recorder
 from freeze_engine.requests.inputs import Inputs
-from freeze_engine.requests.options import Measure, RecordOptions, TorchScriptOptions
+from freeze_engine.requests.options import Measure, ModuleOptions, TorchScriptOptions
 from freeze_engine.trace import InputSpec, Notice, Trace
 
 UNREADABLE_NAME = "unreadable_name"
@@ -53,7 +53,7 @@ def record_module(
     model: torch.nn.Module,
     inputs: Inputs | None,
     options: TorchScriptOptions,
-    how: RecordOptions,
+    module_options: ModuleOptions,
     measure: Measure | None,
     observer: RecordingObserver,
 ) -> Frozen:
@@ -63,7 +63,7 @@ def record_module(
         model: in eval mode, or already a ScriptModule.
         inputs: for measuring and tracing.
         options: how to freeze.
-        how: how the module gets into TorchScript, and what to call it.
+        module_options: how the module gets into TorchScript, and what to call it.
         measure: what to measure, ``None`` to record only.
         observer: receives the events of the recording.
 
@@ -73,12 +73,12 @@ def record_module(
     """
     check_without(options.without)
     observer.progress("scripting", 0, PHASES)
-    name = how.name or _name_of(model)
+    name = module_options.name or _name_of(model)
     if observer.watches:
         specs = tuple(_specs(inputs)) if inputs is not None else ()
-        head = Trace(name, "torchscript", how.call or "", _asked(options), specs, environment(), ())
+        head = Trace(name, "torchscript", module_options.call or "", _asked(options), specs, environment(), ())
         observer.trace_grew(replace(head, created=utc_now()))
-    ready = to_script_module(model, inputs, how.via, how.check_inputs)
+    ready = to_script_module(model, inputs, module_options.via, module_options.check_inputs)
     check_names(module_attributes(cpp_module(ready.module)))
     observer.progress(FREEZING, 1, PHASES)
     with capturing(observer, options.without) as freezes:
@@ -86,11 +86,11 @@ def record_module(
             with peak_memory(measure is not None and measure.memory) as peak:
                 module = _freeze(ready.module, options)
         except BaseException as error:
-            _attach_freeze(error, freezes, how, inputs)
+            _attach_freeze(error, freezes, module_options, inputs)
             raise
     observer.progress("reading what was recorded", 2, PHASES)
     freeze = freezes.freezes[0]
-    recorder = _recorder(freeze, name, how.call, inputs)
+    recorder = _recorder(freeze, name, module_options.call, inputs)
     recorder.notices += ready.notices
     if options.without:
         recorder.notices.append(Notice(LEFT_OUT, left_out_text(options.without, freeze.call)))
@@ -99,7 +99,7 @@ def record_module(
     build.run()
     if measure is not None and inputs is not None:
         observer.trace_built(_finished(recorder, freeze))
-        subject = Subject(model, ready.module, module, inputs, _kept(freeze), build.live, peak.nbytes)
+        subject = RunnableFreeze(model, ready.module, module, inputs, _kept(freeze), build.live, peak.nbytes)
         with leaving_trace(lambda: _finished(recorder, freeze)):
             measure_steps(recorder, subject, measure, observer.progress)
     return Frozen(module, ready.module, _finished(recorder, freeze), build.live)
@@ -142,11 +142,13 @@ def _asked(options: TorchScriptOptions) -> tuple[tuple[str, str], ...]:
     return tuple((key, repr(value)) for key, value in sorted(asked.items()))
 
 
-def _attach_freeze(error: BaseException, freezes: FreezeCapture, how: RecordOptions, inputs: Inputs | None) -> None:
+def _attach_freeze(
+    error: BaseException, freezes: FreezeCapture, module_options: ModuleOptions, inputs: Inputs | None
+) -> None:
     if not freezes.freezes:
         return
     freeze = freezes.freezes[0]
-    recorder = _recorder(freeze, how.name or _model_name(freeze), how.call, inputs)
+    recorder = _recorder(freeze, module_options.name or _model_name(freeze), module_options.call, inputs)
     TraceBuilder(freeze, recorder).run()
     attach_trace(error, _finished(recorder, freeze))
 

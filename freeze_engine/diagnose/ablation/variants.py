@@ -59,16 +59,20 @@ def frozen_without(context: CheckContext, name: str) -> Any:
         context: the whole freeze.
         name: of the pass.
     """
-    options, how = context.options, context.how
+    options, module_options = context.options, context.module_options
     without = (*options.without, name)
     if isinstance(options, TorchScriptOptions):
         from freeze_engine.backends.torchscript.record import record_module
 
-        return record_module(context.source, None, replace(options, without=without), how, None, SILENT).module
+        return record_module(
+            context.source, None, replace(options, without=without), module_options, None, SILENT
+        ).module
     from freeze_engine.backends.inductor.record import record_module as record_compile
 
     assert context.inputs is not None
-    return record_compile(context.model, context.inputs, replace(options, without=without), how, None, SILENT).module
+    return record_compile(
+        context.model, context.inputs, replace(options, without=without), module_options, None, SILENT
+    ).module
 
 
 def restores(context: CheckContext) -> Callable[[Any], Restore | None]:

@@ -25,7 +25,7 @@ from freeze_engine.errors import FreezerError, MeasureError
 from freeze_engine.measure.candidate import Candidate, Key, cloned, inference
 from freeze_engine.measure.distinct_steps import distinct_steps
 from freeze_engine.requests.inputs import Inputs
-from freeze_engine.requests.options import InductorOptions, Measure, RecordOptions
+from freeze_engine.requests.options import InductorOptions, Measure, ModuleOptions
 from freeze_engine.tensors.module_copy import replica
 from freeze_engine.trace import Step, Trace
 
@@ -54,15 +54,19 @@ class _Request:
     model: torch.nn.Module
     inputs: Inputs
     options: InductorOptions
-    how: RecordOptions
+    module_options: ModuleOptions
 
     def compiled(self, observer: RecordingObserver = SILENT) -> Compiled:
         """Compiles and records it."""
-        return record_module(self.model, self.inputs, self.options, self.how, _NOTHING, observer)
+        return record_module(self.model, self.inputs, self.options, self.module_options, _NOTHING, observer)
 
 
 def compiled_prefixes(
-    model: torch.nn.Module, inputs: Inputs, options: InductorOptions, how: RecordOptions, observer: RecordingObserver
+    model: torch.nn.Module,
+    inputs: Inputs,
+    options: InductorOptions,
+    module_options: ModuleOptions,
+    observer: RecordingObserver,
 ) -> tuple[InductorPrefixes, Trace]:
     """Compiles a model and returns the candidates of the criterion, and the recording.
 
@@ -72,7 +76,7 @@ def compiled_prefixes(
     """
     if options.discard_parameters:
         raise FreezerError("bisect compares with the model as it was, and discard_parameters takes its parameters")
-    request = _Request(model, inputs, options, how)
+    request = _Request(model, inputs, options, module_options)
     compiled = request.compiled(observer)
     return InductorPrefixes(request, compiled, _written(model, inputs)), compiled.trace
 

@@ -12,7 +12,7 @@ from freeze_engine.diagnose.bisection.pipeline_prefix import Prefixes
 from freeze_engine.diagnose.bisection.request import BisectRequest, criterion_text
 from freeze_engine.diagnose.bisection.result import FORWARD, Bisection, Probe, Reproduction
 from freeze_engine.diagnose.bisection.step_search import Found, Search
-from freeze_engine.diagnose.bisection.target import Freeze, Subject, freeze, loaded_subject
+from freeze_engine.diagnose.bisection.target import Freeze, ModelToFreeze, freeze, loaded_subject
 from freeze_engine.diagnose.bisection.write_repro import Fault, reproduction
 from freeze_engine.measure.devices import chosen_devices
 from freeze_engine.measure.input_sets import input_sets
@@ -37,7 +37,7 @@ class _Searches:
     """
 
     request: BisectRequest
-    subject: Subject
+    subject: ModelToFreeze
     freeze: Freeze
     probes: list[Probe] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)

@@ -21,7 +21,7 @@ from freeze_engine.measure.candidate import CandidateError, cloned, inference, r
 from freeze_engine.models.loading import load_model
 from freeze_engine.process.fork import Lost
 from freeze_engine.requests.inputs import Inputs
-from freeze_engine.requests.options import InductorOptions, Progress, RecordOptions, TorchScriptOptions
+from freeze_engine.requests.options import InductorOptions, ModuleOptions, Progress, TorchScriptOptions
 from freeze_engine.tensors.module_copy import replica
 from freeze_engine.trace import Trace
 
@@ -30,20 +30,20 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Subject:
+class ModelToFreeze:
     """The model to freeze, with its inputs and options.
 
     Attributes:
         model: as it is before.
         inputs: what to run it on.
         options: how to freeze it.
-        how: how it gets to the freeze.
+        module_options: how it gets to the freeze.
     """
 
     model: torch.nn.Module
     inputs: Inputs
     options: TorchScriptOptions | InductorOptions
-    how: RecordOptions
+    module_options: ModuleOptions
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +67,7 @@ def loaded_subject(
     options: TorchScriptOptions | InductorOptions,
     via: Literal["script", "trace"] | None,
     map_location: str | None,
-) -> Subject:
+) -> ModelToFreeze:
     """Returns the model to freeze; the arguments are those of `bisect`.
 
     Raises:
@@ -81,10 +81,10 @@ def loaded_subject(
             options = replace(options, preserved_attrs=options.preserved_attrs or loaded.preserved_attrs)
     if inputs is None:
         raise FreezerError("a criterion runs the model: give inputs")
-    return Subject(model, inputs, options, RecordOptions(via or "script", name=name))
+    return ModelToFreeze(model, inputs, options, ModuleOptions(via or "script", name=name))
 
 
-def freeze(subject: Subject, method: str | None, progress: Progress, can_start_tasks: bool) -> Freeze:
+def freeze(subject: ModelToFreeze, method: str | None, progress: Progress, can_start_tasks: bool) -> Freeze:
     """Freezes and records.
 
     Args:
@@ -103,9 +103,11 @@ def freeze(subject: Subject, method: str | None, progress: Progress, can_start_t
 
         if method not in (None, METHOD):
             raise FreezerError(f"method {method}: torch.compile compiles forward; other methods are TorchScript's")
-        prefixes, trace = compiled_prefixes(subject.model, subject.inputs, subject.options, subject.how, observer)
+        prefixes, trace = compiled_prefixes(
+            subject.model, subject.inputs, subject.options, subject.module_options, observer
+        )
         return Freeze(trace, (prefixes,))
-    frozen = record_module(subject.model, subject.inputs, subject.options, subject.how, None, observer)
+    frozen = record_module(subject.model, subject.inputs, subject.options, subject.module_options, None, observer)
     if not can_start_tasks and starts_tasks(frozen.trace):
         raise FreezerError(
             "the model calls torch.jit.fork, which has run in this process before and would wait for ever in a fork of "
@@ -129,7 +131,7 @@ class _PassWatcher(RecordingObserver):
         self.progress(f"{FREEZING}: {name} of {method}", 1, PHASES)
 
 
-def _searched(frozen: Frozen, subject: Subject, method: str | None) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def _searched(frozen: Frozen, subject: ModelToFreeze, method: str | None) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Returns the methods to search, and notes about the others."""
     methods = sorted(frozen.trace.methods, key=lambda name: name != METHOD)
     if method is not None:
@@ -147,7 +149,7 @@ def _searched(frozen: Frozen, subject: Subject, method: str | None) -> tuple[tup
     return tuple(name for name in methods if name not in refused), notes
 
 
-def _refusal(subject: Subject, method: str, trace: Trace) -> str:
+def _refusal(subject: ModelToFreeze, method: str, trace: Trace) -> str:
     """Returns why a method does not run on the inputs; empty where it does."""
 
     def run() -> str:

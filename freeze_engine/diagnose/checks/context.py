@@ -8,7 +8,7 @@ from typing import Any
 import torch
 
 from freeze_engine.requests.inputs import Inputs
-from freeze_engine.requests.options import InductorOptions, RecordOptions, TorchScriptOptions
+from freeze_engine.requests.options import InductorOptions, ModuleOptions, TorchScriptOptions
 from freeze_engine.trace import Check, Trace
 
 
@@ -24,7 +24,7 @@ class CheckContext:
         result: what torch returned: the frozen ScriptModule, or the compiled module, called once.
         inputs: what it was recorded with, ``None`` where there were none.
         options: how it was frozen; their class determines the backend.
-        how: how the module got to the freeze.
+        module_options: how the module got to the freeze.
         trace: the recording, complete but for the checks.
     """
 
@@ -33,7 +33,7 @@ class CheckContext:
     result: Any
     inputs: Inputs | None
     options: TorchScriptOptions | InductorOptions
-    how: RecordOptions
+    module_options: ModuleOptions
     trace: Trace
 
 

@@ -31,7 +31,7 @@ def frozen_anew(context: CheckContext) -> Trace:
     Args:
         context: the first freeze.
     """
-    source, how = replica(context.source), replace(context.how, checks=(), ablation=False)
+    source, module_options = replica(context.source), replace(context.module_options, checks=(), ablation=False)
     options = context.options
     if isinstance(options, InductorOptions):
         inputs, anew = context.inputs, replace(options, force_disable_caches=True)
@@ -39,8 +39,8 @@ def frozen_anew(context: CheckContext) -> Trace:
         with warnings.catch_warnings():
             # The user did not ask for this compile; torch 2.13 warns about each one.
             warnings.filterwarnings("ignore", "dynamo_pgo force disabled")
-            return _apart(lambda: record_compile(source, inputs, anew, how, None, SILENT).trace)
-    return _apart(lambda: record_module(source, context.inputs, options, how, None, SILENT).trace)
+            return _apart(lambda: record_compile(source, inputs, anew, module_options, None, SILENT).trace)
+    return _apart(lambda: record_module(source, context.inputs, options, module_options, None, SILENT).trace)
 
 
 def frozen_again(module: torch.jit.ScriptModule, options: TorchScriptOptions) -> Trace:

@@ -48,9 +48,9 @@ def run_checks(context: CheckContext, observer: RecordingObserver) -> Checked:
         BaseException: one that is no `Exception`, such as ``KeyboardInterrupt``; `freeze_engine.partial_trace` has
             the trace.
     """
-    if context.how.checks and context.inputs is not None:
+    if context.module_options.checks and context.inputs is not None:
         observer.trace_built(context.trace)  # since a check may crash the process
-    names, trace = context.how.checks, context.trace
+    names, trace = context.module_options.checks, context.trace
     others: dict[str, Trace] = {}
     with leaving_trace(lambda: trace):
         for number, name in enumerate(names):

@@ -52,7 +52,7 @@ _STATISTICS: Final = "aten.var_mean"
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
+class FoldCandidate:
     """A binary operation that reads the output of a conv or linear.
 
     Attributes:
@@ -101,14 +101,14 @@ class Known:
     folds_linears: bool
 
 
-def obstacles(graph: UseDef, candidate: Candidate, known: Known) -> Iterator[Obstacle]:
+def obstacles(graph: UseDef, candidate: FoldCandidate, known: Known) -> Iterator[Obstacle]:
     """Yields the obstacles to folding an operation into the conv or linear before it."""
     found = list(_tested(graph, candidate, known))
     # Whether a conv's bias is a constant is tested by torch 2.15, and not by 2.13, which folds then.
     yield from found or _conv_bias(graph, candidate, known)
 
 
-def _tested(graph: UseDef, candidate: Candidate, known: Known) -> Iterator[Obstacle]:
+def _tested(graph: UseDef, candidate: FoldCandidate, known: Known) -> Iterator[Obstacle]:
     """Yields the obstacles that all examined versions of torch test."""
     yield from _form(candidate)
     if not candidate.is_conv and not known.folds_linears:
@@ -135,7 +135,7 @@ def single_reader(graph: UseDef, value: str) -> bool:
     return len({reader.node for reader in graph.readers.get(value, ())}) == 1
 
 
-def _form(candidate: Candidate) -> Iterator[Obstacle]:
+def _form(candidate: FoldCandidate) -> Iterator[Obstacle]:
     node = candidate.node
     if node.op in OVERLOADS:
         yield Obstacle("unsupported_overload", f"torch folds no division with a rounding mode ({node.op}).")
@@ -149,7 +149,7 @@ def _form(candidate: Candidate) -> Iterator[Obstacle]:
     )
 
 
-def _readers(graph: UseDef, candidate: Candidate) -> Iterator[Obstacle]:
+def _readers(graph: UseDef, candidate: FoldCandidate) -> Iterator[Obstacle]:
     others: dict[str, Reader] = {}
     last = candidate.node.id
     for value in reversed(candidate.path):
@@ -197,13 +197,13 @@ def _is_written_back(graph: UseDef, node: str) -> bool:
     return False
 
 
-def _conv_bias(graph: UseDef, candidate: Candidate, known: Known) -> Iterator[Obstacle]:
+def _conv_bias(graph: UseDef, candidate: FoldCandidate, known: Known) -> Iterator[Obstacle]:
     conv = candidate.computation
     if candidate.is_conv and not candidate.is_refolded and len(conv.inputs) > 2:
         yield from _computed(graph, [(conv, "bias", conv.inputs[2])], known)
 
 
-def _not_constant(graph: UseDef, candidate: Candidate, weight: str, known: Known) -> Iterator[Obstacle]:
+def _not_constant(graph: UseDef, candidate: FoldCandidate, weight: str, known: Known) -> Iterator[Obstacle]:
     node, computation = candidate.node, candidate.computation
     roles = [] if candidate.is_refolded else [(computation, "weight", weight)]
     if computation.op == ADDMM and not candidate.is_refolded:
@@ -236,7 +236,7 @@ def _source(value: str, definer: Node | None, held: str | None, known: Known) ->
     return f"computed by {definer.op}" + (f" from {attribute}" if attribute else "")
 
 
-def _shared(graph: UseDef, weight: str, candidate: Candidate) -> Iterator[Obstacle]:
+def _shared(graph: UseDef, weight: str, candidate: FoldCandidate) -> Iterator[Obstacle]:
     if single_reader(graph, weight):
         return
     computation = candidate.computation.id
@@ -248,7 +248,7 @@ def _shared(graph: UseDef, weight: str, candidate: Candidate) -> Iterator[Obstac
     )
 
 
-def _number(candidate: Candidate) -> Iterator[Obstacle]:
+def _number(candidate: FoldCandidate) -> Iterator[Obstacle]:
     if candidate.operand is None and not any(sign in candidate.number for sign in ".en"):
         yield Obstacle(
             "dtype",
@@ -258,7 +258,7 @@ def _number(candidate: Candidate) -> Iterator[Obstacle]:
         )
 
 
-def _dtype(graph: UseDef, candidate: Candidate, weight: Constant, other: Constant) -> Iterator[Obstacle]:
+def _dtype(graph: UseDef, candidate: FoldCandidate, weight: Constant, other: Constant) -> Iterator[Obstacle]:
     for kept, role in ((weight, "weight"), (other, "other operand")):
         if "float" not in kept.dtype:
             yield Obstacle("dtype", f"The {role} is {kept.dtype}; torch folds floating-point values only.")
@@ -273,7 +273,7 @@ def _dtype(graph: UseDef, candidate: Candidate, weight: Constant, other: Constan
         )
 
 
-def _is_cast_back(graph: UseDef, candidate: Candidate) -> bool:
+def _is_cast_back(graph: UseDef, candidate: FoldCandidate) -> bool:
     """Returns whether torch's ``mark_mixed_dtype`` allows the operand a wider type."""
     if _type(candidate.computation) not in _HALF or _type(candidate.node) != "Float":
         return False
@@ -293,7 +293,7 @@ def _type(node: Node) -> str:
     return node.outputs[0].type.partition("(")[0]
 
 
-def _shape(candidate: Candidate, weight: Constant, other: Constant) -> Iterator[Obstacle]:
+def _shape(candidate: FoldCandidate, weight: Constant, other: Constant) -> Iterator[Obstacle]:
     if not candidate.is_conv:
         yield from _linear_shape(candidate, weight, other)
         return
@@ -327,7 +327,7 @@ def _fits(shape: tuple[int, ...], channels: int, dimensions: int) -> bool:
     return all(size == 1 or (index == place and size == channels) for index, size in enumerate(shape))
 
 
-def _linear_shape(candidate: Candidate, weight: Constant, other: Constant) -> Iterator[Obstacle]:
+def _linear_shape(candidate: FoldCandidate, weight: Constant, other: Constant) -> Iterator[Obstacle]:
     features = weight.shape[1]
     longest = 3 if len(candidate.path) > 1 and candidate.place == 0 else 2
     ones, last = other.shape[:-1], other.shape[-1:]

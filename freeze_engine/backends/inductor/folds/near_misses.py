@@ -16,7 +16,7 @@ from freeze_engine.backends.inductor.folds.conditions import (
     LINEARS,
     OVERLOADS,
     RESHAPE,
-    Candidate,
+    FoldCandidate,
     Known,
     obstacles,
 )
@@ -89,14 +89,14 @@ def fold_near_misses(step: int, before: GraphSnapshot, after: GraphSnapshot, kno
         yield replace(_near_miss(step, candidate, found), saved_bytes=_saved_bytes(candidate))
 
 
-def _saved_bytes(candidate: Candidate) -> int | None:
+def _saved_bytes(candidate: FoldCandidate) -> int | None:
     """Returns the bytes that the operation reads and writes, one value in and one out for each place."""
     kind = candidate.node.outputs[0].type
     shape, width = typed_shape(kind), _WIDTH.get(kind.partition("(")[0])
     return None if shape is None or width is None else 2 * elements(shape) * width
 
 
-def candidates(snapshot: GraphSnapshot, graph: UseDef, known: Known) -> Iterator[Candidate]:
+def candidates(snapshot: GraphSnapshot, graph: UseDef, known: Known) -> Iterator[FoldCandidate]:
     """Yields the operations of a graph that read a conv's or linear's output and could be folded by their shape."""
     for node in snapshot.nodes:
         if node.op not in BINARIES and node.op not in OVERLOADS:
@@ -122,7 +122,7 @@ def misfolds(before: Step, step: Step) -> Iterator[Notice]:
             yield Notice("misfold", f"{problem} The numeric errors of the steps tell by how much.", step.index)
 
 
-def _misfold(candidate: Candidate) -> str:
+def _misfold(candidate: FoldCandidate) -> str:
     node, conv = candidate.node, candidate.computation
     alpha = node.attribute("alpha")
     if alpha is not None:
@@ -136,7 +136,7 @@ def _misfold(candidate: Candidate) -> str:
     return ""
 
 
-def _beside(node: Node, graph: UseDef, known: Known) -> Iterator[Candidate]:
+def _beside(node: Node, graph: UseDef, known: Known) -> Iterator[FoldCandidate]:
     first = node.attribute("self")  # a number stands first, as in 1 - y
     for index, value in enumerate(node.inputs):
         place = 1 if first is not None else index
@@ -146,7 +146,7 @@ def _beside(node: Node, graph: UseDef, known: Known) -> Iterator[Candidate]:
         others = [name for other, name in enumerate(node.inputs) if other != index]
         number = first or node.attribute("other") or ""
         is_norm = node.outputs[0].name in known.batch_norms
-        yield Candidate(node, *found, place, others[0] if others else None, "" if others else number, is_norm)
+        yield FoldCandidate(node, *found, place, others[0] if others else None, "" if others else number, is_norm)
 
 
 def _computation(graph: UseDef, value: str) -> tuple[Node, tuple[str, ...]] | None:
@@ -160,7 +160,7 @@ def _computation(graph: UseDef, value: str) -> tuple[Node, tuple[str, ...]] | No
     return definer, (value,)
 
 
-def _is_no_fold(candidate: Candidate, graph: UseDef, known: Known) -> bool:
+def _is_no_fold(candidate: FoldCandidate, graph: UseDef, known: Known) -> bool:
     """Returns whether no change of the model would make it fold, or it is part of an activation."""
     node = candidate.node
     if any(_depends_on_inputs(name, graph, known) for name in _operands(candidate)):
@@ -173,7 +173,7 @@ def _is_no_fold(candidate: Candidate, graph: UseDef, known: Known) -> bool:
     return not candidate.is_conv and (definer is None or definer.op != "get_attr")
 
 
-def _operands(candidate: Candidate) -> Iterator[str]:
+def _operands(candidate: FoldCandidate) -> Iterator[str]:
     """Yields the names of the values that have to be constants, but for the batch's own statistics."""
     inputs = candidate.computation.inputs
     flowing = inputs.index(candidate.weight) - 1  # addmm(bias, input, weight), mm and convolution(input, weight)
@@ -198,7 +198,7 @@ def _depends_on_inputs(value: str, graph: UseDef, known: Known) -> bool:
     return False
 
 
-def _near_miss(step: int, candidate: Candidate, found: Sequence[Obstacle]) -> NearMiss:
+def _near_miss(step: int, candidate: FoldCandidate, found: Sequence[Obstacle]) -> NearMiss:
     base = "conv" if candidate.is_conv else "linear"
     does = "bn" if candidate.is_batch_norm else {**BINARIES, **OVERLOADS}[candidate.node.op]
     kind, node, neighbour = f"{base}_{does}", candidate.node.id, candidate.computation.id

@@ -43,7 +43,7 @@ _SHARE_OF_KERNELS = 0.1  # of the time to spend on latencies
 
 
 @dataclass(frozen=True, slots=True)
-class Subject:
+class RunnableCompile:
     """A recorded compile with all that is needed to run its graphs.
 
     Attributes:
@@ -69,7 +69,7 @@ class Subject:
     compiles: Sequence[RawCompile]
 
 
-def measured(trace: Trace, subject: Subject, measure: Measure, progress: Progress) -> Trace:
+def measured(trace: Trace, subject: RunnableCompile, measure: Measure, progress: Progress) -> Trace:
     """Returns the trace with measurements of the first graph's steps.
 
     Args:
@@ -92,7 +92,7 @@ def measured(trace: Trace, subject: Subject, measure: Measure, progress: Progres
 @dataclass(slots=True)
 class _Measuring:
     trace: Trace
-    subject: Subject
+    subject: RunnableCompile
     measure: Measure
     progress: Progress
     notices: list[Notice] = field(default_factory=list)

@@ -42,11 +42,17 @@ from collections.abc import Iterator
 
 from freeze_engine.backends.common.fold_obstacle import Obstacle
 from freeze_engine.backends.common.use_def import BATCH_NORM, CONVS, DROPOUTS, UseDef, is_convolution
-from freeze_engine.backends.torchscript.folds.obstacles import Candidate, fork, not_constant, provenance, several_uses
+from freeze_engine.backends.torchscript.folds.obstacles import (
+    FoldCandidate,
+    fork,
+    not_constant,
+    provenance,
+    several_uses,
+)
 from freeze_engine.trace import Constant, Node
 
 
-def batch_norm_obstacles(graph: UseDef, candidate: Candidate) -> Iterator[Obstacle]:
+def batch_norm_obstacles(graph: UseDef, candidate: FoldCandidate) -> Iterator[Obstacle]:
     """Yields the obstacles to folding a batch norm into a conv."""
     norm, conv = candidate.node, candidate.neighbour
     yield from fork(graph, norm)
@@ -60,7 +66,7 @@ def batch_norm_obstacles(graph: UseDef, candidate: Candidate) -> Iterator[Obstac
     yield from several_uses(graph, candidate, ignored="aten::size" if statistics else None)
 
 
-def linear_batch_norm_obstacles(graph: UseDef, candidate: Candidate) -> Iterator[Obstacle]:
+def linear_batch_norm_obstacles(graph: UseDef, candidate: FoldCandidate) -> Iterator[Obstacle]:
     """Yields the obstacles to folding a batch norm into a linear."""
     norm = candidate.node
     yield from fork(graph, norm)
@@ -70,7 +76,7 @@ def linear_batch_norm_obstacles(graph: UseDef, candidate: Candidate) -> Iterator
     yield from _other_width(graph, candidate)
 
 
-def pointwise_obstacles(graph: UseDef, candidate: Candidate) -> Iterator[Obstacle]:
+def pointwise_obstacles(graph: UseDef, candidate: FoldCandidate) -> Iterator[Obstacle]:
     """Yields the obstacles to folding an add, sub, mul or div into a conv."""
     node, conv = candidate.node, candidate.neighbour
     yield from fork(graph, node)
@@ -165,7 +171,7 @@ def _no_running_stats(graph: UseDef, norm: Node) -> Iterator[Obstacle]:
         )
 
 
-def _other_width(graph: UseDef, candidate: Candidate) -> Iterator[Obstacle]:
+def _other_width(graph: UseDef, candidate: FoldCandidate) -> Iterator[Obstacle]:
     weight, mean = candidate.neighbour.inputs[1], candidate.node.inputs[3]
     if not graph.is_constant(weight) or not graph.is_constant(mean):
         return
@@ -192,7 +198,7 @@ def _batch_statistics(graph: UseDef, norm: Node) -> Iterator[Obstacle]:
         )
 
 
-def _unsupported_form(candidate: Candidate) -> Iterator[Obstacle]:
+def _unsupported_form(candidate: FoldCandidate) -> Iterator[Obstacle]:
     node = candidate.node
     op = node.op.removesuffix("_")
     sign = {"aten::add": "+", "aten::sub": "-", "aten::mul": "*", "aten::div": "/"}[op]

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from freeze_engine.backends.common.fold_obstacle import Obstacle
 from freeze_engine.backends.common.use_def import ADDS, LINEAR, MULS, UseDef
-from freeze_engine.backends.torchscript.folds.obstacles import Candidate, Found, beside, fork, found
+from freeze_engine.backends.torchscript.folds.obstacles import FoldCandidate, Found, beside, fork, found
 from freeze_engine.trace import Node
 
 _MATMULS = frozenset({"aten::matmul", "aten::mm"})
@@ -38,7 +38,7 @@ def linear_merges(graph: UseDef, name: str) -> Iterator[Found]:
                 yield found("linear_mul", candidate, _obstacles(graph, candidate))
 
 
-def _merges(graph: UseDef, candidate: Candidate) -> bool:
+def _merges(graph: UseDef, candidate: FoldCandidate) -> bool:
     node, linear = candidate.node, candidate.neighbour
     weight, width = _weight(graph, linear)
     if not weight or (len(node.inputs) > 2 and node.op.startswith("aten::div")):
@@ -75,7 +75,7 @@ def _fits(graph: UseDef, name: str, dtype: str, width: int) -> bool:
     return len(other.shape) <= 2 and all(size == 1 for size in ones) and last in (1, width)
 
 
-def _obstacles(graph: UseDef, candidate: Candidate) -> Iterator[Obstacle]:
+def _obstacles(graph: UseDef, candidate: FoldCandidate) -> Iterator[Obstacle]:
     node, linear = candidate.node, candidate.neighbour
     yield from fork(graph, node)
     op = node.op.removesuffix("_")

@@ -32,7 +32,7 @@ from freeze_engine.backends.torchscript.folds.conditions import (
     pointwise_obstacles,
 )
 from freeze_engine.backends.torchscript.folds.linear_merges import linear_merges
-from freeze_engine.backends.torchscript.folds.obstacles import Candidate, Found, beside, found, varies
+from freeze_engine.backends.torchscript.folds.obstacles import FoldCandidate, Found, beside, found, varies
 from freeze_engine.backends.torchscript.folds.unseen_folds import (
     ONE_LINE,
     unseen_adds,
@@ -177,7 +177,7 @@ def _pointwise(graph: UseDef, name: str, ops: frozenset[str]) -> Iterator[Found]
             yield found(f"conv_{name}", candidate, pointwise_obstacles(graph, candidate))
 
 
-def _can_change(graph: UseDef, candidate: Candidate) -> bool:
+def _can_change(graph: UseDef, candidate: FoldCandidate) -> bool:
     """Returns whether the operands can become constants: only the main operand depends on the model's inputs."""
     return not varies(graph, candidate.node, candidate.place) and not varies(graph, candidate.neighbour, 0)
 
@@ -190,7 +190,7 @@ def _parallel_linears(before: GraphSnapshot, graph: UseDef) -> Iterator[Found]:
                 groups.setdefault(node.inputs[0], []).append(node)
         for first, *others in groups.values():
             for node in others:
-                yield found("concat_linear", Candidate(node, first, 0), concat_obstacles(graph, node, first))
+                yield found("concat_linear", FoldCandidate(node, first, 0), concat_obstacles(graph, node, first))
 
 
 def _dropouts(_: GraphSnapshot, graph: UseDef) -> Iterator[Found]:

@@ -15,7 +15,7 @@ _LINEAR_ARGUMENTS = ("input", "weight", "bias")
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
+class FoldCandidate:
     """A node that reads its neighbour's output at ``place`` among its inputs."""
 
     node: Node
@@ -40,14 +40,14 @@ class Found:
     obstacles: tuple[Obstacle, ...]
 
 
-def found(kind: str, candidate: Candidate, obstacles: Iterator[Obstacle]) -> Found:
+def found(kind: str, candidate: FoldCandidate, obstacles: Iterator[Obstacle]) -> Found:
     """Returns a candidate with its obstacles."""
     return Found(kind, candidate.node, candidate.neighbour.id, tuple(obstacles))
 
 
 def beside(
     graph: UseDef, ops: frozenset[str], neighbours: frozenset[str], places: tuple[int, ...]
-) -> Iterator[Candidate]:
+) -> Iterator[FoldCandidate]:
     """Yields the nodes of some operators that read the output of some others, with the first place where they do."""
     for node in graph.nodes.values():
         if node.op not in ops:
@@ -55,7 +55,7 @@ def beside(
         for place in places:
             neighbour = graph.definers.get(node.inputs[place])
             if neighbour and neighbour.op in neighbours:
-                yield Candidate(node, neighbour, place)
+                yield FoldCandidate(node, neighbour, place)
                 break
 
 
@@ -98,7 +98,7 @@ def provenance(graph: UseDef, value: str) -> str:
     return f"computed at run time by {definer.op} (%{definer.id})"
 
 
-def several_uses(graph: UseDef, candidate: Candidate, ignored: str | None = None) -> Iterator[Obstacle]:
+def several_uses(graph: UseDef, candidate: FoldCandidate, ignored: str | None = None) -> Iterator[Obstacle]:
     """Yields the other readers of the neighbour's output, readers of the operator ``ignored`` left out."""
     output = candidate.node.inputs[candidate.place]
     readers = list(graph.readers[output])

@@ -20,7 +20,7 @@ from freeze_engine.backends.torchscript.folds.conditions import (
     pointwise_obstacles,
 )
 from freeze_engine.backends.torchscript.folds.obstacles import (
-    Candidate,
+    FoldCandidate,
     Found,
     beside,
     fork,
@@ -97,7 +97,7 @@ def _arithmetic_apart(graph: UseDef, kind: str, ops: frozenset[str]) -> Iterator
         yield found(kind, candidate, _between(graph, candidate, pointwise_obstacles(graph, candidate)))
 
 
-def _apart(graph: UseDef, ops: frozenset[str], neighbours: frozenset[str]) -> Iterator[Candidate]:
+def _apart(graph: UseDef, ops: frozenset[str], neighbours: frozenset[str]) -> Iterator[FoldCandidate]:
     """Yields nodes whose first operand is a conv's or linear's output, apart from operators that keep its values."""
     for node in graph.nodes.values():
         if node.op not in ops:
@@ -110,10 +110,10 @@ def _apart(graph: UseDef, ops: frozenset[str], neighbours: frozenset[str]) -> It
         if neighbour is None or neighbour.op not in neighbours:
             continue
         if not varies(graph, node, 0) and not varies(graph, neighbour, 0):
-            yield Candidate(node, neighbour, 0)
+            yield FoldCandidate(node, neighbour, 0)
 
 
-def _between(graph: UseDef, candidate: Candidate, others: Iterator[Obstacle]) -> Iterator[Obstacle]:
+def _between(graph: UseDef, candidate: FoldCandidate, others: Iterator[Obstacle]) -> Iterator[Obstacle]:
     between = list(_chain(graph, candidate))
     what = " and ".join(f"{node.op} (%{node.id})" for node in between)
     yield Obstacle(
@@ -124,17 +124,17 @@ def _between(graph: UseDef, candidate: Candidate, others: Iterator[Obstacle]) ->
     )
     yield from others
     for node in between:
-        yield from several_uses(graph, Candidate(node, candidate.neighbour, 0))
+        yield from several_uses(graph, FoldCandidate(node, candidate.neighbour, 0))
 
 
-def _chain(graph: UseDef, candidate: Candidate) -> Iterator[Node]:
+def _chain(graph: UseDef, candidate: FoldCandidate) -> Iterator[Node]:
     node = graph.definers[candidate.node.inputs[0]]
     while node.id != candidate.neighbour.id:
         yield node
         node = graph.definers[node.inputs[0]]
 
 
-def _leave_out(graph: UseDef, candidate: Candidate, between: list[Node]) -> str:
+def _leave_out(graph: UseDef, candidate: FoldCandidate, between: list[Node]) -> str:
     ours = graph.constant(candidate.neighbour.inputs[1])
     theirs = graph.constant(candidate.node.inputs[3 if candidate.node.op == BATCH_NORM else 1])
     does = candidate.node.op
@@ -147,14 +147,14 @@ def _converts(between: list[Node]) -> bool:
     return any(node.op == "aten::to" for node in between)
 
 
-def _after_activation(graph: UseDef, neighbours: frozenset[str]) -> Iterator[Candidate]:
+def _after_activation(graph: UseDef, neighbours: frozenset[str]) -> Iterator[FoldCandidate]:
     for candidate in beside(graph, frozenset({BATCH_NORM}), _ACTIVATIONS, (0,)):
         before = graph.definers.get(candidate.neighbour.inputs[0])
         if before is not None and before.op in neighbours:
-            yield Candidate(candidate.node, before, 0)
+            yield FoldCandidate(candidate.node, before, 0)
 
 
-def _after(graph: UseDef, candidate: Candidate, others: Iterator[Obstacle]) -> Iterator[Obstacle]:
+def _after(graph: UseDef, candidate: FoldCandidate, others: Iterator[Obstacle]) -> Iterator[Obstacle]:
     between = graph.definers[candidate.node.inputs[0]]
     if not _may_come_after(graph, between, candidate.node):
         yield from _activation(between, candidate)
@@ -169,7 +169,7 @@ def _after(graph: UseDef, candidate: Candidate, others: Iterator[Obstacle]) -> I
     # A check of the pooling's shape goes with the batch norm; any other reader would see other values.
     is_read = bool(graph.readers_apart(candidate.node.inputs[0], candidate.node))
     yield from (each for each in others if is_read or each.reason != "several_uses")
-    yield from several_uses(graph, Candidate(between, candidate.neighbour, 0))
+    yield from several_uses(graph, FoldCandidate(between, candidate.neighbour, 0))
 
 
 def _may_come_after(graph: UseDef, pool: Node, norm: Node) -> bool:
@@ -188,7 +188,7 @@ def _is_positive(weight: Constant | None) -> bool:
     return weight is not None and weight.minimum is not None and weight.minimum > 0 and not weight.nonfinite
 
 
-def _activation(between: Node, candidate: Candidate) -> Iterator[Obstacle]:
+def _activation(between: Node, candidate: FoldCandidate) -> Iterator[Obstacle]:
     yield Obstacle(
         "activation_between",
         f"{between.op} (%{between.id}) stands between {candidate.neighbour.op} and the batch norm, and does not only "
@@ -196,7 +196,7 @@ def _activation(between: Node, candidate: Candidate) -> Iterator[Obstacle]:
     )
 
 
-def _own_statistics(graph: UseDef, candidate: Candidate) -> Iterator[Obstacle]:
+def _own_statistics(graph: UseDef, candidate: FoldCandidate) -> Iterator[Obstacle]:
     node = candidate.node
     if node.op == _INSTANCE_NORM and graph.flag(node.inputs[5]) is False and not graph.is_none(node.inputs[3]):
         yield Obstacle(
@@ -254,7 +254,7 @@ def _is_zero(graph: UseDef, padding: str) -> bool:
     return bool(text) and set(text) <= set("[0, ]")
 
 
-def _unknown_operator(graph: UseDef, candidate: Candidate, written: str) -> Iterator[Obstacle]:
+def _unknown_operator(graph: UseDef, candidate: FoldCandidate, written: str) -> Iterator[Obstacle]:
     node, conv = candidate.node, candidate.neighbour
     yield from fork(graph, node)
     yield Obstacle(

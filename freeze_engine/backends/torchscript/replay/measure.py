@@ -29,7 +29,7 @@ from freeze_engine.trace.baselines import EAGER, SCRIPTED
 
 
 @dataclass(frozen=True, slots=True)
-class Subject:
+class RunnableFreeze:
     """A recorded freeze with all that is needed to run its graphs.
 
     Attributes:
@@ -51,7 +51,7 @@ class Subject:
     peak_bytes: int | None = None
 
 
-def measure_steps(recorder: Recorder, subject: Subject, measure: Measure, progress: Progress | None) -> None:
+def measure_steps(recorder: Recorder, subject: RunnableFreeze, measure: Measure, progress: Progress | None) -> None:
     """Measures every step of ``forward`` that can be run, and adds the results to the recorder.
 
     Args:
@@ -74,7 +74,7 @@ def measure_steps(recorder: Recorder, subject: Subject, measure: Measure, progre
 @dataclass(frozen=True, slots=True)
 class _Measuring:
     recorder: Recorder
-    subject: Subject
+    subject: RunnableFreeze
     measure: Measure
     progress: Progress
     restore: Callable[[], None] | None
@@ -178,7 +178,7 @@ class _Measuring:
         self.recorder.notices.append(Notice(code, message))
 
 
-def _written(subject: Subject) -> Callable[[], None] | None:
+def _written(subject: RunnableFreeze) -> Callable[[], None] | None:
     """Returns the function that restores the buffers that running the module writes.
 
     Batch norm in training mode writes its statistics behind the back of alias analysis; a freeze inlines them, so the

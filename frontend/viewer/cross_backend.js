@@ -44,7 +44,7 @@ class AcrossModel extends ComparisonModel {
   }
 }
 
-export class AcrossViewer extends ComparisonViewer {
+export class CrossBackendViewer extends ComparisonViewer {
   /** @param {any} options */
   modelOf({ view, graph, comparison }) {
     return new AcrossModel(view, graph, comparison);
