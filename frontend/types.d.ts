@@ -590,6 +590,8 @@ interface ViewStep {
   round: number | null;
   before: number | null;
   changed: boolean;
+  does: number[];
+  why_not: string;
   executable: boolean;
   nodes: number;
   added: number;
@@ -694,6 +696,7 @@ interface ViewData {
   comparisons: ProgramComparison[];
   steps: ViewStep[];
   attributes: AttributeRow[];
+  pass_texts: [string, string][];
   aliases: AliasSets[];
   codes: string[];
   sources: SourceText[];

@@ -83,6 +83,10 @@ from .number_texts import (
     ratio_text as ratio_text,
     timed_text as timed_text,
 )
+from .pass_notes.pass_note import (
+    PassNote as PassNote,
+    pass_notes as pass_notes,
+)
 from .step_metrics import (
     LatencyChange as LatencyChange,
     latency_changes as latency_changes,

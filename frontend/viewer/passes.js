@@ -312,7 +312,7 @@ function describe(model, step) {
       : step.tidied
         ? `only tidied up: ${step.removed} removed that nothing read`
         : `${step.removed} removed, ${step.added} added, ${step.modified} changed`;
-  return [
+  const facts = [
     `${step.name} (${step.stage}, ${step.method})`,
     step.before === null ? `${step.nodes} nodes` : effect,
     step.duration,
@@ -320,6 +320,8 @@ function describe(model, step) {
   ]
     .filter(Boolean)
     .join(" · ");
+  const does = model.passTexts(step).map(([, text]) => text);
+  return [facts, ...does, step.why_not].filter(Boolean).join("\n");
 }
 
 /**

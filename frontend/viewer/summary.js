@@ -61,6 +61,7 @@ export class PassSummary {
             ),
           ),
       ),
+      pair.chosen ? null : explanation(step, this.app.model),
       step.notes.length && !pair.chosen ? h("p.fv-summary-notes", null, this.notes(step)) : null,
       step.notices.length
         ? h(
@@ -146,6 +147,20 @@ function name(step, { view }) {
     h("h2", { title: step.name }, step.name),
     h("span.fv-muted", { title: view.stages[step.stage] }, `${step.stage}${round} · ${step.method}`),
   ];
+}
+
+/**
+ * What the pass does, and, where it changed nothing, why not here.
+ * @param {ViewStep} step
+ * @param {TraceModel} model
+ */
+function explanation(step, model) {
+  const several = step.does.length > 1;
+  const texts = model
+    .passTexts(step)
+    .map(([pass, does]) => h("span", null, several ? `${pass}: ${does} ` : `${does} `));
+  const why = step.why_not ? h("span.fv-why-not", null, "It changed nothing here. ", step.why_not) : null;
+  return texts.length ? h("p.fv-summary-does", { tabindex: "0" }, texts, why) : null;
 }
 
 // --- one pass

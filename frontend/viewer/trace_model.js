@@ -32,6 +32,14 @@ export class TraceModel {
     return index === null ? null : this.steps[index] || null;
   }
 
+  /**
+   * The names of the passes of a step, with what they do.
+   * @param {ViewStep} step
+   */
+  passTexts(step) {
+    return step.does.map((place) => this.view.pass_texts[place]);
+  }
+
   /** @param {any} path */
   attribute(path) {
     return this.attributes[this.attributeIndex.get(path)] || null;

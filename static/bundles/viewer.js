@@ -1886,6 +1886,9 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     step(index) {
       return index === null ? null : this.steps[index] || null;
     }
+    passTexts(step) {
+      return step.does.map((place) => this.view.pass_texts[place]);
+    }
     attribute(path) {
       return this.attributes[this.attributeIndex.get(path)] || null;
     }
@@ -5877,7 +5880,9 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
   }
   function describe(model, step) {
     const effect2 = !step.changed ? "changed nothing" : step.before !== null && model.pair(step.index).same ? "changed the module, not this graph" : step.tidied ? `only tidied up: ${step.removed} removed that nothing read` : `${step.removed} removed, ${step.added} added, ${step.modified} changed`;
-    return [`${step.name} (${step.stage}, ${step.method})`, step.before === null ? `${step.nodes} nodes` : effect2, step.duration, ...step.latency_changes.map(({ verdict: verdict2, text }) => `${verdict2}: ${text}`)].filter(Boolean).join(" · ");
+    const facts2 = [`${step.name} (${step.stage}, ${step.method})`, step.before === null ? `${step.nodes} nodes` : effect2, step.duration, ...step.latency_changes.map(({ verdict: verdict2, text }) => `${verdict2}: ${text}`)].filter(Boolean).join(" · ");
+    const does = model.passTexts(step).map(([, text]) => text);
+    return [facts2, ...does, step.why_not].filter(Boolean).join("\n");
   }
   function latencyScale(steps) {
     return 1.25 * Math.max(0, ...steps.map((step) => step.latency[0]?.median ?? 0));
@@ -5902,7 +5907,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       }
       const { after: step } = pair;
       const facts2 = pair.chosen ? comparedFacts(pair) : stepFacts(pair);
-      fill(this.element, h("div.fv-summary-name", null, this.app.passes.drawerButton(), pair.chosen ? this.names(pair) : name(step, this.app.model), this.comparing(state, pair)), h("dl.fv-summary-facts", { tabindex: "0" }, facts2.filter(Boolean).map(([label, ...value]) => h("div", { class: label.startsWith("operators") ? "fv-summary-operators" : "" }, h("dt", null, label), h("dd.fv-num", null, value)))), step.notes.length && !pair.chosen ? h("p.fv-summary-notes", null, this.notes(step)) : null, step.notices.length ? h("ul.fv-summary-notices", null, step.notices.map((text) => h("li", null, text))) : null);
+      fill(this.element, h("div.fv-summary-name", null, this.app.passes.drawerButton(), pair.chosen ? this.names(pair) : name(step, this.app.model), this.comparing(state, pair)), h("dl.fv-summary-facts", { tabindex: "0" }, facts2.filter(Boolean).map(([label, ...value]) => h("div", { class: label.startsWith("operators") ? "fv-summary-operators" : "" }, h("dt", null, label), h("dd.fv-num", null, value)))), pair.chosen ? null : explanation(step, this.app.model), step.notes.length && !pair.chosen ? h("p.fv-summary-notes", null, this.notes(step)) : null, step.notices.length ? h("ul.fv-summary-notices", null, step.notices.map((text) => h("li", null, text))) : null);
     }
     notes(step) {
       const more = step.log.length - step.notes.length;
@@ -5929,6 +5934,12 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
   function name(step, { view }) {
     const round = step.round === null ? "" : `, round ${step.round}`;
     return [h("span.fv-num.fv-muted", null, stepLabel(step)), h("h2", { title: step.name }, step.name), h("span.fv-muted", { title: view.stages[step.stage] }, `${step.stage}${round} · ${step.method}`)];
+  }
+  function explanation(step, model) {
+    const several = step.does.length > 1;
+    const texts = model.passTexts(step).map(([pass, does]) => h("span", null, several ? `${pass}: ${does} ` : `${does} `));
+    const why = step.why_not ? h("span.fv-why-not", null, "It changed nothing here. ", step.why_not) : null;
+    return texts.length ? h("p.fv-summary-does", { tabindex: "0" }, texts, why) : null;
   }
   function stepFacts(pair) {
     const { after: step } = pair;

@@ -10,7 +10,7 @@ import pytest
 import torch
 
 import freeze_engine as fe
-from freeze_engine.analysis import input_attributes
+from freeze_engine.analysis import input_attributes, pass_notes
 from freeze_engine.backends.inductor.graph.rows import KEPT_BYTES, TensorRef
 from freeze_engine.trace import Step, Trace
 from freeze_engine.trace.validation import check_trace
@@ -70,6 +70,19 @@ def named(trace: Trace, stage: str) -> list[Step]:
 def test_a_trace_is_valid_and_survives_a_file(trace: Trace):
     check_trace(trace)
     assert fe.loads(fe.dumps(trace)) == trace
+
+
+def test_every_pass_has_a_sentence_and_what_is_said_to_be_absent_is_not_in_the_graph(trace: Trace):
+    absent = {"view": "aten.view.", "amax, with which a softmax begins": "aten.amax", "scan": "higher_order.scan"}
+    checked = []
+    for step, (note,) in zip(trace.steps, pass_notes(trace), strict=True):
+        assert note.does, step
+        assert not (step.changed and note.why_not), step
+        words = note.why_not.removeprefix("The graph has no ").removesuffix(".")
+        if words in absent:
+            assert not any(node.op.startswith(absent[words]) for node in step.graph.walk()), step
+            checked.append(words)
+    assert set(checked) == set(absent)
 
 
 def test_inputs_that_are_attributes_are_told(trace: Trace):

@@ -25,8 +25,8 @@ def view() -> dict:
 def test_a_view_has_these_parts(view):
     assert list(view) == [
         "name", "backend", "torch", "methods", "stages", "overview", "fates", "others", "failure", "unmeasured",
-        "first_step", "environment", "findings", "programs", "comparisons", "steps", "attributes", "aliases",
-        "codes", "sources",
+        "first_step", "environment", "findings", "programs", "comparisons", "steps", "attributes", "pass_texts",
+        "aliases", "codes", "sources",
     ]  # fmt: skip
 
 
@@ -117,6 +117,8 @@ def test_a_step_that_folded(view):
         "round": 1,
         "before": 7,
         "changed": True,
+        "does": [[name for name, _ in view["pass_texts"]].index("FoldFrozenConvBatchnorm")],
+        "why_not": "",
         "executable": True,
         "nodes": 17,
         "added": 2,

@@ -6,6 +6,7 @@ of it can move the cursor or change colours.
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
@@ -28,6 +29,7 @@ from viewer.views.wording import NOTHING, REASONS, pass_text
 if TYPE_CHECKING:
     from freeze_engine.trace import Failure, Latency, NearMiss, Notice, Numerics, Program
 
+_MAIN_CLAUSE = re.compile(r"[;:.](?: |$)|, (?=if |unless |which |such |and |so |where |random )")
 _SHOWN_PATHS = 8
 _SHOWN_MISSES = 3
 
@@ -46,6 +48,7 @@ def stats_text(trace: fe.Trace) -> str:
         [_title(trace), *(f"  {line}" for line in summary_lines(fe.summarize(trace, metrics)))],
         _section("Recording", _recording(trace)),
         _section("Passes", table_lines([_pass_row(trace, entry, detection) for entry in metrics])),
+        _section("What the passes that changed something do", _explained(trace)),
         _section("Compared with", _baselines(trace)),
         _section("What made it faster", stats_findings.paid_off(trace, metrics)),
         _section("What changed the results", stats_findings.moved_the_numbers(trace)),
@@ -101,6 +104,14 @@ def _pass_row(trace: fe.Trace, metrics: fe.StepMetrics, detection: analysis.Dete
         ">+/−": analysis.bytes_delta_text(metrics.constant_bytes_delta) if metrics.constant_bytes_delta else "",
     }
     return row | _measured(step.latency, step.numerics, detection)
+
+
+def _explained(trace: fe.Trace) -> list[str]:
+    """Returns a line for each pass of a step that changed something: the main clause of what it does."""
+    notes = zip(trace.steps, analysis.pass_notes(trace), strict=True)
+    changed = (note for step, found in notes if step.changed and trace.before(step) for note in found if note.does)
+    texts = {note.name: _MAIN_CLAUSE.split(note.does, maxsplit=1)[0] for note in changed}
+    return [f"{name}: {text}" for name, text in texts.items()]
 
 
 def _measured(

@@ -33,7 +33,7 @@ def view_data(trace: fe.Trace, duplicates: Sequence[analysis.Duplicate] | None =
 
     Returns:
         A JSON-ready dictionary; equal traces give equal dictionaries, in the same order. Steps refer to
-        ``aliases`` and ``codes`` by index, and to nodes and values by their names in the graph data.
+        ``pass_texts``, ``aliases`` and ``codes`` by index, and to nodes and values by their names in the graph data.
     """
     metrics = fe.step_metrics(trace)
     builder = StepRows(trace, metrics)
@@ -55,6 +55,7 @@ def view_data(trace: fe.Trace, duplicates: Sequence[analysis.Duplicate] | None =
         "comparisons": comparison_rows(trace),
         "steps": steps,
         "attributes": attribute_rows(trace),
+        "pass_texts": builder.pass_texts,
         "aliases": builder.aliases,
         "codes": builder.codes,
         "sources": [

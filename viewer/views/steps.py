@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import freeze_engine as fe
@@ -25,13 +26,17 @@ class StepRows:
     Attributes:
         aliases: distinct alias analyses.
         codes: distinct codes from torch.
+        pass_texts: distinct names of passes with what they do.
     """
 
     def __init__(self, trace: fe.Trace, metrics: tuple[fe.StepMetrics, ...]) -> None:
         self.aliases: list[dict[str, Any]] = []
         self.codes: list[str] = []
+        self.pass_texts: list[list[str]] = []
         self._alias_places: dict[AliasAnalysis, int] = {}
         self._code_places: dict[str, int] = {}
+        self._pass_places: dict[tuple[str, str], int] = {}
+        self._explained = analysis.pass_notes(trace)
         self._trace, self._metrics = trace, metrics
         self._detection = analysis.detection(trace)
         self._weighed = analysis.knows_constants(trace)
@@ -55,6 +60,7 @@ class StepRows:
     def _row(self, step: fe.Step, before: fe.Step | None) -> dict[str, Any]:
         metrics = self._metrics[step.index]
         log = [*step.log, *map(_input_line, step.inputs)]
+        explained = self._explained[step.index]
         return {
             "index": step.index,
             "stage": step.stage,
@@ -63,6 +69,8 @@ class StepRows:
             "round": step.round,
             "before": before and before.index,
             "changed": step.changed,
+            "does": [self._pass_place(note.name, note.does) for note in explained if note.does],
+            "why_not": why_not_text(explained),
             "executable": step.executable,
             "nodes": metrics.nodes,
             "added": metrics.added,
@@ -95,6 +103,12 @@ class StepRows:
             self.aliases.append(alias_row(aliases))
         return place
 
+    def _pass_place(self, name: str, does: str) -> int:
+        place = self._pass_places.setdefault((name, does), len(self.pass_texts))
+        if place == len(self.pass_texts):
+            self.pass_texts.append([name, does])
+        return place
+
     def _code_place(self, code: str | None) -> int | None:
         if code is None:
             return None
@@ -102,6 +116,15 @@ class StepRows:
         if place == len(self.codes):
             self.codes.append(code)
         return place
+
+
+def why_not_text(notes: Sequence[analysis.PassNote]) -> str:
+    """Returns why the passes of a step changed nothing, empty where that is not known of each."""
+    if not all(note.why_not for note in notes):
+        return ""
+    if len(notes) == 1:
+        return notes[0].why_not
+    return " ".join(f"{note.name}: {note.why_not}" for note in notes)
 
 
 def alias_row(aliases: AliasAnalysis) -> dict[str, Any]:

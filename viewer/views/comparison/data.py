@@ -109,6 +109,7 @@ def _view(diff: fe.TraceDiff, ours: dict[str, Any], theirs: dict[str, Any]) -> d
         "comparisons": [],
         "steps": steps,
         "attributes": attributes,
+        "pass_texts": [*ours["pass_texts"], *theirs["pass_texts"]],
         "aliases": [*ours["aliases"], *theirs["aliases"]],
         "codes": [*ours["codes"], *theirs["codes"]],
         "sources": [*ours["sources"], *(source for source in theirs["sources"] if source not in ours["sources"])],
@@ -117,7 +118,8 @@ def _view(diff: fe.TraceDiff, ours: dict[str, Any], theirs: dict[str, Any]) -> d
 
 def _shifted_steps(ours: dict[str, Any], theirs: dict[str, Any]) -> list[dict[str, Any]]:
     """Returns the steps of both, each labelled with its trace (``A 12``)."""
-    shift, aliases, codes = len(ours["steps"]), len(ours["aliases"]), len(ours["codes"])
+    shift, texts = len(ours["steps"]), len(ours["pass_texts"])
+    aliases, codes = len(ours["aliases"]), len(ours["codes"])
     steps = [{**step, "side": 0, "label": f"A {step['index']}"} for step in ours["steps"]]
     for step in theirs["steps"]:
         changes = [{**change, "since": change["since"] + shift} for change in step["latency_changes"]]
@@ -128,6 +130,7 @@ def _shifted_steps(ours: dict[str, Any], theirs: dict[str, Any]) -> list[dict[st
                 "label": f"B {step['index']}",
                 "index": step["index"] + shift,
                 "before": _plus(step["before"], shift),
+                "does": [place + texts for place in step["does"]],
                 "aliases": _plus(step["aliases"], aliases),
                 "code": _plus(step["code"], codes),
                 "latency_changes": changes,
