@@ -17,6 +17,7 @@ from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
 
+from freeze_engine.errors import InvalidTraceError
 from tests.random_modules.inductor_source import program
 from tests.random_modules.oracle import Examined, examine
 from tests.random_modules.source import Program, Writer
@@ -80,7 +81,14 @@ def _chunk(seeds: range, backend: str) -> list[Examined]:
             from tests.random_modules.inductor_oracle import examine_compile
 
             return [examine_compile(program(seed), Path(folder), again=True) for seed in seeds]
-        return [examine(Writer(seed).program(), Path(folder)) for seed in seeds]
+        return [_examined_here(seed, Path(folder)) for seed in seeds]
+
+
+def _examined_here(seed: int, folder: Path) -> Examined:
+    try:
+        return examine(Writer(seed).program(), folder)
+    except InvalidTraceError as error:
+        return Examined((str(error),))
 
 
 def _counted(examined: Examined) -> Counter[str]:

@@ -21,7 +21,7 @@ import torch
 from torch import _jit_internal
 
 import freeze_engine as fe
-from freeze_engine.trace import Evidence
+from freeze_engine.trace import Evidence, Rewrite
 from tests.random_modules.source import SHAPE, Program
 from tests.torch.against_torch import frozen_modules, has, problems
 
@@ -153,24 +153,68 @@ class _Oracle:
         return has(self._frozen("\n".join(source)), path)
 
     def _value_problems(self, trace: fe.Trace, before: Constants, changed: int) -> Iterator[str]:
-        """A changed attribute changes the constants at its locations, and no others."""
+        """A changed attribute changes the constants at its locations and those of its rewrites, and no others."""
+        paths = [fate.path for fate in trace.attributes if fate.dtype == "float32" and fate.fate != "preserved"]
+        for path in paths[:changed]:
+            found = self._frozen_with(path, 0.375)
+            if before.keys() == found.keys():
+                yield from self._moving_problems(trace, path, before, found)
+                continue
+            # torch pools other constants, so the graph differs: hold a recording of the changed module instead.
+            apart, constants = self._recorded_with(path, 0.375)
+            found = self._frozen_with(path, 0.75)
+            if constants.keys() == found.keys():
+                yield from self._moving_problems(apart, path, constants, found)
+
+    def _changed(self, path: str, by: float) -> Any:
+        _, module = self._built(self._program.source)
+        with torch.no_grad():
+            _tensor(module, path).add_(by)
+        return torch.jit.script(module)
+
+    def _frozen_with(self, path: str, by: float) -> Constants:
+        return read_constants(torch.jit.freeze(self._changed(path, by), list(self._program.preserved)))
+
+    def _recorded_with(self, path: str, by: float) -> tuple[fe.Trace, Constants]:
+        scripted = self._changed(path, by)
+        with fe.capture() as captured:
+            frozen = torch.jit.freeze(scripted, list(self._program.preserved))
+        (recorded,) = frozen_modules(captured)
+        return recorded.trace, read_constants(frozen)
+
+    def _moving_problems(self, trace: fe.Trace, path: str, before: Constants, after: Constants) -> Iterator[str]:
         read = {name for name, _ in before.values()}
-        paths = [fate for fate in trace.attributes if fate.dtype == "float32" and fate.fate != "preserved"]
-        for fate in paths[:changed]:
-            _, module = self._built(self._program.source)
-            with torch.no_grad():
-                _tensor(module, fate.path).add_(0.375)
-            after = read_constants(torch.jit.freeze(torch.jit.script(module), list(self._program.preserved)))
-            if before.keys() != after.keys():
-                continue  # torch pools other constants, so the graph differs
-            moved = {name for key, (name, value) in before.items() if not torch.equal(value, after[key][1])}
-            held = {place.value for place in fate.locations}
-            shared = _sharing(module, fate.path)
-            others = {place.value for each in trace.attributes if each.path in shared for place in each.locations}
-            if wrong := (held - moved) & read:  # constants only returned, or read by a fork, are not compared
-                yield f"{fate.path}: {fate.fate}, is said to be in {sorted(wrong)}, which does not move with it"
-            if wrong := moved - held - others:
-                yield f"{fate.path}: {fate.fate}, moves {sorted(wrong)}, which is not said"
+        moved = {name for key, (name, value) in before.items() if not torch.equal(value, after[key][1])}
+        (fate,) = (each for each in trace.attributes if each.path == path)
+        held = {place.value for place in fate.locations}
+        shared = _sharing(self._built(self._program.source)[1], path)
+        others = {place.value for each in trace.attributes if each.path in shared for place in each.locations}
+        if wrong := (held - moved) & read:  # constants only returned, or read by a fork, are not compared
+            yield f"{path}: {fate.fate}, is said to be in {sorted(wrong)}, which does not move with it"
+        if wrong := moved - held - others:
+            yield f"{path}: {fate.fate}, moves {sorted(wrong)}, which is not said"
+        for step, rewrite, made in _kept_rewrites(trace, read):
+            if path in rewrite.attributes and not made & moved:
+                yield f"{path}: {rewrite.kind} of step {step.index} names it, and none of {sorted(made)} moves with it"
+            if made & moved and not shared & set(_rewritten(trace, made)):
+                yield f"{path}: moves {sorted(made & moved)} of step {step.index}, whose rewrites do not name it"
+
+
+def _kept_rewrites(trace: fe.Trace, read: set[str]) -> Iterator[tuple[fe.Step, Rewrite, set[str]]]:
+    """Yields the rewrites all of whose constants are still read in the frozen module, with these constants."""
+    for step in trace.steps:
+        made_by = {node.id: node.outputs[0].name for node in step.graph.walk() if node.op == _CONSTANT}
+        for rewrite in step.rewrites:
+            made = {made_by[node] for node in rewrite.produced if node in made_by}
+            if made and made <= read:
+                yield step, rewrite, made
+
+
+def _rewritten(trace: fe.Trace, made: set[str]) -> Iterator[str]:
+    """Yields the attributes that any rewrite names which made one of some constants."""
+    for _, rewrite, constants in _kept_rewrites(trace, made):
+        if constants:
+            yield from rewrite.attributes
 
 
 def _unknown(trace: fe.Trace) -> Iterator[str]:
@@ -179,7 +223,7 @@ def _unknown(trace: fe.Trace) -> Iterator[str]:
 
 
 def _is_write(evidence: Evidence) -> bool:
-    return evidence.op != "prim::GetAttr"
+    return evidence.op not in ("prim::GetAttr", "prim::CallMethod", "prim::fork")
 
 
 def _is_requested(fate: fe.AttributeFate) -> bool:

@@ -147,3 +147,34 @@ class Named(nn.Module):
         if bias is not None:
             y = y + bias
         return {"doubled": y, "plain": x}
+
+
+class ForkedThrice(torch.nn.Module):
+    """The last fork's body only returns its input, whose name another body's input has as well."""
+
+    class Inner(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.norm = torch.nn.BatchNorm2d(4)
+            self.sub = torch.nn.ReLU()
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            future = torch.jit.fork(self.sub, x)
+            x = torch.jit.wait(future)
+            future = torch.jit.fork(self.part, x)
+            return torch.jit.wait(future)
+
+        def part(self, x: torch.Tensor) -> torch.Tensor:
+            return self.norm(x)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.inner = ForkedThrice.Inner()
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        x = self.inner(x)
+        future = torch.jit.fork(self.part, x)
+        return torch.jit.wait(future)
+
+    def part(self, x: torch.Tensor) -> torch.Tensor:
+        return x

@@ -238,6 +238,14 @@ def test_a_forks_own_self_is_told_from_the_top_module():
     assert all(fate.evidence for fate in fates.values())
 
 
+def test_a_forks_short_body_is_not_taken_for_a_longer_one():
+    _, trace = run(graph_models.ForkedThrice)
+    names = ("weight", "bias", "running_mean", "running_var")
+    fates = [trace.attribute(f"inner.norm.{name}") for name in names]
+    assert [fate.fate for fate in fates] == ["inlined"] * len(names)
+    assert all("/" in location.value for fate in fates for location in fate.locations)
+
+
 def test_types_shapes_and_bytes():
     _, trace = run(models.Containers)
     weight = run(models.Linears)[1].attribute("second.weight")

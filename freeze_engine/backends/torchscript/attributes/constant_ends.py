@@ -93,7 +93,7 @@ def pooled_with(place: Location, other: str, step: Step, *, same: bool) -> Evide
     """
     what = f"it is the same tensor as {other}" if same else f"its value equals that of {other}"
     fact = f"{what}, and torch keeps one constant for equal values: %{place.value}"
-    return Evidence(fact, place.method, step.index, place.value, "prim::Constant")
+    return Evidence(fact, place.method, step.index, _maker(place.value, step), "prim::Constant")
 
 
 def left_to_others(own: str, step: Step, final: Origins) -> Evidence:
@@ -108,7 +108,13 @@ def left_to_others(own: str, step: Step, final: Origins) -> Evidence:
     more = "" if len(others) <= _SHOWN else f" and {len(others) - _SHOWN} more"
     whose = f"that of {', '.join(others[:_SHOWN])}{more}" if others else "one in the code"
     fact = f"%{own} is still there for an equal value, {whose}: torch keeps one constant for equal values"
-    return Evidence(fact, step.method, step.index, own, "prim::Constant")
+    return Evidence(fact, step.method, step.index, _maker(own, step), "prim::Constant")
+
+
+def _maker(value: str, step: Step) -> str | None:
+    """Returns the id of the node with a value; it is not its name where the value was gone in between, as in forks."""
+    made = (node.id for node in step.graph.walk() if any(output.name == value for output in node.outputs))
+    return next(made, None)
 
 
 def _listed(names: Sequence[str]) -> str:

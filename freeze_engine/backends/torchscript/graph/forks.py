@@ -34,15 +34,19 @@ def with_subgraph(graph: GraphSnapshot, subgraph: GraphSnapshot, scope: str | No
 
 
 def scope_of(graph: GraphSnapshot, subgraph: GraphSnapshot) -> str | None:
-    """Returns the scope of the fork in ``graph`` whose body shares most with ``subgraph``, if one shares anything."""
-    names = {node.id for node in subgraph.walk()} | {value.name for value in subgraph.inputs}
-    best, score = None, 0
+    """Returns the scope of the fork in ``graph`` whose body is most like ``subgraph``, if one shares anything.
+
+    A short body may have no name that a longer one lacks. So what the two do not share counts as well.
+    """
+    names = {node.id for node in subgraph.nodes} | {value.name for value in subgraph.inputs}
+    best, score = None, 0.0
     for block in _scoped_blocks(graph.nodes):
         own = {node.id.removeprefix(block.scope) for node in block.nodes} | {
             value.name.removeprefix(block.scope) for value in block.inputs
         }
-        if len(own & names) > score:
-            best, score = block.scope, len(own & names)
+        shared = len(own & names) / max(len(own | names), 1)
+        if shared > score:
+            best, score = block.scope, shared
     return best
 
 
