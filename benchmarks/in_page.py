@@ -8,7 +8,7 @@ from pathlib import Path
 
 from playwright.sync_api import Browser, Page, sync_playwright
 
-from tests.browser.conftest import ARGUMENTS, installed_chromium
+from tests.browser.chromium import ARGUMENTS, installed_chromium
 
 SIZES = (200, 2_000, 10_000)
 STEPS = 30

@@ -30,7 +30,7 @@ from tornado.httpclient import AsyncHTTPClient
 
 import freeze_engine as fe
 from benchmarks.bokeh_client import PageClient, PageError
-from tests.browser.conftest import ARGUMENTS, installed_chromium
+from tests.browser.chromium import ARGUMENTS, installed_chromium
 from tests.builders import synthetic_trace
 from tests.dashboard import RunningServer, running_server
 

@@ -16,7 +16,7 @@ from urllib.parse import urlencode
 from playwright.sync_api import Page, ViewportSize, expect, sync_playwright
 
 import freeze_engine as fe
-from tests.browser.conftest import ARGUMENTS, installed_chromium
+from tests.browser.chromium import ARGUMENTS, installed_chromium
 from tests.dashboard import running_server
 
 FOLDER: Final = Path(__file__).parent

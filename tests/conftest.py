@@ -64,7 +64,7 @@ def browser() -> Iterator[Browser]:
     """One headless Chromium for all tests that need one: a thread can run playwright only once at a time."""
     from playwright.sync_api import expect, sync_playwright
 
-    from tests.browser.conftest import ARGUMENTS, PATIENCE_MS, installed_chromium
+    from tests.browser.chromium import ARGUMENTS, PATIENCE_MS, installed_chromium
 
     expect.set_options(timeout=PATIENCE_MS)
     with sync_playwright() as playwright:

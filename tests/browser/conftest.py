@@ -1,30 +1,14 @@
-"""The Chromium of the tests, and pages that fail on errors and on network requests."""
+"""Pages of Chromium that fail on errors and on network requests."""
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Iterator
 from urllib.parse import urlsplit
 
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, Request
 
-ARGUMENTS = (
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    "--no-first-run",
-    "--disable-quic",
-)
-PATIENCE_MS = 120_000
-"""Time limit of waits for a page, in ms; only a failing test reaches it."""
-
-
-def installed_chromium() -> str | None:
-    """Returns the path of the system's Chromium; ``None`` makes playwright use its own."""
-    return next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+from tests.browser.chromium import PATIENCE_MS
 
 
 @pytest.fixture

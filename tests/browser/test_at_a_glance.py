@@ -11,7 +11,7 @@ from playwright.sync_api import Page, expect
 
 import freeze_engine as fe
 from freeze_engine.trace import Interval
-from tests.browser.test_report_page import open_at, until
+from tests.browser.pages import open_at, until
 from tests.builders import small_trace
 from viewer.report import render_report
 

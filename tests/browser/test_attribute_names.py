@@ -9,9 +9,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.test_comparison import write_comparison
-from tests.browser.test_report_page import each_once, open_at, painted, settle
-from tests.browser.test_rooms import SELECTED
+from tests.browser.pages import SELECTED, each_once, open_at, painted, settle, write_comparison
 from tests.builders import small_trace
 from tests.inductor_names import BIAS, projection
 from viewer.report import write_report

@@ -10,10 +10,10 @@ import torch
 from playwright.sync_api import Page, expect
 
 import freeze_engine as fe
-from tests.browser.test_report_page import each_once, open_at, painted, resize, settle
-from tests.browser.test_viewer import host_page, serious_findings
+from tests.browser.accessibility import serious_findings
+from tests.browser.host_page import host_page
+from tests.browser.pages import each_once, open_at, painted, resize, settle, write_comparison
 from viewer.page import comparison_data
-from viewer.report import render_comparison
 
 TABS = ("attributes", "rewrites", "aliases", "ir", "code", "charts", "findings", "environment", "graph")
 
@@ -57,10 +57,6 @@ KINDS: dict[str, Callable[[], tuple[fe.Trace, fe.Trace]]] = {
 def pages(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
     """Writes each kind of page once."""
     return each_once(tmp_path_factory.mktemp("comparisons"), lambda kind, path: write_comparison(KINDS[kind](), path))
-
-
-def write_comparison(traces: tuple[fe.Trace, fe.Trace], path: Path) -> None:
-    path.write_text(render_comparison(*traces), encoding="utf-8")
 
 
 @pytest.fixture

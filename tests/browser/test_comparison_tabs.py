@@ -11,10 +11,9 @@ from playwright.sync_api import Page, expect
 
 import freeze_engine as fe
 from freeze_engine.trace import Interval
-from tests.browser.test_comparison import write_comparison
-from tests.browser.test_kernels import kernel_trace
-from tests.browser.test_report_page import each_once, open_at, resize, settle, until
-from tests.browser.test_viewer import serious_findings
+from tests.browser.accessibility import serious_findings
+from tests.browser.pages import each_once, open_at, resize, settle, until, write_comparison
+from tests.kernel_traces import kernel_trace
 from viewer.notebook.content import one_trace, two_traces
 from viewer.report import render_report
 

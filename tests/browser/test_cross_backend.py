@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.test_report_page import open_at, settle
-from tests.browser.test_viewer import serious_findings
+from tests.browser.accessibility import serious_findings
+from tests.browser.pages import open_at, settle
 from tests.two_backends import inductor, torchscript
 from viewer.report import render_comparison
 

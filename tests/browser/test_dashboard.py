@@ -14,8 +14,9 @@ from urllib.parse import urlsplit
 
 import pytest
 import torch
-from axe_playwright_python.sync_playwright import Axe  # type: ignore[import-untyped]
 from playwright.sync_api import Locator, Page, Request, expect
+
+from tests.browser.accessibility import serious_findings
 
 SLOW_MS = 120_000  # torch is imported by each recording, on a machine that may be busy
 MAIN = Path(__file__).parents[2]
@@ -342,5 +343,4 @@ def test_accessibility(opened: Opener, trace: Callable[..., Page], page: Page, k
         form(opened(), "halves.pt")
     else:
         opened("?job=1" if kind == "job" else "")
-    serious = [each for each in Axe().run(page).response["violations"] if each["impact"] in ("serious", "critical")]
-    assert [(each["id"], each["nodes"][0]["failureSummary"]) for each in serious] == []
+    assert serious_findings(page) == []

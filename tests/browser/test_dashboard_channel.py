@@ -14,7 +14,7 @@ import torch
 from playwright.sync_api import Browser, Page, Route, expect
 
 import freeze_engine as fe
-from tests.browser.conftest import PATIENCE_MS
+from tests.browser.chromium import PATIENCE_MS
 from tests.builders import small_trace
 from tests.dashboard import RunningServer, running_server
 

@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 import freeze_engine as fe
-from tests.browser.conftest import PATIENCE_MS
+from tests.browser.chromium import PATIENCE_MS
 from tests.dashboard import RunningServer, running_server
 
 # A model that is loaded once the test says so: its recording keeps the others waiting until then.

@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe  # type: ignore[import-untyped]
 from jinja2 import Environment, StrictUndefined
 from markupsafe import Markup
 from playwright.sync_api import Page, Route, expect
 
 from freeze_engine.worker import parse_recording_command
+from tests.browser.accessibility import serious_findings
 from tests.builders import small_trace
 from viewer.assets import read_asset
 from viewer.charts.figures import chart_items
@@ -93,16 +93,6 @@ def opened(page: Page, template: Callable[[dict[str, Any]], str], payload: dict[
         return page
 
     return open_page
-
-
-def axe_problems(page: Page) -> list[str]:
-    """What axe-core finds serious or critical."""
-    found = Axe().run(page).response["violations"]
-    return [
-        f"{each['id']}: {[node['target'] for node in each['nodes']][:3]} {each['nodes'][0]['failureSummary']}"
-        for each in found
-        if each["impact"] in ("serious", "critical")
-    ]
 
 
 def too_wide(page: Page) -> list[str]:
@@ -446,12 +436,12 @@ def test_a_recording_that_waits_says_its_place_and_when_it_starts(opened: Opener
     set_jobs(page, waiting | {"place": 1, "starts_s": 41.6})
     expect(work).to_contain_text("Waiting, next in line.")
     expect(work).to_contain_text("starts in 42 s at the earliest")
-    assert (too_wide(page), axe_problems(page)) == ([], [])
+    assert (too_wide(page), serious_findings(page)) == ([], [])
     page.keyboard.press("Escape")
     row = page.get_by_role("region", name="Recordings").get_by_role("listitem")
     expect(row).to_contain_text("next in line · starts in 42 s at the earliest")
     expect(page.get_by_title("Recording goes on")).to_have_text("1 waiting")
-    assert (too_wide(page), axe_problems(page)) == ([], [])
+    assert (too_wide(page), serious_findings(page)) == ([], [])
     row.get_by_role("button", name="Cancel counter").click()
     page.wait_for_function("fake.asked.some((message) => message.type === 'cancel')")
     row.get_by_role("link", name="counter").click()
@@ -490,7 +480,7 @@ def test_a_bad_end(opened: Opener, state: str, words: str) -> None:
     expect(page.get_by_role("region", name="Log")).to_contain_text("one\ntwo")
     expect(page.get_by_role("list", name="Recorded steps").get_by_role("listitem").last).to_contain_text("FoldConvB")
     expect(page.get_by_role("link", name="Open what was recorded")).to_have_attribute("href", f"/?trace={TRACE}")
-    assert axe_problems(page) == []
+    assert serious_findings(page) == []
     page.get_by_role("button", name="Try again with changes…").click()
     expect(page.get_by_role("combobox", name="File or example")).to_have_value("example:counter")
 
@@ -623,7 +613,7 @@ def test_an_example_is_recorded_with_the_backend_chosen(opened: Opener) -> None:
     expect(stages.and_(page.locator("[aria-current=step]"))).to_contain_text("layout")
     set_jobs(page, {"backend": "inductor", "message": "compiling: post_grad", "stage": "post_grad"})
     expect(stages.and_(page.locator("[aria-current=step]"))).to_contain_text("post_grad")
-    assert axe_problems(page) == []
+    assert serious_findings(page) == []
     assert too_wide(page) == []
     set_jobs(page, {"backend": "inductor"}, steps=2)
     expect(page.get_by_role("list", name="Stages")).to_be_hidden()
@@ -698,7 +688,7 @@ def test_without_a_sandbox_a_file_is_opened_only_after_the_user_agrees(opened: O
     expect(question).to_contain_text("A model file is a program. freezer-ui opens files in a sandbox, but there is no")
     expect(question).to_contain_text("<b>none</b>")
     assert asked(page, "inspect") == []
-    assert axe_problems(page) == []
+    assert serious_findings(page) == []
     question.get_by_role("button", name="Open this file without a sandbox").click()
     expect(page.get_by_text("method forward")).to_be_visible()
     assert asked(page, "inspect") == [{"type": "inspect", "model": "net.pt", "consent": "/models/net.pt"}]
@@ -798,7 +788,7 @@ def test_accessibility(opened: Opener, page: Page, route: str, scheme: Any) -> N
     opened(route)
     if route != f"?trace={TRACE}":
         set_jobs(page, {"preview": "/p", "done": 1, "total": 3}, {"id": "2", "state": "crashed"}, steps=3)
-    assert axe_problems(page) == []
+    assert serious_findings(page) == []
 
 
 @pytest.mark.parametrize("size", [(1280, 720), (2560, 1440), (390, 844)])

@@ -5,46 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
-import freeze_engine as fe
-from freeze_engine.trace import Interval, Kernel, Program, ProgramPass, SourceRef
-from tests.browser.test_report_page import painted, resize
+from tests.browser.accessibility import serious_findings
+from tests.browser.pages import painted, resize, state
 from tests.builders import small_trace
-from tests.graphs import FILE
+from tests.kernel_traces import kernel_trace
 from viewer.report import write_report
 
-CODE = """\
-cpp_fused_relu_0 = async_compile.cpp_pybinding(['const float*'], '''
-void cpp_fused_relu_0(const float* in) {}
-''')
-
-def call(args):
-    buf0 = extern_kernels.convolution(args)
-    cpp_fused_relu_0(buf0)
-"""
-TIME = Interval(1500.0, 1400.0, 1700.0)
-
 Opener = Callable[..., Page]
-
-
-def kernel_trace() -> fe.Trace:
-    """Returns a trace whose programs name nodes of its graphs."""
-    convolution = Kernel(
-        "extern_kernels.convolution", "extern", ("y",), ("y",), ("aten::conv2d",), (SourceRef(FILE, 5, 8),), TIME
-    )
-    relu = Kernel("cpp_fused_relu_0", "cpp", ("sum",), ("sum",), ("aten::add",), (), TIME)
-    plain = Kernel("extern_kernels.plain", "extern", (), ("y",))
-    passes = (ProgramPass("joint_graph", "pointless_view", 9, True), ProgramPass("post_grad", "noop", 9, False))
-    programs = (
-        Program("compiled with freezing", "forward", (convolution, relu), CODE, (("seen", "a view: moves no data"),)),
-        Program("compiled", "forward", (plain,), None, (), passes),
-    )
-    return replace(small_trace(), programs=programs)
 
 
 @pytest.fixture(scope="module")
@@ -80,11 +51,6 @@ def opened(page: Page, reports: dict[str, Path]) -> Opener:
         return page
 
     return open_report
-
-
-def state(page: Page) -> dict[str, Any]:
-    page.evaluate("viewer.panels.get('graph').turn")
-    return page.evaluate("viewer.state()")
 
 
 def test_a_kernel_leads_to_its_code_its_source_and_its_nodes(opened):
@@ -196,5 +162,4 @@ def test_nobody_is_kept_out(opened, scheme, width, height):
     for shown in ("tab: 'findings'", "tab: 'kernels', kernel: 1", "beside: true"):
         page.evaluate(f"viewer.navigate({{{shown}}})")
         painted(page)
-        found = Axe().run(page, options={"resultTypes": ["violations"]}).response["violations"]
-        assert [(one["id"], one["nodes"][0]["html"]) for one in found if one["impact"] in ("serious", "critical")] == []
+        assert serious_findings(page) == []

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from dataclasses import fields, is_dataclass, replace
 from pathlib import Path
@@ -13,7 +12,7 @@ from playwright.sync_api import Page, expect
 
 import freeze_engine as fe
 from freeze_engine.trace import Failure, Notice, graph_lines
-from tests.browser.conftest import PATIENCE_MS
+from tests.browser.pages import each_once, open_at, painted, resize, settle, state, until
 from tests.builders import empty_trace, failed_trace, small_trace, synthetic_trace
 from viewer.report import write_report
 
@@ -50,32 +49,6 @@ def open_trace(page: Page, trace: fe.Trace, folder: Path, fragment: str = "") ->
     open_at(page, folder / "report.html", fragment)
 
 
-def each_once(folder: Path, write: Callable[[str, Path], object]) -> Callable[[str], Path]:
-    """Returns what gives the page of a kind, written when it is first asked for.
-
-    Args:
-        folder: where the pages are.
-        write: writes the page of a kind to a path.
-    """
-
-    def written(kind: str) -> Path:
-        path = folder / f"{kind}.html"
-        if not path.exists():
-            write(kind, path)
-        return path
-
-    return written
-
-
-def open_at(page: Page, path: Path, fragment: str) -> Page:
-    """Opens a page of a viewer at a fragment, whatever was open before, and waits until it is shown."""
-    page.goto("about:blank")
-    page.goto(f"{path.as_uri()}#{fragment}")
-    until(page, "globalThis.viewer !== undefined")
-    settle(page)
-    return page
-
-
 def poisoned(value: Any, name: str = "") -> Any:
     """Puts an attack behind every text of a trace, names that must stay equal staying equal."""
     if isinstance(value, str):
@@ -91,36 +64,6 @@ def poisoned(value: Any, name: str = "") -> Any:
         if field.name not in literal
     }
     return replace(value, **changes)
-
-
-def until(page: Page, condition: str) -> None:
-    """Waits for a JavaScript condition; playwright's own way needs ``eval``, which the page's policy refuses."""
-    end_s = time.monotonic() + PATIENCE_MS / 1000
-    while not page.evaluate(condition):
-        assert time.monotonic() < end_s, f"still not so: {condition}"
-        page.wait_for_timeout(20)
-
-
-def settle(page: Page) -> None:
-    """Waits for the graph, which is laid out and drawn step by step."""
-    page.evaluate("viewer.panels.get('graph').turn")
-
-
-def painted(page: Page) -> None:
-    """Waits for the charts, which are drawn one by one, and until all that follows the window's size has followed."""
-    page.evaluate("viewer.panels.get('charts')?.turn")
-    page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done))))")
-
-
-def resize(page: Page, width: int, height: int) -> None:
-    page.set_viewport_size({"width": width, "height": height})
-    painted(page)
-    settle(page)
-
-
-def state(page: Page) -> dict[str, Any]:
-    settle(page)
-    return page.evaluate("viewer.state()")
 
 
 def tabs(page: Page) -> list[str]:

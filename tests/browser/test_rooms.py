@@ -11,8 +11,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 import freeze_engine as fe
-from tests.browser.test_comparison import write_comparison
-from tests.browser.test_report_page import each_once, open_at, painted, resize, settle
+from tests.browser.pages import SELECTED, each_once, open_at, painted, resize, settle, write_comparison
 from tests.builders import small_trace
 from viewer.report import write_report
 
@@ -33,14 +32,6 @@ ENDS_IN_SIGHT = """(cells) => cells.map((cell) => {
     const [end, room] = [letters.getBoundingClientRect(), cell.getBoundingClientRect()];
     return room.left <= end.left + 1 && end.right <= room.right + 1;
 })"""
-SELECTED = """(() => {
-    const { view } = viewer.panels.get('graph');
-    const { camera, panes, picture, selection } = view;
-    const box = picture.box(selection.item);
-    const [left, right] = [box.x, box.x + box.width].map((x) => (x - camera.x) * camera.zoom + panes.width() / 2);
-    return { id: selection.id, left, right, width: panes.width() };
-})()"""
-
 AT_THE_EDGE = """(() => {
     const { view } = viewer.panels.get('graph');
     const box = view.picture.box(1);

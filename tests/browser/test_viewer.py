@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import cache
-from html import escape
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
-from bokeh.resources import INLINE
 from hypothesis import HealthCheck, given, settings, strategies as st
 from playwright.sync_api import Browser, Page, expect
 
@@ -23,42 +18,16 @@ import freeze_engine as fe
 from freeze_engine.analysis import diff_snapshots
 from freeze_engine.analysis.alignment import increasing
 from freeze_engine.trace import SourceRef, Value, graph_lines
-from tests.browser.test_report_page import painted, resize
+from tests.browser.accessibility import serious_findings
+from tests.browser.host_page import host_page
+from tests.browser.pages import painted, resize, settle, state
 from tests.builders import attribute, small_trace, synthetic_trace, traces
-from tests.unit.test_bare_verdicts import bare_in_text, unclaimed
-from viewer.assets import read_asset
+from tests.verdicts import bare_in_text, unclaimed
 from viewer.charts.figures import chart_items
 from viewer.notebook.view_state import state_defaults
-from viewer.report import PROGRAM, Embedding, render_report
+from viewer.report import Embedding, render_report
 from viewer.views import view_data
 from viewer.views.graph_data import graph_data
-
-PAGE = """<!doctype html><html lang="en"><head><meta charset="utf-8"><title>host</title>
-<style>html, body {{ margin: 0; height: 100% }} body {{ display: flex; flex-direction: column }}
-#host {{ flex: 1; min-height: 0 }} h2, button, dialog {{ color: rgb(1, 2, 3) }}</style></head>
-<body><nav><input id="name" aria-label="Name"><button id="out">Out</button></nav><div id="host"></div>
-<template id="data">{data}</template><template id="style">{style}</template><template id="bokeh">{bokeh}</template>
-<script>{script}</script>
-<script>
-  const root = document.getElementById("host").attachShadow({{ mode: "open" }});
-  const style = document.createElement("style");
-  style.textContent = ":host > *, #viewer {{ height: 100% }}" + document.getElementById("style").content.textContent;
-  const element = document.createElement("div");
-  element.id = "viewer";
-  root.append(style, element);
-  globalThis.ran = [];
-  const data = JSON.parse(document.getElementById("data").content.textContent);
-  const loadBokeh = async () => {{
-    if (!globalThis.Bokeh) {{
-      const script = document.createElement("script");
-      script.textContent = document.getElementById("bokeh").content.textContent;
-      document.head.append(script);
-    }}
-    return Bokeh;
-  }};
-  globalThis.start = (options) => (globalThis.viewer = FreezerViewer.mount(element, {{ ...data, options: {{
-    keys: "page", loadBokeh, ...options }} }}));
-</script></body></html>"""
 
 ACTIONS = """{actions: [
     {id: "python", label: "Copy as Python", icon: "code", run: (app) => { ran.push(app.state().step); }},
@@ -67,22 +36,6 @@ ACTIONS = """{actions: [
 ]}"""
 
 Mount = Callable[..., Page]
-
-
-def host_page(data: dict[str, Any]) -> str:
-    """Returns a page that can mount what ``data`` holds in a shadow root."""
-    return PAGE.format(
-        bokeh=escape("\n".join(INLINE.clone(components=["bokeh"]).js_raw)),
-        data=json.dumps(data).replace("<", "\\u003c").replace("&", "\\u0026"),
-        style=read_asset("viewer/viewer.css"),
-        script=read_asset(PROGRAM),
-    )
-
-
-def serious_findings(page: Page) -> list[tuple[str, str]]:
-    """Returns what axe finds that keeps people out: rule and element."""
-    found = Axe().run(page, options={"resultTypes": ["violations"]}).response["violations"]
-    return [(one["id"], one["nodes"][0]["html"]) for one in found if one["impact"] in ("serious", "critical")]
 
 
 @pytest.fixture(scope="module")
@@ -120,15 +73,6 @@ def empty_page(browser: Browser, pages: Callable[[fe.Trace], Path]) -> Iterator[
     page.goto(pages(small_trace()).as_uri())
     yield page
     page.close()
-
-
-def settle(page: Page) -> None:
-    page.evaluate("viewer.panels.get('graph').turn")
-
-
-def state(page: Page) -> dict[str, Any]:
-    settle(page)
-    return page.evaluate("viewer.state()")
 
 
 def test_keys_are_heard_on_the_whole_page_but_not_in_its_fields(mounted):

@@ -2,68 +2,16 @@
 
 from __future__ import annotations
 
-import ast
 import json
-import os
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
+from collections.abc import Iterator
 
 import pytest
-from jupyter_client.blocking.client import BlockingKernelClient
-from playwright.sync_api import Browser, Frame, Page
+from playwright.sync_api import Browser, Page
 
-ROOT = Path(__file__).parents[2]
-PATIENCE_S = 120
-"""Time limit of waits for a server, a kernel or torch's import, in s; they take seconds on a quiet machine."""
-
-
-def until(condition: Callable[[], Any], what: str, patience_s: float = PATIENCE_S) -> Any:
-    """Polls ``condition`` and returns its first true value."""
-    end = time.monotonic() + patience_s
-    while not (value := condition()):
-        assert time.monotonic() < end, f"waited {patience_s} s in vain: {what}"
-        time.sleep(0.1)
-    return value
-
-
-@dataclass(frozen=True)
-class Lab:
-    """A running JupyterLab.
-
-    Attributes:
-        url: its address, with ``/`` at the end.
-        token: admits a browser.
-        folder: of its notebooks.
-        runtime: folder of its kernels' connection files.
-    """
-
-    url: str
-    token: str
-    folder: Path
-    runtime: Path
-
-    def kernels(self) -> set[Path]:
-        """Returns the connection files of the kernels started so far."""
-        return set(self.runtime.glob("kernel-*.json"))
-
-
-def jupyter_environment(folder: Path) -> dict[str, str]:
-    """Returns an environment in which Jupyter reads and writes only inside ``folder``."""
-    places = {
-        "JUPYTER_CONFIG_DIR": "config",
-        "JUPYTER_DATA_DIR": "data",
-        "JUPYTER_RUNTIME_DIR": "runtime",
-        "JUPYTERLAB_SETTINGS_DIR": "settings",
-        "JUPYTERLAB_WORKSPACES_DIR": "workspaces",
-        "IPYTHONDIR": "ipython",
-    }
-    own = {name: str(folder / place) for name, place in places.items()}
-    return {**os.environ, **own, "PYTHONPATH": str(ROOT), "PYDEVD_DISABLE_FILE_VALIDATION": "1"}
+from tests.notebook.kernels import PATIENCE_S, until
+from tests.notebook.lab import Lab, jupyter_environment
 
 
 @pytest.fixture(scope="session")
@@ -102,40 +50,3 @@ def page(browser: Browser) -> Iterator[Page]:
     yield opened
     context.close()
     assert problems == []
-
-
-def views(page: Page) -> list[Frame]:
-    """Waits until all frames of the page show a trace, and returns them in order."""
-    elements = page.locator("iframe.freeze-frame")
-    elements.first.wait_for(state="attached")
-    frames = [element.content_frame() for element in elements.element_handles()]
-    for frame in frames:
-        assert frame is not None
-        frame.locator(".fv-header").wait_for()
-    return [frame for frame in frames if frame is not None]
-
-
-class Kernel:
-    """A second client of an open notebook's kernel."""
-
-    def __init__(self, connection: Path) -> None:
-        self._client = BlockingKernelClient(connection_file=str(connection))
-        self._client.load_connection_file()
-        self._client.start_channels()
-
-    def value(self, expression: str) -> Any:
-        """Returns the JSON-compatible value of an expression in the notebook's namespace."""
-        text = f"__import__('json').dumps({expression})"
-        reply = self._client.execute("", silent=True, user_expressions={"told": text}, reply=True, timeout=PATIENCE_S)
-        told = reply["content"]["user_expressions"]["told"]
-        assert told["status"] == "ok", told
-        return json.loads(ast.literal_eval(told["data"]["text/plain"]))
-
-    def run(self, code: str) -> dict[str, Any]:
-        """Runs code in the kernel and returns the reply."""
-        reply: dict[str, Any] = self._client.execute(code, reply=True, timeout=PATIENCE_S)["content"]
-        return reply
-
-    def close(self) -> None:
-        """Disconnects from the kernel, which continues to run."""
-        self._client.stop_channels()

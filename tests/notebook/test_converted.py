@@ -13,7 +13,8 @@ from playwright.sync_api import Page, expect
 
 import freeze_engine as fe
 from tests.builders import small_trace
-from tests.notebook.conftest import jupyter_environment, until, views
+from tests.notebook.kernels import until
+from tests.notebook.lab import jupyter_environment, views
 
 SOURCES = (
     "import freeze_engine as fe\nimport viewer\n\ntrace = fe.load('small.fztrace')",

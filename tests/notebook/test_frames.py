@@ -10,7 +10,8 @@ import pytest
 from playwright.sync_api import Frame, Page
 
 from tests.builders import small_trace
-from tests.notebook.conftest import until, views
+from tests.notebook.kernels import until
+from tests.notebook.lab import views
 from viewer.assets import read_asset
 from viewer.notebook import trace_html
 from viewer.report import Embedding

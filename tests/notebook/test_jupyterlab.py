@@ -11,7 +11,8 @@ from playwright.sync_api import Frame, Page, expect
 
 import freeze_engine as fe
 from tests.builders import small_trace
-from tests.notebook.conftest import Kernel, Lab, until, views
+from tests.notebook.kernels import Kernel, until
+from tests.notebook.lab import Lab, views
 
 SHOWS = (
     "import freeze_engine as fe\nimport viewer\n\ntrace = fe.load('small.fztrace')",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import shutil
 from collections.abc import Callable
@@ -12,23 +11,14 @@ from typing import Any
 
 import nbformat
 import pytest
-from nbclient import NotebookClient
 
 import freeze_engine as fe
+from tests.notebook.kernels import ROOT, execute
 
-NOTEBOOKS = Path(__file__).parents[2] / "notebooks"
-ROOT = NOTEBOOKS.parent
+NOTEBOOKS = ROOT / "notebooks"
 TESTED = ("inductor", "quickstart", "which_pass_moved_the_numbers", "why_not_frozen")
 
 Ran = Callable[[str], tuple[Any, Path]]
-
-
-def execute(notebook: Any, folder: Path, *, allow_errors: bool = False) -> Any:
-    """Returns the notebook as it is after all of its cells have run in ``folder``."""
-    environment = {**os.environ, "PYDEVD_DISABLE_FILE_VALIDATION": "1", "PYTHONPATH": str(ROOT)}
-    resources = {"metadata": {"path": str(folder)}}
-    client = NotebookClient(notebook, timeout=580, resources=resources, allow_errors=allow_errors)
-    return client.execute(env=environment)
 
 
 def run(path: Path, folder: Path) -> Any:

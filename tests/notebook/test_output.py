@@ -13,7 +13,7 @@ import pytest
 import freeze_engine as fe
 import viewer
 from tests.builders import empty_trace, small_trace
-from tests.notebook.test_notebooks import execute
+from tests.notebook.kernels import execute
 from viewer.notebook import trace_html
 
 START = """\

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import copy
 import functools
+import re
 import subprocess
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -263,6 +264,39 @@ def test_no_modules_and_no_rooms_import_each_other_in_a_circle(package):
         shared = next(place for place, (one, other) in enumerate(zip(ours, theirs, strict=False)) if one != other)
         arrows.setdefault(".".join(ours[:shared]), {}).setdefault(ours[shared], set()).add(theirs[shared])
     assert {room: circle(members) for room, members in arrows.items() if circle(members)} == {}
+
+
+def is_test_module(name: str) -> bool:
+    """Whether a dotted name leads to a module or a ``conftest`` that pytest collects, or into one."""
+    module = re.compile(r"test_\w+|conftest")
+    return name.startswith("tests.") and any(module.fullmatch(part) for part in name.split(".")[1:])
+
+
+def collected_imports(path: Path) -> list[str]:
+    """The test modules of pytest that a file imports."""
+    return [name for name in sorted(imports(path)) if is_test_module(name)]
+
+
+def test_no_module_imports_a_test_module():
+    files = (path for folder in ("tests", "benchmarks", "docs") for path in _sources(folder))
+    assert {str(path): found for path in files if (found := collected_imports(path))} == {}
+
+
+@pytest.mark.parametrize(
+    ("source", "found"),
+    [
+        ("from tests.browser.test_viewer import host_page", True),
+        ("import tests.unit.test_log as log", True),
+        ("from tests.unit import test_log", True),
+        ("from tests.browser.conftest import ARGUMENTS", True),
+        ("from . import test_log", True),
+        ("from .conftest import lab", True),
+        ("from tests.builders import small_trace", False),
+        ("from freeze_engine.testing import assert_frozen", False),
+    ],
+)
+def test_an_import_of_a_test_module_is_found(source, found):
+    assert any(is_test_module(name) for name in imported(ast.parse(source), "tests.unit")) == found
 
 
 def test_the_engine_knows_no_viewer():

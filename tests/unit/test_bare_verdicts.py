@@ -11,8 +11,9 @@ import pytest
 
 import freeze_engine as fe
 from freeze_engine.analysis import findings_text
-from freeze_engine.trace import Claim, Contribution, Interval, Latency, Payoff
+from freeze_engine.trace import Contribution, Interval, Payoff
 from tests.builders import small_trace
+from tests.verdicts import NOTHING, SIZED, bare_in_text, unclaimed
 from viewer.notebook.html_output import summary_html
 from viewer.page import comparison_data, trace_data
 from viewer.text.diff.text import diff_text
@@ -20,44 +21,13 @@ from viewer.text.markdown import comparison_markdown, summary_markdown
 from viewer.text.stats import stats_text
 from viewer.views import view_data
 
-NOTHING: Claim = "no measurable difference"
-SIZED = re.compile(r"would have shown|less than \d+%|too few rounds|too noisy|differ too much to tell")
 BESIDE = {"verdict": "unseen", "change": "change_unseen", "value": "note"}
 """Entry of a row that holds the verdict: the entry that holds the size."""
-
-
-def unclaimed() -> fe.Trace:
-    """Returns a measured trace in which no ratio claims anything."""
-    trace = small_trace()
-
-    def without(latency: Latency) -> Latency:
-        return replace(
-            latency,
-            verdict="baseline" if latency.ratio is None else NOTHING,
-            previous=latency.ratio,
-            change=None if latency.ratio is None else NOTHING,
-        )
-
-    return replace(
-        trace,
-        steps=tuple(replace(step, latency=tuple(map(without, step.latency))) for step in trace.steps),
-        baselines=tuple(replace(one, latency=tuple(map(without, one.latency))) for one in trace.baselines),
-        ablation=tuple(
-            replace(one, latency=tuple(replace(each, verdict=NOTHING) for each in one.latency))
-            for one in trace.ablation
-        ),
-    )
 
 
 @pytest.fixture(scope="module")
 def trace() -> fe.Trace:
     return unclaimed()
-
-
-def bare_in_text(text: str) -> list[str]:
-    found = re.finditer(rf"{NOTHING}|not measurable|latency measurably|beyond the intervals", text)
-    passages = (" ".join(re.sub("<[^>]*>", " ", text[match.start() : match.start() + 120]).split()) for match in found)
-    return [passage for passage in passages if not SIZED.search(passage)]
 
 
 def bare_in_data(data: Any, place: str = "", note: str = "") -> Iterator[str]:
