@@ -17,6 +17,7 @@ import torch
 from playwright.sync_api import Locator, Page, Request, expect
 
 from tests.browser.accessibility import serious_findings
+from tests.browser.record_form import switch_measuring_off
 
 SLOW_MS = 120_000  # torch is imported by each recording, on a machine that may be busy
 MAIN = Path(__file__).parents[2]
@@ -121,8 +122,7 @@ def form(page: Page, model: str) -> None:
 def record(page: Page, model: str) -> Page:
     """Records a model without measuring, and waits for the viewer."""
     form(page, model)
-    for name in ("Latency", "Numerics", "Memory"):
-        page.get_by_role("checkbox", name=name).uncheck()
+    switch_measuring_off(page)
     page.get_by_role("button", name="Record", exact=True).click()
     expect(page.get_by_role("tab", name="Graph")).to_be_visible(timeout=SLOW_MS)
     return page
@@ -164,8 +164,7 @@ def test_compile_an_example_with_inductor(opened: Opener) -> None:
     expect(page.get_by_text("method forward")).to_be_visible(timeout=SLOW_MS)
     page.get_by_role("combobox", name="Sizes of the inputs").select_option("numbers always")
     page.get_by_role("checkbox", name="Compile anew").check()
-    for name in ("Latency", "Numerics", "Memory"):
-        page.get_by_role("group", name="Measure").get_by_role("checkbox", name=name).uncheck()
+    switch_measuring_off(page)
     command = page.get_by_label("The same as a command").inner_text()
     assert command == "freezer-ui record example:counter --backend inductor --no-dynamic --fresh-caches --no-measure"
     page.get_by_role("button", name="Record", exact=True).click()

@@ -18,6 +18,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 import freeze_engine as fe
+from tests.browser.record_form import switch_measuring_off
 
 SLOW_MS = 120_000  # torch is imported by each recording, on a machine that may be busy
 MAIN = Path(__file__).parents[2]
@@ -113,8 +114,7 @@ def test_a_hang_ends_at_the_limit_and_another_recording_goes_on(served: Served, 
     hanging = page.url
     page.keyboard.press("Escape")
     page.get_by_role("link", name="Options for counter").click()
-    for name in ("Latency", "Numerics", "Memory"):
-        page.get_by_role("checkbox", name=name).uncheck()
+    switch_measuring_off(page)
     page.get_by_role("button", name="Record", exact=True).click()
     expect(page.get_by_role("tab", name="Graph")).to_be_visible(timeout=SLOW_MS)
     assert [(trace.name, trace.failure) for trace in traces(data) if trace.name == "counter"] == [("counter", None)]
@@ -167,8 +167,7 @@ def test_the_server_answers_while_torch_works(served: Served, data: Path) -> Non
 def test_a_trace_recorded_from_the_page_tells_its_command_and_no_token(served: Served, data: Path) -> None:
     page = served()
     page.get_by_role("link", name="Options for counter").click()
-    for name in ("Latency", "Numerics", "Memory"):
-        page.get_by_role("checkbox", name=name).uncheck()
+    switch_measuring_off(page)
     page.get_by_role("button", name="Record", exact=True).click()
     expect(page.get_by_role("tab", name="Graph")).to_be_visible(timeout=SLOW_MS)
     [trace] = traces(data)

@@ -10,6 +10,7 @@ from playwright.sync_api import Page, expect
 
 import freeze_engine as fe
 from tests.browser.chromium import PATIENCE_MS
+from tests.browser.record_form import switch_measuring_off
 from tests.dashboard import RunningServer, running_server
 
 # A model that is loaded once the test says so: its recording keeps the others waiting until then.
@@ -38,8 +39,7 @@ def _record(page: Page, example: str) -> None:
     """Asks for a recording of an example without measuring, from the first page, and waits for its own page."""
     page.get_by_role("link", name="freezer-ui: all recordings and traces").click()
     page.get_by_role("link", name=f"Options for {example}").click()
-    for name in ("Latency", "Numerics", "Memory"):
-        page.get_by_role("checkbox", name=name).uncheck()
+    switch_measuring_off(page)
     page.get_by_role("button", name="Record", exact=True).click()
     expect(page.get_by_role("heading", level=1)).to_have_text(example, timeout=PATIENCE_MS)
 
