@@ -678,7 +678,54 @@ interface SourceText {
   lines: string[];
 }
 
+interface SummaryAction {
+  aim: string;
+  title: string;
+  evidence: string;
+  fix: string;
+  gain: string;
+  step: number | null;
+  node: string | null;
+  attribute: string | null;
+  source: SourceRef | null;
+}
+
+interface SummaryTime {
+  device: string;
+  since: number;
+  value: number | null;
+  verdict: string;
+  text: string;
+}
+
+interface SummaryPass {
+  step: number;
+  name: string;
+  stage: string;
+  method: string;
+  round: number | null;
+  nodes: [number, number];
+  nodes_text: string;
+  constants: [number, number] | null;
+  constants_text: string | null;
+  times: SummaryTime[];
+  error: number | null;
+  error_text: string | null;
+  rewrites: number;
+  past_tolerance: boolean;
+  node: string | null;
+}
+
+interface Summary {
+  sentence: string;
+  about: string;
+  actions: SummaryAction[];
+  passes: SummaryPass[];
+  main_step: number | null;
+}
+
 interface ViewData {
+  summary: Summary;
   name: string;
   backend: string;
   torch: string;

@@ -151,6 +151,7 @@ export class HomePage {
         "div.fd-item-main",
         null,
         h("div.fd-row", null, name, failed, unmeasured, gone),
+        trace.verdict && h("div.fv-small.fd-verdict", { title: lineText(trace.verdict) }, lineText(trace.verdict)),
         trace.unmeasured && h("div.fv-small.fv-warn.fd-unmeasured", null, `recorded, ${lineText(trace.unmeasured)}`),
         h("div.fv-muted.fv-small.fd-path", { title: trace.path }, h("bdi", null, lineText(trace.path))),
       ),

@@ -16,6 +16,7 @@ import { PassList } from "./passes.js";
 import { copySheet, keySheet } from "./sheet.js";
 import { DEFAULTS, fromFragment, toFragment } from "./state.js";
 import { PassSummary } from "./summary.js";
+import { SummaryPanel } from "./summary_panel.js";
 import { TraceModel } from "./trace_model.js";
 
 /** @type {[string, number][]} */
@@ -74,7 +75,7 @@ export class Viewer {
     this.build();
     this.listen();
     const start = this.options.hash ? fromFragment(location.hash) : options.state || {};
-    this.current = this.valid({ ...this.current, ...start });
+    this.current = this.valid({ ...this.current, ...this.opening(start) });
     this.render(null);
   }
 
@@ -146,7 +147,7 @@ export class Viewer {
     this.listeners.clear();
     fill(this.root);
     this.root.classList.remove("fv");
-    for (const name of ["theme", "scheme", "size"]) delete this.root.dataset[name];
+    for (const name of ["theme", "scheme", "size", "tab"]) delete this.root.dataset[name];
   }
 
   // --- moving about
@@ -162,6 +163,14 @@ export class Viewer {
     this.render(previous);
     if (this.options.hash) this.write(jump);
     this.announce(previous);
+  }
+
+  /**
+   * What a view that nobody asked for anything opens on: the summary; else what was asked for, in the graph by default.
+   * @param {any} start
+   */
+  opening(start) {
+    return Object.keys(start).length ? start : { tab: "summary" };
   }
 
   /** @param {any} state */
@@ -224,6 +233,7 @@ export class Viewer {
   /** @returns {any} */
   parts() {
     const panels = [
+      SummaryPanel,
       GraphPanel,
       AttributesPanel,
       RewritesPanel,
@@ -272,6 +282,7 @@ export class Viewer {
     this.pair = this.pairOf(state);
     this.focused = new Set(this.focusOf(state));
     this.root.dataset.scheme = this.theme();
+    this.root.dataset.tab = state.tab; // the summary has the page to itself
     this.passes.render(state, previous);
     this.summary.render(state);
     this.details.render(state);
@@ -335,7 +346,7 @@ export class Viewer {
   /** The browser went back or forward. */
   follow() {
     const previous = this.current;
-    this.restore(fromFragment(location.hash));
+    this.restore(this.opening(fromFragment(location.hash)));
     this.announce(previous);
   }
 

@@ -77,8 +77,11 @@ export function factCell(app, fact) {
   );
 }
 
-/** @param {Viewer} app */
-function fates(app) {
+/**
+ * How many weights and buffers met which fate; a press shows all.
+ * @param {Viewer} app
+ */
+export function fates(app) {
   const { fates: counts, others } = app.model.view;
   const total = counts.reduce((/** @type {any} */ sum, /** @type {[any, any]} */ [, count]) => sum + count, 0);
   const kept = others.find((/** @type {[string]} */ [fate]) => fate === "preserved")?.[1] ?? 0;

@@ -132,6 +132,14 @@ export class ComparisonViewer extends Viewer {
     super.navigate(named, how);
   }
 
+  /**
+   * Two traces have no summary.
+   * @param {any} start
+   */
+  opening(start) {
+    return start;
+  }
+
   /** @param {any} state */
   valid(state) {
     const { model } = /** @type {this & { model: ComparisonModel }} */ (this);

@@ -28,12 +28,24 @@ export class Keyboard {
     if (within("dialog, [role=menu]")) return;
     if (event.key === "Escape") return this.escape(path[0]);
     if (within("input:not([type=checkbox]), select, textarea")) return;
-    const act = /** @type {Record<string, any>} */ (this.acts)[event.key];
-    const tab = /^[1-9]$/.test(event.key) ? [...app.panels.keys()][event.key - 1] : undefined;
+    // The summary shows no pass to move from: its keys scroll.
+    const isIdle = app.current.tab === "summary" && !["/", "?"].includes(event.key);
+    const act = isIdle ? undefined : /** @type {Record<string, any>} */ (this.acts)[event.key];
+    const tab = this.tab(event.key);
     if (!act && !tab) return;
     event.preventDefault();
     if (act) act();
     else app.navigate({ tab }, { jump: true });
+  }
+
+  /**
+   * The tab of a digit: 0 is the summary, where there is one, and the others count from 1.
+   * @param {string} key
+   */
+  tab(key) {
+    if (!/^[0-9]$/.test(key)) return undefined;
+    const tabs = [...this.app.panels.keys()].filter((id) => id !== "summary");
+    return key === "0" ? ["summary"].find((id) => this.app.panels.has(id)) : tabs[Number(key) - 1];
   }
 
   /**

@@ -73,7 +73,8 @@ export class PassList extends PassFrame {
    */
   render(state, previous) {
     const rebuild = !previous || state.passes !== previous.passes || state.quiet !== previous.quiet;
-    if (!rebuild && state.step === previous.step && state.against === previous.against) return;
+    const returns = previous?.tab === "summary" && state.tab !== "summary"; // hidden until now, it could not scroll
+    if (!rebuild && !returns && state.step === previous.step && state.against === previous.against) return;
     if (rebuild) this.build(state);
     this.markBase(state);
     this.options.get(previous?.step)?.setAttribute("aria-selected", "false");

@@ -223,14 +223,14 @@
     return least === null ? "when it starts is not known yet" : `starts in ${lasting(least)} at the earliest`;
   }
   function parseRoute(search) {
-    const words3 = new URLSearchParams(search);
-    if (words3.has("compare") && words3.get("with")) {
-      return { page: "compare", path: words3.get("compare"), other: words3.get("with") };
+    const words4 = new URLSearchParams(search);
+    if (words4.has("compare") && words4.get("with")) {
+      return { page: "compare", path: words4.get("compare"), other: words4.get("with") };
     }
-    if (words3.get("trace")) return { page: "trace", path: words3.get("trace") };
-    if (words3.get("job")) return { page: "job", id: words3.get("job") };
-    if (words3.has("record")) return { page: "record", model: words3.get("record") };
-    if (words3.has("folder")) return { page: "folder", path: words3.get("folder") };
+    if (words4.get("trace")) return { page: "trace", path: words4.get("trace") };
+    if (words4.get("job")) return { page: "job", id: words4.get("job") };
+    if (words4.has("record")) return { page: "record", model: words4.get("record") };
+    if (words4.has("folder")) return { page: "folder", path: words4.get("folder") };
     return { page: "home" };
   }
   function formatRoute(route) {
@@ -266,12 +266,12 @@
     return h("span.fv-badge.fd-badge", { class: `fd-tone-${tone}` }, h("span.fv-dot"), stateName(job));
   }
   function progress(label) {
-    const bar = h("div.fd-progress-bar");
-    const element2 = h("div.fd-progress", { role: "progressbar", "aria-label": label, "aria-valuemin": 0, "aria-valuemax": 100 }, bar);
+    const bar2 = h("div.fd-progress-bar");
+    const element2 = h("div.fd-progress", { role: "progressbar", "aria-label": label, "aria-valuemin": 0, "aria-valuemax": 100 }, bar2);
     const update = (done, total) => {
       const percent = total ? Math.min(100, Math.floor(100 * done / total)) : null;
       element2.classList.toggle("fd-unsure", percent === null);
-      bar.style.width = percent === null ? "" : `${percent}%`;
+      bar2.style.width = percent === null ? "" : `${percent}%`;
       if (percent === null) element2.removeAttribute("aria-valuenow");
       else element2.setAttribute("aria-valuenow", String(percent));
     };
@@ -379,8 +379,8 @@
       const up = parent !== null && !text ? this.item({ name: "..", path: parent, kind: "folder", size_bytes: null, modified: null }) : null;
       fill(this.list, up, shown.map((entry) => this.item(entry)));
       const rest = found.length - shown.length;
-      const words3 = !entries.length ? "This folder is empty." : !found.length ? "Nothing here has that in its name." : rest ? `${rest} more: filter to see them.` : "";
-      fill(this.status, words3);
+      const words4 = !entries.length ? "This folder is empty." : !found.length ? "Nothing here has that in its name." : rest ? `${rest} more: filter to see them.` : "";
+      fill(this.status, words4);
     }
     crumbButtons(path) {
       const parts = path.split("/").filter(Boolean);
@@ -435,17 +435,17 @@
     const chooser = h("input", { type: "file", accept: EXTENSIONS, hidden: true, "aria-label": "File to upload", tabindex: "-1" });
     const place = h("div.fd-upload");
     chooser.addEventListener("change", () => chooser.files?.[0] && uploadInto(app, place, chooser.files[0], done));
-    const words3 = h("span.fv-muted.fv-small", null, `for a file that is not on that machine, up to ${size(limit)}`);
-    return h("div.fd-upload-line", null, h("div.fd-row", null, button("Upload from this browser…", () => chooser.click(), { icon: "up" }), words3, chooser), place);
+    const words4 = h("span.fv-muted.fv-small", null, `for a file that is not on that machine, up to ${size(limit)}`);
+    return h("div.fd-upload-line", null, h("div.fd-row", null, button("Upload from this browser…", () => chooser.click(), { icon: "up" }), words4, chooser), place);
   }
   async function uploadInto(app, place, file, done) {
-    const bar = progress(`Upload of ${nameText(file.name)}`);
+    const bar2 = progress(`Upload of ${nameText(file.name)}`);
     const said = h("span.fv-num.fv-small", { role: "status" });
     const { promise, cancel } = upload(app, file, (sent) => {
-      bar.update(sent, file.size);
+      bar2.update(sent, file.size);
       said.textContent = `${size(sent)} of ${size(file.size)}`;
     });
-    fill(place, h("div.fd-row", null, h("strong.fv-clip", null, nameText(file.name)), bar.element, said, button("Cancel", cancel)));
+    fill(place, h("div.fd-row", null, h("strong.fv-clip", null, nameText(file.name)), bar2.element, said, button("Cancel", cancel)));
     try {
       const path = await promise;
       fill(place);
@@ -518,19 +518,19 @@
   var CHECK_AFTER_MS = 250;
   function toRow(text) {
     const named = text.startsWith("@") ? null : /^([A-Za-z_]\w*)=(.*)$/s.exec(text);
-    const [keyword, part3] = named ? [named[1], named[2]] : ["", text];
-    const row = { kind: "text", keyword, text: part3, shape: "", dtype: "float32", low: "", high: "", type: "int", value: "", path: "" };
-    const tensor = /^(\d+(?:x\d+)*)(?::([a-z]+\d*)(?::(-?\d+)\.\.(-?\d+))?)?$/.exec(part3);
-    const plain = /^(int|float|bool):(.*)$/s.exec(part3);
-    if (part3.startsWith("@")) return { ...row, kind: "file", path: part3.slice(1) };
+    const [keyword, part4] = named ? [named[1], named[2]] : ["", text];
+    const row = { kind: "text", keyword, text: part4, shape: "", dtype: "float32", low: "", high: "", type: "int", value: "", path: "" };
+    const tensor = /^(\d+(?:x\d+)*)(?::([a-z]+\d*)(?::(-?\d+)\.\.(-?\d+))?)?$/.exec(part4);
+    const plain = /^(int|float|bool):(.*)$/s.exec(part4);
+    if (part4.startsWith("@")) return { ...row, kind: "file", path: part4.slice(1) };
     if (plain) return { ...row, kind: "value", type: plain[1], value: plain[2] };
     if (!tensor) return row;
     const [, shape, dtype = "float32", low = "", high = ""] = tensor;
     return { ...row, kind: "tensor", shape, dtype, low, high };
   }
   function toText(row) {
-    const part3 = { tensor: () => tensorText(row), value: () => `${row.type}:${row.value.trim()}`, file: () => `@${row.path.trim()}`, text: () => row.text.trim() }[row.kind]();
-    return row.keyword.trim() ? `${row.keyword.trim()}=${part3}` : part3;
+    const part4 = { tensor: () => tensorText(row), value: () => `${row.type}:${row.value.trim()}`, file: () => `@${row.path.trim()}`, text: () => row.text.trim() }[row.kind]();
+    return row.keyword.trim() ? `${row.keyword.trim()}=${part4}` : part4;
   }
   function tensorText({ shape, dtype, low, high }) {
     const sizes = shape.trim().replace(/^[([]|[)\]]$/g, "").replace(/\s*[×x*,]\s*|\s+/gi, "x").replace(/x$/, "");
@@ -612,8 +612,8 @@
       this.onchange();
     }
     render() {
-      const part3 = (mine, text) => h("button.fv-button", { type: "button", "aria-pressed": String(this.mine === mine), onclick: () => this.choose(mine) }, text);
-      fill(this.choice, this.brings ? [part3(false, "The model's own"), part3(true, "Others")] : null);
+      const part4 = (mine, text) => h("button.fv-button", { type: "button", "aria-pressed": String(this.mine === mine), onclick: () => this.choose(mine) }, text);
+      fill(this.choice, this.brings ? [part4(false, "The model's own"), part4(true, "Others")] : null);
       this.choice.hidden = !this.brings;
       const own = this.own?.length ? this.own.map((text) => h("code.fd-own", null, text)) : h("p.fv-muted", null, "Its own inputs; they cannot be written as text.");
       fill(this.list, this.mine ? this.rows.map((row) => row.element) : h("div.fd-row", null, own));
@@ -637,7 +637,7 @@
         this.changed(row);
       };
       const text = (key, label, props = {}) => h("input.fv-input", { "aria-label": label, value: fields[key], autocomplete: "off", spellcheck: "false", oninput: change(key), "aria-describedby": `${id}-said`, data: { key }, ...props });
-      const select = (key, label, options) => h("select.fv-input", { "aria-label": label, onchange: repaint(key), data: { key } }, options.map(([value, words3]) => h("option", { value, selected: fields[key] === value }, words3)));
+      const select = (key, label, options) => h("select.fv-input", { "aria-label": label, onchange: repaint(key), data: { key } }, options.map(([value, words4]) => h("option", { value, selected: fields[key] === value }, words4)));
       const main = (key) => ({ data: { key, main: "" } });
       const controls = { tensor: () => [text("shape", "Shape", { ...main("shape"), placeholder: "1x3x224x224", class: "fd-grow" }), select("dtype", "Data type", this.app.channel.site.dtypes.map((name2) => [name2, name2])), INTEGER.test(fields.dtype) && [text("low", "Lowest value", { placeholder: "0", class: "fd-number", inputmode: "numeric" }), h("span.fv-muted", { "aria-hidden": "true" }, "to below"), text("high", "Below", { placeholder: "2", class: "fd-number", inputmode: "numeric" })]], value: () => [select("type", "Type", ["int", "float", "bool"].map((name2) => [name2, name2])), text("value", "Value", { ...main("value"), placeholder: { int: "3", float: "0.5", bool: "true" }[fields.type], class: "fd-grow" })], file: () => [text("path", "File that torch.save wrote", { ...main("path"), placeholder: "tensor.pt", class: "fd-grow" }), button("Browse…", () => this.browse(row))], text: () => [text("text", "As on the command line", { ...main("text"), placeholder: "2x16:int64:0..30000", class: "fd-grow" })] }[fields.kind]();
       fill(row.element, h("div.fd-input-line", null, select("kind", "Kind of input", KINDS), controls, text("keyword", "Keyword argument, empty for the next positional one", { placeholder: "positional", class: "fd-keyword" }), iconButton("close", "Remove this input", () => this.remove(row))), row.said);
@@ -731,7 +731,7 @@
       const { measure, limit_s: limit, memory_bytes: memory } = this.request;
       const whole = (value) => Number.isInteger(value) && value > 0;
       const checks = [[this.seconds, !measure?.latency || measure.seconds > 0, "Give a number of seconds above 0."], [this.threads, !measure?.latency || measure.threads === null || whole(measure.threads), "Give a whole number above 0, or nothing for torch's own."], [this.sets, !measure?.numerics || whole(measure.input_sets), "Give a whole number above 0."], [this.limit, limit === null || limit > 0, "Give a number of seconds above 0, or nothing for no limit."], [this.memory, memory === null || memory > 0, "Give a number of GiB above 0, or nothing for no limit."]];
-      for (const [place, isRight, words3] of checks) place.error(isRight ? null : words3);
+      for (const [place, isRight, words4] of checks) place.error(isRight ? null : words4);
       return checks.every(([, isRight]) => isRight);
     }
   };
@@ -805,9 +805,9 @@
       this.rows = [];
       this.collect(this.roots);
       if (this.active && !this.rows.includes(this.active)) this.active = this.rows[0] ?? null;
-      const words3 = this.waiting ?? (this.nodes.size ? this.rows.length ? null : "No attribute has that in its name." : "This model has nothing to preserve.");
-      this.nothing.hidden = words3 === null;
-      this.nothing.textContent = words3 ?? "";
+      const words4 = this.waiting ?? (this.nodes.size ? this.rows.length ? null : "No attribute has that in its name." : "This model has nothing to preserve.");
+      this.nothing.hidden = words4 === null;
+      this.nothing.textContent = words4 ?? "";
       this.list.element.hidden = !this.rows.length;
       this.list.element.style.height = `${Math.min(this.rows.length, 10) * ROW + 2}px`;
       this.count.textContent = this.nodes.size ? `${this.chosen.size} of ${this.nodes.size} preserved` : "";
@@ -1079,8 +1079,8 @@
         this.inspected = null;
         this.inspect();
       };
-      const words3 = [h("strong", null, "This file was not opened yet."), ` ${danger}. freezer-ui opens files in a sandbox, but ${problem}.`];
-      fill(this.about, h("div.fd-consent", { role: "alertdialog", "aria-label": "No sandbox" }, h("p", null, words3), button("Open this file without a sandbox", agree)));
+      const words4 = [h("strong", null, "This file was not opened yet."), ` ${danger}. freezer-ui opens files in a sandbox, but ${problem}.`];
+      fill(this.about, h("div.fd-consent", { role: "alertdialog", "aria-label": "No sandbox" }, h("p", null, words4), button("Open this file without a sandbox", agree)));
     }
     refused(error2) {
       this.inspected = null;
@@ -1158,7 +1158,7 @@
     const id = unique("group");
     return h("section.fd-fieldset", { role: "group", "aria-labelledby": id }, h("h2", { id }, title), h("div.fd-fieldset-body", null, children));
   }
-  var KEYS = [["↑ ↓", "previous, next pass"], ["r f", "previous, next pass that changed something"], ["c", "compare from the chosen pass on; again, or Esc: with the pass before, as usual"], ["/", "search in the open tab"], ["1 … 9", "open a tab"], ["h", "hide or show passes without effect"], ["n p", "in the graph: next, previous change"], ["+ − 0", "in the graph: zoom, whole graph; the wheel zooms, dragging moves"], ["↵", "in the graph: open or close the chosen module"], ["Esc", "leave a field, close details, end the comparison"], ["?", "this sheet"]];
+  var KEYS = [["↑ ↓", "previous, next pass"], ["r f", "previous, next pass that changed something"], ["c", "compare from the chosen pass on; again, or Esc: with the pass before, as usual"], ["/", "search in the open tab"], ["0 … 9", "open a tab; 0 is the summary"], ["h", "hide or show passes without effect"], ["n p", "in the graph: next, previous change"], ["+ − 0", "in the graph: zoom, whole graph; the wheel zooms, dragging moves"], ["↵", "in the graph: open or close the chosen module"], ["Esc", "leave a field, close details, end the comparison"], ["?", "this sheet"]];
   var PASS_SIGNS = [[() => [h("span.fv-removed", null, "−9 "), h("span.fv-added", null, "+7 "), h("span.fv-modified", null, "~4")], "nodes that a pass removed, added, changed"], [() => h("span.fv-muted", null, "−2 unread"), "the pass only tidied up: it removed nodes that nothing read"], [() => h("span.fv-muted", null, "moved"), "the same nodes in another order"], [() => h("span.fv-muted", null, "module"), "the graph stayed, the module's attributes changed"], [() => h("span.fv-round", null, "r2"), "second round of a loop of passes"], [() => [h("span.fv-payoff.fv-payoff-faster", null, "▼ 0.88×"), " ", h("span.fv-payoff.fv-payoff-slower", null, "▲ 1.10×")], "the pass made it measurably faster, or slower, than the pass before: times as long"], [() => h("span.fv-speed", null, h("span.fv-speed-bar", { style: { width: "70%" } }), h("span.fv-speed-spread", { style: { left: "58%", width: "24%" } })), "median latency after the pass, with its 95% interval; teal or red where the difference from the first step is measurable"], [() => [h("span.fv-pass-broke", null, "≠"), " ", h("span.fv-muted", null, "≠")], "outputs are past torch's tolerances against eager: the first pass that made them so, those after it"], [() => h("span.fv-warn", null, "!"), "there is a notice about the pass"]];
   var OTHER_SIGNS = [[() => fateBadge("inlined"), "the value is a constant of the final graph"], [() => fateBadge("folded"), "it was, and a later pass consumed that constant"], [() => fateBadge("preserved"), "still an attribute of the frozen module, or an input of the compiled graph"], [() => fateBadge("dropped"), "no kept code reads it"], [() => h("span.fv-chip-sign", null, "weight [64]"), "in the graph: a constant or attribute that the box reads; its frame has the colour of the fate"], [() => h("span.fv-ghost-sign"), "in the graph: only the other side has a box here"]];
   function fateBadge(fate) {
@@ -1177,8 +1177,8 @@
   function copySheet() {
     const text = h("textarea.fv-copy-text", { readonly: true, rows: 6, "aria-label": "Text to copy" });
     const element2 = dialog2("Copy by hand", h("h2", null, "Copy by hand"), h("p.fv-muted", null, "This page may not use the clipboard: press Ctrl+C, or ⌘C."), text);
-    element2.show = (words3) => {
-      text.value = words3;
+    element2.show = (words4) => {
+      text.value = words4;
       element2.showModal();
       text.select();
     };
@@ -1325,8 +1325,8 @@
   function countWords(rows) {
     const counted = rows.filter((row) => row.counted).length;
     const others = rows.length - counted;
-    const words3 = `${others} ${others === 1 ? "other" : "others"}`;
-    return !others ? `${counted}` : counted ? `${counted} + ${words3}` : words3;
+    const words4 = `${others} ${others === 1 ? "other" : "others"}`;
+    return !others ? `${counted}` : counted ? `${counted} + ${words4}` : words4;
   }
   function parseSort(text) {
     return text.startsWith("-") ? [text.slice(1), true] : [text, false];
@@ -1381,10 +1381,10 @@
   }
   function textLines(text) {
     const seen = /* @__PURE__ */ new Map();
-    return text.trimEnd().split("\n").map((words3) => {
-      const times = seen.get(words3) ?? 0;
-      seen.set(words3, times + 1);
-      return { key: `${times}:${words3}`, text: words3 };
+    return text.trimEnd().split("\n").map((words4) => {
+      const times = seen.get(words4) ?? 0;
+      seen.set(words4, times + 1);
+      return { key: `${times}:${words4}`, text: words4 };
     });
   }
   var Pair = class {
@@ -1713,8 +1713,8 @@
   function caption({ title, note: note3 }) {
     return [h("strong", null, title), " ", h("span.fv-muted", null, note3)];
   }
-  function claim(words3, unseen2) {
-    return unseen2 ? `${words3} (${unseen2})` : words3;
+  function claim(words4, unseen2) {
+    return unseen2 ? `${words4} (${unseen2})` : words4;
   }
   function measured(step) {
     if (!step || !(step.latency.length || step.numerics.length)) {
@@ -1752,11 +1752,11 @@ ${fact3.note}` }, h("span.fv-fact-label", null, fact3.label), h("span.fv-fact-va
     const kept = others.find(([fate]) => fate === "preserved")?.[1] ?? 0;
     if (!total && !kept) return null;
     const parts = counts3.map(([fate, count3]) => h("span", { class: `fv-fate-${fate}`, style: { "flex-grow": count3 } }));
-    const words3 = counts3.map(([fate, count3]) => h("span", { class: `fv-fate-${fate}` }, h("span.fv-dot"), `${count3} ${fate}`));
+    const words4 = counts3.map(([fate, count3]) => h("span", { class: `fv-fate-${fate}` }, h("span.fv-dot"), `${count3} ${fate}`));
     if (kept) {
-      words3.push(h("span.fv-fate-preserved", { title: "Submodules, flags and values that are preserved" }, h("span.fv-dot"), `and ${kept} other${kept === 1 ? "" : "s"} preserved`));
+      words4.push(h("span.fv-fate-preserved", { title: "Submodules, flags and values that are preserved" }, h("span.fv-dot"), `and ${kept} other${kept === 1 ? "" : "s"} preserved`));
     }
-    return h("button.fv-fact.fv-fates", { type: "button", title: "See all attributes", onclick: () => app.navigate({ tab: "attributes" }, { jump: true }) }, h("span.fv-fact-label", null, `${total} parameters and buffers`), h("span.fv-fates-bar", { "aria-hidden": "true" }, parts), h("span.fv-fact-note", null, words3));
+    return h("button.fv-fact.fv-fates", { type: "button", title: "See all attributes", onclick: () => app.navigate({ tab: "attributes" }, { jump: true }) }, h("span.fv-fact-label", null, `${total} parameters and buffers`), h("span.fv-fates-bar", { "aria-hidden": "true" }, parts), h("span.fv-fact-note", null, words4));
   }
   function notices(app) {
     const found = app.model.view.environment.notices;
@@ -2094,11 +2094,11 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
   function shortType(type) {
     const match = /^(\w+)\(([^)]*)\)$/.exec(type.replace(/\[[^\]]*\]/g, ""));
     if (!match || !(match[1] in DTYPES)) return type.length > 40 ? `${type.slice(0, 39)}…` : type;
-    const sizes = match[2].split(",").map((part3) => part3.trim()).filter((part3) => part3 && !part3.includes("="));
+    const sizes = match[2].split(",").map((part4) => part4.trim()).filter((part4) => part4 && !part4.includes("="));
     return `${DTYPES[match[1]]}[${sizes.join(", ")}]`;
   }
   function shortName(name2) {
-    const parts = name2.split(/[./]/).filter((part3) => part3 && !/^\d+$/.test(part3));
+    const parts = name2.split(/[./]/).filter((part4) => part4 && !/^\d+$/.test(part4));
     return parts.at(-1) || name2;
   }
   function attributeName(node) {
@@ -2107,8 +2107,8 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
   }
   function pathText([path, ...more], frame = "") {
     const parts = (frame && path.startsWith(`${frame}.`) ? path.slice(frame.length + 1) : path).split(".");
-    const words3 = [...parts.keys()].filter((at) => !/^\d+$/.test(parts[at]));
-    return `${parts.slice(words3.at(-2) ?? 0).join(".")}${more.length ? ` +${more.length}` : ""}`;
+    const words4 = [...parts.keys()].filter((at) => !/^\d+$/.test(parts[at]));
+    return `${parts.slice(words4.at(-2) ?? 0).join(".")}${more.length ? ` +${more.length}` : ""}`;
   }
   function chipText(node, known) {
     if (node.constant) return `${known || shortName(node.outputs[0].name)} [${node.constant.shape.join(", ")}]`;
@@ -3200,8 +3200,8 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     const { programs } = app.model.view;
     return `${programs[frozen].kernels.length} kernels with freezing, ${programs[unfrozen].kernels.length} without; by the work they do: ${groupCounts(groups, WORDS)}.`;
   }
-  function groupCounts(groups, words3) {
-    return Object.entries(words3).map(([difference3, text]) => [groups.filter((group2) => group2.difference === difference3).length, text]).filter(([count3]) => count3).map(([count3, text]) => `${count3} ${text}`).join(", ");
+  function groupCounts(groups, words4) {
+    return Object.entries(words4).map(([difference3, text]) => [groups.filter((group2) => group2.difference === difference3).length, text]).filter(([count3]) => count3).map(([count3, text]) => `${count3} ${text}`).join(", ");
   }
   function kernels(app, { frozen, unfrozen, groups }) {
     const rows = groups.map((group2) => {
@@ -3291,9 +3291,9 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     }
     filter() {
       const text = this.text.value.toLowerCase();
-      const words3 = ({ name: name2, kind, ops, sources }) => [name2, kind, ...ops, ...sources.map((source) => this.app.model.place(source))].join(" ").toLowerCase();
+      const words4 = ({ name: name2, kind, ops, sources }) => [name2, kind, ...ops, ...sources.map((source) => this.app.model.place(source))].join(" ").toLowerCase();
       const { kernels: kernels2, time } = this.program;
-      this.rows = kernels2.flatMap((kernel, index) => !text || words3(kernel).includes(text) ? [index] : []);
+      this.rows = kernels2.flatMap((kernel, index) => !text || words4(kernel).includes(text) ? [index] : []);
       const many = `${kernels2.length} ${kernels2.length === 1 ? "kernel" : "kernels"}`;
       this.shown.textContent = `${this.rows.length === kernels2.length ? many : `${this.rows.length} of ${many}`}${time ? `, ${time} in all` : ""}`;
       this.list.update(this.rows.length);
@@ -3411,11 +3411,11 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       return [detailsTitle(output ? `%${output.name}` : "return", `${output ? "input" : ""}${nested}`), this.origin(at, node), this.values(at, node)];
     }
     fate(pair, before, after) {
-      const { words: words3 } = this;
+      const { words: words4 } = this;
       if (!pair.before || before === after) return null;
-      if (!before) return h("span.fv-badge.fv-added", null, `+ ${words3.added}`);
-      if (!after) return h("span.fv-badge.fv-removed", null, `− ${words3.removed}`);
-      return changedFields(before, after).length ? h("span.fv-badge.fv-modified", null, `~ ${words3.changed}`) : null;
+      if (!before) return h("span.fv-badge.fv-added", null, `+ ${words4.added}`);
+      if (!after) return h("span.fv-badge.fv-removed", null, `− ${words4.removed}`);
+      return changedFields(before, after).length ? h("span.fv-badge.fv-modified", null, `~ ${words4.changed}`) : null;
     }
     absent(id, step) {
       const { model } = this.app;
@@ -3603,8 +3603,8 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     }
     together(row, several) {
       const of = several ? ` (${row.method}, ${row.device})` : ` on ${row.device}`;
-      const words3 = row.verdict === "faster" || row.verdict === "slower" ? h(`strong.fv-verdict-${row.verdict}`, null, `measurably ${row.verdict}`) : [h("strong", null, row.verdict), ` (${row.unseen})`];
-      return h("p", null, `All passes together${of}: `, words3, h("span.fv-num", null, `, ${row.text} the time of the first step`), row.notes.length ? h("span.fv-muted.fv-small", null, ` (${row.notes.join("; ")})`) : null);
+      const words4 = row.verdict === "faster" || row.verdict === "slower" ? h(`strong.fv-verdict-${row.verdict}`, null, `measurably ${row.verdict}`) : [h("strong", null, row.verdict), ` (${row.unseen})`];
+      return h("p", null, `All passes together${of}: `, words4, h("span.fv-num", null, `, ${row.text} the time of the first step`), row.notes.length ? h("span.fv-muted.fv-small", null, ` (${row.notes.join("; ")})`) : null);
     }
     movedTheNumbers() {
       const { errors: errors2 } = this.found;
@@ -5205,13 +5205,13 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       const from = this.place();
       const start = performance.now();
       const move = (now) => {
-        const part3 = Math.min(1, Math.max(0, (now - start) / GLIDE_MS));
-        const eased = 1 - (1 - part3) ** 3;
+        const part4 = Math.min(1, Math.max(0, (now - start) / GLIDE_MS));
+        const eased = 1 - (1 - part4) ** 3;
         this.zoom = from.zoom * (target.zoom / from.zoom) ** eased;
         this.x = from.x + (target.x - from.x) * eased;
         this.y = from.y + (target.y - from.y) * eased;
         this.view.stage.draw();
-        this.gliding = part3 < 1 ? requestAnimationFrame(move) : 0;
+        this.gliding = part4 < 1 ? requestAnimationFrame(move) : 0;
       };
       this.target = target;
       this.gliding = requestAnimationFrame(move);
@@ -5610,9 +5610,9 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     }
   };
   var Legend = class {
-    constructor(parent, words3 = {}) {
+    constructor(parent, words4 = {}) {
       this.box = element("div", "fg-legend", parent);
-      this.words = words3;
+      this.words = words4;
       this.entries = [];
       this.title = "";
     }
@@ -6121,7 +6121,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     }
     stroke() {
       if (!this.path.length) return;
-      const dash = this.dash.length ? ` stroke-dasharray="${this.dash.map((part3) => this._number(part3 * this.at.scale)).join(" ")}"` : "";
+      const dash = this.dash.length ? ` stroke-dasharray="${this.dash.map((part4) => this._number(part4 * this.at.scale)).join(" ")}"` : "";
       const width = this._number(this.lineWidth * this.at.scale);
       this.out.push(`<path d="${this.path.join("")}" fill="none" stroke="${escapeXml(this.strokeStyle)}" stroke-width="${width}"${dash}/>`);
     }
@@ -6653,12 +6653,18 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       if (within("dialog, [role=menu]")) return;
       if (event.key === "Escape") return this.escape(path[0]);
       if (within("input:not([type=checkbox]), select, textarea")) return;
-      const act = this.acts[event.key];
-      const tab = /^[1-9]$/.test(event.key) ? [...app.panels.keys()][event.key - 1] : void 0;
+      const isIdle = app.current.tab === "summary" && !["/", "?"].includes(event.key);
+      const act = isIdle ? void 0 : this.acts[event.key];
+      const tab = this.tab(event.key);
       if (!act && !tab) return;
       event.preventDefault();
       if (act) act();
       else app.navigate({ tab }, { jump: true });
+    }
+    tab(key) {
+      if (!/^[0-9]$/.test(key)) return void 0;
+      const tabs = [...this.app.panels.keys()].filter((id) => id !== "summary");
+      return key === "0" ? ["summary"].find((id) => this.app.panels.has(id)) : tabs[Number(key) - 1];
     }
     escape(element2) {
       const { app } = this;
@@ -6750,7 +6756,8 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     }
     render(state, previous) {
       const rebuild = !previous || state.passes !== previous.passes || state.quiet !== previous.quiet;
-      if (!rebuild && state.step === previous.step && state.against === previous.against) return;
+      const returns = previous?.tab === "summary" && state.tab !== "summary";
+      if (!rebuild && !returns && state.step === previous.step && state.against === previous.against) return;
       if (rebuild) this.build(state);
       this.markBase(state);
       this.options.get(previous?.step)?.setAttribute("aria-selected", "false");
@@ -6794,9 +6801,9 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       if (!this.scale) return null;
       if (!latency3 || latency3.median === null) return h("span.fv-speed");
       const percent = (ns) => `${Math.min(100, 100 * ns / this.scale)}%`;
-      const bar = h("span.fv-speed-bar", { class: `fv-${latency3.verdict}`, style: { width: percent(latency3.median) } });
+      const bar2 = h("span.fv-speed-bar", { class: `fv-${latency3.verdict}`, style: { width: percent(latency3.median) } });
       const spread = latency3.high === null ? null : h("span.fv-speed-spread", { style: { left: percent(latency3.low), width: percent(Math.min(latency3.high, this.scale) - latency3.low) } });
-      return h("span.fv-speed", { title: `${latency3.text} (${latency3.interval}), ${latency3.verdict}${latency3.unseen ? ` (${latency3.unseen})` : ""}` }, bar, spread);
+      return h("span.fv-speed", { title: `${latency3.text} (${latency3.interval}), ${latency3.verdict}${latency3.unseen ? ` (${latency3.unseen})` : ""}` }, bar2, spread);
     }
     mark(step) {
       const error2 = past(step);
@@ -6826,9 +6833,9 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
   function counts2(model, step) {
     if (!step.changed || step.before === null) return null;
     if (step.tidied) return h("span.fv-counts.fv-num.fv-muted", null, `−${step.removed} unread`);
-    const part3 = (sign2, count3, kind) => count3 ? h(`span.fv-${kind}`, null, `${sign2}${count3}`) : null;
-    const parts = [part3("−", step.removed, "removed"), part3("+", step.added, "added")];
-    const rest = part3("~", step.modified, "modified") ?? h("span.fv-muted", null, model.pair(step.index).same ? "module" : "moved");
+    const part4 = (sign2, count3, kind) => count3 ? h(`span.fv-${kind}`, null, `${sign2}${count3}`) : null;
+    const parts = [part4("−", step.removed, "removed"), part4("+", step.added, "added")];
+    const rest = part4("~", step.modified, "modified") ?? h("span.fv-muted", null, model.pair(step.index).same ? "module" : "moved");
     return h("span.fv-counts.fv-num", null, parts.some(Boolean) ? parts : rest);
   }
   function payoffs(step) {
@@ -6855,12 +6862,12 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
   var DEFAULTS2 = Object.freeze({ step: null, against: null, tab: "graph", node: null, attribute: null, program: 0, kernel: null, beside: false, passes: "", quiet: false, constants: false, fates: true, panes: "split", fold: true, scope: "pass", alias: "", q: "", minor: false, fate: [], kind: "", reason: "", sort: "path" });
   var NUMBERS = /* @__PURE__ */ new Set(["step", "against", "program", "kernel"]);
   function toFragment(state) {
-    const words3 = new URLSearchParams();
+    const words4 = new URLSearchParams();
     for (const [key, value] of Object.entries(state)) {
       if (!(key in DEFAULTS2) || value === null || String(value) === String(DEFAULTS2[key])) continue;
-      words3.set(key, typeof value === "boolean" ? Number(value) : value);
+      words4.set(key, typeof value === "boolean" ? Number(value) : value);
     }
-    return words3.toString();
+    return words4.toString();
   }
   function fromFragment(fragment) {
     const state = {};
@@ -6941,18 +6948,18 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       return h("span.fv-muted", null, pair.after.changed && !pair.chosen ? " unchanged; the module changed" : " unchanged");
     }
     const { added, removed, changed } = pair.counts();
-    const part3 = (sign2, count3, kind) => count3 ? h(`span.fv-${kind}`, null, ` ${sign2}${count3}`) : null;
+    const part4 = (sign2, count3, kind) => count3 ? h(`span.fv-${kind}`, null, ` ${sign2}${count3}`) : null;
     if (pair.after.tidied && !pair.chosen) {
       return h("span.fv-muted", null, ` only tidied up: −${removed} that nothing read`);
     }
     if (!added && !removed && !changed) return h("span.fv-muted", null, " in another order");
-    return [part3("−", removed, "removed"), part3("+", added, "added"), part3("~", changed, "modified")];
+    return [part4("−", removed, "removed"), part4("+", added, "added"), part4("~", changed, "modified")];
   }
   function operators(pair) {
-    const words3 = pair.operators().map(([op, delta]) => `${delta < 0 ? "−" : "+"}${Math.abs(delta)} ${op}`);
-    if (!words3.length) return null;
-    const shown = words3.slice(0, OPERATORS_SHOWN).join(", ");
-    return ["operators", h("span.fv-clip", { title: words3.join("\n") }, shown, words3.length > OPERATORS_SHOWN ? ", …" : "")];
+    const words4 = pair.operators().map(([op, delta]) => `${delta < 0 ? "−" : "+"}${Math.abs(delta)} ${op}`);
+    if (!words4.length) return null;
+    const shown = words4.slice(0, OPERATORS_SHOWN).join(", ");
+    return ["operators", h("span.fv-clip", { title: words4.join("\n") }, shown, words4.length > OPERATORS_SHOWN ? ", …" : "")];
   }
   function constants(step) {
     const still = step.constants_delta === null || step.constants_delta === "±0";
@@ -6962,8 +6969,8 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     const ratio = entry.ratio === null ? null : `, ${entry.ratio}`;
     return [`latency, ${entry.device}`, timed(entry), " ", verdictWords(entry.verdict, VERDICTS[entry.verdict]), unseen(entry.unseen), h("span.fv-muted", null, ratio)];
   }
-  function unseen(words3) {
-    return words3 ? h("span.fv-muted", null, ` (${words3})`) : null;
+  function unseen(words4) {
+    return words4 ? h("span.fv-muted", null, ` (${words4})`) : null;
   }
   function timed(entry) {
     return [entry.text, h("span.fv-muted", { title: "95% interval of the median" }, ` (${entry.interval})`)];
@@ -6973,9 +6980,9 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
   }
   function numerics(entries) {
     if (!entries.length) return null;
-    const words3 = entries.map((entry, index) => [index ? ", " : "", errorWords(entry), entry.error === null ? against(entry) : null, beyond(entry)]);
+    const words4 = entries.map((entry, index) => [index ? ", " : "", errorWords(entry), entry.error === null ? against(entry) : null, beyond(entry)]);
     const fine = entries.every((entry) => entry.error === null && entry.close);
-    return ["largest error", words3, fine ? h("span.fv-good", null, " within tolerance") : null];
+    return ["largest error", words4, fine ? h("span.fv-good", null, " within tolerance") : null];
   }
   function errorWords(entry) {
     return entry.error === null ? entry.max_abs : h("span.fv-muted", { title: entry.error }, `${entry.reference}: could not be compared`);
@@ -6994,13 +7001,90 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     const old = pair.before.latency.find(({ device }) => device === entry.device);
     if (!old) return null;
     const told3 = pair.latencyVerdict(entry.device);
-    const words3 = told3 ? verdictWords(told3.verdict, [told3.verdict, unseen(told3.unseen), told3.ratio && h("span.fv-muted", null, `, ${told3.ratio}`)]) : h("span.fv-muted", { title: "The trace holds each pass against the first one, not these two against each other" }, "no verdict on this pair");
-    return [`latency, ${entry.device}`, timed(old), " → ", timed(entry), " ", words3];
+    const words4 = told3 ? verdictWords(told3.verdict, [told3.verdict, unseen(told3.unseen), told3.ratio && h("span.fv-muted", null, `, ${told3.ratio}`)]) : h("span.fv-muted", { title: "The trace holds each pass against the first one, not these two against each other" }, "no verdict on this pair");
+    return [`latency, ${entry.device}`, timed(old), " → ", timed(entry), " ", words4];
   }
   function comparedError(pair, entry) {
     const old = pair.before.numerics.find(({ reference }) => reference === entry.reference);
     if (!old || old.error !== null || entry.error !== null) return null;
     return ["largest error", old.max_abs, beyond(old), " → ", entry.max_abs, against(entry), beyond(entry)];
+  }
+  var BAR = { width: 96, height: 8 };
+  var SVG2 = "http://www.w3.org/2000/svg";
+  var SummaryPanel = class {
+    constructor(app) {
+      this.app = app;
+      this.id = "summary";
+      this.label = "Summary";
+      this.element = h("div.fv-panel-body.fv-scroll", { tabindex: "0", role: "region", "aria-label": "Summary" });
+    }
+    render() {
+      if (this.element.childElementCount) return;
+      const { summary } = this.app.model.view;
+      fill(this.element, h("div.fv-answer", null, h("p.fv-answer-sentence", null, summary.sentence), fates(this.app), this.actions(summary.actions), this.passes(summary), this.further(), h("p.fv-answer-about.fv-muted", null, summary.about)));
+    }
+    actions(actions2) {
+      if (!actions2.length) {
+        if (!this.app.model.steps.length || this.app.model.view.failure) return null;
+        return h("p.fv-answer-calm.fv-muted", null, "Nothing in this recording asks for a change.");
+      }
+      return h("section.fv-answer-part", null, h("h2", null, "What would help"), h("ol.fv-cards", null, actions2.map((action, at) => this.card(action, at + 1))));
+    }
+    card(action, number) {
+      const place = this.place(action);
+      return h("li.fv-card", { class: action.aim === "correct" || action.aim === "finish" ? "fv-card-urgent" : "" }, h("h3", null, h("span.fv-card-number", { "aria-hidden": "true" }, number), action.title), h("p.fv-card-fix", null, action.fix), h("p.fv-card-gain", null, action.gain), h("p.fv-card-evidence.fv-muted", null, action.evidence), place && h("p.fv-card-place", null, this.app.link(place.label, place.patch, `${place.label}: ${action.title}`)));
+    }
+    place({ attribute, node, step }) {
+      if (attribute !== null) return { label: "See the attribute", patch: { tab: "attributes", attribute, node: null } };
+      if (step === null) return null;
+      const patch = { tab: "graph", step, against: null, attribute: null, node };
+      return { label: node === null ? `See step ${step}` : "See the node", patch };
+    }
+    passes({ passes: passes2, main_step: main }) {
+      if (!passes2.length) return null;
+      const most = { nodes: Math.max(1, ...passes2.flatMap(({ nodes }) => nodes)), constants: Math.max(1, ...passes2.flatMap(({ constants: constants2 }) => constants2 ?? [])) };
+      const columns2 = [["Operations", true], ["Constants", passes2.some((row) => row.constants_text !== null)], ["Time", passes2.some((row) => row.times.length)], ["Error", passes2.some((row) => row.error_text !== null)]].filter(([, moved]) => moved);
+      const names = columns2.map(([name2]) => name2);
+      return h("section.fv-answer-part", null, h("h2", null, "The passes that mattered"), h("div.fv-moves", { style: { "--columns": names.length } }, h("div.fv-moves-head.fv-muted", { "aria-hidden": "true" }, h("span", null, "Pass"), names.map((name2) => h("span", null, name2))), h("ol.fv-moves-list", null, passes2.map((row) => h("li", null, this.row(row, { most, names, isMain: row.step === main }))))));
+    }
+    row(row, { most, names, isMain }) {
+      const name2 = row.round === null ? row.name : `${row.name}, round ${row.round}`;
+      const several = this.app.model.methods.length > 1;
+      const cells2 = { Operations: [bar(row.nodes, most.nodes), h("span.fv-num", null, row.nodes_text)], Constants: row.constants_text && [row.constants && bar(row.constants, most.constants), h("span.fv-num", null, row.constants_text)], Time: row.times.map((time) => h("span", { class: `fv-verdict-${time.verdict}` }, time.text)), Error: row.error_text && [h("span.fv-num", { class: row.past_tolerance ? "fv-bad" : "" }, row.error_text), row.past_tolerance ? h("span.fv-bad", null, " past tolerance") : null] };
+      const patch = { tab: "graph", step: row.step, against: null, attribute: null, node: row.node };
+      const link = this.app.link([h("span.fv-move-name", null, h("span.fv-num.fv-muted", null, `${row.step} `), h("strong", null, row.name), row.round === null ? null : h("span.fv-round", null, ` round ${row.round}`), several ? h("span.fv-muted", null, ` ${row.method}`) : null, isMain ? h("span.fv-badge.fv-move-main", null, "mattered most") : null), names.map((column) => h("span.fv-move-cell", { data: { label: column } }, cells2[column] ?? null))], patch, words2(row, name2));
+      link.classList.add("fv-move");
+      if (isMain) link.classList.add("fv-move-chosen");
+      return link;
+    }
+    further() {
+      const { app } = this;
+      const places = [["graph", "The graph, pass by pass"], ["attributes", "What became of the weights"], ["charts", "Time, error and memory per pass"], ["findings", "All findings"]].filter(([tab]) => app.panels.has(tab));
+      return h("nav.fv-answer-further", { "aria-label": "Further" }, places.map(([tab, text]) => app.link(text, { tab })));
+    }
+  };
+  function words2(row, name2) {
+    return [`Step ${row.step}, ${name2}`, `operations ${row.nodes_text}`, row.constants_text && `constants ${row.constants_text}`, ...row.times.map((time) => time.text), row.error_text && `error ${row.error_text}${row.past_tolerance ? ", past tolerance" : ""}`].filter(Boolean).join("; ");
+  }
+  function bar([before, after], most) {
+    const px = (size2) => size2 ? Math.max(1, BAR.width * size2 / most) : 0;
+    const svg2 = document.createElementNS(SVG2, "svg");
+    const attributes = { viewBox: `0 0 ${BAR.width} ${BAR.height}`, ...BAR, class: "fv-move-bar", preserveAspectRatio: "none", "aria-hidden": "true" };
+    for (const [key, value] of Object.entries(attributes)) svg2.setAttribute(key, String(value));
+    const kept = Math.min(before, after);
+    svg2.append(part2(0, px(kept), "fv-bar-kept"));
+    if (before !== after) {
+      const end = px(Math.max(before, after));
+      svg2.append(part2(px(kept), Math.max(1, end - px(kept)), after > before ? "fv-bar-added" : "fv-bar-removed"));
+    }
+    return svg2;
+  }
+  function part2(x, width, kind) {
+    const rect = document.createElementNS(SVG2, "rect");
+    for (const [key, value] of Object.entries({ x, y: 0, width, height: BAR.height, class: kind })) {
+      rect.setAttribute(key, String(value));
+    }
+    return rect;
   }
   var SIZES = [["wide", 1800], ["middle", 1340], ["small", 1080], ["tight", 760], ["narrow", 0]];
   var instances = 0;
@@ -7034,7 +7118,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       this.build();
       this.listen();
       const start = this.options.hash ? fromFragment(location.hash) : options.state || {};
-      this.current = this.valid({ ...this.current, ...start });
+      this.current = this.valid({ ...this.current, ...this.opening(start) });
       this.render(null);
     }
     modelOf({ view, graph }) {
@@ -7079,7 +7163,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       this.listeners.clear();
       fill(this.root);
       this.root.classList.remove("fv");
-      for (const name2 of ["theme", "scheme", "size"]) delete this.root.dataset[name2];
+      for (const name2 of ["theme", "scheme", "size", "tab"]) delete this.root.dataset[name2];
     }
     navigate(patch, { jump = false } = {}) {
       const previous = this.current;
@@ -7087,6 +7171,9 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       this.render(previous);
       if (this.options.hash) this.write(jump);
       this.announce(previous);
+    }
+    opening(start) {
+      return Object.keys(start).length ? start : { tab: "summary" };
     }
     valid(state) {
       const { steps } = this.model;
@@ -7126,7 +7213,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       if (next) this.setStep(next.index);
     }
     parts() {
-      const panels = [GraphPanel, AttributesPanel, RewritesPanel, AliasesPanel, IrPanel, CodePanel, KernelsPanel, ChartsPanel, FindingsPanel, EnvironmentPanel];
+      const panels = [SummaryPanel, GraphPanel, AttributesPanel, RewritesPanel, AliasesPanel, IrPanel, CodePanel, KernelsPanel, ChartsPanel, FindingsPanel, EnvironmentPanel];
       return { Details, PassList, PassSummary, panels };
     }
     build() {
@@ -7150,6 +7237,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       this.pair = this.pairOf(state);
       this.focused = new Set(this.focusOf(state));
       this.root.dataset.scheme = this.theme();
+      this.root.dataset.tab = state.tab;
       this.passes.render(state, previous);
       this.summary.render(state);
       this.details.render(state);
@@ -7194,7 +7282,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     }
     follow() {
       const previous = this.current;
-      this.restore(fromFragment(location.hash));
+      this.restore(this.opening(fromFragment(location.hash)));
       this.announce(previous);
     }
     link(text, patch, label) {
@@ -7354,8 +7442,8 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       return h("div.fv-muted.fv-small.fv-wrap", null, found.join("; "));
     }
   };
-  function difference({ difference: words3, ratio }, spread) {
-    const text = words3 === "same" ? "=" : words3 === "different" ? "≠ other kernels" : words3;
+  function difference({ difference: words4, ratio }, spread) {
+    const text = words4 === "same" ? "=" : words4 === "different" ? "≠ other kernels" : words4;
     return [ratio ? [ratioBar(ratio, spread), h("div.fv-num", null, verdict(ratio))] : null, h("div", null, text)];
   }
   function verdict({ text, value }) {
@@ -7660,7 +7748,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     }
     option(place) {
       const row = this.app.model.passRows[place];
-      const option = h("div.fv-pass.fv-pair", { role: "option", id: `${this.app.prefix}-row-${place}`, class: row.differs ? "" : "fv-pass-quiet", "aria-selected": "false", data: { row: place }, title: words2(row) }, this.number("a", row.a), this.number("b", row.b), h("span.fv-pass-name", null, row.name), row.round === null ? null : h("span.fv-round", { title: `Round ${row.round} of a loop` }, `r${row.round}`), h("span.fv-spring"), difference2(row));
+      const option = h("div.fv-pass.fv-pair", { role: "option", id: `${this.app.prefix}-row-${place}`, class: row.differs ? "" : "fv-pass-quiet", "aria-selected": "false", data: { row: place }, title: words3(row) }, this.number("a", row.a), this.number("b", row.b), h("span.fv-pass-name", null, row.name), row.round === null ? null : h("span.fv-round", { title: `Round ${row.round} of a loop` }, `r${row.round}`), h("span.fv-spring"), difference2(row));
       this.options.set(place, option);
       return option;
     }
@@ -7676,13 +7764,13 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       return h("span.fv-badge", { class: `fv-side-${row.a === null ? "b" : "a"}` }, `only ${row.a === null ? "B" : "A"}`);
     }
     if (!row.differs) return h("span.fv-muted", { title: "The same in both" }, "=");
-    if (row.graph.empty) return h("span.fv-badge.fv-bad", { title: words2(row) }, "≠ numbers");
-    const part3 = (sign2, count3, kind) => count3 ? h(`span.fv-${kind}`, null, `${sign2}${count3}`) : null;
-    const parts = [part3("−", row.graph.removed, "removed"), part3("+", row.graph.added, "added"), part3("~", row.graph.changed, "modified")];
+    if (row.graph.empty) return h("span.fv-badge.fv-bad", { title: words3(row) }, "≠ numbers");
+    const part4 = (sign2, count3, kind) => count3 ? h(`span.fv-${kind}`, null, `${sign2}${count3}`) : null;
+    const parts = [part4("−", row.graph.removed, "removed"), part4("+", row.graph.added, "added"), part4("~", row.graph.changed, "modified")];
     const shown = parts.some(Boolean) ? parts : h("span.fv-muted", null, "moved");
     return [row.carried ? h("span.fv-muted", { title: "The same difference as after the pass before" }, "″") : h("span.fv-pair-new", { title: "This pass made a difference of its own" }, "≠"), h("span.fv-counts.fv-num", null, shown)];
   }
-  function words2(row) {
+  function words3(row) {
     const { graph } = row;
     const what = graph === null ? `only in ${row.a === null ? "B" : "A"}` : graph.empty ? "the same graph in both" : `only in A: ${graph.removed} nodes, only in B: ${graph.added}, different: ${graph.changed}, elsewhere: ${graph.moved}${row.carried ? " (as after the pass before)" : ""}`;
     const errors2 = row.errors.filter((error2) => error2.differs).map((error2) => `error against ${error2.reference}: A ${error2.a}, B ${error2.b}`);
@@ -7729,8 +7817,8 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     if (!added && !removed && !changed) {
       return h("span.fv-muted", null, pair.same ? " the same graph" : " in another order");
     }
-    const part3 = (sign2, count3, kind, title) => count3 ? h(`span.fv-${kind}`, { title }, ` ${sign2}${count3}`) : null;
-    return [part3("−", removed, "removed", "only in A"), part3("+", added, "added", "only in B"), part3("~", changed, "modified", "in both, and different")];
+    const part4 = (sign2, count3, kind, title) => count3 ? h(`span.fv-${kind}`, { title }, ` ${sign2}${count3}`) : null;
+    return [part4("−", removed, "removed", "only in A"), part4("+", added, "added", "only in B"), part4("~", changed, "modified", "in both, and different")];
   }
   function operators2(pair) {
     const all = pair.operators().map(([op, delta]) => `${delta < 0 ? "−" : "+"}${Math.abs(delta)} ${op}`);
@@ -7773,6 +7861,9 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     navigate(patch, how) {
       const named = "step" in patch && !("against" in patch) ? { ...patch, against: null } : patch;
       super.navigate(named, how);
+    }
+    opening(start) {
+      return start;
     }
     valid(state) {
       const { model } = this;
@@ -7965,8 +8056,8 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     }
     show(data) {
       const element2 = h("div.fd-mount");
-      const words3 = "All recordings and traces";
-      const home = h("nav.fd-home", { "aria-label": "Dashboard" }, this.app.link(sign("mark"), { page: "home" }, { title: words3, "aria-label": words3 }));
+      const words4 = "All recordings and traces";
+      const home = h("nav.fd-home", { "aria-label": "Dashboard" }, this.app.link(sign("mark"), { page: "home" }, { title: words4, "aria-label": words4 }));
       fill(this.stage, home, element2);
       const options = { hash: true, theme: this.app.theme.choice, loadBokeh: () => Promise.resolve(globalThis.Bokeh), actions: this.actions(data) };
       this.viewer = mount(element2, { ...data, options });
@@ -8098,9 +8189,9 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       this.more = h("div.fd-row");
       this.filter = h("input.fv-input", { type: "search", placeholder: "Filter", "aria-label": "Filter recent traces", oninput: () => this.showRecent() });
       this.examples = h("ul.fd-cards");
-      this.jobsPart = part2("Recordings", null, this.jobs.element);
-      this.recentPart = part2("Recent traces", this.filter, this.recent, this.more);
-      this.examplesPart = part2("Examples", [h("span.fv-muted", null, "built in, random weights"), this.backends()], this.examples);
+      this.jobsPart = part3("Recordings", null, this.jobs.element);
+      this.recentPart = part3("Recent traces", this.filter, this.recent, this.more);
+      this.examplesPart = part3("Examples", [h("span.fv-muted", null, "built in, random weights"), this.backends()], this.examples);
       this.columns = h("div.fd-columns", null, h("div.fd-column", null, this.jobsPart, this.recentPart), h("div.fd-column", null, this.examplesPart));
       this.element = h("main.fd-page", { onkeydown: (event) => this.walk(event) }, h("div.fd-wide-content", null, this.hero(), this.columns));
       this.all = false;
@@ -8136,8 +8227,8 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       const found = recent.filter((trace) => `${trace.name} ${trace.path} ${trace.backend}`.toLowerCase().includes(text));
       const shown = this.all || text ? found : found.slice(0, RECENT_SHOWN);
       const rest = found.length - shown.length;
-      const words3 = recent.length ? h("li.fv-muted", null, "No recent trace has that in its name.") : h("li", null, empty("No traces yet", "What you record or open is listed here. An example takes a few seconds."));
-      fill(this.recent, shown.length ? shown.map((trace) => this.trace(trace)) : words3);
+      const words4 = recent.length ? h("li.fv-muted", null, "No recent trace has that in its name.") : h("li", null, empty("No traces yet", "What you record or open is listed here. An example takes a few seconds."));
+      fill(this.recent, shown.length ? shown.map((trace) => this.trace(trace)) : words4);
       fill(this.more, rest > 0 ? button(`Show ${rest} more`, () => this.showAll()) : null);
     }
     showAll() {
@@ -8156,7 +8247,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       const facts2 = nameText([plural(trace.steps, "step"), trace.backend, trace.torch && `torch ${trace.torch}`, ago(trace.created)].filter(Boolean).join(" · "));
       const forget = iconButton("close", `Take ${shown} off this list; the file stays`, () => this.forget(trace));
       const compare2 = trace.missing ? null : iconButton("compare", `Compare ${shown} with …`, () => chooseOther(app, trace.path));
-      return h("li.fd-item", { class: trace.missing ? "fd-missing" : "", data: { path: trace.path } }, h("div.fd-item-main", null, h("div.fd-row", null, name2, failed, unmeasured, gone), trace.unmeasured && h("div.fv-small.fv-warn.fd-unmeasured", null, `recorded, ${lineText(trace.unmeasured)}`), h("div.fv-muted.fv-small.fd-path", { title: trace.path }, h("bdi", null, lineText(trace.path)))), h("div.fd-item-facts.fv-muted.fv-small.fv-num", { title: trace.created ? new Date(trace.created).toLocaleString() : null }, facts2), h("div.fd-item-actions", null, compare2, forget));
+      return h("li.fd-item", { class: trace.missing ? "fd-missing" : "", data: { path: trace.path } }, h("div.fd-item-main", null, h("div.fd-row", null, name2, failed, unmeasured, gone), trace.verdict && h("div.fv-small.fd-verdict", { title: lineText(trace.verdict) }, lineText(trace.verdict)), trace.unmeasured && h("div.fv-small.fv-warn.fd-unmeasured", null, `recorded, ${lineText(trace.unmeasured)}`), h("div.fv-muted.fv-small.fd-path", { title: trace.path }, h("bdi", null, lineText(trace.path)))), h("div.fd-item-facts.fv-muted.fv-small.fv-num", { title: trace.created ? new Date(trace.created).toLocaleString() : null }, facts2), h("div.fd-item-actions", null, compare2, forget));
     }
     async forget(trace) {
       const rows = [...this.recent.children];
@@ -8196,18 +8287,18 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     const link = app.link("", { page: "job", id }, { class: "fd-name fd-cover", data: { item: "" } });
     const state = h("span");
     const said = h("div.fv-muted.fv-small.fv-clip");
-    const bar = progress("Recording");
+    const bar2 = progress("Recording");
     const time = h("div.fd-item-facts.fv-muted.fv-small.fv-num");
     const actions2 = h("div.fd-item-actions");
-    const element2 = h("li.fd-item", { data: { job: id } }, h("div.fd-item-main", null, h("div.fd-row", null, link, state), said, bar.element), time, actions2);
+    const element2 = h("li.fd-item", { data: { job: id } }, h("div.fd-item-main", null, h("div.fd-row", null, link, state), said, bar2.element), time, actions2);
     let shown = null;
     const update = (job) => {
       const name2 = nameText(job.name || job.model);
       link.textContent = name2;
       const running = job.state === "running";
-      bar.element.hidden = !running;
-      bar.element.setAttribute("aria-label", `Recording of ${name2}`);
-      bar.update(job.done, job.total);
+      bar2.element.hidden = !running;
+      bar2.element.setAttribute("aria-label", `Recording of ${name2}`);
+      bar2.update(job.done, job.total);
       said.classList.toggle("fv-clip", job.state !== "waiting");
       said.textContent = lineText(job.state === "waiting" ? `${placeWords(job)} · ${startWords(job)}` : running ? job.message : [plural(job.steps.length, "step"), job.unmeasured, job.state === "cancelled" ? job.message : job.state !== "finished" && job.died_in && `ended in ${job.died_in}`].filter(Boolean).join(" · "));
       time.textContent = job.state === "waiting" ? `waits for ${lasting(job.waited_s)}` : running && job.left_s !== null ? `about ${lasting(job.left_s)} left` : `${lasting(job.elapsed_s)}`;
@@ -8239,7 +8330,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       this.folder.filter.focus();
     }
   };
-  function part2(title, aside, ...children) {
+  function part3(title, aside, ...children) {
     return h("section.fd-part", { "aria-label": title }, h("div.fd-part-title", null, h("h2", null, title), h("span.fv-spring"), aside), children);
   }
   function sentence(text) {
@@ -8248,8 +8339,8 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
   function picture() {
     const box = (x, y, text, kind) => [svg("rect", { x, y, width: 96, height: 26, rx: 6, class: `fd-box fd-box-${kind}` }), Object.assign(svg("text", { x: x + 48, y: y + 17, "text-anchor": "middle", class: `fd-box-text fd-box-${kind}` }), { textContent: text })];
     const edge = (x, y, length) => svg("path", { d: `M${x} ${y}v${length}`, class: "fd-edge" });
-    const words3 = (x, y, text) => Object.assign(svg("text", { x, y, "text-anchor": "middle", class: "fd-picture-note" }), { textContent: text });
-    return svg("svg", { viewBox: "0 0 340 150", class: "fd-picture", "aria-hidden": "true", width: 340, height: 150 }, words3(60, 14, "before"), words3(280, 14, "after"), edge(60, 52, 14), edge(60, 92, 14), edge(280, 62, 34), ...box(12, 26, "conv2d", "changed"), ...box(12, 66, "batch_norm", "removed"), ...box(12, 106, "relu", "same"), ...box(232, 36, "conv2d", "changed"), ...box(232, 96, "relu", "same"), svg("path", { d: "M124 79h92m-6-5 6 5-6 5", class: "fd-picture-arrow" }), words3(170, 70, "fold batch norm"), words3(170, 98, "1 of 23 passes"));
+    const words4 = (x, y, text) => Object.assign(svg("text", { x, y, "text-anchor": "middle", class: "fd-picture-note" }), { textContent: text });
+    return svg("svg", { viewBox: "0 0 340 150", class: "fd-picture", "aria-hidden": "true", width: 340, height: 150 }, words4(60, 14, "before"), words4(280, 14, "after"), edge(60, 52, 14), edge(60, 92, 14), edge(280, 62, 34), ...box(12, 26, "conv2d", "changed"), ...box(12, 66, "batch_norm", "removed"), ...box(12, 106, "relu", "same"), ...box(232, 36, "conv2d", "changed"), ...box(232, 96, "relu", "same"), svg("path", { d: "M124 79h92m-6-5 6 5-6 5", class: "fd-picture-arrow" }), words4(170, 70, "fold batch norm"), words4(170, 98, "1 of 23 passes"));
   }
   var NEAR_END = 40;
   var ENDS = { finished: (job) => [`Recorded ${plural(job.steps.length, "step")}`, job.unmeasured && `Recorded, ${lineText(job.unmeasured)}`], failed: (job) => [job.died_in ? `The freeze failed in ${job.died_in}` : "The freeze failed", "torch's message"], crashed: (job) => [job.died_in ? `The recording crashed in ${job.died_in}` : "The recording crashed", "This server and other recordings go on."], timed_out: (job) => [job.died_in ? `Stopped at the time limit, in ${job.died_in}` : "Stopped at the time limit", "Give it more time, or measure less."], over_limit: (job) => [job.died_in ? `Stopped at the memory limit, in ${job.died_in}` : "Stopped at the memory limit", "Give it more memory, smaller inputs, or measure less."], cancelled: (job) => [job.message[0].toUpperCase() + job.message.slice(1), job.trace || job.preview ? "What was recorded until then is kept." : "No trace was kept of it."] };
@@ -8341,8 +8432,8 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     absent() {
       const starting = this.app.requests.has(this.id);
       this.heading.textContent = starting ? "Starting the recording …" : "This recording is not known here";
-      const words3 = starting ? null : "The server was started anew, or the recording was taken off its list. Traces that were finished stand under Recent traces.";
-      fill(this.page, h("div.fd-alone", null, this.heading, words3 && h("p.fv-muted", null, words3), starting ? null : h("p", null, this.app.link("All recordings and traces", { page: "home" }))));
+      const words4 = starting ? null : "The server was started anew, or the recording was taken off its list. Traces that were finished stand under Recent traces.";
+      fill(this.page, h("div.fd-alone", null, this.heading, words4 && h("p.fv-muted", null, words4), starting ? null : h("p", null, this.app.link("All recordings and traces", { page: "home" }))));
     }
     changed(job) {
       const live = isLive(job);
@@ -8390,8 +8481,8 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       const line2 = toCommand(this.request(job), this.app.backend(job.backend), this.app.channel.site);
       this.logPart.hidden ||= isLive(job);
       const known = job.request ?? this.app.requests.get(job.id);
-      const words3 = known ? [h("div.fd-part-title", null, h("h2", null, "What is recorded")), pairs(askedWords(known, this.app.backend(job.backend), this.app.channel.site))] : null;
-      fill(this.asked, words3, h("div.fd-part-title", null, h("h2", null, "As a command")), h("div.fd-command", null, h("pre", { tabindex: "0" }, line2), button("Copy", () => this.app.copy(line2))));
+      const words4 = known ? [h("div.fd-part-title", null, h("h2", null, "What is recorded")), pairs(askedWords(known, this.app.backend(job.backend), this.app.channel.site))] : null;
+      fill(this.asked, words4, h("div.fd-part-title", null, h("h2", null, "As a command")), h("div.fd-command", null, h("pre", { tabindex: "0" }, line2), button("Copy", () => this.app.copy(line2))));
     }
     showSteps(job) {
       const { steps } = job;
@@ -8420,9 +8511,9 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       const { stages, name: name2 } = this.app.backend(job.backend);
       if (this.waiting === job.stage) return;
       this.waiting = job.stage;
-      const words3 = stages.length ? `${name2} goes through these stages; its steps appear here as they run.` : "Steps appear here as torch runs them.";
+      const words4 = stages.length ? `${name2} goes through these stages; its steps appear here as they run.` : "Steps appear here as torch runs them.";
       const row = ({ id, help }) => h("li", { class: id === job.stage ? "fd-stage-now" : "", "aria-current": id === job.stage ? "step" : null }, h("strong", null, id), h("span.fv-muted", null, help));
-      fill(this.nothing, h("p.fv-muted", null, words3), stages.length ? h("ol.fd-stages", { "aria-label": "Stages" }, stages.map(row)) : null);
+      fill(this.nothing, h("p.fv-muted", null, words4), stages.length ? h("ol.fd-stages", { "aria-label": "Stages" }, stages.map(row)) : null);
     }
     clear() {
       this.steps.replaceChildren();

@@ -3,12 +3,12 @@
   var DEFAULTS = Object.freeze({ step: null, against: null, tab: "graph", node: null, attribute: null, program: 0, kernel: null, beside: false, passes: "", quiet: false, constants: false, fates: true, panes: "split", fold: true, scope: "pass", alias: "", q: "", minor: false, fate: [], kind: "", reason: "", sort: "path" });
   var NUMBERS = /* @__PURE__ */ new Set(["step", "against", "program", "kernel"]);
   function toFragment(state) {
-    const words2 = new URLSearchParams();
+    const words3 = new URLSearchParams();
     for (const [key, value] of Object.entries(state)) {
       if (!(key in DEFAULTS) || value === null || String(value) === String(DEFAULTS[key])) continue;
-      words2.set(key, typeof value === "boolean" ? Number(value) : value);
+      words3.set(key, typeof value === "boolean" ? Number(value) : value);
     }
-    return words2.toString();
+    return words3.toString();
   }
   function fromFragment(fragment) {
     const state = {};
@@ -119,10 +119,10 @@
   }
   function textLines(text) {
     const seen = /* @__PURE__ */ new Map();
-    return text.trimEnd().split("\n").map((words2) => {
-      const times = seen.get(words2) ?? 0;
-      seen.set(words2, times + 1);
-      return { key: `${times}:${words2}`, text: words2 };
+    return text.trimEnd().split("\n").map((words3) => {
+      const times = seen.get(words3) ?? 0;
+      seen.set(words3, times + 1);
+      return { key: `${times}:${words3}`, text: words3 };
     });
   }
   function h(tag, props, ...children) {
@@ -246,7 +246,7 @@
     const selection = element2.getRootNode().getSelection?.() ?? getSelection();
     return !selection.isCollapsed;
   }
-  var KEYS = [["↑ ↓", "previous, next pass"], ["r f", "previous, next pass that changed something"], ["c", "compare from the chosen pass on; again, or Esc: with the pass before, as usual"], ["/", "search in the open tab"], ["1 … 9", "open a tab"], ["h", "hide or show passes without effect"], ["n p", "in the graph: next, previous change"], ["+ − 0", "in the graph: zoom, whole graph; the wheel zooms, dragging moves"], ["↵", "in the graph: open or close the chosen module"], ["Esc", "leave a field, close details, end the comparison"], ["?", "this sheet"]];
+  var KEYS = [["↑ ↓", "previous, next pass"], ["r f", "previous, next pass that changed something"], ["c", "compare from the chosen pass on; again, or Esc: with the pass before, as usual"], ["/", "search in the open tab"], ["0 … 9", "open a tab; 0 is the summary"], ["h", "hide or show passes without effect"], ["n p", "in the graph: next, previous change"], ["+ − 0", "in the graph: zoom, whole graph; the wheel zooms, dragging moves"], ["↵", "in the graph: open or close the chosen module"], ["Esc", "leave a field, close details, end the comparison"], ["?", "this sheet"]];
   var PASS_SIGNS = [[() => [h("span.fv-removed", null, "−9 "), h("span.fv-added", null, "+7 "), h("span.fv-modified", null, "~4")], "nodes that a pass removed, added, changed"], [() => h("span.fv-muted", null, "−2 unread"), "the pass only tidied up: it removed nodes that nothing read"], [() => h("span.fv-muted", null, "moved"), "the same nodes in another order"], [() => h("span.fv-muted", null, "module"), "the graph stayed, the module's attributes changed"], [() => h("span.fv-round", null, "r2"), "second round of a loop of passes"], [() => [h("span.fv-payoff.fv-payoff-faster", null, "▼ 0.88×"), " ", h("span.fv-payoff.fv-payoff-slower", null, "▲ 1.10×")], "the pass made it measurably faster, or slower, than the pass before: times as long"], [() => h("span.fv-speed", null, h("span.fv-speed-bar", { style: { width: "70%" } }), h("span.fv-speed-spread", { style: { left: "58%", width: "24%" } })), "median latency after the pass, with its 95% interval; teal or red where the difference from the first step is measurable"], [() => [h("span.fv-pass-broke", null, "≠"), " ", h("span.fv-muted", null, "≠")], "outputs are past torch's tolerances against eager: the first pass that made them so, those after it"], [() => h("span.fv-warn", null, "!"), "there is a notice about the pass"]];
   var OTHER_SIGNS = [[() => fateBadge("inlined"), "the value is a constant of the final graph"], [() => fateBadge("folded"), "it was, and a later pass consumed that constant"], [() => fateBadge("preserved"), "still an attribute of the frozen module, or an input of the compiled graph"], [() => fateBadge("dropped"), "no kept code reads it"], [() => h("span.fv-chip-sign", null, "weight [64]"), "in the graph: a constant or attribute that the box reads; its frame has the colour of the fate"], [() => h("span.fv-ghost-sign"), "in the graph: only the other side has a box here"]];
   function fateBadge(fate) {
@@ -265,8 +265,8 @@
   function copySheet() {
     const text = h("textarea.fv-copy-text", { readonly: true, rows: 6, "aria-label": "Text to copy" });
     const element2 = dialog("Copy by hand", h("h2", null, "Copy by hand"), h("p.fv-muted", null, "This page may not use the clipboard: press Ctrl+C, or ⌘C."), text);
-    element2.show = (words2) => {
-      text.value = words2;
+    element2.show = (words3) => {
+      text.value = words3;
       element2.showModal();
       text.select();
     };
@@ -413,8 +413,8 @@
   function countWords(rows) {
     const counted = rows.filter((row) => row.counted).length;
     const others = rows.length - counted;
-    const words2 = `${others} ${others === 1 ? "other" : "others"}`;
-    return !others ? `${counted}` : counted ? `${counted} + ${words2}` : words2;
+    const words3 = `${others} ${others === 1 ? "other" : "others"}`;
+    return !others ? `${counted}` : counted ? `${counted} + ${words3}` : words3;
   }
   function parseSort(text) {
     return text.startsWith("-") ? [text.slice(1), true] : [text, false];
@@ -748,8 +748,8 @@
   function caption({ title, note: note3 }) {
     return [h("strong", null, title), " ", h("span.fv-muted", null, note3)];
   }
-  function claim(words2, unseen2) {
-    return unseen2 ? `${words2} (${unseen2})` : words2;
+  function claim(words3, unseen2) {
+    return unseen2 ? `${words3} (${unseen2})` : words3;
   }
   function measured(step) {
     if (!step || !(step.latency.length || step.numerics.length)) {
@@ -787,11 +787,11 @@ ${fact3.note}` }, h("span.fv-fact-label", null, fact3.label), h("span.fv-fact-va
     const kept = others.find(([fate]) => fate === "preserved")?.[1] ?? 0;
     if (!total && !kept) return null;
     const parts = counts3.map(([fate, count2]) => h("span", { class: `fv-fate-${fate}`, style: { "flex-grow": count2 } }));
-    const words2 = counts3.map(([fate, count2]) => h("span", { class: `fv-fate-${fate}` }, h("span.fv-dot"), `${count2} ${fate}`));
+    const words3 = counts3.map(([fate, count2]) => h("span", { class: `fv-fate-${fate}` }, h("span.fv-dot"), `${count2} ${fate}`));
     if (kept) {
-      words2.push(h("span.fv-fate-preserved", { title: "Submodules, flags and values that are preserved" }, h("span.fv-dot"), `and ${kept} other${kept === 1 ? "" : "s"} preserved`));
+      words3.push(h("span.fv-fate-preserved", { title: "Submodules, flags and values that are preserved" }, h("span.fv-dot"), `and ${kept} other${kept === 1 ? "" : "s"} preserved`));
     }
-    return h("button.fv-fact.fv-fates", { type: "button", title: "See all attributes", onclick: () => app.navigate({ tab: "attributes" }, { jump: true }) }, h("span.fv-fact-label", null, `${total} parameters and buffers`), h("span.fv-fates-bar", { "aria-hidden": "true" }, parts), h("span.fv-fact-note", null, words2));
+    return h("button.fv-fact.fv-fates", { type: "button", title: "See all attributes", onclick: () => app.navigate({ tab: "attributes" }, { jump: true }) }, h("span.fv-fact-label", null, `${total} parameters and buffers`), h("span.fv-fates-bar", { "aria-hidden": "true" }, parts), h("span.fv-fact-note", null, words3));
   }
   function notices(app) {
     const found = app.model.view.environment.notices;
@@ -1129,11 +1129,11 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
   function shortType(type) {
     const match = /^(\w+)\(([^)]*)\)$/.exec(type.replace(/\[[^\]]*\]/g, ""));
     if (!match || !(match[1] in DTYPES)) return type.length > 40 ? `${type.slice(0, 39)}…` : type;
-    const sizes = match[2].split(",").map((part2) => part2.trim()).filter((part2) => part2 && !part2.includes("="));
+    const sizes = match[2].split(",").map((part3) => part3.trim()).filter((part3) => part3 && !part3.includes("="));
     return `${DTYPES[match[1]]}[${sizes.join(", ")}]`;
   }
   function shortName(name2) {
-    const parts = name2.split(/[./]/).filter((part2) => part2 && !/^\d+$/.test(part2));
+    const parts = name2.split(/[./]/).filter((part3) => part3 && !/^\d+$/.test(part3));
     return parts.at(-1) || name2;
   }
   function attributeName(node) {
@@ -1142,8 +1142,8 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
   }
   function pathText([path, ...more], frame = "") {
     const parts = (frame && path.startsWith(`${frame}.`) ? path.slice(frame.length + 1) : path).split(".");
-    const words2 = [...parts.keys()].filter((at) => !/^\d+$/.test(parts[at]));
-    return `${parts.slice(words2.at(-2) ?? 0).join(".")}${more.length ? ` +${more.length}` : ""}`;
+    const words3 = [...parts.keys()].filter((at) => !/^\d+$/.test(parts[at]));
+    return `${parts.slice(words3.at(-2) ?? 0).join(".")}${more.length ? ` +${more.length}` : ""}`;
   }
   function chipText(node, known) {
     if (node.constant) return `${known || shortName(node.outputs[0].name)} [${node.constant.shape.join(", ")}]`;
@@ -2235,8 +2235,8 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     const { programs } = app.model.view;
     return `${programs[frozen].kernels.length} kernels with freezing, ${programs[unfrozen].kernels.length} without; by the work they do: ${groupCounts(groups, WORDS)}.`;
   }
-  function groupCounts(groups, words2) {
-    return Object.entries(words2).map(([difference3, text]) => [groups.filter((group) => group.difference === difference3).length, text]).filter(([count2]) => count2).map(([count2, text]) => `${count2} ${text}`).join(", ");
+  function groupCounts(groups, words3) {
+    return Object.entries(words3).map(([difference3, text]) => [groups.filter((group) => group.difference === difference3).length, text]).filter(([count2]) => count2).map(([count2, text]) => `${count2} ${text}`).join(", ");
   }
   function kernels(app, { frozen, unfrozen, groups }) {
     const rows = groups.map((group) => {
@@ -2326,9 +2326,9 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     }
     filter() {
       const text = this.text.value.toLowerCase();
-      const words2 = ({ name: name2, kind, ops, sources }) => [name2, kind, ...ops, ...sources.map((source) => this.app.model.place(source))].join(" ").toLowerCase();
+      const words3 = ({ name: name2, kind, ops, sources }) => [name2, kind, ...ops, ...sources.map((source) => this.app.model.place(source))].join(" ").toLowerCase();
       const { kernels: kernels2, time } = this.program;
-      this.rows = kernels2.flatMap((kernel, index) => !text || words2(kernel).includes(text) ? [index] : []);
+      this.rows = kernels2.flatMap((kernel, index) => !text || words3(kernel).includes(text) ? [index] : []);
       const many = `${kernels2.length} ${kernels2.length === 1 ? "kernel" : "kernels"}`;
       this.shown.textContent = `${this.rows.length === kernels2.length ? many : `${this.rows.length} of ${many}`}${time ? `, ${time} in all` : ""}`;
       this.list.update(this.rows.length);
@@ -2446,11 +2446,11 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       return [detailsTitle(output ? `%${output.name}` : "return", `${output ? "input" : ""}${nested}`), this.origin(at, node), this.values(at, node)];
     }
     fate(pair, before, after) {
-      const { words: words2 } = this;
+      const { words: words3 } = this;
       if (!pair.before || before === after) return null;
-      if (!before) return h("span.fv-badge.fv-added", null, `+ ${words2.added}`);
-      if (!after) return h("span.fv-badge.fv-removed", null, `− ${words2.removed}`);
-      return changedFields(before, after).length ? h("span.fv-badge.fv-modified", null, `~ ${words2.changed}`) : null;
+      if (!before) return h("span.fv-badge.fv-added", null, `+ ${words3.added}`);
+      if (!after) return h("span.fv-badge.fv-removed", null, `− ${words3.removed}`);
+      return changedFields(before, after).length ? h("span.fv-badge.fv-modified", null, `~ ${words3.changed}`) : null;
     }
     absent(id, step) {
       const { model } = this.app;
@@ -2638,8 +2638,8 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     }
     together(row, several) {
       const of = several ? ` (${row.method}, ${row.device})` : ` on ${row.device}`;
-      const words2 = row.verdict === "faster" || row.verdict === "slower" ? h(`strong.fv-verdict-${row.verdict}`, null, `measurably ${row.verdict}`) : [h("strong", null, row.verdict), ` (${row.unseen})`];
-      return h("p", null, `All passes together${of}: `, words2, h("span.fv-num", null, `, ${row.text} the time of the first step`), row.notes.length ? h("span.fv-muted.fv-small", null, ` (${row.notes.join("; ")})`) : null);
+      const words3 = row.verdict === "faster" || row.verdict === "slower" ? h(`strong.fv-verdict-${row.verdict}`, null, `measurably ${row.verdict}`) : [h("strong", null, row.verdict), ` (${row.unseen})`];
+      return h("p", null, `All passes together${of}: `, words3, h("span.fv-num", null, `, ${row.text} the time of the first step`), row.notes.length ? h("span.fv-muted.fv-small", null, ` (${row.notes.join("; ")})`) : null);
     }
     movedTheNumbers() {
       const { errors: errors2 } = this.found;
@@ -4240,13 +4240,13 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       const from = this.place();
       const start = performance.now();
       const move = (now) => {
-        const part2 = Math.min(1, Math.max(0, (now - start) / GLIDE_MS));
-        const eased = 1 - (1 - part2) ** 3;
+        const part3 = Math.min(1, Math.max(0, (now - start) / GLIDE_MS));
+        const eased = 1 - (1 - part3) ** 3;
         this.zoom = from.zoom * (target.zoom / from.zoom) ** eased;
         this.x = from.x + (target.x - from.x) * eased;
         this.y = from.y + (target.y - from.y) * eased;
         this.view.stage.draw();
-        this.gliding = part2 < 1 ? requestAnimationFrame(move) : 0;
+        this.gliding = part3 < 1 ? requestAnimationFrame(move) : 0;
       };
       this.target = target;
       this.gliding = requestAnimationFrame(move);
@@ -4645,9 +4645,9 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     }
   };
   var Legend = class {
-    constructor(parent, words2 = {}) {
+    constructor(parent, words3 = {}) {
       this.box = element("div", "fg-legend", parent);
-      this.words = words2;
+      this.words = words3;
       this.entries = [];
       this.title = "";
     }
@@ -5156,7 +5156,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     }
     stroke() {
       if (!this.path.length) return;
-      const dash = this.dash.length ? ` stroke-dasharray="${this.dash.map((part2) => this._number(part2 * this.at.scale)).join(" ")}"` : "";
+      const dash = this.dash.length ? ` stroke-dasharray="${this.dash.map((part3) => this._number(part3 * this.at.scale)).join(" ")}"` : "";
       const width = this._number(this.lineWidth * this.at.scale);
       this.out.push(`<path d="${this.path.join("")}" fill="none" stroke="${escapeXml(this.strokeStyle)}" stroke-width="${width}"${dash}/>`);
     }
@@ -5688,12 +5688,18 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       if (within("dialog, [role=menu]")) return;
       if (event.key === "Escape") return this.escape(path[0]);
       if (within("input:not([type=checkbox]), select, textarea")) return;
-      const act = this.acts[event.key];
-      const tab = /^[1-9]$/.test(event.key) ? [...app.panels.keys()][event.key - 1] : void 0;
+      const isIdle = app.current.tab === "summary" && !["/", "?"].includes(event.key);
+      const act = isIdle ? void 0 : this.acts[event.key];
+      const tab = this.tab(event.key);
       if (!act && !tab) return;
       event.preventDefault();
       if (act) act();
       else app.navigate({ tab }, { jump: true });
+    }
+    tab(key) {
+      if (!/^[0-9]$/.test(key)) return void 0;
+      const tabs = [...this.app.panels.keys()].filter((id) => id !== "summary");
+      return key === "0" ? ["summary"].find((id) => this.app.panels.has(id)) : tabs[Number(key) - 1];
     }
     escape(element2) {
       const { app } = this;
@@ -5785,7 +5791,8 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     }
     render(state, previous) {
       const rebuild = !previous || state.passes !== previous.passes || state.quiet !== previous.quiet;
-      if (!rebuild && state.step === previous.step && state.against === previous.against) return;
+      const returns = previous?.tab === "summary" && state.tab !== "summary";
+      if (!rebuild && !returns && state.step === previous.step && state.against === previous.against) return;
       if (rebuild) this.build(state);
       this.markBase(state);
       this.options.get(previous?.step)?.setAttribute("aria-selected", "false");
@@ -5829,9 +5836,9 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       if (!this.scale) return null;
       if (!latency3 || latency3.median === null) return h("span.fv-speed");
       const percent = (ns) => `${Math.min(100, 100 * ns / this.scale)}%`;
-      const bar = h("span.fv-speed-bar", { class: `fv-${latency3.verdict}`, style: { width: percent(latency3.median) } });
+      const bar2 = h("span.fv-speed-bar", { class: `fv-${latency3.verdict}`, style: { width: percent(latency3.median) } });
       const spread = latency3.high === null ? null : h("span.fv-speed-spread", { style: { left: percent(latency3.low), width: percent(Math.min(latency3.high, this.scale) - latency3.low) } });
-      return h("span.fv-speed", { title: `${latency3.text} (${latency3.interval}), ${latency3.verdict}${latency3.unseen ? ` (${latency3.unseen})` : ""}` }, bar, spread);
+      return h("span.fv-speed", { title: `${latency3.text} (${latency3.interval}), ${latency3.verdict}${latency3.unseen ? ` (${latency3.unseen})` : ""}` }, bar2, spread);
     }
     mark(step) {
       const error2 = past(step);
@@ -5861,9 +5868,9 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
   function counts2(model, step) {
     if (!step.changed || step.before === null) return null;
     if (step.tidied) return h("span.fv-counts.fv-num.fv-muted", null, `−${step.removed} unread`);
-    const part2 = (sign, count2, kind) => count2 ? h(`span.fv-${kind}`, null, `${sign}${count2}`) : null;
-    const parts = [part2("−", step.removed, "removed"), part2("+", step.added, "added")];
-    const rest = part2("~", step.modified, "modified") ?? h("span.fv-muted", null, model.pair(step.index).same ? "module" : "moved");
+    const part3 = (sign, count2, kind) => count2 ? h(`span.fv-${kind}`, null, `${sign}${count2}`) : null;
+    const parts = [part3("−", step.removed, "removed"), part3("+", step.added, "added")];
+    const rest = part3("~", step.modified, "modified") ?? h("span.fv-muted", null, model.pair(step.index).same ? "module" : "moved");
     return h("span.fv-counts.fv-num", null, parts.some(Boolean) ? parts : rest);
   }
   function payoffs(step) {
@@ -5951,18 +5958,18 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       return h("span.fv-muted", null, pair.after.changed && !pair.chosen ? " unchanged; the module changed" : " unchanged");
     }
     const { added, removed, changed } = pair.counts();
-    const part2 = (sign, count2, kind) => count2 ? h(`span.fv-${kind}`, null, ` ${sign}${count2}`) : null;
+    const part3 = (sign, count2, kind) => count2 ? h(`span.fv-${kind}`, null, ` ${sign}${count2}`) : null;
     if (pair.after.tidied && !pair.chosen) {
       return h("span.fv-muted", null, ` only tidied up: −${removed} that nothing read`);
     }
     if (!added && !removed && !changed) return h("span.fv-muted", null, " in another order");
-    return [part2("−", removed, "removed"), part2("+", added, "added"), part2("~", changed, "modified")];
+    return [part3("−", removed, "removed"), part3("+", added, "added"), part3("~", changed, "modified")];
   }
   function operators(pair) {
-    const words2 = pair.operators().map(([op, delta]) => `${delta < 0 ? "−" : "+"}${Math.abs(delta)} ${op}`);
-    if (!words2.length) return null;
-    const shown = words2.slice(0, OPERATORS_SHOWN).join(", ");
-    return ["operators", h("span.fv-clip", { title: words2.join("\n") }, shown, words2.length > OPERATORS_SHOWN ? ", …" : "")];
+    const words3 = pair.operators().map(([op, delta]) => `${delta < 0 ? "−" : "+"}${Math.abs(delta)} ${op}`);
+    if (!words3.length) return null;
+    const shown = words3.slice(0, OPERATORS_SHOWN).join(", ");
+    return ["operators", h("span.fv-clip", { title: words3.join("\n") }, shown, words3.length > OPERATORS_SHOWN ? ", …" : "")];
   }
   function constants(step) {
     const still = step.constants_delta === null || step.constants_delta === "±0";
@@ -5972,8 +5979,8 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     const ratio = entry.ratio === null ? null : `, ${entry.ratio}`;
     return [`latency, ${entry.device}`, timed(entry), " ", verdictWords(entry.verdict, VERDICTS[entry.verdict]), unseen(entry.unseen), h("span.fv-muted", null, ratio)];
   }
-  function unseen(words2) {
-    return words2 ? h("span.fv-muted", null, ` (${words2})`) : null;
+  function unseen(words3) {
+    return words3 ? h("span.fv-muted", null, ` (${words3})`) : null;
   }
   function timed(entry) {
     return [entry.text, h("span.fv-muted", { title: "95% interval of the median" }, ` (${entry.interval})`)];
@@ -5983,9 +5990,9 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
   }
   function numerics(entries) {
     if (!entries.length) return null;
-    const words2 = entries.map((entry, index) => [index ? ", " : "", errorWords(entry), entry.error === null ? against(entry) : null, beyond(entry)]);
+    const words3 = entries.map((entry, index) => [index ? ", " : "", errorWords(entry), entry.error === null ? against(entry) : null, beyond(entry)]);
     const fine = entries.every((entry) => entry.error === null && entry.close);
-    return ["largest error", words2, fine ? h("span.fv-good", null, " within tolerance") : null];
+    return ["largest error", words3, fine ? h("span.fv-good", null, " within tolerance") : null];
   }
   function errorWords(entry) {
     return entry.error === null ? entry.max_abs : h("span.fv-muted", { title: entry.error }, `${entry.reference}: could not be compared`);
@@ -6004,13 +6011,90 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     const old = pair.before.latency.find(({ device }) => device === entry.device);
     if (!old) return null;
     const told3 = pair.latencyVerdict(entry.device);
-    const words2 = told3 ? verdictWords(told3.verdict, [told3.verdict, unseen(told3.unseen), told3.ratio && h("span.fv-muted", null, `, ${told3.ratio}`)]) : h("span.fv-muted", { title: "The trace holds each pass against the first one, not these two against each other" }, "no verdict on this pair");
-    return [`latency, ${entry.device}`, timed(old), " → ", timed(entry), " ", words2];
+    const words3 = told3 ? verdictWords(told3.verdict, [told3.verdict, unseen(told3.unseen), told3.ratio && h("span.fv-muted", null, `, ${told3.ratio}`)]) : h("span.fv-muted", { title: "The trace holds each pass against the first one, not these two against each other" }, "no verdict on this pair");
+    return [`latency, ${entry.device}`, timed(old), " → ", timed(entry), " ", words3];
   }
   function comparedError(pair, entry) {
     const old = pair.before.numerics.find(({ reference }) => reference === entry.reference);
     if (!old || old.error !== null || entry.error !== null) return null;
     return ["largest error", old.max_abs, beyond(old), " → ", entry.max_abs, against(entry), beyond(entry)];
+  }
+  var BAR = { width: 96, height: 8 };
+  var SVG2 = "http://www.w3.org/2000/svg";
+  var SummaryPanel = class {
+    constructor(app) {
+      this.app = app;
+      this.id = "summary";
+      this.label = "Summary";
+      this.element = h("div.fv-panel-body.fv-scroll", { tabindex: "0", role: "region", "aria-label": "Summary" });
+    }
+    render() {
+      if (this.element.childElementCount) return;
+      const { summary } = this.app.model.view;
+      fill(this.element, h("div.fv-answer", null, h("p.fv-answer-sentence", null, summary.sentence), fates(this.app), this.actions(summary.actions), this.passes(summary), this.further(), h("p.fv-answer-about.fv-muted", null, summary.about)));
+    }
+    actions(actions2) {
+      if (!actions2.length) {
+        if (!this.app.model.steps.length || this.app.model.view.failure) return null;
+        return h("p.fv-answer-calm.fv-muted", null, "Nothing in this recording asks for a change.");
+      }
+      return h("section.fv-answer-part", null, h("h2", null, "What would help"), h("ol.fv-cards", null, actions2.map((action, at) => this.card(action, at + 1))));
+    }
+    card(action, number) {
+      const place = this.place(action);
+      return h("li.fv-card", { class: action.aim === "correct" || action.aim === "finish" ? "fv-card-urgent" : "" }, h("h3", null, h("span.fv-card-number", { "aria-hidden": "true" }, number), action.title), h("p.fv-card-fix", null, action.fix), h("p.fv-card-gain", null, action.gain), h("p.fv-card-evidence.fv-muted", null, action.evidence), place && h("p.fv-card-place", null, this.app.link(place.label, place.patch, `${place.label}: ${action.title}`)));
+    }
+    place({ attribute, node, step }) {
+      if (attribute !== null) return { label: "See the attribute", patch: { tab: "attributes", attribute, node: null } };
+      if (step === null) return null;
+      const patch = { tab: "graph", step, against: null, attribute: null, node };
+      return { label: node === null ? `See step ${step}` : "See the node", patch };
+    }
+    passes({ passes: passes2, main_step: main }) {
+      if (!passes2.length) return null;
+      const most = { nodes: Math.max(1, ...passes2.flatMap(({ nodes }) => nodes)), constants: Math.max(1, ...passes2.flatMap(({ constants: constants2 }) => constants2 ?? [])) };
+      const columns2 = [["Operations", true], ["Constants", passes2.some((row) => row.constants_text !== null)], ["Time", passes2.some((row) => row.times.length)], ["Error", passes2.some((row) => row.error_text !== null)]].filter(([, moved]) => moved);
+      const names = columns2.map(([name2]) => name2);
+      return h("section.fv-answer-part", null, h("h2", null, "The passes that mattered"), h("div.fv-moves", { style: { "--columns": names.length } }, h("div.fv-moves-head.fv-muted", { "aria-hidden": "true" }, h("span", null, "Pass"), names.map((name2) => h("span", null, name2))), h("ol.fv-moves-list", null, passes2.map((row) => h("li", null, this.row(row, { most, names, isMain: row.step === main }))))));
+    }
+    row(row, { most, names, isMain }) {
+      const name2 = row.round === null ? row.name : `${row.name}, round ${row.round}`;
+      const several = this.app.model.methods.length > 1;
+      const cells2 = { Operations: [bar(row.nodes, most.nodes), h("span.fv-num", null, row.nodes_text)], Constants: row.constants_text && [row.constants && bar(row.constants, most.constants), h("span.fv-num", null, row.constants_text)], Time: row.times.map((time) => h("span", { class: `fv-verdict-${time.verdict}` }, time.text)), Error: row.error_text && [h("span.fv-num", { class: row.past_tolerance ? "fv-bad" : "" }, row.error_text), row.past_tolerance ? h("span.fv-bad", null, " past tolerance") : null] };
+      const patch = { tab: "graph", step: row.step, against: null, attribute: null, node: row.node };
+      const link = this.app.link([h("span.fv-move-name", null, h("span.fv-num.fv-muted", null, `${row.step} `), h("strong", null, row.name), row.round === null ? null : h("span.fv-round", null, ` round ${row.round}`), several ? h("span.fv-muted", null, ` ${row.method}`) : null, isMain ? h("span.fv-badge.fv-move-main", null, "mattered most") : null), names.map((column) => h("span.fv-move-cell", { data: { label: column } }, cells2[column] ?? null))], patch, words(row, name2));
+      link.classList.add("fv-move");
+      if (isMain) link.classList.add("fv-move-chosen");
+      return link;
+    }
+    further() {
+      const { app } = this;
+      const places = [["graph", "The graph, pass by pass"], ["attributes", "What became of the weights"], ["charts", "Time, error and memory per pass"], ["findings", "All findings"]].filter(([tab]) => app.panels.has(tab));
+      return h("nav.fv-answer-further", { "aria-label": "Further" }, places.map(([tab, text]) => app.link(text, { tab })));
+    }
+  };
+  function words(row, name2) {
+    return [`Step ${row.step}, ${name2}`, `operations ${row.nodes_text}`, row.constants_text && `constants ${row.constants_text}`, ...row.times.map((time) => time.text), row.error_text && `error ${row.error_text}${row.past_tolerance ? ", past tolerance" : ""}`].filter(Boolean).join("; ");
+  }
+  function bar([before, after], most) {
+    const px = (size) => size ? Math.max(1, BAR.width * size / most) : 0;
+    const svg = document.createElementNS(SVG2, "svg");
+    const attributes = { viewBox: `0 0 ${BAR.width} ${BAR.height}`, ...BAR, class: "fv-move-bar", preserveAspectRatio: "none", "aria-hidden": "true" };
+    for (const [key, value] of Object.entries(attributes)) svg.setAttribute(key, String(value));
+    const kept = Math.min(before, after);
+    svg.append(part2(0, px(kept), "fv-bar-kept"));
+    if (before !== after) {
+      const end = px(Math.max(before, after));
+      svg.append(part2(px(kept), Math.max(1, end - px(kept)), after > before ? "fv-bar-added" : "fv-bar-removed"));
+    }
+    return svg;
+  }
+  function part2(x, width, kind) {
+    const rect = document.createElementNS(SVG2, "rect");
+    for (const [key, value] of Object.entries({ x, y: 0, width, height: BAR.height, class: kind })) {
+      rect.setAttribute(key, String(value));
+    }
+    return rect;
   }
   var SIZES = [["wide", 1800], ["middle", 1340], ["small", 1080], ["tight", 760], ["narrow", 0]];
   var instances = 0;
@@ -6044,7 +6128,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       this.build();
       this.listen();
       const start = this.options.hash ? fromFragment(location.hash) : options.state || {};
-      this.current = this.valid({ ...this.current, ...start });
+      this.current = this.valid({ ...this.current, ...this.opening(start) });
       this.render(null);
     }
     modelOf({ view, graph }) {
@@ -6089,7 +6173,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       this.listeners.clear();
       fill(this.root);
       this.root.classList.remove("fv");
-      for (const name2 of ["theme", "scheme", "size"]) delete this.root.dataset[name2];
+      for (const name2 of ["theme", "scheme", "size", "tab"]) delete this.root.dataset[name2];
     }
     navigate(patch, { jump = false } = {}) {
       const previous = this.current;
@@ -6097,6 +6181,9 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       this.render(previous);
       if (this.options.hash) this.write(jump);
       this.announce(previous);
+    }
+    opening(start) {
+      return Object.keys(start).length ? start : { tab: "summary" };
     }
     valid(state) {
       const { steps } = this.model;
@@ -6136,7 +6223,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       if (next) this.setStep(next.index);
     }
     parts() {
-      const panels = [GraphPanel, AttributesPanel, RewritesPanel, AliasesPanel, IrPanel, CodePanel, KernelsPanel, ChartsPanel, FindingsPanel, EnvironmentPanel];
+      const panels = [SummaryPanel, GraphPanel, AttributesPanel, RewritesPanel, AliasesPanel, IrPanel, CodePanel, KernelsPanel, ChartsPanel, FindingsPanel, EnvironmentPanel];
       return { Details, PassList, PassSummary, panels };
     }
     build() {
@@ -6160,6 +6247,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       this.pair = this.pairOf(state);
       this.focused = new Set(this.focusOf(state));
       this.root.dataset.scheme = this.theme();
+      this.root.dataset.tab = state.tab;
       this.passes.render(state, previous);
       this.summary.render(state);
       this.details.render(state);
@@ -6204,7 +6292,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     }
     follow() {
       const previous = this.current;
-      this.restore(fromFragment(location.hash));
+      this.restore(this.opening(fromFragment(location.hash)));
       this.announce(previous);
     }
     link(text, patch, label) {
@@ -6364,8 +6452,8 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       return h("div.fv-muted.fv-small.fv-wrap", null, found.join("; "));
     }
   };
-  function difference({ difference: words2, ratio }, spread) {
-    const text = words2 === "same" ? "=" : words2 === "different" ? "≠ other kernels" : words2;
+  function difference({ difference: words3, ratio }, spread) {
+    const text = words3 === "same" ? "=" : words3 === "different" ? "≠ other kernels" : words3;
     return [ratio ? [ratioBar(ratio, spread), h("div.fv-num", null, verdict(ratio))] : null, h("div", null, text)];
   }
   function verdict({ text, value }) {
@@ -6670,7 +6758,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     }
     option(place) {
       const row = this.app.model.passRows[place];
-      const option = h("div.fv-pass.fv-pair", { role: "option", id: `${this.app.prefix}-row-${place}`, class: row.differs ? "" : "fv-pass-quiet", "aria-selected": "false", data: { row: place }, title: words(row) }, this.number("a", row.a), this.number("b", row.b), h("span.fv-pass-name", null, row.name), row.round === null ? null : h("span.fv-round", { title: `Round ${row.round} of a loop` }, `r${row.round}`), h("span.fv-spring"), difference2(row));
+      const option = h("div.fv-pass.fv-pair", { role: "option", id: `${this.app.prefix}-row-${place}`, class: row.differs ? "" : "fv-pass-quiet", "aria-selected": "false", data: { row: place }, title: words2(row) }, this.number("a", row.a), this.number("b", row.b), h("span.fv-pass-name", null, row.name), row.round === null ? null : h("span.fv-round", { title: `Round ${row.round} of a loop` }, `r${row.round}`), h("span.fv-spring"), difference2(row));
       this.options.set(place, option);
       return option;
     }
@@ -6686,13 +6774,13 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       return h("span.fv-badge", { class: `fv-side-${row.a === null ? "b" : "a"}` }, `only ${row.a === null ? "B" : "A"}`);
     }
     if (!row.differs) return h("span.fv-muted", { title: "The same in both" }, "=");
-    if (row.graph.empty) return h("span.fv-badge.fv-bad", { title: words(row) }, "≠ numbers");
-    const part2 = (sign, count2, kind) => count2 ? h(`span.fv-${kind}`, null, `${sign}${count2}`) : null;
-    const parts = [part2("−", row.graph.removed, "removed"), part2("+", row.graph.added, "added"), part2("~", row.graph.changed, "modified")];
+    if (row.graph.empty) return h("span.fv-badge.fv-bad", { title: words2(row) }, "≠ numbers");
+    const part3 = (sign, count2, kind) => count2 ? h(`span.fv-${kind}`, null, `${sign}${count2}`) : null;
+    const parts = [part3("−", row.graph.removed, "removed"), part3("+", row.graph.added, "added"), part3("~", row.graph.changed, "modified")];
     const shown = parts.some(Boolean) ? parts : h("span.fv-muted", null, "moved");
     return [row.carried ? h("span.fv-muted", { title: "The same difference as after the pass before" }, "″") : h("span.fv-pair-new", { title: "This pass made a difference of its own" }, "≠"), h("span.fv-counts.fv-num", null, shown)];
   }
-  function words(row) {
+  function words2(row) {
     const { graph } = row;
     const what = graph === null ? `only in ${row.a === null ? "B" : "A"}` : graph.empty ? "the same graph in both" : `only in A: ${graph.removed} nodes, only in B: ${graph.added}, different: ${graph.changed}, elsewhere: ${graph.moved}${row.carried ? " (as after the pass before)" : ""}`;
     const errors2 = row.errors.filter((error2) => error2.differs).map((error2) => `error against ${error2.reference}: A ${error2.a}, B ${error2.b}`);
@@ -6739,8 +6827,8 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     if (!added && !removed && !changed) {
       return h("span.fv-muted", null, pair.same ? " the same graph" : " in another order");
     }
-    const part2 = (sign, count2, kind, title) => count2 ? h(`span.fv-${kind}`, { title }, ` ${sign}${count2}`) : null;
-    return [part2("−", removed, "removed", "only in A"), part2("+", added, "added", "only in B"), part2("~", changed, "modified", "in both, and different")];
+    const part3 = (sign, count2, kind, title) => count2 ? h(`span.fv-${kind}`, { title }, ` ${sign}${count2}`) : null;
+    return [part3("−", removed, "removed", "only in A"), part3("+", added, "added", "only in B"), part3("~", changed, "modified", "in both, and different")];
   }
   function operators2(pair) {
     const all = pair.operators().map(([op, delta]) => `${delta < 0 ? "−" : "+"}${Math.abs(delta)} ${op}`);
@@ -6783,6 +6871,9 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     navigate(patch, how) {
       const named = "step" in patch && !("against" in patch) ? { ...patch, against: null } : patch;
       super.navigate(named, how);
+    }
+    opening(start) {
+      return start;
     }
     valid(state) {
       const { model } = this;

@@ -45,9 +45,9 @@ def each_once(folder: Path, write: Callable[[str, Path], object]) -> Callable[[s
 
 
 def open_at(page: Page, path: Path, fragment: str) -> Page:
-    """Opens a page of a viewer at a fragment, whatever was open before, and waits until it is shown."""
+    """Opens a page of a viewer at a fragment, by default in the graph, and waits until it is shown."""
     page.goto("about:blank")
-    page.goto(f"{path.as_uri()}#{fragment}")
+    page.goto(f"{path.as_uri()}#{fragment or 'tab=graph'}")
     until(page, "globalThis.viewer !== undefined")
     settle(page)
     return page

@@ -44,7 +44,7 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def opened(page: Page, report: Path) -> Opener:
     def open_page(fragment: str = "", width: int = 1440, height: int = 900) -> Page:
         page.set_viewport_size({"width": width, "height": height})
-        return open_at(page, report, fragment)
+        return open_at(page, report, fragment or "step=2")
 
     return open_page
 

@@ -40,7 +40,11 @@ def reports(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
 @pytest.fixture
 def opened(page: Page, reports: Callable[[str], Path]) -> Opener:
     """Opens a report at a fragment."""
-    return lambda kind="small", fragment="": open_at(page, reports(kind), fragment)
+
+    def open_page(kind: str = "small", fragment: str = "") -> Page:
+        return open_at(page, reports(kind), fragment or ("step=2" if kind in ("small", "hostile") else ""))
+
+    return open_page
 
 
 def open_trace(page: Page, trace: fe.Trace, folder: Path, fragment: str = "") -> None:
@@ -280,10 +284,18 @@ def test_a_link_opens_the_same_view_again(opened, browser, problems):
     fresh.close()
 
 
-@pytest.mark.parametrize("fragment", ["step=999&tab=nothing", "step=-1", "fate=unknown&sort=unknown&x=y", "%%%"])
-def test_a_broken_link_still_opens_a_view(opened, fragment):
+@pytest.mark.parametrize(
+    ("fragment", "tab"),
+    [
+        ("step=999&tab=nothing", "graph"),
+        ("step=-1", "summary"),  # as if it said nothing
+        ("fate=unknown&sort=unknown&x=y", "graph"),
+        ("%%%", "summary"),
+    ],
+)
+def test_a_broken_link_still_opens_a_view(opened, fragment, tab):
     page = opened(fragment=fragment)
-    assert (state(page)["step"], state(page)["tab"]) == (2, "graph")
+    assert (state(page)["step"], state(page)["tab"]) == (8, tab)
 
 
 def test_a_link_to_an_unknown_node_says_so(opened):

@@ -66,7 +66,7 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
 def opened(page: Page, pages: Callable[[str], Path]) -> Opener:
     def open_page(kind: str = "small", fragment: str = "", width: int = 1280, height: int = 800) -> Page:
         page.set_viewport_size({"width": width, "height": height})
-        open_at(page, pages(kind), fragment)
+        open_at(page, pages(kind), fragment or ("" if kind == "two" else "step=2"))
         painted(page)
         return page
 

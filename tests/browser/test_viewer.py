@@ -58,8 +58,9 @@ def mounted(page: Page, pages: Callable[[fe.Trace], Path]) -> Mount:
     """Mounts a trace, with the options written in JavaScript, and waits until it is drawn."""
 
     def mount(trace: fe.Trace | None = None, options: str = "{}", fragment: str = "") -> Page:
-        page.goto(f"{pages(trace or small_trace()).as_uri()}{fragment}")
-        page.evaluate(f"start({options}) && null")
+        step = ", step: 2" if trace is None else ""
+        page.goto(f"{pages(trace or small_trace()).as_uri()}{fragment or '#tab=graph'}")
+        page.evaluate(f"start({{state: {{tab: 'graph'{step}}}, ...{options}}}) && null")
         settle(page)
         return page
 
@@ -265,7 +266,7 @@ def select(page: Page, step: int, *modifiers: str) -> None:
 
 
 def test_any_two_passes_of_a_method_are_compared(mounted):
-    page = mounted(options="{hash: true}")
+    page = mounted(options="{hash: true}", fragment="#step=2")
     select(page, 8, "Shift")
     assert (state(page)["against"], state(page)["step"]) == (2, 8)
     summary = page.get_by_role("region", name="Chosen pass")

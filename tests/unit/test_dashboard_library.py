@@ -49,6 +49,7 @@ def test_an_entry_tells_of_its_trace() -> None:
         steps=12,
         failed=None,
         nodes=fe.step_metrics(trace)[-1].nodes,
+        verdict=fe.summarize(trace).sentence,
     )
     failed = failed_trace()
     assert failed.failure is not None

@@ -24,9 +24,9 @@ def view() -> dict:
 
 def test_a_view_has_these_parts(view):
     assert list(view) == [
-        "name", "backend", "torch", "methods", "stages", "overview", "fates", "others", "failure", "unmeasured",
-        "first_step", "environment", "findings", "programs", "comparisons", "steps", "attributes", "pass_texts",
-        "aliases", "codes", "sources",
+        "name", "backend", "torch", "methods", "stages", "summary", "overview", "fates", "others", "failure",
+        "unmeasured", "first_step", "environment", "findings", "programs", "comparisons", "steps", "attributes",
+        "pass_texts", "aliases", "codes", "sources",
     ]  # fmt: skip
 
 
@@ -488,7 +488,7 @@ def test_every_fate_and_reason_has_words():
 
 @pytest.mark.parametrize(
     ("make", "step"),
-    [(small_trace, 2), (empty_trace, None), (failed_trace, view_data(failed_trace())["failure"]["step"])],
+    [(small_trace, 8), (empty_trace, None), (failed_trace, view_data(failed_trace())["failure"]["step"])],
 )
 def test_a_view_opens_where_something_happened(make, step):
     assert view_data(make())["first_step"] == step

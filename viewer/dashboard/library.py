@@ -45,6 +45,7 @@ class RecentTrace:
         failed: the exception's name if the freeze failed.
         nodes: their number in the last step's graph, nested ones included.
         unmeasured: requested measurements that failed, and why; ``None`` if none failed.
+        verdict: the sentence of its summary, ``None`` in entries of earlier versions.
     """
 
     path: str
@@ -56,14 +57,16 @@ class RecentTrace:
     failed: str | None
     nodes: int | None
     unmeasured: str | None = None
+    verdict: str | None = None
 
 
-def recent_trace(trace: fe.Trace, path: Path) -> RecentTrace:
+def recent_trace(trace: fe.Trace, path: Path, verdict: str | None = None) -> RecentTrace:
     """Returns a trace's entry in the list of recent traces.
 
     Args:
         trace: the recording.
         path: its file.
+        verdict: the sentence of its summary; computed by default.
     """
     unmeasured = analysis.unmeasured(trace)
     return RecentTrace(
@@ -76,6 +79,7 @@ def recent_trace(trace: fe.Trace, path: Path) -> RecentTrace:
         failed=trace.failure.type if trace.failure else None,
         nodes=sum(1 for _ in trace.steps[-1].graph.walk()) if trace.steps else None,
         unmeasured=None if unmeasured is None else str(unmeasured),
+        verdict=fe.summarize(trace).sentence if verdict is None else verdict,
     )
 
 
@@ -217,6 +221,7 @@ def _entry(row: object) -> RecentTrace | None:
         entry = RecentTrace(**row)
     except TypeError:
         return None
-    kinds = {"steps": int, "failed": str | None, "nodes": int | None, "unmeasured": str | None}
+    optional = dict.fromkeys(("failed", "unmeasured", "verdict"), str | None)
+    kinds = {"steps": int, "nodes": int | None, **optional}
     fitting = all(isinstance(getattr(entry, each.name), kinds.get(each.name, str)) for each in fields(entry))
     return entry if fitting else None

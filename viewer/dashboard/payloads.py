@@ -69,7 +69,8 @@ def trace_payload(path: Path) -> Payload:
     from viewer.page import trace_data  # brings in Bokeh, which takes most of a second
 
     trace = fe.load(path)
-    return Payload(packed(trace_data(trace)), (recent_trace(trace, path),))
+    data = trace_data(trace)
+    return Payload(packed(data), (recent_trace(trace, path, data["view"]["summary"]["sentence"]),))
 
 
 def comparison_payload(a: Path, b: Path) -> Payload:

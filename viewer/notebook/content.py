@@ -15,6 +15,7 @@ from viewer.views.comparison.sources import with_own_files
 from viewer.views.overview import first_step
 
 _TABS: Final = (
+    "summary",
     "graph",
     "attributes",
     "rewrites",
@@ -37,7 +38,7 @@ class ViewContent:
         steps: the steps that ``View.step`` counts.
         others: further steps whose nodes can be selected. In a comparison these are trace A's, and a state counts them
             before ``steps``.
-        first: the part of a state with the default step.
+        first: the part of a state with the default step, and the tab that it opens.
         choices: the other values to choose from.
         html: renders a cell's output, given the embedding and the height in CSS pixels.
     """
@@ -45,7 +46,7 @@ class ViewContent:
     name: str
     steps: tuple[fe.Step, ...]
     others: tuple[fe.Step, ...]
-    first: Mapping[str, int | None]
+    first: Mapping[str, int | str | None]
     choices: Choices
     html: Callable[[Embedding, int], str]
 
@@ -91,7 +92,7 @@ def one_trace(trace: fe.Trace) -> ViewContent:
     def html(embedding: Embedding, height: int) -> str:
         return trace_html(trace, embedding=embedding, height=height)
 
-    first = {"step": first_step(trace)}
+    first = {"step": first_step(trace, fe.summarize(trace).main_step), "tab": "summary"}
     choices = Choices(_tabs(trace), _paths(trace), tuple(len(program.kernels) for program in trace.programs))
     return ViewContent(trace.name or "unnamed model", trace.steps, (), first, choices, html)
 
@@ -126,7 +127,7 @@ def _tabs(trace: fe.Trace) -> tuple[str, ...]:
 def _tabs_of_two(diff: fe.TraceDiff) -> tuple[str, ...]:
     """Returns the tabs that ``frontend/viewer/comparison.js`` and ``cross_backend.js`` show."""
     absent = {"kernels": not (diff.before.programs or diff.after.programs), "charts": diff.across_backends}
-    tabs = tuple(tab for tab in _TABS if not absent.get(tab))
+    tabs = tuple(tab for tab in _TABS[1:] if not absent.get(tab))
     return ("pairs", *tabs) if diff.across_backends else tabs
 
 

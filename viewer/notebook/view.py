@@ -102,12 +102,16 @@ class View(traitlets.HasTraits):
         # In a comparison, the page finds the matching step of the first trace.
         against = {"against": None} if self._subject.others else {}
         step = None if change["new"] is None else self._subject.check(change["new"])
-        self.state = {**self.state, "step": step, **against}
+        self.state = {**self.state, "step": step, **against, **self._off_summary()}
 
     @traitlets.observe("selected")
     def _selected_set(self, change: dict[str, Any]) -> None:
         if change["new"] != self.state["node"]:
-            self.state = {**self.state, "node": change["new"], "attribute": None}
+            self.state = {**self.state, "node": change["new"], "attribute": None, **self._off_summary()}
+
+    def _off_summary(self) -> dict[str, str]:
+        """Returns the change of the state that shows a step or a node, which the summary does not."""
+        return {"tab": "graph"} if self.state.get("tab") == "summary" else {}
 
     @traitlets.observe("state")
     def _restored(self, change: dict[str, Any]) -> None:

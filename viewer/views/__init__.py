@@ -19,6 +19,7 @@ from viewer.views.missing_measurements import unmeasured_view
 from viewer.views.overview import first_step, ordered_methods, overview
 from viewer.views.programs import comparison_rows, program_rows
 from viewer.views.steps import StepRows
+from viewer.views.summary import summary_view
 from viewer.views.wording import STAGES
 
 __all__ = ["view_data"]
@@ -38,17 +39,19 @@ def view_data(trace: fe.Trace, duplicates: Sequence[analysis.Duplicate] | None =
     metrics = fe.step_metrics(trace)
     builder = StepRows(trace, metrics)
     steps = builder.rows()
+    summary = fe.summarize(trace, metrics)
     return {
         "name": trace.name,
         "backend": trace.backend,
         "torch": trace.environment.torch,
         "methods": list(ordered_methods(trace)),
         "stages": dict(STAGES[trace.backend]),
+        "summary": summary_view(summary, trace),
         "overview": overview(trace, metrics),
         **counts_view(analysis.trace_counts(trace)),
         "failure": failure_view(trace),
         "unmeasured": unmeasured_view(trace),
-        "first_step": first_step(trace),
+        "first_step": first_step(trace, summary.main_step),
         "environment": environment_view(trace),
         "findings": findings_view(trace, metrics, analysis.duplicates(trace) if duplicates is None else duplicates),
         "programs": program_rows(trace),

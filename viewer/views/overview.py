@@ -38,11 +38,18 @@ def ordered_methods(trace: fe.Trace) -> tuple[str, ...]:
     return tuple(sorted(trace.methods, key=lambda method: method != "forward"))
 
 
-def first_step(trace: fe.Trace) -> int | None:
-    """Returns the initial step of a view: the last before a failure, else the first that changed the graph."""
+def first_step(trace: fe.Trace, main_step: int | None) -> int | None:
+    """Returns the initial step of a view: the last before a failure, else the pass that mattered most.
+
+    Args:
+        trace: the recording.
+        main_step: as in `freeze_engine.Summary`.
+    """
     failed = step_before(trace, trace.failure) if trace.failure is not None else None
     if failed is not None or not trace.steps:
         return failed
+    if main_step is not None:
+        return main_step
     first, *later = trace.method_steps(ordered_methods(trace)[0])
     return next((step for step in later if step.changed), first).index
 

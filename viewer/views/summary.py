@@ -27,7 +27,6 @@ def summary_view(summary: fe.Summary, trace: fe.Trace) -> dict[str, Any]:
         "actions": [action_row(action) for action in summary.actions],
         "passes": [pass_row(effects, trace) for effects in summary.passes],
         "main_step": summary.main_step,
-        "change": main_change(summary, trace),
     }
 
 
@@ -72,22 +71,20 @@ def pass_row(effects: analysis.PassEffects, trace: fe.Trace) -> dict[str, Any]:
         "error_text": None if effects.error is None else " → ".join(map(analysis.error_text, effects.error)),
         "rewrites": effects.rewrites,
         "past_tolerance": effects.is_past_tolerance,
+        "node": _change(step),
     }
-
-
-def main_change(summary: fe.Summary, trace: fe.Trace) -> str | None:
-    """Returns the node at which a graph opens: the largest result of the main pass's first fold, ``None`` for none."""
-    if summary.main_step is None:
-        return None
-    step = trace.steps[summary.main_step]
-    present = {node.id for node in step.graph.walk() if node.constant is None}
-    produced = (node for rewrite in step.rewrites for node in rewrite.produced)
-    return next((node for node in produced if node in present), None)
 
 
 def pass_name(row: dict[str, Any]) -> str:
     """Returns the name of a pass with its round (``FoldFrozenConvBatchnorm (round 1)``)."""
     return str(row["name"]) if row["round"] is None else f"{row['name']} (round {row['round']})"
+
+
+def _change(step: fe.Step) -> str | None:
+    """Returns the node that the first fold or fusion of a step produced, ``None`` for none."""
+    present = {node.id for node in step.graph.walk() if node.constant is None}
+    produced = (node for rewrite in step.rewrites for node in rewrite.produced)
+    return next((node for node in produced if node in present), None)
 
 
 def _moved_nodes(effects: analysis.PassEffects) -> str:

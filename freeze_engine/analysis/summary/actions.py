@@ -38,6 +38,8 @@ def actions(
         metrics: result of `freeze_engine.analysis.step_metrics.step_metrics` for it.
         times, errors: facts of its summary.
     """
+    if not trace.steps:
+        return tuple(_limits(trace))
     found = (
         *_limits(trace),
         *tolerance_actions(trace, errors),

@@ -79,11 +79,13 @@ def main_pass(trace: Trace, passes: Sequence[PassEffects]) -> int | None:
     """Returns the step of the pass that mattered most, ``None`` if none did.
 
     The first pass past tolerance comes first, then the largest measurable change of time, then the most folds, then
-    what moved most bytes of constants, then most nodes. Inlining calls comes last: it only makes the rest possible.
+    what moved most bytes of constants, then most nodes. Inlining calls comes last: it only
+    makes the rest possible. If ``forward`` has passes, only those count.
     """
     if not passes:
         return None
-    return max(passes, key=lambda effects: _weight(trace, effects)).step
+    main = [effects for effects in passes if trace.steps[effects.step].method == "forward"]
+    return max(main or passes, key=lambda effects: _weight(trace, effects)).step
 
 
 def _weight(trace: Trace, effects: PassEffects) -> tuple[bool, bool, float, int, int, int]:

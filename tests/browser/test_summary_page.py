@@ -1,0 +1,111 @@
+"""The first page of a trace: the verdict, what would help, the passes that mattered."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Page, expect
+
+import freeze_engine as fe
+from tests.browser.pages import each_once
+from tests.builders import empty_trace, failed_trace, small_trace
+from viewer.report import write_report
+
+Opener = Callable[..., Page]
+CUT = """() => [...document.querySelectorAll('.fv-answer *')]
+    .filter((one) => one.clientWidth > 0 && getComputedStyle(one).display !== 'inline')
+    .filter((one) => one.scrollWidth > one.clientWidth + 1)
+    .map((one) => one.className)"""
+
+
+@pytest.fixture(scope="module")
+def reports(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
+    """Writes each report once."""
+    kinds = {"small": small_trace, "failed": failed_trace, "empty": empty_trace}
+    folder = tmp_path_factory.mktemp("summaries")
+    return each_once(folder, lambda kind, path: write_report(kinds[kind](), path))
+
+
+@pytest.fixture
+def opened(page: Page, reports: Callable[[str], Path]) -> Opener:
+    """Opens a report as somebody does who got the file."""
+
+    def open_page(kind: str = "small", fragment: str = "", width: int = 1280) -> Page:
+        page.set_viewport_size({"width": width, "height": 800})
+        page.goto("about:blank")
+        page.goto(f"{reports(kind).as_uri()}{fragment}")
+        expect(page.get_by_role("tab", name="Summary")).to_be_visible()
+        return page
+
+    return open_page
+
+
+@pytest.mark.parametrize(("kind", "make"), [("small", small_trace), ("failed", failed_trace), ("empty", empty_trace)])
+def test_a_report_opens_on_the_summary_with_the_verdict(opened: Opener, kind: str, make: Callable[[], fe.Trace]):
+    page = opened(kind)
+    expect(page.get_by_role("tab", name="Summary")).to_have_attribute("aria-selected", "true")
+    assert page.locator(".fv-answer-sentence").text_content() == fe.summarize(make()).sentence
+    assert "tab" not in page.url
+
+
+def test_the_summary_has_the_page_to_itself_and_keys_scroll_it(opened: Opener):
+    page = opened()
+    expect(page.get_by_role("complementary", name="Passes")).to_be_hidden()
+    page.keyboard.press("ArrowDown")
+    assert page.evaluate("viewer.state().step") == 8
+    page.keyboard.press("1")
+    expect(page.get_by_role("complementary", name="Passes")).to_be_visible()
+    page.keyboard.press("0")
+    expect(page.get_by_role("tab", name="Summary")).to_have_attribute("aria-selected", "true")
+
+
+def test_a_card_has_evidence_fix_and_gain_and_leads_to_its_place(opened: Opener):
+    page = opened()
+    cards = page.locator(".fv-card")
+    expect(cards).to_have_count(3)
+    for action, card in zip(fe.summarize(small_trace()).actions, cards.all(), strict=True):
+        for text in (action.title, action.evidence, action.fix, action.gain):
+            expect(card).to_contain_text(text)
+    page.get_by_role("link", name="See the attribute").click()
+    expect(page.get_by_role("tab", name="Attributes")).to_have_attribute("aria-selected", "true")
+    assert page.evaluate("viewer.state().attribute") == "count"
+
+
+def test_the_picture_has_a_row_for_each_pass_and_a_click_opens_it_at_its_change(opened: Opener):
+    page = opened()
+    rows = page.locator(".fv-move")
+    expect(rows).to_have_count(5)
+    fold = page.get_by_role("link", name="Step 8, FoldFrozenConvBatchnorm, round 1; operations 18 → 17")
+    expect(fold).to_have_accessible_name(
+        "Step 8, FoldFrozenConvBatchnorm, round 1; operations 18 → 17; error 0 → 3.0e-04, past tolerance"
+    )
+    expect(fold.locator("svg rect")).to_have_count(2)
+    fold.click()
+    expect(page.get_by_role("tab", name="Graph", exact=True)).to_have_attribute("aria-selected", "true")
+    assert page.evaluate("[viewer.state().step, viewer.state().node]") == [8, "y"]
+    page.go_back()
+    expect(page.get_by_role("tab", name="Summary")).to_have_attribute("aria-selected", "true")
+
+
+def test_the_graph_opens_on_the_pass_that_mattered_most(opened: Opener):
+    page = opened(fragment="#tab=graph")
+    expect(page.get_by_role("region", name="Chosen pass")).to_contain_text("FoldFrozenConvBatchnorm")
+
+
+def test_a_link_to_a_step_still_opens_the_graph(opened: Opener):
+    page = opened(fragment="#step=4")
+    expect(page.get_by_role("tab", name="Graph", exact=True)).to_have_attribute("aria-selected", "true")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing_and_nothing_is_cut(opened: Opener, scheme: str):
+    page = opened()
+    page.evaluate(f"viewer.setTheme('{scheme}')")
+    for width in (1440, 1024, 390):
+        page.set_viewport_size({"width": width, "height": 844})
+        assert page.evaluate(CUT) == []
+    found = Axe().run(page, options={"resultTypes": ["violations"]}).response["violations"]
+    assert [(one["id"], one["nodes"][0]["html"]) for one in found] == []
