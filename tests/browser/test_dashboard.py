@@ -96,7 +96,7 @@ def recorded() -> dict[str, str]:
 def trace(opened: Opener, recorded: dict[str, str]) -> Callable[..., Page]:
     """Opens the trace of an example, recorded without measuring the first time it is asked for."""
 
-    def open_trace(example: str = "counter", fragment: str = "") -> Page:
+    def open_trace(example: str = "counter", fragment: str = "#tab=graph") -> Page:
         if example not in recorded:
             page = record(opened(), f"example:{example}")
             recorded[example] = urlsplit(address(page)).query

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Callable
 from pathlib import Path
 
@@ -10,8 +11,10 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
 import freeze_engine as fe
+from tests.browser.chromium import installed_chromium
 from tests.browser.pages import each_once
 from tests.builders import empty_trace, failed_trace, small_trace
+from viewer.cli import main
 from viewer.report import write_report
 
 Opener = Callable[..., Page]
@@ -104,8 +107,18 @@ def test_a_link_to_a_step_still_opens_the_graph(opened: Opener):
 def test_axe_finds_nothing_and_nothing_is_cut(opened: Opener, scheme: str):
     page = opened()
     page.evaluate(f"viewer.setTheme('{scheme}')")
-    for width in (1440, 1024, 390):
+    for width, room in ((1440, "middle"), (1024, "tight"), (390, "narrow")):
         page.set_viewport_size({"width": width, "height": 844})
+        page.wait_for_function(f"viewer.root.dataset.size === '{room}'")
         assert page.evaluate(CUT) == []
     found = Axe().run(page, options={"resultTypes": ["violations"]}).response["violations"]
     assert [(one["id"], one["nodes"][0]["html"]) for one in found] == []
+
+
+def test_a_card_can_be_drawn_as_png(tmp_path: Path):
+    fe.save(small_trace(), tmp_path / "a.fztrace")
+    if installed_chromium() is None:
+        pytest.skip("no Chromium is installed as a program")
+    assert main(["report", str(tmp_path / "a.fztrace"), "--card", str(tmp_path / "a.png")]) == 0
+    drawn = (tmp_path / "a.png").read_bytes()
+    assert (drawn[:8], drawn[16:24]) == (b"\x89PNG\r\n\x1a\n", struct.pack(">II", 1200, 630))

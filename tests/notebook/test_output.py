@@ -90,13 +90,13 @@ def test_the_handle_can_be_read_set_and_observed_without_a_browser(cells: Any) -
     *_, read, moved, state, seen = cells(
         "seen = []\nview = viewer.show(trace)\nview.observe(lambda change: seen.append(change['name']))",
         "view.step, view.selected, view.state",
-        "view.step = 8\nview.selected = 'yes'\nview.state",
+        "view.step = 6\nview.selected = 'yes'\nview.state",
         "view.state = {'tab': 'ir'}\nview.step, view.selected, view.state",
         "seen",
     )
-    assert told(read) == ["(2, None, {'node': None, 'step': 2})"]
-    assert told(moved) == ["{'node': 'yes', 'step': 8, 'attribute': None}"]
-    assert told(state) == ["(2, None, {'node': None, 'step': 2, 'tab': 'ir'})"]
+    assert told(read) == ["(8, None, {'node': None, 'step': 8, 'tab': 'summary'})"]
+    assert told(moved) == ["{'node': 'yes', 'step': 6, 'tab': 'graph', 'attribute': None}"]
+    assert told(state) == ["(8, None, {'node': None, 'step': 8, 'tab': 'ir'})"]
     names = ["step", "state", "selected", "state", "step", "selected", "state"]
     assert sorted(ast.literal_eval(told(seen)[0])) == sorted(names)
 
@@ -132,8 +132,16 @@ REFUSED = (
         "a view's state has no 'tabs': its keys are step, against, tab, node",
     ),
     ("viewer.show(trace, state={'stepp': 1})", "FreezerError", "a view's state has no 'stepp'"),
-    ("view.state = {'tab': 'grpah'}", "FreezerError", "a view's tab cannot be 'grpah': it is one of graph, attributes"),
-    ("view.state = {'tab': 'pairs'}", "FreezerError", "a view's tab cannot be 'pairs': it is one of graph, attributes"),
+    (
+        "view.state = {'tab': 'grpah'}",
+        "FreezerError",
+        "a view's tab cannot be 'grpah': it is one of summary, graph",
+    ),
+    (
+        "view.state = {'tab': 'pairs'}",
+        "FreezerError",
+        "a view's tab cannot be 'pairs': it is one of summary, graph",
+    ),
     ("view.state = {'panes': 'both'}", "FreezerError", "a view's panes cannot be 'both': it is one of split, before"),
     ("view.state = {'quiet': 'yes'}", "FreezerError", "a view's quiet cannot be 'yes': it is True or False"),
     ("view.state = {'fate': 'inlined'}", "FreezerError", "a view's fate cannot be 'inlined': it is a list of texts"),

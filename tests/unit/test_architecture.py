@@ -33,7 +33,7 @@ VIEWER_FLOORS = (
     {"assets"},
     {"views"},
     {"charts", "text"},
-    {"page"},
+    {"card", "page"},
     {"report"},
     {"dashboard", "notebook"},
     {"cli"},

@@ -7,16 +7,20 @@ from pathlib import Path
 from typing import ClassVar
 
 import freeze_engine as fe
+from viewer.cli.card import card_file, write_card
 from viewer.cli.command import output_file
 from viewer.cli.terminal import say
 
 
 class ReportCommand:
-    """Write a trace as one HTML file.
+    """Write a trace as one HTML file, or as one picture.
 
     The file opens from disk, without a network. It has the pass list, the graphs before and after each pass, the fates
     of the attributes and their reasons, alias sets, text differences, and charts of latency, error and memory. Does not
     import torch.
+
+    --card writes one picture of 1200 x 630 px with the verdict, to send, in the place of the report; with -o both.
+    Chromium or Chrome has to be installed for a .png, but not for an .svg.
     """
 
     name: ClassVar[str] = "report"
@@ -25,14 +29,22 @@ class ReportCommand:
         """Adds the subcommand's arguments."""
         parser.add_argument("trace", metavar="TRACE", help="the trace file")
         parser.add_argument(
+            "--card", type=card_file, metavar="FILE", help="write the verdict as a picture, .svg or .png"
+        )
+        parser.add_argument(
             "-o", "--output", type=output_file, metavar="FILE", help="where to write it (default: TRACE, with .html)"
         )
 
     def run(self, arguments: argparse.Namespace) -> int:
         """Writes the report."""
-        from viewer.report import write_report
+        trace = fe.load(arguments.trace)
+        if arguments.card is not None:
+            write_card(trace, arguments.card)
+            say(f"{arguments.card}\n")
+        if arguments.card is None or arguments.output is not None:
+            from viewer.report import write_report
 
-        path = arguments.output or Path(arguments.trace).with_suffix(".html")
-        write_report(fe.load(arguments.trace), path)
-        say(f"{path}\n")
+            path = arguments.output or Path(arguments.trace).with_suffix(".html")
+            write_report(trace, path)
+            say(f"{path}\n")
         return 0

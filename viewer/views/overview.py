@@ -58,12 +58,24 @@ def _fact(label: str, value: str, note: str, tone: str = "plain", step: int | No
     return {"kind": "plain", "label": label, "value": value, "note": note, "tone": tone, "step": step}
 
 
-def _nodes(trace: fe.Trace, steps: tuple[fe.Step, ...], metrics: tuple[fe.StepMetrics, ...]) -> dict[str, Any]:
-    # A graph that still calls its submodules looks small, so the count starts at the inlined graph.
+def operation_counts(trace: fe.Trace, metrics: tuple[fe.StepMetrics, ...]) -> tuple[int, int]:
+    """Returns the number of operations of the main method before its passes and after them.
+
+    A graph that still calls its submodules looks small, so the count starts at the inlined graph.
+
+    Args:
+        trace: the recording, of at least one step.
+        metrics: result of `freeze_engine.step_metrics` for it.
+    """
+    steps = trace.method_steps(ordered_methods(trace)[0])
     inlined = [step for step in steps if step.stage == "inline"]
-    first, last = metrics[(inlined or steps[:1])[-1].index], metrics[steps[-1].index]
-    note = "after inlining" if inlined else "from the first step"
-    return _fact("operations", f"{first.nodes} → {last.nodes}", note + _method(trace, steps, ", in"))
+    return metrics[(inlined or steps[:1])[-1].index].nodes, metrics[steps[-1].index].nodes
+
+
+def _nodes(trace: fe.Trace, steps: tuple[fe.Step, ...], metrics: tuple[fe.StepMetrics, ...]) -> dict[str, Any]:
+    first, last = operation_counts(trace, metrics)
+    note = "after inlining" if any(step.stage == "inline" for step in steps) else "from the first step"
+    return _fact("operations", f"{first} → {last}", note + _method(trace, steps, ", in"))
 
 
 def _constants(trace: fe.Trace, steps: tuple[fe.Step, ...]) -> dict[str, Any]:
