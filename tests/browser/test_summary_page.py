@@ -109,7 +109,7 @@ def test_axe_finds_nothing_and_nothing_is_cut(opened: Opener, scheme: str):
     page.evaluate(f"viewer.setTheme('{scheme}')")
     for width, room in ((1440, "middle"), (1024, "tight"), (390, "narrow")):
         page.set_viewport_size({"width": width, "height": 844})
-        page.wait_for_function(f"viewer.root.dataset.size === '{room}'")
+        expect(page.locator("#viewer")).to_have_attribute("data-size", room)
         assert page.evaluate(CUT) == []
     found = Axe().run(page, options={"resultTypes": ["violations"]}).response["violations"]
     assert [(one["id"], one["nodes"][0]["html"]) for one in found] == []
