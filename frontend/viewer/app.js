@@ -13,6 +13,7 @@ import { KernelsPanel } from "./kernels.js";
 import { Keyboard } from "./keyboard.js";
 import { AliasesPanel, EnvironmentPanel, RewritesPanel } from "./panels.js";
 import { PassList } from "./passes.js";
+import { Printed } from "./printed.js";
 import { copySheet, keySheet } from "./sheet.js";
 import { DEFAULTS, fromFragment, toFragment } from "./state.js";
 import { PassSummary } from "./summary.js";
@@ -43,6 +44,7 @@ export class Viewer {
     this.panels = /** @type {Map<any, any>} */ (/** @type {any} */ (undefined));
     this.tabs = /** @type {Tabs} */ (/** @type {any} */ (undefined));
     this.summary = /** @type {any} */ (undefined);
+    this.printed = /** @type {any} */ (undefined);
     this.toast = /** @type {ElementOf<"div">} */ (/** @type {any} */ (undefined));
     this.sheet = /** @type {any} */ (undefined);
     this.copySheet = /** @type {any} */ (undefined);
@@ -258,6 +260,7 @@ export class Viewer {
     );
     this.tabs = new Tabs(this, [...this.panels.values()]);
     this.summary = new parts.PassSummary(this);
+    this.printed = new Printed(this);
     this.toast = h("div.fv-toast", { role: "status", "aria-live": "polite" });
     this.sheet = keySheet(parts.sheet);
     this.copySheet = copySheet();
@@ -273,6 +276,7 @@ export class Viewer {
       this.sheet,
       this.copySheet,
       this.toast,
+      this.printed.element,
     );
   }
 
@@ -322,6 +326,8 @@ export class Viewer {
       keyboard.hear(event),
     );
     watch(this.dark, "change", () => this.render(this.current));
+    watch(window, "beforeprint", () => this.printed.fill());
+    watch(window, "afterprint", () => this.printed.clear());
     const sized = new ResizeObserver(() => this.measure() && this.render(this.current));
     sized.observe(this.root);
     this.stops.push(() => sized.disconnect());

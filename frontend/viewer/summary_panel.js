@@ -16,20 +16,21 @@ export class SummaryPanel {
   }
 
   render() {
-    if (this.element.childElementCount) return;
+    if (!this.element.childElementCount) fill(this.element, this.content());
+  }
+
+  /** The whole page; paper has one of its own. */
+  content() {
     const { summary } = this.app.model.view;
-    fill(
-      this.element,
-      h(
-        "div.fv-answer",
-        null,
-        h("p.fv-answer-sentence", null, summary.sentence),
-        fates(this.app),
-        this.actions(summary.actions),
-        this.passes(summary),
-        this.further(),
-        h("p.fv-answer-about.fv-muted", null, summary.about),
-      ),
+    return h(
+      "div.fv-answer",
+      null,
+      h("p.fv-answer-sentence", null, summary.sentence),
+      fates(this.app),
+      this.actions(summary.actions),
+      this.passes(summary),
+      this.further(),
+      h("p.fv-answer-about.fv-muted", null, summary.about),
     );
   }
 

@@ -127,30 +127,30 @@
   }
   function h(tag, props, ...children) {
     const [name2, ...classes] = tag.split(".");
-    const element2 = document.createElement(name2);
-    if (classes.length) element2.className = classes.join(" ");
-    for (const [key, value] of Object.entries(props || {})) setProperty(element2, key, value);
-    append(element2, children);
-    return element2;
+    const element3 = document.createElement(name2);
+    if (classes.length) element3.className = classes.join(" ");
+    for (const [key, value] of Object.entries(props || {})) setProperty(element3, key, value);
+    append(element3, children);
+    return element3;
   }
-  function setProperty(element2, key, value) {
+  function setProperty(element3, key, value) {
     if (value === null || value === void 0 || value === false) return;
-    if (key.startsWith("on")) element2.addEventListener(key.slice(2), value);
-    else if (key === "class") element2.classList.add(...value.split(" ").filter(Boolean));
-    else if (key === "data") Object.assign(element2.dataset, value);
-    else if (key === "style") for (const [name2, text] of Object.entries(value)) element2.style.setProperty(name2, text);
-    else element2.setAttribute(key, value === true ? "" : value);
+    if (key.startsWith("on")) element3.addEventListener(key.slice(2), value);
+    else if (key === "class") element3.classList.add(...value.split(" ").filter(Boolean));
+    else if (key === "data") Object.assign(element3.dataset, value);
+    else if (key === "style") for (const [name2, text] of Object.entries(value)) element3.style.setProperty(name2, text);
+    else element3.setAttribute(key, value === true ? "" : value);
   }
-  function append(element2, children) {
+  function append(element3, children) {
     for (const child of children.flat(Infinity)) {
       if (child === null || child === void 0 || child === false) continue;
-      element2.append(child instanceof Node ? child : String(child));
+      element3.append(child instanceof Node ? child : String(child));
     }
   }
-  function fill(element2, ...children) {
-    element2.replaceChildren();
-    append(element2, children);
-    return element2;
+  function fill(element3, ...children) {
+    element3.replaceChildren();
+    append(element3, children);
+    return element3;
   }
   var ICONS = { link: "M6.5 9.5a3 3 0 0 0 4.2 0l2.6-2.6a3 3 0 1 0-4.2-4.2L8 3.8M9.5 6.5a3 3 0 0 0-4.2 0L2.7 9.1a3 3 0 1 0 4.2 4.2L8 12.2", theme: "M8 2a6 6 0 1 0 0 12ZM8 2a6 6 0 0 1 0 12", keys: "M1.5 4.5h13v7h-13ZM4 7h.01M6.7 7h.01M9.3 7h.01M12 7h.01M5 9.3h6", close: "M4 4l8 8M12 4l-8 8", more: "M3.5 8h.01M8 8h.01M12.5 8h.01", save: "M8 2.5v8M4.8 7.5 8 10.7l3.2-3.2M2.5 13.5h11", code: "M5.5 4.5 2 8l3.5 3.5M10.5 4.5 14 8l-3.5 3.5", page: "M4 1.5h5.5L12.5 4.5v10h-8.5zM9.5 1.5v3h3" };
   function icon(name2) {
@@ -216,8 +216,8 @@
       this.paint();
     }
   };
-  function reveal(box, element2, { middle = false, below = 0 } = {}) {
-    const [outer, inner] = [box.getBoundingClientRect(), element2.getBoundingClientRect()];
+  function reveal(box, element3, { middle = false, below = 0 } = {}) {
+    const [outer, inner] = [box.getBoundingClientRect(), element3.getBoundingClientRect()];
     for (const [start, end, scroll] of [["top", "bottom", "scrollTop"], ["left", "right", "scrollLeft"]]) {
       const before = inner[start] - outer[start] - (start === "top" ? below : 0);
       const after = inner[end] - outer[end];
@@ -242,8 +242,8 @@
       return false;
     }
   }
-  function selectsText(element2) {
-    const selection = element2.getRootNode().getSelection?.() ?? getSelection();
+  function selectsText(element3) {
+    const selection = element3.getRootNode().getSelection?.() ?? getSelection();
     return !selection.isCollapsed;
   }
   var KEYS = [["↑ ↓", "previous, next pass"], ["r f", "previous, next pass that changed something"], ["c", "compare from the chosen pass on; again, or Esc: with the pass before, as usual"], ["/", "search in the open tab"], ["0 … 9", "open a tab; 0 is the summary"], ["h", "hide or show passes without effect"], ["n p", "in the graph: next, previous change"], ["+ − 0", "in the graph: zoom, whole graph; the wheel zooms, dragging moves"], ["↵", "in the graph: open or close the chosen module"], ["Esc", "leave a field, close details, end the comparison"], ["?", "this sheet"]];
@@ -253,8 +253,8 @@
     return h("span.fv-badge.fv-fate", { class: `fv-fate-${fate}` }, h("span.fv-dot"), fate);
   }
   function dialog(label, ...children) {
-    const element2 = h("dialog.fv-sheet", { "aria-label": label, onclick: (event) => event.target === element2 && element2.close() }, children, h("form", { method: "dialog" }, h("button.fv-button", null, "Close")));
-    return element2;
+    const element3 = h("dialog.fv-sheet", { "aria-label": label, onclick: (event) => event.target === element3 && element3.close() }, children, h("form", { method: "dialog" }, h("button.fv-button", null, "Close")));
+    return element3;
   }
   function keySheet({ keys: otherKeys = {}, passSigns = PASS_SIGNS } = {}) {
     const keys = KEYS.map(([key, text]) => [h("dt", null, key.split(" ").map((name2) => [h("kbd", null, name2), " "])), h("dd", null, otherKeys[key] ?? text)]);
@@ -264,13 +264,13 @@
   }
   function copySheet() {
     const text = h("textarea.fv-copy-text", { readonly: true, rows: 6, "aria-label": "Text to copy" });
-    const element2 = dialog("Copy by hand", h("h2", null, "Copy by hand"), h("p.fv-muted", null, "This page may not use the clipboard: press Ctrl+C, or ⌘C."), text);
-    element2.show = (words3) => {
+    const element3 = dialog("Copy by hand", h("h2", null, "Copy by hand"), h("p.fv-muted", null, "This page may not use the clipboard: press Ctrl+C, or ⌘C."), text);
+    element3.show = (words3) => {
       text.value = words3;
-      element2.showModal();
+      element3.showModal();
       text.select();
     };
-    return element2;
+    return element3;
   }
   var FATES = ["inlined", "folded", "preserved", "dropped"];
   var COLUMNS = [{ key: "path", label: "Attribute", order: (row) => row.path }, { key: "kind", label: "Kind", order: (row) => row.kind }, { key: "shape", label: "Shape, type", order: (row) => `${row.shape} ${row.dtype ?? row.type}` }, { key: "bytes", label: "Size", order: (row) => row.nbytes }, { key: "fate", label: "Fate", order: (row) => FATES.indexOf(row.fate) }, { key: "why", label: "Why", order: (row) => row.reason ?? "" }, { key: "home", label: "Now", order: (row) => row.locations[0]?.value ?? "" }];
@@ -309,9 +309,9 @@
     }
     select(key, all, read) {
       const names = [...new Set(this.app.model.attributes.map(read).filter(Boolean))].sort();
-      const element2 = h("select.fv-input", { "aria-label": all, onchange: () => this.app.navigate({ [key]: element2.value }) }, h("option", { value: "" }, all), names.map((name2) => h("option", { value: name2 }, name2)));
-      element2.hidden = names.length < 2;
-      return element2;
+      const element3 = h("select.fv-input", { "aria-label": all, onchange: () => this.app.navigate({ [key]: element3.value }) }, h("option", { value: "" }, all), names.map((name2) => h("option", { value: name2 }, name2)));
+      element3.hidden = names.length < 2;
+      return element3;
     }
     head(column) {
       const sort = () => {
@@ -1057,11 +1057,11 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       const row = this.rows[index];
       if (row.skipped) return this.skip(row);
       const { node } = row.line;
-      const element2 = diffRow(row, lineText, this.width);
-      if (!node) return element2;
-      element2.classList.toggle("fv-chosen", this.app.focused.has(node.id));
-      element2.addEventListener("click", () => selectsText(element2) || this.app.navigate({ node: node.id, attribute: null }));
-      return element2;
+      const element3 = diffRow(row, lineText, this.width);
+      if (!node) return element3;
+      element3.classList.toggle("fv-chosen", this.app.focused.has(node.id));
+      element3.addEventListener("click", () => selectsText(element3) || this.app.navigate({ node: node.id, attribute: null }));
+      return element3;
     }
     skip(row) {
       const open = () => {
@@ -1842,12 +1842,12 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
   }
   var Snapshot = class {
     constructor(model, graph) {
-      const table = (size) => new Int32Array(size).fill(NONE6);
+      const table2 = (size) => new Int32Array(size).fill(NONE6);
       this.order = [];
-      this.rowOf = table(model.ids.length);
-      this.holder = table(model.ids.length);
-      this.block = table(model.ids.length);
-      this.producer = table(model.strings.length);
+      this.rowOf = table2(model.ids.length);
+      this.holder = table2(model.ids.length);
+      this.block = table2(model.ids.length);
+      this.producer = table2(model.strings.length);
       this._addFrame(model, graph, NONE6, 0);
     }
     _addFrame(model, frame, holder, block) {
@@ -2296,7 +2296,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       const beside = state.beside && this.comparisons.length > 0;
       this.buttons.forEach((button, index) => button.setAttribute("aria-pressed", String(!beside && index === state.program)));
       this.besideButton.setAttribute("aria-pressed", String(beside));
-      for (const element2 of [this.one, this.text, this.shown]) element2.hidden = beside;
+      for (const element3 of [this.one, this.text, this.shown]) element3.hidden = beside;
       this.both.hidden = !beside;
       if (beside) return fill(this.both, this.compared(state));
       if (state.program !== this.place) this.build(state.program);
@@ -2706,14 +2706,14 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     return [error2, close === false ? h("span.fv-bad", null, " ≠") : null];
   }
   function part(name2, ...children) {
-    const element2 = section(name2, children);
-    element2.classList.add("fv-finding");
-    return element2;
+    const element3 = section(name2, children);
+    element3.classList.add("fv-finding");
+    return element3;
   }
   function wide(name2, ...children) {
-    const element2 = part(name2, children);
-    element2.classList.add("fv-finding-wide");
-    return element2;
+    const element3 = part(name2, children);
+    element3.classList.add("fv-finding-wide");
+    return element3;
   }
   var NONE7 = -1;
   var SIDES = { BEFORE: 1, AFTER: 2 };
@@ -2997,12 +2997,12 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       this.bottom = 0;
     }
     add(row, width, box, net) {
-      const element2 = this.row.push(row) - 1;
+      const element3 = this.row.push(row) - 1;
       this.width.push(width);
       this.box.push(box);
       this.net.push(net);
-      this.rows[row].push(element2);
-      return element2;
+      this.rows[row].push(element3);
+      return element3;
     }
     link(upper, lower, weight, upperShift, lowerShift) {
       this.upper.push(upper);
@@ -3039,7 +3039,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
   function addChain(grid2, net, { start, end, straight }, { scope, tree, result }) {
     const top = net.from === NONE8 ? grid2.add(0, BEND, NONE8, net) : grid2.element[tree.place[net.from]];
     const topShift = net.from === NONE8 ? 0 : exitShift(scope, net, result);
-    const shiftOf = (element2) => element2 === top ? topShift : 0;
+    const shiftOf = (element3) => element3 === top ? topShift : 0;
     const chain = [top];
     for (let row = start + 1; row < end && !straight; row++) {
       const bend = grid2.add(row, BEND, NONE8, net);
@@ -3048,10 +3048,10 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       chain.push(bend);
     }
     for (const child of net.sinks) {
-      const element2 = grid2.element[tree.place[child]];
-      if (grid2.row[element2] <= start) continue;
-      const above = chain[grid2.carrier(chain, grid2.row[element2])];
-      grid2.link(above, element2, above === top ? MAIN : SIDE, shiftOf(above), entryShift(scope, net, child, result));
+      const element3 = grid2.element[tree.place[child]];
+      if (grid2.row[element3] <= start) continue;
+      const above = chain[grid2.carrier(chain, grid2.row[element3])];
+      grid2.link(above, element3, above === top ? MAIN : SIDE, shiftOf(above), entryShift(scope, net, child, result));
     }
     const port = net.exits ? grid2.add(grid2.rows.length - 1, BEND, NONE8, net) : NONE8;
     if (net.exits) {
@@ -3075,11 +3075,11 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     grid2.x = x;
     for (const row of grid2.rows) {
       let at = 0;
-      row.forEach((element2, index) => {
-        at += index ? separation(grid2, row[index - 1], element2) : 0;
-        x[element2] = at;
+      row.forEach((element3, index) => {
+        at += index ? separation(grid2, row[index - 1], element3) : 0;
+        x[element3] = at;
       });
-      for (const element2 of row) x[element2] -= at / 2;
+      for (const element3 of row) x[element3] -= at / 2;
     }
     const rounds = grid2.row.length > 6e3 ? 2 : 5;
     const { up, down } = grid2.links;
@@ -3098,11 +3098,11 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     const offsets = new Float64Array(elements.length);
     const blocks = [];
     for (let index = 0; index < elements.length; index++) {
-      const element2 = elements[index];
-      if (index) offsets[index] = offsets[index - 1] + separation(grid2, elements[index - 1], element2);
+      const element3 = elements[index];
+      if (index) offsets[index] = offsets[index - 1] + separation(grid2, elements[index - 1], element3);
       let wishes = [];
-      for (const side of sides) collect(grid2, side, element2, offsets[index], wishes);
-      if (!wishes.length) wishes.push([grid2.x[element2] - offsets[index], 0.01]);
+      for (const side of sides) collect(grid2, side, element3, offsets[index], wishes);
+      if (!wishes.length) wishes.push([grid2.x[element3] - offsets[index], 0.01]);
       let start = index;
       let middle = weightedMedian(wishes);
       for (let left = blocks[blocks.length - 1]; left && left.middle > middle; left = blocks[blocks.length - 1]) {
@@ -3118,8 +3118,8 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       for (let index = start; index < end; index++) grid2.x[elements[index]] = middle + offsets[index];
     });
   }
-  function collect(grid2, { of: links2, ends, theirShift, ownShift }, element2, offset, wishes) {
-    for (const at of links2[element2]) {
+  function collect(grid2, { of: links2, ends, theirShift, ownShift }, element3, offset, wishes) {
+    for (const at of links2[element3]) {
       wishes.push([grid2.x[ends[at]] + theirShift[at] - ownShift[at] - offset, grid2.weight[at]]);
     }
   }
@@ -3255,7 +3255,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       for (let row = grid2.rows.length - 2; row >= 0; row--) sortRow(grid2, row, down, position);
     };
     if (grid2.entering) grid2.rows[0].sort((a, b) => ownerAt(grid2, a) - ownerAt(grid2, b));
-    grid2.rows[0].forEach((element2, at) => position[element2] = at);
+    grid2.rows[0].forEach((element3, at) => position[element3] = at);
     sortDown();
     const limit = count2 > 6e3 ? 2 : count2 > 1500 ? 4 : 8;
     let best = grid2.rows.map((row) => row.slice());
@@ -3270,8 +3270,8 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     }
     grid2.rows = best;
   }
-  function ownerAt(grid2, element2) {
-    return grid2.net[element2]?.owner ?? -1;
+  function ownerAt(grid2, element3) {
+    return grid2.net[element3]?.owner ?? -1;
   }
   function adjacency(grid2, count2) {
     const up = { of: Array.from({ length: count2 }, () => []), ends: grid2.upper, theirShift: grid2.upperShift, ownShift: grid2.lowerShift };
@@ -3285,17 +3285,17 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
   }
   function sortRow(grid2, row, { of: links2, ends, theirShift }, position) {
     const elements = grid2.rows[row];
-    const free = elements.filter((element2) => links2[element2].length);
+    const free = elements.filter((element3) => links2[element3].length);
     const wish = /* @__PURE__ */ new Map();
-    for (const element2 of free) {
+    for (const element3 of free) {
       let sum = 0;
-      for (const at of links2[element2]) sum += position[ends[at]] + 0.9 * theirShift[at] / grid2.width[ends[at]];
-      wish.set(element2, sum / links2[element2].length);
+      for (const at of links2[element3]) sum += position[ends[at]] + 0.9 * theirShift[at] / grid2.width[ends[at]];
+      wish.set(element3, sum / links2[element3].length);
     }
     free.sort((a, b) => wish.get(a) - wish.get(b) || position[a] - position[b]);
     let next = 0;
-    grid2.rows[row] = elements.map((element2) => links2[element2].length ? free[next++] : element2);
-    grid2.rows[row].forEach((element2, at) => position[element2] = at);
+    grid2.rows[row] = elements.map((element3) => links2[element3].length ? free[next++] : element3);
+    grid2.rows[row].forEach((element3, at) => position[element3] = at);
   }
   function crossings(grid2, position) {
     let total = 0;
@@ -3303,8 +3303,8 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       const size = grid2.rows[row + 1].length;
       const tree = new Int32Array(size + 1);
       let seen = 0;
-      for (const element2 of grid2.rows[row]) {
-        const places = grid2.links.down.of[element2].map((at) => position[grid2.lower[at]]).sort((a, b) => a - b);
+      for (const element3 of grid2.rows[row]) {
+        const places = grid2.links.down.of[element3].map((at) => position[grid2.lower[at]]).sort((a, b) => a - b);
         for (const place of places) {
           let before = 0;
           for (let at = place + 1; at > 0; at -= at & -at) before += tree[at];
@@ -3332,8 +3332,8 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     grid2.depth = new Float64Array(count2);
     let y = scope.box ? HEADER2 : PAD;
     for (let row = 0; row < count2; row++) {
-      for (const element2 of grid2.rows[row]) {
-        if (grid2.box[element2] !== NONE12) grid2.depth[row] = Math.max(grid2.depth[row], result.height[grid2.box[element2]]);
+      for (const element3 of grid2.rows[row]) {
+        if (grid2.box[element3] !== NONE12) grid2.depth[row] = Math.max(grid2.depth[row], result.height[grid2.box[element3]]);
       }
       grid2.top[row] = y;
       const isPort = grid2.entering && row === 0 || grid2.leaving && row === count2 - 2;
@@ -3357,12 +3357,12 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     const left = (width - grid2.extent) / 2;
     result.width[box] = width;
     result.height[box] = Math.max(result.height[box], grid2.bottom + PAD);
-    for (let element2 = 0; element2 < grid2.x.length; element2++) {
-      grid2.x[element2] = Math.round(grid2.x[element2] + left);
-      const child = grid2.box[element2];
+    for (let element3 = 0; element3 < grid2.x.length; element3++) {
+      grid2.x[element3] = Math.round(grid2.x[element3] + left);
+      const child = grid2.box[element3];
       if (child === NONE12) continue;
-      result.x[child] = grid2.x[element2] - result.width[child] / 2;
-      result.y[child] = grid2.top[grid2.row[element2]];
+      result.x[child] = grid2.x[element3] - result.width[child] / 2;
+      result.y[child] = grid2.top[grid2.row[element3]];
     }
     for (const [net, { chain, port }] of grid2.chains) {
       if (net.from === NONE12) net.entryX = grid2.x[chain[0]];
@@ -3478,9 +3478,9 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       previous = pen.draw(x, y, toX, toY, net.owner, previous);
       [x, y] = [toX, toY];
     };
-    const tips = chain.map((element2, at) => {
-      if (at) go(left + grid2.x[element2], up + grid2.top[grid2.row[element2]]);
-      go(x, rowBottom(grid2.row[element2]));
+    const tips = chain.map((element3, at) => {
+      if (at) go(left + grid2.x[element3], up + grid2.top[grid2.row[element3]]);
+      go(x, rowBottom(grid2.row[element3]));
       return [x, y, previous];
     });
     if (net.exits) {
@@ -3515,11 +3515,11 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
   }
   function roomFinder(grid2) {
     const place = new Int32Array(grid2.row.length);
-    for (const row of grid2.rows) row.forEach((element2, at) => place[element2] = at);
-    return (element2) => {
-      const row = grid2.rows[grid2.row[element2]];
-      const [left, right] = [row[place[element2] - 1], row[place[element2] + 1]];
-      return [left === void 0 ? -Infinity : grid2.x[left] + separation(grid2, left, element2), right === void 0 ? Infinity : grid2.x[right] - separation(grid2, element2, right)];
+    for (const row of grid2.rows) row.forEach((element3, at) => place[element3] = at);
+    return (element3) => {
+      const row = grid2.rows[grid2.row[element3]];
+      const [left, right] = [row[place[element3] - 1], row[place[element3] + 1]];
+      return [left === void 0 ? -Infinity : grid2.x[left] + separation(grid2, left, element3), right === void 0 ? Infinity : grid2.x[right] - separation(grid2, element3, right)];
     };
   }
   function looseElements(grid2) {
@@ -3529,7 +3529,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       if (grid2.box[grid2.lower[at]] !== NONE14) beside.add(upper);
     });
     const ends = /* @__PURE__ */ new Set([grid2.entering ? 0 : NONE14, grid2.leaving ? grid2.rows.length - 1 : NONE14]);
-    return (element2) => grid2.box[element2] === NONE14 && !(ends.has(grid2.row[element2]) && beside.has(element2));
+    return (element3) => grid2.box[element3] === NONE14 && !(ends.has(grid2.row[element3]) && beside.has(element3));
   }
   function straightenRun(grid2, chain, start, room) {
     let [low, high] = room(chain[start]);
@@ -3539,7 +3539,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       if (Math.max(low, left) > Math.min(high, right)) break;
       [low, high] = [Math.max(low, left), Math.min(high, right)];
     }
-    const now = chain.slice(start, end).map((element2) => grid2.x[element2]).sort((a, b) => a - b);
+    const now = chain.slice(start, end).map((element3) => grid2.x[element3]).sort((a, b) => a - b);
     const wish = now[now.length >> 1];
     for (let at = start; at < end; at++) grid2.x[chain[at]] = Math.min(high, Math.max(low, wish));
     return end;
@@ -3550,13 +3550,13 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     let cut2 = 0;
     grid2.extent = 0;
     const moved = new Float64Array(grid2.x.length);
-    for (const element2 of order) {
-      const left = grid2.x[element2] - grid2.width[element2] / 2;
+    for (const element3 of order) {
+      const left = grid2.x[element3] - grid2.width[element3] / 2;
       if (reach === null) cut2 = left;
       else if (left - reach > EMPTY_COLUMN) cut2 += left - reach - EMPTY_COLUMN;
-      reach = Math.max(reach ?? -Infinity, left + grid2.width[element2]);
-      moved[element2] = grid2.x[element2] - cut2;
-      grid2.extent = Math.max(grid2.extent, moved[element2] + grid2.width[element2] / 2);
+      reach = Math.max(reach ?? -Infinity, left + grid2.width[element3]);
+      moved[element3] = grid2.x[element3] - cut2;
+      grid2.extent = Math.max(grid2.extent, moved[element3] + grid2.width[element3] / 2);
     }
     grid2.x = moved;
   }
@@ -3719,8 +3719,8 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
   var COLOURS = { page: ["#f6f7f9", "#11151c"], divider: ["#d5dae2", "#2b3441"], group: ["rgba(71,85,120,0.038)", "rgba(148,170,220,0.055)"], groupLine: ["#ccd3de", "#323d4d"], groupText: ["#46536a", "#a5b4c9"], label: ["rgba(246,247,249,0.92)", "rgba(17,21,28,0.9)"], box: ["#ffffff", "#1c232f"], line: ["#bcc5d3", "#414e61"], text: ["#172033", "#e9eef7"], soft: ["#5f6c82", "#98a6bb"], closed: ["#e9eef7", "#232d3d"], closedLine: ["#a9b6cb", "#536480"], pill: ["#e3e8f0", "#263040"], pillLine: ["#c3ccd9", "#45546a"], edge: ["#8e9bb0", "#5f6e86"], hub: ["#c3cbd8", "#39465a"], focus: ["#2563eb", "#6ea8ff"], match: ["#7c3aed", "#b794ff"], chip: ["#eef1f6", "#2a3443"], chipText: ["#4c5a70", "#a9b7cb"], panel: ["#ffffff", "#1a212c"], hover: ["#edf1f7", "#2a3444"] };
   var CHANGES = { removed: { fill: ["#fde7eb", "#3d1925"], line: ["#c2274b", "#ff6f8f"], text: ["#86112f", "#ffc0cd"] }, added: { fill: ["#dcf1f4", "#0d3339"], line: ["#007d8c", "#4dd0e1"], text: ["#004c58", "#b5eef6"] }, changed: { fill: ["#fff2c9", "#3a2c0a"], line: ["#a67200", "#f0b92f"], text: ["#634500", "#ffe3a0"] } };
   function themeOf2(at) {
-    const pick = (table) => Object.fromEntries(Object.entries(table).map(([name2, colours]) => [name2, colours[at]]));
-    const changes = Object.entries(CHANGES).map(([status, table]) => [status, pick(table)]);
+    const pick = (table2) => Object.fromEntries(Object.entries(table2).map(([name2, colours]) => [name2, colours[at]]));
+    const changes = Object.entries(CHANGES).map(([status, table2]) => [status, pick(table2)]);
     return { ...pick(COLOURS), ...Object.fromEntries(changes) };
   }
   var THEMES = { light: themeOf2(0), dark: themeOf2(1) };
@@ -5684,7 +5684,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
       if (app.sheet.open || app.copySheet.open || !app.root.getClientRects().length) return;
       const path = event.composedPath();
-      const within = (selector) => path.some((element2) => element2.matches?.(selector));
+      const within = (selector) => path.some((element3) => element3.matches?.(selector));
       if (within("dialog, [role=menu]")) return;
       if (event.key === "Escape") return this.escape(path[0]);
       if (within("input:not([type=checkbox]), select, textarea")) return;
@@ -5701,9 +5701,9 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       const tabs = [...this.app.panels.keys()].filter((id) => id !== "summary");
       return key === "0" ? ["summary"].find((id) => this.app.panels.has(id)) : tabs[Number(key) - 1];
     }
-    escape(element2) {
+    escape(element3) {
       const { app } = this;
-      if (element2.matches?.("input, select")) element2.blur();
+      if (element3.matches?.("input, select")) element3.blur();
       else if (app.passes.drawn) app.passes.draw(false);
       else if (app.current.node || app.current.attribute) app.navigate({ node: null, attribute: null });
       else if (app.current.kernel !== null) app.navigate({ kernel: null });
@@ -5894,6 +5894,80 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
   function latencyScale(steps) {
     return 1.25 * Math.max(0, ...steps.map((step) => step.latency[0]?.median ?? 0));
   }
+  var SVG2 = "http://www.w3.org/2000/svg";
+  var SIZE = { width: 680, height: 120, foot: 16 };
+  function bars(title, values) {
+    const known = values.filter(({ value }) => value !== null && Number.isFinite(value));
+    if (known.length < 2) return null;
+    const largest = known.reduce((one, other) => Number(other.value) > Number(one.value) ? other : one);
+    const most = Number(largest.value) || 1;
+    const slot = SIZE.width / values.length;
+    const every = Math.ceil(values.length / 30);
+    const drawn = element2("svg", { viewBox: `0 0 ${SIZE.width} ${SIZE.height + SIZE.foot}`, role: "img" });
+    values.forEach(({ step, value }, at) => {
+      const height = SIZE.height * (Number.isFinite(value) ? Number(value) : 0) / most;
+      const place = { x: at * slot, y: SIZE.height - height, width: Math.max(1, slot * 0.8), height };
+      drawn.append(element2("rect", { ...place, class: "fv-bar-kept" }));
+      if (at % every) return;
+      const number = element2("text", { x: at * slot + slot * 0.4, y: SIZE.height + 12, "text-anchor": "middle" });
+      number.textContent = String(step);
+      drawn.append(number);
+    });
+    const words3 = `largest ${largest.text}, step ${largest.step}; at the end ${known.at(-1)?.text}`;
+    return h("figure.fv-print-chart", null, h("figcaption", null, h("strong", null, title), h("span.fv-muted", null, ` ${words3}`)), drawn);
+  }
+  function element2(name2, attributes) {
+    const made = document.createElementNS(SVG2, name2);
+    for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, String(value));
+    return made;
+  }
+  var Printed = class {
+    constructor(app) {
+      this.app = app;
+      this.element = h("div.fv-print", { "aria-hidden": "true" });
+    }
+    fill() {
+      const summary = this.app.panels.get("summary");
+      if (!summary) return;
+      this.element.replaceChildren(...[this.title(), summary.content(), this.fates(), this.charts(), ...this.passes()].filter((part3) => part3 !== null));
+    }
+    clear() {
+      this.element.replaceChildren();
+    }
+    title() {
+      const { view } = this.app.model;
+      return h("header", null, h("h1", null, view.name || "unnamed model"), h("p.fv-muted", null, `${view.backend} · torch ${view.torch}`));
+    }
+    fates() {
+      const { attributes } = this.app.model.view;
+      const rows = attributes.filter((row) => !row.minor);
+      if (!rows.length) return null;
+      return h("section.fv-print-page", null, h("h2", null, "What became of the weights"), table(["Attribute", "Shape", "Size", "Fate", "Why"], rows.map((row) => [row.path, row.shape, row.bytes, row.fate, row.why])));
+    }
+    charts() {
+      const { steps } = this.app.model.view;
+      if (!steps.length) return null;
+      const device = steps.flatMap((step) => step.latency).at(0)?.device;
+      const errorOf = (step) => step.numerics.find((entry) => entry.reference === "eager")?.max_abs ?? null;
+      const charts = [bars("Operations after each step", steps.map((step) => ({ step: step.index, value: step.nodes, text: String(step.nodes) }))), bars(`Time per call${device ? ` on ${device}` : ""}`, steps.map((step) => ({ step: step.index, value: step.latency[0]?.median ?? null, text: step.latency[0]?.text ?? "" }))), bars("Largest error against eager", steps.map((step) => ({ step: step.index, value: errorOf(step) === null ? null : Number(errorOf(step)), text: errorOf(step) ?? "" })))].filter((chart) => chart !== null);
+      return h("section.fv-print-page", null, h("h2", null, "Per step"), charts);
+    }
+    passes() {
+      const { steps } = this.app.model.view;
+      const changed = steps.filter((step) => step.changed && step.before !== null);
+      return changed.map((step, at) => h("section", { class: at ? "fv-print-pass" : "fv-print-page fv-print-pass" }, at ? null : h("h2", null, "The passes that changed something"), h("h3", null, `${step.index} ${step.name}`, h("span.fv-muted", null, ` ${step.stage}${step.round === null ? "" : `, round ${step.round}`} · ${step.method}`)), table([], this.facts(step).filter(([, text]) => text))));
+    }
+    facts(step) {
+      const counts3 = `${step.nodes}: −${step.removed} +${step.added} ~${step.modified}`;
+      const operators3 = this.app.model.pair(step.index, null).operators().map(([op, delta]) => `${delta < 0 ? "−" : "+"}${Math.abs(delta)} ${op}`);
+      const kinds = /* @__PURE__ */ new Map();
+      for (const { kind } of step.rewrites) kinds.set(kind, (kinds.get(kind) ?? 0) + 1);
+      return [["operations", counts3], ["operators", operators3.join(", ")], ["folds", [...kinds].map(([kind, count2]) => `${count2} × ${kind.replaceAll("_", " ")}`).join(", ")], ["constants", step.constants_delta === null ? step.constants : `${step.constants} (${step.constants_delta})`], ["took", step.duration ?? ""], ...step.latency.map((entry) => [`time, ${entry.device}`, `${entry.text} (${entry.interval}), ${entry.verdict}`]), ...step.numerics.map((entry) => [`error, ${entry.reference}`, entry.error ?? `${entry.max_abs}${entry.close ? "" : ", past tolerance"}`]), ["notices", step.notices.join(" ")]];
+    }
+  };
+  function table(heads2, rows) {
+    return h("table.fv-grid", null, heads2.length ? h("thead", null, h("tr", null, heads2.map((head) => h("th", { scope: "col" }, head)))) : null, h("tbody", null, rows.map((cells2) => h("tr", null, cells2.map((cell) => h("td", null, cell ?? ""))))));
+  }
   var OPERATORS_SHOWN = 3;
   var VERDICTS = { baseline: "what the others are compared with", faster: "faster than the first step", slower: "slower than the first step", "no measurable difference": "no measurable difference to the first step" };
   var VERDICT_NOTE = "A difference is told only where it holds among all comparisons of this trace";
@@ -6020,7 +6094,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     return ["largest error", old.max_abs, beyond(old), " → ", entry.max_abs, against(entry), beyond(entry)];
   }
   var BAR = { width: 96, height: 8 };
-  var SVG2 = "http://www.w3.org/2000/svg";
+  var SVG3 = "http://www.w3.org/2000/svg";
   var SummaryPanel = class {
     constructor(app) {
       this.app = app;
@@ -6029,9 +6103,11 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       this.element = h("div.fv-panel-body.fv-scroll", { tabindex: "0", role: "region", "aria-label": "Summary" });
     }
     render() {
-      if (this.element.childElementCount) return;
+      if (!this.element.childElementCount) fill(this.element, this.content());
+    }
+    content() {
       const { summary } = this.app.model.view;
-      fill(this.element, h("div.fv-answer", null, h("p.fv-answer-sentence", null, summary.sentence), fates(this.app), this.actions(summary.actions), this.passes(summary), this.further(), h("p.fv-answer-about.fv-muted", null, summary.about)));
+      return h("div.fv-answer", null, h("p.fv-answer-sentence", null, summary.sentence), fates(this.app), this.actions(summary.actions), this.passes(summary), this.further(), h("p.fv-answer-about.fv-muted", null, summary.about));
     }
     actions(actions2) {
       if (!actions2.length) {
@@ -6078,7 +6154,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
   }
   function bar([before, after], most) {
     const px = (size) => size ? Math.max(1, BAR.width * size / most) : 0;
-    const svg = document.createElementNS(SVG2, "svg");
+    const svg = document.createElementNS(SVG3, "svg");
     const attributes = { viewBox: `0 0 ${BAR.width} ${BAR.height}`, ...BAR, class: "fv-move-bar", preserveAspectRatio: "none", "aria-hidden": "true" };
     for (const [key, value] of Object.entries(attributes)) svg.setAttribute(key, String(value));
     const kept = Math.min(before, after);
@@ -6090,7 +6166,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     return svg;
   }
   function part2(x, width, kind) {
-    const rect = document.createElementNS(SVG2, "rect");
+    const rect = document.createElementNS(SVG3, "rect");
     for (const [key, value] of Object.entries({ x, y: 0, width, height: BAR.height, class: kind })) {
       rect.setAttribute(key, String(value));
     }
@@ -6099,13 +6175,14 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
   var SIZES = [["wide", 1800], ["middle", 1340], ["small", 1080], ["tight", 760], ["narrow", 0]];
   var instances = 0;
   var Viewer = class {
-    constructor(element2, data) {
+    constructor(element3, data) {
       this.gone = void 0;
       this.details = void 0;
       this.passes = void 0;
       this.panels = void 0;
       this.tabs = void 0;
       this.summary = void 0;
+      this.printed = void 0;
       this.toast = void 0;
       this.sheet = void 0;
       this.copySheet = void 0;
@@ -6119,7 +6196,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       this.prefix = `fv${instances += 1}`;
       this.listeners = /* @__PURE__ */ new Map();
       this.current = { ...DEFAULTS, step: this.firstStep() };
-      this.root = element2;
+      this.root = element3;
       this.root.classList.add("fv");
       this.dark = matchMedia("(prefers-color-scheme: dark)");
       this.stops = [];
@@ -6234,13 +6311,14 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       this.panels = new Map(panels.map((Panel) => new Panel(this)).map((panel) => [panel.id, panel]));
       this.tabs = new Tabs(this, [...this.panels.values()]);
       this.summary = new parts.PassSummary(this);
+      this.printed = new Printed(this);
       this.toast = h("div.fv-toast", { role: "status", "aria-live": "polite" });
       this.sheet = keySheet(parts.sheet);
       this.copySheet = copySheet();
       const content = h("div.fv-content", null, this.tabs.panes, this.details.element);
       const main = h("main.fv-main", null, this.tabs.element, this.summary.element, content);
       const header2 = header(this);
-      fill(this.root, header2, failureBanner(this), unmeasuredBanner(this), h("div.fv-body", null, this.passes.element, main), this.sheet, this.copySheet, this.toast);
+      fill(this.root, header2, failureBanner(this), unmeasuredBanner(this), h("div.fv-body", null, this.passes.element, main), this.sheet, this.copySheet, this.toast, this.printed.element);
     }
     render(previous) {
       const state = this.current;
@@ -6274,6 +6352,8 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       const keyboard = new Keyboard2(this);
       watch(this.options.keys === "page" ? document : this.root, "keydown", (event) => keyboard.hear(event));
       watch(this.dark, "change", () => this.render(this.current));
+      watch(window, "beforeprint", () => this.printed.fill());
+      watch(window, "afterprint", () => this.printed.clear());
       const sized2 = new ResizeObserver(() => this.measure() && this.render(this.current));
       sized2.observe(this.root);
       this.stops.push(() => sized2.disconnect());
@@ -6351,10 +6431,10 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       const spread = ratioSpread(rows.flatMap(({ a, b }) => [a?.ratio, b?.ratio].filter(Boolean)));
       const lines = rows.map((row) => this.row(row, none, spread));
       const sign = differs ? h("span.fv-badge.fv-modified", null, "≠ differs") : h("span.fv-badge", null, "= no difference");
-      const element2 = section(title, note3 ? h("p.fv-muted.fv-small", null, note3) : null, grid("", ["", heading2(this.app, 0), heading2(this.app, 1)], lines));
-      element2.classList.add("fv-finding", "fv-finding-wide");
-      element2.querySelector("h3")?.append(" ", sign);
-      return element2;
+      const element3 = section(title, note3 ? h("p.fv-muted.fv-small", null, note3) : null, grid("", ["", heading2(this.app, 0), heading2(this.app, 1)], lines));
+      element3.classList.add("fv-finding", "fv-finding-wide");
+      element3.querySelector("h3")?.append(" ", sign);
+      return element3;
     }
     row({ name: name2, where, steps, differs, a, b }, none, spread) {
       const known = steps.filter((step) => step !== null);
@@ -6412,8 +6492,8 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       const text = this.text.value.toLowerCase();
       const rows = groups.filter((group) => (!this.quiet.checked || group.difference !== "same") && (!text || this.words(group).includes(text)));
       this.shown.textContent = rows.length === groups.length ? groupCounts(groups, WORDS2) : `${rows.length} of ${groups.length} rows`;
-      const table = rows.length ? this.table(rows) : h("p.fv-empty", null, text ? "No kernel matches." : "Every kernel is the same in both.");
-      fill(this.body, h("div", null, this.absences(), this.whole()), table);
+      const table2 = rows.length ? this.table(rows) : h("p.fv-empty", null, text ? "No kernel matches." : "Every kernel is the same in both.");
+      fill(this.body, h("div", null, this.absences(), this.whole()), table2);
       const chosen = this.body.querySelector("tr.fv-chosen");
       if (chosen) reveal(this.body, chosen);
     }
@@ -6981,9 +7061,9 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
   }
   var AcrossPassList = class extends PassList {
     group(group) {
-      const element2 = super.group(group);
-      element2.querySelector(".fv-passes-stage > .fv-clip")?.prepend(sideSign(group.items[0].side), " ");
-      return element2;
+      const element3 = super.group(group);
+      element3.querySelector(".fv-passes-stage > .fv-clip")?.prepend(sideSign(group.items[0].side), " ");
+      return element3;
     }
     option(step) {
       const option = super.option(step);
@@ -7016,9 +7096,9 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
   function fact2(label, value, note3) {
     return h("div.fv-fact", null, h("span.fv-fact-label", null, label), h("span.fv-fact-value", null, value), h("span.fv-fact-note", null, note3));
   }
-  function mount(element2, data) {
+  function mount(element3, data) {
     const Kind = !data.comparison ? Viewer : data.comparison.pairs.length ? CrossBackendViewer : ComparisonViewer;
-    return new Kind(element2, data);
+    return new Kind(element3, data);
   }
   globalThis.FreezerViewer = { mount, joinPage, DEFAULTS, TraceModel, Pair, lineText, increasing };
 })();

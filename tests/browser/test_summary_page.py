@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import struct
 from collections.abc import Callable
 from pathlib import Path
@@ -122,3 +123,22 @@ def test_a_card_can_be_drawn_as_png(tmp_path: Path):
     assert main(["report", str(tmp_path / "a.fztrace"), "--card", str(tmp_path / "a.png")]) == 0
     drawn = (tmp_path / "a.png").read_bytes()
     assert (drawn[:8], drawn[16:24]) == (b"\x89PNG\r\n\x1a\n", struct.pack(">II", 1200, 630))
+
+
+def test_a_report_is_printed_over_pages_and_nothing_is_cut(opened: Opener):
+    page = opened()
+    page.evaluate("viewer.setTheme('dark')")
+    printed = page.pdf(format="A4")
+    assert len(re.findall(rb"/Type\s*/Page\b", printed)) > 2
+    expect(page.locator(".fv-print > *")).to_have_count(0)  # made for the print, and gone after it
+    page.emulate_media(media="print")
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    page.set_viewport_size({"width": 700, "height": 1000})
+    paper = page.locator(".fv-print")
+    sentence = fe.summarize(small_trace()).sentence
+    for text in (sentence, "block.conv.weight", "Operations after each step", "8 FoldFrozenConvBatchnorm"):
+        expect(paper.get_by_text(text).first).to_be_visible()
+    expect(paper.locator(".fv-print-pass")).to_have_count(5)
+    expect(page.get_by_role("tab", name="Summary")).to_be_hidden()
+    assert page.evaluate(CUT.replace(".fv-answer", ".fv-print")) == []
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
