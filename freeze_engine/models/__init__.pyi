@@ -13,8 +13,14 @@ from .other_files import (
 )
 from .summary import (
     ModelAttribute as ModelAttribute,
+    ModelParameter as ModelParameter,
     ModelSummary as ModelSummary,
 )
 from .tensors import (
     make_inputs as make_inputs,
+)
+from .trial.trial import (
+    CallFailure as CallFailure,
+    CallFix as CallFix,
+    CallTrial as CallTrial,
 )

@@ -14,10 +14,10 @@ from freeze_engine.backends.common.torch_private import cpp_module, method_names
 from freeze_engine.backends.torchscript.attributes.same_tensors import same_tensor
 from freeze_engine.backends.torchscript.capture.scripting import to_script_module
 from freeze_engine.backends.torchscript.graph.module_slots import module_attributes
-from freeze_engine.errors import ModelSpecError
 from freeze_engine.models.loading import LoadedModel
-from freeze_engine.models.summary import ModelAttribute, ModelSummary
-from freeze_engine.requests.inputs import DTYPES, Inputs, parse_input
+from freeze_engine.models.signature.input_texts import input_texts
+from freeze_engine.models.signature.parameters import model_parameters
+from freeze_engine.models.summary import ModelAttribute, ModelParameter, ModelSummary
 
 #: Attributes that TorchScript adds to every module (torch/nn/modules/module.py, torch 2.13.0).
 _FLAGS = ("training", "_is_full_backward_hook")
@@ -26,7 +26,8 @@ _MANGLED = re.compile(r"___torch_mangle_\d+\.")
 
 def model_summary(model: LoadedModel) -> ModelSummary:
     """Returns the summary of a model's contents and arguments."""
-    attributes, methods = _contents(model)
+    scripted = _scripted(model)
+    attributes, methods = _contents(model.module, scripted)
     return ModelSummary(
         name=model.name,
         attributes=tuple(sorted(attributes, key=lambda each: each.path.rpartition(".")[2] in _FLAGS)),
@@ -37,7 +38,13 @@ def model_summary(model: LoadedModel) -> ModelSummary:
         preserved=model.preserved_attrs,
         training=_is_training(model.module),
         devices=devices(),
+        parameters=model_parameters(model, scripted),
     )
+
+
+def parameters_of(model: LoadedModel) -> tuple[ModelParameter, ...] | None:
+    """Returns the parameters of a model's ``forward``; ``None`` if they cannot be read."""
+    return model_parameters(model, _scripted(model))
 
 
 def devices() -> tuple[str, ...]:
@@ -45,59 +52,24 @@ def devices() -> tuple[str, ...]:
     return ("cpu", *(f"cuda:{index}" for index in range(torch.cuda.device_count())))
 
 
-def input_texts(inputs: Inputs) -> tuple[str, ...] | None:
-    """Writes inputs as texts of ``--input``, which describe random tensors of the same shapes, dtypes and ranges.
-
-    Args:
-        inputs: of a call of the model.
-
-    Returns:
-        One text for each argument; ``None`` if one of them cannot be written so.
-    """
-    named = [*(("", value) for value in inputs.args), *((f"{name}=", value) for name, value in inputs.kwargs.items())]
-    texts = [name + text if (text := _input_text(value)) is not None else None for name, value in named]
-    return None if None in texts else tuple(text for text in texts if text is not None)
-
-
-def _input_text(value: Any) -> str | None:
-    text = _tensor_text(value) if isinstance(value, torch.Tensor) else _scalar_text(value)
-    if text is None:
+def _scripted(model: LoadedModel) -> torch.jit.ScriptModule | None:
+    """Returns the model as a ScriptModule; ``None`` if it is to be traced, or cannot be scripted."""
+    if isinstance(model.module, torch.jit.ScriptModule):
+        return model.module
+    if model.via != "script":
         return None
-    try:
-        parse_input(text)
-    except ModelSpecError:
-        return None
-    return text
+    # A model that cannot be scripted may still be traced, and recording it shows why.
+    with contextlib.suppress(Exception):
+        return to_script_module(model.module, model.inputs, model.via).module
+    return None
 
 
-def _scalar_text(value: Any) -> str | None:
-    if type(value) is bool:
-        return f"bool:{str(value).lower()}"
-    return f"{type(value).__name__}:{value!r}" if type(value) in (int, float) else None
-
-
-def _tensor_text(tensor: torch.Tensor) -> str | None:
-    shape = "x".join(map(str, tensor.shape))
-    dtype = str(tensor.dtype).removeprefix("torch.")
-    if not shape or dtype not in DTYPES:
-        return None
-    if dtype == "float32":
-        return shape
-    if tensor.is_floating_point() or tensor.is_complex() or tensor.dtype is torch.bool or not tensor.numel():
-        return f"{shape}:{dtype}"
-    low, high = int(tensor.min()), int(tensor.max())
-    return f"{shape}:{dtype}:{min(low, 0)}..{high + 1}"
-
-
-def _contents(model: LoadedModel) -> tuple[tuple[ModelAttribute, ...], tuple[str, ...]]:
-    module = model.module
-    if not isinstance(module, torch.jit.ScriptModule) and model.via == "script":
-        # A model that cannot be scripted may still be traced, and recording it shows why.
-        with contextlib.suppress(Exception):
-            module = to_script_module(module, model.inputs, model.via).module
-    if not isinstance(module, torch.jit.ScriptModule):
+def _contents(
+    module: nn.Module, scripted: torch.jit.ScriptModule | None
+) -> tuple[tuple[ModelAttribute, ...], tuple[str, ...]]:
+    if scripted is None:
         return tuple(_eager_attributes(module)), ("forward",)
-    cpp = cpp_module(module)
+    cpp = cpp_module(scripted)
     names = sorted(method_names(cpp), key=lambda name: (name != "forward", name))
     return tuple(_scripted_attributes(cpp)), tuple(names)
 

@@ -31,6 +31,32 @@ class ModelAttribute:
 
 
 @dataclass(frozen=True, slots=True)
+class ModelParameter:
+    """One parameter of a model's ``forward``, with a suggestion of what to pass.
+
+    Attributes:
+        name: of the parameter.
+        type: torch's or Python's type text, empty if nothing is declared.
+        is_required: whether a call needs it.
+        default: text of its default value, ``None`` if it has none.
+        is_keyword: whether it is passed by its name only.
+        input: the suggestion, as a text of ``--input`` without the name; ``None`` if there is none.
+        source: origin of the suggestion: the inputs that the MODEL brings, the sizes in the program, the operator that
+            uses the parameter first, or its type; empty without a suggestion.
+        note: what the suggestion rests on, in a few words.
+    """
+
+    name: str
+    type: str
+    is_required: bool
+    default: str | None = None
+    is_keyword: bool = False
+    input: str | None = None
+    source: Literal["example", "program", "operator", "type", ""] = ""
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class ModelSummary:
     """The facts about a model that a form needs.
 
@@ -46,6 +72,7 @@ class ModelSummary:
         preserved: the attributes that are preserved by default.
         training: whether it is in training mode, which freezing refuses.
         devices: of this machine: ``cpu``, ``cuda:0``, …
+        parameters: of ``forward``; ``None`` if they cannot be read, or take any number of arguments.
     """
 
     name: str
@@ -57,3 +84,4 @@ class ModelSummary:
     preserved: tuple[str, ...]
     training: bool
     devices: tuple[str, ...]
+    parameters: tuple[ModelParameter, ...] | None = None

@@ -18,6 +18,7 @@ from .events import (
 )
 from .inspect import (
     inspect_model as inspect_model,
+    try_model as try_model,
 )
 from .recording_process import (
     RecordingProcess as RecordingProcess,

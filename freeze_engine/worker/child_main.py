@@ -21,6 +21,7 @@ from freeze_engine.worker.limits import limit_this_process
 _TASKS = {
     "record": "freeze_engine.worker.record_task",
     "inspect": "freeze_engine.worker.inspect_task",
+    "try": "freeze_engine.worker.try_task",
     "post_mortem": "freeze_engine.worker.post_mortem_task",
     "check_trace": "freeze_engine.worker.check_task",
 }

@@ -1,22 +1,18 @@
-"""Inspects a model in a child process."""
+"""Inspects a model in a child process, and tries one call of it in another."""
 
 from __future__ import annotations
 
-import json
-import time
-from collections import deque
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
-from freeze_engine.errors import ModelSpecError, SandboxError
+from freeze_engine.errors import ModelSpecError
 from freeze_engine.models.summary import ModelSummary
-from freeze_engine.process.exit_cause import cause_of
-from freeze_engine.process.temporary_folders import temporary_folder
-from freeze_engine.worker.child_process import WorkerProcess
-from freeze_engine.worker.inspect_task import QUESTION
-from freeze_engine.worker.sandbox import confinement_of
+from freeze_engine.models.trial.trial import CallTrial
+from freeze_engine.worker.question import Question, answer
 from freeze_engine.worker.strict import read_fields, read_object
 
-_PRINTED_LINES = 5
+Kind = TypeVar("Kind", "_Summary", "_Trial")
 
 
 def inspect_model(
@@ -44,35 +40,76 @@ def inspect_model(
             why.
         SandboxError: it needs a sandbox, and there is none.
     """
-    confinement = confinement_of(spec, (), trusted=trusted, sandbox=sandbox)
-    with temporary_folder("freezer-inspection-") as folder:
-        question = {"model": spec, "trusted": trusted, "device": device}
-        (folder / QUESTION).write_text(json.dumps(question))
-        process = WorkerProcess("inspect", folder, trusted=trusted, confinement=confinement)
-        try:
-            answers = deque((line for line in process.lines(time.monotonic() + limit_s) if line is not None), maxlen=1)
-            if process.exit_code is None:
-                raise ModelSpecError(f"MODEL {spec!r}: looking at it takes more than {limit_s:g} s; record it unseen")
-        finally:
-            process.close()
-    if process.excess is not None:
-        raise ModelSpecError(f"MODEL {spec!r}: looking at it was ended: {process.excess.message}; record it unseen")
-    if not answers and process.sandbox_problem is not None:
-        raise SandboxError(process.sandbox_problem)
-    if not answers:
-        _, message = cause_of(process.exit_code or 0)
-        last = "; ".join(process.printed[-_PRINTED_LINES:])
-        raise ModelSpecError(f"MODEL {spec!r}: looking at it failed: {message}. Last it said: {last or 'nothing'}")
-    try:
-        answer = read_fields(_Answer, read_object(answers[-1]))
-    except ValueError as error:
-        raise ModelSpecError(f"MODEL {spec!r}: looking at it failed: what it sent is no answer: {error}") from error
-    if answer.summary is None:
-        raise ModelSpecError(answer.error or f"MODEL {spec!r}: looking at it failed")
-    return answer.summary
+    question = Question(
+        "inspect", "looking at it", "record it unseen", spec, trusted=trusted, sandbox=sandbox, limit_s=limit_s
+    )
+    line = answer(question, {"model": spec, "trusted": trusted, "device": device})
+    found = _read(_Summary, line, question)
+    if found.summary is None:
+        raise ModelSpecError(found.error or f"MODEL {spec!r}: looking at it failed")
+    return found.summary
+
+
+def try_model(
+    spec: str,
+    inputs: Sequence[str] = (),
+    *,
+    trusted: bool = True,
+    device: str | None = None,
+    limit_s: float = 60,
+    memory_bytes: int | None = None,
+    sandbox: bool | None = None,
+) -> CallTrial:
+    """Calls a model once in a child process.
+
+    Args:
+        spec: a MODEL as on the command line.
+        inputs: texts of ``--input``; without any, those that the MODEL brings.
+        trusted, sandbox: as in `RecordRequest`.
+        device: where to load it and to make the inputs.
+        limit_s: seconds after which to give up.
+        memory_bytes: memory limit, ``None`` for none.
+
+    Returns:
+        What it returned and how long that took, or why the call failed.
+
+    Raises:
+        ModelSpecError: the MODEL or an input cannot be used, or the call crashes or takes too long.
+        SandboxError: it needs a sandbox, and there is none.
+    """
+    question = Question(
+        "try",
+        "trying one call of it",
+        "record it untried",
+        spec,
+        tuple(inputs),
+        trusted=trusted,
+        sandbox=sandbox,
+        limit_s=limit_s,
+        memory_bytes=memory_bytes,
+    )
+    line = answer(question, {"model": spec, "trusted": trusted, "device": device, "inputs": list(inputs)})
+    found = _read(_Trial, line, question)
+    if found.trial is None:
+        raise ModelSpecError(found.error or f"MODEL {spec!r}: trying one call of it failed")
+    return found.trial
 
 
 @dataclass(frozen=True, slots=True)
-class _Answer:
+class _Summary:
     summary: ModelSummary | None = None
     error: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Trial:
+    trial: CallTrial | None = None
+    error: str | None = None
+
+
+def _read(kind: type[Kind], line: bytes, question: Question) -> Kind:
+    try:
+        return read_fields(kind, read_object(line))
+    except ValueError as error:
+        where = f"MODEL {question.model!r}: {question.doing}"
+        raise ModelSpecError(f"{where} failed: what it sent is no answer: {error}") from error

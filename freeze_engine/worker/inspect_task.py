@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 from freeze_engine.errors import FreezerError
 from freeze_engine.worker.child_main import Send
+from freeze_engine.worker.question import question_of
 from freeze_engine.worker.user_code import code_of
-
-QUESTION = "inspect.json"
 
 
 def run(folder: Path, send: Send) -> None:
@@ -20,7 +20,7 @@ def run(folder: Path, send: Send) -> None:
         folder: holds the request.
         send: called with the answer: the summary, or the text of the error.
     """
-    question = json.loads((folder / QUESTION).read_text())
+    question: dict[str, Any] = question_of(folder)
     answer: dict[str, object]
     try:
         from freeze_engine.models.inspection import model_summary

@@ -7,6 +7,7 @@ import { InputRows } from "./inputs.js";
 import { MeasureFields } from "./measuring.js";
 import { button, checkbox, field, unique } from "./pieces.js";
 import { AttributeTree } from "./tree.js";
+import { CallTrial } from "./trial.js";
 import { plural, size } from "./words.js";
 
 const INSPECT_AFTER_MS = 500;
@@ -21,6 +22,9 @@ export class FormPage {
     this.heading = /** @type {ElementOf<"h1">} */ (/** @type {any} */ (undefined));
     this.inputs = /** @type {InputRows} */ (/** @type {any} */ (undefined));
     this.tree = /** @type {AttributeTree} */ (/** @type {any} */ (undefined));
+    this.trial = /** @type {CallTrial} */ (/** @type {any} */ (undefined));
+    /** The call that the user wants to be recorded although it failed. @type {string | null} */
+    this.insisted = null;
     this.options = /** @type {ElementOf<"div">} */ (/** @type {any} */ (undefined));
     this.places = /** @type {ElementOf<"div">} */ (/** @type {any} */ (undefined));
     this.measure = /** @type {MeasureFields} */ (/** @type {any} */ (undefined));
@@ -66,6 +70,7 @@ export class FormPage {
     this.heading = h("h1", { tabindex: "-1" }, "Record a model");
     this.inputs = new InputRows(this.app, () => this.changed());
     this.tree = new AttributeTree(() => this.changed());
+    this.trial = new CallTrial(this.app, this.inputs, () => this.call());
     this.buildModel();
     this.options = h("div.fd-group");
     this.places = h("div.fd-pair");
@@ -381,7 +386,7 @@ export class FormPage {
     );
     this.tree.show(summary);
     if (!this.request.preserve.length && summary.preserved.length) this.tree.set(summary.preserved);
-    this.inputs.offer(summary.brings_inputs, summary.inputs);
+    this.inputs.offer(summary);
     this.fillOptions();
     this.fillPlaces();
     this.changed();
@@ -417,6 +422,32 @@ export class FormPage {
     request.preserve = this.takes("preserve") ? this.tree.value() : [];
     this.command.textContent = this.line();
     this.app.rename({ page: "record", model: request.model }, { request: structuredClone(request) });
+    this.trial.changed();
+    if (this.insisted !== this.callKey()) this.insist(null);
+  }
+
+  /** One call of the model as it would be recorded; null as long as the model, or an input, is not right. */
+  call() {
+    const { summary, request, inputs } = this;
+    const isRefused = !summary || summary.training || this.backend.refuses[summary.kind];
+    if (isRefused || inputs.rows.some((row) => row.wrong)) return null;
+    const texts = inputs.value();
+    if (inputs.mine ? !texts.length || texts.some((text) => /^$|=$/.test(text)) : !summary.brings_inputs) return null;
+    const { model, device, memory_bytes: memory } = request;
+    return { model, inputs: texts, device, memory_bytes: memory, own: !inputs.mine };
+  }
+
+  callKey() {
+    return JSON.stringify(this.call());
+  }
+
+  /**
+   * Changes the button to one that records in spite of a failed call; null changes it back.
+   * @param {string | null} key
+   */
+  insist(key) {
+    this.insisted = key;
+    this.submit.lastChild.textContent = key ? "Record anyway" : "Record";
   }
 
   line() {
@@ -437,7 +468,9 @@ export class FormPage {
     }
     this.submit.disabled = true;
     try {
-      if (await this.inputs.check()) await this.app.record(structuredClone(this.request));
+      if (!(await this.inputs.check())) return;
+      if (!(await this.trial.allows(this.insisted))) return this.refuse();
+      await this.app.record(structuredClone(this.request));
     } catch (/** @type {any} */ error) {
       this.wrong.textContent = error.message;
       this.wrong.hidden = false;
@@ -447,10 +480,20 @@ export class FormPage {
     }
   }
 
+  /** Says that the call failed, and offers to record it all the same. */
+  refuse() {
+    this.insist(this.callKey());
+    const { message } = this.inputs.failure;
+    this.wrong.textContent = `One call of the model fails: ${message}. Recorded anyway, it is not measured.`;
+    this.wrong.hidden = false;
+    this.inputs.failure?.element.scrollIntoView({ block: "nearest" });
+  }
+
   update() {}
 
   destroy() {
     this.gone = true;
+    this.trial.destroy();
     clearTimeout(this.timer);
   }
 }

@@ -2,6 +2,7 @@
 
 import { fill, h } from "../viewer/dom.js";
 import { chooseFile } from "./files.js";
+import { assigned, parameterWords, prefixes } from "./parameters.js";
 import { button, iconButton, unique } from "./pieces.js";
 
 const KINDS = [
@@ -74,6 +75,12 @@ export class InputRows {
   constructor(app, onchange) {
     // Other methods set these.
     this.brings = /** @type {any} */ (undefined);
+    /** The model's parameters; null as long as they are not known. @type {any[] | null} */
+    this.parameters = null;
+    /** Names of the parameters whose rows the user removed. @type {Set<string>} */
+    this.removed = new Set();
+    /** What one call of the model said. @type {any} */
+    this.failure = null;
     this.needed = /** @type {any} */ (undefined);
     this.app = app;
     this.onchange = onchange;
@@ -85,13 +92,16 @@ export class InputRows {
     this.choice = h("div.fv-segments", { role: "group", "aria-label": "Whose inputs" });
     this.add = button("Add an input", () => this.append(this.rows.length ? "" : "1x3x224x224", true), { icon: "plus" });
     this.note = h("p.fd-note");
-    this.element = h("div", null, this.choice, this.list, h("div.fd-row", null, this.add), this.note);
+    this.trial = h("div.fd-trial");
+    this.element = h("div", null, this.choice, this.list, h("div.fd-row", null, this.add), this.note, this.trial);
     this.render();
   }
 
   /** Texts to send: none where the model's own are used. */
   value() {
-    return this.mine ? this.rows.map((row) => toText(row.fields)) : [];
+    if (!this.mine) return [];
+    const names = prefixes(this.rows, this.parameters ?? []);
+    return this.rows.map((row, at) => names[at] + toText(row.fields));
   }
 
   /** @param {any} texts */
@@ -99,19 +109,73 @@ export class InputRows {
     this.rows = [];
     this.mine = texts.length > 0 || !this.brings;
     for (const text of texts) this.append(text);
+    this.assign();
+  }
+
+  /**
+   * Shows what the model takes and brings: `inputs` is null where its own cannot be written as text.
+   * @param {{ brings_inputs: boolean, inputs: any, parameters?: any }} summary
+   */
+  offer({ brings_inputs: brings, inputs, parameters = null }) {
+    this.brings = brings;
+    this.own = inputs;
+    this.parameters = parameters;
+    this.removed.clear();
+    this.rows = this.rows.filter((row) => !row.suggested || row.touched);
+    if (brings && !this.rows.length) this.mine = false;
+    if (!brings) this.mine = true;
+    if (this.mine) this.prefill();
+    this.assign();
+    this.onchange();
+  }
+
+  /** Adds a row for each required parameter that has a suggestion and no row yet; no row is changed. */
+  prefill() {
+    this.assign();
+    const taken = new Set(this.rows.map((row) => row.parameter?.name));
+    for (const parameter of this.parameters ?? []) {
+      if (taken.has(parameter.name) || this.removed.has(parameter.name)) continue;
+      if (parameter.is_required && parameter.input !== null) this.append(parameter.input, false, parameter);
+    }
+  }
+
+  /** Finds the parameter of each row, and puts the rows in the parameters' order. */
+  assign() {
+    this.rows = assigned(this.rows, this.parameters ?? []);
+    for (const row of this.rows) if (row.painted !== row.parameter) this.repaint(row);
     this.render();
   }
 
   /**
-   * Says what the model brings: `texts` is null where its inputs cannot be written as text.
-   * @param {any} brings
-   * @param {any} texts
+   * Draws a row anew that the user may be typing in.
+   * @param {any} row
    */
-  offer(brings, texts) {
-    this.brings = brings;
-    this.own = texts;
-    if (brings && !this.rows.length) this.mine = false;
-    if (!brings) this.mine = true;
+  repaint(row) {
+    const active = /** @type {HTMLInputElement} */ (document.activeElement);
+    const key = row.element.contains(active) ? active.dataset.key : null;
+    const at = key && active.selectionStart;
+    this.paint(row);
+    const control = key && row.element.querySelector(`[data-key=${key}]`);
+    control?.focus();
+    if (at !== null && control?.setSelectionRange) control.setSelectionRange(at, at);
+  }
+
+  /**
+   * Replaces all inputs by the texts of a fix that the user chose.
+   * @param {string[]} texts
+   */
+  apply(texts) {
+    this.set(texts);
+    for (const row of this.rows) row.touched = true;
+    this.onchange();
+  }
+
+  /**
+   * Shows why a call failed, at the row at fault; null takes that away.
+   * @param {any} failure
+   */
+  fail(failure) {
+    this.failure = failure;
     this.render();
   }
 
@@ -138,15 +202,21 @@ export class InputRows {
     this.render();
   }
 
-  /** @param {any} text */
-  append(text, focus = false) {
+  /**
+   * @param {any} text
+   * @param {boolean} focus
+   * @param {any} parameter
+   */
+  append(text, focus = false, parameter = null) {
     /** @type {any} */
-    const row = { fields: toRow(text), id: unique("input"), wrong: false };
+    const row = { fields: toRow(text), id: unique("input"), wrong: false, parameter, touched: focus, painted: null };
+    if (parameter && !focus) row.suggested = text;
     if (text === "") row.fields.kind = "tensor";
     row.said = h("p.fd-note", { id: `${row.id}-said`, "aria-live": "polite" });
     row.element = h("div.fd-input");
     this.rows.push(row);
-    this.paint(row);
+    if (parameter || focus) this.assign();
+    else this.paint(row);
     this.render();
     if (text) this.validate(row);
     if (focus) row.element.querySelector("[data-main]").focus();
@@ -157,7 +227,8 @@ export class InputRows {
   remove(row) {
     const at = this.rows.indexOf(row);
     this.rows.splice(at, 1);
-    this.render();
+    if (row.parameter) this.removed.add(row.parameter.name);
+    this.assign();
     this.onchange();
     const next = this.rows[at] ?? this.rows.at(-1);
     (next?.element.querySelector("[data-main]") ?? this.add).focus();
@@ -167,7 +238,8 @@ export class InputRows {
   choose(mine) {
     this.mine = mine;
     if (mine && !this.rows.length) for (const text of this.own ?? []) this.append(text);
-    this.render();
+    if (mine) this.prefill();
+    this.assign();
     this.onchange();
   }
 
@@ -183,7 +255,9 @@ export class InputRows {
     const own = this.own?.length
       ? this.own.map((/** @type {any} */ text) => h("code.fd-own", null, text))
       : h("p.fv-muted", null, "Its own inputs; they cannot be written as text.");
-    fill(this.list, this.mine ? this.rows.map((row) => row.element) : h("div.fd-row", null, own));
+    const active = /** @type {HTMLElement} */ (document.activeElement);
+    fill(this.list, this.mine ? this.lines() : h("div.fd-row", null, own));
+    if (this.list.contains(active)) active.focus({ preventScroll: true }); // moving an element takes the focus away
     this.add.hidden = !this.mine;
     const none = this.mine && !this.rows.length;
     this.note.hidden = !none;
@@ -191,7 +265,63 @@ export class InputRows {
     this.note.textContent = this.needed
       ? `${this.needed} compiles a model for its inputs: add the first one.`
       : "Without inputs the freeze is recorded, but nothing is measured.";
-    this.rows.forEach((row, index) => row.element.setAttribute("aria-label", `Input ${index + 1}`));
+    this.rows.forEach((row, index) => {
+      row.element.setAttribute("aria-label", `Input ${index + 1}${row.parameter ? `: ${row.parameter.name}` : ""}`);
+      const isHere = this.failure && (this.failure.at === index || this.failure.parameter === row.parameter?.name);
+      fill(row.failed, isHere && this.failure.element);
+      row.element.classList.toggle("fd-input-failed", Boolean(isHere));
+    });
+  }
+
+  /** Whether the failure of a call is shown at a row. */
+  get isFailureShown() {
+    return Boolean(this.failure?.element.isConnected);
+  }
+
+  /** The rows, and a line for each parameter that has none. */
+  lines() {
+    const known = this.parameters ?? [];
+    const lines = known.map((/** @type {any} */ parameter) => {
+      const row = this.rows.find((one) => one.parameter === parameter);
+      return row ? row.element : this.absent(parameter);
+    });
+    return [...lines, ...this.rows.filter((row) => !known.includes(row.parameter)).map((row) => row.element)];
+  }
+
+  /**
+   * The line of a parameter without an input.
+   * @param {any} parameter
+   */
+  absent(parameter) {
+    const text =
+      parameter.input ??
+      /** @type {Record<string, any>} */ ({ int: "int:", float: "float:", bool: "bool:" })[
+        parameter.type.replace(/^Optional\[(.*)\]$/, "$1")
+      ] ??
+      "";
+    const give = button(`Give ${parameter.name}`, () => this.append(text, true, parameter), { icon: "plus" });
+    const failed = this.failure && this.failure.at === null && this.failure.parameter === parameter.name;
+    return h(
+      "div.fd-input.fd-input-absent",
+      null,
+      h("div.fd-input-line", null, this.title(parameter), h("span.fv-spring"), give),
+      failed && this.failure.element,
+    );
+  }
+
+  /**
+   * Name and type of a parameter, and whether a call needs it.
+   * @param {any} parameter
+   */
+  title(parameter) {
+    const required = parameter.is_required && h("span.fv-badge.fd-required", null, "required");
+    return h(
+      "div.fd-parameter",
+      null,
+      h("strong", null, parameter.name),
+      parameter.type && h("code.fv-muted", null, parameter.type),
+      required || h("span.fv-muted", null, `optional, ${parameter.default} by default`),
+    );
   }
 
   /**
@@ -200,6 +330,8 @@ export class InputRows {
    */
   paint(row) {
     const { fields, id } = row;
+    row.painted = row.parameter;
+    row.failed ??= h("div.fd-input-failure");
     const change = (/** @type {string} */ key) => (/** @type {any} */ event) => {
       fields[key] = event.target.value;
       this.changed(row);
@@ -270,18 +402,24 @@ export class InputRows {
     })[fields.kind]();
     fill(
       row.element,
+      row.parameter && h("div.fd-input-line", null, this.title(row.parameter), parameterWords(row)),
       h(
         "div.fd-input-line",
         null,
         select("kind", "Kind of input", KINDS),
         controls,
-        text("keyword", "Keyword argument, empty for the next positional one", {
-          placeholder: "positional",
-          class: "fd-keyword",
-        }),
-        iconButton("close", "Remove this input", () => this.remove(row)),
+        row.parameter
+          ? null
+          : text("keyword", "Keyword argument, empty for the next positional one", {
+              placeholder: "positional",
+              class: "fd-keyword",
+            }),
+        iconButton("close", row.parameter ? `Remove the input ${row.parameter.name}` : "Remove this input", () =>
+          this.remove(row),
+        ),
       ),
       row.said,
+      row.failed,
     );
     row.element.setAttribute("role", "group");
   }
@@ -291,12 +429,15 @@ export class InputRows {
     const path = await chooseFile(this.app, { title: "Choose a saved tensor", kinds: ["model", "other"] });
     if (path === null) return;
     row.fields.path = path;
+    row.touched = true;
     this.paint(row);
     this.changed(row);
   }
 
   /** @param {any} row */
   changed(row) {
+    row.touched = true;
+    row.element.querySelector(".fd-guess")?.remove();
     clearTimeout(row.timer);
     row.timer = setTimeout(() => this.validate(row), CHECK_AFTER_MS);
     this.onchange();

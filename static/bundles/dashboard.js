@@ -513,6 +513,33 @@
       });
     }
   };
+  function assigned(rows, parameters) {
+    const taken = /* @__PURE__ */ new Map();
+    const named = (name2) => parameters.find((parameter) => parameter.name === name2 && !taken.has(parameter)) ?? null;
+    const give = (row, parameter) => {
+      row.parameter = parameter;
+      if (!parameter) return;
+      taken.set(parameter, row);
+      row.fields.keyword = "";
+    };
+    for (const row of rows) give(row, named(row.parameter?.name ?? row.fields.keyword.trim()));
+    for (const row of rows) {
+      if (row.parameter || row.fields.keyword.trim()) continue;
+      give(row, parameters.find((parameter) => !parameter.is_keyword && !taken.has(parameter)) ?? null);
+    }
+    const known = parameters.filter((parameter) => taken.has(parameter)).map((parameter) => taken.get(parameter));
+    return [...known, ...rows.filter((row) => !row.parameter)];
+  }
+  function prefixes(rows, parameters) {
+    const given = new Set(rows.map((row) => row.parameter));
+    const gap = parameters.findIndex((parameter) => !given.has(parameter));
+    const positional = gap < 0 ? parameters : parameters.slice(0, gap);
+    return rows.map(({ parameter }) => !parameter || positional.includes(parameter) && !parameter.is_keyword ? "" : `${parameter.name}=`);
+  }
+  function parameterWords(row) {
+    if (row.touched || !row.suggested) return null;
+    return h("span.fd-guess.fv-muted", null, row.parameter.note);
+  }
   var KINDS = [["tensor", "random tensor"], ["value", "plain value"], ["file", "saved tensor"], ["text", "as text"]];
   var INTEGER = /^u?int\d+$/;
   var CHECK_AFTER_MS = 250;
@@ -540,6 +567,9 @@
   var InputRows = class {
     constructor(app, onchange) {
       this.brings = void 0;
+      this.parameters = null;
+      this.removed = /* @__PURE__ */ new Set();
+      this.failure = null;
       this.needed = void 0;
       this.app = app;
       this.onchange = onchange;
@@ -550,23 +580,62 @@
       this.choice = h("div.fv-segments", { role: "group", "aria-label": "Whose inputs" });
       this.add = button("Add an input", () => this.append(this.rows.length ? "" : "1x3x224x224", true), { icon: "plus" });
       this.note = h("p.fd-note");
-      this.element = h("div", null, this.choice, this.list, h("div.fd-row", null, this.add), this.note);
+      this.trial = h("div.fd-trial");
+      this.element = h("div", null, this.choice, this.list, h("div.fd-row", null, this.add), this.note, this.trial);
       this.render();
     }
     value() {
-      return this.mine ? this.rows.map((row) => toText(row.fields)) : [];
+      if (!this.mine) return [];
+      const names = prefixes(this.rows, this.parameters ?? []);
+      return this.rows.map((row, at) => names[at] + toText(row.fields));
     }
     set(texts) {
       this.rows = [];
       this.mine = texts.length > 0 || !this.brings;
       for (const text of texts) this.append(text);
-      this.render();
+      this.assign();
     }
-    offer(brings, texts) {
+    offer({ brings_inputs: brings, inputs, parameters = null }) {
       this.brings = brings;
-      this.own = texts;
+      this.own = inputs;
+      this.parameters = parameters;
+      this.removed.clear();
+      this.rows = this.rows.filter((row) => !row.suggested || row.touched);
       if (brings && !this.rows.length) this.mine = false;
       if (!brings) this.mine = true;
+      if (this.mine) this.prefill();
+      this.assign();
+      this.onchange();
+    }
+    prefill() {
+      this.assign();
+      const taken = new Set(this.rows.map((row) => row.parameter?.name));
+      for (const parameter of this.parameters ?? []) {
+        if (taken.has(parameter.name) || this.removed.has(parameter.name)) continue;
+        if (parameter.is_required && parameter.input !== null) this.append(parameter.input, false, parameter);
+      }
+    }
+    assign() {
+      this.rows = assigned(this.rows, this.parameters ?? []);
+      for (const row of this.rows) if (row.painted !== row.parameter) this.repaint(row);
+      this.render();
+    }
+    repaint(row) {
+      const active = document.activeElement;
+      const key = row.element.contains(active) ? active.dataset.key : null;
+      const at = key && active.selectionStart;
+      this.paint(row);
+      const control = key && row.element.querySelector(`[data-key=${key}]`);
+      control?.focus();
+      if (at !== null && control?.setSelectionRange) control.setSelectionRange(at, at);
+    }
+    apply(texts) {
+      this.set(texts);
+      for (const row of this.rows) row.touched = true;
+      this.onchange();
+    }
+    fail(failure) {
+      this.failure = failure;
       this.render();
     }
     async check() {
@@ -585,13 +654,15 @@
       this.needed = who;
       this.render();
     }
-    append(text, focus = false) {
-      const row = { fields: toRow(text), id: unique("input"), wrong: false };
+    append(text, focus = false, parameter = null) {
+      const row = { fields: toRow(text), id: unique("input"), wrong: false, parameter, touched: focus, painted: null };
+      if (parameter && !focus) row.suggested = text;
       if (text === "") row.fields.kind = "tensor";
       row.said = h("p.fd-note", { id: `${row.id}-said`, "aria-live": "polite" });
       row.element = h("div.fd-input");
       this.rows.push(row);
-      this.paint(row);
+      if (parameter || focus) this.assign();
+      else this.paint(row);
       this.render();
       if (text) this.validate(row);
       if (focus) row.element.querySelector("[data-main]").focus();
@@ -600,7 +671,8 @@
     remove(row) {
       const at = this.rows.indexOf(row);
       this.rows.splice(at, 1);
-      this.render();
+      if (row.parameter) this.removed.add(row.parameter.name);
+      this.assign();
       this.onchange();
       const next = this.rows[at] ?? this.rows.at(-1);
       (next?.element.querySelector("[data-main]") ?? this.add).focus();
@@ -608,7 +680,8 @@
     choose(mine) {
       this.mine = mine;
       if (mine && !this.rows.length) for (const text of this.own ?? []) this.append(text);
-      this.render();
+      if (mine) this.prefill();
+      this.assign();
       this.onchange();
     }
     render() {
@@ -616,16 +689,46 @@
       fill(this.choice, this.brings ? [part4(false, "The model's own"), part4(true, "Others")] : null);
       this.choice.hidden = !this.brings;
       const own = this.own?.length ? this.own.map((text) => h("code.fd-own", null, text)) : h("p.fv-muted", null, "Its own inputs; they cannot be written as text.");
-      fill(this.list, this.mine ? this.rows.map((row) => row.element) : h("div.fd-row", null, own));
+      const active = document.activeElement;
+      fill(this.list, this.mine ? this.lines() : h("div.fd-row", null, own));
+      if (this.list.contains(active)) active.focus({ preventScroll: true });
       this.add.hidden = !this.mine;
       const none = this.mine && !this.rows.length;
       this.note.hidden = !none;
       this.note.classList.remove("fd-error");
       this.note.textContent = this.needed ? `${this.needed} compiles a model for its inputs: add the first one.` : "Without inputs the freeze is recorded, but nothing is measured.";
-      this.rows.forEach((row, index) => row.element.setAttribute("aria-label", `Input ${index + 1}`));
+      this.rows.forEach((row, index) => {
+        row.element.setAttribute("aria-label", `Input ${index + 1}${row.parameter ? `: ${row.parameter.name}` : ""}`);
+        const isHere = this.failure && (this.failure.at === index || this.failure.parameter === row.parameter?.name);
+        fill(row.failed, isHere && this.failure.element);
+        row.element.classList.toggle("fd-input-failed", Boolean(isHere));
+      });
+    }
+    get isFailureShown() {
+      return Boolean(this.failure?.element.isConnected);
+    }
+    lines() {
+      const known = this.parameters ?? [];
+      const lines = known.map((parameter) => {
+        const row = this.rows.find((one) => one.parameter === parameter);
+        return row ? row.element : this.absent(parameter);
+      });
+      return [...lines, ...this.rows.filter((row) => !known.includes(row.parameter)).map((row) => row.element)];
+    }
+    absent(parameter) {
+      const text = parameter.input ?? { int: "int:", float: "float:", bool: "bool:" }[parameter.type.replace(/^Optional\[(.*)\]$/, "$1")] ?? "";
+      const give = button(`Give ${parameter.name}`, () => this.append(text, true, parameter), { icon: "plus" });
+      const failed = this.failure && this.failure.at === null && this.failure.parameter === parameter.name;
+      return h("div.fd-input.fd-input-absent", null, h("div.fd-input-line", null, this.title(parameter), h("span.fv-spring"), give), failed && this.failure.element);
+    }
+    title(parameter) {
+      const required = parameter.is_required && h("span.fv-badge.fd-required", null, "required");
+      return h("div.fd-parameter", null, h("strong", null, parameter.name), parameter.type && h("code.fv-muted", null, parameter.type), required || h("span.fv-muted", null, `optional, ${parameter.default} by default`));
     }
     paint(row) {
       const { fields, id } = row;
+      row.painted = row.parameter;
+      row.failed ??= h("div.fd-input-failure");
       const change = (key) => (event) => {
         fields[key] = event.target.value;
         this.changed(row);
@@ -640,17 +743,20 @@
       const select = (key, label, options) => h("select.fv-input", { "aria-label": label, onchange: repaint(key), data: { key } }, options.map(([value, words4]) => h("option", { value, selected: fields[key] === value }, words4)));
       const main = (key) => ({ data: { key, main: "" } });
       const controls = { tensor: () => [text("shape", "Shape", { ...main("shape"), placeholder: "1x3x224x224", class: "fd-grow" }), select("dtype", "Data type", this.app.channel.site.dtypes.map((name2) => [name2, name2])), INTEGER.test(fields.dtype) && [text("low", "Lowest value", { placeholder: "0", class: "fd-number", inputmode: "numeric" }), h("span.fv-muted", { "aria-hidden": "true" }, "to below"), text("high", "Below", { placeholder: "2", class: "fd-number", inputmode: "numeric" })]], value: () => [select("type", "Type", ["int", "float", "bool"].map((name2) => [name2, name2])), text("value", "Value", { ...main("value"), placeholder: { int: "3", float: "0.5", bool: "true" }[fields.type], class: "fd-grow" })], file: () => [text("path", "File that torch.save wrote", { ...main("path"), placeholder: "tensor.pt", class: "fd-grow" }), button("Browse…", () => this.browse(row))], text: () => [text("text", "As on the command line", { ...main("text"), placeholder: "2x16:int64:0..30000", class: "fd-grow" })] }[fields.kind]();
-      fill(row.element, h("div.fd-input-line", null, select("kind", "Kind of input", KINDS), controls, text("keyword", "Keyword argument, empty for the next positional one", { placeholder: "positional", class: "fd-keyword" }), iconButton("close", "Remove this input", () => this.remove(row))), row.said);
+      fill(row.element, row.parameter && h("div.fd-input-line", null, this.title(row.parameter), parameterWords(row)), h("div.fd-input-line", null, select("kind", "Kind of input", KINDS), controls, row.parameter ? null : text("keyword", "Keyword argument, empty for the next positional one", { placeholder: "positional", class: "fd-keyword" }), iconButton("close", row.parameter ? `Remove the input ${row.parameter.name}` : "Remove this input", () => this.remove(row))), row.said, row.failed);
       row.element.setAttribute("role", "group");
     }
     async browse(row) {
       const path = await chooseFile(this.app, { title: "Choose a saved tensor", kinds: ["model", "other"] });
       if (path === null) return;
       row.fields.path = path;
+      row.touched = true;
       this.paint(row);
       this.changed(row);
     }
     changed(row) {
+      row.touched = true;
+      row.element.querySelector(".fd-guess")?.remove();
       clearTimeout(row.timer);
       row.timer = setTimeout(() => this.validate(row), CHECK_AFTER_MS);
       this.onchange();
@@ -895,12 +1001,96 @@
       this.list.element.focus();
     }
   };
+  var TRY_AFTER_MS = 900;
+  var NS_PER_MS = 1e6;
+  var CallTrial = class {
+    constructor(app, inputs, question) {
+      this.app = app;
+      this.inputs = inputs;
+      this.question = question;
+      this.key = null;
+      this.outcome = null;
+      this.running = null;
+      this.timer = void 0;
+      this.gone = false;
+      this.element = h("div.fd-trial-line", { role: "status" });
+      fill(inputs.trial, this.element);
+    }
+    changed() {
+      clearTimeout(this.timer);
+      const question = this.question();
+      if (!question) return this.reset();
+      if (JSON.stringify(question) === this.key) return;
+      this.reset();
+      if (question.own || this.isBusy) return this.offer(question);
+      this.timer = setTimeout(() => this.run(), TRY_AFTER_MS);
+    }
+    get isBusy() {
+      return this.app.channel.jobs.some((job) => job.state === "running");
+    }
+    reset() {
+      this.key = null;
+      this.outcome = null;
+      this.inputs.fail(null);
+      if (!this.running) fill(this.element);
+    }
+    offer(question) {
+      const words3 = question.own ? null : "Not tried: a recording is running, and a call would disturb its figures.";
+      fill(this.element, words3 && h("span.fv-muted", null, words3), button("Try one call", () => this.run()));
+    }
+    async run() {
+      clearTimeout(this.timer);
+      while (this.running) await this.running;
+      const question = this.question();
+      if (!question || this.gone) return;
+      const key = JSON.stringify(question);
+      if (key === this.key && this.outcome) return;
+      this.running = this.ask(question, key);
+      await this.running;
+      this.running = null;
+      if (this.key !== key && !this.gone) this.changed();
+    }
+    async ask({ own, ...question }, key) {
+      this.key = key;
+      fill(this.element, h("span.fd-spinner", { "aria-hidden": "true" }), "Trying one call of the model …");
+      const outcome = await this.app.ask({ type: "try", ...question, ...this.app.consent(question.model) }).catch((error2) => ({ refused: error2.message }));
+      if (this.gone || this.key !== key) return;
+      this.outcome = outcome;
+      this.show(outcome, own);
+    }
+    show({ refused, failure, output, duration_ns: ns, where }, own) {
+      if (refused) return void fill(this.element, h("p.fd-error", null, refused));
+      if (!failure) {
+        const time = ns >= NS_PER_MS ? `${Math.round(ns / NS_PER_MS)} ms` : "less than 1 ms";
+        return void fill(this.element, h("span.fd-runs", null, `It runs; output ${output}, ${time} for the first call.`));
+      }
+      const fixes = own ? [] : failure.fixes;
+      const element2 = h("div.fd-call-failed", null, h("p.fd-error", null, `One call of the model fails: ${failure.message}${where ? ` (${where})` : ""}.`), fixes.length > 0 && h("div.fd-row", null, fixes.map((fix) => button(fix.label, () => this.inputs.apply(fix.inputs)))));
+      this.inputs.fail({ ...failure, element: element2 });
+      fill(this.element, this.inputs.isFailureShown ? null : element2);
+    }
+    async allows(insisted) {
+      const question = this.question();
+      if (!question || question.own) return true;
+      const key = JSON.stringify(question);
+      if (key === insisted) return true;
+      if (key !== this.key && this.isBusy) return true;
+      if (key !== this.key || !this.outcome) await this.run();
+      return key !== this.key || !this.outcome?.failure;
+    }
+    destroy() {
+      this.gone = true;
+      clearTimeout(this.timer);
+    }
+  };
   var INSPECT_AFTER_MS = 500;
   var FormPage = class {
     constructor(app, { model }) {
       this.heading = void 0;
       this.inputs = void 0;
       this.tree = void 0;
+      this.trial = void 0;
+      this.insisted = null;
       this.options = void 0;
       this.places = void 0;
       this.measure = void 0;
@@ -936,6 +1126,7 @@
       this.heading = h("h1", { tabindex: "-1" }, "Record a model");
       this.inputs = new InputRows(this.app, () => this.changed());
       this.tree = new AttributeTree(() => this.changed());
+      this.trial = new CallTrial(this.app, this.inputs, () => this.call());
       this.buildModel();
       this.options = h("div.fd-group");
       this.places = h("div.fd-pair");
@@ -1096,7 +1287,7 @@
       fill(this.about, h("strong", null, summary.name), ` ${plural(parameters.length, "parameter")}${bytes ? `, ${size(bytes)}` : ""}, ${summary.methods.length === 1 ? "method" : "methods"} ${summary.methods.join(", ")}`);
       this.tree.show(summary);
       if (!this.request.preserve.length && summary.preserved.length) this.tree.set(summary.preserved);
-      this.inputs.offer(summary.brings_inputs, summary.inputs);
+      this.inputs.offer(summary);
       this.fillOptions();
       this.fillPlaces();
       this.changed();
@@ -1121,6 +1312,24 @@
       request.preserve = this.takes("preserve") ? this.tree.value() : [];
       this.command.textContent = this.line();
       this.app.rename({ page: "record", model: request.model }, { request: structuredClone(request) });
+      this.trial.changed();
+      if (this.insisted !== this.callKey()) this.insist(null);
+    }
+    call() {
+      const { summary, request, inputs } = this;
+      const isRefused = !summary || summary.training || this.backend.refuses[summary.kind];
+      if (isRefused || inputs.rows.some((row) => row.wrong)) return null;
+      const texts = inputs.value();
+      if (inputs.mine ? !texts.length || texts.some((text) => /^$|=$/.test(text)) : !summary.brings_inputs) return null;
+      const { model, device, memory_bytes: memory } = request;
+      return { model, inputs: texts, device, memory_bytes: memory, own: !inputs.mine };
+    }
+    callKey() {
+      return JSON.stringify(this.call());
+    }
+    insist(key) {
+      this.insisted = key;
+      this.submit.lastChild.textContent = key ? "Record anyway" : "Record";
     }
     line() {
       return toCommand(this.request, this.backend, this.app.channel.site);
@@ -1138,7 +1347,9 @@
       }
       this.submit.disabled = true;
       try {
-        if (await this.inputs.check()) await this.app.record(structuredClone(this.request));
+        if (!await this.inputs.check()) return;
+        if (!await this.trial.allows(this.insisted)) return this.refuse();
+        await this.app.record(structuredClone(this.request));
       } catch (error2) {
         this.wrong.textContent = error2.message;
         this.wrong.hidden = false;
@@ -1147,10 +1358,18 @@
         this.submit.disabled = false;
       }
     }
+    refuse() {
+      this.insist(this.callKey());
+      const { message } = this.inputs.failure;
+      this.wrong.textContent = `One call of the model fails: ${message}. Recorded anyway, it is not measured.`;
+      this.wrong.hidden = false;
+      this.inputs.failure?.element.scrollIntoView({ block: "nearest" });
+    }
     update() {
     }
     destroy() {
       this.gone = true;
+      this.trial.destroy();
       clearTimeout(this.timer);
     }
   };

@@ -261,8 +261,13 @@ def test_upload_a_model_and_record_it(opened: Opener, folder: Path) -> None:
     page.get_by_label("File to upload").set_input_files(folder / "halves.pt")
     expect(page).to_have_url(re.compile(r"\?record=.*halves.*\.pt"), timeout=SLOW_MS)
     expect(page.get_by_role("tree")).to_be_visible(timeout=SLOW_MS)
-    page.get_by_role("button", name="Add an input").click()
-    page.get_by_role("textbox", name="Shape").fill("3x4")
+    row = page.get_by_role("group", name="Input 1: x")
+    expect(row).to_contain_text("a guess from linear, which uses it first")
+    shape = row.get_by_role("textbox", name="Shape")
+    expect(shape).to_have_value("1x4")
+    shape.fill("3x5")
+    expect(row).to_contain_text("(3x5 and 4x2) (in linear, line ", timeout=SLOW_MS)
+    row.get_by_role("button", name="Use 3x4").click()
     expect(page.get_by_text("float32 3×4, standard normal")).to_be_visible()
     page.get_by_role("tree").focus()
     page.get_by_role("searchbox", name="Search attributes").fill("bias")
@@ -298,7 +303,6 @@ def test_a_failed_freeze_says_which_pass_and_why(opened: Opener) -> None:
 def test_a_wrong_input_is_told_at_its_row(opened: Opener) -> None:
     page = opened()
     form(page, "halves.pt")
-    page.get_by_role("button", name="Add an input").click()
     page.get_by_role("textbox", name="Shape").fill("1xtwo")
     expect(page.get_by_text("is not a shape")).to_be_visible()
 

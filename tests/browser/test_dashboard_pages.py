@@ -661,6 +661,112 @@ def test_wrong_inputs_are_told_at_their_field_and_not_sent(opened: Opener) -> No
     assert asked(page, "record") == []
 
 
+IDS = {
+    "name": "ids",
+    "type": "Tensor",
+    "is_required": True,
+    "default": None,
+    "is_keyword": False,
+    "input": "1x16:int64:0..100",
+    "source": "operator",
+    "note": "a guess from embedding, which uses it first",
+}
+MASK = IDS | {"name": "mask", "is_required": False, "default": "None", "input": None, "source": "", "note": ""}
+SCALE = IDS | {"name": "scale", "type": "float", "input": None, "source": "", "note": ""}
+
+
+def form_inputs(page: Page) -> list[str]:
+    """The inputs that the form's command names."""
+    words = shlex.split(page.get_by_label("The same as a command").inner_text())
+    return list(parse_command_line(words[1:]).inputs)
+
+
+def test_the_form_shows_the_signature_and_never_overwrites_an_edit(opened: Opener) -> None:
+    page = opened("?record=")
+    describe(page, parameters=[IDS, MASK, SCALE])
+    page.get_by_role("combobox", name="File or example").fill("/models/a.pt")
+    ids = page.get_by_role("group", name="Input 1: ids")
+    expect(ids).to_contain_text("a guess from embedding")
+    expect(page.get_by_text("optional, None by default")).to_be_visible()
+    assert form_inputs(page) == ["1x16:int64:0..100"]
+    assert axe_problems(page) == []
+    page.get_by_role("button", name="Give scale").click()
+    expect(page.get_by_role("textbox", name="Value")).to_be_focused()
+    page.keyboard.type("0.5")
+    assert form_inputs(page) == ["1x16:int64:0..100", "scale=float:0.5"]  # mask is left out, so scale goes by its name
+    page.get_by_role("button", name="Give mask").click()
+    page.get_by_role("textbox", name="Shape").last.fill("1x16")
+    assert form_inputs(page) == ["1x16:int64:0..100", "1x16", "float:0.5"]
+    page.get_by_role("button", name="Remove the input mask").click()
+    ids.get_by_role("textbox", name="Shape").fill("2x8")
+    expect(page.get_by_text("a guess from embedding")).to_have_count(0)
+    # Another model takes other parameters: edits stay, an untouched suggestion goes.
+    describe(page, parameters=[IDS | {"input": "1x3"}, IDS | {"name": "other", "input": "4x4"}])
+    page.get_by_role("combobox", name="File or example").fill("/models/b.pt")
+    expect(page.get_by_role("group", name="Input 2: other")).to_be_visible()
+    assert form_inputs(page) == ["2x8:int64:0..100", "4x4", "scale=float:0.5"]
+
+
+def test_a_failed_call_stands_at_its_field_with_its_fix(opened: Opener) -> None:
+    page = opened("?record=")
+    describe(page, parameters=[IDS, MASK])
+    failed = """({ inputs }) => ({ output: "", duration_ns: 0, where: "in embedding, line 9 of net.py", error: "long",
+        failure: inputs[0] === "2x3:int64" ? null : { message: "it is <b>wrong</b>", at: 0, parameter: "ids",
+        fixes: [{ label: "Use 2x3", inputs: ["2x3:int64"] }] } })"""
+    answer(page, "try", failed)
+    page.get_by_role("combobox", name="File or example").fill("/models/a.pt")
+    ids = page.get_by_role("group", name="Input 1: ids")
+    expect(ids).to_contain_text("One call of the model fails: it is <b>wrong</b> (in embedding, line 9 of net.py).")
+    page.get_by_role("button", name="Record", exact=True).click()
+    expect(page.get_by_role("alert").filter(has_text="Recorded anyway, it is not measured")).to_be_visible()
+    assert asked(page, "record") == []
+    assert axe_problems(page) == []
+    ids.get_by_role("button", name="Use 2x3").click()
+    expect(page.get_by_role("button", name="Record anyway")).to_have_count(0)
+    expect(page.get_by_text("It runs; output")).to_be_visible()
+    expect(ids).not_to_contain_text("fails")
+    ids.get_by_role("textbox", name="Below").fill("7")
+    expect(ids).to_contain_text("One call of the model fails")
+    page.get_by_role("button", name="Record", exact=True).click()
+    page.get_by_role("button", name="Record anyway").click()
+    page.wait_for_function("fake.asked.some((message) => message.type === 'record')")
+    assert [message["inputs"] for message in asked(page, "record")] == [["2x3:int64:0..7"]]
+
+
+def test_a_missing_argument_adds_its_row(opened: Opener) -> None:
+    page = opened("?record=")
+    describe(page, parameters=[IDS, SCALE])
+    failed = """() => ({ output: "", duration_ns: 0, where: "", error: "", failure: {
+        message: "forward() is missing scale", at: null, parameter: "scale", fixes: [] } })"""
+    answer(page, "try", failed)
+    page.get_by_role("combobox", name="File or example").fill("/models/a.pt")
+    absent = page.locator(".fd-input-absent", has_text="scale")
+    expect(absent).to_contain_text("forward() is missing scale")
+    answer(page, "try", "() => { throw new Error('trying one call of it takes more than 60 s'); }")
+    absent.get_by_role("button", name="Give scale").click()
+    page.keyboard.type("2")
+    expect(page.get_by_text("takes more than 60 s")).to_be_visible()
+    page.get_by_role("button", name="Record", exact=True).click()  # a call without an outcome holds nothing up
+    page.wait_for_function("fake.asked.some((message) => message.type === 'record')")
+    assert [message["inputs"] for message in asked(page, "record")] == [["1x16:int64:0..100", "float:2"]]
+
+
+def test_no_call_is_tried_while_a_recording_runs_or_on_the_models_own_inputs(opened: Opener) -> None:
+    page = opened("?record=")
+    set_jobs(page, {"state": "running"}, steps=1)
+    describe(page, parameters=[IDS])
+    page.get_by_role("combobox", name="File or example").fill("/models/a.pt")
+    expect(page.get_by_text("Not tried: a recording is running")).to_be_visible()
+    describe(page, parameters=[IDS], brings_inputs=True, inputs=["1x4:int64"])
+    page.get_by_role("combobox", name="File or example").fill("/models/b.pt")
+    expect(page.get_by_role("button", name="Others")).to_be_visible()
+    assert asked(page, "try") == []
+    page.get_by_role("button", name="Try one call").click()
+    expect(page.get_by_text("It runs; output 1×2 float32, 2 ms for the first call.")).to_be_visible()
+    [message] = asked(page, "try")
+    assert (message["model"], message["inputs"]) == ("/models/b.pt", [])
+
+
 def test_a_form_without_a_model(opened: Opener) -> None:
     page = opened("?record=")
     page.get_by_role("button", name="Record", exact=True).click()

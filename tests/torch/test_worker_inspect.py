@@ -12,9 +12,9 @@ import torch
 
 import freeze_engine as fe
 from freeze_engine.models import ModelAttribute, make_inputs
-from freeze_engine.models.inspection import input_texts
+from freeze_engine.models.signature.input_texts import input_texts
 from freeze_engine.requests import parse_input
-from freeze_engine.worker import inspect_model
+from freeze_engine.worker import inspect_model, try_model
 from tests.torch import worker_models
 
 MODELS = "tests.torch.worker_models"
@@ -77,6 +77,21 @@ def test_what_cannot_be_scripted_is_listed_as_python_has_it():
 def test_what_cannot_be_looked_at(spec, message):
     with pytest.raises(fe.ModelSpecError, match=message):
         inspect_model(spec)
+
+
+def test_a_call_of_the_models_own_inputs_and_of_others(tmp_path):
+    found = try_model("example:counter", trusted=False)
+    assert (found.failure, found.error) == (None, "")
+    assert found.output
+    with pytest.raises(fe.ModelSpecError, match="trying one call of it failed: the process was ended by SIGSEGV"):
+        try_model(f"{MODELS}:dying_at_once")
+    module = torch.jit.script(worker_models.plain()[0])
+    module.save(str(tmp_path / "net.pt"))
+    with pytest.raises(fe.ModelSpecError, match="there are no inputs to call the model with"):
+        try_model(str(tmp_path / "net.pt"), trusted=False)
+    failed = try_model(str(tmp_path / "net.pt"), ["1x1x8x8"], trusted=False).failure
+    assert failed is not None
+    assert (failed.at, [fix.inputs for fix in failed.fixes]) == (0, [("1x3x8x8",)])
 
 
 def test_a_look_that_takes_too_long():

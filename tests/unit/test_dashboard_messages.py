@@ -13,7 +13,7 @@ import pytest
 
 import freeze_engine as fe
 from freeze_engine import worker
-from freeze_engine.models import ModelAttribute, ModelSummary
+from freeze_engine.models import CallFailure, CallFix, CallTrial, ModelAttribute, ModelSummary
 from freeze_engine.worker import JobEnded, JobEvent, RecordRequest, SandboxStatus
 from tests.builders import small_trace
 from tests.in_process import InProcess
@@ -254,11 +254,12 @@ def test_what_cannot_be_recorded_is_refused(change: dict[str, Any], text: str, s
     assert not list((tmp_path / "data").rglob("*.fztrace"))
 
 
-@pytest.mark.parametrize("kind", ["record", "inspect"])
+@pytest.mark.parametrize("kind", ["record", "inspect", "try"])
 def test_factories_are_refused_wherever_a_model_is_named(
     kind: str, server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(worker, "inspect_model", lambda *given, **options: pytest.fail("asked"), raising=False)
+    monkeypatch.setattr(worker, "try_model", lambda *given, **options: pytest.fail("asked"), raising=False)
     assert "would run code of this machine" in server.refused(**(RECORD | {"type": kind, "model": "os:getcwd"}))
 
 
@@ -302,6 +303,24 @@ def test_a_model_is_looked_at_without_trust(server: Server, monkeypatch: pytest.
     )
     assert reply["kind"] == "example"
     assert server.state.view()["site"]["devices"] == ["cpu"]
+
+
+def test_one_call_is_tried_without_trust(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[Any] = []
+
+    def try_model(spec: str, inputs: tuple[str, ...], **options: Any) -> CallTrial:
+        asked.append((spec, inputs, options))
+        return CallTrial(failure=CallFailure("no", 0, "x", (CallFix("Use 1x3", ("1x3",)),)), where="line 3 of a.py")
+
+    monkeypatch.setattr(worker, "try_model", try_model, raising=False)
+    reply = server.reply(type="try", model="example:counter", inputs=["1x4"], device="cpu", memory_bytes=1 << 30)
+    options = {"trusted": False, "device": "cpu", "memory_bytes": 1 << 30, "sandbox": None}
+    assert asked == [("example:counter", ("1x4",), options)]
+    failure = {"message": "no", "at": 0, "parameter": "x", "fixes": ({"label": "Use 1x3", "inputs": ("1x3",)},)}
+    assert reply == {"output": "", "duration_ns": 0, "failure": failure, "where": "line 3 of a.py", "error": ""}
+    for change in ({"inputs": ["1xtwo"]}, {"inputs": "1x3"}, {"device": 3}, {"memory_bytes": "all"}, {"model": 7}):
+        assert server.refused(**({"type": "try", "model": "example:counter", "inputs": []} | change))
+    assert len(asked) == 1
 
 
 def test_what_is_wrong_with_a_model_is_told(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -424,8 +443,12 @@ def test_without_a_sandbox_nothing_is_opened_before_the_user_agrees(
     assert (told["model"], told["problem"]) == (model, NO_SANDBOX.problem)
     assert "can run code" in told["danger"]
     for consent in ({}, {"consent": True}, {"consent": str(tmp_path / "other.pt")}, {"consent": ""}):
-        for message in ({"type": "inspect", "model": model}, RECORD | {"model": model}):
-            error = server.refused(**message, **consent)
+        for message in (
+            {"type": "inspect", "model": model},
+            {"type": "try", "model": model},
+            RECORD | {"model": model},
+        ):
+            error = server.refused(**message | {"model": model}, **consent)
             assert f"{model} was not opened: there is no sandbox" in error
             assert "Agree to that first" in error
     assert (asked, server.requests, list((tmp_path / "data").rglob("*.fztrace"))) == ([], [], [])

@@ -18,7 +18,7 @@ from freeze_engine import requests, worker
 from viewer.dashboard.consent import DANGER, sandbox_of
 from viewer.dashboard.folder_listing import folder_view, page_path
 from viewer.dashboard.library import drop_if_empty, recordings_folder
-from viewer.dashboard.record_request import form_values, model_kind, page_model, record_request
+from viewer.dashboard.record_request import form_values, model_kind, page_model, record_request, tried_call
 from viewer.dashboard.server_state import State
 from viewer.dashboard.upload_store import PageUploads
 
@@ -47,6 +47,7 @@ class Messages:
             "dismiss": self._dismiss,
             "forget": self._forget,
             "inspect": self._inspect,
+            "try": self._try,
             "sandbox": self._sandbox,
             "parse_input": self._parse_input,
             "parse_command": self._parse_command,
@@ -113,6 +114,23 @@ class Messages:
             self._state.site = replace(self._state.site, devices=summary.devices)
             self._state.tell("site")
         return asdict(summary) | {"kind": model_kind(model)}
+
+    async def _try(self, message: Message) -> Reply:
+        """Calls the model once, on the inputs that the form shows."""
+        self._use(message.get("model"), *_list_of(message.get("inputs")))
+        request = tried_call(message)
+        sandbox = await self._sandbox_of(message, request.model)
+        trial = await _in_daemon_thread(
+            lambda: worker.try_model(
+                request.model,
+                request.inputs,
+                trusted=False,
+                device=request.device,
+                memory_bytes=request.memory_bytes,
+                sandbox=sandbox,
+            )
+        )
+        return asdict(trial)
 
     async def _sandbox(self, message: Message) -> Reply:
         model = page_model(_field(message, "model"))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Final
@@ -104,6 +104,36 @@ def record_request(message: Mapping[str, Any], folder: Path, now: datetime) -> w
         trusted=False,
         **values,
     )
+
+
+@dataclass(frozen=True, slots=True)
+class TriedCall:
+    """One call of a model that the page wants to be tried.
+
+    Attributes:
+        model, inputs, device, memory_bytes: as in `freeze_engine.worker.RecordRequest`.
+    """
+
+    model: str
+    inputs: tuple[str, ...]
+    device: str | None
+    memory_bytes: int | None
+
+
+def tried_call(message: Mapping[str, Any]) -> TriedCall:
+    """Converts a message of type ``try``.
+
+    Args:
+        message: as the page sent it.
+
+    Raises:
+        FreezerError: a field is missing or of a wrong type, or the model or an input is refused.
+    """
+    inputs = _texts(message.get("inputs"), "inputs")
+    for text in inputs:
+        requests.parse_input(text)
+    device, memory_bytes = (_value(RECORDING[name], message.get(name)) for name in ("device", "memory_bytes"))
+    return TriedCall(page_model(_text(message, "model")), inputs, device, memory_bytes)
 
 
 def form_values(request: worker.RecordRequest) -> dict[str, Any]:

@@ -1,0 +1,54 @@
+/* Which input goes to which parameter of the model. */
+
+import { h } from "../viewer/dom.js";
+
+/**
+ * Finds the parameter of each row, and sorts the rows: those of parameters in the order of the signature, then the rest.
+ * A row keeps the parameter that it has, if the model has it, too.
+ * @param {any[]} rows
+ * @param {any[]} parameters
+ */
+export function assigned(rows, parameters) {
+  /** @type {Map<any, any>} */
+  const taken = new Map();
+  const named = (/** @type {any} */ name) =>
+    parameters.find((parameter) => parameter.name === name && !taken.has(parameter)) ?? null;
+  const give = (/** @type {any} */ row, /** @type {any} */ parameter) => {
+    row.parameter = parameter;
+    if (!parameter) return;
+    taken.set(parameter, row);
+    row.fields.keyword = "";
+  };
+  for (const row of rows) give(row, named(row.parameter?.name ?? row.fields.keyword.trim()));
+  for (const row of rows) {
+    if (row.parameter || row.fields.keyword.trim()) continue;
+    give(row, parameters.find((parameter) => !parameter.is_keyword && !taken.has(parameter)) ?? null);
+  }
+  const known = parameters.filter((parameter) => taken.has(parameter)).map((parameter) => taken.get(parameter));
+  return [...known, ...rows.filter((row) => !row.parameter)];
+}
+
+/**
+ * What stands before the text of each row: nothing where it is positional, else the parameter's name. A parameter is
+ * passed by its name if one before it has no row.
+ * @param {any[]} rows
+ * @param {any[]} parameters
+ * @returns {string[]}
+ */
+export function prefixes(rows, parameters) {
+  const given = new Set(rows.map((row) => row.parameter));
+  const gap = parameters.findIndex((parameter) => !given.has(parameter));
+  const positional = gap < 0 ? parameters : parameters.slice(0, gap);
+  return rows.map(({ parameter }) =>
+    !parameter || (positional.includes(parameter) && !parameter.is_keyword) ? "" : `${parameter.name}=`,
+  );
+}
+
+/**
+ * Where a row's text comes from, as long as it is the suggested one.
+ * @param {any} row
+ */
+export function parameterWords(row) {
+  if (row.touched || !row.suggested) return null;
+  return h("span.fd-guess.fv-muted", null, row.parameter.note);
+}
