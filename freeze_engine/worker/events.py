@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Literal
 
+from freeze_engine.worker.conversion import Conversion
 from freeze_engine.worker.strict import read_fields, read_object
 
 Outcome = Literal["finished", "failed", "crashed", "cancelled", "timed_out", "over_limit"]
@@ -75,6 +76,8 @@ class JobEnded:
             torch, or the model, failed at it.
         unmeasured: requested measurements that a finished recording lacks, and why, such as ``not measured: forward()
             is missing mask``; ``None`` if it has all requested figures.
+        conversion: set where the model did not become a TorchScript program, so that no freeze began: ``scripted`` or
+            ``traced``, whichever it cannot be; ``message`` says why, and at which line.
     """
 
     outcome: Outcome
@@ -86,6 +89,7 @@ class JobEnded:
     traceback: str | None = None
     is_refusal: bool = False
     unmeasured: str | None = None
+    conversion: Conversion | None = None
 
 
 JobEvent = JobProgress | JobStep | JobPreview | JobEnded

@@ -19,6 +19,7 @@ from freeze_engine.requests.inputs import parse_input
 from freeze_engine.requests.options import ModuleOptions, TorchScriptOptions
 from freeze_engine.trace import Failure, Notice, Step, Trace
 from freeze_engine.worker.child_main import Send
+from freeze_engine.worker.conversion import CONVERSIONS, conversion_text
 from freeze_engine.worker.eta import Pace
 from freeze_engine.worker.events import JobEnded, JobEvent, JobPreview, JobProgress, JobStep, event_line
 from freeze_engine.worker.exit_status import BUILD, CANCELLED, MEASURE, OVER_LIMIT, cancelled_text
@@ -122,7 +123,9 @@ def _failed(error: BaseException, observer: _JobObserver, memory_bytes: int | No
     ended = _end_by(error, observer, interrupted=interrupted)
     if memory_bytes is not None and ended.outcome == "failed" and was_refused(ended.error or ""):
         text = f"{refused_text(memory_bytes)}, and torch or the model raised {ended.error}"
-        ended = replace(ended, outcome=OVER_LIMIT, message=_first_line(text), error=text, is_refusal=False)
+        ended = replace(
+            ended, outcome=OVER_LIMIT, message=_first_line(text), error=text, is_refusal=False, conversion=None
+        )
     # An interrupt may come between the code that attaches the partial trace and this.
     trace = partial_trace(error) or (observer.built if interrupted else None)
     if trace is None:
@@ -158,10 +161,18 @@ def _end_by(error: BaseException, observer: _JobObserver, *, interrupted: bool) 
         is_refusal=is_refusal,
     )
     if not interrupted:
-        return ended
+        return ended if is_refusal else _unconverted(ended)
     # The exception type and message that torch or the model made of the interrupt are of no interest.
     message = cancelled_text((BUILD, observer.now, None))
     return replace(ended, outcome=CANCELLED, message=message, error=None, is_refusal=False)
+
+
+def _unconverted(ended: JobEnded) -> JobEnded:
+    """Says of a recording that failed before the freeze that the model cannot be scripted or traced."""
+    conversion = CONVERSIONS.get(ended.died_in or "")
+    if conversion is None:
+        return ended
+    return replace(ended, conversion=conversion, message=conversion_text(conversion, ended.error or "", ended.log))
 
 
 def _failure_after(trace: Trace, error: BaseException, now: str) -> Failure:

@@ -267,7 +267,9 @@ function jobRow(app, { id }) {
               job.unmeasured,
               job.state === "cancelled"
                 ? job.message
-                : job.state !== "finished" && job.died_in && `ended in ${job.died_in}`,
+                : job.conversion
+                  ? job.message
+                  : job.state !== "finished" && job.died_in && `ended in ${job.died_in}`,
             ]
               .filter(Boolean)
               .join(" · "),

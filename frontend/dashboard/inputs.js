@@ -117,6 +117,8 @@ export class InputRows {
    * @param {{ brings_inputs: boolean, inputs: any, parameters?: any }} summary
    */
   offer({ brings_inputs: brings, inputs, parameters = null }) {
+    const names = prefixes(this.rows, this.parameters ?? []);
+    this.rows.forEach((row, at) => (row.named = names[at].slice(0, -1)));
     this.brings = brings;
     this.own = inputs;
     this.parameters = parameters;
@@ -146,14 +148,19 @@ export class InputRows {
     this.render();
   }
 
+  /** The element that has the focus, also inside of a shadow root. @returns {HTMLInputElement | null} */
+  get active() {
+    return /** @type {any} */ (this.element.getRootNode()).activeElement ?? null;
+  }
+
   /**
    * Draws a row anew that the user may be typing in.
    * @param {any} row
    */
   repaint(row) {
-    const active = /** @type {HTMLInputElement} */ (document.activeElement);
-    const key = row.element.contains(active) ? active.dataset.key : null;
-    const at = key && active.selectionStart;
+    const { active } = this;
+    const key = active && row.element.contains(active) ? active.dataset.key : null;
+    const at = key && active ? active.selectionStart : null;
     this.paint(row);
     const control = key && row.element.querySelector(`[data-key=${key}]`);
     control?.focus();
@@ -209,7 +216,14 @@ export class InputRows {
    */
   append(text, focus = false, parameter = null) {
     /** @type {any} */
-    const row = { fields: toRow(text), id: unique("input"), wrong: false, parameter, touched: focus, painted: null };
+    const row = {
+      fields: toRow(text),
+      id: unique("input"),
+      wrong: false,
+      parameter,
+      touched: focus,
+      painted: undefined,
+    };
     if (parameter && !focus) row.suggested = text;
     if (text === "") row.fields.kind = "tensor";
     row.said = h("p.fd-note", { id: `${row.id}-said`, "aria-live": "polite" });
@@ -255,9 +269,9 @@ export class InputRows {
     const own = this.own?.length
       ? this.own.map((/** @type {any} */ text) => h("code.fd-own", null, text))
       : h("p.fv-muted", null, "Its own inputs; they cannot be written as text.");
-    const active = /** @type {HTMLElement} */ (document.activeElement);
+    const { active } = this;
     fill(this.list, this.mine ? this.lines() : h("div.fd-row", null, own));
-    if (this.list.contains(active)) active.focus({ preventScroll: true }); // moving an element takes the focus away
+    if (active && this.list.contains(active)) active.focus({ preventScroll: true }); // moving an element takes the focus away
     this.add.hidden = !this.mine;
     const none = this.mine && !this.rows.length;
     this.note.hidden = !none;

@@ -25,10 +25,10 @@ const ENDS = {
     `Recorded ${plural(job.steps.length, "step")}`,
     job.unmeasured && `Recorded, ${lineText(job.unmeasured)}`,
   ],
-  failed: (/** @type {JobMessage} */ job) => [
-    job.died_in ? `The freeze failed in ${job.died_in}` : "The freeze failed",
-    "torch's message",
-  ],
+  failed: (/** @type {JobMessage} */ job) =>
+    job.conversion
+      ? [`The model cannot be ${job.conversion}`, `${lineText(job.message)} No freeze began.`]
+      : [job.died_in ? `The freeze failed in ${job.died_in}` : "The freeze failed", "torch's message"],
   crashed: (/** @type {JobMessage} */ job) => [
     job.died_in ? `The recording crashed in ${job.died_in}` : "The recording crashed",
     "This server and other recordings go on.",
@@ -274,12 +274,23 @@ export class JobPage {
         { page: "trace", path },
         { class: `fv-button fd-button ${job.state === "finished" ? "fd-primary" : ""}` },
       );
+    const isScripted = job.conversion === "scripted";
+    const other = job.conversion && {
+      words: isScripted ? "Trace it instead…" : "Script it instead…",
+      via: isScripted ? "trace" : "script",
+    };
+    const instead =
+      other &&
+      button(other.words, () => this.app.form({ ...this.request(job), via: other.via }), {
+        icon: "record",
+        kind: "primary",
+      });
     const again = button(
       job.state === "finished" ? "Record again…" : "Try again with changes…",
       () => this.app.form(this.request(job)),
-      { icon: "record", kind: job.state === "finished" ? "" : "primary" },
+      { icon: "record", kind: job.state === "finished" || instead ? "" : "primary" },
     );
-    return [open, again, this.app.link("All recordings and traces", { page: "home" })];
+    return [open, instead, again, this.app.link("All recordings and traces", { page: "home" })];
   }
 
   /**

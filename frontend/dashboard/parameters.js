@@ -4,7 +4,7 @@ import { h } from "../viewer/dom.js";
 
 /**
  * Finds the parameter of each row, and sorts the rows: those of parameters in the order of the signature, then the rest.
- * A row keeps the parameter that it has, if the model has it, too.
+ * A row keeps the parameter that it has, if the model has it, too; else it keeps the name by which it was passed (`named`).
  * @param {any[]} rows
  * @param {any[]} parameters
  */
@@ -14,6 +14,7 @@ export function assigned(rows, parameters) {
   const named = (/** @type {any} */ name) =>
     parameters.find((parameter) => parameter.name === name && !taken.has(parameter)) ?? null;
   const give = (/** @type {any} */ row, /** @type {any} */ parameter) => {
+    if (row.parameter && !parameter) row.fields.keyword = row.named ?? "";
     row.parameter = parameter;
     if (!parameter) return;
     taken.set(parameter, row);

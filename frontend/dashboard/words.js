@@ -119,6 +119,7 @@ export function lacking({ unmeasured }) {
  * @param {JobMessage} job
  */
 export function stateName(job) {
+  if (job.conversion) return `cannot be ${job.conversion}`;
   return isUnmeasured(job) ? `recorded, ${lacking(job)}` : STATES[job.state].word;
 }
 
@@ -127,6 +128,7 @@ export function stateName(job) {
  * @param {JobMessage} job
  */
 export function stateWords(job) {
+  if (job.conversion) return lineText(job.message);
   return isUnmeasured(job) ? `recorded, ${lineText(job.unmeasured)}` : STATES[job.state].word;
 }
 

@@ -208,9 +208,11 @@
     return unmeasured.split(": ")[0];
   }
   function stateName(job) {
+    if (job.conversion) return `cannot be ${job.conversion}`;
     return isUnmeasured(job) ? `recorded, ${lacking(job)}` : STATES[job.state].word;
   }
   function stateWords(job) {
+    if (job.conversion) return lineText(job.message);
     return isUnmeasured(job) ? `recorded, ${lineText(job.unmeasured)}` : STATES[job.state].word;
   }
   function isLive(job) {
@@ -517,6 +519,7 @@
     const taken = /* @__PURE__ */ new Map();
     const named = (name2) => parameters.find((parameter) => parameter.name === name2 && !taken.has(parameter)) ?? null;
     const give = (row, parameter) => {
+      if (row.parameter && !parameter) row.fields.keyword = row.named ?? "";
       row.parameter = parameter;
       if (!parameter) return;
       taken.set(parameter, row);
@@ -596,6 +599,8 @@
       this.assign();
     }
     offer({ brings_inputs: brings, inputs, parameters = null }) {
+      const names = prefixes(this.rows, this.parameters ?? []);
+      this.rows.forEach((row, at) => row.named = names[at].slice(0, -1));
       this.brings = brings;
       this.own = inputs;
       this.parameters = parameters;
@@ -620,10 +625,13 @@
       for (const row of this.rows) if (row.painted !== row.parameter) this.repaint(row);
       this.render();
     }
+    get active() {
+      return this.element.getRootNode().activeElement ?? null;
+    }
     repaint(row) {
-      const active = document.activeElement;
-      const key = row.element.contains(active) ? active.dataset.key : null;
-      const at = key && active.selectionStart;
+      const { active } = this;
+      const key = active && row.element.contains(active) ? active.dataset.key : null;
+      const at = key && active ? active.selectionStart : null;
       this.paint(row);
       const control = key && row.element.querySelector(`[data-key=${key}]`);
       control?.focus();
@@ -655,7 +663,7 @@
       this.render();
     }
     append(text, focus = false, parameter = null) {
-      const row = { fields: toRow(text), id: unique("input"), wrong: false, parameter, touched: focus, painted: null };
+      const row = { fields: toRow(text), id: unique("input"), wrong: false, parameter, touched: focus, painted: void 0 };
       if (parameter && !focus) row.suggested = text;
       if (text === "") row.fields.kind = "tensor";
       row.said = h("p.fd-note", { id: `${row.id}-said`, "aria-live": "polite" });
@@ -689,9 +697,9 @@
       fill(this.choice, this.brings ? [part4(false, "The model's own"), part4(true, "Others")] : null);
       this.choice.hidden = !this.brings;
       const own = this.own?.length ? this.own.map((text) => h("code.fd-own", null, text)) : h("p.fv-muted", null, "Its own inputs; they cannot be written as text.");
-      const active = document.activeElement;
+      const { active } = this;
       fill(this.list, this.mine ? this.lines() : h("div.fd-row", null, own));
-      if (this.list.contains(active)) active.focus({ preventScroll: true });
+      if (active && this.list.contains(active)) active.focus({ preventScroll: true });
       this.add.hidden = !this.mine;
       const none = this.mine && !this.rows.length;
       this.note.hidden = !none;
@@ -8599,7 +8607,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       bar2.element.setAttribute("aria-label", `Recording of ${name2}`);
       bar2.update(job.done, job.total);
       said.classList.toggle("fv-clip", job.state !== "waiting");
-      said.textContent = lineText(job.state === "waiting" ? `${placeWords(job)} · ${startWords(job)}` : running ? job.message : [plural(job.steps.length, "step"), job.unmeasured, job.state === "cancelled" ? job.message : job.state !== "finished" && job.died_in && `ended in ${job.died_in}`].filter(Boolean).join(" · "));
+      said.textContent = lineText(job.state === "waiting" ? `${placeWords(job)} · ${startWords(job)}` : running ? job.message : [plural(job.steps.length, "step"), job.unmeasured, job.state === "cancelled" ? job.message : job.conversion ? job.message : job.state !== "finished" && job.died_in && `ended in ${job.died_in}`].filter(Boolean).join(" · "));
       time.textContent = job.state === "waiting" ? `waits for ${lasting(job.waited_s)}` : running && job.left_s !== null ? `about ${lasting(job.left_s)} left` : `${lasting(job.elapsed_s)}`;
       if (shown === job.state) return;
       shown = job.state;
@@ -8642,7 +8650,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     return svg("svg", { viewBox: "0 0 340 150", class: "fd-picture", "aria-hidden": "true", width: 340, height: 150 }, words4(60, 14, "before"), words4(280, 14, "after"), edge(60, 52, 14), edge(60, 92, 14), edge(280, 62, 34), ...box(12, 26, "conv2d", "changed"), ...box(12, 66, "batch_norm", "removed"), ...box(12, 106, "relu", "same"), ...box(232, 36, "conv2d", "changed"), ...box(232, 96, "relu", "same"), svg("path", { d: "M124 79h92m-6-5 6 5-6 5", class: "fd-picture-arrow" }), words4(170, 70, "fold batch norm"), words4(170, 98, "1 of 23 passes"));
   }
   var NEAR_END = 40;
-  var ENDS = { finished: (job) => [`Recorded ${plural(job.steps.length, "step")}`, job.unmeasured && `Recorded, ${lineText(job.unmeasured)}`], failed: (job) => [job.died_in ? `The freeze failed in ${job.died_in}` : "The freeze failed", "torch's message"], crashed: (job) => [job.died_in ? `The recording crashed in ${job.died_in}` : "The recording crashed", "This server and other recordings go on."], timed_out: (job) => [job.died_in ? `Stopped at the time limit, in ${job.died_in}` : "Stopped at the time limit", "Give it more time, or measure less."], over_limit: (job) => [job.died_in ? `Stopped at the memory limit, in ${job.died_in}` : "Stopped at the memory limit", "Give it more memory, smaller inputs, or measure less."], cancelled: (job) => [job.message[0].toUpperCase() + job.message.slice(1), job.trace || job.preview ? "What was recorded until then is kept." : "No trace was kept of it."] };
+  var ENDS = { finished: (job) => [`Recorded ${plural(job.steps.length, "step")}`, job.unmeasured && `Recorded, ${lineText(job.unmeasured)}`], failed: (job) => job.conversion ? [`The model cannot be ${job.conversion}`, `${lineText(job.message)} No freeze began.`] : [job.died_in ? `The freeze failed in ${job.died_in}` : "The freeze failed", "torch's message"], crashed: (job) => [job.died_in ? `The recording crashed in ${job.died_in}` : "The recording crashed", "This server and other recordings go on."], timed_out: (job) => [job.died_in ? `Stopped at the time limit, in ${job.died_in}` : "Stopped at the time limit", "Give it more time, or measure less."], over_limit: (job) => [job.died_in ? `Stopped at the memory limit, in ${job.died_in}` : "Stopped at the memory limit", "Give it more memory, smaller inputs, or measure less."], cancelled: (job) => [job.message[0].toUpperCase() + job.message.slice(1), job.trace || job.preview ? "What was recorded until then is kept." : "No trace was kept of it."] };
   function askedWords({ inputs, device, measure, options, preserve, checks, ablation, limit_s: limit, memory_bytes: memory }, backend, site) {
     const chosen = backend.options.flatMap((option) => optionWords(option, options[option.id]));
     const measured2 = measureSwitches(site).flatMap(({ id, label }) => measure?.[id] ? [label.toLowerCase()] : []);
@@ -8755,8 +8763,11 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       const path = job.trace ?? job.preview;
       const text = job.state === "finished" ? "Open the recording" : "Open what was recorded";
       const open = path && this.app.link(text, { page: "trace", path }, { class: `fv-button fd-button ${job.state === "finished" ? "fd-primary" : ""}` });
-      const again = button(job.state === "finished" ? "Record again…" : "Try again with changes…", () => this.app.form(this.request(job)), { icon: "record", kind: job.state === "finished" ? "" : "primary" });
-      return [open, again, this.app.link("All recordings and traces", { page: "home" })];
+      const isScripted = job.conversion === "scripted";
+      const other = job.conversion && { words: isScripted ? "Trace it instead…" : "Script it instead…", via: isScripted ? "trace" : "script" };
+      const instead = other && button(other.words, () => this.app.form({ ...this.request(job), via: other.via }), { icon: "record", kind: "primary" });
+      const again = button(job.state === "finished" ? "Record again…" : "Try again with changes…", () => this.app.form(this.request(job)), { icon: "record", kind: job.state === "finished" || instead ? "" : "primary" });
+      return [open, instead, again, this.app.link("All recordings and traces", { page: "home" })];
     }
     request(job) {
       const backend = this.app.backend(job.backend);

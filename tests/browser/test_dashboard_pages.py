@@ -691,7 +691,7 @@ def test_the_form_shows_the_signature_and_never_overwrites_an_edit(opened: Opene
     assert form_inputs(page) == ["1x16:int64:0..100"]
     assert axe_problems(page) == []
     page.get_by_role("button", name="Give scale").click()
-    expect(page.get_by_role("textbox", name="Value")).to_be_focused()
+    expect(page.get_by_role("textbox", name="Value", exact=True)).to_be_focused()
     page.keyboard.type("0.5")
     assert form_inputs(page) == ["1x16:int64:0..100", "scale=float:0.5"]  # mask is left out, so scale goes by its name
     page.get_by_role("button", name="Give mask").click()
@@ -744,6 +744,7 @@ def test_a_missing_argument_adds_its_row(opened: Opener) -> None:
     expect(absent).to_contain_text("forward() is missing scale")
     answer(page, "try", "() => { throw new Error('trying one call of it takes more than 60 s'); }")
     absent.get_by_role("button", name="Give scale").click()
+    expect(page.get_by_role("textbox", name="Value", exact=True)).to_be_focused()
     page.keyboard.type("2")
     expect(page.get_by_text("takes more than 60 s")).to_be_visible()
     page.get_by_role("button", name="Record", exact=True).click()  # a call without an outcome holds nothing up

@@ -321,8 +321,6 @@ def test_a_refused_recording_is_wrong_use(engine: FakeEngine, capsys: pytest.Cap
         ),
         ("RuntimeError: Unknown name: foo", "Inline", ["--preserve", "foo"], "names of the model's own attributes"),
         ("RuntimeError: … only implemented for modules in eval mode. …", "freezing", [], "Call model.eval()"),
-        ("NotSupportedError: Compiled functions can't take …", "scripting", [], "and --via trace."),
-        ("RuntimeError: Only tensors can be output", "scripting", ["--via", "trace"], None),
     ],
 )
 def test_what_to_do_stands_with_errors_that_many_meet(
@@ -338,6 +336,28 @@ def test_what_to_do_stands_with_errors_that_many_meet(
     first, *advised, last = capsys.readouterr().err.splitlines()
     assert (first, last) == (f"freezer-ui: the freeze failed: {error}", "no trace could be kept of it")
     assert [remedy in line for line in advised] == ([] if remedy is None else [True])
+
+
+@pytest.mark.parametrize(
+    ("conversion", "words", "remedy"),
+    [
+        ("scripted", [], "Try --via trace: tracing takes most of what scripting refuses, and needs inputs."),
+        ("traced", ["--via", "trace"], "Try --via script: scripting reads the source, and runs nothing."),
+    ],
+)
+def test_a_model_that_does_not_become_torchscript_is_no_failed_freeze(
+    conversion: Any, words: list[str], remedy: str, engine: FakeEngine, capsys: pytest.CaptureFixture[str]
+) -> None:
+    said = f"The model cannot be {conversion}: no lambda, at line 3 of net.py."
+    engine.ended = JobEnded("failed", None, said, "scripting", error="no lambda:\n  here", conversion=conversion)
+    assert main(["record", "net.pt", *words]) == 3
+    assert capsys.readouterr().err.splitlines() == [
+        f"freezer-ui: the{said[3:]}",
+        "no lambda:",
+        "  here",
+        remedy,
+        "no trace could be kept of it",
+    ]
 
 
 def test_a_model_that_refuses_its_inputs_is_told_of(engine: FakeEngine, capsys: pytest.CaptureFixture[str]) -> None:

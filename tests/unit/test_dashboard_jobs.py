@@ -146,6 +146,7 @@ def _row(**changes: Any) -> dict[str, Any]:
         "preview": None,
         "error": None,
         "unmeasured": None,
+        "conversion": None,
         "died_in": None,
         "log": [],
         "request": form_values(RecordRequest("/models/net.pt", Path("net.fztrace"))),
@@ -209,8 +210,16 @@ def test_a_crash_keeps_what_is_known(jobs: Jobs, launcher: Launcher, tmp_path: P
 def test_a_failure_is_told_in_all_of_torch_s_words(jobs: Jobs, launcher: Launcher, tmp_path: Path) -> None:
     jobs.record(_request(tmp_path))
     text = "RuntimeError: not here:\n  x = y\n  <--- HERE"
-    launcher.processes[0].tell(JobEnded("failed", None, "RuntimeError: not here: x = y", "scripting", error=text))
+    launcher.processes[0].tell(JobEnded("failed", None, "RuntimeError: not here: x = y", "Inline", error=text))
     failed = {"state": "failed", "message": "RuntimeError: not here: x = y", "error": text}
+    assert _seen(jobs) == [_row(**failed, died_in="Inline")]
+
+
+def test_a_model_that_cannot_be_scripted_is_no_failed_freeze(jobs: Jobs, launcher: Launcher, tmp_path: Path) -> None:
+    jobs.record(_request(tmp_path))
+    said = "The model cannot be scripted: no lambda, at line 3 of net.py."
+    launcher.processes[0].tell(JobEnded("failed", None, said, "scripting", error="long", conversion="scripted"))
+    failed = {"state": "failed", "message": said, "error": "long", "conversion": "scripted"}
     assert _seen(jobs) == [_row(**failed, died_in="scripting")]
 
 

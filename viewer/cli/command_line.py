@@ -40,9 +40,9 @@ COMMANDS: tuple[type[Command], ...] = (
 )
 _EPILOG = """\
 exit codes: 0 fine (also when Ctrl-C, SIGTERM or SIGHUP ends the dashboard), 1 a check failed, 2 wrong use, 3 the
-freeze itself failed (what was recorded of it is still written), 4 recorded, but what was to be measured could not be
-(latency, numeric errors, or both), 130 a command was interrupted by Ctrl-C, 143 by SIGTERM, 129 by SIGHUP; of what was
-recorded until then the traces are written
+freeze itself failed (what was recorded of it is still written), or the model could not be scripted or traced for it, 4
+recorded, but what was to be measured could not be (latency, numeric errors, or both), 130 a command was interrupted by
+Ctrl-C, 143 by SIGTERM, 129 by SIGHUP; of what was recorded until then the traces are written
 
 examples:
   freezer-ui                                        open the dashboard

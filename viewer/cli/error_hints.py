@@ -6,8 +6,6 @@ from typing import Final
 
 from freeze_engine import worker
 
-_SCRIPTING: Final = "scripting"
-
 #: Part of torch's message (2.6 to 2.13), and the remedy.
 _KNOWN: Final = (
     (
@@ -38,6 +36,8 @@ def advice(ended: worker.JobEnded, via: str | None) -> str | None:
     for text, remedy in _KNOWN:
         if text in error:
             return remedy
-    if ended.died_in == _SCRIPTING and via != "trace" and ended.outcome == "failed" and not ended.is_refusal:
-        return "Tracing takes most of what scripting refuses: give inputs, and --via trace."
-    return None
+    if ended.conversion is None:
+        return None
+    if ended.conversion == "scripted" and via != "trace":
+        return "Try --via trace: tracing takes most of what scripting refuses, and needs inputs."
+    return "Try --via script: scripting reads the source, and runs nothing."

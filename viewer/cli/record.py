@@ -138,6 +138,8 @@ def _failure(ended: worker.JobEnded, kept: str, via: str | None) -> CommandError
     ended_by_limit = dict.fromkeys(("timed_out", "over_limit"), "the recording was ended")
     what = {"crashed": "the recording crashed"} | ended_by_limit
     text = f"{what.get(ended.outcome, 'the freeze failed')}: {ended.error or ended.message}"
+    if ended.conversion is not None:
+        text = f"{ended.message[0].lower()}{ended.message[1:]}\n{(ended.error or '').strip()}"
     lines = [line for line in (text, advice(ended, via), kept) if line]
     return CommandError("\n".join(lines), FREEZE_FAILED, details=ended.traceback)
 

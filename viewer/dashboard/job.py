@@ -119,6 +119,7 @@ class Job:
             "preview": str(self.preview) if self.preview else None,
             "error": (ended.error or ended.message) if ended and failed else None,
             "unmeasured": ended.unmeasured if ended else None,
+            "conversion": ended.conversion if ended else None,
             "died_in": ended.died_in if ended else None,
             "log": list(ended.log) if ended else [],
             "request": form_values(self.request),

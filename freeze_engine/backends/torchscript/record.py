@@ -72,7 +72,8 @@ def record_module(
             `freeze_engine.partial_trace` has what was recorded by then.
     """
     check_without(options.without)
-    observer.progress("scripting", 0, PHASES)
+    is_traced = module_options.via == "trace" and not isinstance(model, torch.jit.ScriptModule)
+    observer.progress("tracing" if is_traced else "scripting", 0, PHASES)
     name = module_options.name or _name_of(model)
     if observer.watches:
         specs = tuple(_specs(inputs)) if inputs is not None else ()
