@@ -1043,8 +1043,8 @@
       if (!this.running) fill(this.element);
     }
     offer(question) {
-      const words3 = question.own ? null : "Not tried: a recording is running, and a call would disturb its figures.";
-      fill(this.element, words3 && h("span.fv-muted", null, words3), button("Try one call", () => this.run()));
+      const words4 = question.own ? null : "Not tried: a recording is running, and a call would disturb its figures.";
+      fill(this.element, words4 && h("span.fv-muted", null, words4), button("Try one call", () => this.run()));
     }
     async run() {
       clearTimeout(this.timer);
