@@ -1073,9 +1073,9 @@
         return void fill(this.element, h("span.fd-runs", null, `It runs; output ${output}, ${time} for the first call.`));
       }
       const fixes = own ? [] : failure.fixes;
-      const element2 = h("div.fd-call-failed", null, h("p.fd-error", null, `One call of the model fails: ${failure.message}${where ? ` (${where})` : ""}.`), fixes.length > 0 && h("div.fd-row", null, fixes.map((fix) => button(fix.label, () => this.inputs.apply(fix.inputs)))));
-      this.inputs.fail({ ...failure, element: element2 });
-      fill(this.element, this.inputs.isFailureShown ? null : element2);
+      const element3 = h("div.fd-call-failed", null, h("p.fd-error", null, `One call of the model fails: ${failure.message}${where ? ` (${where})` : ""}.`), fixes.length > 0 && h("div.fd-row", null, fixes.map((fix) => button(fix.label, () => this.inputs.apply(fix.inputs)))));
+      this.inputs.fail({ ...failure, element: element3 });
+      fill(this.element, this.inputs.isFailureShown ? null : element3);
     }
     async allows(insisted) {
       const question = this.question();
