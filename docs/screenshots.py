@@ -16,7 +16,7 @@ from urllib.parse import urlencode
 from playwright.sync_api import Page, ViewportSize, expect, sync_playwright
 
 import freeze_engine as fe
-from tests.browser.chromium import ARGUMENTS, installed_chromium
+from tests.browser.chromium import ARGUMENTS, WITHOUT_TOUR, installed_chromium
 from tests.dashboard import running_server
 
 FOLDER: Final = Path(__file__).parent
@@ -149,6 +149,7 @@ def main(names: list[str]) -> int:
             context = browser.new_context(viewport=SIZE, color_scheme="light", reduced_motion="reduce")
             context.set_default_timeout(PATIENCE_MS)
             expect.set_options(timeout=PATIENCE_MS)
+            context.add_init_script(WITHOUT_TOUR)
             context.new_page().goto(server.link)  # lets the browser in
             for name in names or pictures.takes:
                 page = context.new_page()

@@ -718,7 +718,6 @@ interface SummaryPass {
 
 interface Summary {
   sentence: string;
-  about: string;
   actions: SummaryAction[];
   passes: SummaryPass[];
   main_step: number | null;
@@ -731,6 +730,8 @@ interface ViewData {
   torch: string;
   methods: string[];
   stages: Record<string, string>;
+  glossary: [string, string][];
+  about: string;
   overview: OverviewFact[];
   fates: [string, number][];
   others: [string, number][];

@@ -5,6 +5,7 @@ import { fill, h } from "../viewer/dom.js";
 import { DEFAULTS } from "../viewer/state.js";
 import { chooseFile } from "./files.js";
 import { button, dialog, sign } from "./pieces.js";
+import { Tour, wasToured } from "./tour.js";
 import { ago, base, nameText, plural, stateWords } from "./words.js";
 
 /** What both kinds share: fetch, wait, fail, mount. */
@@ -117,6 +118,7 @@ class ViewerPage {
       theme: this.app.theme.choice,
       loadBokeh: () => Promise.resolve(globalThis.Bokeh),
       actions: /** @type {any} */ (this).actions(data),
+      ...this.moreOptions(),
     };
     this.viewer = mount(element, { ...data, options });
     this.viewer.on("theme", (/** @type {any} */ theme) => this.app.theme.choose(theme));
@@ -125,6 +127,14 @@ class ViewerPage {
     if (this.app.page === this) this.heading?.focus({ preventScroll: true });
     this.named(data);
     this.app.retitle();
+  }
+
+  /**
+   * Further options of the viewer.
+   * @returns {Record<string, any>}
+   */
+  moreOptions() {
+    return {};
   }
 
   unmount() {
@@ -161,6 +171,16 @@ export class TracePage extends ViewerPage {
 
   get title() {
     return this.name ?? base(this.address[1].path);
+  }
+
+  /** @param {any} data */
+  show(data) {
+    super.show(data);
+    if (!wasToured() && data.view.steps.length) new Tour(this.viewer);
+  }
+
+  moreOptions() {
+    return { tour: () => new Tour(this.viewer) };
   }
 
   /** @param {any} data */

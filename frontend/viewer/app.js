@@ -18,6 +18,7 @@ import { copySheet, keySheet } from "./sheet.js";
 import { DEFAULTS, fromFragment, toFragment } from "./state.js";
 import { PassSummary } from "./summary.js";
 import { SummaryPanel } from "./summary_panel.js";
+import { Terms } from "./terms.js";
 import { TraceModel } from "./trace_model.js";
 
 /** @type {[string, number][]} */
@@ -58,6 +59,7 @@ export class Viewer {
       keys: options.hash ? "page" : "viewer",
       loadBokeh: null,
       wheel: "zoom",
+      tour: undefined,
       actions: [],
       theme: "auto",
       ...options,
@@ -65,6 +67,7 @@ export class Viewer {
     };
     this.model = this.modelOf(data);
     this.prefix = `fv${(instances += 1)}`; // ids must differ between viewers of one notebook
+    this.terms = /** @type {Terms} */ (/** @type {any} */ (undefined));
     this.listeners = new Map();
     this.current = { ...DEFAULTS, step: this.firstStep() };
     this.root = element;
@@ -252,6 +255,7 @@ export class Viewer {
 
   build() {
     const parts = this.parts();
+    this.terms = new Terms(this);
     this.details = new parts.Details(this);
     this.passes = new parts.PassList(this);
     const panels = parts.panels.filter((/** @type {any} */ Panel) => Panel.isFor?.(this.model) ?? true);
@@ -262,7 +266,7 @@ export class Viewer {
     this.summary = new parts.PassSummary(this);
     this.printed = new Printed(this);
     this.toast = h("div.fv-toast", { role: "status", "aria-live": "polite" });
-    this.sheet = keySheet(parts.sheet);
+    this.sheet = keySheet({ ...parts.sheet, glossary: this.model.view.glossary, tour: this.options.tour });
     this.copySheet = copySheet();
     const content = h("div.fv-content", null, this.tabs.panes, this.details.element);
     const main = h("main.fv-main", null, this.tabs.element, this.summary.element, content);
@@ -275,6 +279,7 @@ export class Viewer {
       h("div.fv-body", null, this.passes.element, main),
       this.sheet,
       this.copySheet,
+      this.terms.element,
       this.toast,
       this.printed.element,
     );

@@ -4,6 +4,7 @@ import { h } from "./dom.js";
 import { stepLabel } from "./pair.js";
 import { detailsTitle, pairs, section } from "./section.js";
 import { fateBadge } from "./sheet.js";
+import { explains } from "./terms.js";
 
 export class AttributeDetails {
   /** @param {Details} details whose links and source lines it is made of */
@@ -17,7 +18,7 @@ export class AttributeDetails {
     const row = this.app.model.attribute(path);
     if (!row) return [detailsTitle("Attribute", path), h("p.fv-muted", null, "The trace has no such attribute.")];
     return [
-      detailsTitle(path, fateBadge(row.fate)),
+      detailsTitle(path, fateBadge(row.fate, { tabindex: "0", ...explains(this.app, row.fate) })),
       h("p", null, row.why),
       row.advice ? h("p.fv-advice", null, h("strong", null, "What you can do "), row.advice) : null,
       section(

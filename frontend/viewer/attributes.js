@@ -2,6 +2,7 @@
 
 import { h, listMove, VirtualList } from "./dom.js";
 import { fateBadge } from "./sheet.js";
+import { explains } from "./terms.js";
 
 const FATES = ["inlined", "folded", "preserved", "dropped"];
 const COLUMNS = [
@@ -92,7 +93,13 @@ export class AttributesPanel {
     };
     return h(
       "button.fv-chip",
-      { type: "button", class: `fv-fate-${fate}`, "aria-pressed": "false", onclick: toggle },
+      {
+        type: "button",
+        class: `fv-fate-${fate}`,
+        "aria-pressed": "false",
+        onclick: toggle,
+        ...explains(this.app, fate),
+      },
       h("span.fv-dot"),
       fate,
       h("span.fv-num"),
@@ -128,7 +135,7 @@ export class AttributesPanel {
       { role: "columnheader", data: { key: column.key } },
       h(
         "button.fv-sort",
-        { type: "button", onclick: sort },
+        { type: "button", onclick: sort, ...explains(this.app, column.key) },
         column.label,
         h("span.fv-sort-mark", { "aria-hidden": "true" }),
       ),

@@ -1,6 +1,7 @@
 /* What stands around the panels: header, failure banner, tabs. */
 
 import { h, icon, reveal } from "./dom.js";
+import { explains } from "./terms.js";
 
 /** @param {Viewer} app */
 export function header(app) {
@@ -320,6 +321,7 @@ export class Tabs {
         id: `${this.app.prefix}-tab-${panel.id}`,
         "aria-controls": `${this.app.prefix}-pane-${panel.id}`,
         onclick: () => this.app.navigate({ tab: panel.id }, { jump: true }),
+        ...explains(this.app, panel.term),
       },
       panel.label,
       count,

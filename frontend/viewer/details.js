@@ -6,6 +6,7 @@ import { kernelDetails } from "./kernels.js";
 import { stepLabel } from "./pair.js";
 import { detailsTitle as title, pairs, section } from "./section.js";
 import { fateBadge } from "./sheet.js";
+import { term } from "./terms.js";
 import { changedFields, nodeText } from "./snapshots.js";
 import { isInstalled } from "./trace_model.js";
 
@@ -299,7 +300,7 @@ export class Details {
       h("li", null, this.stepLink(event.step, { node: id }), " ", h("span.fv-muted", null, event.what)),
     );
     return section(
-      "History",
+      term(this.app, "lineage", "History"),
       rows.length ? h("ol.fv-list", null, rows) : h("p.fv-muted", null, "It was never in this method's graph."),
     );
   }

@@ -4,6 +4,7 @@ import { fill, h } from "./dom.js";
 import { grid } from "./panels.js";
 import { ratioAxis, ratioBar, ratioSpread } from "./ratio.js";
 import { section } from "./section.js";
+import { term } from "./terms.js";
 
 /** @type {Record<string, any>} */
 const SIGNS = { passed: "✓", "as meant": "•", failed: "✕", unknown: "?" };
@@ -96,7 +97,7 @@ export class FindingsPanel {
     const words =
       row.verdict === "faster" || row.verdict === "slower"
         ? h(`strong.fv-verdict-${row.verdict}`, null, `measurably ${row.verdict}`)
-        : [h("strong", null, row.verdict), ` (${row.unseen})`];
+        : [h("strong", null, term(this.app, "measurable difference", row.verdict)), ` (${row.unseen})`];
     return h(
       "p",
       null,
@@ -274,7 +275,7 @@ export class FindingsPanel {
       "The whole freeze against the freeze with this pass left out, in every round: below 1, the pass pays off.",
     );
     return wide(
-      "What each pass does on its own",
+      term(this.app, "ablation", "What each pass does on its own"),
       note,
       grid("", ["Pass", ratioAxis(spread), "Time with it, against without", "Error with it", "Error without"], rows),
     );

@@ -26,6 +26,7 @@ export class KernelsPanel {
     this.slowest = /** @type {any} */ (undefined);
     this.app = app;
     this.id = "kernels";
+    this.term = "kernel";
     this.label = "Kernels";
     this.programs = app.model.view.programs;
     /** @type {any[]} */

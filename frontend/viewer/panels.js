@@ -2,8 +2,7 @@
 
 import { fill, h, VirtualList } from "./dom.js";
 import { pairs, section } from "./section.js";
-
-const WILDCARD = "torch's alias analysis cannot tell which value of this type it is: it may be any";
+import { term } from "./terms.js";
 
 export class RewritesPanel {
   /** @param {Viewer} app */
@@ -12,6 +11,7 @@ export class RewritesPanel {
     this.shown = /** @type {any} */ (undefined);
     this.app = app;
     this.id = "rewrites";
+    this.term = "rewrite";
     this.label = "Rewrites";
     this.count = app.model.steps.reduce(
       (/** @type {any} */ sum, /** @type {ViewStep} */ step) => sum + step.rewrites.length,
@@ -84,7 +84,9 @@ export class RewritesPanel {
       null,
       h("h3.fv-block-title", null, this.app.details.stepLink(step.index), h("span.fv-muted", null, ` ${step.method}`)),
       step.rewrites.length ? this.rewrites(step) : null,
-      step.near_misses.length ? this.missGrid(`Near misses (${step.near_misses.length})`, step) : null,
+      step.near_misses.length
+        ? this.missGrid([term(this.app, "near miss", "Near misses"), ` (${step.near_misses.length})`], step)
+        : null,
       this.app.current.scope === "pass" ? log(step.log) : null,
     );
   }
@@ -110,7 +112,11 @@ export class RewritesPanel {
         ),
       ),
     );
-    return grid(`Rewrites (${rows.length})`, ["Kind", "Consumed", "Produced", "Values from", "Modules"], rows);
+    return grid(
+      [term(this.app, "rewrite", "Rewrites"), ` (${rows.length})`],
+      ["Kind", "Consumed", "Produced", "Values from", "Modules"],
+      rows,
+    );
   }
 
   /**
@@ -133,7 +139,7 @@ export class RewritesPanel {
 
   /**
    * Folds that did not happen, in the order of the trace: what would save most comes first.
-   * @param {string} caption
+   * @param {Child} caption
    * @param {ViewStep} step
    */
   missGrid(caption, step) {
@@ -165,7 +171,7 @@ function log(lines) {
 }
 
 /**
- * @param {string} caption
+ * @param {Child} caption
  * @param {any} heads
  * @param {any[]} rows
  */
@@ -203,6 +209,7 @@ export class AliasesPanel {
     this.step = /** @type {any} */ (undefined);
     this.app = app;
     this.id = "aliases";
+    this.term = "alias set";
     this.label = "Aliases & writes";
     /** @type {any[]} */
     this.entries = [];
@@ -339,7 +346,9 @@ export class AliasesPanel {
   value(name) {
     const maker = this.app.model.graph(this.step.index).makers.get(name);
     if (maker !== undefined) return this.app.link(`%${name}`, { node: maker, attribute: null });
-    return name.startsWith("WILDCARD") ? h("code.fv-wildcard", { title: WILDCARD }, name) : h("code", null, `%${name}`);
+    return name.startsWith("WILDCARD")
+      ? h("code.fv-wildcard", null, term(this.app, "wildcard", name))
+      : h("code", null, `%${name}`);
   }
 
   /** @param {any} index */
@@ -384,7 +393,9 @@ export class EnvironmentPanel {
         ),
         this.notices(environment.facts, "About this environment"),
         environment.settings.length ? section("Relevant settings", pairs(environment.settings)) : null,
-        environment.baselines.length ? section("Compared with", baselines(environment.baselines)) : null,
+        environment.baselines.length
+          ? section(term(app, "baseline", "Compared with"), baselines(environment.baselines))
+          : null,
       ),
     );
   }

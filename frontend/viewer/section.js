@@ -17,7 +17,7 @@ export function detailsTitle(text, mark) {
 }
 
 /**
- * @param {any} name
+ * @param {Child} name
  * @param {...any} children
  */
 export function section(name, ...children) {

@@ -1,6 +1,7 @@
 /* Dialogs: what the keys and signs mean, and a text to copy by hand. */
 
 import { h } from "./dom.js";
+import { pairs } from "./section.js";
 
 const KEYS = [
   ["↑ ↓", "previous, next pass"],
@@ -64,9 +65,12 @@ const OTHER_SIGNS = [
   [() => h("span.fv-ghost-sign"), "in the graph: only the other side has a box here"],
 ];
 
-/** @param {string} fate */
-export function fateBadge(fate) {
-  return h("span.fv-badge.fv-fate", { class: `fv-fate-${fate}` }, h("span.fv-dot"), fate);
+/**
+ * @param {string} fate
+ * @param {Record<string, any>} [props]
+ */
+export function fateBadge(fate, props = {}) {
+  return h("span.fv-badge.fv-fate", { class: `fv-fate-${fate}`, ...props }, h("span.fv-dot"), fate);
 }
 
 /**
@@ -86,9 +90,9 @@ function dialog(label, ...children) {
 
 /**
  * Two traces have some keys and signs for other things than one has: `words` says which.
- * @param {{ keys?: Record<string, string>, passSigns?: [() => Child, string][] }} [words]
+ * @param {{ keys?: Record<string, string>, passSigns?: [() => Child, string][], glossary?: [string, string][], tour?: () => void }} [words]
  */
-export function keySheet({ keys: otherKeys = {}, passSigns = PASS_SIGNS } = {}) {
+export function keySheet({ keys: otherKeys = {}, passSigns = PASS_SIGNS, glossary = [], tour } = {}) {
   const keys = KEYS.map(([key, text]) => [
     h(
       "dt",
@@ -103,8 +107,16 @@ export function keySheet({ keys: otherKeys = {}, passSigns = PASS_SIGNS } = {}) 
     null,
     h("section", null, h("h2", null, "Keys"), h("dl.fv-pairs", null, keys)),
     h("section", null, h("h2", null, "Signs"), h("dl.fv-pairs", null, signs)),
+    glossary.length ? h("section.fv-glossary", null, h("h2", null, "Glossary"), pairs(glossary)) : null,
   );
-  return dialog("Keys and signs", columns);
+  const start =
+    tour && h("button.fv-button.fv-sheet-tour", { type: "button", onclick: () => begin() }, "Take the tour");
+  const element = dialog("Keys and signs", start, columns);
+  const begin = () => {
+    element.close();
+    tour?.();
+  };
+  return element;
 }
 
 /** For pages that get no clipboard: shows the text, chosen and ready for the browser's own copy. */

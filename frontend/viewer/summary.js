@@ -2,6 +2,7 @@
 
 import { fill, h } from "./dom.js";
 import { stepLabel } from "./pair.js";
+import { term } from "./terms.js";
 
 const OPERATORS_SHOWN = 3;
 /** @type {Record<string, any>} */
@@ -11,6 +12,8 @@ const VERDICTS = {
   slower: "slower than the first step",
   "no measurable difference": "no measurable difference to the first step",
 };
+/** @type {Record<string, string>} */
+const TERMS = { nodes: "node", constants: "constant", latency: "interval", "largest error": "tolerance" };
 const VERDICT_NOTE = "A difference is told only where it holds among all comparisons of this trace";
 
 export class PassSummary {
@@ -44,7 +47,7 @@ export class PassSummary {
         "div.fv-summary-name",
         null,
         this.app.passes.drawerButton(),
-        pair.chosen ? this.names(pair) : name(step, this.app.model),
+        pair.chosen ? this.names(pair) : name(step, this.app),
         this.comparing(state, pair),
       ),
       h(
@@ -56,7 +59,7 @@ export class PassSummary {
             h(
               "div",
               { class: label.startsWith("operators") ? "fv-summary-operators" : "" },
-              h("dt", null, label),
+              h("dt", null, this.label(label)),
               h("dd.fv-num", null, value),
             ),
           ),
@@ -71,6 +74,15 @@ export class PassSummary {
           )
         : null,
     );
+  }
+
+  /**
+   * The name of a fact; a term among them explains itself.
+   * @param {string} text
+   */
+  label(text) {
+    const name = TERMS[text.split(",")[0]];
+    return name ? term(this.app, name, text) : text;
   }
 
   /**
@@ -138,14 +150,15 @@ export class PassSummary {
 
 /**
  * @param {ViewStep} step
- * @param {{ view: ViewData }} options
+ * @param {Viewer} app
  */
-function name(step, { view }) {
-  const round = step.round === null ? "" : `, round ${step.round}`;
+function name(step, app) {
+  const { view } = app.model;
+  const round = step.round === null ? null : [", ", term(app, "round", `round ${step.round}`)];
   return [
     h("span.fv-num.fv-muted", null, stepLabel(step)),
     h("h2", { title: step.name }, step.name),
-    h("span.fv-muted", { title: view.stages[step.stage] }, `${step.stage}${round} · ${step.method}`),
+    h("span.fv-muted", { title: view.stages[step.stage] }, step.stage, round, ` · ${step.method}`),
   ];
 }
 

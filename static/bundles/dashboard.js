@@ -1385,21 +1385,36 @@
     const id = unique("group");
     return h("section.fd-fieldset", { role: "group", "aria-labelledby": id }, h("h2", { id }, title), h("div.fd-fieldset-body", null, children));
   }
+  function detailsTitle(text, mark) {
+    return h("h2.fv-details-title", null, h("span.fv-wrap", null, text), typeof mark === "string" ? h("span.fv-muted.fv-wrap", null, mark) : mark);
+  }
+  function section(name2, ...children) {
+    return h("section.fv-section", null, h("h3", null, name2), children);
+  }
+  function pairs(rows) {
+    return h("dl.fv-pairs", null, rows.map(([name2, text]) => [h("dt", null, name2), h("dd.fv-wrap", null, text)]));
+  }
   var KEYS = [["↑ ↓", "previous, next pass"], ["r f", "previous, next pass that changed something"], ["c", "compare from the chosen pass on; again, or Esc: with the pass before, as usual"], ["/", "search in the open tab"], ["0 … 9", "open a tab; 0 is the summary"], ["h", "hide or show passes without effect"], ["n p", "in the graph: next, previous change"], ["+ − 0", "in the graph: zoom, whole graph; the wheel zooms, dragging moves"], ["↵", "in the graph: open or close the chosen module"], ["Esc", "leave a field, close details, end the comparison"], ["?", "this sheet"]];
   var PASS_SIGNS = [[() => [h("span.fv-removed", null, "−9 "), h("span.fv-added", null, "+7 "), h("span.fv-modified", null, "~4")], "nodes that a pass removed, added, changed"], [() => h("span.fv-muted", null, "−2 unread"), "the pass only tidied up: it removed nodes that nothing read"], [() => h("span.fv-muted", null, "moved"), "the same nodes in another order"], [() => h("span.fv-muted", null, "module"), "the graph stayed, the module's attributes changed"], [() => h("span.fv-round", null, "r2"), "second round of a loop of passes"], [() => [h("span.fv-payoff.fv-payoff-faster", null, "▼ 0.88×"), " ", h("span.fv-payoff.fv-payoff-slower", null, "▲ 1.10×")], "the pass made it measurably faster, or slower, than the pass before: times as long"], [() => h("span.fv-speed", null, h("span.fv-speed-bar", { style: { width: "70%" } }), h("span.fv-speed-spread", { style: { left: "58%", width: "24%" } })), "median latency after the pass, with its 95% interval; teal or red where the difference from the first step is measurable"], [() => [h("span.fv-pass-broke", null, "≠"), " ", h("span.fv-muted", null, "≠")], "outputs are past torch's tolerances against eager: the first pass that made them so, those after it"], [() => h("span.fv-warn", null, "!"), "there is a notice about the pass"]];
   var OTHER_SIGNS = [[() => fateBadge("inlined"), "the value is a constant of the final graph"], [() => fateBadge("folded"), "it was, and a later pass consumed that constant"], [() => fateBadge("preserved"), "still an attribute of the frozen module, or an input of the compiled graph"], [() => fateBadge("dropped"), "no kept code reads it"], [() => h("span.fv-chip-sign", null, "weight [64]"), "in the graph: a constant or attribute that the box reads; its frame has the colour of the fate"], [() => h("span.fv-ghost-sign"), "in the graph: only the other side has a box here"]];
-  function fateBadge(fate) {
-    return h("span.fv-badge.fv-fate", { class: `fv-fate-${fate}` }, h("span.fv-dot"), fate);
+  function fateBadge(fate, props = {}) {
+    return h("span.fv-badge.fv-fate", { class: `fv-fate-${fate}`, ...props }, h("span.fv-dot"), fate);
   }
   function dialog2(label, ...children) {
     const element3 = h("dialog.fv-sheet", { "aria-label": label, onclick: (event) => event.target === element3 && element3.close() }, children, h("form", { method: "dialog" }, h("button.fv-button", null, "Close")));
     return element3;
   }
-  function keySheet({ keys: otherKeys = {}, passSigns = PASS_SIGNS } = {}) {
+  function keySheet({ keys: otherKeys = {}, passSigns = PASS_SIGNS, glossary = [], tour } = {}) {
     const keys = KEYS.map(([key, text]) => [h("dt", null, key.split(" ").map((name2) => [h("kbd", null, name2), " "])), h("dd", null, otherKeys[key] ?? text)]);
     const signs = [...passSigns, ...OTHER_SIGNS].map(([sign2, text]) => [h("dt", null, sign2()), h("dd", null, text)]);
-    const columns2 = h("div.fv-sheet-columns", null, h("section", null, h("h2", null, "Keys"), h("dl.fv-pairs", null, keys)), h("section", null, h("h2", null, "Signs"), h("dl.fv-pairs", null, signs)));
-    return dialog2("Keys and signs", columns2);
+    const columns2 = h("div.fv-sheet-columns", null, h("section", null, h("h2", null, "Keys"), h("dl.fv-pairs", null, keys)), h("section", null, h("h2", null, "Signs"), h("dl.fv-pairs", null, signs)), glossary.length ? h("section.fv-glossary", null, h("h2", null, "Glossary"), pairs(glossary)) : null);
+    const start = tour && h("button.fv-button.fv-sheet-tour", { type: "button", onclick: () => begin() }, "Take the tour");
+    const element3 = dialog2("Keys and signs", start, columns2);
+    const begin = () => {
+      element3.close();
+      tour?.();
+    };
+    return element3;
   }
   function copySheet() {
     const text = h("textarea.fv-copy-text", { readonly: true, rows: 6, "aria-label": "Text to copy" });
@@ -1411,6 +1426,59 @@
     };
     return element3;
   }
+  function explains(app, name2) {
+    return name2 !== void 0 && app.terms.has(name2) ? { data: { term: name2 }, "aria-describedby": idOf(app, name2) } : {};
+  }
+  function term(app, name2, text = name2) {
+    return app.terms.has(name2) ? h("span.fv-term", { tabindex: "0", ...explains(app, name2) }, text) : h("span", null, text);
+  }
+  function idOf(app, name2) {
+    return `${app.prefix}-term-${name2.replaceAll(" ", "-")}`;
+  }
+  var Terms = class {
+    constructor(app) {
+      this.app = app;
+      this.meanings = new Map(app.model.view.glossary);
+      this.tip = h("div.fv-tip", { role: "tooltip", "aria-hidden": "true", hidden: true });
+      this.element = h("div", null, [...this.meanings].map(([name2, text]) => h("span", { id: idOf(app, name2), hidden: true }, text)), this.tip);
+      const follow = (event) => {
+        const label = event.target.closest?.("[data-term]");
+        if (event.type === "pointerover" || label?.matches(":focus-visible")) this.show(label);
+      };
+      const leave = (event) => event.target.closest?.("[data-term]") && this.hide();
+      const escape = (event) => event.key === "Escape" && !this.tip.hidden && this.stop(event);
+      for (const name2 of ["pointerover", "focusin"]) app.root.addEventListener(name2, follow);
+      for (const name2 of ["pointerout", "focusout", "pointerdown"]) app.root.addEventListener(name2, leave);
+      app.root.addEventListener("keydown", escape, true);
+      app.stops.push(() => {
+        for (const name2 of ["pointerover", "focusin"]) app.root.removeEventListener(name2, follow);
+        for (const name2 of ["pointerout", "focusout", "pointerdown"]) app.root.removeEventListener(name2, leave);
+        app.root.removeEventListener("keydown", escape, true);
+      });
+    }
+    has(name2) {
+      return this.meanings.has(name2);
+    }
+    show(label) {
+      const text = label && this.meanings.get(label.dataset.term ?? "");
+      if (!text) return;
+      this.tip.textContent = text;
+      this.tip.hidden = false;
+      const [outer, inner] = [this.app.root.getBoundingClientRect(), label.getBoundingClientRect()];
+      const { offsetWidth: width, offsetHeight: height } = this.tip;
+      const below = inner.bottom - outer.top + 6;
+      const fits = below + height < outer.height;
+      this.tip.style.left = `${Math.max(6, Math.min(inner.left - outer.left, outer.width - width - 6))}px`;
+      this.tip.style.top = `${fits ? below : Math.max(6, inner.top - outer.top - height - 6)}px`;
+    }
+    hide() {
+      this.tip.hidden = true;
+    }
+    stop(event) {
+      this.hide();
+      event.stopPropagation();
+    }
+  };
   var FATES = ["inlined", "folded", "preserved", "dropped"];
   var COLUMNS = [{ key: "path", label: "Attribute", order: (row) => row.path }, { key: "kind", label: "Kind", order: (row) => row.kind }, { key: "shape", label: "Shape, type", order: (row) => `${row.shape} ${row.dtype ?? row.type}` }, { key: "bytes", label: "Size", order: (row) => row.nbytes }, { key: "fate", label: "Fate", order: (row) => FATES.indexOf(row.fate) }, { key: "why", label: "Why", order: (row) => row.reason ?? "" }, { key: "home", label: "Now", order: (row) => row.locations[0]?.value ?? "" }];
   var AttributesPanel = class {
@@ -1444,7 +1512,7 @@
         if (!chosen.delete(fate)) chosen.add(fate);
         this.app.navigate({ fate: FATES.filter((name2) => chosen.has(name2)) });
       };
-      return h("button.fv-chip", { type: "button", class: `fv-fate-${fate}`, "aria-pressed": "false", onclick: toggle }, h("span.fv-dot"), fate, h("span.fv-num"));
+      return h("button.fv-chip", { type: "button", class: `fv-fate-${fate}`, "aria-pressed": "false", onclick: toggle, ...explains(this.app, fate) }, h("span.fv-dot"), fate, h("span.fv-num"));
     }
     select(key, all, read) {
       const names = [...new Set(this.app.model.attributes.map(read).filter(Boolean))].sort();
@@ -1457,7 +1525,7 @@
         const [key, down] = parseSort(this.app.current.sort);
         this.app.navigate({ sort: key === column.key && !down ? `-${column.key}` : column.key });
       };
-      return h("div", { role: "columnheader", data: { key: column.key } }, h("button.fv-sort", { type: "button", onclick: sort }, column.label, h("span.fv-sort-mark", { "aria-hidden": "true" })));
+      return h("div", { role: "columnheader", data: { key: column.key } }, h("button.fv-sort", { type: "button", onclick: sort, ...explains(this.app, column.key) }, column.label, h("span.fv-sort-mark", { "aria-hidden": "true" })));
     }
     focusSearch() {
       this.text.focus();
@@ -1669,21 +1737,12 @@
   function sideSign(side) {
     return h("span.fv-side", { class: `fv-side-${"ab"[side]}` }, "AB"[side]);
   }
-  function detailsTitle(text, mark) {
-    return h("h2.fv-details-title", null, h("span.fv-wrap", null, text), typeof mark === "string" ? h("span.fv-muted.fv-wrap", null, mark) : mark);
-  }
-  function section(name2, ...children) {
-    return h("section.fv-section", null, h("h3", null, name2), children);
-  }
-  function pairs(rows) {
-    return h("dl.fv-pairs", null, rows.map(([name2, text]) => [h("dt", null, name2), h("dd.fv-wrap", null, text)]));
-  }
-  var WILDCARD = "torch's alias analysis cannot tell which value of this type it is: it may be any";
   var RewritesPanel = class {
     constructor(app) {
       this.shown = void 0;
       this.app = app;
       this.id = "rewrites";
+      this.term = "rewrite";
       this.label = "Rewrites";
       this.count = app.model.steps.reduce((sum, step) => sum + step.rewrites.length, 0);
       this.misses = app.model.steps.reduce((sum, step) => sum + step.near_misses.length, 0);
@@ -1718,11 +1777,11 @@
       if (!step.rewrites.length && !step.near_misses.length && !(this.app.current.scope === "pass" && step.log.length)) {
         return null;
       }
-      return h("section.fv-block", null, h("h3.fv-block-title", null, this.app.details.stepLink(step.index), h("span.fv-muted", null, ` ${step.method}`)), step.rewrites.length ? this.rewrites(step) : null, step.near_misses.length ? this.missGrid(`Near misses (${step.near_misses.length})`, step) : null, this.app.current.scope === "pass" ? log(step.log) : null);
+      return h("section.fv-block", null, h("h3.fv-block-title", null, this.app.details.stepLink(step.index), h("span.fv-muted", null, ` ${step.method}`)), step.rewrites.length ? this.rewrites(step) : null, step.near_misses.length ? this.missGrid([term(this.app, "near miss", "Near misses"), ` (${step.near_misses.length})`], step) : null, this.app.current.scope === "pass" ? log(step.log) : null);
     }
     rewrites(step) {
       const rows = step.rewrites.map((rewrite) => h("tr", null, h("td", null, h("strong", null, rewrite.kind)), h("td", null, this.nodes(rewrite.consumed, step.before ?? step.index, step.index)), h("td", null, this.nodes(rewrite.produced, step.index, step.index)), h("td", null, rewrite.attributes.map((path) => h("div", null, this.app.details.attributeLink(path)))), h("td.fv-mono", null, rewrite.modules.map((path) => h("div", null, path)))));
-      return grid(`Rewrites (${rows.length})`, ["Kind", "Consumed", "Produced", "Values from", "Modules"], rows);
+      return grid([term(this.app, "rewrite", "Rewrites"), ` (${rows.length})`], ["Kind", "Consumed", "Produced", "Values from", "Modules"], rows);
     }
     nodes(ids, at, step) {
       const { model } = this.app;
@@ -1751,6 +1810,7 @@
       this.step = void 0;
       this.app = app;
       this.id = "aliases";
+      this.term = "alias set";
       this.label = "Aliases & writes";
       this.entries = [];
       this.text = h("input.fv-input", { type: "search", placeholder: "Filter values", "aria-label": "Filter alias sets", oninput: () => app.navigate({ alias: this.text.value }) });
@@ -1822,7 +1882,7 @@
     value(name2) {
       const maker = this.app.model.graph(this.step.index).makers.get(name2);
       if (maker !== void 0) return this.app.link(`%${name2}`, { node: maker, attribute: null });
-      return name2.startsWith("WILDCARD") ? h("code.fv-wildcard", { title: WILDCARD }, name2) : h("code", null, `%${name2}`);
+      return name2.startsWith("WILDCARD") ? h("code.fv-wildcard", null, term(this.app, "wildcard", name2)) : h("code", null, `%${name2}`);
     }
     row(index) {
       const [value, relation, targets] = this.entries[index];
@@ -1837,7 +1897,7 @@
       this.id = "environment";
       this.label = "Environment";
       const { environment } = app.model.view;
-      this.element = h("div.fv-panel-body.fv-scroll", null, h("div.fv-columns", null, section("Recorded with", environment.call ? this.call(environment.call) : h("p.fv-muted", null, "unknown")), this.notices(environment.notices, "Notices", "fv-warn"), section("Recording", pairs(environment.recording)), section("Machine", pairs(environment.machine)), environment.options.length ? section("Options", pairs(environment.options)) : null, section("Inputs", environment.inputs.length ? pairs(environment.inputs) : h("p.fv-muted", null, "Recorded without inputs: nothing was measured.")), this.notices(environment.facts, "About this environment"), environment.settings.length ? section("Relevant settings", pairs(environment.settings)) : null, environment.baselines.length ? section("Compared with", baselines(environment.baselines)) : null));
+      this.element = h("div.fv-panel-body.fv-scroll", null, h("div.fv-columns", null, section("Recorded with", environment.call ? this.call(environment.call) : h("p.fv-muted", null, "unknown")), this.notices(environment.notices, "Notices", "fv-warn"), section("Recording", pairs(environment.recording)), section("Machine", pairs(environment.machine)), environment.options.length ? section("Options", pairs(environment.options)) : null, section("Inputs", environment.inputs.length ? pairs(environment.inputs) : h("p.fv-muted", null, "Recorded without inputs: nothing was measured.")), this.notices(environment.facts, "About this environment"), environment.settings.length ? section("Relevant settings", pairs(environment.settings)) : null, environment.baselines.length ? section(term(app, "baseline", "Compared with"), baselines(environment.baselines)) : null));
     }
     call(text) {
       return h("div.fv-call", null, h("pre", { tabindex: "0" }, text), h("button.fv-button", { type: "button", onclick: () => this.app.copy(text) }, "Copy"));
@@ -2060,7 +2120,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     }
     button(panel) {
       const count3 = panel.count ? h("span.fv-tab-count.fv-num", null, panel.count) : null;
-      return h("button.fv-tab", { type: "button", role: "tab", id: `${this.app.prefix}-tab-${panel.id}`, "aria-controls": `${this.app.prefix}-pane-${panel.id}`, onclick: () => this.app.navigate({ tab: panel.id }, { jump: true }) }, panel.label, count3);
+      return h("button.fv-tab", { type: "button", role: "tab", id: `${this.app.prefix}-tab-${panel.id}`, "aria-controls": `${this.app.prefix}-pane-${panel.id}`, onclick: () => this.app.navigate({ tab: panel.id }, { jump: true }), ...explains(this.app, panel.term) }, panel.label, count3);
     }
     key(event) {
       const move = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
@@ -3392,7 +3452,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     of(path) {
       const row = this.app.model.attribute(path);
       if (!row) return [detailsTitle("Attribute", path), h("p.fv-muted", null, "The trace has no such attribute.")];
-      return [detailsTitle(path, fateBadge(row.fate)), h("p", null, row.why), row.advice ? h("p.fv-advice", null, h("strong", null, "What you can do "), row.advice) : null, section("What it was", pairs([["kind", row.kind], ["type", row.type], ["shape", row.shape], ["dtype", row.dtype], ["size", row.bytes]].filter((pair) => pair[1]))), row.same_as ? section("The same tensor as", this.details.attributeLink(row.same_as)) : null, this.locations(row), this.inThisPass(row), row.step === null ? null : section("Decided in", this.details.stepLink(row.step)), row.evidence.map((evidence, index) => this.evidence(evidence, index)), row.evidence.length ? null : section("Evidence", h("p.fv-muted", null, "None recorded."))];
+      return [detailsTitle(path, fateBadge(row.fate, { tabindex: "0", ...explains(this.app, row.fate) })), h("p", null, row.why), row.advice ? h("p.fv-advice", null, h("strong", null, "What you can do "), row.advice) : null, section("What it was", pairs([["kind", row.kind], ["type", row.type], ["shape", row.shape], ["dtype", row.dtype], ["size", row.bytes]].filter((pair) => pair[1]))), row.same_as ? section("The same tensor as", this.details.attributeLink(row.same_as)) : null, this.locations(row), this.inThisPass(row), row.step === null ? null : section("Decided in", this.details.stepLink(row.step)), row.evidence.map((evidence, index) => this.evidence(evidence, index)), row.evidence.length ? null : section("Evidence", h("p.fv-muted", null, "None recorded."))];
     }
     locations(row) {
       const items = this.app.model.homes(row).map((location2) => h("li", null, this.details.locationLink(location2), h("span.fv-muted", null, ` in ${location2.method}`)));
@@ -3464,6 +3524,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       this.slowest = void 0;
       this.app = app;
       this.id = "kernels";
+      this.term = "kernel";
       this.label = "Kernels";
       this.programs = app.model.view.programs;
       this.rows = [];
@@ -3717,7 +3778,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     history(method, id) {
       const events = this.app.model.history(method, id);
       const rows = events.map((event) => h("li", null, this.stepLink(event.step, { node: id }), " ", h("span.fv-muted", null, event.what)));
-      return section("History", rows.length ? h("ol.fv-list", null, rows) : h("p.fv-muted", null, "It was never in this method's graph."));
+      return section(term(this.app, "lineage", "History"), rows.length ? h("ol.fv-list", null, rows) : h("p.fv-muted", null, "It was never in this method's graph."));
     }
     rewrites(method, id) {
       const found = this.app.model.steps.filter((step) => step.method === method).flatMap((step) => step.rewrites.map((rewrite) => ({ step, rewrite }))).filter(({ rewrite }) => rewrite.consumed.includes(id) || rewrite.produced.includes(id));
@@ -3830,7 +3891,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     }
     together(row, several) {
       const of = several ? ` (${row.method}, ${row.device})` : ` on ${row.device}`;
-      const words4 = row.verdict === "faster" || row.verdict === "slower" ? h(`strong.fv-verdict-${row.verdict}`, null, `measurably ${row.verdict}`) : [h("strong", null, row.verdict), ` (${row.unseen})`];
+      const words4 = row.verdict === "faster" || row.verdict === "slower" ? h(`strong.fv-verdict-${row.verdict}`, null, `measurably ${row.verdict}`) : [h("strong", null, term(this.app, "measurable difference", row.verdict)), ` (${row.unseen})`];
       return h("p", null, `All passes together${of}: `, words4, h("span.fv-num", null, `, ${row.text} the time of the first step`), row.notes.length ? h("span.fv-muted.fv-small", null, ` (${row.notes.join("; ")})`) : null);
     }
     movedTheNumbers() {
@@ -3874,7 +3935,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       const spread = ratioSpread(ablation.flatMap((row) => row.latency));
       const rows = ablation.map((row) => h("tr", null, h("td", null, this.named(row)), row.error === null ? this.contribution(row, spread) : h("td", { colspan: 4 }, h("span.fv-muted", null, "could not be measured: "), row.error)));
       const note3 = h("p.fv-muted.fv-small", null, "The whole freeze against the freeze with this pass left out, in every round: below 1, the pass pays off.");
-      return wide("What each pass does on its own", note3, grid("", ["Pass", ratioAxis(spread), "Time with it, against without", "Error with it", "Error without"], rows));
+      return wide(term(this.app, "ablation", "What each pass does on its own"), note3, grid("", ["Pass", ratioAxis(spread), "Time with it, against without", "Error with it", "Error without"], rows));
     }
     named({ name: name2, steps, stage, tidied }) {
       return [steps.length ? this.app.link(name2, { step: steps[0] }) : name2, tidied ? TIDIED() : null, h("div.fv-muted.fv-small", null, stage)];
@@ -7187,6 +7248,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
   }
   var OPERATORS_SHOWN = 3;
   var VERDICTS = { baseline: "what the others are compared with", faster: "faster than the first step", slower: "slower than the first step", "no measurable difference": "no measurable difference to the first step" };
+  var TERMS = { nodes: "node", constants: "constant", latency: "interval", "largest error": "tolerance" };
   var VERDICT_NOTE = "A difference is told only where it holds among all comparisons of this trace";
   var PassSummary = class {
     constructor(app) {
@@ -7205,7 +7267,11 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       }
       const { after: step } = pair;
       const facts2 = pair.chosen ? comparedFacts(pair) : stepFacts(pair);
-      fill(this.element, h("div.fv-summary-name", null, this.app.passes.drawerButton(), pair.chosen ? this.names(pair) : name(step, this.app.model), this.comparing(state, pair)), h("dl.fv-summary-facts", { tabindex: "0" }, facts2.filter(Boolean).map(([label, ...value]) => h("div", { class: label.startsWith("operators") ? "fv-summary-operators" : "" }, h("dt", null, label), h("dd.fv-num", null, value)))), pair.chosen ? null : explanation(step, this.app.model), step.notes.length && !pair.chosen ? h("p.fv-summary-notes", null, this.notes(step)) : null, step.notices.length ? h("ul.fv-summary-notices", null, step.notices.map((text) => h("li", null, text))) : null);
+      fill(this.element, h("div.fv-summary-name", null, this.app.passes.drawerButton(), pair.chosen ? this.names(pair) : name(step, this.app), this.comparing(state, pair)), h("dl.fv-summary-facts", { tabindex: "0" }, facts2.filter(Boolean).map(([label, ...value]) => h("div", { class: label.startsWith("operators") ? "fv-summary-operators" : "" }, h("dt", null, this.label(label)), h("dd.fv-num", null, value)))), pair.chosen ? null : explanation(step, this.app.model), step.notes.length && !pair.chosen ? h("p.fv-summary-notes", null, this.notes(step)) : null, step.notices.length ? h("ul.fv-summary-notices", null, step.notices.map((text) => h("li", null, text))) : null);
+    }
+    label(text) {
+      const name2 = TERMS[text.split(",")[0]];
+      return name2 ? term(this.app, name2, text) : text;
     }
     notes(step) {
       const more = step.log.length - step.notes.length;
@@ -7229,9 +7295,10 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       return [hint && h("span.fv-compare-hint", null, hint), h("button.fv-button.fv-compare-stop", { type: "button", title: "Show each pass against the one before it again (c)", onclick: stop }, "Stop comparing")];
     }
   };
-  function name(step, { view }) {
-    const round = step.round === null ? "" : `, round ${step.round}`;
-    return [h("span.fv-num.fv-muted", null, stepLabel(step)), h("h2", { title: step.name }, step.name), h("span.fv-muted", { title: view.stages[step.stage] }, `${step.stage}${round} · ${step.method}`)];
+  function name(step, app) {
+    const { view } = app.model;
+    const round = step.round === null ? null : [", ", term(app, "round", `round ${step.round}`)];
+    return [h("span.fv-num.fv-muted", null, stepLabel(step)), h("h2", { title: step.name }, step.name), h("span.fv-muted", { title: view.stages[step.stage] }, step.stage, round, ` · ${step.method}`)];
   }
   function explanation(step, model) {
     const several = step.does.length > 1;
@@ -7408,9 +7475,10 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       this.fading = void 0;
       const { graph, charts = null, options = {} } = data;
       this.graph = graph;
-      this.options = { hash: false, keys: options.hash ? "page" : "viewer", loadBokeh: null, wheel: "zoom", actions: [], theme: "auto", ...options, charts };
+      this.options = { hash: false, keys: options.hash ? "page" : "viewer", loadBokeh: null, wheel: "zoom", tour: void 0, actions: [], theme: "auto", ...options, charts };
       this.model = this.modelOf(data);
       this.prefix = `fv${instances += 1}`;
+      this.terms = void 0;
       this.listeners = /* @__PURE__ */ new Map();
       this.current = { ...DEFAULTS2, step: this.firstStep() };
       this.root = element3;
@@ -7522,6 +7590,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     }
     build() {
       const parts = this.parts();
+      this.terms = new Terms(this);
       this.details = new parts.Details(this);
       this.passes = new parts.PassList(this);
       const panels = parts.panels.filter((Panel) => Panel.isFor?.(this.model) ?? true);
@@ -7530,12 +7599,12 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       this.summary = new parts.PassSummary(this);
       this.printed = new Printed(this);
       this.toast = h("div.fv-toast", { role: "status", "aria-live": "polite" });
-      this.sheet = keySheet(parts.sheet);
+      this.sheet = keySheet({ ...parts.sheet, glossary: this.model.view.glossary, tour: this.options.tour });
       this.copySheet = copySheet();
       const content = h("div.fv-content", null, this.tabs.panes, this.details.element);
       const main = h("main.fv-main", null, this.tabs.element, this.summary.element, content);
       const header2 = header(this);
-      fill(this.root, header2, failureBanner(this), unmeasuredBanner(this), h("div.fv-body", null, this.passes.element, main), this.sheet, this.copySheet, this.toast, this.printed.element);
+      fill(this.root, header2, failureBanner(this), unmeasuredBanner(this), h("div.fv-body", null, this.passes.element, main), this.sheet, this.copySheet, this.terms.element, this.toast, this.printed.element);
     }
     render(previous) {
       const state = this.current;
@@ -8317,6 +8386,88 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     const Kind = !data.comparison ? Viewer : data.comparison.pairs.length ? CrossBackendViewer : ComparisonViewer;
     return new Kind(element3, data);
   }
+  var KEY = "freezer-toured";
+  var STOPS = [{ title: "The answer first", text: "This is what freezing brought: how many weights became constants, the time of a call, and the error against the model before.", first: true, places: [".fv-answer-sentence", ".fv-facts", ".fv-header"] }, { title: "Every pass of torch", text: "Each line is one pass, in the order torch ran them. Bold ones changed something. The arrow keys move from pass to pass; each says what it does, and why it changed nothing.", tab: "graph", places: [".fv-passes", ".fv-drawer-button"] }, { title: "The graph, before and after", text: "The operations before and after the chosen pass: removed, added and changed ones are marked. Click a node to see its shape, its line in your source, and its history.", tab: "graph", places: ["[id$='-tab-graph']"] }, { title: "What became of the weights", text: "Each parameter and buffer with its fate. Where one was not frozen, Why leads to the line that prevents it, and to advice.", tab: "attributes", places: ["[id$='-tab-attributes']"] }, { title: "What to make of it", text: "What made the model faster, what changed its results, and what the checks found. Press ? for all keys, signs and terms; the tour is there, too.", tab: "findings", places: ["[id$='-tab-findings']"] }];
+  function wasToured() {
+    return localStorage.getItem(KEY) !== null;
+  }
+  var running = null;
+  var Tour = class {
+    constructor(viewer) {
+      running?.end();
+      running = this;
+      this.viewer = viewer;
+      this.at = 0;
+      this.before = viewer.state();
+      this.back = viewer.root.getRootNode().activeElement;
+      this.ring = h("div.fd-tour-ring", { "aria-hidden": "true" });
+      this.box = h("div.fd-tour", { role: "dialog", tabindex: "-1", "aria-label": "Tour" });
+      viewer.root.append(this.ring, this.box);
+      this.resized = new ResizeObserver(() => this.place());
+      this.resized.observe(viewer.root);
+      this.escape = (event) => {
+        if (event.key !== "Escape") return;
+        event.preventDefault();
+        event.stopPropagation();
+        this.end();
+      };
+      document.addEventListener("keydown", this.escape, true);
+      viewer.stops.push(() => this.end());
+      localStorage.setItem(KEY, "1");
+      this.show();
+    }
+    show() {
+      const stop = STOPS[this.at];
+      const [firstTab] = this.viewer.panels.keys();
+      if (stop.first) this.viewer.navigate({ tab: firstTab });
+      else if (stop.tab) this.viewer.navigate({ tab: stop.tab });
+      const isLast = this.at === STOPS.length - 1;
+      const title = h("h2", null, stop.title);
+      fill(this.box, title, h("p", { id: `${this.viewer.prefix}-tour-text` }, stop.text), h("div.fd-row", null, h("span.fv-muted.fv-num", null, `${this.at + 1} of ${STOPS.length}`), h("span.fv-spring"), isLast ? null : button("End the tour", () => this.end()), this.at ? button("Back", () => this.go(-1)) : null, button(isLast ? "Done" : "Next", () => isLast ? this.end() : this.go(1), { kind: "primary" })));
+      this.box.setAttribute("aria-label", `Tour, ${this.at + 1} of ${STOPS.length}: ${stop.title}`);
+      this.box.setAttribute("aria-describedby", `${this.viewer.prefix}-tour-text`);
+      this.place();
+      this.box.focus({ preventScroll: true });
+    }
+    go(by) {
+      this.at += by;
+      this.show();
+    }
+    place() {
+      const target = this.target();
+      if (!target) return;
+      target.scrollIntoView({ block: "nearest", inline: "nearest" });
+      const [outer, inner] = [this.viewer.root.getBoundingClientRect(), target.getBoundingClientRect()];
+      const [left, top] = [inner.left - outer.left, inner.top - outer.top];
+      const size2 = { left: `${left}px`, top: `${top}px`, width: `${inner.width}px`, height: `${inner.height}px` };
+      Object.assign(this.ring.style, size2);
+      const { offsetWidth: width, offsetHeight: height } = this.box;
+      const isTall = inner.height > outer.height / 2;
+      const x = isTall ? left + inner.width + 12 : left;
+      const y = isTall ? top + 40 : top + inner.height + 10;
+      this.box.style.left = `${Math.max(8, Math.min(x, outer.width - width - 8))}px`;
+      this.box.style.top = `${Math.max(8, Math.min(y, outer.height - height - 8))}px`;
+    }
+    target() {
+      const found = STOPS[this.at].places.map((place) => this.viewer.root.querySelector(place));
+      return found.find((element3) => element3 && element3.getClientRects().length && isInside(element3, this.viewer.root));
+    }
+    end() {
+      if (running !== this) return;
+      running = null;
+      document.removeEventListener("keydown", this.escape, true);
+      this.resized.disconnect();
+      this.ring.remove();
+      this.box.remove();
+      if (this.viewer.gone) return;
+      this.viewer.navigate({ tab: this.before.tab });
+      this.back?.focus({ preventScroll: true });
+    }
+  };
+  function isInside(element3, root) {
+    const [outer, inner] = [root.getBoundingClientRect(), element3.getBoundingClientRect()];
+    return inner.right > outer.left + 8 && inner.left < outer.right - 8;
+  }
   var ViewerPage = class {
     constructor(app, address) {
       this.turn = void 0;
@@ -8366,7 +8517,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       const words4 = "All recordings and traces";
       const home = h("nav.fd-home", { "aria-label": "Dashboard" }, this.app.link(sign("mark"), { page: "home" }, { title: words4, "aria-label": words4 }));
       fill(this.stage, home, element3);
-      const options = { hash: true, theme: this.app.theme.choice, loadBokeh: () => Promise.resolve(globalThis.Bokeh), actions: this.actions(data) };
+      const options = { hash: true, theme: this.app.theme.choice, loadBokeh: () => Promise.resolve(globalThis.Bokeh), actions: this.actions(data), ...this.moreOptions() };
       this.viewer = mount(element3, { ...data, options });
       this.viewer.on("theme", (theme) => this.app.theme.choose(theme));
       this.heading = element3.querySelector("h1");
@@ -8374,6 +8525,9 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       if (this.app.page === this) this.heading?.focus({ preventScroll: true });
       this.named(data);
       this.app.retitle();
+    }
+    moreOptions() {
+      return {};
     }
     unmount() {
       this.viewer?.destroy();
@@ -8397,6 +8551,13 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     }
     get title() {
       return this.name ?? base(this.address[1].path);
+    }
+    show(data) {
+      super.show(data);
+      if (!wasToured() && data.view.steps.length) new Tour(this.viewer);
+    }
+    moreOptions() {
+      return { tour: () => new Tour(this.viewer) };
     }
     named(data) {
       this.name = data.view.name || base(this.path);
@@ -8423,17 +8584,17 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     update(what) {
       if (what !== "jobs") return;
       const job = this.app.channel.jobs.find((one) => this.path && (one.preview === this.path || one.trace === this.path));
-      const running = job?.state === "running";
-      if (running) this.early = job.id;
-      const show = job && (running || this.early === job.id);
+      const running2 = job?.state === "running";
+      if (running2) this.early = job.id;
+      const show = job && (running2 || this.early === job.id);
       this.notice.hidden = !show;
       if (!show) return;
-      const state = running ? h("span", null, sign("record"), " The graphs are here, measuring goes on: ", job.message) : h("span", null, `The recording of ${nameText(job.name)}: ${stateWords(job)}.`);
+      const state = running2 ? h("span", null, sign("record"), " The graphs are here, measuring goes on: ", job.message) : h("span", null, `The recording of ${nameText(job.name)}: ${stateWords(job)}.`);
       const phase = `${job.state}`;
-      if (running && this.phase === phase) return void this.noticeText?.replaceChildren(...state.childNodes);
+      if (running2 && this.phase === phase) return void this.noticeText?.replaceChildren(...state.childNodes);
       this.phase = phase;
       this.noticeText = state;
-      const actions2 = running ? [this.app.link("Progress", { page: "job", id: job.id }), button("Cancel", () => this.app.cancel(job.id))] : button("Show it complete", () => this.complete(job), { kind: "primary" });
+      const actions2 = running2 ? [this.app.link("Progress", { page: "job", id: job.id }), button("Cancel", () => this.app.cancel(job.id))] : button("Show it complete", () => this.complete(job), { kind: "primary" });
       fill(this.notice, state, h("span.fv-spring"), actions2);
     }
     complete(job) {
@@ -8602,13 +8763,13 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     const update = (job) => {
       const name2 = nameText(job.name || job.model);
       link.textContent = name2;
-      const running = job.state === "running";
-      bar2.element.hidden = !running;
+      const running2 = job.state === "running";
+      bar2.element.hidden = !running2;
       bar2.element.setAttribute("aria-label", `Recording of ${name2}`);
       bar2.update(job.done, job.total);
       said.classList.toggle("fv-clip", job.state !== "waiting");
-      said.textContent = lineText(job.state === "waiting" ? `${placeWords(job)} · ${startWords(job)}` : running ? job.message : [plural(job.steps.length, "step"), job.unmeasured, job.state === "cancelled" ? job.message : job.conversion ? job.message : job.state !== "finished" && job.died_in && `ended in ${job.died_in}`].filter(Boolean).join(" · "));
-      time.textContent = job.state === "waiting" ? `waits for ${lasting(job.waited_s)}` : running && job.left_s !== null ? `about ${lasting(job.left_s)} left` : `${lasting(job.elapsed_s)}`;
+      said.textContent = lineText(job.state === "waiting" ? `${placeWords(job)} · ${startWords(job)}` : running2 ? job.message : [plural(job.steps.length, "step"), job.unmeasured, job.state === "cancelled" ? job.message : job.conversion ? job.message : job.state !== "finished" && job.died_in && `ended in ${job.died_in}`].filter(Boolean).join(" · "));
+      time.textContent = job.state === "waiting" ? `waits for ${lasting(job.waited_s)}` : running2 && job.left_s !== null ? `about ${lasting(job.left_s)} left` : `${lasting(job.elapsed_s)}`;
       if (shown === job.state) return;
       shown = job.state;
       fill(state, badge(job));
@@ -8893,12 +9054,12 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       this.live.textContent = text;
     }
   };
-  var KEY = "freezer-theme";
+  var KEY2 = "freezer-theme";
   var Theme = class {
     constructor(root, onchange) {
       this.root = root;
       this.system = matchMedia("(prefers-color-scheme: dark)");
-      const known = localStorage.getItem(KEY);
+      const known = localStorage.getItem(KEY2);
       this.choice = known === "light" || known === "dark" ? known : "auto";
       this.paint();
       this.onchange = onchange;
@@ -8911,7 +9072,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     choose(choice) {
       if (choice === this.choice) return;
       this.choice = choice;
-      localStorage.setItem(KEY, choice);
+      localStorage.setItem(KEY2, choice);
       this.paint();
       this.onchange();
     }
@@ -9139,10 +9300,10 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     }
     showRunning() {
       const live = this.channel.jobs.filter(isLive);
-      const running = live.filter((job) => job.state === "running");
-      const waiting = live.length - running.length;
-      const one = running.length === 1 ? `${nameText(running[0].name || running[0].model)} ${running[0].total ? `${Math.floor(100 * running[0].done / running[0].total)}%` : ""}`.trim() : null;
-      const text = [one ?? (running.length ? plural(running.length, "recording") : null), waiting ? `${waiting} waiting` : null].filter(Boolean).join(" · ");
+      const running2 = live.filter((job) => job.state === "running");
+      const waiting = live.length - running2.length;
+      const one = running2.length === 1 ? `${nameText(running2[0].name || running2[0].model)} ${running2[0].total ? `${Math.floor(100 * running2[0].done / running2[0].total)}%` : ""}`.trim() : null;
+      const text = [one ?? (running2.length ? plural(running2.length, "recording") : null), waiting ? `${waiting} waiting` : null].filter(Boolean).join(" · ");
       if (text === this.runningText) return;
       this.runningText = text;
       const route = live.length === 1 ? { page: "job", id: live[0].id } : { page: "home" };

@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, Request
 
-from tests.browser.chromium import PATIENCE_MS
+from tests.browser.chromium import PATIENCE_MS, WITHOUT_TOUR
 
 
 @pytest.fixture
@@ -22,6 +22,7 @@ def context(browser: Browser) -> Iterator[BrowserContext]:
     """The browser context of one module's tests: one per test would take longer than most tests."""
     context = browser.new_context(viewport={"width": 1280, "height": 720}, reduced_motion="reduce")
     context.set_default_timeout(PATIENCE_MS)
+    context.add_init_script(WITHOUT_TOUR)
     yield context
     context.close()
 

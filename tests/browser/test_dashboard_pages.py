@@ -1022,3 +1022,48 @@ def test_signs_that_turn_or_break_a_line_are_shown(opened: Opener) -> None:
     expect(recent.get_by_role("link", name="first\\u000asecond", exact=False).first).to_be_visible()
     found = recent.evaluate("(part) => part.textContent")
     assert not re.search("[\u202a-\u202e\u2066-\u2069\u2028\x00-\x1f]", found)
+
+
+TOUR = "?trace=/traces/tour.fztrace"
+
+
+def tour_box(page: Page) -> Any:
+    return page.get_by_role("dialog", name=re.compile("^Tour, "))
+
+
+def test_the_first_visit_of_a_trace_offers_a_tour_that_does_not_come_back(opened):
+    page = opened(TOUR)
+    box = tour_box(page)
+    expect(box).to_be_focused()
+    for at in range(1, 6):
+        expect(box).to_contain_text(f"{at} of 5")
+        expect(box).to_have_accessible_name(re.compile(f"^Tour, {at} of 5: "))
+        inside = """box => { const [a, b] = [box.getBoundingClientRect(), document.documentElement];
+          return a.left >= 0 && a.top >= 0 && a.right <= b.clientWidth && a.bottom <= b.clientHeight; }"""
+        assert box.evaluate(inside)
+        assert serious_findings(page) == []
+        box.get_by_role("button", name="Done" if at == 5 else "Next").press("Enter")
+    expect(box).to_have_count(0)
+    expect(page.get_by_role("tab", name="Summary")).to_have_attribute("aria-selected", "true")
+    page.reload()
+    expect(page.get_by_role("tab", name="Graph")).to_be_visible()
+    expect(box).to_have_count(0)
+
+
+@pytest.mark.parametrize("width", [390, 1024])
+def test_the_tour_is_left_by_esc_and_starts_again_from_the_sheet(page, opened, width):
+    page.set_viewport_size({"width": width, "height": 720})
+    opened(TOUR)
+    box = tour_box(page)
+    expect(box).to_be_focused()
+    page.keyboard.press("Escape")
+    expect(box).to_have_count(0)
+    page.keyboard.press("?")
+    page.get_by_role("button", name="Take the tour").click()
+    expect(box).to_contain_text("1 of 5")
+    box.get_by_role("button", name="Next").click()
+    expect(box).to_contain_text("2 of 5")
+    box.get_by_role("button", name="Back").click()
+    page.get_by_role("button", name="End the tour").click()
+    expect(box).to_have_count(0)
+    expect(page.locator(".fd-tour-ring")).to_have_count(0)

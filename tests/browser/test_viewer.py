@@ -574,3 +574,41 @@ def test_a_constant_that_a_pass_folds_has_its_fate_in_the_graph_before(mounted):
     assert (mark["label"], mark["sign"]) == ("folded", "F")
     page.evaluate("viewer.navigate({attribute: 'block.conv.weight', step: 6})")
     assert "self.block.conv.weight" in page.evaluate("[...viewer.focused]")
+
+
+def test_a_pass_says_what_it_does_and_why_it_changed_nothing(mounted):
+    page = mounted(options="{state: {step: 10}}")
+    summary = page.get_by_role("region", name="Chosen pass")
+    expect(summary.locator(".fv-summary-does")).to_contain_text("into the convolution's weight and bias")
+    expect(summary.locator(".fv-why-not")).to_have_text(
+        "It changed nothing here. No batch norm is left: step 8 removed 1."
+    )
+    title = page.locator("[data-step='10']").get_attribute("title")
+    assert "into the convolution's weight and bias" in title
+
+
+def test_a_term_explains_itself_to_the_pointer_the_keyboard_and_a_screen_reader(mounted):
+    page = mounted(options="{state: {against: 2, step: 8}}")
+    tip = page.locator(".fv-tip")
+    label = page.get_by_role("region", name="Chosen pass").locator("[data-term=constant]")
+    label.hover()
+    expect(tip).to_have_text(re.compile("stored in the graph itself"))
+    page.mouse.move(2, 2)
+    expect(tip).to_be_hidden()
+    page.keyboard.press("Shift")  # from here on, the focus is the keyboard's
+    label.focus()
+    expect(tip).to_be_visible()
+    expect(label).to_have_accessible_description(re.compile("stored in the graph itself"))
+    page.keyboard.press("Escape")
+    expect(tip).to_be_hidden()
+    assert state(page)["against"] == 2
+    page.keyboard.press("Escape")
+    assert state(page)["against"] is None
+
+
+def test_the_sheet_of_keys_has_the_glossary(mounted):
+    page = mounted()
+    page.keyboard.press("?")
+    sheet = page.get_by_role("dialog", name="Keys and signs")
+    expect(sheet.get_by_role("heading", name="Glossary")).to_be_visible()
+    expect(sheet.get_by_role("definition").filter(has_text="Values that may share memory")).to_have_count(1)

@@ -24,8 +24,9 @@ def view() -> dict:
 
 def test_a_view_has_these_parts(view):
     assert list(view) == [
-        "name", "backend", "torch", "methods", "stages", "summary", "overview", "fates", "others", "failure",
-        "unmeasured", "first_step", "environment", "findings", "programs", "comparisons", "steps", "attributes",
+        "name", "backend", "torch", "methods", "stages", "summary", "glossary", "overview", "fates", "others",
+        "failure", "unmeasured", "first_step", "environment", "findings", "programs", "comparisons", "steps",
+        "attributes",
         "pass_texts", "aliases", "codes", "sources",
     ]  # fmt: skip
 

@@ -15,6 +15,7 @@ from viewer.views.attributes import attribute_rows, counts_view
 from viewer.views.environment import environment_view
 from viewer.views.failure import failure_view
 from viewer.views.findings import findings_view
+from viewer.views.glossary import GLOSSARY
 from viewer.views.missing_measurements import unmeasured_view
 from viewer.views.overview import first_step, ordered_methods, overview
 from viewer.views.programs import comparison_rows, program_rows
@@ -47,6 +48,7 @@ def view_data(trace: fe.Trace, duplicates: Sequence[analysis.Duplicate] | None =
         "methods": list(ordered_methods(trace)),
         "stages": dict(STAGES[trace.backend]),
         "summary": summary_view(summary, trace),
+        "glossary": [list(pair) for pair in GLOSSARY.items()],
         "overview": overview(trace, metrics),
         **counts_view(analysis.trace_counts(trace)),
         "failure": failure_view(trace),
