@@ -23,6 +23,9 @@ export class HomePage {
     );
     this.recent = h("ul.fd-list");
     this.more = h("div.fd-row");
+    /** Paths of the ticked traces, in the order of the ticks. @type {string[]} */
+    this.picked = [];
+    this.pickBar = h("div.fd-pick-bar", { role: "status", hidden: true });
     this.filter = h("input.fv-input", {
       type: "search",
       placeholder: "Filter",
@@ -31,7 +34,7 @@ export class HomePage {
     });
     this.examples = h("ul.fd-cards");
     this.jobsPart = part("Recordings", null, this.jobs.element);
-    this.recentPart = part("Recent traces", this.filter, this.recent, this.more);
+    this.recentPart = part("Recent traces", this.filter, this.recent, this.more, this.pickBar);
     this.examplesPart = part(
       "Examples",
       [h("span.fv-muted", null, "built in, random weights"), this.backends()],
@@ -113,6 +116,49 @@ export class HomePage {
         );
     fill(this.recent, shown.length ? shown.map((/** @type {any} */ trace) => this.trace(trace)) : words);
     fill(this.more, rest > 0 ? button(`Show ${rest} more`, () => this.showAll()) : null);
+    const there = new Set(
+      recent.filter((/** @type {any} */ trace) => !trace.missing).map((/** @type {any} */ trace) => trace.path),
+    );
+    this.picked = this.picked.filter((path) => there.has(path));
+    this.showPicked();
+  }
+
+  /**
+   * Ticks a trace or takes its tick away; a third tick takes the first one away.
+   * @param {string} path
+   * @param {boolean} ticked
+   */
+  pick(path, ticked) {
+    this.picked = [...this.picked.filter((other) => other !== path), ...(ticked ? [path] : [])].slice(-2);
+    this.showPicked();
+  }
+
+  showPicked() {
+    /** @type {NodeListOf<HTMLInputElement>} */
+    const ticks = this.recent.querySelectorAll(".fd-pick");
+    for (const tick of ticks) tick.checked = this.picked.includes(/** @type {string} */ (tick.dataset.pick));
+    const [a, b] = this.picked;
+    this.pickBar.hidden = !a;
+    const { recent } = this.app.channel.library;
+    const names = this.picked.map((path) =>
+      nameText(recent.find((/** @type {any} */ trace) => trace.path === path).name),
+    );
+    const compare = () => this.app.go({ page: "compare", path: a, other: b });
+    const clear = () => {
+      this.picked = [];
+      this.showPicked();
+      ticks[0]?.focus();
+    };
+    fill(
+      this.pickBar,
+      h(
+        "span.fd-pick-names",
+        null,
+        b ? `${names[0]} and ${names[1]}` : `${names[0]}: tick another trace to compare it with.`,
+      ),
+      b && button("Compare these two", compare, { kind: "primary", icon: "compare" }),
+      button("Clear", clear, { "aria-label": "Clear the ticks" }),
+    );
   }
 
   showAll() {
@@ -144,9 +190,17 @@ export class HomePage {
     const compare = trace.missing
       ? null
       : iconButton("compare", `Compare ${shown} with …`, () => chooseOther(app, trace.path));
+    const tick = h("input.fd-pick", {
+      type: "checkbox",
+      "aria-label": `Compare ${shown}, ${facts}: tick two`,
+      disabled: Boolean(trace.missing),
+      data: { pick: trace.path },
+      onchange: (event) => this.pick(trace.path, event.target.checked),
+    });
     return h(
       "li.fd-item",
       { class: trace.missing ? "fd-missing" : "", data: { path: trace.path } },
+      tick,
       h(
         "div.fd-item-main",
         null,

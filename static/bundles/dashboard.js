@@ -8655,10 +8655,12 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       this.jobs = new KeyedList(h("ul.fd-list"), (job) => job.id, (job) => jobRow(app, job));
       this.recent = h("ul.fd-list");
       this.more = h("div.fd-row");
+      this.picked = [];
+      this.pickBar = h("div.fd-pick-bar", { role: "status", hidden: true });
       this.filter = h("input.fv-input", { type: "search", placeholder: "Filter", "aria-label": "Filter recent traces", oninput: () => this.showRecent() });
       this.examples = h("ul.fd-cards");
       this.jobsPart = part3("Recordings", null, this.jobs.element);
-      this.recentPart = part3("Recent traces", this.filter, this.recent, this.more);
+      this.recentPart = part3("Recent traces", this.filter, this.recent, this.more, this.pickBar);
       this.examplesPart = part3("Examples", [h("span.fv-muted", null, "built in, random weights"), this.backends()], this.examples);
       this.columns = h("div.fd-columns", null, h("div.fd-column", null, this.jobsPart, this.recentPart), h("div.fd-column", null, this.examplesPart));
       this.element = h("main.fd-page", { onkeydown: (event) => this.walk(event) }, h("div.fd-wide-content", null, this.hero(), this.columns));
@@ -8698,6 +8700,28 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       const words4 = recent.length ? h("li.fv-muted", null, "No recent trace has that in its name.") : h("li", null, empty("No traces yet", "What you record or open is listed here. An example takes a few seconds."));
       fill(this.recent, shown.length ? shown.map((trace) => this.trace(trace)) : words4);
       fill(this.more, rest > 0 ? button(`Show ${rest} more`, () => this.showAll()) : null);
+      const there = new Set(recent.filter((trace) => !trace.missing).map((trace) => trace.path));
+      this.picked = this.picked.filter((path) => there.has(path));
+      this.showPicked();
+    }
+    pick(path, ticked) {
+      this.picked = [...this.picked.filter((other) => other !== path), ...ticked ? [path] : []].slice(-2);
+      this.showPicked();
+    }
+    showPicked() {
+      const ticks = this.recent.querySelectorAll(".fd-pick");
+      for (const tick of ticks) tick.checked = this.picked.includes(tick.dataset.pick);
+      const [a, b] = this.picked;
+      this.pickBar.hidden = !a;
+      const { recent } = this.app.channel.library;
+      const names = this.picked.map((path) => nameText(recent.find((trace) => trace.path === path).name));
+      const compare2 = () => this.app.go({ page: "compare", path: a, other: b });
+      const clear = () => {
+        this.picked = [];
+        this.showPicked();
+        ticks[0]?.focus();
+      };
+      fill(this.pickBar, h("span.fd-pick-names", null, b ? `${names[0]} and ${names[1]}` : `${names[0]}: tick another trace to compare it with.`), b && button("Compare these two", compare2, { kind: "primary", icon: "compare" }), button("Clear", clear, { "aria-label": "Clear the ticks" }));
     }
     showAll() {
       this.all = true;
@@ -8715,7 +8739,8 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       const facts2 = nameText([plural(trace.steps, "step"), trace.backend, trace.torch && `torch ${trace.torch}`, ago(trace.created)].filter(Boolean).join(" · "));
       const forget = iconButton("close", `Take ${shown} off this list; the file stays`, () => this.forget(trace));
       const compare2 = trace.missing ? null : iconButton("compare", `Compare ${shown} with …`, () => chooseOther(app, trace.path));
-      return h("li.fd-item", { class: trace.missing ? "fd-missing" : "", data: { path: trace.path } }, h("div.fd-item-main", null, h("div.fd-row", null, name2, failed, unmeasured, gone), trace.verdict && h("div.fv-small.fd-verdict", { title: lineText(trace.verdict) }, lineText(trace.verdict)), trace.unmeasured && h("div.fv-small.fv-warn.fd-unmeasured", null, `recorded, ${lineText(trace.unmeasured)}`), h("div.fv-muted.fv-small.fd-path", { title: trace.path }, h("bdi", null, lineText(trace.path)))), h("div.fd-item-facts.fv-muted.fv-small.fv-num", { title: trace.created ? new Date(trace.created).toLocaleString() : null }, facts2), h("div.fd-item-actions", null, compare2, forget));
+      const tick = h("input.fd-pick", { type: "checkbox", "aria-label": `Compare ${shown}, ${facts2}: tick two`, disabled: Boolean(trace.missing), data: { pick: trace.path }, onchange: (event) => this.pick(trace.path, event.target.checked) });
+      return h("li.fd-item", { class: trace.missing ? "fd-missing" : "", data: { path: trace.path } }, tick, h("div.fd-item-main", null, h("div.fd-row", null, name2, failed, unmeasured, gone), trace.verdict && h("div.fv-small.fd-verdict", { title: lineText(trace.verdict) }, lineText(trace.verdict)), trace.unmeasured && h("div.fv-small.fv-warn.fd-unmeasured", null, `recorded, ${lineText(trace.unmeasured)}`), h("div.fv-muted.fv-small.fd-path", { title: trace.path }, h("bdi", null, lineText(trace.path)))), h("div.fd-item-facts.fv-muted.fv-small.fv-num", { title: trace.created ? new Date(trace.created).toLocaleString() : null }, facts2), h("div.fd-item-actions", null, compare2, forget));
     }
     async forget(trace) {
       const rows = [...this.recent.children];

@@ -204,6 +204,31 @@ def test_a_trace_is_forgotten(opened: Opener) -> None:
     assert asked(page, "forget") == [{"type": "forget", "path": "/traces/gone.fztrace"}]
 
 
+@pytest.mark.parametrize("width", [390, 1440])
+def test_two_ticked_traces_are_compared(opened: Opener, width: int) -> None:
+    page = opened()
+    page.set_viewport_size({"width": width, "height": 800})
+    small, broken, gone = (
+        page.get_by_role("checkbox", name=f"Compare {name},") for name in ("small", "broken", "gone")
+    )
+    expect(gone).to_be_disabled()
+    compare = page.get_by_role("button", name="Compare these two")
+    small.focus()
+    page.keyboard.press("Space")
+    expect(page.get_by_text("small: tick another trace to compare it with.")).to_be_visible()
+    expect(compare).to_have_count(0)
+    broken.check()
+    expect(page.get_by_text("small and broken", exact=True)).to_be_visible()
+    assert (too_wide(page), serious_findings(page)) == ([], [])
+    page.get_by_role("button", name="Clear the ticks").click()
+    expect(small).not_to_be_checked()
+    expect(compare).to_be_hidden()
+    broken.check()
+    small.check()
+    compare.press("Enter")
+    expect(page).to_have_url(re.compile(r"\?compare=.*&with="))
+
+
 def test_arrows_walk_through_the_first_page(opened: Opener) -> None:
     page = opened()
     names: list[str] = []

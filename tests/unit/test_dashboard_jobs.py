@@ -545,3 +545,25 @@ def test_one_that_is_cancelled_while_it_waits_leaves_no_file(launcher: Launcher,
 
     assert run(scenario()) == [True, False, True]
     assert not [request for request in requests if request.output.exists()]
+
+
+@pytest.mark.parametrize(
+    ("message", "text"),
+    [
+        (None, "finish what it is doing. Cancel"),
+        ("freezing: ConstantPropagation of forward", "finish the pass ConstantPropagation of forward. Cancel"),
+        ("latency: round 3 of 9", "finish what it is doing (latency: round 3 of 9). Cancel"),
+    ],
+)
+def test_a_cancelled_recording_tells_what_it_waits_for(
+    message: str | None, text: str, jobs: Jobs, launcher: Launcher, tmp_path: Path
+) -> None:
+    id_ = jobs.record(_request(tmp_path))
+    launcher.processes[0].hangs = True
+    if message is not None:
+        launcher.processes[0].tell(JobProgress(message, 1, 3, None))
+    jobs.cancel(id_)
+    [row] = jobs.rows()
+    assert row["message"].startswith("Cancelling; waiting for torch to ")
+    assert text in row["message"]
+    jobs.cancel(id_)

@@ -12,9 +12,7 @@ from freeze_engine import worker
 from viewer.dashboard.form_options import backend_offer
 from viewer.dashboard.record_request import form_values
 
-_ENDING: Final = (
-    "Cancelling; waiting for torch to finish what it is doing. Cancel again to end it now and keep the steps so far."
-)
+_ENDING: Final = "Cancelling; waiting for torch to finish {}. Cancel again to end it now and keep the steps so far."
 
 
 class Process(Protocol):
@@ -131,7 +129,7 @@ class Job:
         if self.waits:
             return "waiting"
         if self.patience is not None and not self.cancelled:
-            return _ENDING
+            return _ENDING.format(_under_way(self.progress))
         return self.progress.message if self.progress else "starting"
 
     def take(self, event: worker.JobEvent, now_s: float) -> None:
@@ -149,6 +147,14 @@ class Job:
             self.preview = event.path
         else:
             self.ended, self.ended_s = event, now_s
+
+
+def _under_way(progress: worker.JobProgress | None) -> str:
+    """Names what a cancelled recording is still doing."""
+    if progress is None:
+        return "what it is doing"
+    kind, _, name = progress.message.partition(": ")
+    return f"the pass {name}" if kind == "freezing" and name else f"what it is doing ({progress.message})"
 
 
 def _stage(progress: worker.JobProgress, backend: str) -> str | None:
