@@ -83,7 +83,7 @@ from .number_texts import (
     ratio_text as ratio_text,
     timed_text as timed_text,
 )
-from .pass_notes.pass_note import (
+from .pass_explanations.pass_note import (
     PassNote as PassNote,
     pass_notes as pass_notes,
 )

@@ -10,7 +10,7 @@ from torch import nn
 
 import freeze_engine as fe
 from freeze_engine.analysis import pass_notes
-from freeze_engine.analysis.pass_notes.pass_note import pass_entry
+from freeze_engine.analysis.pass_explanations.pass_note import pass_entry
 from freeze_engine.backends.inductor.capture.known_pass_names import names_in_use
 from freeze_engine.backends.torchscript.capture.pass_driver import OPTIONAL
 from freeze_engine.trace import Trace

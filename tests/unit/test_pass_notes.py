@@ -9,7 +9,7 @@ import pytest
 
 import freeze_engine as fe
 from freeze_engine.analysis import pass_notes
-from freeze_engine.analysis.pass_notes.pass_note import pass_entry
+from freeze_engine.analysis.pass_explanations.pass_note import pass_entry
 from freeze_engine.trace import Constant, GraphSnapshot, NearMiss, Node, Rewrite, Step, Trace, Value
 from tests.builders import empty_trace, failed_trace, small_trace
 from viewer.text.stats import stats_text

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from freeze_engine.analysis.pass_notes.graph_facts import GraphFacts
+from freeze_engine.analysis.pass_explanations.graph_facts import GraphFacts
 from freeze_engine.trace import NearMiss, Step
 
 

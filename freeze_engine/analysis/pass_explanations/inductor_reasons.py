@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from freeze_engine.analysis.pass_notes.entry import Occasion
+from freeze_engine.analysis.pass_explanations.entry import Occasion
 from freeze_engine.trace import Node
 
 CONV = ("aten.convolution",)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from freeze_engine.analysis.pass_notes.entry import Occasion, Reason
+from freeze_engine.analysis.pass_explanations.entry import Occasion, Reason
 
 ONLY_READS = "It never changes the graph."
 

@@ -6,11 +6,11 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from freeze_engine.analysis.pass_notes.entry import Occasion, PassEntry
-from freeze_engine.analysis.pass_notes.graph_facts import GraphFacts
-from freeze_engine.analysis.pass_notes.inductor import BEFORE_FREEZING, FREEZING_PASSES, JOINT_GRAPH
-from freeze_engine.analysis.pass_notes.inductor_late import COMPILE, POST_GRAD
-from freeze_engine.analysis.pass_notes.torchscript import TORCHSCRIPT
+from freeze_engine.analysis.pass_explanations.entry import Occasion, PassEntry
+from freeze_engine.analysis.pass_explanations.graph_facts import GraphFacts
+from freeze_engine.analysis.pass_explanations.inductor import BEFORE_FREEZING, FREEZING_PASSES, JOINT_GRAPH
+from freeze_engine.analysis.pass_explanations.inductor_late import COMPILE, POST_GRAD
+from freeze_engine.analysis.pass_explanations.torchscript import TORCHSCRIPT
 from freeze_engine.trace import Backend, GraphSnapshot, NearMiss, Step, Trace
 
 _INDUCTOR: Mapping[str, Mapping[str, PassEntry]] = {

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from freeze_engine.analysis.pass_notes import inductor_reasons as why
-from freeze_engine.analysis.pass_notes.entry import PassEntry, always
-from freeze_engine.analysis.pass_notes.inductor_shared import BETWEEN, CUSTOM, IN_ORDER, NO_OPS, SHAPES, VIEWS
-from freeze_engine.analysis.pass_notes.reasons import (
+from freeze_engine.analysis.pass_explanations import inductor_reasons as why
+from freeze_engine.analysis.pass_explanations.entry import PassEntry, always
+from freeze_engine.analysis.pass_explanations.inductor_shared import BETWEEN, CUSTOM, IN_ORDER, NO_OPS, SHAPES, VIEWS
+from freeze_engine.analysis.pass_explanations.reasons import (
     ONLY_READS,
     first_of,
     has_none_of,

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from freeze_engine.analysis.pass_notes import inductor_reasons as why
-from freeze_engine.analysis.pass_notes.entry import PassEntry, always
-from freeze_engine.analysis.pass_notes.reasons import has_none_of
+from freeze_engine.analysis.pass_explanations import inductor_reasons as why
+from freeze_engine.analysis.pass_explanations.entry import PassEntry, always
+from freeze_engine.analysis.pass_explanations.reasons import has_none_of
 
 SHAPES = PassEntry(
     "Works out the shape, dtype and strides of each result without computing it; later passes read these.",

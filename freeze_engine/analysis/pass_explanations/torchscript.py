@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from freeze_engine.analysis.pass_notes import torchscript_reasons as why
-from freeze_engine.analysis.pass_notes.entry import PassEntry, always
-from freeze_engine.analysis.pass_notes.reasons import (
+from freeze_engine.analysis.pass_explanations import torchscript_reasons as why
+from freeze_engine.analysis.pass_explanations.entry import PassEntry, always
+from freeze_engine.analysis.pass_explanations.reasons import (
     ONLY_READS,
     first_of,
     has_none_of,
