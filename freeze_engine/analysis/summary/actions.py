@@ -17,7 +17,7 @@ from freeze_engine.analysis.summary.measured_actions import slower_actions, tole
 from freeze_engine.analysis.summary.notice_actions import notice_actions
 from freeze_engine.analysis.summary.sentence import reason_text
 from freeze_engine.analysis.summary.times import TimeFact
-from freeze_engine.trace import AttributeFate, NearMiss, Trace
+from freeze_engine.trace import AttributeFate, NearMiss, Node, Trace
 
 MOST: Final = 3
 """Largest number of actions in a summary."""
@@ -105,13 +105,16 @@ def _missed(trace: Trace) -> Iterator[Action]:
     for miss in trace.near_misses:
         if miss.advice:
             groups.setdefault((miss.kind, miss.reason), []).append(miss)
+    nodes: dict[int, dict[str, Node]] = {}
     for misses in groups.values():
-        yield _folding(trace, sorted(misses, key=lambda miss: -(miss.saved_bytes or 0)))
+        first, *_ = misses = sorted(misses, key=lambda miss: -(miss.saved_bytes or 0))
+        if first.step not in nodes:
+            nodes[first.step] = step_nodes(trace, trace.steps[first.step])
+        yield _folding(misses, nodes[first.step].get(first.node))
 
 
-def _folding(trace: Trace, misses: Sequence[NearMiss]) -> Action:
+def _folding(misses: Sequence[NearMiss], node: Node | None) -> Action:
     first = misses[0]
-    node = step_nodes(trace, trace.steps[first.step]).get(first.node)
     source = node.source if node is not None else None
     more = f" {counted(len(misses) - 1, 'more fold')} did not happen for the same reason." if len(misses) > 1 else ""
     saved = sum(miss.saved_bytes or 0 for miss in misses)

@@ -39,11 +39,12 @@ def tolerance_actions(trace: Trace, errors: Sequence[ErrorFact]) -> Iterator[Act
         trace: the recording.
         errors: of its frozen methods.
     """
+    growth = {each.step: each for each in reversed(tuple(_added(trace)))}  # the first of each step counts
     for fact in errors:
         if fact.step is None:
             continue
         step = trace.steps[fact.step]
-        added = next((each for each in _added(trace) if each.step == step.index), None)
+        added = growth.get(step.index)
         grown = f" ({error_text(added.before)} → {error_text(added.after)})" if added is not None else ""
         evidence = f"{step_text(step)} is the first step past torch's tolerances against {fact.reference}{grown}."
         fix = _misfold_fix(trace, step) or leaving_out(trace, step) or _BISECT
