@@ -422,6 +422,7 @@ interface WholeEffect {
   device: string;
   step: number;
   verdict: string;
+  words: string | null;
   notes: string[];
   text: string;
   value: number;

@@ -96,14 +96,13 @@ export class FindingsPanel {
     const of = several ? ` (${row.method}, ${row.device})` : ` on ${row.device}`;
     const words =
       row.verdict === "faster" || row.verdict === "slower"
-        ? h(`strong.fv-verdict-${row.verdict}`, null, `measurably ${row.verdict}`)
+        ? h(`strong.fv-verdict-${row.verdict}`, null, row.words)
         : [h("strong", null, term(this.app, "measurable difference", row.verdict)), ` (${row.unseen})`];
     return h(
       "p",
       null,
       `All passes together${of}: `,
       words,
-      h("span.fv-num", null, `, ${row.text} the time of the first step`),
       row.notes.length ? h("span.fv-muted.fv-small", null, ` (${row.notes.join("; ")})`) : null,
     );
   }

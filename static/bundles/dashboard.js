@@ -3891,8 +3891,8 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     }
     together(row, several) {
       const of = several ? ` (${row.method}, ${row.device})` : ` on ${row.device}`;
-      const words4 = row.verdict === "faster" || row.verdict === "slower" ? h(`strong.fv-verdict-${row.verdict}`, null, `measurably ${row.verdict}`) : [h("strong", null, term(this.app, "measurable difference", row.verdict)), ` (${row.unseen})`];
-      return h("p", null, `All passes together${of}: `, words4, h("span.fv-num", null, `, ${row.text} the time of the first step`), row.notes.length ? h("span.fv-muted.fv-small", null, ` (${row.notes.join("; ")})`) : null);
+      const words4 = row.verdict === "faster" || row.verdict === "slower" ? h(`strong.fv-verdict-${row.verdict}`, null, row.words) : [h("strong", null, term(this.app, "measurable difference", row.verdict)), ` (${row.unseen})`];
+      return h("p", null, `All passes together${of}: `, words4, row.notes.length ? h("span.fv-muted.fv-small", null, ` (${row.notes.join("; ")})`) : null);
     }
     movedTheNumbers() {
       const { errors: errors2 } = this.found;

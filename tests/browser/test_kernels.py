@@ -132,7 +132,7 @@ def test_findings_lead_to_passes_and_checks_open_from_the_keyboard(opened):
     check.focus()
     page.keyboard.press("Enter")
     expect(panel.get_by_text("max abs error 0.5")).to_be_hidden()
-    expect(panel).to_contain_text("the time of the first step (2 outliers left out)")
+    expect(panel).to_contain_text("(one of 11% or more would have shown) (2 outliers left out)")
     panel.get_by_role("link", name="6 ConstantPropagation").click()
     assert (state(page)["step"], state(page)["tab"]) == (6, "findings")
     expect(panel.locator("tr.fv-chosen")).to_contain_text("0.88× (0.84–0.92)")

@@ -47,7 +47,7 @@ def paid_off(trace: fe.Trace, metrics: Sequence[fe.StepMetrics]) -> Iterator[str
     )
     for row in whole:
         method = f" of {row['method']}" if len(trace.methods) > 1 else ""
-        said = f"{_claim(row)}, {row['text']} the time of the first step"
+        said = row["words"] or _claim(row)
         yield f"all passes{method} together on {row['device']}: {said}"
         yield from (line for note in row["notes"] for line in paragraph(f"  {note}", "    "))
 

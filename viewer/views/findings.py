@@ -85,11 +85,19 @@ def whole_rows(trace: fe.Trace) -> list[dict[str, Any]]:
             "verdict": latency.verdict,
             "unseen": unseen(latency.verdict, detection.to_first(latency)),
             "notes": list(latency.notes),
+            "words": _whole_words(latency, latency.ratio),
             **ratio_row(latency.ratio),
         }
         for (method, device), (index, latency) in last.items()
         if latency.ratio is not None
     ]
+
+
+def _whole_words(latency: Latency, ratio: Interval) -> str | None:
+    """Returns the effect of all passes together in words, ``None`` if nothing is claimed."""
+    if latency.verdict not in ("faster", "slower"):
+        return None
+    return f"{analysis.ratio_words(ratio, latency.verdict, 0.0)} than before freezing"
 
 
 def ratio_row(ratio: Interval) -> dict[str, Any]:

@@ -146,11 +146,11 @@ def _latency(trace: fe.Trace, steps: tuple[fe.Step, ...]) -> dict[str, Any] | No
     last = measured[-1]
     if last.ratio is None:
         return _fact("latency", "one step only", "nothing to compare with", "muted")
-    label, ratio = f"latency, {last.device}", last.ratio
-    note = f"{ratio.value:.2f}× step {steps[0].index} ({ratio.low:.2f}–{ratio.high:.2f})"
+    label, smallest = f"latency, {last.device}", analysis.detection(trace).to_first(last)
     if last.verdict not in ("faster", "slower"):
-        return _fact(label, NOTHING, f"{analysis.unseen_text(analysis.detection(trace).to_first(last))}; {note}")
-    return _fact(label, f"measurably {last.verdict}", note, "good" if last.verdict == "faster" else "bad")
+        return _fact(label, NOTHING, analysis.unseen_text(smallest))
+    value, _, interval = analysis.ratio_words(last.ratio, last.verdict, smallest).partition(" (")
+    return _fact(label, value, f"than before freezing ({interval}", "good" if last.verdict == "faster" else "bad")
 
 
 def _payoff(trace: fe.Trace, metrics: tuple[fe.StepMetrics, ...]) -> Iterator[dict[str, Any]]:
