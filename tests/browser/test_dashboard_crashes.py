@@ -85,8 +85,9 @@ def opens_what_was_recorded(page: Page, failed_in: str) -> None:
     page.get_by_role("link", name="Open what was recorded").click()
     expect(page.get_by_role("tab", name="Graph")).to_be_visible(timeout=SLOW_MS)
     expect(page.get_by_role("alert").first).to_contain_text(failed_in)
+    page.get_by_role("tab", name="Graph", exact=True).click()
     page.get_by_role("option", name="Inline").first.click()
-    expect(page.get_by_role("tab", name="Graph")).to_have_attribute("aria-selected", "true")
+    expect(page.get_by_role("tab", name="Graph", exact=True)).to_have_attribute("aria-selected", "true")
 
 
 def test_a_crash_inside_torch(served: Served, data: Path) -> None:
