@@ -45,7 +45,8 @@ def main(rounds: int = 25) -> None:
         module = torch.jit.script(fe.load_model(f"example:{name}").module)
         _captured(module)
         torch.jit.freeze(module)
-        plain_s, captured_s = [], []
+        plain_s: list[float] = []
+        captured_s: list[float] = []
         for number in range(rounds):
             pair = [
                 (plain_s, lambda module=module: torch.jit.freeze(module)),
@@ -55,7 +56,7 @@ def main(rounds: int = 25) -> None:
                 times.append(_timed_s(action))
         ratios = [one / other for one, other in zip(captured_s, plain_s, strict=True)]
         captured = _captured(module)
-        build_s = _timed_s(lambda captured=captured: captured.traces)
+        build_s = _timed_s(lambda captured=captured: captured.traces)  # type: ignore[misc]
         low, middle, high = statistics.quantiles(ratios, n=4)
         print(
             f"  {name:<12}plain {statistics.median(plain_s) * 1e3:5.0f} ms   captured {middle:.2f} × "

@@ -58,7 +58,7 @@ def freeze(module: nn.Module, example: Any = None, *, inference: bool = False) -
         example: input to trace with, or ``None`` to script.
         inference: whether to run the passes of ``optimize_for_inference`` as well.
     """
-    scripted: Any = torch.jit.script(module) if example is None else torch.jit.trace(module, example)  # type: ignore[no-untyped-call]
+    scripted: Any = torch.jit.script(module) if example is None else torch.jit.trace(module, example)
     frozen = torch._C._freeze_module(scripted._c, [], True, False)
     graph = frozen._get_method("forward").graph
     passes: list[Pass] = []

@@ -77,7 +77,7 @@ def _resnet_unit(number: int, start: str, random: Random) -> _Unit:
         _weight(f"self.{norm}.{name}", norm, (channels,), random)
         for name in ("weight", "bias", "running_mean", "running_var")
     )
-    fused = tuple(_weight(f"{kept.id}_fused_bn", conv, kept.constant.shape, random) for kept in (weight, stats[1]))  # type: ignore[union-attr]
+    fused = tuple(_weight(f"{kept.id}_fused_bn", conv, kept.constant.shape, random) for kept in (weight, stats[1]))
     product = _call(f"conv.{number}", "aten::conv2d", (start, weight.id, "none", "list", "list", "one"), conv, 90)
     normed = _call(f"norm.{number}", "aten::batch_norm", (product.id, *(kept.id for kept in stats), "list"), norm, 91)
     relu = _call(f"relu.{number}", "aten::relu", (normed.id,), f"{module}.relu", 92)

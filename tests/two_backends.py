@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import freeze_engine as fe
 from freeze_engine.trace import Rewrite, Value
@@ -27,7 +28,7 @@ def trace(backend: fe.trace.Backend, *steps: tuple[str, fe.GraphSnapshot, tuple[
     return replace(empty_trace(), name="net", backend=backend, steps=tuple(found))
 
 
-def fate(path: str, what: fe.trace.Fate, shape: tuple[int, ...] | None = (2,), **fields: object) -> fe.AttributeFate:
+def fate(path: str, what: fe.trace.Fate, shape: tuple[int, ...] | None = (2,), **fields: Any) -> fe.AttributeFate:
     return fe.AttributeFate(path, "parameter", "a type of its own", shape, "float32", 8, what, **fields)
 
 

@@ -20,7 +20,7 @@ def _record_two() -> None:
         record(self, replace(request, model="benchmarks.kill_sweep.models:sleeping", output=output))
         return id_
 
-    Jobs.record = twice  # type: ignore[method-assign, assignment]
+    Jobs.record = twice  # type: ignore[method-assign]
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Literal
 
 import pytest
 import torch
@@ -32,7 +33,7 @@ class Layers(torch.nn.Module):
         return self.more(torch.relu(self.norm(self.conv(x))))
 
 
-def layers(via: str = "script", wide: bool = False) -> fe.Trace:
+def layers(via: Literal["script", "trace"] = "script", wide: bool = False) -> fe.Trace:
     return fe.record(Layers(wide).eval(), (torch.zeros(1, 3, 8, 8),), measure=None, via=via).trace
 
 

@@ -97,7 +97,7 @@ def opened(page: Page, template: Callable[[dict[str, Any]], str], payload: dict[
 
 def too_wide(page: Page) -> list[str]:
     """Elements of a page that stand out of it to the right."""
-    return page.evaluate(  # type: ignore[no-any-return]
+    return page.evaluate(
         """() => [...dashboard.stage.querySelectorAll("main *")]
           .filter((element) => element.getBoundingClientRect().right > innerWidth + 1)
           .filter((element) => !element.closest(".fv-clip, .fd-path, pre, svg"))
@@ -107,7 +107,7 @@ def too_wide(page: Page) -> list[str]:
 
 def asked(page: Page, kind: str) -> list[dict[str, Any]]:
     """The messages of a type that were sent so far."""
-    return page.evaluate("(kind) => fake.asked.filter((message) => message.type === kind)", kind)  # type: ignore[no-any-return]
+    return page.evaluate("(kind) => fake.asked.filter((message) => message.type === kind)", kind)
 
 
 def answer(page: Page, kind: str, function: str) -> None:

@@ -9,6 +9,7 @@ from dataclasses import replace
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
@@ -262,7 +263,8 @@ def test_a_destroyed_viewer_leaves_nothing_behind(page, pages):
 
 
 def select(page: Page, step: int, *modifiers: str) -> None:
-    page.locator(f"[data-step='{step}']").click(modifiers=list(modifiers), position={"x": 120, "y": 10})
+    held: Any = list(modifiers)
+    page.locator(f"[data-step='{step}']").click(modifiers=held, position={"x": 120, "y": 10})
 
 
 def test_any_two_passes_of_a_method_are_compared(mounted):

@@ -86,7 +86,7 @@ def test_the_page_and_python_move_each_other(lab: Lab, open_notebook: Opener, ke
     # Python moves the page.
     kernel.run("view.step = 8")
     for frame in (first, second):
-        until(lambda frame=frame: step_of(frame) == 8, "the page follows Python")
+        until(lambda frame=frame: step_of(frame) == 8, "the page follows Python")  # type: ignore[misc]
         expect(frame.locator("[role=option][aria-selected=true]")).to_contain_text("FoldFrozenConvBatchnorm")
     kernel.run("view.selected = None")
     until(lambda: first.evaluate("viewer.state().node") is None, "nothing is selected any more")

@@ -29,7 +29,7 @@ from tests.torch.against_torch import frozen_modules, has, problems
 _WRITTEN = ("set_in_method", "mutated_in_place", "aliases_preserved", "shared_class")
 _CONSTANT = "prim::Constant"
 #: torch parses the file of a class with overloads, such as an LSTM, anew for each instance that it scripts.
-_source_lines = lru_cache(maxsize=256)(_jit_internal.get_source_lines_and_file)
+_source_lines = lru_cache(maxsize=256)(_jit_internal.get_source_lines_and_file)  # type: ignore[attr-defined]
 Constants = dict[tuple[int, str, int], tuple[str, torch.Tensor]]
 
 

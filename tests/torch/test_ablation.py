@@ -101,7 +101,7 @@ def test_state_that_the_model_writes_is_put_back_between_runs():
 def test_what_rules_ablation_out_is_told_before_the_freeze(inputs, options, measure, said):
     backend = "inductor" if isinstance(options, fe.InductorOptions) else "torchscript"
     with pytest.raises(fe.FreezerError, match=said):
-        fe.record(nn.ReLU().eval(), inputs, backend=backend, options=options, measure=measure, ablation=True)
+        fe.record(nn.ReLU().eval(), inputs, backend=backend, options=options, measure=measure, ablation=True)  # type: ignore[arg-type]
 
 
 def test_inductor_passes_contribute_as_well():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 import torch
@@ -20,7 +21,7 @@ def a_freeze(model: type[torch.nn.Module]) -> Frozen:
     return frozen
 
 
-def with_fate(frozen: Frozen, at: str, **fields: object) -> Frozen:
+def with_fate(frozen: Frozen, at: str, **fields: Any) -> Frozen:
     fates = (replace(fate, **fields) if fate.path == at else fate for fate in frozen.trace.attributes)
     return replace(frozen, trace=replace(frozen.trace, attributes=tuple(fates)))
 

@@ -265,7 +265,7 @@ class _Told:
         self.on_probe = print
 
     def ask(self, prefix, before):
-        return Answer({".": "good", "x": "bad", "?": "untestable"}[self.left.pop(0)], "")
+        return Answer({".": "good", "x": "bad", "?": "untestable"}[self.left.pop(0)], "")  # type: ignore[arg-type]
 
     def doubt(self):
         return None
@@ -302,7 +302,7 @@ class _Three:
 )
 def test_a_check_that_contradicts_itself_is_found_out(answers, every, ending, said):
     trace = fe.record("example:bf16_misfold", measure=None).trace
-    search = Search(trace, _Three(trace), _Told(*answers), every)
+    search = Search(trace, _Three(trace), _Told(*answers), every)  # type: ignore[arg-type]
     found = search.run()
     assert (found.ending, said in found.message) == (ending, True), found
     if every:
@@ -331,7 +331,7 @@ def test_state_is_as_it_was_before_each_run_and_afterwards(tmp_path):
     assert (found.ending, found.culprit and found.culprit.name) == ("found", "FoldFrozenConvBatchnorm")
     assert found.reproduction is not None
     assert (found.reproduction.is_reduced, found.reproduction.reproduces) == (True, True)
-    assert torch.equal(model.calls, before)
+    assert torch.equal(model.calls, before)  # type: ignore[arg-type]
     assert model.conv.weight.requires_grad
 
 

@@ -126,7 +126,7 @@ def test_a_candidate_that_hangs_is_bad_at_its_limit(kind):
 
 
 def test_what_crashes_while_it_is_saved_cannot_be_put_to_a_command():
-    crashing = Prefix(7, "step 7", unmade, lambda path: ctypes.string_at(0))
+    crashing = Prefix(7, "step 7", unmade, lambda path: ctypes.string_at(0))  # type: ignore[arg-type, return-value]
     evaluator = CandidateEvaluator(
         Command(fe.CommandCriterion(("true",)), ".pt", "forward"), empty_trace(), lambda *now: None, print
     )

@@ -87,7 +87,7 @@ def launched(tmp_path: Path) -> Iterator[Launched]:
 
 def test_what_can_be_read_of_the_browser_opens_nothing_once_it_is_in(launched: Launched) -> None:
     server = launched.server
-    assert "FREEZER_UI_TOKEN" not in launched.told["environment"]  # type: ignore[operator]
+    assert "FREEZER_UI_TOKEN" not in launched.told["environment"]
     entered = server.ask(launched.target)
     cookie = {"Cookie": entered.headers["Set-Cookie"].partition(";")[0]}
     assert (entered.status, entered.headers["Location"]) == (303, "/")

@@ -71,7 +71,7 @@ def test_an_upload_stays_for_the_recordings_that_need_it(tmp_path: Path) -> None
     store, removed = _store(tmp_path)
     model, tensor, other = (store.promise("a", name, 10) for name in ("net.pt", "x.pt", "y.pt"))
     needed = [SimpleNamespace(model=str(model.path), inputs=(f"x={tensor.path}",))]
-    store._needed = lambda: needed  # type: ignore[assignment, return-value]
+    store._needed = lambda: needed  # type: ignore[return-value]
     store.leave("a")
     assert removed == [other.path]
     needed.clear()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 from operator import attrgetter
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -17,7 +18,7 @@ from freeze_engine.requests.inputs import Inputs
 _FOLDABLE = ("aten::batch_norm", "aten::mul", "aten::add")
 
 
-def frozen(name: str, **options: object) -> torch.jit.RecursiveScriptModule:
+def frozen(name: str, **options: Any) -> torch.jit.ScriptModule:
     module, _ = EXAMPLES[name].build()
     return torch.jit.freeze(torch.jit.script(module), list(EXAMPLES[name].preserved_attrs), **options)
 
@@ -35,7 +36,7 @@ def has(module: nn.Module, path: str) -> bool:
     return True
 
 
-def count(module: torch.jit.RecursiveScriptModule, op: str) -> int:
+def count(module: torch.jit.ScriptModule, op: str) -> int:
     return len(module.graph.findAllNodes(op, recurse=True))
 
 
@@ -177,7 +178,7 @@ def _folds(part: nn.Module) -> bool:
     return _kinds(torch.jit.freeze(scripted)) != _kinds(plain)
 
 
-def _kinds(module: torch.jit.RecursiveScriptModule) -> list[str]:
+def _kinds(module: torch.jit.ScriptModule) -> list[str]:
     return [node.kind() for node in module.graph.nodes() if node.kind() in _FOLDABLE]
 
 

@@ -34,9 +34,9 @@ CASES: dict[str, tuple[Any, tuple[str, str, str | None], int]] = {
     ),
     "not scripted": (lambda: torch.jit.freeze(models.ConvBn().eval()), ("input", "torch.jit.freeze", None), 0),
     "not a module": (lambda: torch.jit.freeze(3), ("input", "torch.jit.freeze", None), 0),
-    "no argument": (lambda: torch.jit.freeze(), ("input", "torch.jit.freeze", None), 0),
+    "no argument": (lambda: torch.jit.freeze(), ("input", "torch.jit.freeze", None), 0),  # type: ignore[call-arg]
     "not scripted, for inference": (
-        lambda: torch.jit.optimize_for_inference(models.ConvBn().eval()),
+        lambda: torch.jit.optimize_for_inference(models.ConvBn().eval()),  # type: ignore[arg-type]
         ("input", "torch.jit.optimize_for_inference", None),
         0,
     ),

@@ -127,7 +127,7 @@ def recorded(module: nn.Module, x: Any = None, traced: bool = False) -> tuple[An
     """Freezes a copy of a module, scripted or traced with ``x``."""
     own = copy.deepcopy(module)
     with fe.capture() as captured:
-        scripted: Any = torch.jit.trace(own, x, check_trace=False) if traced else torch.jit.script(own)  # type: ignore[no-untyped-call]
+        scripted: Any = torch.jit.trace(own, x, check_trace=False) if traced else torch.jit.script(own)
         frozen = torch.jit.freeze(scripted)
     (trace,) = captured.traces
     assert fe.problems(trace) == ()

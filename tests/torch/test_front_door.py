@@ -172,11 +172,11 @@ def test_tracing_that_cannot_be_done(inputs, message):
 def test_wrong_arguments():
     model = models.filled(models.Equal())
     with pytest.raises(fe.FreezerError, match="via='guess'"):
-        fe.record(model, via="guess", measure=None)
+        fe.record(model, via="guess", measure=None)  # type: ignore[arg-type]
     with pytest.raises(fe.FreezerError, match="backend='onnx' is not known"):
-        fe.record(model, backend="onnx", measure=None)
+        fe.record(model, backend="onnx", measure=None)  # type: ignore[arg-type]
     with pytest.raises(fe.FreezerError, match="inputs is a int"):
-        fe.record(model, 3, measure=None)
+        fe.record(model, 3, measure=None)  # type: ignore[arg-type]
 
 
 def test_a_torchscript_file_with_map_location(tmp_path):

@@ -26,7 +26,7 @@ class OddError(Exception):
 
 
 def setting(name: str) -> Break:
-    return lambda broken: torch._inductor.config.patch(**{name: broken})
+    return lambda broken: torch._inductor.config.patch({name: broken})
 
 
 def function(owner: Any, name: str) -> Break:

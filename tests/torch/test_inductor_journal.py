@@ -7,6 +7,7 @@ import signal
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 from unittest import mock
 
 import pytest
@@ -172,15 +173,22 @@ def test_a_watched_trace_grows_step_by_step(watched: tuple[_Keeping, fe.Trace, f
 
 def test_a_watched_trace_is_that_of_a_capture(watched: tuple[_Keeping, fe.Trace, fe.Trace]):
     _, partial, captured = watched
-    told = {"name": captured.name, "call": captured.call, "options": captured.options, "inputs": captured.inputs}
-    assert replace(partial, **told) == captured
+    told = replace(partial, name=captured.name, call=captured.call, options=captured.options, inputs=captured.inputs)
+    assert told == captured
 
 
 def test_what_is_asked_for_is_told_before_dynamo_begins(watched: tuple[_Keeping, fe.Trace, fe.Trace]):
     observer, partial, _ = watched
     begun = observer.traces[0]
-    bare = {"steps": (), "attributes": (), "near_misses": (), "notices": (), "sources": (), "failure": None}
-    later = {"created": begun.created, "environment": begun.environment, "duration_ns": None}
+    bare: dict[str, Any] = {
+        "steps": (),
+        "attributes": (),
+        "near_misses": (),
+        "notices": (),
+        "sources": (),
+        "failure": None,
+    }
+    later: Any = {"created": begun.created, "environment": begun.environment, "duration_ns": None}
     assert begun == replace(partial, **bare, **later)
     assert set(begun.environment.settings) < set(partial.environment.settings)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 from dataclasses import replace
 from itertools import pairwise, product
+from typing import Any
 
 import pytest
 import torch
@@ -45,7 +46,7 @@ def test_whatever_is_compared_starts_from_the_state_that_was_recorded():
     total = model.total.clone()
     with fresh():
         trace = record(model, rows(2, 4), measure=QUICK).trace
-    assert torch.equal(model.total, total)
+    assert torch.equal(model.total, total)  # type: ignore[arg-type]
     compared = [(step.name, numerics) for step in trace.steps for numerics in step.numerics]
     compared += [(line.name, numerics) for line in trace.baselines for numerics in line.numerics]
     assert {name for name, _ in compared} >= {"input", *BASELINES}
@@ -221,7 +222,7 @@ def test_the_settings_are_in_the_trace():
         ),
     ],
 )
-def test_a_backend_and_options_that_do_not_go_together(fields: dict[str, object], message: str):
+def test_a_backend_and_options_that_do_not_go_together(fields: dict[str, Any], message: str):
     with pytest.raises(fe.FreezerError) as caught:
         fe.record(torch.nn.Linear(4, 2).eval(), rows(2, 4), **fields)
     assert str(caught.value) == message
@@ -235,6 +236,6 @@ def test_a_backend_and_options_that_do_not_go_together(fields: dict[str, object]
         (torch.nn.Linear(4, 2).eval(), None, "needs inputs"),
     ],
 )
-def test_what_cannot_be_compiled_is_refused(model: torch.nn.Module, inputs: object, message: str):
+def test_what_cannot_be_compiled_is_refused(model: torch.nn.Module, inputs: Any, message: str):
     with pytest.raises(fe.FreezerError, match=message):
         fe.record(model, inputs, backend="inductor")

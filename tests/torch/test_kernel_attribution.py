@@ -194,7 +194,7 @@ def recorded() -> Iterator[Callable[[type[Layers]], Recorded]]:
             trace = fe.record(model().eval(), (MODELS[model],), backend="inductor", measure=UNMEASURED).trace
             return Recorded(trace, tuple(told))
 
-        yield record
+        yield record  # type: ignore[misc]
 
 
 def _listen(patch: pytest.MonkeyPatch, told: list[Origins]) -> None:

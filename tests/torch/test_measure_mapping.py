@@ -82,7 +82,7 @@ class Slotted:
         self.items = [1]
 
 
-class Frozen(dict):  # type: ignore[type-arg]
+class Frozen(dict):
     """A dictionary that can be read only."""
 
     def __setitem__(self, key: object, value: object) -> None:

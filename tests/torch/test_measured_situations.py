@@ -214,7 +214,7 @@ def test_threads_are_chosen_for_the_measurement_put_back_and_recorded():
 @pytest.mark.parametrize("field", ["threads", "input_sets"])
 def test_too_few_of_anything_is_refused(field):
     with pytest.raises(fe.FreezerError, match=f"{field}=0: it must be at least 1"):
-        fe.Measure(**{field: 0})
+        fe.Measure(**{field: 0})  # type: ignore[arg-type]
 
 
 class OddBuffers(torch.nn.Module):
@@ -232,7 +232,7 @@ class OddBuffers(torch.nn.Module):
     def forward(self, x):
         self.runs += 1
         x = torch.sparse.mm(self.sparse, x.t()).t() * self.eighth.to(x.dtype)
-        return torch.cat([x + self.missing, self.empty]), x * self.wave
+        return torch.cat([x + self.missing, self.empty]), x * self.wave  # type: ignore[list-item]
 
 
 def test_buffers_of_every_kind_are_measured():

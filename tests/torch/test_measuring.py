@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 from dataclasses import replace
 from itertools import product
+from typing import Any
 
 import pytest
 import torch
@@ -19,7 +20,7 @@ QUICK = fe.Measure(seconds=0.05)
 NUMBERS = fe.Measure(latency=False)
 
 
-def record(model: torch.nn.Module, *args: object, measure: fe.Measure | None = NUMBERS, **fields: object) -> Trace:
+def record(model: torch.nn.Module, *args: object, measure: fe.Measure | None = NUMBERS, **fields: Any) -> Trace:
     trace = fe.record(model, fe.Inputs(args), measure=measure, **fields).trace
     check_trace(trace)
     return trace

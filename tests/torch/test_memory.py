@@ -28,7 +28,7 @@ def test_a_constant_is_described_by_its_elements() -> None:
         minimum=-2.0,
         maximum=5.0,
         mean=2.0,
-        std=pytest.approx(math.sqrt((1 + 16 + 1 + 4 + 9 + 9) / 6)),
+        std=pytest.approx(math.sqrt((1 + 16 + 1 + 4 + 9 + 9) / 6)),  # type: ignore[arg-type]
     )
 
 

@@ -97,7 +97,7 @@ def test_the_figures_are_those_of_the_formulas() -> None:
     actual, expected = torch.tensor([1.0, 2.5, 0.25, 4.0]), torch.tensor([1.0, 2.0, 0.0, 4.0])
     sqnr = 10 * math.log10((1 + 4 + 16) / (0.5**2 + 0.25**2))
     assert against(actual, expected).outputs == (
-        OutputError("0", 0.5, 0.25, pytest.approx(sqnr), 0, False, 0x3E800000),
+        OutputError("0", 0.5, 0.25, pytest.approx(sqnr), 0, False, 0x3E800000),  # type: ignore[arg-type]
     )
 
 
@@ -157,7 +157,7 @@ def test_large_outputs_are_compared_in_pieces() -> None:
     actual = expected.clone()
     actual[[5, 2_500_000]] = torch.tensor([1.5, 3.0])
     (error,) = against(actual.reshape(3, -1), expected.reshape(3, -1)).outputs
-    assert error == OutputError("0", 2.0, 2.0, pytest.approx(10 * math.log10(3e6 / 4.25)), 0, False, 0xC00000)
+    assert error == OutputError("0", 2.0, 2.0, pytest.approx(10 * math.log10(3e6 / 4.25)), 0, False, 0xC00000)  # type: ignore[arg-type]
 
 
 def test_an_output_is_taken_apart_by_names() -> None:
@@ -264,7 +264,7 @@ def test_state_is_reset_and_the_eager_module_is_left_alone() -> None:
     found = measure_numerics(candidates, eager, (ONE,), {}, NumericsOptions(reference64=False)).numerics
     assert found["reset"] == (Numerics("eager", (exact(),)),)
     assert found["kept"][0].outputs[0].max_abs == 3.0
-    assert torch.equal(eager.count, torch.zeros(1))
+    assert torch.equal(eager.count, torch.zeros(1))  # type: ignore[arg-type]
 
 
 def test_another_method_can_be_the_reference() -> None:

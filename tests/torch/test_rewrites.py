@@ -355,7 +355,7 @@ def kinds_of(module: nn.Module, example: Any = None) -> dict[str, str]:
     And in the cuDNN pass before it: where torch is built for CUDA, that one changes the form of convolutions first.
     """
     frozen = freeze(module.eval(), example, inference=True)
-    kinds = {}
+    kinds: dict[str, str] = {}
     for each in frozen.passes:
         if each.name in ("FuseFrozenConvAddRelu", "ConvertFrozenOpsToMKLDNN"):
             old, new = ({node.id: node.op for node in graph.walk()} for graph in (each.before, each.after))

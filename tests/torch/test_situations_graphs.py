@@ -147,7 +147,7 @@ def test_functions_are_inlined(recorded):
 class Recurrent(nn.Module):
     def __init__(self, kind: type[nn.RNNBase]):
         super().__init__()
-        self.rnn = kind(4, 5, 2, batch_first=True, bidirectional=True)
+        self.rnn = kind(4, 5, 2, batch_first=True, bidirectional=True)  # type: ignore[arg-type]
 
     def forward(self, x):
         return self.rnn(x)

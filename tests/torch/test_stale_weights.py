@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -268,7 +269,7 @@ def test_a_change_is_undone_when_the_run_raises(change) -> None:
     parameters = list(model.parameters())
     held = [weight for weight in weights(model) if not weight.obstacle]
     changes = {"loaded": lambda held: loaded(model, held), "retrained": lambda held: retrained(model, held)}
-    differing = []
+    differing: list[Any] = []
 
     def changed() -> None:
         with changes.get(change, change)(held):

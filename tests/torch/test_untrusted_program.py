@@ -72,7 +72,7 @@ class Picture(nn.Module):
 
     def forward(self, x):
         y = F.interpolate(self.norm(self.first(x)).relu(), scale_factor=2.0, mode="bilinear")
-        y = F.linear(self.layers[0](F.adaptive_avg_pool2d(y, 1).flatten(1)), self.tied)
+        y = F.linear(self.layers[0](F.adaptive_avg_pool2d(y, 1).flatten(1)), self.tied)  # type: ignore[arg-type]
         return self.named["a-b"](y).softmax(-1) * self.brain.float(), torch.split(y, 4, 1)
 
 
@@ -107,7 +107,7 @@ def outputs(loaded) -> tuple[list[object], object]:
 @pytest.mark.parametrize("name", HONEST)
 def test_honest_programs_give_what_they_give_when_trusted(name, tmp_path):
     make, args, kwargs, sizes = HONEST[name]
-    program = torch.export.export(make().eval(), args, kwargs, dynamic_shapes=sizes)
+    program = torch.export.export(make().eval(), args, kwargs, dynamic_shapes=sizes)  # type: ignore[arg-type]
     path = tmp_path / "model ü.pt2"
     torch.export.save(program, path, extra_files={"notes.txt": "left out"})
     trusted, untrusted = load_model(str(path)), load_model(str(path), trusted=False)
@@ -147,7 +147,7 @@ def test_programs_of_older_versions_are_opened(exported, tmp_path):
 def exported(tmp_path_factory) -> Path:
     path = tmp_path_factory.mktemp("exported") / "net.pt2"
     make, args, kwargs, sizes = HONEST["mutating"]
-    torch.export.save(torch.export.export(make().eval(), args, kwargs, dynamic_shapes=sizes), path)
+    torch.export.save(torch.export.export(make().eval(), args, kwargs, dynamic_shapes=sizes), path)  # type: ignore[arg-type]
     return path
 
 

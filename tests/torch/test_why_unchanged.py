@@ -48,7 +48,7 @@ def conv() -> nn.Module:
 def norm() -> nn.Module:
     found = nn.BatchNorm2d(4)
     for values in (found.weight, found.bias, found.running_mean, found.running_var):
-        nn.init.uniform_(values, 0.5, 1.5)  # type: ignore[arg-type]
+        nn.init.uniform_(values, 0.5, 1.5)
     return found
 
 

@@ -11,7 +11,7 @@ import threading
 import time
 from dataclasses import replace
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import pytest
 
@@ -41,12 +41,12 @@ class Job:
 
     started: ClassVar[list[RecordingProcess]] = []
 
-    def __init__(self, output: Path, model: str, on_output=None, **fields: object) -> None:
+    def __init__(self, output: Path, model: str, on_output=None, **fields: Any) -> None:
         self.events: list[JobEvent] = []
         self.changed = threading.Condition()
-        fields = {"measure": QUICK, "limit_s": LIMIT_S} | fields
+        chosen: dict[str, Any] = {"measure": QUICK, "limit_s": LIMIT_S} | fields
         spec = model if ":" in model or "/" in model else f"{MODELS}:{model}"
-        self.process = RecordingProcess(RecordRequest(spec, output, **fields), self._note, on_output)
+        self.process = RecordingProcess(RecordRequest(spec, output, **chosen), self._note, on_output)
 
     def _note(self, event: JobEvent) -> None:
         with self.changed:
@@ -411,7 +411,7 @@ def test_a_hang_ends_at_the_limit(model, place, output, monkeypatch):
     ended = job.run()
     assert (ended.outcome, ended.trace, ended.died_in) == ("timed_out", output, place[1])
     assert ended.message == f"not done after 100 s, the limit, in {place[1]} of forward"
-    assert fe.load(output).failure == Failure(
+    assert fe.load(output).failure == Failure(  # type: ignore[call-arg]
         "time limit", "not done after 100 s, the limit", *place, len(job.of(JobStep)) - 1
     )
     assert f"freezing: {place[1]}" in job.phases()
@@ -434,7 +434,7 @@ def test_what_takes_more_memory_than_it_may_is_ended_with_its_steps(model, place
     assert taken, ended.message
     assert any("worker_models.py" in line for line in ended.log)
     if kept:
-        assert fe.load(output).failure == Failure("memory limit", taken[1], *place, len(job.of(JobStep)) - 1)
+        assert fe.load(output).failure == Failure("memory limit", taken[1], *place, len(job.of(JobStep)) - 1)  # type: ignore[call-arg]
 
 
 @pytest.mark.parametrize("backend", ["torchscript", "inductor"])
@@ -603,7 +603,7 @@ def test_cancelling_at_once(output):
 
 
 def test_what_the_listener_raises_ends_the_recording(output, monkeypatch):
-    raised = []
+    raised: list[Any] = []
     monkeypatch.setattr(threading, "excepthook", raised.append)
 
     def fail(event):
@@ -620,7 +620,7 @@ def test_on_a_full_disk_it_goes_on_without_a_journal(output, tmp_path):
     folder.mkdir()
     (folder / REQUEST).write_text(request_text(RecordRequest(f"{MODELS}:plain", output, measure=None)))
     (folder / "journal.jsonl").symlink_to("/dev/full")
-    events = []
+    events: list[Any] = []
     record_task.run(folder, events.append)
     assert read_event(events[-1]).outcome == "finished"
     trace = fe.load(output)

@@ -11,12 +11,13 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+from typing import Any
 
 import torch
 from torch import nn
 
 INPUTS = (torch.ones(1, 3, 8, 8),)
-_KEPT = []
+_KEPT: list[Any] = []
 
 
 class Net(nn.Module):

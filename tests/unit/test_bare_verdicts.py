@@ -36,7 +36,7 @@ def bare_in_data(data: Any, place: str = "", note: str = "") -> Iterator[str]:
     for key, value in entries:
         where = f"{place}.{key}"
         if value == NOTHING and isinstance(data, dict):
-            if not SIZED.search(data.get(BESIDE.get(key, "")) or note):
+            if not SIZED.search(data.get(BESIDE.get(str(key), "")) or note):
                 yield where
         elif isinstance(value, str) and NOTHING in value and not SIZED.search(value):
             yield where

@@ -8,7 +8,7 @@ from itertools import combinations, product
 import pytest
 
 from viewer.assets import read_asset
-from viewer.charts.figures import PALETTES
+from viewer.charts.drawing import PALETTES
 
 # Machado, Oliveira and Fernandes 2009, severity 1.0, on linear RGB.
 SIGHTS = {

@@ -15,9 +15,11 @@ from tests.builders import HOSTILE, empty_trace, failed_trace, small_trace, trac
 from viewer.cli import main
 from viewer.text.diff.json_document import diff_document
 from viewer.text.diff.text import diff_text
-from viewer.views.comparison.aspects import ASPECTS, differing, times
+from viewer.views.comparison.aspects import ASPECTS, Aspect, differing, times
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "small_diff.txt"
+
+FATES_ONLY: tuple[Aspect, ...] = ("fates",)
 
 
 def with_step(trace: fe.Trace, index: int, **fields: Any) -> fe.Trace:
@@ -37,7 +39,7 @@ def other_trace() -> fe.Trace:
         for step in trace.steps
     )
     asked = Evidence("preserved_attrs names block.bn.weight", source=SourceRef("model.py", 3))
-    fates = {
+    fates: dict[str, dict[str, Any]] = {
         "block.bn.weight": {"fate": "preserved", "reason": "requested", "evidence": (asked,), "locations": ()},
         "block.conv.weight": {"fate": "inlined", "locations": (), "step": 4},
         "unused": {"dtype": "float32"},
@@ -119,7 +121,7 @@ def test_kernels_that_do_the_same_work_stand_beside_each_other() -> None:
     conv, relu = (Kernel(name, "cpp", (), (name,), time_ns=Interval(10.0, 9.0, 11.0)) for name in ("conv", "relu"))
     fused = Kernel("conv_relu", "cpp", (), ("conv", "relu"), time_ns=Interval(5.0, 4.0, 6.0))
     diff = fe.diff_traces(with_kernels(conv, relu), with_kernels(fused))
-    text = diff_text(diff, ("fates",))
+    text = diff_text(diff, FATES_ONLY)
     assert text.endswith("\n\nNothing that counts differs.\nNot counted: kernels.\n")
     assert (
         "\n\nKernels\n"
@@ -128,7 +130,7 @@ def test_kernels_that_do_the_same_work_stand_beside_each_other() -> None:
         "        (0.18–0.33) the time of A\n"
         "    differ: conv + relu → conv_relu, B takes 0.25× (0.18–0.33) the time of A\n\nNumeric error\n"
     ) in text
-    (told,) = diff_document(diff, ("fates",))["kernels"]
+    (told,) = diff_document(diff, FATES_ONLY)["kernels"]
     assert told["groups"] == [
         {
             "a": ["conv", "relu"],

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 
 import freeze_engine as fe
-from freeze_engine.trace import Check, Interval, Numerics, OutputError
+from freeze_engine.trace import Check, Claim, Interval, Numerics, OutputError
 from tests.builders import failed_trace, small_trace, traces
 from tests.two_backends import inductor, torchscript
 from viewer.page import comparison_data
@@ -32,13 +32,13 @@ def texts(row: dict[str, Any]) -> tuple[str | None, str | None, bool]:
     return row["a"] and row["a"]["text"], row["b"] and row["b"]["text"], row["differs"]
 
 
-def with_step(trace: fe.Trace, index: int, **fields: object) -> fe.Trace:
+def with_step(trace: fe.Trace, index: int, **fields: Any) -> fe.Trace:
     steps = list(trace.steps)
     steps[index] = replace(steps[index], **fields)
     return replace(trace, steps=tuple(steps))
 
 
-def with_change(trace: fe.Trace, index: int, ratio: Interval, change: str) -> fe.Trace:
+def with_change(trace: fe.Trace, index: int, ratio: Interval, change: Claim) -> fe.Trace:
     latency = replace(trace.steps[index].latency[0], previous=ratio, change=change)
     return with_step(trace, index, latency=(latency,))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from typing import Any
 
 import pytest
 from tornado.websocket import WebSocketClosedError
@@ -21,6 +22,6 @@ from viewer.dashboard.end_signals import is_fault
     ],
 )
 def test_a_message_that_is_cut_off_is_no_fault(error: BaseException | None, told: bool) -> None:
-    information = error and (type(error), error, None)
+    information: Any = error and (type(error), error, None)
     record = logging.LogRecord("tornado.application", logging.ERROR, "", 0, "Uncaught exception", None, information)
     assert is_fault(record) is told

@@ -273,9 +273,12 @@ def test_patience_ends_with_what_it_is_for(
     jobs: Jobs, launcher: Launcher, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     timers: list[FakeTimer] = []
-    monkeypatch.setattr(
-        "viewer.dashboard.jobs.threading.Timer", lambda *args: timers.append(FakeTimer(*args)) or timers[-1]
-    )
+
+    def made(*args: Any) -> FakeTimer:
+        timers.append(FakeTimer(*args))
+        return timers[-1]
+
+    monkeypatch.setattr("viewer.dashboard.jobs.threading.Timer", made)
     heeds, hangs = (jobs.record(_request(tmp_path)) for _ in range(2))
     launcher.processes[1].hangs = True
     jobs.cancel(heeds)

@@ -167,7 +167,7 @@ def test_a_compile_is_asked_for_and_fills_a_form(server: Server) -> None:
 
 
 def test_the_form_offers_every_option_with_its_default() -> None:
-    kinds = {"torchscript": fe.TorchScriptOptions(), "inductor": fe.InductorOptions()}
+    kinds: dict[str, Any] = {"torchscript": fe.TorchScriptOptions(), "inductor": fe.InductorOptions()}
     for backend, options in kinds.items():
         wanted = {name: list(value) if isinstance(value, tuple) else value for name, value in asdict(options).items()}
         wanted.pop("preserved_attrs", None)  # has a part of the form for itself

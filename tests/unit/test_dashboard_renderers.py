@@ -108,7 +108,7 @@ def test_a_file_that_takes_too_much_memory_ends_its_process_only(path: Path, tmp
     async def use(renderers: Renderers) -> Payload:
         for kind in ("entry", "payload", "report"):
             with pytest.raises(fe.FreezerError, match=r"huge\.fztrace"):
-                await renderers.render(kind, (huge,))  # type: ignore[arg-type]
+                await renderers.render(kind, (huge,))
         return await renderers.render("payload", (path,))
 
     assert _with(lambda: Renderers(Limits(memory_bytes=TIGHT)), use) == MAKERS["payload"]([path])

@@ -3,6 +3,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
+from typing import Any
 
 from hypothesis import given, strategies as st
 
@@ -46,7 +47,7 @@ def test_every_field_of_a_node_is_compared() -> None:
         node("a", "op", line=3).source,
         Constant((2,), "float32", "cpu", 8),
     )
-    every = ("op", "inputs", "outputs", "type", "attributes", "constant", "blocks", "module", "source")
+    every: tuple[Any, ...] = ("op", "inputs", "outputs", "type", "attributes", "constant", "blocks", "module", "source")
     assert diff_snapshots(_graph(before), _graph(after)) == GraphDiff(changed=(NodeChange("a", every),))
 
 
@@ -122,7 +123,7 @@ def test_opcodes_turn_one_text_into_the_other(before: list[str], after: list[str
     opcodes = diff_text(before, after)
     assert _apply(opcodes, before, after) == after
     mirrored = [(tag, new, new_end, old, old_end) for tag, old, old_end, new, new_end in opcodes]
-    assert _apply(mirrored, after, before) == before  # type: ignore[arg-type]
+    assert _apply(mirrored, after, before) == before
     assert (before == after) == all(tag == "equal" for tag, *_ in opcodes)
 
 

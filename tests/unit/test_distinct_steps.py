@@ -26,7 +26,7 @@ def test_only_the_step_that_was_measured_is_held_against_the_one_before() -> Non
     ratio = Interval(0.5, 0.4, 0.6)
     latency = Latency("cpu", 1, (), 9, Interval(9.0, 8.0, 10.0), ratio, "faster", (), ratio, "faster")
     found = distinct_steps(_steps(A, B, B, C))
-    measured = {2: (latency,)}
+    measured: dict[int | str, tuple[Latency, ...]] = {2: (latency,)}
     assert found.latency(2, measured) == (latency,)
     (shared,) = found.latency(4, measured)
     assert (shared.ratio, shared.previous, shared.change) == (ratio, None, None)

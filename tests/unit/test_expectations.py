@@ -182,7 +182,7 @@ def test_a_preserved_attribute_comes_with_the_write_and_its_line() -> None:
         f"  at {kept.file}:4: {kept.lines[4 - kept.first_line].strip()}",
         "  through %seen (aten::view), %count (prim::GetAttr)",
     )
-    assert finding.remedy == small_trace().attribute("count").advice  # type: ignore[union-attr]
+    assert finding.remedy == small_trace().attribute("count").advice
 
 
 def test_several_pieces_of_advice_are_kept_apart() -> None:

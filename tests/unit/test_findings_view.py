@@ -7,7 +7,7 @@ from math import inf, nan
 
 import freeze_engine as fe
 from freeze_engine.analysis import Duplicate
-from freeze_engine.trace import Check, Constant, Interval, MemoryLedger, Notice, Numerics, OutputError, Value
+from freeze_engine.trace import Check, Claim, Constant, Interval, MemoryLedger, Notice, Numerics, OutputError, Value
 from tests.builders import empty_trace, failed_trace, small_trace
 from viewer.charts.figures import charts
 from viewer.views import view_data
@@ -20,7 +20,7 @@ def findings(trace: fe.Trace) -> dict:
     return view_data(trace)["findings"]
 
 
-def timed(index: int, trace: fe.Trace, low: float, high: float, change: str) -> fe.Trace:
+def timed(index: int, trace: fe.Trace, low: float, high: float, change: Claim) -> fe.Trace:
     """Returns a trace in which one step's latency differs from that of the step before."""
     steps = list(trace.steps)
     middle = (low + high) / 2

@@ -7,7 +7,9 @@ import os
 import signal
 import subprocess
 import time
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -30,7 +32,12 @@ def raising(error: BaseException) -> object:
 
 def test_a_fork_returns_what_its_task_does_and_changes_nothing_here() -> None:
     here = [1]
-    assert forked(lambda tell: (here.append(2), list(here))[1]) == [1, 2]
+
+    def task(tell: Callable[[Any], None]) -> list[int]:
+        here.append(2)
+        return here
+
+    assert forked(task) == [1, 2]
     assert here == [1]
 
 
@@ -87,8 +94,12 @@ def test_a_fork_ends_where_nobody_waits_for_it_any_more() -> None:
         pids.append(pid)
         raise KeyboardInterrupt
 
+    def waits(tell: Callable[[Any], None]) -> None:
+        tell(os.getpid())
+        time.sleep(600)
+
     with pytest.raises(KeyboardInterrupt):
-        forked(lambda tell: (tell(os.getpid()), time.sleep(600)), on_told=stop, leads=True)
+        forked(waits, on_told=stop, leads=True)
     assert not Path(f"/proc/{pids[0]}").exists()
 
 

@@ -60,9 +60,9 @@ class Reader:
 
     def constant(self, row: list[Any]) -> Constant:
         shape, dtype, device, nbytes, storage, digest, *rest = row
-        texts = self.texts([dtype, device])
+        dtype, device = self.texts([dtype, device])
         return Constant(
-            tuple(shape), *texts, nbytes, self.strings[storage] or None, self.strings[digest] or None, *rest
+            tuple(shape), dtype, device, nbytes, self.strings[storage] or None, self.strings[digest] or None, *rest
         )
 
 
@@ -182,7 +182,7 @@ def test_constants_that_differ_only_behind_the_sixth_digit_stay_apart() -> None:
         for index, (step, node) in enumerate(zip(base.steps, nodes, strict=False))
     )
     data = graph_data(type(base)("m", "torchscript", "", (), (), base.environment, steps))
-    first, second = data["nodes"]  # type: ignore[misc]
+    first, second = data["nodes"]
     assert first == second
     assert data["lists"] == [[-1, -1, 0], [0, -1, 1]]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -19,7 +20,7 @@ INPUTS = {"arg0_1": WEIGHT, "arg1_1": BIAS}
 NAMES = {"reordered": (WEIGHT,), "arg0_1": (WEIGHT,), "arg1_1": (BIAS,)}
 
 
-def told_names(data: dict[str, object], step: int) -> dict[str, tuple[str, ...]]:
+def told_names(data: dict[str, Any], step: int) -> dict[str, tuple[str, ...]]:
     """Returns the names that the graph view is given for a step."""
     strings = data["strings"]
     rows = data["names"][data["steps"][step]["names"]]

@@ -48,7 +48,7 @@ def test_a_graph_as_model_explorer_has_it() -> None:
         "id": "y",
         "label": "aten::mul",
         "namespace": "layer1/0/conv",
-        "attrs": attrs(module="layer1.0.conv", source=f"{nodes[1].source.file}:7"),  # type: ignore[union-attr]
+        "attrs": attrs(module="layer1.0.conv", source=f"{nodes[1].source.file}:7"),
         "incomingEdges": [
             {"sourceNodeId": "GraphInputs", "sourceNodeOutputId": "1", "targetNodeInputId": "0"},
             {"sourceNodeId": "two", "sourceNodeOutputId": "0", "targetNodeInputId": "1"},

@@ -142,7 +142,12 @@ def test_a_lot_of_output_is_passed_on(tmp_path):
 def test_output_into_a_slow_pipe_is_passed_on(tmp_path):
     reader, writer = os.pipe()
     sent, received = b"x" * 300_000, bytearray()
-    drain = threading.Thread(target=lambda: [received.extend(part) for part in iter(lambda: os.read(reader, 999), b"")])
+
+    def read() -> None:
+        for part in iter(lambda: os.read(reader, 999), b""):
+            received.extend(part)
+
+    drain = threading.Thread(target=read)
     drain.start()
     real = os.dup(2)
     os.dup2(writer, 2)

@@ -14,7 +14,6 @@ from pathlib import Path
 
 import pytest
 
-from freeze_engine.backends.torchscript.log import growth_clock
 from freeze_engine.backends.torchscript.log.growth_clock import LogClock
 
 pytestmark = pytest.mark.skipif(not Path("/proc/self/fd").is_dir(), reason="the clock needs /proc")
@@ -65,7 +64,12 @@ def naps(pid: int) -> int:
 def test_a_growth_has_its_time(clock, tmp_path, monkeypatch):
     seen: list[tuple[int, int]] = []
     stop = clock.stop
-    monkeypatch.setattr(clock, "stop", lambda: seen.extend(stop()) or ())
+
+    def kept() -> tuple[()]:
+        seen.extend(stop())
+        return ()
+
+    monkeypatch.setattr(clock, "stop", kept)
     moments = []
     with watched(clock, tmp_path / "log"):
         for size in (3, 50, 7):
@@ -100,7 +104,7 @@ def test_stop_without_start_is_empty(clock):
 
 
 def test_without_proc_it_is_empty(clock, tmp_path, monkeypatch):
-    monkeypatch.setattr(growth_clock.Path, "is_dir", lambda self: False)
+    monkeypatch.setattr(Path, "is_dir", lambda self: False)
     with watched(clock, tmp_path / "log") as offsets:
         write(1, clock)
     assert offsets == []

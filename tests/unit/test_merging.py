@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 from freeze_engine.backends.inductor.merge_graphs import Part, merged, merged_lines, method_names
 from freeze_engine.trace import (
@@ -42,7 +43,7 @@ def fate(path: str, met: Fate, reason: Reason | None = None, value: str | None =
     )
 
 
-def part(*attributes: AttributeFate, **fields: object) -> Trace:
+def part(*attributes: AttributeFate, **fields: Any) -> Trace:
     steps = (
         Step(0, "input", "input", "forward", graph("a", "b"), False, log=("Dynamo's compile 0/0",)),
         Step(1, "freezing_passes", "constant_fold", "forward", graph("b"), True),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from pathlib import Path
+from typing import Any
 
 import freeze_engine as fe
 from freeze_engine.analysis.expectations.folding import FOLD_KINDS
@@ -20,16 +21,16 @@ FOLDED = re.compile(r"(?:\.fold\(|_into_weights\(rewriting, |Rewrite\()\"(\w+)\"
 
 def written_codes() -> set[str]:
     """The codes that the package's sources give to notices."""
-    found = set()
+    found: set[str] = set()
     for path in ENGINE.rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if not isinstance(node, ast.Call) or not node.args:
                 continue
             called = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
-            code = node.args[0]
+            code: Any = node.args[0]
             if called not in ("Notice", "_notice") or (isinstance(code, ast.Name) and code.id == "code"):
                 continue
-            found.add(code.value if isinstance(code, ast.Constant) else NAMED[code.id])
+            found.add(str(code.value) if isinstance(code, ast.Constant) else NAMED[code.id])
     return found
 
 

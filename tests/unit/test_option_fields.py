@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from typing import Any
 
 import pytest
@@ -25,7 +25,7 @@ NOT_OFFERED = {
 @pytest.mark.parametrize("kind", KINDS)
 def test_each_field_is_an_option_or_listed_as_none(kind: type) -> None:
     declared = {option.name for option in option_fields(kind)}
-    assert declared == set(kind.__dataclass_fields__) - NOT_OFFERED.get(kind, set())
+    assert declared == {field.name for field in fields(kind)} - NOT_OFFERED.get(kind, set())
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -150,7 +150,7 @@ def test_every_argument_of_a_recording_can_be_parsed_back(command: Any) -> None:
         for flag in action.option_strings:
             if flag in ("-h", "--help", "--version", "--token"):
                 continue  # none of them is in the command that a trace has
-            value = "" if action.nargs == 0 else str((action.choices or [_sample(action)])[0])
+            value = "" if action.nargs == 0 else str(next(iter(action.choices or [_sample(action)])))
             backend = "inductor" if (action.help or "").startswith("inductor") else "torchscript"
             text = f"freezer-ui record a.pt --backend {backend} {flag} {value}"
             assert parse_recording_command(text) is not None, text

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Literal
 
 import freeze_engine as fe
 from freeze_engine.analysis import FreezingLoss, compare_programs, freezing_losses, group_times_ns, lost_groups
 from freeze_engine.analysis.kernel_comparison import KernelGroup, PassDifference
-from freeze_engine.trace import Baseline, Interval, Kernel, Latency, Program, ProgramPass, Step, Trace
+from freeze_engine.trace import Baseline, Claim, Interval, Kernel, Latency, Program, ProgramPass, Step, Trace
 from tests.builders import empty_trace
 from viewer.text.stats import stats_text
 
@@ -31,7 +32,7 @@ PASSES = (
 
 
 def _latency(median_ns: float, ratio: Interval | None) -> tuple[Latency, ...]:
-    verdict = "baseline" if ratio is None else "no measurable difference"
+    verdict: Claim | Literal["baseline"] = "baseline" if ratio is None else "no measurable difference"
     interval = Interval(median_ns, median_ns, median_ns)
     return (Latency("cpu", 1, (), 9, interval, ratio, verdict),)
 

@@ -72,7 +72,7 @@ def _trace(*steps: Step, **fields: Any) -> Trace:
 
 def _steps(count: int) -> Trace:
     measured = small_trace().steps[8]
-    fields = {"latency": small_trace().steps[10].latency, "numerics": measured.numerics}
+    fields: dict[str, Any] = {"latency": small_trace().steps[10].latency, "numerics": measured.numerics}
     graphs = _graph(2), _graph(3)
     return _trace(*(_step(index, graphs[index % 2], **fields) for index in range(count)))
 

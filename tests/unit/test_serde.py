@@ -190,7 +190,7 @@ def test_nesting_has_a_limit() -> None:
         (with_nodes(graph=None), "trace.steps[0].graph: expected GraphSnapshot, found NoneType"),
         (with_nodes(Node("a", "op", inputs=(1,))), "trace.steps[0].graph.nodes[0].inputs[0]: expected str, found int"),  # type: ignore[arg-type]
         (with_nodes(Node("a", "op", attributes=(("a",),))), "attributes[0]: expected 2 items, found 1"),  # type: ignore[arg-type]
-        (with_nodes(Node("a", "op", blocks=(None,))), "graph.nodes[0]: expected Block, found NoneType"),  # type: ignore[arg-type]
+        (with_nodes(Node("a", "op", blocks=(None,))), "graph.nodes[0]: expected Block, found NoneType"),
         (replace(empty_trace(), backend="onnx"), "trace.backend: 'onnx' is none of torchscript, inductor"),  # type: ignore[arg-type]
         (Value("a", "b"), "expected Trace, found Value"),
     ],

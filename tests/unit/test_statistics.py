@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -35,6 +36,11 @@ def noisy_rounds(random: np.random.Generator, rounds: int, speeds: tuple[float, 
         samples[number, random.permutation(count)] = slots
     samples *= np.array(speeds)
     return samples
+
+
+def near(value: float) -> Any:
+    """Equals an interval whose bounds are all close to a value."""
+    return Interval(*[cast(float, pytest.approx(value))] * 3)
 
 
 def test_interval_of_few_samples_reaches_beyond_them() -> None:
@@ -193,10 +199,10 @@ def test_a_column_is_held_against_the_first_and_against_the_one_it_follows() -> 
     assert [result.previous for result in results] == [
         None,
         results[1].ratio,
-        Interval(*[pytest.approx(1.2)] * 3),
+        near(1.2),
         None,
     ]
-    assert results[1].ratio == Interval(*[pytest.approx(0.5)] * 3)
+    assert results[1].ratio == near(0.5)
 
 
 def test_both_kinds_of_comparison_are_one_family() -> None:

@@ -6,7 +6,8 @@ from typing import Any
 import freeze_engine as fe
 from freeze_engine.trace import Fate
 from tests.builders import HOSTILE, empty_trace, failed_trace, small_trace
-from viewer.text.stats import printable, stats_text
+from viewer.text.printable import printable
+from viewer.text.stats import stats_text
 
 
 def test_stats_of_any_trace_end_in_one_newline() -> None:

@@ -27,8 +27,10 @@ from tests.builders import attribute, empty_trace, failed_trace, node, small_tra
 
 IDS = {"id", "node", "neighbour", "consumed", "produced"}
 VALUES = {"name", "inputs", "outputs", "value", "targets"}
-NAMED = (fe.Node, Value, Block, fe.GraphSnapshot, Rewrite, NearMiss, Write, AliasEntry, Evidence)
-NAMED += (ChainLink, Location)
+NAMED = (
+    *(fe.Node, Value, Block, fe.GraphSnapshot, Rewrite, NearMiss),
+    *(Write, AliasEntry, Evidence, ChainLink, Location),
+)
 
 
 def renamed(value: Any, ids: Callable[[str], str], values: Callable[[str], str], field: str = "") -> Any:

@@ -2,13 +2,14 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from typing import Literal, cast
 
 import pytest
 from hypothesis import given, settings
 
 import freeze_engine as fe
 from freeze_engine.analysis import bytes_delta_text, bytes_text, duration_text, error_text, interval_text
-from freeze_engine.trace import Baseline, Failure, InputSpec, Interval, Latency, Location, Notice
+from freeze_engine.trace import Baseline, Claim, Failure, InputSpec, Interval, Latency, Location, Notice, Reason
 from tests.builders import empty_trace, failed_trace, small_trace, traces
 from viewer.charts.figures import chart_items
 from viewer.views import view_data
@@ -361,7 +362,8 @@ def test_a_failure_before_any_step_of_its_method_points_at_the_last_step():
     ],
 )
 def test_how_a_recording_ended_is_told_in_words(failure, title, message, sign):
-    ended = Failure(*failure, stage="optimize_frozen_graph", name="Fold", method="forward", step=3)
+    kind, text = failure
+    ended = Failure(kind, text, stage="optimize_frozen_graph", name="Fold", method="forward", step=3)
     view = view_data(replace(small_trace(), failure=ended))["failure"]
     assert (view["title"], view["message"], view["sign"], view["log"]) == (title, message, sign, None)
     assert bool(view["left"]) is (failure[0] not in ("RuntimeError", "KeyboardInterrupt"))
@@ -481,7 +483,7 @@ def test_an_input_in_one_line():
 
 def test_every_fate_and_reason_has_words():
     (attribute,) = [fate for fate in small_trace().attributes if fate.path == "count"]
-    words = {why_text(replace(attribute, reason=reason), ()) for reason in REASONS}
+    words = {why_text(replace(attribute, reason=cast(Reason, reason)), ()) for reason in REASONS}
     assert len(words) == len(REASONS)
     assert set(FATES) == {"inlined", "folded", "preserved", "dropped"}
     assert why_text(replace(attribute, reason=None), ()) == REASONS["unknown"][1]
@@ -555,7 +557,9 @@ _TIMES = "eager → compiled with freezing (4.00–6.00 ms → 1.00–3.00 ms)"
 def test_times_end_to_end_lead_only_where_they_measurably_differ(first, last, value, note, tone) -> None:
     def timed(milliseconds: int, bounds: tuple[float, float] | None) -> tuple[Latency, ...]:
         ratio = bounds and Interval(sum(bounds) / 2, *bounds)
-        verdict = "baseline" if ratio is None else "faster" if ratio.high < 1 else "no measurable difference"
+        verdict: Claim | Literal["baseline"] = (
+            "baseline" if ratio is None else "faster" if ratio.high < 1 else "no measurable difference"
+        )
         median = Interval(*(each * 1e6 for each in (milliseconds, milliseconds - 1, milliseconds + 1)))
         return (Latency("cpu", 1, (), 10, median, ratio, verdict),)
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -383,7 +384,8 @@ def test_where_nothing_can_be_written_nothing_is(tmp_path):
 
 
 def test_what_is_left_of_a_journal_says_where_it_ends(tmp_path):
-    trace, told = small_trace(), []
+    trace = small_trace()
+    told: list[Any] = []
     with closing(Journal(tmp_path)) as journal:
         journal.trace(trace)
         journal.under_way(("compile", "GraphLowering.run", "forward"))
@@ -409,7 +411,8 @@ def test_what_is_left_of_a_journal_says_where_it_ends(tmp_path):
 
 
 def test_what_is_left_of_a_cancelled_recording(tmp_path):
-    trace, told, output = small_trace(), [], tmp_path / "a.fztrace"
+    trace, output = small_trace(), tmp_path / "a.fztrace"
+    told: list[Any] = []
     with closing(Journal(tmp_path)) as journal:
         journal.trace(trace)
         journal.under_way(("compile", "GraphLowering.run", "forward"))

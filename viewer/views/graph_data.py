@@ -36,7 +36,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import freeze_engine as fe
 from viewer.views.attribute_names import attribute_names
@@ -51,7 +51,7 @@ _Item = TypeVar("_Item")
 _Row = tuple[object, ...]
 
 
-def graph_data(trace: fe.Trace, names: Sequence[Mapping[str, tuple[str, ...]]] | None = None) -> dict[str, object]:
+def graph_data(trace: fe.Trace, names: Sequence[Mapping[str, tuple[str, ...]]] | None = None) -> dict[str, Any]:
     """Returns every graph of a trace in the format of this module's docstring.
 
     Args:
