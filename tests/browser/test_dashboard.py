@@ -148,6 +148,7 @@ def test_record_an_example_to_the_end(opened: Opener) -> None:
     expect(page.get_by_role("list", name="Recorded steps").locator(".fd-step").first).to_be_visible(timeout=SLOW_MS)
     expect(page).to_have_url(re.compile(r"\?trace=.*parallel_linears.*fztrace"), timeout=SLOW_MS)
     expect(page).to_have_title("parallel_linears · freezer-ui", timeout=SLOW_MS)
+    page.get_by_role("tab", name="Graph").click()
     expect(page.get_by_role("option", name="PropagateAttributes").first).to_be_visible()
     page.get_by_role("link", name="All recordings and traces").click()
     recent = page.get_by_role("region", name="Recent traces")
@@ -169,7 +170,7 @@ def test_compile_an_example_with_inductor(opened: Opener) -> None:
     assert command == "freezer-ui record example:counter --backend inductor --no-dynamic --fresh-caches --no-measure"
     page.get_by_role("button", name="Record", exact=True).click()
     expect(page.locator(".fd-step").first).to_be_visible(timeout=SLOW_MS)  # while it still compiles
-    expect(page.get_by_role("tab", name="Graph")).to_be_visible(timeout=SLOW_MS)
+    page.get_by_role("tab", name="Graph").click(timeout=SLOW_MS)
     expect(page.get_by_role("option", name="replace_params_with_constants")).to_be_visible()
     page.get_by_role("tab", name="Environment").click()
     expect(page.get_by_text(command, exact=True)).to_be_visible()
