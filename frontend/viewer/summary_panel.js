@@ -142,7 +142,7 @@ export class SummaryPanel {
         h(
           "span.fv-move-name",
           null,
-          h("span.fv-num.fv-muted", null, `${row.step} `),
+          h("span.fv-num.fv-muted", null, `${row.step}\u00a0`),
           h("strong", null, row.name),
           row.round === null ? null : h("span.fv-round", null, ` round ${row.round}`),
           several ? h("span.fv-muted", null, ` ${row.method}`) : null,

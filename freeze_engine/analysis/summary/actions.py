@@ -118,14 +118,14 @@ def _folding(misses: Sequence[NearMiss], node: Node | None) -> Action:
     source = node.source if node is not None else None
     more = f" {counted(len(misses) - 1, 'more fold')} did not happen for the same reason." if len(misses) > 1 else ""
     saved = sum(miss.saved_bytes or 0 for miss in misses)
-    moves = f"each call would read and write {bytes_text(saved)} less" if saved else "how much it saves is not known"
+    gain = f"each call would read and write {bytes_text(saved)} less; {_TIME_UNKNOWN}"
     times = f" at {len(misses)} places" if len(misses) > 1 else ""
     return Action(
         "smaller",
         f"Let torch fold {_fold_words(first.kind)}{times}",
         f"{first.detail}{more}",
         _sentence(first.advice),
-        f"{moves}; {_TIME_UNKNOWN}",
+        gain if saved else "how much it would save is not known",
         saved,
         step=first.step,
         node=first.node,
