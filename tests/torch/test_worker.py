@@ -229,7 +229,8 @@ def test_an_exception_of_the_model_s_own_code(output):
 def test_an_exception_of_torch_is_told_whole_and_without_our_own_frames(output):
     ended = Job(output, "unscriptable").run()
     assert (ended.outcome, ended.trace, ended.is_refusal) == ("failed", None, False)
-    assert ended.message == "RuntimeError: 'Tensor' object has no attribute or method 'forward'.:"
+    said = "'Tensor' object has no attribute or method 'forward'"
+    assert re.fullmatch(rf"The model cannot be scripted: {said}, at line \d+ of worker_models\.py\.", ended.message)
     assert "<--- HERE" in ended.error
     files = [line for line in ended.log if line.startswith("  File")]
     assert files
@@ -394,12 +395,12 @@ def test_a_death_before_the_freeze_leaves_no_trace(output):
 def test_a_death_while_the_model_is_traced_leaves_what_was_asked_for(output):
     job = Job(output, "fatal", via="trace", call="mine()")
     ended = job.run()
-    assert (ended.outcome, ended.trace, ended.died_in) == ("crashed", output, "scripting")
-    assert ended.message == f"{SEGFAULT}, while scripting"
+    assert (ended.outcome, ended.trace, ended.died_in) == ("crashed", output, "tracing")
+    assert ended.message == f"{SEGFAULT}, while tracing"
     trace = fe.load(output)
     fe.check_trace(trace)
     assert (trace.name, trace.call, trace.steps, len(trace.inputs)) == ("fatal", "mine()", (), 1)
-    assert trace.failure == Failure("SIGSEGV", SEGFAULT, "build", "scripting", None, None)
+    assert trace.failure == Failure("SIGSEGV", SEGFAULT, "build", "tracing", None, None)
     assert job.of(JobStep) == []
 
 
