@@ -44,6 +44,7 @@ class Pictures:
         _, self._exact_path = _recorded("example:resnet18", folder / "resnet18-same-numbers.fztrace", exact)
         self._compiled, self._compiled_path = _compiled("example:resnet18", folder / "resnet18-inductor.fztrace")
         self.takes: dict[str, Take] = {
+            "summary": self._summary,
             "report": self._graph,
             "attributes": self._attributes,
             "charts": self._charts,
@@ -56,6 +57,10 @@ class Pictures:
             "findings": self._findings,
             "kernels": self._kernels,
         }
+
+    def _summary(self, page: Page) -> None:
+        page.goto(self._link({"trace": str(self._resnet_path)}))
+        expect(page.get_by_role("heading", name="The passes that mattered")).to_be_visible()
 
     def _graph(self, page: Page) -> None:
         self._open_fold(page, "graph")

@@ -187,7 +187,7 @@ def test_a_process_that_fills_the_disk_is_ended(cheats, monkeypatch):
 
 
 @needs_sandbox
-def test_a_look_that_allocates_without_end_is_ended(tmp_path, monkeypatch):
+def test_a_look_that_takes_more_memory_than_most_of_the_machine_is_ended(tmp_path, monkeypatch):
     monkeypatch.setattr(limits, "_machine_bytes", lambda: 2 << 30)
     model = saved(Hoarder(), tmp_path / "hoarder.pt")
     assert "looking at it was ended: it took" in looked(model, trusted=False)
