@@ -17,6 +17,7 @@ from typing import Final
 #: The prefixes that this software uses; each start of any part of it removes the stale folders of all of them.
 _KINDS: Final = (
     "freezer-bisect-",
+    "freezer-card-",
     "freezer-check-",
     "freezer-inspection-",
     "freezer-probe-",
