@@ -1,4 +1,4 @@
-"""What is known of one pass of torch."""
+"""Describes one pass of torch, and the reasons for which it changes nothing."""
 
 from __future__ import annotations
 
