@@ -60,6 +60,39 @@ interface Place extends Point {
   side: number;
   offset: Point;
 }
+interface Match {
+  id: string;
+  label: string;
+  module: string;
+}
+/** Tests of the texts of a node, see data/query.js; null where these are not looked through. */
+interface Query {
+  names: (text: string) => boolean;
+  shapes: ((text: string) => boolean) | null;
+  source: ((text: string) => boolean) | null;
+  line: ((text: string) => boolean) | null;
+}
+/** Texts of a node, each name on a line of its own. */
+interface NodeTexts {
+  names: string;
+  shapes: string;
+  source: string;
+  line: string;
+}
+/** A regular expression, see data/pattern_syntax.js. */
+type PatternTree =
+  | { set: (letter: string) => boolean }
+  | { at: string }
+  | { items: PatternTree[] }
+  | { options: PatternTree[] }
+  | { item: PatternTree; min: number; max: number };
+/** A state of a pattern: reads a letter, holds at a place, forks, or is the end. */
+interface PatternState {
+  set?: (letter: string) => boolean;
+  at?: string;
+  next?: number;
+  fork?: number[];
+}
 interface Header extends Box {
   item: number;
   label: string;

@@ -39,6 +39,19 @@ export class Panes {
   }
 
   /**
+   * Whether the middle of a box is in sight in a pane.
+   * @param {number} item
+   */
+  isInSight(item) {
+    const { camera, picture } = this.view;
+    const { width, height } = this.room();
+    const box = picture.box(item);
+    const across = Math.abs(box.x + box.width / 2 - camera.x) * camera.zoom <= width / 2;
+    const along = Math.abs(box.y + box.height / 2 - camera.y) * camera.zoom <= height / 2;
+    return across && along && this.sides().some((/** @type {number} */ side) => picture.sides[item] & side);
+  }
+
+  /**
    * Where an event is: side of the pane, offset in px from its middle, and the point of the world.
    * @param {any} event
    */

@@ -10,6 +10,7 @@
  *     theme "light" | "dark" | "auto" (the system's)      panes "split" | "after" | "before"
  *     worker "auto" | "never"                             toolbar true | false
  *     words {removed, added, changed}: what the legend says instead
+ *     sourceLine (file, line) => text of that line of source, for the search
  *     wheel "zoom" | "ctrl": whether the wheel always zooms, or only with Ctrl and else scrolls the page around the view
  *
  * Data
@@ -24,8 +25,10 @@
  *   view.revealChanges()                opens what hides changes, then fitChanges()
  *   view.zoomBy(factor), view.nextChange(+1 | -1)
  *   view.select(id | null, {center})    a node or a group; with `center` it is brought to light and into the middle
- *   view.search(text)                   [{id, label, module}]: op, id, value names, module, attribute texts, paths
- *   view.focusMatch(i)                  selects and centres a result of the last search
+ *   view.search(text, {pattern})        [{id, label, module}]: op, id, value names, module, attribute texts, paths, shapes,
+ *                                       places; with `pattern`, or as /…/, a regular expression; a bad one is thrown
+ *   view.firstMatch()                   index of the result to go to first: one that is in sight, if any
+ *   view.focusMatch(i)                  selects and centres a result of the last search, and opens what hides it
  *   view.node(id)                       {id, status, before, after}: the node in both graphs, or null
  *   view.setMarks({id or value: {fill, label, sign}}), view.setLegend([{fill, label, sign}], title); `sign` is one letter
  *   view.setOptions({constants, panes}), view.setTheme(theme)
@@ -283,9 +286,16 @@ export class View {
     return this.steps ? nodeIn(this.model, this.snapshots(), id) : null;
   }
 
-  /** @param {string} text */
-  search(text) {
-    return this.found.run(text);
+  /**
+   * @param {string} text
+   * @param {{ pattern?: boolean }} [how]
+   */
+  search(text, how) {
+    return this.found.run(text, how);
+  }
+
+  firstMatch() {
+    return this.found.first();
   }
 
   /** @param {number} index */

@@ -2,9 +2,11 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { TextIndex, nodeIn } from "../graph/data/lookup.js";
+import { nodeIn } from "../graph/data/lookup.js";
 import { Model } from "../graph/data/model.js";
 import { Scene } from "../graph/data/scene.js";
+import { makeQuery } from "../graph/data/query.js";
+import { TextIndex } from "../graph/data/text_index.js";
 import { stayInModule } from "../graph/data/execution_order.js";
 import { opName, pathText, shortType } from "../graph/data/words.js";
 import { run } from "../graph/layout/run.js";
@@ -102,8 +104,8 @@ test("a node is looked up in both graphs of a pair", () => {
 
 test("nodes are found by their operator in any case", () => {
   const model = new Model(smallTrace().graph);
-  const found = new TextIndex(model).find(" CONV2D ", [...model.steps.keys()]);
+  const found = new TextIndex(model).find(makeQuery(" CONV2D ", false), [...model.steps.keys()]);
   assert.ok(found.length > 0);
   assert.ok(found.every(({ label }) => label.toLowerCase().includes("conv")));
-  assert.deepEqual(new TextIndex(model).find("  ", [0]), []);
+  assert.deepEqual(new TextIndex(model).find(makeQuery("  ", false), [0]), []);
 });

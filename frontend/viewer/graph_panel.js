@@ -2,6 +2,7 @@
 
 import { create } from "../graph/view.js";
 import { fill, h } from "./dom.js";
+import { GraphSearch } from "./graph_search.js";
 
 const NARROW = 620; // px below which two graphs side by side are too small to read
 
@@ -12,24 +13,14 @@ export class GraphPanel {
     this.view = /** @type {any} */ (undefined);
     this.wanted = /** @type {any} */ (undefined);
     this.busy = /** @type {boolean} */ (/** @type {any} */ (undefined));
-    this.at = /** @type {any} */ (undefined);
     this.app = app;
     this.id = "graph";
     this.label = "Graph";
-    /** @type {any[]} */
-    this.matches = [];
+    this.search = new GraphSearch(() => this.view);
     /** @type {Record<string, any>} */
     this.shown = {};
     this.turn = Promise.resolve();
     this.canvas = h("div.fv-graph");
-    this.text = h("input.fv-input", {
-      type: "search",
-      placeholder: "Search nodes ( / )",
-      "aria-label": "Search nodes",
-      oninput: () => this.search(),
-      onkeydown: (event) => this.searchKey(event),
-    });
-    this.found = h("span.fv-muted.fv-num", { role: "status" });
     /** @type {ElementOf<"input">} */
     this.fates = h("input", { type: "checkbox", onchange: () => app.navigate({ fates: this.fates.checked }) });
     /** @type {ElementOf<"select">} */
@@ -49,8 +40,7 @@ export class GraphPanel {
       h(
         "div.fv-bar",
         { role: "toolbar", "aria-label": "Graph" },
-        this.text,
-        this.found,
+        this.search.element,
         this.button("←", "Previous node that changed", () => this.view.nextChange(-1)),
         this.button("→", "Next node that changed", () => this.view.nextChange(1)),
         this.panes,
@@ -91,6 +81,8 @@ export class GraphPanel {
       panes: this.panesFor(this.app.current),
       wheel: this.app.options.wheel,
       words: /** @type {any} */ (this).words,
+      sourceLine: (/** @type {string} */ file, /** @type {number} */ line) =>
+        this.app.model.sourceAround(file, line, 0)[0]?.text ?? "",
     });
     this.view.setData(this.app.graph);
     this.view.on("select", (/** @type {any} */ { id }) => this.chosen(id));
@@ -171,7 +163,7 @@ export class GraphPanel {
         this.mark(pair, state);
       }
       if (node !== shown.node) await this.select(node);
-      if (moved && this.text.value) this.search();
+      if (moved) this.search.run();
     } finally {
       this.busy = false;
     }
@@ -257,32 +249,7 @@ export class GraphPanel {
   }
 
   focusSearch() {
-    this.text.focus();
-    this.text.select();
-  }
-
-  search() {
-    this.matches = this.view ? this.view.search(this.text.value) : [];
-    this.at = -1;
-    this.say();
-  }
-
-  /** @param {any} event */
-  searchKey(event) {
-    if (event.key !== "Enter" || !this.matches.length) return;
-    const { length } = this.matches;
-    this.at = this.at < 0 && event.shiftKey ? length - 1 : (this.at + (event.shiftKey ? -1 : 1) + length) % length;
-    this.view.focusMatch(this.at);
-    this.say();
-  }
-
-  say() {
-    const { length } = this.matches;
-    this.found.textContent = !this.text.value
-      ? ""
-      : length
-        ? `${this.at < 0 ? "" : `${this.at + 1} of `}${length}`
-        : "nothing found";
+    this.search.focus();
   }
 
   /**

@@ -1629,11 +1629,11 @@
   function compare(one, other) {
     return one < other ? -1 : one > other ? 1 : 0;
   }
-  function diffLines(before, after, same) {
+  function diffLines(before, after, same2) {
     const places = new Map(before.map((line2, at) => [line2.key, at]));
     const common = after.flatMap((line2, at) => {
       const old2 = places.get(line2.key);
-      return old2 !== void 0 && same(before[old2], line2) ? [[old2, at]] : [];
+      return old2 !== void 0 && same2(before[old2], line2) ? [[old2, at]] : [];
     });
     const kept = increasing(common.map(([old2]) => old2)).map((at) => common[at]);
     const rows = [];
@@ -1645,15 +1645,15 @@
         rows.push({ kind: "same", line: after[now], old: old += 1, new: now += 1 });
       }
     }
-    return pairUp(rows, same);
+    return pairUp(rows, same2);
   }
-  function pairUp(rows, same) {
+  function pairUp(rows, same2) {
     const dropped = new Map(rows.filter((row) => row.kind === "removed").map((row) => [row.line.key, row]));
     for (const row of rows) {
       const other = row.kind === "added" ? dropped.get(row.line.key) : void 0;
       if (other === void 0) continue;
       [row.pair, other.pair] = [other.line, row.line];
-      row.moved = other.moved = same(row.line, other.line);
+      row.moved = other.moved = same2(row.line, other.line);
     }
     return rows;
   }
@@ -1719,8 +1719,8 @@
       const now = this.model.graph(this.after.index).lines;
       if (!this.before || this.same) return now.map((line2, at) => ({ kind: "same", line: line2, old: at + 1, new: at + 1 }));
       const { graphs } = this.model;
-      const same = (one, other) => one.depth === other.depth && one.text === other.text && (one.row === void 0 || graphs.sameNode(one.row, other.row));
-      return diffLines(this.model.graph(this.before.index).lines, now, same);
+      const same2 = (one, other) => one.depth === other.depth && one.text === other.text && (one.row === void 0 || graphs.sameNode(one.row, other.row));
+      return diffLines(this.model.graph(this.before.index).lines, now, same2);
     }
     latencyVerdict(device) {
       const [before, after] = [this.before, this.after].map((step) => step?.latency.find((entry) => entry.device === device));
@@ -2370,46 +2370,6 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     while (inWord(end)) end += 1;
     return [coloured(text.slice(0, head)), h("mark", null, text.slice(head, end)), coloured(text.slice(end))];
   }
-  var DTYPES = { Float: "f32", Double: "f64", Half: "f16", BFloat16: "bf16", Long: "i64", Int: "i32", Short: "i16", Char: "i8", Byte: "u8", Bool: "bool", QUInt8: "qu8", QInt8: "qi8", QInt32: "qi32", float32: "f32", float64: "f64", float16: "f16", bfloat16: "bf16", int64: "i64", int32: "i32", int16: "i16", int8: "i8", uint8: "u8", quint8: "qu8", qint8: "qi8", qint32: "qi32" };
-  function count2(number, noun) {
-    return `${number} ${noun}${number === 1 ? "" : "s"}`;
-  }
-  function opName(op) {
-    const tail = op.slice(op.lastIndexOf("::") + 1).replace(/^:/, "");
-    return tail.replace(/^torch\.ops\./, "").replace(/^(aten|prims|mkldnn)\./, "");
-  }
-  function shortType(type) {
-    const match = /^(\w+)\(([^)]*)\)$/.exec(type.replace(/\[[^\]]*\]/g, ""));
-    if (!match || !(match[1] in DTYPES)) return type.length > 40 ? `${type.slice(0, 39)}…` : type;
-    const sizes = match[2].split(",").map((part4) => part4.trim()).filter((part4) => part4 && !part4.includes("="));
-    return `${DTYPES[match[1]]}[${sizes.join(", ")}]`;
-  }
-  function shortName(name2) {
-    const parts = name2.split(/[./]/).filter((part4) => part4 && !/^\d+$/.test(part4));
-    return parts.at(-1) || name2;
-  }
-  function attributeName(node) {
-    const pair = node.op === "prim::GetAttr" && node.attributes.find((one) => one.name === "name");
-    return pair ? pair.text.replace(/^"(.*)"$/, "$1") : "";
-  }
-  function pathText([path, ...more], frame = "") {
-    const parts = (frame && path.startsWith(`${frame}.`) ? path.slice(frame.length + 1) : path).split(".");
-    const words4 = [...parts.keys()].filter((at) => !/^\d+$/.test(parts[at]));
-    return `${parts.slice(words4.at(-2) ?? 0).join(".")}${more.length ? ` +${more.length}` : ""}`;
-  }
-  function chipText(node, known) {
-    if (node.constant) return `${known || shortName(node.outputs[0].name)} [${node.constant.shape.join(", ")}]`;
-    if (known) return known;
-    const type = node.outputs.length ? node.outputs[0].type : "";
-    if (node.op === "prim::GetAttr") {
-      const name2 = attributeName(node);
-      const primitive = /^(int|bool|float|str|NoneType|Device|(int|bool|float)\[\]|.*\?)$/.test(type);
-      if (primitive) return "";
-      const sizes = /^\w+(\[.*\])$/.exec(shortType(type));
-      return `${name2 || shortName(node.outputs[0].name)}${sizes ? ` ${sizes[1]}` : ""}`;
-    }
-    return /Tensor/.test(type) ? shortName(node.outputs[0].name) : "";
-  }
   function nodeIn(model, [before, after], id) {
     const key = model.keyOfId.get(id);
     if (key === void 0) return null;
@@ -2421,47 +2381,6 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     if (!old && !now) return null;
     return { id, status: model.diff(before, after).get(key) || null, before: old, after: now };
   }
-  var TextIndex = class {
-    constructor(model) {
-      this.model = model;
-      this.haystacks = /* @__PURE__ */ new Map();
-    }
-    find(text, steps) {
-      const { model } = this;
-      const wanted = text.trim().toLowerCase();
-      const seen = /* @__PURE__ */ new Set();
-      const found = [];
-      if (!wanted) return found;
-      for (const step of steps) {
-        const snapshot = model.snapshot(model.steps[step].after);
-        const names = model.namesOf(step);
-        for (const key of snapshot.order) {
-          const row = snapshot.rowOf[key];
-          if (seen.has(key) || !this._isTold(row) || !this._has(row, names, wanted)) continue;
-          seen.add(key);
-          const node = model.node(row);
-          found.push({ id: node.id, label: opName(node.op), module: node.module });
-        }
-      }
-      return found;
-    }
-    _isTold(row) {
-      const kind = this.model.kinds.get(this.model.keyOfRow[row]);
-      return kind === void 0 || kind === "input" && !this.model.node(row).outputs[0].type.startsWith("__torch__");
-    }
-    _has(row, names, wanted) {
-      return this._haystack(row).includes(wanted) || Boolean(this.model.pathsOf(row, names)?.some((path) => path.toLowerCase().includes(wanted)));
-    }
-    _haystack(row) {
-      let text = this.haystacks.get(row);
-      if (text === void 0) {
-        const node = this.model.node(row);
-        const parts = [node.op, node.id, node.module, ...node.outputs.map((value) => value.name), ...node.attributes.map((pair) => pair.text)];
-        this.haystacks.set(row, text = parts.join("\n").toLowerCase());
-      }
-      return text;
-    }
-  };
   var EPOCH_GROWTH = 1.3;
   function findEpochs(model, method) {
     const epochs = [];
@@ -2603,6 +2522,46 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       at = down;
     }
     heap[at] = value;
+  }
+  var DTYPES = { Float: "f32", Double: "f64", Half: "f16", BFloat16: "bf16", Long: "i64", Int: "i32", Short: "i16", Char: "i8", Byte: "u8", Bool: "bool", QUInt8: "qu8", QInt8: "qi8", QInt32: "qi32", float32: "f32", float64: "f64", float16: "f16", bfloat16: "bf16", int64: "i64", int32: "i32", int16: "i16", int8: "i8", uint8: "u8", quint8: "qu8", qint8: "qi8", qint32: "qi32" };
+  function count2(number, noun) {
+    return `${number} ${noun}${number === 1 ? "" : "s"}`;
+  }
+  function opName(op) {
+    const tail = op.slice(op.lastIndexOf("::") + 1).replace(/^:/, "");
+    return tail.replace(/^torch\.ops\./, "").replace(/^(aten|prims|mkldnn)\./, "");
+  }
+  function shortType(type) {
+    const match = /^(\w+)\(([^)]*)\)$/.exec(type.replace(/\[[^\]]*\]/g, ""));
+    if (!match || !(match[1] in DTYPES)) return type.length > 40 ? `${type.slice(0, 39)}…` : type;
+    const sizes = match[2].split(",").map((part4) => part4.trim()).filter((part4) => part4 && !part4.includes("="));
+    return `${DTYPES[match[1]]}[${sizes.join(", ")}]`;
+  }
+  function shortName(name2) {
+    const parts = name2.split(/[./]/).filter((part4) => part4 && !/^\d+$/.test(part4));
+    return parts.at(-1) || name2;
+  }
+  function attributeName(node) {
+    const pair = node.op === "prim::GetAttr" && node.attributes.find((one) => one.name === "name");
+    return pair ? pair.text.replace(/^"(.*)"$/, "$1") : "";
+  }
+  function pathText([path, ...more], frame = "") {
+    const parts = (frame && path.startsWith(`${frame}.`) ? path.slice(frame.length + 1) : path).split(".");
+    const words4 = [...parts.keys()].filter((at) => !/^\d+$/.test(parts[at]));
+    return `${parts.slice(words4.at(-2) ?? 0).join(".")}${more.length ? ` +${more.length}` : ""}`;
+  }
+  function chipText(node, known) {
+    if (node.constant) return `${known || shortName(node.outputs[0].name)} [${node.constant.shape.join(", ")}]`;
+    if (known) return known;
+    const type = node.outputs.length ? node.outputs[0].type : "";
+    if (node.op === "prim::GetAttr") {
+      const name2 = attributeName(node);
+      const primitive = /^(int|bool|float|str|NoneType|Device|(int|bool|float)\[\]|.*\?)$/.test(type);
+      if (primitive) return "";
+      const sizes = /^\w+(\[.*\])$/.exec(shortType(type));
+      return `${name2 || shortName(node.outputs[0].name)}${sizes ? ` ${sizes[1]}` : ""}`;
+    }
+    return /Tensor/.test(type) ? shortName(node.outputs[0].name) : "";
   }
   var NONE3 = -1;
   function findPaths(union, isConstant) {
@@ -2862,10 +2821,10 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
         const snapshot = model.snapshot(index);
         for (const key of snapshot.order) {
           const row = snapshot.rowOf[key];
-          const same = last !== null && last.rowOf[key] === row;
+          const same2 = last !== null && last.rowOf[key] === row;
           for (const value of model.inputs(row)) {
             const from = snapshot.producer[value];
-            if (from === NONE5 || from === key || same && last?.producer[value] === from) continue;
+            if (from === NONE5 || from === key || same2 && last?.producer[value] === from) continue;
             this._connect(from, key, value);
           }
         }
@@ -2886,9 +2845,9 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       for (const key of this.order) {
         if (this.rowsOf[key].length < 2) continue;
         for (const from of this.inputsOf[key]) {
-          const between = this.inputsOf[key].filter((one) => this.inputsOf[one].includes(from));
+          const between2 = this.inputsOf[key].filter((one) => this.inputsOf[one].includes(from));
           const joined2 = snapshots.filter((one) => one.rowOf[key] !== NONE5 && model.inputs(one.rowOf[key]).some((value) => one.producer[value] === from));
-          const gone = between.find((one) => joined2.every((snapshot) => snapshot.rowOf[one] === NONE5));
+          const gone = between2.find((one) => joined2.every((snapshot) => snapshot.rowOf[one] === NONE5));
           if (gone !== void 0) this.bypasses.set(`${from}/${key}`, gone);
         }
       }
@@ -3497,11 +3456,11 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     });
     return grid("", ["With freezing", "Without", ""], rows);
   }
-  function kernelRow(app, same, sides, last) {
+  function kernelRow(app, same2, sides, last) {
     const { program, kernel } = app.current;
     const chosen = kernel !== null && sides.some((side) => side.program === program && side.kernels.includes(kernel));
     const cells2 = sides.map((side) => h("td", null, links(app, side), side.time ? h("div.fv-num.fv-kernels-time", { class: side.lost ? "fv-bad" : "" }, side.time) : null));
-    return h("tr", { class: `${chosen ? "fv-chosen" : ""} ${same ? "fv-row-same" : ""}` }, cells2, h("td", null, last));
+    return h("tr", { class: `${chosen ? "fv-chosen" : ""} ${same2 ? "fv-row-same" : ""}` }, cells2, h("td", null, last));
   }
   function links(app, { program, kernels: places }) {
     const { kernels: kernels2 } = app.model.view.programs[program] ?? { kernels: [] };
@@ -3915,13 +3874,13 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       return part("Checks of the frozen module", h("div.fv-checks", null, items));
     }
     memory() {
-      const { duplicates, duplicates_between: between, memory } = this.found;
-      if (!memory.length && !duplicates.length && !between.length) return null;
+      const { duplicates, duplicates_between: between2, memory } = this.found;
+      if (!memory.length && !duplicates.length && !between2.length) return null;
       const facts2 = memory.map((row) => [h("dt", null, row.label), h("dd", null, h("span.fv-num", { class: `fv-${row.tone}` }, row.value), row.note ? h("span.fv-muted.fv-wrap", null, `, ${row.note}`) : null, row.step === null ? null : h("div", null, "since ", this.pass(row.step)))]);
       const rows = duplicates.slice(0, DUPLICATES_SHOWN).map((row) => h("tr", { data: { step: row.step } }, h("td", null, this.pass(row.step)), h("td.fv-num", null, row.bytes), h("td", null, row.kind, h("div.fv-muted.fv-small.fv-wrap", null, row.names.join(", ")))));
       const smaller = duplicates.length - rows.length;
-      const ended = between.slice(0, DUPLICATES_SHOWN).map((row) => this.betweenRow(row));
-      const more = between.length - ended.length;
+      const ended = between2.slice(0, DUPLICATES_SHOWN).map((row) => this.betweenRow(row));
+      const more = between2.length - ended.length;
       return part("Memory", facts2.length ? h("dl.fv-pairs", null, facts2) : null, rows.length ? grid("Held more than once in the final graph", ["Since", "Bytes", ""], rows) : null, smaller ? h("p.fv-muted", null, `… and ${smaller} smaller ones`) : null, ended.length ? grid("Held more than once for a while", ["From", "Until", "Bytes", ""], ended) : null, more ? h("p.fv-muted", null, `… and ${more} more`) : null);
     }
     betweenRow({ step, until, bytes, names }) {
@@ -4257,8 +4216,8 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       this.rows[row].push(element3);
       return element3;
     }
-    link(upper, lower, weight, upperShift, lowerShift) {
-      this.upper.push(upper);
+    link(upper2, lower, weight, upperShift, lowerShift) {
+      this.upper.push(upper2);
       this.lower.push(lower);
       this.weight.push(weight);
       this.upperShift.push(upperShift);
@@ -4598,9 +4557,9 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
   function widestSteps(grid2) {
     const widest = new Float64Array(grid2.rows.length);
     for (let at = 0; at < grid2.upper.length; at++) {
-      const [upper, lower] = [grid2.upper[at], grid2.lower[at]];
-      const step = Math.abs(grid2.x[upper] + grid2.upperShift[at] - grid2.x[lower] - grid2.lowerShift[at]);
-      widest[grid2.row[upper]] = Math.max(widest[grid2.row[upper]], step);
+      const [upper2, lower] = [grid2.upper[at], grid2.lower[at]];
+      const step = Math.abs(grid2.x[upper2] + grid2.upperShift[at] - grid2.x[lower] - grid2.lowerShift[at]);
+      widest[grid2.row[upper2]] = Math.max(widest[grid2.row[upper2]], step);
     }
     return widest;
   }
@@ -4777,9 +4736,9 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
   }
   function looseElements(grid2) {
     const beside = /* @__PURE__ */ new Set();
-    grid2.upper.forEach((upper, at) => {
-      if (grid2.box[upper] !== NONE14) beside.add(grid2.lower[at]);
-      if (grid2.box[grid2.lower[at]] !== NONE14) beside.add(upper);
+    grid2.upper.forEach((upper2, at) => {
+      if (grid2.box[upper2] !== NONE14) beside.add(grid2.lower[at]);
+      if (grid2.box[grid2.lower[at]] !== NONE14) beside.add(upper2);
     });
     const ends = /* @__PURE__ */ new Set([grid2.entering ? 0 : NONE14, grid2.leaving ? grid2.rows.length - 1 : NONE14]);
     return (element3) => grid2.box[element3] === NONE14 && !(ends.has(grid2.row[element3]) && beside.has(element3));
@@ -5356,6 +5315,14 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     }
     room() {
       return { width: this.width() - 40, height: this.view.stage.height - PANE_HEAD - PANE_FOOT };
+    }
+    isInSight(item) {
+      const { camera, picture: picture2 } = this.view;
+      const { width, height } = this.room();
+      const box = picture2.box(item);
+      const across = Math.abs(box.x + box.width / 2 - camera.x) * camera.zoom <= width / 2;
+      const along = Math.abs(box.y + box.height / 2 - camera.y) * camera.zoom <= height / 2;
+      return across && along && this.sides().some((side) => picture2.sides[item] & side);
     }
     locate(event) {
       const { camera, stage: { canvas, height } } = this.view;
@@ -6266,6 +6233,303 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       view.stage.redraw();
     }
   };
+  var MOST_LETTERS2 = 500;
+  var WORD = /\w/;
+  var SPACE = /\s/;
+  var DIGIT = /\d/;
+  var SETS = { d: (letter) => DIGIT.test(letter), D: (letter) => !DIGIT.test(letter), w: (letter) => WORD.test(letter), W: (letter) => !WORD.test(letter), s: (letter) => SPACE.test(letter), S: (letter) => !SPACE.test(letter) };
+  var CONTROLS = { t: "	", n: "\n", r: "\r", f: "\f", v: "\v", 0: "\0" };
+  var REFUSED = { "?=": "lookahead (?=…)", "?!": "negative lookahead (?!…)", "?<=": "lookbehind (?<=…)", "?<!": "negative lookbehind (?<!…)" };
+  var PatternError = class extends Error {
+  };
+  function isLineEnd(letter) {
+    return letter === "\n" || letter === "\r" || letter === "\u2028" || letter === "\u2029";
+  }
+  function isWord(letter) {
+    return WORD.test(letter);
+  }
+  function parsePattern(text) {
+    if (text.length > MOST_LETTERS2) throw new PatternError(`longer than ${MOST_LETTERS2} characters`);
+    checkSyntax(text);
+    return new Parser(text).options();
+  }
+  function checkSyntax(text) {
+    try {
+      new RegExp(text, "im");
+    } catch (error2) {
+      const reason = String(error2.message).split(": ").at(-1) ?? "";
+      throw new PatternError(`${reason[0].toLowerCase()}${reason.slice(1)}`);
+    }
+  }
+  var Parser = class {
+    constructor(text) {
+      this.text = text;
+      this.at = 0;
+    }
+    options() {
+      const options = [this.sequence()];
+      while (this.take("|")) options.push(this.sequence());
+      return options.length === 1 ? options[0] : { options };
+    }
+    sequence() {
+      const items = [];
+      while (this.at < this.text.length && !"|)".includes(this.text[this.at])) items.push(this.repeated(this.atom()));
+      return { items };
+    }
+    repeated(item) {
+      const counts3 = this.counts();
+      if (!counts3) return item;
+      this.take("?");
+      return { item, ...counts3 };
+    }
+    counts() {
+      if (this.take("*")) return { min: 0, max: Infinity };
+      if (this.take("+")) return { min: 1, max: Infinity };
+      if (this.take("?")) return { min: 0, max: 1 };
+      const found = this.match(/\{(\d+)(,?)(\d*)\}/y);
+      if (!found) return null;
+      const min = Number(found[1]);
+      return { min, max: !found[2] ? min : found[3] ? Number(found[3]) : Infinity };
+    }
+    atom() {
+      const letter = this.text[this.at++];
+      if (letter === "(") return this.group();
+      if (letter === "[") return this.letters();
+      if (letter === ".") return { set: (one) => !isLineEnd(one) };
+      if (letter === "^" || letter === "$") return { at: letter };
+      if (letter !== "\\") return { set: same(letter) };
+      if (this.take("b")) return { at: "b" };
+      if (this.take("B")) return { at: "B" };
+      return { set: this.escaped() };
+    }
+    group() {
+      const start = this.match(/\?(<?[=!]|:|<[^>=!]*>|)/y)?.[0];
+      if (start && start in REFUSED) throw new PatternError(`${REFUSED[start]} is not supported in this search`);
+      if (start === "?") throw new PatternError("this kind of group (?…) is not supported in this search");
+      const inside = this.options();
+      this.take(")");
+      return inside;
+    }
+    letters() {
+      const isOther = this.take("^");
+      const tests = [];
+      while (!this.take("]")) {
+        const first = this.member();
+        const isRange = typeof first === "string" && this.match(/-(?!\])/y);
+        const last = isRange ? this.member() : null;
+        if (typeof first === "string" && typeof last === "string") tests.push(between(first, last));
+        else {
+          tests.push(typeof first === "string" ? same(first) : first);
+          if (isRange) tests.push(same("-"), typeof last === "string" ? same(last) : last);
+        }
+      }
+      const has = (letter) => tests.some((test) => test(letter));
+      return { set: isOther ? (letter) => !has(letter) : has };
+    }
+    member() {
+      const letter = this.text[this.at++];
+      if (letter !== "\\") return letter;
+      if (this.take("b")) return "\b";
+      const next = this.text[this.at];
+      if (!(next in SETS)) return this.escapedLetter();
+      this.at++;
+      return SETS[next];
+    }
+    escaped() {
+      const next = this.text[this.at];
+      if (/[1-9k]/.test(next)) throw new PatternError(`the backreference \\${next} is not supported in this search`);
+      if (!(next in SETS)) return same(this.escapedLetter());
+      this.at++;
+      return SETS[next];
+    }
+    escapedLetter() {
+      const code = this.match(/x([0-9a-f]{2})|u([0-9a-f]{4})/iy);
+      if (code) return String.fromCharCode(parseInt(code[1] ?? code[2], 16));
+      const letter = this.text[this.at++];
+      return CONTROLS[letter] ?? letter;
+    }
+    take(letter) {
+      const found = this.text[this.at] === letter;
+      if (found) this.at++;
+      return found;
+    }
+    match(start) {
+      start.lastIndex = this.at;
+      const found = start.exec(this.text);
+      if (found) this.at += found[0].length;
+      return found;
+    }
+  };
+  function upper(letter) {
+    const found = letter.toUpperCase();
+    return found.length === 1 && !(letter > "" && found <= "") ? found : letter;
+  }
+  function same(letter) {
+    const wanted = upper(letter);
+    return (one) => upper(one) === wanted;
+  }
+  function between(first, last) {
+    const holds3 = (letter) => letter >= first && letter <= last;
+    return (letter) => holds3(letter) || holds3(upper(letter)) || holds3(letter.toLowerCase());
+  }
+  var MOST_STATES = 600;
+  var MOST_KEPT = 3e3;
+  var MOST_WORK = 2e6;
+  var FOUND = -1;
+  function compilePattern(text) {
+    const matcher = new Matcher(parsePattern(text));
+    return (one) => matcher.isIn(one);
+  }
+  var Matcher = class {
+    constructor(tree) {
+      this.states = [{}];
+      this.start = this.build(tree, 0);
+      this.work = 0;
+      this.indexOf = /* @__PURE__ */ new Map();
+      this.kept = [];
+      this.first = this.keep([], "");
+    }
+    forget() {
+      this.indexOf.clear();
+      this.kept.length = 0;
+      this.first = this.keep([], "");
+    }
+    add(state) {
+      if (this.states.length >= MOST_STATES) throw new PatternError("repeats too much: use * or + or smaller counts");
+      return this.states.push(state) - 1;
+    }
+    build(tree, next) {
+      if (tree.set) return this.add({ set: tree.set, next });
+      if (tree.at) return this.add({ at: tree.at, next });
+      if (tree.items) {
+        return tree.items.reduceRight((to, item) => this.build(item, to), next);
+      }
+      if (tree.options) return this.add({ fork: tree.options.map((one) => this.build(one, next)) });
+      let from = next;
+      if (tree.max === Infinity) {
+        from = this.add({ fork: [] });
+        this.states[from].fork = [this.build(tree.item, from), next];
+      } else {
+        for (let n = tree.min; n < tree.max; n++) from = this.add({ fork: [this.build(tree.item, from), next] });
+      }
+      for (let n = 0; n < tree.min; n++) from = this.build(tree.item, from);
+      return from;
+    }
+    isIn(text) {
+      let at = this.first;
+      for (let place = 0; place <= text.length; place++) {
+        const letter = text[place] ?? "";
+        at = this.kept[at].next.get(letter) ?? this.go(at, letter);
+        if (at === FOUND) return true;
+      }
+      return false;
+    }
+    go(from, letter) {
+      const { core, before, next } = this.kept[from];
+      const reached = this.reached(core, before, letter);
+      if (reached.has(0)) {
+        next.set(letter, FOUND);
+        return FOUND;
+      }
+      const after = /* @__PURE__ */ new Set();
+      for (const index of reached) {
+        const state = this.states[index];
+        if (letter && state.set?.(letter)) after.add(state.next);
+      }
+      if (this.kept.length >= MOST_KEPT) {
+        this.forget();
+        return this.keep([...after], letter);
+      }
+      const to = this.keep([...after], letter);
+      next.set(letter, to);
+      return to;
+    }
+    reached(core, before, letter) {
+      const found = /* @__PURE__ */ new Set([...core, this.start]);
+      for (const index of found) {
+        const { fork, at, next } = this.states[index];
+        if (fork) fork.forEach((one) => found.add(one));
+        else if (at && holds2(at, before, letter)) found.add(next);
+      }
+      this.work += found.size;
+      if (this.work > MOST_WORK) throw new PatternError("takes too long in this graph: make it simpler");
+      return found;
+    }
+    keep(core, letter) {
+      const before = !letter || isLineEnd(letter) ? "" : isWord(letter) ? "w" : "-";
+      const name2 = `${before}${core.sort((a, b) => a - b)}`;
+      let index = this.indexOf.get(name2);
+      if (index === void 0) {
+        index = this.kept.push({ core, before, next: /* @__PURE__ */ new Map() }) - 1;
+        this.indexOf.set(name2, index);
+      }
+      return index;
+    }
+  };
+  function holds2(at, before, letter) {
+    if (at === "^") return before === "";
+    if (at === "$") return letter === "" || isLineEnd(letter);
+    const isBorder = before === "w" !== (letter !== "" && isWord(letter));
+    return at === "b" ? isBorder : !isBorder;
+  }
+  var MOST_LETTERS3 = 4e3;
+  function makeQuery(text, isPattern) {
+    const trimmed = text.trim();
+    const slashed = /^\/(.+)\/i?$/.exec(trimmed);
+    if (isPattern || slashed) {
+      const pattern = slashed ? slashed[1] : trimmed;
+      if (!pattern) return null;
+      const compiled = compilePattern(pattern);
+      const test2 = (one) => compiled(one.slice(0, MOST_LETTERS3));
+      return { names: test2, shapes: test2, source: test2, line: test2 };
+    }
+    const wanted = trimmed.toLowerCase();
+    if (!wanted) return null;
+    const test = (one) => one.toLowerCase().includes(wanted);
+    return { names: test, shapes: /^[\d.%]+$/.test(wanted) ? null : test, source: /\.py\b|:\d/.test(wanted) ? test : null, line: null };
+  }
+  var TextIndex = class {
+    constructor(model, sourceLine = () => "") {
+      this.model = model;
+      this.sourceLine = sourceLine;
+      this.texts = [];
+    }
+    find(query, steps) {
+      const { model } = this;
+      const seen = /* @__PURE__ */ new Set();
+      const found = [];
+      if (!query) return found;
+      for (const step of steps) {
+        const snapshot = model.snapshot(model.steps[step].after);
+        const names = model.namesOf(step);
+        for (const key of snapshot.order) {
+          const row = snapshot.rowOf[key];
+          if (seen.has(key) || !this._isTold(row) || !this._has(row, names, query)) continue;
+          seen.add(key);
+          const node = model.node(row);
+          found.push({ id: node.id, label: opName(node.op), module: node.module });
+        }
+      }
+      return found;
+    }
+    _isTold(row) {
+      const kind = this.model.kinds.get(this.model.keyOfRow[row]);
+      return kind === void 0 || kind === "input" && !this.model.node(row).outputs[0].type.startsWith("__torch__");
+    }
+    _has(row, names, query) {
+      const texts = this.texts[row] ??= this._read(row);
+      const paths = this.model.pathsOf(row, names);
+      return query.names(texts.names) || Boolean(paths && query.names(paths.join("\n"))) || Boolean(texts.shapes && query.shapes?.(texts.shapes)) || Boolean(texts.source && query.source?.(texts.source)) || Boolean(texts.line && query.line?.(texts.line));
+    }
+    _read(row) {
+      const node = this.model.node(row);
+      const names = [node.op, node.id, node.module, ...node.outputs.map((value) => value.name), ...node.attributes.map((pair) => pair.text)];
+      const { source, constant } = node;
+      const shapes = node.outputs.map((value) => shortType(value.type)).filter((type) => /\[.*\]$/.test(type));
+      if (constant) shapes.push(`${constant.dtype}[${constant.shape.join(", ")}]`);
+      return { names: names.join("\n"), shapes: shapes.join("\n"), source: source ? `${source.file}:${source.line}` : "", line: source ? this.sourceLine(source.file, source.line).trim() : "" };
+    }
+  };
   var Search = class {
     constructor(view) {
       this.view = view;
@@ -6278,19 +6542,38 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       this.matches = [];
       this.items = /* @__PURE__ */ new Set();
     }
-    run(text) {
-      const { model, steps } = this.view;
-      this.texts ??= model && new TextIndex(model);
+    run(text, { pattern = false } = {}) {
+      const { model, options, steps } = this.view;
+      this.texts ??= model && new TextIndex(model, options.sourceLine);
       const shown = steps ? [steps.after, steps.before].filter((index) => index !== null) : [];
-      this.matches = this.texts ? this.texts.find(text, shown) : [];
-      this.resolve();
-      this.view.stage.redraw();
+      this.matches = [];
+      try {
+        const query = makeQuery(text, pattern);
+        this.matches = this.texts ? this.texts.find(query, shown) : [];
+      } finally {
+        this.resolve();
+        this.view.stage.redraw();
+      }
       return this.matches.map((match) => ({ ...match }));
     }
     resolve() {
       const { picture: picture2 } = this.view;
-      const items = picture2 ? this.matches.map((match) => picture2.scene.itemOf(picture2.shownAs(match.id))) : [];
+      const items = picture2 ? this.matches.map((match) => this._itemOf(match)) : [];
       this.items = new Set(items.filter((item) => item > 0));
+    }
+    first() {
+      const { picture: picture2, panes } = this.view;
+      if (!picture2) return 0;
+      const boxes = this.matches.map((match) => {
+        const item = this._itemOf(match);
+        return item > 0 && !(picture2.scene.items[item].group && picture2.scene.idOf(item) !== match.id) ? item : -1;
+      });
+      const inSight = boxes.findIndex((item) => item > 0 && panes.isInSight(item));
+      return Math.max(0, inSight >= 0 ? inSight : boxes.findIndex((item) => item > 0));
+    }
+    _itemOf(match) {
+      const { picture: picture2 } = this.view;
+      return picture2.scene.itemOf(picture2.shownAs(match.id));
     }
   };
   var NOTHING = { id: null, kind: null, node: null, group: null };
@@ -6708,8 +6991,11 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     node(id) {
       return this.steps ? nodeIn(this.model, this.snapshots(), id) : null;
     }
-    search(text) {
-      return this.found.run(text);
+    search(text, how) {
+      return this.found.run(text, how);
+    }
+    firstMatch() {
+      return this.found.first();
     }
     focusMatch(index) {
       const match = this.found.matches[index];
@@ -6773,32 +7059,96 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     }
   };
   var create = (container, options = {}) => new View(container, options);
+  var TITLE2 = "Operators, names, modules, attributes and shapes such as f32[1, 64. With .* or as /…/ it is a regular expression, also over the lines of your source; each name is a line, so /^aten::relu$/ finds that operator only.";
+  var GraphSearch = class {
+    constructor(view) {
+      this.view = view;
+      this.matches = [];
+      this.at = -1;
+      this.problem = "";
+      this.text = h("input.fv-input", { type: "search", placeholder: "Search nodes ( / )", "aria-label": "Search nodes", title: TITLE2, spellcheck: "false", autocapitalize: "off", oninput: () => this.run(), onkeydown: (event) => this.key(event) });
+      this.toggle = h("button.fv-button.fv-pattern", { type: "button", title: "Regular expression: names, operators, shapes, source", "aria-label": "Regular expression", "aria-pressed": "false", onclick: () => this.switchPattern() }, ".*");
+      this.found = h("span.fv-found.fv-num", { role: "status" });
+      this.ways = h("span.fv-search-ways", { hidden: true }, [this.way("‹", "Previous match (Shift+Enter)", -1), this.way("›", "Next match (Enter)", 1)]);
+      this.element = h("div.fv-search", { role: "search" }, this.text, this.toggle, this.found, this.ways);
+    }
+    way(sign2, title, direction) {
+      const onclick = () => this.go(direction);
+      return h("button.fv-button", { type: "button", title, "aria-label": title, onclick }, sign2);
+    }
+    get isPattern() {
+      return this.toggle.getAttribute("aria-pressed") === "true";
+    }
+    switchPattern() {
+      this.toggle.setAttribute("aria-pressed", String(!this.isPattern));
+      this.run();
+      this.text.focus();
+    }
+    focus() {
+      this.text.focus();
+      this.text.select();
+    }
+    run() {
+      this.at = -1;
+      this.problem = "";
+      this.matches = [];
+      try {
+        this.matches = this.view()?.search(this.text.value, { pattern: this.isPattern }) ?? [];
+      } catch (error2) {
+        this.problem = error2.message;
+      }
+      this.say();
+    }
+    key(event) {
+      if (event.key !== "Enter") return;
+      event.preventDefault();
+      this.go(event.shiftKey ? -1 : 1);
+    }
+    go(direction) {
+      const { length } = this.matches;
+      const view = this.view();
+      if (!length || !view) return;
+      const first = direction > 0 ? view.firstMatch() : length - 1;
+      this.at = this.at < 0 ? first : (this.at + direction + length) % length;
+      view.focusMatch(this.at);
+      this.say();
+    }
+    say() {
+      const { length } = this.matches;
+      this.ways.hidden = length === 0;
+      this.found.classList.toggle("fv-bad", this.problem !== "");
+      if (this.problem) this.text.setAttribute("aria-invalid", "true");
+      else this.text.removeAttribute("aria-invalid");
+      fill(this.found, this.problem ? `Bad pattern: ${this.problem}` : this.count(length));
+    }
+    count(length) {
+      if (!this.text.value.trim()) return "";
+      return length ? `${this.at < 0 ? "" : `${this.at + 1} of `}${length}` : "nothing found";
+    }
+  };
   var NARROW = 620;
   var GraphPanel = class {
     constructor(app) {
       this.view = void 0;
       this.wanted = void 0;
       this.busy = void 0;
-      this.at = void 0;
       this.app = app;
       this.id = "graph";
       this.label = "Graph";
-      this.matches = [];
+      this.search = new GraphSearch(() => this.view);
       this.shown = {};
       this.turn = Promise.resolve();
       this.canvas = h("div.fv-graph");
-      this.text = h("input.fv-input", { type: "search", placeholder: "Search nodes ( / )", "aria-label": "Search nodes", oninput: () => this.search(), onkeydown: (event) => this.searchKey(event) });
-      this.found = h("span.fv-muted.fv-num", { role: "status" });
       this.fates = h("input", { type: "checkbox", onchange: () => app.navigate({ fates: this.fates.checked }) });
       this.panes = h("select.fv-input", { "aria-label": "Which graphs", onchange: () => app.navigate({ panes: this.panes.value }) }, [["split", "Before | after"], ["before", "Before"], ["after", "After"]].map(([value, text]) => h("option", { value }, text)));
       this.note = h("span.fv-muted.fv-small.fv-panes-note", null, "Both graphs side by side need a wider window.");
-      this.element = h("div.fv-panel-body", null, h("div.fv-bar", { role: "toolbar", "aria-label": "Graph" }, this.text, this.found, this.button("←", "Previous node that changed", () => this.view.nextChange(-1)), this.button("→", "Next node that changed", () => this.view.nextChange(1)), this.panes, h("label.fv-check", { title: "Colour what reads or holds attributes by their fate" }, this.fates, "Colour by fate"), this.note, h("span.fv-spring"), this.button("SVG", "Save the picture as SVG", () => this.save("svg", new Blob([this.view.toSVG()], { type: "image/svg+xml" }))), this.button("PNG", "Save the picture as PNG", async () => this.save("png", await this.view.toPNG()))), this.canvas);
+      this.element = h("div.fv-panel-body", null, h("div.fv-bar", { role: "toolbar", "aria-label": "Graph" }, this.search.element, this.button("←", "Previous node that changed", () => this.view.nextChange(-1)), this.button("→", "Next node that changed", () => this.view.nextChange(1)), this.panes, h("label.fv-check", { title: "Colour what reads or holds attributes by their fate" }, this.fates, "Colour by fate"), this.note, h("span.fv-spring"), this.button("SVG", "Save the picture as SVG", () => this.save("svg", new Blob([this.view.toSVG()], { type: "image/svg+xml" }))), this.button("PNG", "Save the picture as PNG", async () => this.save("png", await this.view.toPNG()))), this.canvas);
     }
     button(text, title, run2) {
       return h("button.fv-button", { type: "button", title, "aria-label": title, onclick: () => this.view && run2() }, text);
     }
     open() {
-      this.view = create(this.canvas, { theme: this.app.theme(), panes: this.panesFor(this.app.current), wheel: this.app.options.wheel, words: this.words });
+      this.view = create(this.canvas, { theme: this.app.theme(), panes: this.panesFor(this.app.current), wheel: this.app.options.wheel, words: this.words, sourceLine: (file, line2) => this.app.model.sourceAround(file, line2, 0)[0]?.text ?? "" });
       this.view.setData(this.app.graph);
       this.view.on("select", ({ id }) => this.chosen(id));
       this.view.on("ready", () => this.followConstants());
@@ -6854,7 +7204,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
           this.mark(pair, state);
         }
         if (node !== shown.node) await this.select(node);
-        if (moved && this.text.value) this.search();
+        if (moved) this.search.run();
       } finally {
         this.busy = false;
       }
@@ -6902,24 +7252,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       }
     }
     focusSearch() {
-      this.text.focus();
-      this.text.select();
-    }
-    search() {
-      this.matches = this.view ? this.view.search(this.text.value) : [];
-      this.at = -1;
-      this.say();
-    }
-    searchKey(event) {
-      if (event.key !== "Enter" || !this.matches.length) return;
-      const { length } = this.matches;
-      this.at = this.at < 0 && event.shiftKey ? length - 1 : (this.at + (event.shiftKey ? -1 : 1) + length) % length;
-      this.view.focusMatch(this.at);
-      this.say();
-    }
-    say() {
-      const { length } = this.matches;
-      this.found.textContent = !this.text.value ? "" : length ? `${this.at < 0 ? "" : `${this.at + 1} of `}${length}` : "nothing found";
+      this.search.focus();
     }
     save(kind, blob) {
       const link = h("a", { href: URL.createObjectURL(blob), download: `${this.app.model.view.name || "graph"}-step-${this.app.current.step}.${kind}` });
@@ -7058,8 +7391,8 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       const { model } = this.app;
       const [first, last] = model.comparable(against2, step) ? [Math.min(step, against2), Math.max(step, against2)] : [against2, against2];
       for (const [index, option] of this.options) {
-        const between = against2 !== null && index >= first && index <= last && model.step(index).method === model.step(against2).method;
-        option.classList.toggle("fv-pass-between", between);
+        const between2 = against2 !== null && index >= first && index <= last && model.step(index).method === model.step(against2).method;
+        option.classList.toggle("fv-pass-between", between2);
         option.classList.toggle("fv-pass-base", index === against2);
         if (index === against2) option.setAttribute("aria-description", "compared from here");
         else option.removeAttribute("aria-description");
@@ -8172,8 +8505,8 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     names({ before, after }) {
       const one = (step) => [h("span.fv-side", { class: `fv-side-${step.side ? "b" : "a"}` }, stepLabel(step)), " ", step.name];
       const where = `${after.stage}${after.round === null ? "" : `, round ${after.round}`} · ${after.method}`;
-      const same = before && before.name === after.name;
-      const title = !before ? one(after) : same ? [h("span.fv-side.fv-side-a", null, stepLabel(before)), " ", one(after)] : [one(before), " ↔ ", one(after)];
+      const same2 = before && before.name === after.name;
+      const title = !before ? one(after) : same2 ? [h("span.fv-side.fv-side-a", null, stepLabel(before)), " ", one(after)] : [one(before), " ↔ ", one(after)];
       return [h("h2", null, title), h("span.fv-muted", null, where)];
     }
   };

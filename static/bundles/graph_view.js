@@ -440,10 +440,10 @@
         const snapshot = model.snapshot(index);
         for (const key of snapshot.order) {
           const row = snapshot.rowOf[key];
-          const same = last !== null && last.rowOf[key] === row;
+          const same2 = last !== null && last.rowOf[key] === row;
           for (const value of model.inputs(row)) {
             const from = snapshot.producer[value];
-            if (from === NONE5 || from === key || same && last?.producer[value] === from) continue;
+            if (from === NONE5 || from === key || same2 && last?.producer[value] === from) continue;
             this._connect(from, key, value);
           }
         }
@@ -464,9 +464,9 @@
       for (const key of this.order) {
         if (this.rowsOf[key].length < 2) continue;
         for (const from of this.inputsOf[key]) {
-          const between = this.inputsOf[key].filter((one) => this.inputsOf[one].includes(from));
+          const between2 = this.inputsOf[key].filter((one) => this.inputsOf[one].includes(from));
           const joined2 = snapshots.filter((one) => one.rowOf[key] !== NONE5 && model.inputs(one.rowOf[key]).some((value) => one.producer[value] === from));
-          const gone = between.find((one) => joined2.every((snapshot) => snapshot.rowOf[one] === NONE5));
+          const gone = between2.find((one) => joined2.every((snapshot) => snapshot.rowOf[one] === NONE5));
           if (gone !== void 0) this.bypasses.set(`${from}/${key}`, gone);
         }
       }
@@ -738,8 +738,8 @@
       this.rows[row].push(element2);
       return element2;
     }
-    link(upper, lower, weight, upperShift, lowerShift) {
-      this.upper.push(upper);
+    link(upper2, lower, weight, upperShift, lowerShift) {
+      this.upper.push(upper2);
       this.lower.push(lower);
       this.weight.push(weight);
       this.upperShift.push(upperShift);
@@ -1079,9 +1079,9 @@
   function widestSteps(grid) {
     const widest = new Float64Array(grid.rows.length);
     for (let at = 0; at < grid.upper.length; at++) {
-      const [upper, lower] = [grid.upper[at], grid.lower[at]];
-      const step = Math.abs(grid.x[upper] + grid.upperShift[at] - grid.x[lower] - grid.lowerShift[at]);
-      widest[grid.row[upper]] = Math.max(widest[grid.row[upper]], step);
+      const [upper2, lower] = [grid.upper[at], grid.lower[at]];
+      const step = Math.abs(grid.x[upper2] + grid.upperShift[at] - grid.x[lower] - grid.lowerShift[at]);
+      widest[grid.row[upper2]] = Math.max(widest[grid.row[upper2]], step);
     }
     return widest;
   }
@@ -1258,9 +1258,9 @@
   }
   function looseElements(grid) {
     const beside = /* @__PURE__ */ new Set();
-    grid.upper.forEach((upper, at) => {
-      if (grid.box[upper] !== NONE13) beside.add(grid.lower[at]);
-      if (grid.box[grid.lower[at]] !== NONE13) beside.add(upper);
+    grid.upper.forEach((upper2, at) => {
+      if (grid.box[upper2] !== NONE13) beside.add(grid.lower[at]);
+      if (grid.box[grid.lower[at]] !== NONE13) beside.add(upper2);
     });
     const ends = /* @__PURE__ */ new Set([grid.entering ? 0 : NONE13, grid.leaving ? grid.rows.length - 1 : NONE13]);
     return (element2) => grid.box[element2] === NONE13 && !(ends.has(grid.row[element2]) && beside.has(element2));
@@ -2088,6 +2088,14 @@
     room() {
       return { width: this.width() - 40, height: this.view.stage.height - PANE_HEAD - PANE_FOOT };
     }
+    isInSight(item) {
+      const { camera, picture } = this.view;
+      const { width, height } = this.room();
+      const box = picture.box(item);
+      const across = Math.abs(box.x + box.width / 2 - camera.x) * camera.zoom <= width / 2;
+      const along = Math.abs(box.y + box.height / 2 - camera.y) * camera.zoom <= height / 2;
+      return across && along && this.sides().some((side) => picture.sides[item] & side);
+    }
     locate(event) {
       const { camera, stage: { canvas, height } } = this.view;
       const bounds = canvas.getBoundingClientRect();
@@ -2332,47 +2340,6 @@
     if (!old && !now) return null;
     return { id, status: model.diff(before, after).get(key) || null, before: old, after: now };
   }
-  var TextIndex = class {
-    constructor(model) {
-      this.model = model;
-      this.haystacks = /* @__PURE__ */ new Map();
-    }
-    find(text, steps) {
-      const { model } = this;
-      const wanted = text.trim().toLowerCase();
-      const seen = /* @__PURE__ */ new Set();
-      const found = [];
-      if (!wanted) return found;
-      for (const step of steps) {
-        const snapshot = model.snapshot(model.steps[step].after);
-        const names = model.namesOf(step);
-        for (const key of snapshot.order) {
-          const row = snapshot.rowOf[key];
-          if (seen.has(key) || !this._isTold(row) || !this._has(row, names, wanted)) continue;
-          seen.add(key);
-          const node = model.node(row);
-          found.push({ id: node.id, label: opName(node.op), module: node.module });
-        }
-      }
-      return found;
-    }
-    _isTold(row) {
-      const kind = this.model.kinds.get(this.model.keyOfRow[row]);
-      return kind === void 0 || kind === "input" && !this.model.node(row).outputs[0].type.startsWith("__torch__");
-    }
-    _has(row, names, wanted) {
-      return this._haystack(row).includes(wanted) || Boolean(this.model.pathsOf(row, names)?.some((path) => path.toLowerCase().includes(wanted)));
-    }
-    _haystack(row) {
-      let text = this.haystacks.get(row);
-      if (text === void 0) {
-        const node = this.model.node(row);
-        const parts = [node.op, node.id, node.module, ...node.outputs.map((value) => value.name), ...node.attributes.map((pair) => pair.text)];
-        this.haystacks.set(row, text = parts.join("\n").toLowerCase());
-      }
-      return text;
-    }
-  };
   var { BEFORE: BEFORE4 } = SIDES;
   var Picture = class {
     constructor({ scene, layout }, steps, [before, after]) {
@@ -3049,6 +3016,303 @@
       view.stage.redraw();
     }
   };
+  var MOST_LETTERS2 = 500;
+  var WORD = /\w/;
+  var SPACE = /\s/;
+  var DIGIT = /\d/;
+  var SETS = { d: (letter) => DIGIT.test(letter), D: (letter) => !DIGIT.test(letter), w: (letter) => WORD.test(letter), W: (letter) => !WORD.test(letter), s: (letter) => SPACE.test(letter), S: (letter) => !SPACE.test(letter) };
+  var CONTROLS = { t: "	", n: "\n", r: "\r", f: "\f", v: "\v", 0: "\0" };
+  var REFUSED = { "?=": "lookahead (?=…)", "?!": "negative lookahead (?!…)", "?<=": "lookbehind (?<=…)", "?<!": "negative lookbehind (?<!…)" };
+  var PatternError = class extends Error {
+  };
+  function isLineEnd(letter) {
+    return letter === "\n" || letter === "\r" || letter === "\u2028" || letter === "\u2029";
+  }
+  function isWord(letter) {
+    return WORD.test(letter);
+  }
+  function parsePattern(text) {
+    if (text.length > MOST_LETTERS2) throw new PatternError(`longer than ${MOST_LETTERS2} characters`);
+    checkSyntax(text);
+    return new Parser(text).options();
+  }
+  function checkSyntax(text) {
+    try {
+      new RegExp(text, "im");
+    } catch (error) {
+      const reason = String(error.message).split(": ").at(-1) ?? "";
+      throw new PatternError(`${reason[0].toLowerCase()}${reason.slice(1)}`);
+    }
+  }
+  var Parser = class {
+    constructor(text) {
+      this.text = text;
+      this.at = 0;
+    }
+    options() {
+      const options = [this.sequence()];
+      while (this.take("|")) options.push(this.sequence());
+      return options.length === 1 ? options[0] : { options };
+    }
+    sequence() {
+      const items = [];
+      while (this.at < this.text.length && !"|)".includes(this.text[this.at])) items.push(this.repeated(this.atom()));
+      return { items };
+    }
+    repeated(item) {
+      const counts = this.counts();
+      if (!counts) return item;
+      this.take("?");
+      return { item, ...counts };
+    }
+    counts() {
+      if (this.take("*")) return { min: 0, max: Infinity };
+      if (this.take("+")) return { min: 1, max: Infinity };
+      if (this.take("?")) return { min: 0, max: 1 };
+      const found = this.match(/\{(\d+)(,?)(\d*)\}/y);
+      if (!found) return null;
+      const min = Number(found[1]);
+      return { min, max: !found[2] ? min : found[3] ? Number(found[3]) : Infinity };
+    }
+    atom() {
+      const letter = this.text[this.at++];
+      if (letter === "(") return this.group();
+      if (letter === "[") return this.letters();
+      if (letter === ".") return { set: (one) => !isLineEnd(one) };
+      if (letter === "^" || letter === "$") return { at: letter };
+      if (letter !== "\\") return { set: same(letter) };
+      if (this.take("b")) return { at: "b" };
+      if (this.take("B")) return { at: "B" };
+      return { set: this.escaped() };
+    }
+    group() {
+      const start = this.match(/\?(<?[=!]|:|<[^>=!]*>|)/y)?.[0];
+      if (start && start in REFUSED) throw new PatternError(`${REFUSED[start]} is not supported in this search`);
+      if (start === "?") throw new PatternError("this kind of group (?…) is not supported in this search");
+      const inside = this.options();
+      this.take(")");
+      return inside;
+    }
+    letters() {
+      const isOther = this.take("^");
+      const tests = [];
+      while (!this.take("]")) {
+        const first = this.member();
+        const isRange = typeof first === "string" && this.match(/-(?!\])/y);
+        const last = isRange ? this.member() : null;
+        if (typeof first === "string" && typeof last === "string") tests.push(between(first, last));
+        else {
+          tests.push(typeof first === "string" ? same(first) : first);
+          if (isRange) tests.push(same("-"), typeof last === "string" ? same(last) : last);
+        }
+      }
+      const has = (letter) => tests.some((test) => test(letter));
+      return { set: isOther ? (letter) => !has(letter) : has };
+    }
+    member() {
+      const letter = this.text[this.at++];
+      if (letter !== "\\") return letter;
+      if (this.take("b")) return "\b";
+      const next = this.text[this.at];
+      if (!(next in SETS)) return this.escapedLetter();
+      this.at++;
+      return SETS[next];
+    }
+    escaped() {
+      const next = this.text[this.at];
+      if (/[1-9k]/.test(next)) throw new PatternError(`the backreference \\${next} is not supported in this search`);
+      if (!(next in SETS)) return same(this.escapedLetter());
+      this.at++;
+      return SETS[next];
+    }
+    escapedLetter() {
+      const code = this.match(/x([0-9a-f]{2})|u([0-9a-f]{4})/iy);
+      if (code) return String.fromCharCode(parseInt(code[1] ?? code[2], 16));
+      const letter = this.text[this.at++];
+      return CONTROLS[letter] ?? letter;
+    }
+    take(letter) {
+      const found = this.text[this.at] === letter;
+      if (found) this.at++;
+      return found;
+    }
+    match(start) {
+      start.lastIndex = this.at;
+      const found = start.exec(this.text);
+      if (found) this.at += found[0].length;
+      return found;
+    }
+  };
+  function upper(letter) {
+    const found = letter.toUpperCase();
+    return found.length === 1 && !(letter > "" && found <= "") ? found : letter;
+  }
+  function same(letter) {
+    const wanted = upper(letter);
+    return (one) => upper(one) === wanted;
+  }
+  function between(first, last) {
+    const holds3 = (letter) => letter >= first && letter <= last;
+    return (letter) => holds3(letter) || holds3(upper(letter)) || holds3(letter.toLowerCase());
+  }
+  var MOST_STATES = 600;
+  var MOST_KEPT = 3e3;
+  var MOST_WORK = 2e6;
+  var FOUND = -1;
+  function compilePattern(text) {
+    const matcher = new Matcher(parsePattern(text));
+    return (one) => matcher.isIn(one);
+  }
+  var Matcher = class {
+    constructor(tree) {
+      this.states = [{}];
+      this.start = this.build(tree, 0);
+      this.work = 0;
+      this.indexOf = /* @__PURE__ */ new Map();
+      this.kept = [];
+      this.first = this.keep([], "");
+    }
+    forget() {
+      this.indexOf.clear();
+      this.kept.length = 0;
+      this.first = this.keep([], "");
+    }
+    add(state) {
+      if (this.states.length >= MOST_STATES) throw new PatternError("repeats too much: use * or + or smaller counts");
+      return this.states.push(state) - 1;
+    }
+    build(tree, next) {
+      if (tree.set) return this.add({ set: tree.set, next });
+      if (tree.at) return this.add({ at: tree.at, next });
+      if (tree.items) {
+        return tree.items.reduceRight((to, item) => this.build(item, to), next);
+      }
+      if (tree.options) return this.add({ fork: tree.options.map((one) => this.build(one, next)) });
+      let from = next;
+      if (tree.max === Infinity) {
+        from = this.add({ fork: [] });
+        this.states[from].fork = [this.build(tree.item, from), next];
+      } else {
+        for (let n = tree.min; n < tree.max; n++) from = this.add({ fork: [this.build(tree.item, from), next] });
+      }
+      for (let n = 0; n < tree.min; n++) from = this.build(tree.item, from);
+      return from;
+    }
+    isIn(text) {
+      let at = this.first;
+      for (let place = 0; place <= text.length; place++) {
+        const letter = text[place] ?? "";
+        at = this.kept[at].next.get(letter) ?? this.go(at, letter);
+        if (at === FOUND) return true;
+      }
+      return false;
+    }
+    go(from, letter) {
+      const { core, before, next } = this.kept[from];
+      const reached = this.reached(core, before, letter);
+      if (reached.has(0)) {
+        next.set(letter, FOUND);
+        return FOUND;
+      }
+      const after = /* @__PURE__ */ new Set();
+      for (const index of reached) {
+        const state = this.states[index];
+        if (letter && state.set?.(letter)) after.add(state.next);
+      }
+      if (this.kept.length >= MOST_KEPT) {
+        this.forget();
+        return this.keep([...after], letter);
+      }
+      const to = this.keep([...after], letter);
+      next.set(letter, to);
+      return to;
+    }
+    reached(core, before, letter) {
+      const found = /* @__PURE__ */ new Set([...core, this.start]);
+      for (const index of found) {
+        const { fork, at, next } = this.states[index];
+        if (fork) fork.forEach((one) => found.add(one));
+        else if (at && holds2(at, before, letter)) found.add(next);
+      }
+      this.work += found.size;
+      if (this.work > MOST_WORK) throw new PatternError("takes too long in this graph: make it simpler");
+      return found;
+    }
+    keep(core, letter) {
+      const before = !letter || isLineEnd(letter) ? "" : isWord(letter) ? "w" : "-";
+      const name = `${before}${core.sort((a, b) => a - b)}`;
+      let index = this.indexOf.get(name);
+      if (index === void 0) {
+        index = this.kept.push({ core, before, next: /* @__PURE__ */ new Map() }) - 1;
+        this.indexOf.set(name, index);
+      }
+      return index;
+    }
+  };
+  function holds2(at, before, letter) {
+    if (at === "^") return before === "";
+    if (at === "$") return letter === "" || isLineEnd(letter);
+    const isBorder = before === "w" !== (letter !== "" && isWord(letter));
+    return at === "b" ? isBorder : !isBorder;
+  }
+  var MOST_LETTERS3 = 4e3;
+  function makeQuery(text, isPattern) {
+    const trimmed = text.trim();
+    const slashed = /^\/(.+)\/i?$/.exec(trimmed);
+    if (isPattern || slashed) {
+      const pattern = slashed ? slashed[1] : trimmed;
+      if (!pattern) return null;
+      const compiled = compilePattern(pattern);
+      const test2 = (one) => compiled(one.slice(0, MOST_LETTERS3));
+      return { names: test2, shapes: test2, source: test2, line: test2 };
+    }
+    const wanted = trimmed.toLowerCase();
+    if (!wanted) return null;
+    const test = (one) => one.toLowerCase().includes(wanted);
+    return { names: test, shapes: /^[\d.%]+$/.test(wanted) ? null : test, source: /\.py\b|:\d/.test(wanted) ? test : null, line: null };
+  }
+  var TextIndex = class {
+    constructor(model, sourceLine = () => "") {
+      this.model = model;
+      this.sourceLine = sourceLine;
+      this.texts = [];
+    }
+    find(query, steps) {
+      const { model } = this;
+      const seen = /* @__PURE__ */ new Set();
+      const found = [];
+      if (!query) return found;
+      for (const step of steps) {
+        const snapshot = model.snapshot(model.steps[step].after);
+        const names = model.namesOf(step);
+        for (const key of snapshot.order) {
+          const row = snapshot.rowOf[key];
+          if (seen.has(key) || !this._isTold(row) || !this._has(row, names, query)) continue;
+          seen.add(key);
+          const node = model.node(row);
+          found.push({ id: node.id, label: opName(node.op), module: node.module });
+        }
+      }
+      return found;
+    }
+    _isTold(row) {
+      const kind = this.model.kinds.get(this.model.keyOfRow[row]);
+      return kind === void 0 || kind === "input" && !this.model.node(row).outputs[0].type.startsWith("__torch__");
+    }
+    _has(row, names, query) {
+      const texts = this.texts[row] ??= this._read(row);
+      const paths = this.model.pathsOf(row, names);
+      return query.names(texts.names) || Boolean(paths && query.names(paths.join("\n"))) || Boolean(texts.shapes && query.shapes?.(texts.shapes)) || Boolean(texts.source && query.source?.(texts.source)) || Boolean(texts.line && query.line?.(texts.line));
+    }
+    _read(row) {
+      const node = this.model.node(row);
+      const names = [node.op, node.id, node.module, ...node.outputs.map((value) => value.name), ...node.attributes.map((pair) => pair.text)];
+      const { source, constant } = node;
+      const shapes = node.outputs.map((value) => shortType(value.type)).filter((type) => /\[.*\]$/.test(type));
+      if (constant) shapes.push(`${constant.dtype}[${constant.shape.join(", ")}]`);
+      return { names: names.join("\n"), shapes: shapes.join("\n"), source: source ? `${source.file}:${source.line}` : "", line: source ? this.sourceLine(source.file, source.line).trim() : "" };
+    }
+  };
   var Search = class {
     constructor(view) {
       this.view = view;
@@ -3061,19 +3325,38 @@
       this.matches = [];
       this.items = /* @__PURE__ */ new Set();
     }
-    run(text) {
-      const { model, steps } = this.view;
-      this.texts ??= model && new TextIndex(model);
+    run(text, { pattern = false } = {}) {
+      const { model, options, steps } = this.view;
+      this.texts ??= model && new TextIndex(model, options.sourceLine);
       const shown = steps ? [steps.after, steps.before].filter((index) => index !== null) : [];
-      this.matches = this.texts ? this.texts.find(text, shown) : [];
-      this.resolve();
-      this.view.stage.redraw();
+      this.matches = [];
+      try {
+        const query = makeQuery(text, pattern);
+        this.matches = this.texts ? this.texts.find(query, shown) : [];
+      } finally {
+        this.resolve();
+        this.view.stage.redraw();
+      }
       return this.matches.map((match) => ({ ...match }));
     }
     resolve() {
       const { picture } = this.view;
-      const items = picture ? this.matches.map((match) => picture.scene.itemOf(picture.shownAs(match.id))) : [];
+      const items = picture ? this.matches.map((match) => this._itemOf(match)) : [];
       this.items = new Set(items.filter((item) => item > 0));
+    }
+    first() {
+      const { picture, panes } = this.view;
+      if (!picture) return 0;
+      const boxes = this.matches.map((match) => {
+        const item = this._itemOf(match);
+        return item > 0 && !(picture.scene.items[item].group && picture.scene.idOf(item) !== match.id) ? item : -1;
+      });
+      const inSight = boxes.findIndex((item) => item > 0 && panes.isInSight(item));
+      return Math.max(0, inSight >= 0 ? inSight : boxes.findIndex((item) => item > 0));
+    }
+    _itemOf(match) {
+      const { picture } = this.view;
+      return picture.scene.itemOf(picture.shownAs(match.id));
     }
   };
   var NOTHING = { id: null, kind: null, node: null, group: null };
@@ -3491,8 +3774,11 @@
     node(id) {
       return this.steps ? nodeIn(this.model, this.snapshots(), id) : null;
     }
-    search(text) {
-      return this.found.run(text);
+    search(text, how) {
+      return this.found.run(text, how);
+    }
+    firstMatch() {
+      return this.found.first();
     }
     focusMatch(index) {
       const match = this.found.matches[index];
