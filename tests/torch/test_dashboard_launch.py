@@ -52,7 +52,7 @@ class Launched:
         return f"{parts.path}?{parts.query}"
 
 
-def _until(holds: Callable[[], bool], limit_s: float = 120) -> None:
+def _until(holds: Callable[[], bool], limit_s: float = 600) -> None:
     deadline_s = time.monotonic() + limit_s
     while not holds():
         assert time.monotonic() < deadline_s, "it takes too long"

@@ -43,7 +43,7 @@ def recorded(model: str, output: Path, look: Callable[[RecordingProcess, JobStep
             if look is not None:
                 look(process, event)
 
-    request = RecordRequest(f"{MODELS}:{model}", output, backend="inductor", measure=None, limit_s=200.0)
+    request = RecordRequest(f"{MODELS}:{model}", output, backend="inductor", measure=None, limit_s=900.0)
     process = RecordingProcess(request, note)
     process.start()
     return process.wait(), steps
