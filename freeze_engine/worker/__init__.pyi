@@ -15,6 +15,7 @@ from .events import (
     JobPreview as JobPreview,
     JobProgress as JobProgress,
     JobStep as JobStep,
+    under_way as under_way,
 )
 from .inspect import (
     inspect_model as inspect_model,

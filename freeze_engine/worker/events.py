@@ -19,14 +19,24 @@ class JobProgress:
 
     Attributes:
         message: the current activity, such as ``freezing: ConstantPropagation of forward``.
-        done, total: units of the current phase; ``total`` is 0 if it has none.
-        left_s: seconds that the current phase still takes, ``None`` if not known yet.
+        done, total: of the whole recording; the share never decreases.
+        left_s: seconds that the current phase still takes, ``None`` if not known (yet).
+        phase: the current phase by name, such as ``Measuring latency``.
+        later: the phases that are still to come.
     """
 
     message: str
     done: int
     total: int
     left_s: float | None
+    phase: str = ""
+    later: tuple[str, ...] = ()
+
+    @property
+    def detail(self) -> str:
+        """What is done in the phase, such as ``round 3 of 60``; empty if the phase says it all."""
+        start, _, rest = self.message.partition(": ")
+        return rest or ("" if start == self.message and self.phase.lower() == start.lower() else start)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +100,18 @@ class JobEnded:
     is_refusal: bool = False
     unmeasured: str | None = None
     conversion: Conversion | None = None
+
+
+def under_way(progress: JobProgress | None) -> str:
+    """Names what a cancelled recording is still doing: ``the pass Inline of forward``, ``measuring latency``."""
+    if progress is None:
+        return "what it is doing"
+    kind, _, name = progress.message.partition(": ")
+    if kind == "freezing" and name:
+        return f"the pass {name}"
+    if not progress.phase:
+        return f"what it is doing ({progress.message})"
+    return progress.phase[:1].lower() + progress.phase[1:] + (f" ({progress.detail})" if progress.detail else "")
 
 
 JobEvent = JobProgress | JobStep | JobPreview | JobEnded

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from dataclasses import replace
 from pathlib import Path
 
 from freeze_engine.backends.common.observer import FREEZING
@@ -49,7 +50,7 @@ class FreezeProgress:
         if under_way is None or under_way == self._told:
             return None
         self._told = under_way
-        return JobProgress(f"{FREEZING}: {under_way}", self._latest.done, self._latest.total, None)
+        return replace(self._latest, message=f"{FREEZING}: {under_way}", left_s=None)
 
 
 def pass_under_way(log: bytes) -> str | None:

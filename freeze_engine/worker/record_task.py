@@ -20,13 +20,14 @@ from freeze_engine.requests.options import ModuleOptions, TorchScriptOptions
 from freeze_engine.trace import Failure, Notice, Step, Trace
 from freeze_engine.worker.child_main import Send
 from freeze_engine.worker.conversion import CONVERSIONS, conversion_text
-from freeze_engine.worker.eta import Pace
+from freeze_engine.worker.eta import Pace, kind_of
 from freeze_engine.worker.events import JobEnded, JobEvent, JobPreview, JobProgress, JobStep, event_line
 from freeze_engine.worker.exit_status import BUILD, CANCELLED, MEASURE, OVER_LIMIT, cancelled_text
 from freeze_engine.worker.interrupts import Interrupts
 from freeze_engine.worker.journal import TORCH_LOG, Journal
 from freeze_engine.worker.limits import refused_text, was_refused
 from freeze_engine.worker.output_file import write_output
+from freeze_engine.worker.phases import WHOLE, Course, planned
 from freeze_engine.worker.request import REQUEST, RecordRequest, read_request
 from freeze_engine.worker.user_code import code_of
 from freeze_engine.worker.user_traceback import user_traceback
@@ -73,13 +74,15 @@ def _recorded(request: RecordRequest, observer: _JobObserver) -> JobEnded:
         raise FreezerError(f"{request.output}: there is no folder {request.output.parent}; make it first")
     wanted = [parse_input(text) for text in request.inputs]
     options = options_for(request.backend, request.options)
-    observer.progress("importing torch", 0, 0)
+    observer.course = Course(planned(request))
+    observer.progress("importing torch", 0, 3)
     from freeze_engine.models.tensors import make_inputs
 
-    observer.progress("loading the model", 0, 0)
+    observer.progress("loading the model", 1, 3)
     model = _loaded(request)
-    observer.progress("making the inputs", 0, 0)
+    observer.progress("making the inputs", 2, 3)
     inputs = make_inputs(wanted, device=request.device or "cpu", trusted=request.trusted) if wanted else model.inputs
+    observer.course = replace(observer.course, phases=planned(request, has_inputs=inputs is not None, via=model.via))
     if isinstance(options, TorchScriptOptions):
         options = replace(options, preserved_attrs=options.preserved_attrs or model.preserved_attrs)
     call = request.call or call_text(repr(request.model), options, request.via, request.checks, request.ablation)
@@ -210,6 +213,7 @@ class _JobObserver(RecordingObserver):
         self._send = send
         self._pace = Pace(0, 0, monotonic())
         self._told_s = 0.0
+        self.course = Course(())
 
     def trace_grew(self, trace: Trace) -> None:
         self._journal.trace(trace)
@@ -259,11 +263,12 @@ class _JobObserver(RecordingObserver):
         self.now = message
         self._journal.doing(message)
         now_s = monotonic()
-        pace = self._pace.advanced(done, total, now_s)
-        self._pace = pace
+        self._pace = pace = self._pace.advanced(kind_of(message), done, total, now_s)
+        self.course = course = self.course.advanced(message, done, total)
         if total < _MANY or now_s - self._told_s >= _TOLD_EVERY_S:
             self._told_s = now_s
-            self._send(JobProgress(message, done, total, pace.left_s(now_s)))
+            left_s = pace.left_s(now_s)
+            self._send(JobProgress(message, course.done, WHOLE, left_s, course.phase, course.later))
 
 
 def job_step(step: Step) -> JobStep:

@@ -30,6 +30,7 @@ from freeze_engine.worker.intake import Intake
 from freeze_engine.worker.journal import TORCH_LOG, holds_steps, read_now
 from freeze_engine.worker.limits import MEMORY_LIMIT, Excess, Limits, refused_text, was_refused
 from freeze_engine.worker.output_file import remove_unfinished
+from freeze_engine.worker.phases import KEEPING, WHOLE
 from freeze_engine.worker.request import REQUEST, RecordRequest, request_text
 from freeze_engine.worker.sandbox import Confinement, confinement_of
 
@@ -87,6 +88,7 @@ class RecordingProcess:
         self._confinement: Confinement | None = None
         self._intake: Intake | None = None
         self._events = 0
+        self._share = 0
 
     def start(self) -> None:
         """Starts the process and returns.
@@ -182,7 +184,7 @@ class RecordingProcess:
         # The journal of a sandboxed process is read in a sandbox only.
         if death.outcome == CANCELLED and not (death.has_preview or self._intake or holds_steps(folder)):
             return cancelled
-        self._tell(JobProgress("keeping what was recorded", 0, 0, None))
+        self._tell(JobProgress("keeping what was recorded", self._share, WHOLE, None, KEEPING))
         lost = "what it left cannot be read"
         try:
             write_death(death, folder)
@@ -288,6 +290,9 @@ class RecordingProcess:
             self._steps = max(self._steps, event.index + 1)
         elif isinstance(event, JobPreview):
             self._preview = event.path
+        elif isinstance(event, JobProgress):
+            self._share = max(self._share, event.done)
+            event = replace(event, done=self._share)
         self._on_event(event)
 
 

@@ -4,7 +4,19 @@ import { fill, h } from "../viewer/dom.js";
 import { FolderList } from "./files.js";
 import { badge, button, empty, iconButton, KeyedList, progress, sign, svg } from "./pieces.js";
 import { chooseOther } from "./trace.js";
-import { ago, base, isLive, lacking, lasting, lineText, nameText, placeWords, plural, startWords } from "./words.js";
+import {
+  ago,
+  base,
+  isLive,
+  lacking,
+  lasting,
+  lineText,
+  nameText,
+  phaseWords,
+  placeWords,
+  plural,
+  startWords,
+} from "./words.js";
 
 const RECENT_SHOWN = 8;
 
@@ -315,7 +327,7 @@ function jobRow(app, { id }) {
       job.state === "waiting"
         ? `${placeWords(job)} · ${startWords(job)}`
         : running
-          ? job.message
+          ? phaseWords(job)
           : [
               plural(job.steps.length, "step"),
               job.unmeasured,

@@ -7,8 +7,10 @@ import { badge, button, progress } from "./pieces.js";
 import {
   isLive,
   lasting,
+  leftWords,
   lineText,
   nameText,
+  phaseWords,
   placeWords,
   plural,
   startWords,
@@ -136,12 +138,7 @@ export class JobPage {
     this.message = h("p.fd-message");
     this.time = h("span.fv-muted.fv-num");
     this.bar = progress("Recording");
-    this.work = h(
-      "section.fd-work",
-      { "aria-label": "Progress" },
-      h("div.fd-row", null, this.message, h("span.fv-spring"), this.time),
-      this.bar.element,
-    );
+    this.work = h("section.fd-work", { "aria-label": "Progress" }, this.message, this.bar.element, this.time);
     this.end = h("section.fd-end", { "aria-label": "Result" });
     this.actions = h("div.fd-row.fd-actions");
     this.steps = h("ol.fd-steps", { tabindex: "0", "aria-label": "Recorded steps" });
@@ -201,10 +198,8 @@ export class JobPage {
     this.heading.textContent = nameText(job.name || job.model);
     this.facts.textContent = lineText([job.model, job.backend, timeWords(job)].join(" · "));
     this.work.hidden = !live;
-    this.message.textContent = waits
-      ? waitingWords(job, this.app.channel.site)
-      : job.message || "Starting its process …";
-    this.time.textContent = waits ? startWords(job) : job.left_s === null ? "" : `about ${lasting(job.left_s)} left`;
+    this.message.textContent = lineText(waits ? waitingWords(job, this.app.channel.site) : phaseWords(job));
+    this.time.textContent = waits ? startWords(job) : leftWords(job);
     this.bar.element.hidden = waits;
     this.bar.update(job.done, job.total);
     this.showSteps(job);
@@ -212,7 +207,11 @@ export class JobPage {
     if (phase !== this.phase) this.changed(job);
     this.phase = phase;
     this.seenLive ||= live;
-    if (live) this.app.announce(waits ? `waiting, ${placeWords(job)}` : job.message);
+    if (live) {
+      this.app.announce(
+        waits ? `waiting, ${placeWords(job)}` : job.cancelling ? job.message : job.phase || job.message,
+      );
+    }
   }
 
   absent() {

@@ -6,7 +6,7 @@ import { DEFAULTS } from "../viewer/state.js";
 import { chooseFile } from "./files.js";
 import { button, dialog, sign } from "./pieces.js";
 import { Tour, wasToured } from "./tour.js";
-import { ago, base, nameText, plural, stateWords } from "./words.js";
+import { ago, base, lineText, nameText, phaseWords, plural, stateWords } from "./words.js";
 
 /** What both kinds share: fetch, wait, fail, mount. */
 class ViewerPage {
@@ -241,7 +241,7 @@ export class TracePage extends ViewerPage {
     this.notice.hidden = !show;
     if (!show) return;
     const state = running
-      ? h("span", null, sign("record"), " The graphs are here, measuring goes on: ", job.message)
+      ? h("span", null, sign("record"), " The graphs are here, measuring goes on: ", lineText(phaseWords(job)))
       : h("span", null, `The recording of ${nameText(job.name)}: ${stateWords(job)}.`);
     const phase = `${job.state}`;
     if (running && this.phase === phase) return void this.noticeText?.replaceChildren(...state.childNodes);

@@ -149,6 +149,26 @@ export function placeWords({ place }) {
 }
 
 /**
+ * What a running recording is doing: the phase by name and what is done in it, or what a cancelled one waits for.
+ * @param {JobMessage} job
+ */
+export function phaseWords(job) {
+  if (job.cancelling || !job.phase) return job.message || "Starting its process …";
+  return job.detail ? `${job.phase}: ${job.detail}` : job.phase;
+}
+
+/**
+ * How long the current phase still takes, where that is known, and what comes after it.
+ * @param {JobMessage} job
+ */
+export function leftWords(job) {
+  if (job.cancelling) return "";
+  const then = (job.later ?? []).map((/** @type {string} */ one) => one[0].toLowerCase() + one.slice(1)).join(", ");
+  if (job.left_s === null) return then && `then ${then}`;
+  return `about ${lasting(job.left_s)} left${then ? ` of this, then ${then}` : ""}`;
+}
+
+/**
  * When a waiting recording starts. Known is only how long the present phase of the running ones still takes.
  * @param {{ starts_s: any }} options
  */

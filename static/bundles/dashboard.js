@@ -221,6 +221,16 @@
   function placeWords({ place }) {
     return place === 1 ? "next in line" : `number ${place} in line`;
   }
+  function phaseWords(job) {
+    if (job.cancelling || !job.phase) return job.message || "Starting its process …";
+    return job.detail ? `${job.phase}: ${job.detail}` : job.phase;
+  }
+  function leftWords(job) {
+    if (job.cancelling) return "";
+    const then = (job.later ?? []).map((one) => one[0].toLowerCase() + one.slice(1)).join(", ");
+    if (job.left_s === null) return then && `then ${then}`;
+    return `about ${lasting(job.left_s)} left${then ? ` of this, then ${then}` : ""}`;
+  }
   function startWords({ starts_s: least }) {
     return least === null ? "when it starts is not known yet" : `starts in ${lasting(least)} at the earliest`;
   }
@@ -8922,7 +8932,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       const show = job && (running2 || this.early === job.id);
       this.notice.hidden = !show;
       if (!show) return;
-      const state = running2 ? h("span", null, sign("record"), " The graphs are here, measuring goes on: ", job.message) : h("span", null, `The recording of ${nameText(job.name)}: ${stateWords(job)}.`);
+      const state = running2 ? h("span", null, sign("record"), " The graphs are here, measuring goes on: ", lineText(phaseWords(job))) : h("span", null, `The recording of ${nameText(job.name)}: ${stateWords(job)}.`);
       const phase = `${job.state}`;
       if (running2 && this.phase === phase) return void this.noticeText?.replaceChildren(...state.childNodes);
       this.phase = phase;
@@ -9126,7 +9136,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       bar2.element.setAttribute("aria-label", `Recording of ${name2}`);
       bar2.update(job.done, job.total);
       said.classList.toggle("fv-clip", job.state !== "waiting");
-      said.textContent = lineText(job.state === "waiting" ? `${placeWords(job)} · ${startWords(job)}` : running2 ? job.message : [plural(job.steps.length, "step"), job.unmeasured, job.state === "cancelled" ? job.message : job.conversion ? job.message : job.state !== "finished" && job.died_in && `ended in ${job.died_in}`].filter(Boolean).join(" · "));
+      said.textContent = lineText(job.state === "waiting" ? `${placeWords(job)} · ${startWords(job)}` : running2 ? phaseWords(job) : [plural(job.steps.length, "step"), job.unmeasured, job.state === "cancelled" ? job.message : job.conversion ? job.message : job.state !== "finished" && job.died_in && `ended in ${job.died_in}`].filter(Boolean).join(" · "));
       time.textContent = job.state === "waiting" ? `waits for ${lasting(job.waited_s)}` : running2 && job.left_s !== null ? `about ${lasting(job.left_s)} left` : `${lasting(job.elapsed_s)}`;
       if (shown === job.state) return;
       shown = job.state;
@@ -9206,7 +9216,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       this.message = h("p.fd-message");
       this.time = h("span.fv-muted.fv-num");
       this.bar = progress("Recording");
-      this.work = h("section.fd-work", { "aria-label": "Progress" }, h("div.fd-row", null, this.message, h("span.fv-spring"), this.time), this.bar.element);
+      this.work = h("section.fd-work", { "aria-label": "Progress" }, this.message, this.bar.element, this.time);
       this.end = h("section.fd-end", { "aria-label": "Result" });
       this.actions = h("div.fd-row.fd-actions");
       this.steps = h("ol.fd-steps", { tabindex: "0", "aria-label": "Recorded steps" });
@@ -9244,8 +9254,8 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       this.heading.textContent = nameText(job.name || job.model);
       this.facts.textContent = lineText([job.model, job.backend, timeWords(job)].join(" · "));
       this.work.hidden = !live;
-      this.message.textContent = waits ? waitingWords(job, this.app.channel.site) : job.message || "Starting its process …";
-      this.time.textContent = waits ? startWords(job) : job.left_s === null ? "" : `about ${lasting(job.left_s)} left`;
+      this.message.textContent = lineText(waits ? waitingWords(job, this.app.channel.site) : phaseWords(job));
+      this.time.textContent = waits ? startWords(job) : leftWords(job);
       this.bar.element.hidden = waits;
       this.bar.update(job.done, job.total);
       this.showSteps(job);
@@ -9253,7 +9263,9 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       if (phase !== this.phase) this.changed(job);
       this.phase = phase;
       this.seenLive ||= live;
-      if (live) this.app.announce(waits ? `waiting, ${placeWords(job)}` : job.message);
+      if (live) {
+        this.app.announce(waits ? `waiting, ${placeWords(job)}` : job.cancelling ? job.message : job.phase || job.message);
+      }
     }
     absent() {
       const starting = this.app.requests.has(this.id);

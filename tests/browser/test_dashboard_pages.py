@@ -400,9 +400,11 @@ def test_a_recording_from_start_to_viewer(opened: Opener) -> None:
     rows = page.get_by_role("list", name="Recorded steps").locator(".fd-step")
     expect(rows).to_have_count(2)
     expect(page.get_by_role("progressbar", name="Recording")).not_to_have_attribute("aria-valuenow", "0")
-    set_jobs(page, {"message": "latency of Pass3", "done": 3, "total": 12, "left_s": 8.4, "preview": TRACE}, steps=4)
+    phase = {"phase": "Measuring latency", "detail": "round 3 of 9", "later": ["Comparing numbers", "Saving"]}
+    set_jobs(page, {**phase, "done": 250, "total": 1000, "left_s": 8.4, "preview": TRACE}, steps=4)
     expect(page.get_by_role("progressbar", name="Recording")).to_have_attribute("aria-valuenow", "25")
-    expect(page.get_by_text("about 8 s left")).to_be_visible()
+    expect(page.get_by_text("Measuring latency: round 3 of 9", exact=True)).to_be_visible()
+    expect(page.get_by_text("about 8 s left of this, then comparing numbers, saving", exact=True)).to_be_visible()
     expect(page).to_have_title("25% counter · freezer-ui")
     expect(rows.nth(3).get_by_role("link")).to_have_attribute("href", f"/?trace={TRACE}#step=3")
     set_jobs(page, {"state": "finished", "trace": TRACE, "preview": TRACE}, steps=4)

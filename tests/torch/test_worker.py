@@ -28,6 +28,7 @@ from freeze_engine.worker import (
     record_task,
 )
 from freeze_engine.worker.events import read_event
+from freeze_engine.worker.phases import KEEPING, WHOLE, planned
 from freeze_engine.worker.request import REQUEST, request_text
 from tests.clocks import limit_reached_once
 
@@ -39,7 +40,7 @@ LIMIT_S = 900.0
 class Job:
     """A recording, with all that it tells."""
 
-    started: ClassVar[list[RecordingProcess]] = []
+    started: ClassVar[list[Job]] = []
 
     def __init__(self, output: Path, model: str, on_output=None, **fields: Any) -> None:
         self.events: list[JobEvent] = []
@@ -65,7 +66,7 @@ class Job:
         return [event.message.partition(" of ")[0] for event in self.of(JobProgress)]
 
     def start(self) -> None:
-        self.started.append(self.process)
+        self.started.append(self)
         self.process.start()
 
     def run(self) -> JobEnded:
@@ -90,9 +91,11 @@ def places(tmp_path: Path, output: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("tempfile.tempdir", str(temporary))
     Job.started.clear()
     yield
-    for process in Job.started:
-        process.cancel()
-        process.wait()
+    for job in Job.started:
+        job.process.cancel()
+        job.process.wait()
+        shares = [event.done for event in job.of(JobProgress)]
+        assert shares == sorted(shares), "the bar of a recording never goes back"
     assert list(temporary.iterdir()) == []
     assert [path for path in output.parent.iterdir() if path != output] == []
     assert workers(os.getpid()) == {}
@@ -150,6 +153,28 @@ def test_a_finished_recording_is_the_one_that_record_makes(output):
     here = fe.record(f"{MODELS}:plain", measure=None).trace
     assert [(step.name, step.changed) for step in here.steps] == [(step.name, step.changed) for step in trace.steps]
     assert (here.options, here.call) == (trace.options, f"fe.record('{MODELS}:plain', inputs)")
+
+
+@pytest.mark.parametrize(
+    ("backend", "frozen"), [("torchscript", ("Scripting", "Freezing")), ("inductor", ("Compiling",))]
+)
+def test_one_bar_for_the_whole_recording_names_each_phase(backend, frozen, output):
+    measure = fe.Measure(seconds=0.3, input_sets=2)
+    job = Job(
+        output, "plain", backend=backend, measure=measure, checks=("determinism",) if "Freezing" in frozen else ()
+    )
+    assert job.run().outcome == "finished"
+    told = job.of(JobProgress)
+    request = job.process._request
+    phases = list(dict.fromkeys(event.phase for event in told))
+    assert tuple(phases) == planned(request)
+    assert phases[1 : 1 + len(frozen)] == list(frozen)
+    assert {"Measuring latency", "Comparing numbers", "Saving"} < set(phases)
+    assert {event.total for event in told} == {WHOLE}
+    assert all(event.later == tuple(phases[phases.index(event.phase) + 1 :]) for event in told)
+    assert len({event.done for event in told if event.phase == "Measuring latency"}) > 2  # it moves within a phase
+    # A time is told only within a phase whose work is counted, and never for the warm-up.
+    assert all(event.left_s is None for event in told if not event.message.startswith(("latency: round", "numerics:")))
 
 
 def test_the_preview_can_be_opened_while_measuring_goes_on(output):
@@ -448,7 +473,10 @@ def test_an_allocation_far_past_the_limit_is_refused_before_the_machine_swaps(ba
 
 
 CANCELLED = "it was cancelled, and its process ended"
-KEEPING = JobProgress("keeping what was recorded", 0, 0, None)
+
+
+def keeps(event: JobEvent) -> bool:
+    return isinstance(event, JobProgress) and event.phase == KEEPING
 
 
 def in_the_fold(event: JobEvent) -> bool:
@@ -483,7 +511,7 @@ def test_cancelling_again_ends_the_keeping_too(output):
     note = job.process._on_event
 
     def cancel_again(event):
-        if event == KEEPING:
+        if keeps(event):
             job.process.cancel()
         note(event)
 
@@ -495,7 +523,7 @@ def test_cancelling_again_ends_the_keeping_too(output):
     assert (ended.outcome, ended.trace) == ("cancelled", None)
     assert ended.message == f"cancelled in {FOLD[1]} of forward"
     assert not output.exists()
-    assert KEEPING in job.events
+    assert any(map(keeps, job.events))
 
 
 def test_an_interrupt_after_a_crash_leaves_its_steps(output):
@@ -503,7 +531,7 @@ def test_an_interrupt_after_a_crash_leaves_its_steps(output):
     note = job.process._on_event
 
     def interrupt(event):
-        if event == KEEPING or isinstance(event, JobStep):
+        if keeps(event) or isinstance(event, JobStep):
             job.process.interrupt()
         note(event)
 
@@ -599,7 +627,7 @@ def test_cancelling_at_once(output):
     job.process.cancel()
     ended = job.process.wait(30)
     assert (ended.outcome, ended.trace) == ("cancelled", None)
-    assert KEEPING not in job.events
+    assert not any(map(keeps, job.events))
     assert not output.exists()
 
 

@@ -451,10 +451,19 @@ def test_an_interrupted_recording_is_kept(
     assert told == f"{kept}freezer-ui: {words}\n"
 
 
+WAITING = (
+    "cancelling; waiting for torch to finish what it is doing; Ctrl-C again ends it now, with the steps until then"
+)
+
+
 @pytest.mark.parametrize(
     ("interrupts", "calls", "said"),
     [
-        (1, ["interrupt"], "it ends once torch lets it; Ctrl-C again ends it now, with the steps until then"),
+        (
+            1,
+            ["interrupt"],
+            WAITING,
+        ),
         (2, ["interrupt", "cancel"], "it keeps the steps until then; Ctrl-C again ends it without them"),
         (3, ["interrupt", "cancel", "cancel"], None),
     ],

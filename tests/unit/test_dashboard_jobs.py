@@ -13,6 +13,7 @@ import pytest
 
 import freeze_engine as fe
 from freeze_engine.worker import JobEnded, JobEvent, JobPreview, JobProgress, JobStep, RecordRequest
+from freeze_engine.worker.phases import phase_of
 from tests.builders import small_trace
 from tests.in_process import InProcess
 from tests.loops import run
@@ -23,7 +24,7 @@ from viewer.dashboard.server_info import Site
 from viewer.dashboard.server_state import PUSH_EVERY_S, TOLD_PER_S, State
 
 STEP = JobStep(0, "input", "input", "forward", None, True, 7)
-PROGRESS = JobProgress("measuring latency", 3, 9, 4.5)
+PROGRESS = JobProgress("latency: round 3 of 9", 300, 1000, 4.5, "Measuring latency", ("Comparing numbers", "Saving"))
 KEEPING = JobProgress("keeping what was recorded", 0, 0, None)
 
 
@@ -139,6 +140,10 @@ def _row(**changes: Any) -> dict[str, Any]:
         "starts_s": None,
         "done": 0,
         "total": 0,
+        "phase": "",
+        "detail": "",
+        "later": [],
+        "cancelling": False,
         "stage": None,
         "left_s": None,
         "steps": [],
@@ -193,8 +198,9 @@ def test_a_recording_is_told_as_it_goes(jobs: Jobs, launcher: Launcher, tmp_path
         "changed": True,
         "nodes": 7,
     }
-    going = {"steps": [step], "preview": str(tmp_path / "net.fztrace"), "done": 3, "total": 9}
-    assert _seen(jobs) == [_row(**going, message="measuring latency", left_s=4.5)]
+    going = {"steps": [step], "preview": str(tmp_path / "net.fztrace"), "done": 300, "total": 1000}
+    phase = {"phase": "Measuring latency", "detail": "round 3 of 9", "later": ["Comparing numbers", "Saving"]}
+    assert _seen(jobs) == [_row(**going, **phase, message="latency: round 3 of 9", left_s=4.5)]
     process.tell(JobEnded("finished", tmp_path / "net.fztrace", "done"))
     assert _seen(jobs) == [_row(**going, message="done", state="finished", trace=str(tmp_path / "net.fztrace"))]
     assert not jobs.running
@@ -555,7 +561,7 @@ def test_one_that_is_cancelled_while_it_waits_leaves_no_file(launcher: Launcher,
     [
         (None, "finish what it is doing. Cancel"),
         ("freezing: ConstantPropagation of forward", "finish the pass ConstantPropagation of forward. Cancel"),
-        ("latency: round 3 of 9", "finish what it is doing (latency: round 3 of 9). Cancel"),
+        ("latency: round 3 of 9", "finish measuring latency (round 3 of 9). Cancel"),
     ],
 )
 def test_a_cancelled_recording_tells_what_it_waits_for(
@@ -564,7 +570,7 @@ def test_a_cancelled_recording_tells_what_it_waits_for(
     id_ = jobs.record(_request(tmp_path))
     launcher.processes[0].hangs = True
     if message is not None:
-        launcher.processes[0].tell(JobProgress(message, 1, 3, None))
+        launcher.processes[0].tell(JobProgress(message, 1, 3, None, phase_of(message)[0] or ""))
     jobs.cancel(id_)
     [row] = jobs.rows()
     assert row["message"].startswith("Cancelling; waiting for torch to ")

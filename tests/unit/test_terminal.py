@@ -7,13 +7,32 @@ import sys
 
 import pytest
 
-from viewer.cli.terminal import progress_line, progress_text
+from freeze_engine.worker import JobProgress
+from viewer.cli.terminal import progress_line, progress_text, recording_text
 
 
 def test_progress_tells_how_far_and_how_long() -> None:
     assert progress_text("scripting", 0.0, 0.4, 0.4) == "  0% scripting (0:00)"
     assert progress_text("latency, step 7", 0.25, 65.0, 61.0) == " 25% latency, step 7 (1:05, about 3:03 left)"
     assert progress_text("latency, step 7", 0.0, 65.0, 61.0) == "  0% latency, step 7 (1:05)"
+
+
+@pytest.mark.parametrize(
+    ("event", "text"),
+    [
+        (JobProgress("scripting", 60, 1000, None, "Scripting", ("Freezing", "Saving")), "  6% Scripting (1:05)"),
+        (
+            JobProgress("latency: round 3 of 60", 500, 1000, 8.2, "Measuring latency", ("Comparing numbers", "Saving")),
+            " 50% Measuring latency: round 3 of 60 (1:05, about 0:08 left of this, then comparing numbers, saving)",
+        ),
+        (
+            JobProgress("importing torch", 0, 1000, None, "Starting", ("Saving",)),
+            "  0% Starting: importing torch (1:05)",
+        ),
+    ],
+)
+def test_the_progress_of_a_recording_names_its_phase(event: JobProgress, text: str) -> None:
+    assert recording_text(event, 65.0) == text
 
 
 def test_there_is_no_progress_in_a_pipe(capsys: pytest.CaptureFixture[str]) -> None:

@@ -19,7 +19,7 @@ from freeze_engine.process.exit_cause import cause_of
 from freeze_engine.serde.schema import TABLES
 from freeze_engine.trace import Failure
 from freeze_engine.worker import JobEnded, JobPreview, JobProgress, JobStep, RecordRequest, post_mortem_task
-from freeze_engine.worker.eta import Pace
+from freeze_engine.worker.eta import Pace, kind_of
 from freeze_engine.worker.events import event_line, read_event
 from freeze_engine.worker.exit_status import CANCELLED, CRASHED, Death, cancelled_text, read_death, write_death
 from freeze_engine.worker.freeze_progress import FreezeProgress, pass_under_way
@@ -79,18 +79,22 @@ def test_what_is_no_event(line):
 def test_the_time_left_is_told_phase_by_phase():
     pace = Pace(0, 0, 100.0)
     reports = [
-        # message of units done, of how many, when, and what is left
-        (1, 3, 110.0, None),  # three phases of different kinds tell nothing
-        (0, 1000, 120.0, None),
-        (100, 1000, 120.5, None),  # too early
-        (200, 1000, 122.0, 8.0),
-        (1000, 1000, 130.0, 0.0),
-        (250, 1000, 131.0, None),  # a new phase with the same units
-        (500, 1000, 133.0, 2.0),
+        # message, units done, of how many, when, and what is left
+        ("freezing", 1, 3, 110.0, None),  # three units of different kinds tell nothing
+        ("latency: warming up eager", 0, 1000, 120.0, None),
+        ("latency: warming up step 3", 100, 1000, 126.0, None),  # the rounds may be faster or slower
+        ("latency: round 1 of 60", 200, 1000, 130.0, None),
+        ("latency: round 2 of 60", 300, 1000, 130.5, None),  # too early
+        ("latency: round 3 of 60", 400, 1000, 132.0, 6.0),  # of the rounds alone: 2 s for a quarter of them
+        ("latency: round 61, since those so far differ too much", 1000, 1000, 140.0, None),  # how many more, depends
+        ("numerics: running the eager module", 0, 1000, 141.0, None),
+        ("numerics: comparing step 3", 200, 1000, 150.0, None),  # the eager module took longer than a step does
+        ("numerics: comparing step 4", 600, 1000, 152.0, 2.0),
+        ("numerics: comparing step 3", 250, 1000, 153.0, None),  # counted anew
     ]
-    for done, total, now_s, left_s in reports:
-        pace = pace.advanced(done, total, now_s)
-        assert pace.left_s(now_s) == left_s, (done, total)
+    for message, done, total, now_s, left_s in reports:
+        pace = pace.advanced(kind_of(message), done, total, now_s)
+        assert pace.left_s(now_s) == left_s, (message, done, total)
 
 
 @pytest.mark.parametrize(("done", "total"), [(0, 0), (5, 0), (2000, 1000)])

@@ -20,7 +20,7 @@ _PATIENCE_S: Final = 1.0
 _PATIENCE_OF_SYSTEMS_S: Final = 3.0
 #: Messages while the first signal, or the second one, takes long to have an effect.
 _AGAIN: Final = (
-    "it ends once torch lets it; Ctrl-C again ends it now, with the steps until then",
+    "cancelling; waiting for torch to finish {}; Ctrl-C again ends it now, with the steps until then",
     "it keeps the steps until then; Ctrl-C again ends it without them",
 )
 
@@ -93,6 +93,7 @@ class _Run:
         self._line = line
         self._process = worker.RecordingProcess(request, self._take, line.pass_on)
         self.was_measured = False
+        self._latest: worker.JobProgress | None = None
         self._answered, self._answered_s, self._is_told = 0, 0.0, False
 
     def ended(self) -> worker.JobEnded:
@@ -123,11 +124,12 @@ class _Run:
         elif not self._is_told and waited_s >= _PATIENCE_S and self._answered <= len(_AGAIN):
             self._is_told = True
             self._line.clear()
-            remark(_AGAIN[self._answered - 1])
+            remark(_AGAIN[self._answered - 1].format(worker.under_way(self._latest)))
 
     def _take(self, event: worker.JobEvent) -> None:
         if isinstance(event, worker.JobProgress):
-            self._line.show(event.message, event.done, event.total)
+            self._latest = event
+            self._line.show_recording(event)
         elif isinstance(event, worker.JobPreview):
             self.was_measured = True
 

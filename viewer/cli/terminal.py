@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import Literal, TextIO
 
+from freeze_engine import worker
 from viewer.cli.command import CommandError
 from viewer.text.printable import PassedOn, printable, printable_json
 
@@ -102,6 +103,11 @@ class ProgressLine:
         )
         self._draw(text[: shutil.get_terminal_size().columns - 1])
 
+    def show_recording(self, event: worker.JobProgress) -> None:
+        """Replaces the line by the progress of a whole recording."""
+        text = printable(recording_text(event, time.monotonic() - self._started))
+        self._draw(text[: shutil.get_terminal_size().columns - 1])
+
     def pass_on(self, name: Literal["stdout", "stderr"], data: bytes) -> None:
         """Writes output of the work to the stream of that name, outside the line.
 
@@ -150,6 +156,20 @@ def progress_text(message: str, share: float, elapsed_s: float, phase_s: float) 
     """
     left = f", about {_clock(phase_s * (1 - share) / share)} left" if share > 0 and phase_s >= 1 else ""
     return f"{share:4.0%} {message} ({_clock(elapsed_s)}{left})"
+
+
+def recording_text(event: worker.JobProgress, elapsed_s: float) -> str:
+    """Returns the progress line of a recording: its share, its phase, and how long that still takes, where known.
+
+    Args:
+        event: the progress.
+        elapsed_s: time since the start, in s.
+    """
+    share = event.done / event.total if event.total else 0.0
+    what = ": ".join(filter(None, (event.phase or "Starting", event.detail)))
+    then = f", then {', '.join(phase[:1].lower() + phase[1:] for phase in event.later)}" if event.later else ""
+    left = "" if event.left_s is None else f", about {_clock(event.left_s)} left of this{then}"
+    return f"{share:4.0%} {what} ({_clock(elapsed_s)}{left})"
 
 
 def _clock(seconds: float) -> str:

@@ -109,6 +109,10 @@ class Job:
             "waited_s": round(started_s - self.asked_s, 1),
             "done": progress.done if progress else 0,
             "total": progress.total if progress else 0,
+            "phase": progress.phase if progress and not ended else "",
+            "detail": progress.detail if progress and not ended else "",
+            "later": list(progress.later) if progress and not ended else [],
+            "cancelling": self.patience is not None and not ended,
             "stage": _stage(progress, self.request.backend) if progress and not ended else None,
             "left_s": progress.left_s if progress and not ended else None,
             "elapsed_s": round(until_s - started_s, 1),
@@ -129,7 +133,7 @@ class Job:
         if self.waits:
             return "waiting"
         if self.patience is not None and not self.cancelled:
-            return _ENDING.format(_under_way(self.progress))
+            return _ENDING.format(worker.under_way(self.progress))
         return self.progress.message if self.progress else "starting"
 
     def take(self, event: worker.JobEvent, now_s: float) -> None:
@@ -147,14 +151,6 @@ class Job:
             self.preview = event.path
         else:
             self.ended, self.ended_s = event, now_s
-
-
-def _under_way(progress: worker.JobProgress | None) -> str:
-    """Names what a cancelled recording is still doing."""
-    if progress is None:
-        return "what it is doing"
-    kind, _, name = progress.message.partition(": ")
-    return f"the pass {name}" if kind == "freezing" and name else f"what it is doing ({progress.message})"
 
 
 def _stage(progress: worker.JobProgress, backend: str) -> str | None:

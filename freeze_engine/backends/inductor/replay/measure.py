@@ -40,6 +40,7 @@ from freeze_engine.trace.baselines import (
 )
 
 _SHARE_OF_KERNELS = 0.1  # of the time to spend on latencies
+_PREPARATIONS = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +146,7 @@ class _Measuring:
             return []
         starts = [live[min(live)] for live in self.subject.live]
         with self._told_of("the steps"):
-            self.progress("preparing to run the steps", 0, 1)
+            self.progress("preparing to run the steps", 0, _PREPARATIONS)
             model, reset = self._copy()
             stand_in = _apart(StandIn, model, cloned(self.subject.inputs), self.subject.options, starts)
             graphs = self.subject.live[0]
@@ -166,7 +167,7 @@ class _Measuring:
         with self._told_of(EAGER):
             found.append(Candidate(EAGER, *self._copy()))
         with self._told_of(COMPILED_UNFROZEN):
-            self.progress("compiling without freezing", 0, 1)
+            self.progress("compiling without freezing", 1, _PREPARATIONS)
             model, reset = self._copy()
             given = cloned(inputs)
             state = InputState(given)
@@ -190,13 +191,13 @@ class _Measuring:
         subject = self.subject
         both = f"{TORCHSCRIPT_FROZEN} and {TORCHSCRIPT_OPTIMIZED}"
         remedy = "; tracing may do (via='trace', --via trace)" if subject.via == "script" else ""
-        for name, for_inference, what in (
-            (TORCHSCRIPT_FROZEN, False, both),
-            (TORCHSCRIPT_OPTIMIZED, True, TORCHSCRIPT_OPTIMIZED),
+        for done, name, for_inference, what in (
+            (2, TORCHSCRIPT_FROZEN, False, both),
+            (3, TORCHSCRIPT_OPTIMIZED, True, TORCHSCRIPT_OPTIMIZED),
         ):
             frozen = None
             with self._told_of(what, remedy):
-                self.progress(f"making it {name}", 0, 1)
+                self.progress(f"making it {name}", done, _PREPARATIONS)
                 model, reset = self._copy()
                 frozen = _apart(_script_frozen, model, subject.inputs, subject.via, for_inference)
             if frozen is None:
@@ -259,9 +260,9 @@ class _Measuring:
         devices, notices = chosen_devices(self.measure.devices, held)
         self.notices += notices
         found: dict[Any, tuple[Latency, ...]] = {}
-        for device in devices:
+        for number, device in enumerate(devices):
             options = LatencyOptions(seconds=self.measure.seconds)
-            told = self._progress("latency")
+            told = self._progress("latency", number, len(devices))
             report = measure_latency(candidates, subject.inputs.args, subject.inputs.kwargs, device, options, told)
             for key, latency in report.latencies.items():
                 found[key] = (*found.get(key, ()), latency)
@@ -277,8 +278,9 @@ class _Measuring:
         self.notices += refusals(report)
         return dict(report.numerics)
 
-    def _progress(self, phase: str) -> Callable[[float, str], None]:
-        return lambda fraction, what: self.progress(f"{phase}: {what}", round(fraction * 1000), 1000)
+    def _progress(self, phase: str, part: int = 0, parts: int = 1) -> Callable[[float, str], None]:
+        """Returns a function that reports the share of a phase that comes in equal parts, one a device."""
+        return lambda share, what: self.progress(f"{phase}: {what}", round((part + share) / parts * 1000), 1000)
 
     def _note(self, message: str) -> None:
         self.notices.append(Notice("not_measured", message))

@@ -61,7 +61,7 @@ def measure_steps(recorder: Recorder, subject: RunnableFreeze, measure: Measure,
         progress: called with the progress.
     """
     progress = progress or (lambda message, done, total: None)
-    progress("running the model once", 0, 1)
+    progress("running the model once", 0, 2)
     restore = _written(subject) if measure.latency or measure.numerics or measure.memory else None
     measuring = _Measuring(recorder, subject, measure, progress, restore)
     measuring.weigh()
@@ -85,7 +85,7 @@ class _Measuring:
             for step in self.recorder.steps:
                 self.recorder.update(step.index, constant_bytes=0)
             return
-        self.progress("saving and loading", 0, 1)
+        self.progress("saving and loading", 1, 2)
         subject = self.subject
         live = [(step.index, subject.live[step.index]) for step in self._live_steps()]
         restore = joined(restorer(subject.frozen, subject.kept), self.restore)
@@ -144,10 +144,11 @@ class _Measuring:
 
     def _latencies(self, candidates: list[Candidate]) -> dict[Any, tuple[Latency, ...]]:
         found: dict[Any, tuple[Latency, ...]] = {}
-        for device in self._devices() if self.measure.latency else ():
-            options = LatencyOptions(seconds=self.measure.seconds)
+        devices = self._devices() if self.measure.latency else ()
+        for number, device in enumerate(devices):
+            options, told = LatencyOptions(seconds=self.measure.seconds), self._told("latency", number, len(devices))
             report = measure_latency(
-                candidates, self.subject.inputs.args, self.subject.inputs.kwargs, device, options, self._told("latency")
+                candidates, self.subject.inputs.args, self.subject.inputs.kwargs, device, options, told
             )
             for key, latency in report.latencies.items():
                 found[key] = (*found.get(key, ()), latency)
@@ -171,8 +172,9 @@ class _Measuring:
         self.recorder.notices += refusals(report)
         return dict(report.numerics)
 
-    def _told(self, phase: str) -> Callable[[float, str], None]:
-        return lambda fraction, what: self.progress(f"{phase}: {what}", round(fraction * 1000), 1000)
+    def _told(self, phase: str, part: int = 0, parts: int = 1) -> Callable[[float, str], None]:
+        """Returns a function that reports the share of a phase that comes in equal parts, one a device."""
+        return lambda share, what: self.progress(f"{phase}: {what}", round((part + share) / parts * 1000), 1000)
 
     def _notice(self, code: str, message: str) -> None:
         self.recorder.notices.append(Notice(code, message))
