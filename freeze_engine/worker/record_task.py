@@ -82,6 +82,10 @@ def _recorded(request: RecordRequest, observer: _JobObserver) -> JobEnded:
     model = _loaded(request)
     observer.progress("making the inputs", 2, 3)
     inputs = make_inputs(wanted, device=request.device or "cpu", trusted=request.trusted) if wanted else model.inputs
+    if request.must_bind and wanted and inputs is not None:
+        from freeze_engine.models.binding import check_binding
+
+        check_binding(model, inputs, request.inputs)
     observer.course = replace(observer.course, phases=planned(request, has_inputs=inputs is not None, via=model.via))
     if isinstance(options, TorchScriptOptions):
         options = replace(options, preserved_attrs=options.preserved_attrs or model.preserved_attrs)

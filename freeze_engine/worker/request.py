@@ -49,6 +49,8 @@ class RecordRequest:
             ``/proc``, as on Linux.
         checks: the checks to run on the frozen module.
         ablation: whether to measure what each pass contributes on its own.
+        must_bind: whether to refuse ``inputs`` that do not fit the parameters of the model's ``forward``, before
+            anything is frozen; else such a model is recorded and not measured.
     """
 
     model: str
@@ -123,6 +125,7 @@ class RecordRequest:
         "freeze again without each pass, to measure what it contributes; takes that many freezes more",
     )
     sandbox: bool | None = None
+    must_bind: bool = False
 
 
 def request_text(request: RecordRequest) -> str:

@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 import torch
 from torch import nn
 
 import freeze_engine as fe
+from freeze_engine.worker import RecordRequest
+from tests.progress import check_phases
 from tests.torch import inductor_recording as inductor, models
 
 QUICK = fe.Measure(seconds=0.2, input_sets=1)
 
 
 def test_each_pass_that_did_something_is_held_against_the_freeze_without_it():
-    told: list[str] = []
+    reports: list[tuple[str, int, int]] = []
     recording = fe.record(
-        "example:bf16_misfold",
-        measure=QUICK,
-        ablation=True,
-        progress=lambda message, done, total: told.append(message),
+        "example:bf16_misfold", measure=QUICK, ablation=True, progress=lambda *report: reports.append(report)
     )
+    check_phases(reports, RecordRequest("example:bf16_misfold", Path("net.fztrace"), measure=QUICK, ablation=True))
     trace = recording.trace
     (found,) = trace.ablation
     assert (found.stage, found.name, found.error) == ("optimize_frozen_graph", "FoldFrozenConvBatchnorm", None)
@@ -31,7 +33,7 @@ def test_each_pass_that_did_something_is_held_against_the_freeze_without_it():
     # The recording itself is of the whole freeze.
     assert trace.steps[15].name == "FoldFrozenConvBatchnorm"
     assert trace.call.endswith("ablation=True)")
-    assert "ablation: freezing without FoldFrozenConvBatchnorm" in told
+    assert "ablation: freezing without FoldFrozenConvBatchnorm" in [message for message, _, _ in reports]
     assert fe.loads(fe.dumps(trace)) == trace
 
 

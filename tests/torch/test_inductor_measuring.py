@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 from dataclasses import replace
 from itertools import pairwise, product
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,6 +14,8 @@ import torch
 import freeze_engine as fe
 from freeze_engine.trace import MemoryLedger
 from freeze_engine.trace.validation import check_trace
+from freeze_engine.worker import RecordRequest
+from tests.progress import check_phases
 from tests.torch.inductor_models import BreaksInside, Convolutional, Stateful, filled
 from tests.torch.inductor_recording import fresh, image, plant_wrong_rewrite, record, rows
 
@@ -55,15 +58,17 @@ def test_whatever_is_compared_starts_from_the_state_that_was_recorded():
 
 
 def test_every_step_that_can_be_run_is_measured_in_turns_with_the_baselines():
-    told: list[str] = []
+    reports: list[tuple[str, int, int]] = []
     with fresh():
         recording = fe.record(
             filled(Convolutional()),
             image(),
             backend="inductor",
             measure=QUICK,
-            progress=lambda message, done, total: told.append(message),
+            progress=lambda *report: reports.append(report),
         )
+    check_phases(reports, RecordRequest("net", Path("net.fztrace"), backend="inductor", measure=QUICK))
+    told = [message for message, _, _ in reports]
     trace = recording.trace
     check_trace(trace)
     assert fe.loads(fe.dumps(trace)) == trace

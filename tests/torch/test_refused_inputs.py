@@ -11,6 +11,9 @@ from torch import nn
 
 import freeze_engine as fe
 from freeze_engine.analysis import unmeasured
+from freeze_engine.models import LoadedModel, make_inputs
+from freeze_engine.models.binding import check_binding
+from freeze_engine.requests import parse_input
 from viewer.cli import main
 from viewer.text.stats import stats_text
 from viewer.views import view_data
@@ -88,16 +91,81 @@ def test_a_wish_for_nothing_is_no_failure() -> None:
     assert unmeasured(fe.record(model, measure=MEASURE).trace) is None
 
 
+def test_record_says_so_last_and_exits_with_4(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    words = ["record", "tests.torch.worker_models:masked", "--input", "2x5", "--input", "4", "-o", "net.fztrace"]
+    assert main(words) == 4
+    assert "not measured: RuntimeError: The size of tensor a (5) must match" in capsys.readouterr().err.splitlines()[-1]
+    assert main(["check", "net.fztrace", "--no-slower"]) == 1
+    assert "The size of tensor a (5) must match" in capsys.readouterr().out
+
+
 @pytest.mark.parametrize("backend", ["torchscript", "inductor"])
-def test_record_says_so_last_and_exits_with_4_or_fails(
+def test_record_refuses_inputs_that_do_not_bind_before_it_freezes(
     backend: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
     words = ["record", "tests.torch.worker_models:masked", "--input", "2x3", "--backend", backend, "-o", "net.fztrace"]
-    assert main(words) == (4 if backend == "torchscript" else 3)
+    assert main(words) == 2
     told = capsys.readouterr().err
-    reason = "not measured: forward() is missing attention_mask" if backend == "torchscript" else "attention_mask"
-    assert reason in told.splitlines()[-1] if backend == "torchscript" else reason in told
-    if backend == "torchscript":
-        assert main(["check", "net.fztrace", "--no-slower"]) == 1
-        assert "forward() is missing attention_mask" in capsys.readouterr().out
+    assert "forward() is missing attention_mask; add --input attention_mask=…" in told
+    assert "forward() takes x, attention_mask" in told
+    assert list(tmp_path.iterdir()) == []  # no trace: no freeze began
+
+
+class Optionals(nn.Module):
+    def forward(self, x: torch.Tensor, count: int, scale: float = 1.0) -> torch.Tensor:
+        return self.double(x) * count * scale
+
+    def double(self, x: torch.Tensor) -> torch.Tensor:
+        return x + x
+
+
+class Flexible(nn.Module):
+    def forward(self, x, *others, flag=True, **named):
+        return x
+
+
+OPTIONALS, FLEXIBLE = Optionals().eval(), Flexible().eval()
+BOUND: list[tuple[nn.Module, tuple[str, ...], str | None]] = [
+    (OPTIONALS, ("2x3", "int:3"), None),
+    (OPTIONALS, ("x=2x3", "count=int:3", "scale=float:0.5"), None),
+    (OPTIONALS, ("2x3",), "forward() is missing count; add count: --input 2x3 --input count=int:1"),
+    (OPTIONALS, (), "forward() is missing x and count"),
+    (
+        OPTIONALS,
+        ("2x3", "int:3", "float:1.0", "5"),
+        "forward() takes 3 inputs, and 4 were given; remove it: --input 2x3 --input int:3 --input float:1.0",
+    ),
+    (
+        OPTIONALS,
+        ("2x3", "int:3", "scales=float:0.5"),
+        "forward() has no input scales; call it scale: --input 2x3 --input int:3 --input scale=float:0.5",
+    ),
+    (OPTIONALS, ("2x3", "x=2x3"), "forward() gets its input x twice; remove x=…: --input 2x3"),
+    (torch.jit.script(OPTIONALS), ("2x3", "int:3"), None),
+    (torch.jit.script(OPTIONALS), ("2x3", "int:3", "scale=int:2"), None),
+    (
+        torch.jit.script(OPTIONALS),
+        ("2x3", "2x3"),
+        "forward() takes a value of type int for count, and got one of type Tensor; use int:1: --input 2x3 "
+        "--input int:1",
+    ),
+    (OPTIONALS, ("2x3", "2x3"), None),  # Python holds no value to its annotation
+    (FLEXIBLE, ("1", "2", "3", "extra=1"), None),
+    (FLEXIBLE, ("flag=bool:true",), "forward() is missing x"),
+]
+
+
+@pytest.mark.parametrize(("module", "texts", "message"), BOUND)
+def test_inputs_are_bound_without_a_call(module: nn.Module, texts: tuple[str, ...], message: str | None) -> None:
+    inputs = make_inputs([parse_input(text) for text in texts])
+    loaded = LoadedModel(module, None, "net")
+    if message is None:
+        check_binding(loaded, inputs, texts)
+        return
+    with pytest.raises(fe.FreezerError) as refused:
+        check_binding(loaded, inputs, texts)
+    assert str(refused.value).splitlines()[0].startswith(f"net: {message}")

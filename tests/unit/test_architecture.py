@@ -50,6 +50,7 @@ USES_TORCH = (
     "diagnose.checks",
     "measure",
     "models.examples",
+    "models.binding",
     "models.inspection",
     "models.loading",
     "models.signature.first_use",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import ClassVar, Final
 
@@ -39,8 +40,9 @@ class RecordCommand:
     --backend inductor compiles the model for its inputs, by torch.compile with freezing; MODEL cannot be a TorchScript
     file then.
 
-    A model that does not run on the inputs is recorded and not measured; the last line says why, and the command exits
-    with 4.
+    An --input that the model's forward does not take, or one that is missing, ends the command before the freeze, with
+    the parameter's name and what to give. A model that takes the inputs and does not run on them is recorded and not
+    measured; the last line says why, and the command exits with 4.
 
     The freeze runs in a child process. If torch crashes, or --limit, --memory, Ctrl-C, SIGTERM or SIGHUP ends it, the
     trace has the steps recorded until then. If torch does not react to Ctrl-C, a second Ctrl-C ends it.
@@ -61,6 +63,7 @@ class RecordCommand:
         worker.check_recording(arguments)
         output = arguments.output or Path(f"{worker.model_name(arguments.model)}.fztrace")
         request = worker.recording_request(arguments, arguments.model, output, arguments.command_line)
+        request = replace(request, must_bind=True)
         with progress_line() as line:
             run = _Run(request, line)
             ended = run.ended()
@@ -162,7 +165,8 @@ def _tell(path: Path, report: Path | None) -> int:
 
     trace = fe.load(path)
     changed = sum(step.changed for step in trace.steps)
-    say(f"{path}: {_counted(len(trace.steps))}, of which {changed} changed something\n")
+    passes = "1 pass" if len(trace.steps) == 1 else f"{len(trace.steps)} passes"
+    say(f"{path}: Recorded {passes}, {changed} changed the graph.\n")
     if trace.steps:
         say("\n".join([*summary_lines(fe.summarize(trace)), next_command(path)]) + "\n")
     for check in trace.checks:
