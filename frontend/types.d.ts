@@ -60,6 +60,27 @@ interface Place extends Point {
   side: number;
   offset: Point;
 }
+/** The colours of a box: see drawing/theme.js. */
+interface Tone {
+  fill: string;
+  text: string;
+}
+/** Parts of the values of nodes, by id. */
+type Parts = Map<string, [key: string, amount: number][]>;
+/** What boxes are coloured by, see graph/colouring.js. */
+interface Colouring {
+  label: string;
+  rule: "sum" | "max" | "same";
+  parts: { before: Parts | null; after: Parts };
+  text: (amount: number) => string;
+  missing: string;
+}
+interface BoxValue {
+  amount: number;
+  key: string;
+  text: string;
+}
+type Colours = import("./graph/colouring.js").Colours;
 interface Match {
   id: string;
   label: string;
@@ -129,6 +150,7 @@ interface Look {
   marks: Map<number, Mark>;
   groupMarks: Map<number, Mark>;
   matches: Iterable<number>;
+  colours: Colours | null;
   headerTop: number;
 }
 /** What painters share while one pane is painted. */
@@ -636,6 +658,7 @@ interface ViewStep {
   latency: Latency[];
   latency_changes: LatencyChange[];
   numerics: Numerics[];
+  error: number | null;
   past_tolerance: string[];
   constants: string;
   constants_delta: string | null;

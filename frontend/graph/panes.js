@@ -114,6 +114,7 @@ export class Panes {
       marks: view.placedMarks.ofKey,
       groupMarks: view.placedMarks.ofItem,
       matches: view.found.items,
+      colours: view.colours,
       headerTop: PANE_HEAD,
     };
   }

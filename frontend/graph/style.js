@@ -20,6 +20,10 @@ export const STYLE = `
 .fg-legend:empty { display: none; }
 .fg-legend p { display: flex; flex-wrap: wrap; gap: 2px 10px; margin: 0; padding: 1px 0; }
 .fg-legend span { display: inline-flex; align-items: center; gap: 5px; white-space: nowrap; color: var(--fg-soft); }
+.fg-legend .fg-legend-title { color: var(--fg-text); }
+.fg-legend .fg-legend-missing i { border-style: dashed; }
+@media (max-width: 640px) { .fg-legend .fg-legend-between span { display: none; } }
+.fg-legend .fg-legend-note { display: block; color: var(--fg-soft); max-width: 46em; }
 .fg-legend i { width: 14px; height: 14px; border-radius: 4px; border: 1.5px solid; box-sizing: border-box; font: 700 11px/11px ui-sans-serif, system-ui, sans-serif;
   text-align: center; }
 .fg-tip { z-index: 2; max-width: 420px; padding: 7px 10px; pointer-events: none; white-space: pre-wrap; overflow-wrap: anywhere; }

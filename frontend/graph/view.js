@@ -31,6 +31,7 @@
  *   view.focusMatch(i)                  selects and centres a result of the last search, and opens what hides it
  *   view.node(id)                       {id, status, before, after}: the node in both graphs, or null
  *   view.setMarks({id or value: {fill, label, sign}}), view.setLegend([{fill, label, sign}], title); `sign` is one letter
+ *   view.setColouring(colouring | null) colours boxes by a value instead of by change: see colouring.js
  *   view.setOptions({constants, panes}), view.setTheme(theme)
  *   view.state(), view.restore(state)   plain JSON: steps, expanded groups, selection, viewport, options
  *   view.toSVG() -> string, view.toPNG() -> Promise<Blob>, view.destroy()
@@ -45,6 +46,7 @@
 
 import { Arrangements } from "./arrangements.js";
 import { Camera } from "./camera.js";
+import { Colours } from "./colouring.js";
 import { nodeIn } from "./data/lookup.js";
 import { Model } from "./data/model.js";
 import { Picture } from "./drawing/picture.js";
@@ -98,6 +100,10 @@ export class View {
     this.placedMarks = placeMarks({}, null);
     /** @type {Record<string, Mark>} */
     this.marks = {}; // by id of a node or name of a value
+    /** @type {Colouring | null} */
+    this.colouring = null;
+    /** @type {Colours | null} */
+    this.colours = null; // of the picture
     this.root = element("div", "fg", container);
     this.root.tabIndex = 0;
     this.root.setAttribute("role", "application");
@@ -218,6 +224,7 @@ export class View {
     this.pointer.forget();
     this.overview.forget();
     this._placeMarks();
+    this._placeColours();
     this.selection.resolve();
     this.found.resolve();
     this._drawLegend();
@@ -237,6 +244,10 @@ export class View {
 
   _placeMarks() {
     this.placedMarks = placeMarks(this.marks, this.picture);
+  }
+
+  _placeColours() {
+    this.colours = this.colouring && this.picture ? new Colours(this.colouring, this.picture) : null;
   }
 
   // ---- looking
@@ -325,6 +336,14 @@ export class View {
     this.stage.redraw();
   }
 
+  /** @param {Colouring | null} colouring */
+  setColouring(colouring) {
+    this.colouring = colouring;
+    this._placeColours();
+    this._drawLegend();
+    this.stage.redraw();
+  }
+
   /** @param {Mark[]} entries */
   setLegend(entries, title = "") {
     this.legend.set(entries || [], title);
@@ -332,7 +351,7 @@ export class View {
   }
 
   _drawLegend() {
-    this.legend.draw(THEMES[this.theme], this.steps !== null && this.steps.before !== null);
+    this.legend.draw(THEMES[this.theme], this.steps !== null && this.steps.before !== null, this.colours);
   }
 
   /** @param {any} options */

@@ -4,6 +4,7 @@ import { AttributesPanel } from "./attributes.js";
 import { ChartsPanel } from "./charts.js";
 import { failureBanner, header as makeHeader, Tabs, unmeasuredBanner } from "./chrome.js";
 import { CodePanel } from "./code.js";
+import { COLOURINGS } from "./colouring.js";
 import { Details } from "./details.js";
 import { fill, h, toClipboard } from "./dom.js";
 import { FindingsPanel } from "./findings.js";
@@ -184,7 +185,8 @@ export class Viewer {
     const step = state.step !== null && steps[state.step] ? state.step : this.firstStep();
     const tab = this.panels?.has(state.tab) ? state.tab : "graph";
     const against = state.against !== null && steps[state.against] ? state.against : null;
-    return { ...state, step, against, tab, ...this.validKernel(state) };
+    const colour = state.colour in COLOURINGS ? state.colour : "change";
+    return { ...state, step, against, tab, colour, ...this.validKernel(state) };
   }
 
   /** @param {{ program: any, kernel: any }} options */

@@ -1,10 +1,11 @@
 /* The side panel: everything known about the chosen node, with links to what it stands on; attributes have a file of their own. */
 
 import { AttributeDetails } from "./attribute_details.js";
+import { valuesOfNode } from "./colouring.js";
 import { fill, h, icon } from "./dom.js";
 import { kernelDetails } from "./kernels.js";
 import { stepLabel } from "./pair.js";
-import { detailsTitle as title, pairs, section } from "./section.js";
+import { bytesText, detailsTitle as title, pairs, section } from "./section.js";
 import { fateBadge } from "./sheet.js";
 import { term } from "./terms.js";
 import { changedFields, nodeText } from "./snapshots.js";
@@ -70,6 +71,7 @@ export class Details {
       this.origin(at, /** @type {GraphNode} */ (node)),
       before && after && before !== after ? this.changes(before, after) : null,
       this.values(at, /** @type {GraphNode} */ (node)),
+      this.worth(at, id),
       this.texts(node),
       this.constant(node),
       this.kernels(step.method, id),
@@ -215,6 +217,16 @@ export class Details {
     const rows = node.attributes.map(({ name, text }) => [name, text]);
     if (node.module) rows.push(["module", node.module]);
     return rows.length ? section("Attributes", pairs(rows)) : null;
+  }
+
+  /**
+   * What the graph can be coloured by, in words.
+   * @param {number} at
+   * @param {string} id
+   */
+  worth(at, id) {
+    const rows = valuesOfNode(this.app.model, at, id);
+    return rows.length ? section("Measured and known", pairs(rows)) : null;
   }
 
   /** @param {GraphNode} node */
@@ -423,12 +435,6 @@ function constantRows(kept) {
     ["storage", kept.storage],
   ];
   return rows.filter(([, text]) => text !== null);
-}
-
-/** @param {any} nbytes */
-function bytesText(nbytes) {
-  const unit = nbytes < 1024 ? 0 : Math.min(4, Math.floor(Math.log2(nbytes) / 10));
-  return `${unit ? (nbytes / 1024 ** unit).toPrecision(3) : nbytes} ${["B", "KiB", "MiB", "GiB", "TiB"][unit]}`;
 }
 
 /**

@@ -1,6 +1,7 @@
 /* The before | after graphs of the chosen pass: static/graph/ draws them, here they follow the viewer's state. */
 
 import { create } from "../graph/view.js";
+import { COLOUR_CHOICES, colouringOf } from "./colouring.js";
 import { fill, h } from "./dom.js";
 import { GraphSearch } from "./graph_search.js";
 
@@ -33,6 +34,12 @@ export class GraphPanel {
         ["after", "After"],
       ].map(([value, text]) => h("option", { value }, text)),
     );
+    /** @type {ElementOf<"select">} */
+    this.colour = h(
+      "select.fv-input",
+      { "aria-label": "Colour by", onchange: () => app.navigate({ colour: this.colour.value }) },
+      COLOUR_CHOICES.map(([value, text]) => h("option", { value }, text)),
+    );
     this.note = h("span.fv-muted.fv-small.fv-panes-note", null, "Both graphs side by side need a wider window.");
     this.element = h(
       "div.fv-panel-body",
@@ -44,12 +51,8 @@ export class GraphPanel {
         this.button("←", "Previous node that changed", () => this.view.nextChange(-1)),
         this.button("→", "Next node that changed", () => this.view.nextChange(1)),
         this.panes,
-        h(
-          "label.fv-check",
-          { title: "Colour what reads or holds attributes by their fate" },
-          this.fates,
-          "Colour by fate",
-        ),
+        h("label.fv-check", { title: "What the colour of a box says" }, "Colour by", this.colour),
+        h("label.fv-check", { title: "Mark what reads or holds attributes by their fate" }, this.fates, "Mark fates"),
         this.note,
         h("span.fv-spring"),
         this.button("SVG", "Save the picture as SVG", () =>
@@ -120,6 +123,7 @@ export class GraphPanel {
   render(state) {
     this.fates.checked = state.fates;
     this.panes.value = this.panesFor(state);
+    this.colour.value = state.colour;
     this.note.hidden = this.panes.value === state.panes;
     const { pair } = this.app;
     if (!pair) {
@@ -162,6 +166,9 @@ export class GraphPanel {
       ) {
         this.mark(pair, state);
       }
+      if (moved || state.colour !== shown.colour) {
+        view.setColouring(this.colouring(pair, state.colour));
+      }
       if (node !== shown.node) await this.select(node);
       if (moved) this.search.run();
     } finally {
@@ -173,10 +180,19 @@ export class GraphPanel {
       pair,
       constants: state.constants,
       fates: state.fates,
+      colour: state.colour,
       program: state.program,
       kernel: state.kernel,
       node,
     };
+  }
+
+  /**
+   * @param {Pair} pair
+   * @param {string} kind
+   */
+  colouring(pair, kind) {
+    return colouringOf(this.app.model, pair, kind);
   }
 
   /** @param {any} id */

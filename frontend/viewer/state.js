@@ -15,6 +15,7 @@
  * @property {boolean} constants whether the graph shows constants as boxes
  * @property {boolean} fates whether the graph marks fates
  * @property {"split" | "before" | "after"} panes
+ * @property {"change" | "latency" | "error" | "memory" | "dtype"} colour what the colour of a box in the graph says
  * @property {boolean} fold
  * @property {string} scope
  * @property {string} alias
@@ -42,6 +43,7 @@ export const DEFAULTS = Object.freeze({
   constants: false,
   fates: true,
   panes: "split",
+  colour: "change",
   fold: true,
   scope: "pass",
   alias: "",

@@ -25,6 +25,8 @@ export class TraceModel {
     );
     this.histories = new Map();
     this.holders = new Map();
+    /** @type {Map<string, Parts>} */
+    this.coloured = new Map(); // see colouring.js
   }
 
   /** @param {any} index */

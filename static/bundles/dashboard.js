@@ -1404,6 +1404,10 @@
   function pairs(rows) {
     return h("dl.fv-pairs", null, rows.map(([name2, text]) => [h("dt", null, name2), h("dd.fv-wrap", null, text)]));
   }
+  function bytesText(nbytes) {
+    const unit = nbytes < 1024 ? 0 : Math.min(4, Math.floor(Math.log2(nbytes) / 10));
+    return `${unit ? (nbytes / 1024 ** unit).toPrecision(3) : nbytes} ${["B", "KiB", "MiB", "GiB", "TiB"][unit]}`;
+  }
   var KEYS = [["↑ ↓", "previous, next pass"], ["r f", "previous, next pass that changed something"], ["c", "compare from the chosen pass on; again, or Esc: with the pass before, as usual"], ["/", "search in the open tab"], ["0 … 9", "open a tab; 0 is the summary"], ["h", "hide or show passes without effect"], ["n p", "in the graph: next, previous change"], ["+ − 0", "in the graph: zoom, whole graph; the wheel zooms, dragging moves"], ["↵", "in the graph: open or close the chosen module"], ["Esc", "leave a field, close details, end the comparison"], ["?", "this sheet"]];
   var PASS_SIGNS = [[() => [h("span.fv-removed", null, "−9 "), h("span.fv-added", null, "+7 "), h("span.fv-modified", null, "~4")], "nodes that a pass removed, added, changed"], [() => h("span.fv-muted", null, "−2 unread"), "the pass only tidied up: it removed nodes that nothing read"], [() => h("span.fv-muted", null, "moved"), "the same nodes in another order"], [() => h("span.fv-muted", null, "module"), "the graph stayed, the module's attributes changed"], [() => h("span.fv-round", null, "r2"), "second round of a loop of passes"], [() => [h("span.fv-payoff.fv-payoff-faster", null, "▼ 0.88×"), " ", h("span.fv-payoff.fv-payoff-slower", null, "▲ 1.10×")], "the pass made it measurably faster, or slower, than the pass before: times as long"], [() => h("span.fv-speed", null, h("span.fv-speed-bar", { style: { width: "70%" } }), h("span.fv-speed-spread", { style: { left: "58%", width: "24%" } })), "median latency after the pass, with its 95% interval; teal or red where the difference from the first step is measurable"], [() => [h("span.fv-pass-broke", null, "≠"), " ", h("span.fv-muted", null, "≠")], "outputs are past torch's tolerances against eager: the first pass that made them so, those after it"], [() => h("span.fv-warn", null, "!"), "there is a notice about the pass"]];
   var OTHER_SIGNS = [[() => fateBadge("inlined"), "the value is a constant of the final graph"], [() => fateBadge("folded"), "it was, and a later pass consumed that constant"], [() => fateBadge("preserved"), "still an attribute of the frozen module, or an input of the compiled graph"], [() => fateBadge("dropped"), "no kept code reads it"], [() => h("span.fv-chip-sign", null, "weight [64]"), "in the graph: a constant or attribute that the box reads; its frame has the colour of the fate"], [() => h("span.fv-ghost-sign"), "in the graph: only the other side has a box here"]];
@@ -2435,7 +2439,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     if (isConstant[key] !== void 0) return isConstant[key];
     const passive = isPassive(union, key);
     isConstant[key] = passive;
-    if (passive) isConstant[key] = union.inputsOf[key].every((from) => check(union, isConstant, from));
+    if (passive) isConstant[key] = union.inputsOf[key].every((from2) => check(union, isConstant, from2));
     return isConstant[key];
   }
   function isPassive(union, key) {
@@ -2465,8 +2469,8 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     const index = new Map(keys.map((key, at) => [key, at]));
     const waiting = new Int32Array(keys.length);
     const readers = keys.map(() => []);
-    for (const [from, to] of edges) {
-      readers[index.get(from)].push(index.get(to));
+    for (const [from2, to] of edges) {
+      readers[index.get(from2)].push(index.get(to));
       waiting[index.get(to)]++;
     }
     return { waiting, readers };
@@ -2540,6 +2544,9 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
   function opName(op) {
     const tail = op.slice(op.lastIndexOf("::") + 1).replace(/^:/, "");
     return tail.replace(/^torch\.ops\./, "").replace(/^(aten|prims|mkldnn)\./, "");
+  }
+  function shortDtype(dtype) {
+    return DTYPES[dtype] ?? dtype;
   }
   function shortType(type) {
     const match = /^(\w+)\(([^)]*)\)$/.exec(type.replace(/\[[^\]]*\]/g, ""));
@@ -2833,32 +2840,32 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
           const row = snapshot.rowOf[key];
           const same2 = last !== null && last.rowOf[key] === row;
           for (const value of model.inputs(row)) {
-            const from = snapshot.producer[value];
-            if (from === NONE5 || from === key || same2 && last?.producer[value] === from) continue;
-            this._connect(from, key, value);
+            const from2 = snapshot.producer[value];
+            if (from2 === NONE5 || from2 === key || same2 && last?.producer[value] === from2) continue;
+            this._connect(from2, key, value);
           }
         }
         last = snapshot;
       }
     }
-    _connect(from, key, value) {
+    _connect(from2, key, value) {
       const makers = this.producers.get(value);
-      if (makers === void 0) this.producers.set(value, [from]);
-      else if (!makers.includes(from)) makers.push(from);
-      if (this.inputsOf[key].includes(from)) return;
-      this.inputsOf[key].push(from);
-      this.readers[from].push(key);
+      if (makers === void 0) this.producers.set(value, [from2]);
+      else if (!makers.includes(from2)) makers.push(from2);
+      if (this.inputsOf[key].includes(from2)) return;
+      this.inputsOf[key].push(from2);
+      this.readers[from2].push(key);
     }
     _findBypasses() {
       const { model } = this;
       const snapshots = this.snapshots.map((index) => model.snapshot(index));
       for (const key of this.order) {
         if (this.rowsOf[key].length < 2) continue;
-        for (const from of this.inputsOf[key]) {
-          const between2 = this.inputsOf[key].filter((one) => this.inputsOf[one].includes(from));
-          const joined2 = snapshots.filter((one) => one.rowOf[key] !== NONE5 && model.inputs(one.rowOf[key]).some((value) => one.producer[value] === from));
+        for (const from2 of this.inputsOf[key]) {
+          const between2 = this.inputsOf[key].filter((one) => this.inputsOf[one].includes(from2));
+          const joined2 = snapshots.filter((one) => one.rowOf[key] !== NONE5 && model.inputs(one.rowOf[key]).some((value) => one.producer[value] === from2));
           const gone = between2.find((one) => joined2.every((snapshot) => snapshot.rowOf[one] === NONE5));
-          if (gone !== void 0) this.bypasses.set(`${from}/${key}`, gone);
+          if (gone !== void 0) this.bypasses.set(`${from2}/${key}`, gone);
         }
       }
     }
@@ -3103,6 +3110,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       this.attributeIndex = new Map(view.attributes.map((row, index) => [row.path, index]));
       this.histories = /* @__PURE__ */ new Map();
       this.holders = /* @__PURE__ */ new Map();
+      this.coloured = /* @__PURE__ */ new Map();
     }
     step(index) {
       return index === null ? null : this.steps[index] || null;
@@ -3413,6 +3421,161 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
   function plainLine(number, content) {
     return h("div.fv-code-line", null, h("span.fv-code-number", null, number), h("span", null, content));
   }
+  var CONSTANT_OPS2 = /^(prim::Constant|prim::GetAttr|get_attr|prim::ConstantMKLDNNTensor)$/;
+  var COLOURINGS = { latency: { label: "latency", rule: "sum", text: timeText }, error: { label: "error added", rule: "max", text: errorText2 }, memory: { label: "memory (weights read)", rule: "sum", text: bytesText }, dtype: { label: "dtype", rule: "same", text: String } };
+  var COLOUR_CHOICES = [["change", "change"], ["latency", "latency"], ["error", "error"], ["memory", "memory"], ["dtype", "dtype"]];
+  function partsOf(model, index, kind) {
+    const name2 = `${index}/${kind}`;
+    let parts = model.coloured.get(name2);
+    if (!parts) model.coloured.set(name2, parts = MAKERS[kind](model, index));
+    return parts;
+  }
+  var MAKERS = { latency: latencies, error: errors2, memory: memories, dtype: dtypes };
+  function colouringOf(model, pair, kind) {
+    if (!(kind in COLOURINGS)) return null;
+    const before = pair.before ? partsOf(model, pair.before.index, kind) : null;
+    const after = partsOf(model, pair.after.index, kind);
+    return { ...COLOURINGS[kind], parts: { before, after }, missing: missingText(model, pair.after.index, kind) };
+  }
+  function valuesOfNode(model, index, id) {
+    return Object.entries(COLOURINGS).flatMap(([kind, { label, rule, text }]) => {
+      const parts = partsOf(model, index, kind).get(id);
+      if (!parts?.length) return [];
+      const amounts = parts.map(([, amount2]) => amount2);
+      if (rule === "same") return [[label, parts.map(([key]) => key).join(", ")]];
+      const amount = rule === "sum" ? amounts.reduce((sum, one) => sum + one, 0) : Math.max(...amounts);
+      return [[label, text(amount) + shared(model, index, kind, parts)]];
+    });
+  }
+  function shared(model, index, kind, parts) {
+    if (kind !== "latency") return "";
+    const keys = new Set(parts.map(([key]) => key));
+    const others = [...partsOf(model, index, kind).values()].filter((own) => own.some(([key]) => keys.has(key))).length - 1;
+    return others > 0 ? `, in kernels that compute ${others} more node${others === 1 ? "" : "s"}` : "";
+  }
+  function missingText(model, index, kind) {
+    if (kind === "dtype") return "torch does not tell the type of these values; a traced model and Inductor have them.";
+    if (kind === "error") {
+      return "No pass from there on was compared with eager: record with inputs, without --no-numerics.";
+    }
+    if (kind === "memory") return "";
+    if (programsOf(model, index).length) {
+      return latencies(model, index).size ? "No kernel that was timed computes these." : "No kernel was timed: record with latencies.";
+    }
+    return "TorchScript is timed pass by pass, see Charts; --backend inductor times each kernel.";
+  }
+  function programsOf(model, index) {
+    const { method, side } = model.steps[index];
+    return model.view.programs.map((program, place) => ({ ...program, place })).filter((program) => program.method === method && (program.step === null || model.steps[program.step].side === side) && program.kernels.some((kernel) => kernel.nodes.length));
+  }
+  function latencies(model, index) {
+    const computing = /* @__PURE__ */ new Map();
+    const coming = /* @__PURE__ */ new Map();
+    for (const program of programsOf(model, index)) {
+      program.kernels.forEach((kernel, number) => {
+        if (kernel.time_ns === null) return;
+        const part4 = [`${program.place}/${number}`, kernel.time_ns];
+        for (const id of kernel.nodes) add(computing, id, part4);
+        for (const id of kernel.origins) add(coming, id, part4);
+      });
+      if (!computing.size) continue;
+      for (const [id] of program.no_kernel) if (!computing.has(id)) add(computing, id, ["no kernel", 0]);
+    }
+    return new Map([...coming, ...computing]);
+  }
+  function errors2(model, index) {
+    const { method } = model.steps[index];
+    const chain = model.chains(method).find((steps) => steps.some((step) => step.index === index)) ?? [];
+    const growth = growths(chain);
+    const inChain = new Set(chain.map((step) => step.index));
+    const parts = /* @__PURE__ */ new Map();
+    for (const { id } of nodesOf(model, index)) {
+      const last = model.history(method, id).findLast((event) => event.step <= index && inChain.has(event.step));
+      if (!last) continue;
+      const grown = last.step === chain[0].index ? growth.size ? 0 : void 0 : growth.get(last.step);
+      if (grown !== void 0) parts.set(id, [[`step ${last.step}`, grown]]);
+    }
+    return parts;
+  }
+  function growths(chain) {
+    const growth = /* @__PURE__ */ new Map();
+    let waiting = [];
+    let before = null;
+    for (const step of chain) {
+      waiting.push(step.index);
+      const error2 = step.error;
+      if (error2 === null) continue;
+      const grown = Math.max(0, error2 - (before ?? 0));
+      for (const one of waiting) growth.set(one, grown);
+      waiting = [];
+      before = error2;
+    }
+    return growth;
+  }
+  function memories(model, index) {
+    const held = heldBytes(model, index);
+    const parts = /* @__PURE__ */ new Map();
+    for (const node of nodesOf(model, index)) {
+      const names = CONSTANT_OPS2.test(node.op) || node.op === "input" ? node.outputs.map(({ name: name2 }) => name2) : node.inputs;
+      const own = new Map(names.flatMap((name2) => held.get(name2) ?? []));
+      parts.set(node.id, [...own]);
+    }
+    return parts;
+  }
+  function heldBytes(model, index) {
+    const held = /* @__PURE__ */ new Map();
+    const rows = model.attributes.filter((row) => row.counted && row.nbytes);
+    const part4 = (row) => [row.same_as || row.path, row.nbytes];
+    for (const [value, path] of model.reads(index)) {
+      const own = rows.filter((row) => row.path === path || row.path.startsWith(`${path}.`));
+      if (own.length) held.set(value, own.map(part4));
+    }
+    for (const [value] of model.named(index)) {
+      const own = model.attributesOf(index, value).filter((row) => row.nbytes);
+      if (own.length) held.set(value, own.map(part4));
+    }
+    for (const { constant, outputs } of nodesOf(model, index)) {
+      if (!constant) continue;
+      const key = `${constant.storage ?? outputs[0].name} ${constant.digest} ${constant.nbytes}`;
+      held.set(outputs[0].name, [[key, constant.nbytes]]);
+    }
+    return held;
+  }
+  function dtypes(model, index) {
+    const known = /* @__PURE__ */ new Map();
+    for (const [value, path] of model.reads(index)) {
+      const row = model.attribute(path);
+      if (row?.dtype) known.set(value, shortDtype(row.dtype));
+    }
+    const nodes = nodesOf(model, index);
+    for (const { constant, outputs } of nodes) if (constant) known.set(outputs[0].name, shortDtype(constant.dtype));
+    const parts = /* @__PURE__ */ new Map();
+    for (const node of nodes) {
+      const own = node.outputs.map(({ type }) => /^(\w+)\[/.exec(shortType(type))?.[1]).find(Boolean);
+      const isValue = CONSTANT_OPS2.test(node.op);
+      const names = isValue ? node.outputs.map(({ name: name2 }) => name2) : node.inputs;
+      const read = names.map((name2) => known.get(name2)).find(Boolean);
+      const dtype = own ?? read;
+      if (dtype && !(isValue && !read && !own)) parts.set(node.id, [[dtype, 1]]);
+    }
+    return parts;
+  }
+  function nodesOf(model, index) {
+    const { order, rowOf } = model.graphs.snapshot(model.snapshot(index));
+    return order.map((key) => model.graphs.node(rowOf[key]));
+  }
+  function add(parts, id, part4) {
+    const own = parts.get(id);
+    if (own) own.push(part4);
+    else parts.set(id, [part4]);
+  }
+  function timeText(time) {
+    if (!time) return "0 µs";
+    return time < 1e6 ? `${Number((time / 1e3).toPrecision(3))} µs` : `${Number((time / 1e6).toPrecision(3))} ms`;
+  }
+  function errorText2(error2) {
+    return error2 ? error2.toPrecision(2) : "0";
+  }
   var AttributeDetails = class {
     constructor(details) {
       this.details = details;
@@ -3657,7 +3820,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       const node = after || before;
       if (!node) return this.end(pair, id) ?? this.absent(id, step);
       const at = after ? step.index : pair.before.index;
-      return [detailsTitle(node.op, this.fate(pair, before, after)), h("p.fv-mono.fv-wrap.fv-muted", null, `%${id}`), this.origin(at, node), before && after && before !== after ? this.changes(before, after) : null, this.values(at, node), this.texts(node), this.constant(node), this.kernels(step.method, id), this.source(step.method, node), this.history(step.method, id), this.rewrites(step.method, id)];
+      return [detailsTitle(node.op, this.fate(pair, before, after)), h("p.fv-mono.fv-wrap.fv-muted", null, `%${id}`), this.origin(at, node), before && after && before !== after ? this.changes(before, after) : null, this.values(at, node), this.worth(at, id), this.texts(node), this.constant(node), this.kernels(step.method, id), this.source(step.method, node), this.history(step.method, id), this.rewrites(step.method, id)];
     }
     end(pair, id) {
       const found = this.app.model.end(pair, id);
@@ -3716,6 +3879,10 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       const rows = node.attributes.map(({ name: name2, text }) => [name2, text]);
       if (node.module) rows.push(["module", node.module]);
       return rows.length ? section("Attributes", pairs(rows)) : null;
+    }
+    worth(at, id) {
+      const rows = valuesOfNode(this.app.model, at, id);
+      return rows.length ? section("Measured and known", pairs(rows)) : null;
     }
     constant(node) {
       return node.constant ? section("Constant", pairs(constantRows(node.constant))) : null;
@@ -3799,10 +3966,6 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     const rows = [["shape", kept.shape.join("×") || "scalar"], ["dtype", kept.dtype], ["device", kept.device], ["size", bytesText(kept.nbytes)], ...numbers.map((name2) => [name2, kept[name2].toPrecision(4)]), ["not finite", kept.nonfinite || null], ["digest", kept.digest], ["storage", kept.storage]];
     return rows.filter(([, text]) => text !== null);
   }
-  function bytesText(nbytes) {
-    const unit = nbytes < 1024 ? 0 : Math.min(4, Math.floor(Math.log2(nbytes) / 10));
-    return `${unit ? (nbytes / 1024 ** unit).toPrecision(3) : nbytes} ${["B", "KiB", "MiB", "GiB", "TiB"][unit]}`;
-  }
   function shortPath(file) {
     const parts = file.split(/[\\/]/);
     return parts.length > 4 ? `…/${parts.slice(-3).join("/")}` : file;
@@ -3864,9 +4027,9 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       return h("p", null, `All passes together${of}: `, words4, row.notes.length ? h("span.fv-muted.fv-small", null, ` (${row.notes.join("; ")})`) : null);
     }
     movedTheNumbers() {
-      const { errors: errors2 } = this.found;
-      if (!errors2.length) return null;
-      return wide("What changed the results", errors2.map((method) => this.errorsOf(method, errors2.length > 1)));
+      const { errors: errors3 } = this.found;
+      if (!errors3.length) return null;
+      return wide("What changed the results", errors3.map((method) => this.errorsOf(method, errors3.length > 1)));
     }
     errorsOf({ method, present, total, added }, several) {
       const rows = added.map((row) => h("tr", { data: { step: row.step } }, h("td", null, this.pass(row.step), this.app.model.step(row.step).before === null ? h("span.fv-muted", null, " the graph as it came") : null), h("td.fv-num", null, row.from, " → ", h("strong", null, row.to), row.span ? h("div.fv-muted.fv-small", null, `${row.span} over the inputs`) : null), h("td", null, row.close ? h("span.fv-good", null, "within tolerance") : h("span.fv-bad", null, row.first_past ? "≠ the first past tolerance" : "≠ past tolerance"), row.close || row.worst === null ? null : h("div.fv-muted.fv-small", null, `worst on ${row.worst}`))));
@@ -3999,24 +4162,24 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
         if (hidden[key]) continue;
         for (const reader of union.readers[key]) if (!hidden[reader]) this._addEdge(key, reader);
       }
-      const plain = (from, to) => this.via[this.edgeIndex.get(this._edgeName(from, to))] === NONE7;
-      const usable = this.edges.map(([from, to], edge) => {
+      const plain = (from2, to) => this.via[this.edgeIndex.get(this._edgeName(from2, to))] === NONE7;
+      const usable = this.edges.map(([from2, to], edge) => {
         const via = this.via[edge];
-        return via !== NONE7 && !this.items[via].open && plain(from, via) && plain(via, to);
+        return via !== NONE7 && !this.items[via].open && plain(from2, via) && plain(via, to);
       });
       this.via = this.via.map((via, edge) => usable[edge] ? via : NONE7);
     }
     _addEdge(key, reader) {
-      const [from, to] = [this.itemOfKey[key], this.itemOfKey[reader]];
-      if (from === to) return;
-      const name2 = this._edgeName(from, to);
+      const [from2, to] = [this.itemOfKey[key], this.itemOfKey[reader]];
+      if (from2 === to) return;
+      const name2 = this._edgeName(from2, to);
       const via = this.itemOfKey[this.outline.union.bypasses.get(`${key}/${reader}`) ?? NONE7] ?? NONE7;
       if (this.edgeIndex.has(name2)) {
         if (via === NONE7) this.via[this.edgeIndex.get(name2)] = NONE7;
         return;
       }
       this.edgeIndex.set(name2, this.edges.length);
-      this.edges.push([from, to]);
+      this.edges.push([from2, to]);
       this.via.push(via);
     }
     idOf(item) {
@@ -4030,8 +4193,8 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       while (group2 && !this.itemOfGroup.has(group2.id)) group2 = group2.parent;
       return group2 ? this.itemOfGroup.get(group2.id) : NONE7;
     }
-    _edgeName(from, to) {
-      return from * this.items.length + to;
+    _edgeName(from2, to) {
+      return from2 * this.items.length + to;
     }
     edgeSides(before, after) {
       const sides = new Uint8Array(this.edges.length);
@@ -4043,9 +4206,9 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
           if (to === void 0) continue;
           for (const value of this.model.inputs(snapshot.rowOf[key])) {
             const producer = snapshot.producer[value];
-            const from = producer === void 0 ? void 0 : this.itemOfKey[producer];
-            if (from === void 0 || from === to) continue;
-            const edge = this.edgeIndex.get(this._edgeName(from, to));
+            const from2 = producer === void 0 ? void 0 : this.itemOfKey[producer];
+            if (from2 === void 0 || from2 === to) continue;
+            const edge = this.edgeIndex.get(this._edgeName(from2, to));
             if (edge !== void 0) sides[edge] |= bit;
           }
         }
@@ -4381,9 +4544,9 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     const outs = scope.children.map(() => []);
     const ins = scope.children.map(() => []);
     for (const net of scope.nets) {
-      const from = net.from === NONE10 ? NONE10 : tree.place[net.from];
-      if (from !== NONE10) outs[from].push(net);
-      for (const child of net.sinks) if (tree.place[child] > from) ins[tree.place[child]].push(net);
+      const from2 = net.from === NONE10 ? NONE10 : tree.place[net.from];
+      if (from2 !== NONE10) outs[from2].push(net);
+      for (const child of net.sinks) if (tree.place[child] > from2) ins[tree.place[child]].push(net);
     }
     return { outs, ins };
   }
@@ -4428,10 +4591,10 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     find(scope, owner) {
       return this.byName.get(scope * this.size + owner);
     }
-    add(scope, owner, from) {
+    add(scope, owner, from2) {
       let net = this.find(scope, owner);
       if (!net) {
-        net = { scope, owner, from, sinks: [], known: /* @__PURE__ */ new Set(), exits: false, entryX: 0, exitX: 0 };
+        net = { scope, owner, from: from2, sinks: [], known: /* @__PURE__ */ new Set(), exits: false, entryX: 0, exitX: 0 };
         this.byName.set(scope * this.size + owner, net);
         this.inScope[scope].push(net);
       }
@@ -4646,7 +4809,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
   function drawBypasses(input, pen, last) {
     const size2 = input.parent.length;
     const edgeOf = /* @__PURE__ */ new Map();
-    input.source.forEach((from, edge) => edgeOf.set(from * size2 + input.target[edge], edge));
+    input.source.forEach((from2, edge) => edgeOf.set(from2 * size2 + input.target[edge], edge));
     input.via.forEach((via, edge) => {
       if (via === NONE13) return;
       const [owner, to] = [input.source[edge], input.target[edge]];
@@ -4940,10 +5103,15 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
   var SIGNS4 = { removed: "−", added: "+", changed: "~" };
   var COLOURS = { page: ["#f6f7f9", "#11151c"], divider: ["#d5dae2", "#2b3441"], group: ["rgba(71,85,120,0.038)", "rgba(148,170,220,0.055)"], groupLine: ["#ccd3de", "#323d4d"], groupText: ["#46536a", "#a5b4c9"], label: ["rgba(246,247,249,0.92)", "rgba(17,21,28,0.9)"], box: ["#ffffff", "#1c232f"], line: ["#bcc5d3", "#414e61"], text: ["#172033", "#e9eef7"], soft: ["#5f6c82", "#98a6bb"], closed: ["#e9eef7", "#232d3d"], closedLine: ["#a9b6cb", "#536480"], pill: ["#e3e8f0", "#263040"], pillLine: ["#c3ccd9", "#45546a"], edge: ["#8e9bb0", "#5f6e86"], hub: ["#c3cbd8", "#39465a"], focus: ["#2563eb", "#6ea8ff"], match: ["#7c3aed", "#b794ff"], chip: ["#eef1f6", "#2a3443"], chipText: ["#4c5a70", "#a9b7cb"], panel: ["#ffffff", "#1a212c"], hover: ["#edf1f7", "#2a3444"] };
   var CHANGES = { removed: { fill: ["#fde7eb", "#3d1925"], line: ["#c2274b", "#ff6f8f"], text: ["#86112f", "#ffc0cd"] }, added: { fill: ["#dcf1f4", "#0d3339"], line: ["#007d8c", "#4dd0e1"], text: ["#004c58", "#b5eef6"] }, changed: { fill: ["#fff2c9", "#3a2c0a"], line: ["#a67200", "#f0b92f"], text: ["#634500", "#ffe3a0"] } };
+  var RAMP = [{ fill: ["#f4f6fb", "#171d28"], text: ["#2a3650", "#c3cede"] }, { fill: ["#dfe8f8", "#1e2c47"], text: ["#172033", "#e9eef7"] }, { fill: ["#b9cdf0", "#28416e"], text: ["#172033", "#e9eef7"] }, { fill: ["#86a8e2", "#355a99"], text: ["#10192b", "#ffffff"] }, { fill: ["#3d68b5", "#7ba4e0"], text: ["#ffffff", "#0d1420"] }, { fill: ["#183a78", "#c5dafa"], text: ["#ffffff", "#0d1420"] }];
+  var UNKNOWN = { fill: ["#ffffff", "#161b24"], text: ["#5f6c82", "#98a6bb"] };
+  var KINDS3 = { f64: { fill: ["#e3d4f7", "#43295f"], text: ["#2e1650", "#eadcff"] }, f32: { fill: ["#cfe3fb", "#173c66"], text: ["#0d2c50", "#d5e7ff"] }, bf16: { fill: ["#c9ede3", "#0c4a3c"], text: ["#043b2f", "#c8f5e7"] }, f16: { fill: ["#a5dbe0", "#0a545c"], text: ["#00363c", "#c9f4f8"] }, i64: { fill: ["#fbe3a8", "#5a4406"], text: ["#4a3500", "#ffe9b0"] }, quantised: { fill: ["#f9c9a6", "#6b3310"], text: ["#4f2100", "#ffdcc2"] }, bool: { fill: ["#dfe2e7", "#3a424f"], text: ["#222b3a", "#e6ebf3"] }, mixed: { fill: ["#efe6ee", "#3d3341"], text: ["#3a2b3b", "#eee0ef"] } };
   function themeOf(at) {
     const pick = (table2) => Object.fromEntries(Object.entries(table2).map(([name2, colours]) => [name2, colours[at]]));
     const changes = Object.entries(CHANGES).map(([status, table2]) => [status, pick(table2)]);
-    return { ...pick(COLOURS), ...Object.fromEntries(changes) };
+    const kinds = Object.entries(KINDS3).map(([kind, table2]) => [kind, pick(table2)]);
+    const values = { ramp: RAMP.map(pick), unknown: pick(UNKNOWN), kinds: Object.fromEntries(kinds) };
+    return { ...pick(COLOURS), ...Object.fromEntries(changes), ...values };
   }
   var THEMES = { light: themeOf(0), dark: themeOf(1) };
   var FLAT_ZOOM = 0.35;
@@ -4956,12 +5124,13 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     const content = picture2.content(item, look.side);
     const status = content.pseudo ? void 0 : picture2.statusOf(item);
     const own = status ? theme[status] : null;
-    if (job.zoom < FULL_ZOOM) return paintFarTitle(job, item, content, own);
+    const tone = look.colours?.tone(item, look.side, theme) ?? own;
+    if (job.zoom < FULL_ZOOM) return paintFarTitle(job, item, content, tone);
     const [x, y, width] = [layout.x[item], layout.y[item], layout.width[item]];
     const place = { middle: x + width / 2, y: y + (content.detail ? 15 : 14), room: width - 16 };
-    paintTitle(job, content, own, place);
+    paintTitle(job, content, tone, place);
     if (content.detail) {
-      const style = { font: FONTS.detail, colour: own ? own.text : theme.soft, align: "center" };
+      const style = { font: FONTS.detail, colour: tone ? tone.text : theme.soft, align: "center" };
       write(job, shorten(FONTS.detail, content.detail, place.room), place.middle, place.y + LINE_TITLE, style);
     }
     paintChips(job, item, content.lines, y + (content.detail ? 41 : 27));
@@ -4987,7 +5156,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     const size2 = Math.max(fitting, Math.min(7 / zoom, height - 4));
     if (size2 * zoom < 4) return;
     const text = shorten(FONTS.title, title, room, size2 / 13);
-    const colour = !own ? theme.text : zoom < FLAT_ZOOM ? theme.box : own.text;
+    const colour = !own ? theme.text : zoom < FLAT_ZOOM && own.line ? theme.box : own.text;
     write(job, text, layout.x[item] + width / 2, layout.y[item] + height / 2, { font: sized(FONTS.title, size2), colour, align: "center" });
   }
   function paintChips(job, item, lines, top) {
@@ -5058,13 +5227,16 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     const { picture: picture2, theme } = job;
     const { x, y, width } = picture2.box(item);
     const { group: group2 } = picture2.scene.items[item];
+    const tone = job.look.colours?.tone(item, job.look.side, theme);
+    const colour = tone ? tone.text : theme.text;
     paintToggle(job, x + 15, y + 16, true);
-    write(job, shorten(FONTS.header, group2.label, width - 38), x + 28, y + 16, { font: FONTS.header, colour: theme.text });
-    const ops = count2(picture2.opsOf(item, job.look.side), "op");
+    write(job, shorten(FONTS.header, group2.label, width - 38), x + 28, y + 16, { font: FONTS.header, colour });
+    const worth = job.look.colours?.text(item, job.look.side);
+    const ops = `${count2(picture2.opsOf(item, job.look.side), "op")}${worth ? `  ·  ${worth}` : ""}`;
     const last = x + width - 4 - badgesWidth(badges);
     const after = x + 36 + textWidth(FONTS.count, ops);
     const fits = !badges.length || after <= last;
-    if (fits) write(job, ops, x + 28, y + 34, { font: FONTS.count, colour: theme.soft });
+    if (fits) write(job, ops, x + 28, y + 34, { font: FONTS.count, colour: tone ? colour : theme.soft });
     paintBadges(job, badges, Math.min(fits ? after : x + 28, last), y + 34);
   }
   function paintBand(job, item, { status }) {
@@ -5078,13 +5250,16 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     const { x, y, width, height } = picture2.box(item);
     const scale = Math.min(10.5 / zoom, 22) / 12;
     const text = shorten(FONTS.header, picture2.scene.items[item].group.label, width - 8, scale);
-    write(job, text, x + width / 2, y + height / 2, { font: sized(FONTS.header, 12 * scale), colour: theme.text, align: "center" });
+    write(job, text, x + width / 2, y + height / 2, { font: sized(FONTS.header, 12 * scale), colour: job.look.colours?.tone(item, job.look.side, theme)?.text ?? theme.text, align: "center" });
   }
   var BARE_ZOOM2 = 0.2;
   var LINE_ZOOM = 0.08;
   function paintBoxes(job) {
     const { picture: picture2 } = job;
-    for (const [style, items] of binByStyle(job)) paintShapes(job, style, items);
+    for (const [style, items] of binByStyle(job)) {
+      if (typeof style === "string") paintShapes(job, style, items);
+      else paintTones(job, style, items);
+    }
     for (const item of job.boxes) {
       if (picture2.scene.items[item].group) paintClosed(job, item);
       else if (job.zoom >= BARE_ZOOM2) paintContent(job, item);
@@ -5100,12 +5275,26 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     }
     return bins;
   }
-  function styleOf({ picture: picture2 }, item) {
+  function styleOf({ picture: picture2, look, theme }, item) {
+    const tone = look.colours?.tone(item, look.side, theme);
+    if (tone) return tone;
     const status = picture2.statusOf(item);
     const { group: group2, key } = picture2.scene.items[item];
     if (group2 && !status) return "closed";
     if (!group2 && picture2.scene.model.isPseudo(key)) return "pill";
     return status || "box";
+  }
+  function paintTones(job, tone, items) {
+    const { s, theme, zoom } = job;
+    const isUnknown = tone === theme.unknown;
+    if (zoom > 0.3) {
+      paintStack(job, items.filter((item) => job.picture.scene.items[item].group));
+    }
+    s.beginPath();
+    for (const item of items) traceBox(job, item, 7);
+    if (isUnknown) s.setLineDash([4 / Math.min(1, zoom), 3 / Math.min(1, zoom)]);
+    ink(job, tone.fill, zoom > LINE_ZOOM ? theme.line : null, Math.min(3, 1 / Math.min(1, zoom)));
+    if (isUnknown) s.setLineDash([]);
   }
   function paintShapes(job, style, items) {
     const { s, picture: picture2, theme, zoom } = job;
@@ -5367,7 +5556,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     }
     _look(side, live) {
       const { view } = this;
-      return { side, alone: this.sides().length === 1, width: this.width(), height: view.stage.height, theme: view.theme, camera: view.camera, selected: view.selection.item, hovered: live ? view.hovered : -1, marks: view.placedMarks.ofKey, groupMarks: view.placedMarks.ofItem, matches: view.found.items, headerTop: PANE_HEAD };
+      return { side, alone: this.sides().length === 1, width: this.width(), height: view.stage.height, theme: view.theme, camera: view.camera, selected: view.selection.item, hovered: live ? view.hovered : -1, marks: view.placedMarks.ofKey, groupMarks: view.placedMarks.ofItem, matches: view.found.items, colours: view.colours, headerTop: PANE_HEAD };
     }
     _paintTitle(surface, side, colours) {
       const { picture: picture2 } = this.view;
@@ -5467,14 +5656,14 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     _glide(target, jump) {
       if (jump || matchMedia("(prefers-reduced-motion: reduce)").matches) return this.jump(target);
       this.stop();
-      const from = this.place();
+      const from2 = this.place();
       const start = performance.now();
       const move = (now) => {
         const part4 = Math.min(1, Math.max(0, (now - start) / GLIDE_MS));
         const eased = 1 - (1 - part4) ** 3;
-        this.zoom = from.zoom * (target.zoom / from.zoom) ** eased;
-        this.x = from.x + (target.x - from.x) * eased;
-        this.y = from.y + (target.y - from.y) * eased;
+        this.zoom = from2.zoom * (target.zoom / from2.zoom) ** eased;
+        this.x = from2.x + (target.x - from2.x) * eased;
+        this.y = from2.y + (target.y - from2.y) * eased;
         this.view.stage.draw();
         this.gliding = part4 < 1 ? requestAnimationFrame(move) : 0;
       };
@@ -5554,9 +5743,9 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
         const { key, group: group2 } = old.scene.items[item];
         const other = group2 ? next.scene.itemOfGroup.get(group2.id) : next.scene.itemOfKey[key];
         if (other === void 0) continue;
-        const from = place(old, item);
-        const distance = Math.hypot(from.x - this.x, from.y - this.y);
-        if (distance < least) [nearest2, least] = [[from, place(next, other)], distance];
+        const from2 = place(old, item);
+        const distance = Math.hypot(from2.x - this.x, from2.y - this.y);
+        if (distance < least) [nearest2, least] = [[from2, place(next, other)], distance];
       }
       if (!nearest2) return;
       this.stop();
@@ -5566,6 +5755,92 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
   };
   function nearest(here, middle, reach) {
     return Math.min(middle + reach, Math.max(middle - reach, here));
+  }
+  var SHARES = [0.03, 0.1, 0.25, 0.5];
+  var MIXED = "mixed";
+  var Colours = class {
+    constructor(colouring, picture2) {
+      this.colouring = colouring;
+      this.picture = picture2;
+      this.values = [];
+      for (const side of [SIDES.BEFORE, SIDES.AFTER]) this.values[side] = valuesOf(colouring, picture2, side);
+      const all = [SIDES.BEFORE, SIDES.AFTER].flatMap((side) => [...this.values[side].values()]);
+      this.most = Math.max(0, ...all.map(({ amount }) => Number.isFinite(amount) ? amount : 0));
+      this.keys = [...new Set(all.map(({ key }) => key))].sort();
+      this.isPartial = picture2.closedItems().some((item) => isMissing(this, picture2, item));
+    }
+    of(item, side) {
+      return this.values[side].get(item);
+    }
+    text(item, side) {
+      const value = this.of(item, side);
+      if (!value) return "";
+      return this.colouring.rule === "same" ? value.text : this.colouring.text(value.amount);
+    }
+    tone(item, side, theme) {
+      const value = this.of(item, side);
+      if (!value) return isEnd(this.picture, item) ? void 0 : theme.unknown;
+      return this.colouring.rule === "same" ? keyTone(theme, value.key) : theme.ramp[this.level(value.amount)];
+    }
+    level(amount) {
+      if (!(amount > 0)) return Number.isNaN(amount) ? SHARES.length + 1 : 0;
+      return 1 + SHARES.filter((share) => amount >= share * this.most).length;
+    }
+    entries(theme) {
+      const { rule, text } = this.colouring;
+      if (rule === "same") return this.keys.map((key) => ({ tone: keyTone(theme, key), label: key }));
+      if (!this.values.some((side) => side.size)) return [];
+      const starts = [0, ...SHARES].map((share) => share * this.most);
+      const ranges = starts.map((start, at) => {
+        const end = starts[at + 1];
+        return at === 0 ? `to ${text(end)}` : end === void 0 ? `${text(start)} to ${text(this.most)}` : text(start);
+      });
+      const labels = this.most > 0 ? [text(0), ...ranges.slice(0, 1), ...ranges.slice(1).map(from)] : [text(0)];
+      return labels.map((label, level) => ({ tone: theme.ramp[level], label }));
+    }
+  };
+  function from(text, at, all) {
+    return at === all.length - 1 ? text : `from ${text}`;
+  }
+  function isEnd(picture2, item) {
+    const { group: group2, key } = picture2.scene.items[item];
+    return !group2 && picture2.scene.model.isPseudo(key);
+  }
+  function isMissing(colours, picture2, item) {
+    if (isEnd(picture2, item)) return false;
+    return [SIDES.BEFORE, SIDES.AFTER].some((side) => picture2.sides[item] & side && !colours.of(item, side));
+  }
+  function keyTone(theme, key) {
+    return theme.kinds[key] ?? theme.kinds[family(key)] ?? theme.kinds[MIXED];
+  }
+  function family(key) {
+    if (/^q|^u?int\d+x|^bits/.test(key)) return "quantised";
+    if (/^(i|u)\d+|^u?int/.test(key)) return "i64";
+    if (/^f8|^float8/.test(key)) return "f16";
+    return MIXED;
+  }
+  function valuesOf({ parts, rule }, picture2, side) {
+    const index = picture2.snapshotOf(side);
+    const given = side === SIDES.BEFORE ? parts.before : parts.after;
+    const found = /* @__PURE__ */ new Map();
+    if (index === null || !given) return /* @__PURE__ */ new Map();
+    const { model, ownerOfKey } = picture2.scene;
+    for (const key of model.snapshot(index).order) {
+      const own = given.get(model.ids[key]);
+      const item = ownerOfKey[key];
+      if (!own || item === void 0 || item <= 0) continue;
+      const held = found.get(item) ?? /* @__PURE__ */ new Map();
+      if (!found.has(item)) found.set(item, held);
+      for (const [name2, amount] of own) held.set(name2, amount);
+    }
+    return new Map([...found].map(([item, held]) => [item, together(held, rule)]));
+  }
+  function together(held, rule) {
+    const amounts = [...held.values()];
+    const names = [...held.keys()].sort();
+    const amount = rule === "sum" ? amounts.reduce((sum, one) => sum + one, 0) : Math.max(0, ...amounts);
+    const key = names.length === 1 ? names[0] : MIXED;
+    return { amount, key, text: names.length === 1 ? key : `${MIXED}: ${names.join(", ")}` };
   }
   var { BEFORE: BEFORE4 } = SIDES;
   var Picture = class {
@@ -5583,7 +5858,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       this.counts = counts3;
       this.segmentSides = this._segmentSides(scene.edgeSides(before, after));
       this.fanOut = new Int32Array(scene.items.length);
-      for (const [from] of scene.edges) this.fanOut[from]++;
+      for (const [from2] of scene.edges) this.fanOut[from2]++;
       this.contents = [/* @__PURE__ */ new Map(), /* @__PURE__ */ new Map(), /* @__PURE__ */ new Map()];
     }
     _segmentSides(edges) {
@@ -5657,17 +5932,17 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     }
     segmentsOf(item) {
       const found = /* @__PURE__ */ new Set();
-      this.scene.edges.forEach(([from, to], edge) => {
-        if (from !== item && to !== item) return;
+      this.scene.edges.forEach(([from2, to], edge) => {
+        if (from2 !== item && to !== item) return;
         for (let at = this.layout.last[edge]; at >= 0 && !found.has(at); at = this.layout.previous[at]) found.add(at);
       });
       return found;
     }
-    anyWithin(from, to, side) {
+    anyWithin(from2, to, side) {
       const { layout: { x, y, width, height }, scene: { items }, sides } = this;
       for (let item = 1; item < items.length; item++) {
         if (items[item].open || !(sides[item] & side)) continue;
-        if (x[item] < to.x && x[item] + width[item] > from.x && y[item] < to.y && y[item] + height[item] > from.y) {
+        if (x[item] < to.x && x[item] + width[item] > from2.x && y[item] < to.y && y[item] + height[item] > from2.y) {
           return true;
         }
       }
@@ -5885,7 +6160,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       this.entries = entries;
       this.title = title;
     }
-    draw(colours, compares) {
+    draw(colours, compares, values) {
       this.box.replaceChildren();
       if (compares) {
         const row2 = element("p", "", this.box);
@@ -5894,12 +6169,30 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
           addEntry(row2, this.words[status] ?? status, { sign: SIGNS4[status], fill: fill2, line: line2, ink: line2 });
         }
       }
+      if (values) this.drawValues(values, colours);
       if (!this.entries.length) return;
       const row = element("p", "", this.box);
       if (this.title) element("span", "", row).textContent = this.title;
       for (const { fill: fill2, label, sign: sign2 = "" } of this.entries) {
         addEntry(row, label, { sign: sign2, fill: fill2, line: fill2, ink: colours.box });
       }
+    }
+    drawValues(values, theme) {
+      const { label, missing } = values.colouring;
+      const row = element("p", "", this.box);
+      element("span", "fg-legend-title", row).textContent = `${label}:`;
+      const entries = values.entries(theme);
+      entries.forEach(({ tone, label: text }, at) => {
+        const entry = addEntry(row, text, { sign: "", fill: tone.fill, line: theme.line, ink: tone.text });
+        entry.title = text;
+        if (values.colouring.rule !== "same" && at > 0 && at < entries.length - 1) {
+          entry.classList.add("fg-legend-between");
+        }
+      });
+      if (!values.isPartial) return;
+      const unknown = { sign: "", fill: theme.unknown.fill, line: theme.soft, ink: theme.soft };
+      addEntry(row, "not measured", unknown).classList.add("fg-legend-missing");
+      if (missing) element("p", "fg-legend-note", this.box).textContent = missing;
     }
   };
   function addEntry(row, label, { sign: sign2, fill: fill2, line: line2, ink: ink2 }) {
@@ -5908,6 +6201,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     swatch.textContent = sign2;
     Object.assign(swatch.style, { background: fill2, borderColor: line2, color: ink2 });
     element("span", "", box).textContent = label;
+    return box;
   }
   function placeMarks(marks, picture2) {
     const placed = { ofKey: /* @__PURE__ */ new Map(), ofItem: /* @__PURE__ */ new Map() };
@@ -5978,9 +6272,9 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       if (this.reached) return false;
       const { camera, panes, picture: picture2, stage } = this.view;
       const middle = stage.width - panes.width() / 2;
-      const from = { x: camera.x + (this.map.left - middle) / camera.zoom, y: camera.y + (this.map.top - stage.height / 2) / camera.zoom };
-      const to = { x: from.x + this.map.width / camera.zoom, y: from.y + this.map.height / camera.zoom };
-      return picture2.anyWithin(from, to, panes.sides().at(-1) ?? SIDES.AFTER);
+      const from2 = { x: camera.x + (this.map.left - middle) / camera.zoom, y: camera.y + (this.map.top - stage.height / 2) / camera.zoom };
+      const to = { x: from2.x + this.map.width / camera.zoom, y: from2.y + this.map.height / camera.zoom };
+      return picture2.anyWithin(from2, to, panes.sides().at(-1) ?? SIDES.AFTER);
     }
     _place() {
       const { view } = this;
@@ -6066,6 +6360,8 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     }
     show(item, side) {
       const [title, ...lines] = linesOf(this.view, item, side);
+      const { colours } = this.view;
+      if (colours) lines.push(`${colours.colouring.label}: ${colours.text(item, side) || "not measured"}`);
       this.box.replaceChildren();
       element("b", "", this.box).textContent = title;
       for (const line2 of lines) element("div", "", this.box).textContent = line2;
@@ -6415,15 +6711,15 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
         return tree.items.reduceRight((to, item) => this.build(item, to), next);
       }
       if (tree.options) return this.add({ fork: tree.options.map((one) => this.build(one, next)) });
-      let from = next;
+      let from2 = next;
       if (tree.max === Infinity) {
-        from = this.add({ fork: [] });
-        this.states[from].fork = [this.build(tree.item, from), next];
+        from2 = this.add({ fork: [] });
+        this.states[from2].fork = [this.build(tree.item, from2), next];
       } else {
-        for (let n = tree.min; n < tree.max; n++) from = this.add({ fork: [this.build(tree.item, from), next] });
+        for (let n = tree.min; n < tree.max; n++) from2 = this.add({ fork: [this.build(tree.item, from2), next] });
       }
-      for (let n = 0; n < tree.min; n++) from = this.build(tree.item, from);
-      return from;
+      for (let n = 0; n < tree.min; n++) from2 = this.build(tree.item, from2);
+      return from2;
     }
     isIn(text) {
       let at = this.first;
@@ -6434,8 +6730,8 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       }
       return false;
     }
-    go(from, letter) {
-      const { core, before, next } = this.kept[from];
+    go(from2, letter) {
+      const { core, before, next } = this.kept[from2];
       const reached = this.reached(core, before, letter);
       if (reached.has(0)) {
         next.set(letter, FOUND);
@@ -6707,10 +7003,10 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       this.out.push(`<path d="${this.path.join("")}" fill="none" stroke="${escapeXml(this.strokeStyle)}" stroke-width="${width}"${dash}/>`);
     }
     fillText(text, x, y) {
-      const [, weight, size2, family] = /^(?:(\d+) )?([\d.]+)px (.*)$/.exec(this.font) ?? [];
+      const [, weight, size2, family2] = /^(?:(\d+) )?([\d.]+)px (.*)$/.exec(this.font) ?? [];
       const anchor = { left: "start", center: "middle", right: "end" }[this.textAlign];
       const [left, top] = this._point(x, y).split(" ");
-      this.out.push(`<text x="${left}" y="${top}" dominant-baseline="central" text-anchor="${anchor}" fill="${escapeXml(this.fillStyle)}" font-family="${escapeXml(family)}" font-size="${this._number(Number(size2) * this.at.scale)}"${weight ? ` font-weight="${weight}"` : ""}>${escapeXml(text)}</text>`);
+      this.out.push(`<text x="${left}" y="${top}" dominant-baseline="central" text-anchor="${anchor}" fill="${escapeXml(this.fillStyle)}" font-family="${escapeXml(family2)}" font-size="${this._number(Number(size2) * this.at.scale)}"${weight ? ` font-weight="${weight}"` : ""}>${escapeXml(text)}</text>`);
     }
     toString() {
       return `<svg xmlns="http://www.w3.org/2000/svg" width="${this.width}" height="${this.height}" viewBox="0 0 ${this.width} ${this.height}">${this.out.join("")}</svg>`;
@@ -6803,6 +7099,10 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
 .fg-legend:empty { display: none; }
 .fg-legend p { display: flex; flex-wrap: wrap; gap: 2px 10px; margin: 0; padding: 1px 0; }
 .fg-legend span { display: inline-flex; align-items: center; gap: 5px; white-space: nowrap; color: var(--fg-soft); }
+.fg-legend .fg-legend-title { color: var(--fg-text); }
+.fg-legend .fg-legend-missing i { border-style: dashed; }
+@media (max-width: 640px) { .fg-legend .fg-legend-between span { display: none; } }
+.fg-legend .fg-legend-note { display: block; color: var(--fg-soft); max-width: 46em; }
 .fg-legend i { width: 14px; height: 14px; border-radius: 4px; border: 1.5px solid; box-sizing: border-box; font: 700 11px/11px ui-sans-serif, system-ui, sans-serif;
   text-align: center; }
 .fg-tip { z-index: 2; max-width: 420px; padding: 7px 10px; pointer-events: none; white-space: pre-wrap; overflow-wrap: anywhere; }
@@ -6862,6 +7162,8 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       this.hovered = -1;
       this.placedMarks = placeMarks({}, null);
       this.marks = {};
+      this.colouring = null;
+      this.colours = null;
       this.root = element("div", "fg", container);
       this.root.tabIndex = 0;
       this.root.setAttribute("role", "application");
@@ -6917,16 +7219,16 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       const { steps } = this.model;
       const step = steps[after];
       if (!step) throw new Error(`graph view: there is no step ${after}, only 0 to ${steps.length - 1}`);
-      const from = before === void 0 ? this.model.stepBefore(step) : before;
-      if (from !== null && (!steps[from] || steps[from].method !== step.method)) {
-        throw new Error(`graph view: step ${from} is no step of ${step.method}, so it cannot be compared with step ${after}`);
+      const from2 = before === void 0 ? this.model.stepBefore(step) : before;
+      if (from2 !== null && (!steps[from2] || steps[from2].method !== step.method)) {
+        throw new Error(`graph view: step ${from2} is no step of ${step.method}, so it cannot be compared with step ${after}`);
       }
       if (this.steps && steps[this.steps.after].method !== step.method) this.camera.unseen = true;
-      this.steps = { before: from, after };
+      this.steps = { before: from2, after };
       const shown = this.picture?.layout;
       this.groups.openAtFirst();
       await this.rebuild();
-      const distant = from !== this.model.stepBefore(step);
+      const distant = from2 !== this.model.stepBefore(step);
       if (shown && (distant || this.picture.layout !== shown) && this.selection.item <= 0) this.camera.findChanges();
       this.stage.draw();
     }
@@ -6953,6 +7255,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       this.pointer.forget();
       this.overview.forget();
       this._placeMarks();
+      this._placeColours();
       this.selection.resolve();
       this.found.resolve();
       this._drawLegend();
@@ -6966,6 +7269,9 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     }
     _placeMarks() {
       this.placedMarks = placeMarks(this.marks, this.picture);
+    }
+    _placeColours() {
+      this.colours = this.colouring && this.picture ? new Colours(this.colouring, this.picture) : null;
     }
     async revealChanges() {
       await this.groups.reveal();
@@ -7026,12 +7332,18 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       this._placeMarks();
       this.stage.redraw();
     }
+    setColouring(colouring) {
+      this.colouring = colouring;
+      this._placeColours();
+      this._drawLegend();
+      this.stage.redraw();
+    }
     setLegend(entries, title = "") {
       this.legend.set(entries || [], title);
       this._drawLegend();
     }
     _drawLegend() {
-      this.legend.draw(THEMES[this.theme], this.steps !== null && this.steps.before !== null);
+      this.legend.draw(THEMES[this.theme], this.steps !== null && this.steps.before !== null, this.colours);
     }
     async setOptions(options) {
       const { constants: constants2 } = this.options;
@@ -7151,8 +7463,9 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       this.canvas = h("div.fv-graph");
       this.fates = h("input", { type: "checkbox", onchange: () => app.navigate({ fates: this.fates.checked }) });
       this.panes = h("select.fv-input", { "aria-label": "Which graphs", onchange: () => app.navigate({ panes: this.panes.value }) }, [["split", "Before | after"], ["before", "Before"], ["after", "After"]].map(([value, text]) => h("option", { value }, text)));
+      this.colour = h("select.fv-input", { "aria-label": "Colour by", onchange: () => app.navigate({ colour: this.colour.value }) }, COLOUR_CHOICES.map(([value, text]) => h("option", { value }, text)));
       this.note = h("span.fv-muted.fv-small.fv-panes-note", null, "Both graphs side by side need a wider window.");
-      this.element = h("div.fv-panel-body", null, h("div.fv-bar", { role: "toolbar", "aria-label": "Graph" }, this.search.element, this.button("←", "Previous node that changed", () => this.view.nextChange(-1)), this.button("→", "Next node that changed", () => this.view.nextChange(1)), this.panes, h("label.fv-check", { title: "Colour what reads or holds attributes by their fate" }, this.fates, "Colour by fate"), this.note, h("span.fv-spring"), this.button("SVG", "Save the picture as SVG", () => this.save("svg", new Blob([this.view.toSVG()], { type: "image/svg+xml" }))), this.button("PNG", "Save the picture as PNG", async () => this.save("png", await this.view.toPNG()))), this.canvas);
+      this.element = h("div.fv-panel-body", null, h("div.fv-bar", { role: "toolbar", "aria-label": "Graph" }, this.search.element, this.button("←", "Previous node that changed", () => this.view.nextChange(-1)), this.button("→", "Next node that changed", () => this.view.nextChange(1)), this.panes, h("label.fv-check", { title: "What the colour of a box says" }, "Colour by", this.colour), h("label.fv-check", { title: "Mark what reads or holds attributes by their fate" }, this.fates, "Mark fates"), this.note, h("span.fv-spring"), this.button("SVG", "Save the picture as SVG", () => this.save("svg", new Blob([this.view.toSVG()], { type: "image/svg+xml" }))), this.button("PNG", "Save the picture as PNG", async () => this.save("png", await this.view.toPNG()))), this.canvas);
     }
     button(text, title, run2) {
       return h("button.fv-button", { type: "button", title, "aria-label": title, onclick: () => this.view && run2() }, text);
@@ -7183,6 +7496,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     render(state) {
       this.fates.checked = state.fates;
       this.panes.value = this.panesFor(state);
+      this.colour.value = state.colour;
       this.note.hidden = this.panes.value === state.panes;
       const { pair } = this.app;
       if (!pair) {
@@ -7213,12 +7527,18 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
         if (moved || theme !== shown.theme || state.fates !== shown.fates || program !== shown.program || kernel !== shown.kernel) {
           this.mark(pair, state);
         }
+        if (moved || state.colour !== shown.colour) {
+          view.setColouring(this.colouring(pair, state.colour));
+        }
         if (node !== shown.node) await this.select(node);
         if (moved) this.search.run();
       } finally {
         this.busy = false;
       }
-      this.shown = { theme, panes, pair, constants: state.constants, fates: state.fates, program: state.program, kernel: state.kernel, node };
+      this.shown = { theme, panes, pair, constants: state.constants, fates: state.fates, colour: state.colour, program: state.program, kernel: state.kernel, node };
+    }
+    colouring(pair, kind) {
+      return colouringOf(this.app.model, pair, kind);
     }
     async select(id) {
       try {
@@ -7234,11 +7554,11 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       }
       const marks = {};
       const fates2 = /* @__PURE__ */ new Map();
-      const add = (value, { fate }) => {
+      const add2 = (value, { fate }) => {
         if (!fates2.has(fate)) fates2.set(fate, styles.getPropertyValue(`--${fate}`).trim());
         marks[value] = { fill: fates2.get(fate), label: fate, sign: fate[0].toUpperCase() };
       };
-      for (const at of wanted ? [before, after] : []) if (at) this.eachAttribute(at.index, add);
+      for (const at of wanted ? [before, after] : []) if (at) this.eachAttribute(at.index, add2);
       this.view.setMarks(marks);
       this.view.setLegend([...fates2].sort().map(([label, fill2]) => ({ fill: fill2, label, sign: label[0].toUpperCase() })), "attributes:");
     }
@@ -7248,17 +7568,17 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       this.view.setMarks(Object.fromEntries(nodes.map((id) => [id, mark])));
       this.view.setLegend([{ ...mark, label: name2 }], "kernel:");
     }
-    eachAttribute(at, add) {
+    eachAttribute(at, add2) {
       const { model } = this.app;
       for (const [value, path] of model.reads(at)) {
         const row = model.attribute(path);
-        if (row && row.kind !== "submodule") add(value, row);
+        if (row && row.kind !== "submodule") add2(value, row);
       }
       const holding = [...model.held(model.step(at).method).keys(), ...model.named(at).keys()];
       for (const value of new Set(holding)) {
         const [row] = model.attributesOf(at, value);
         const id = model.holder(at, value);
-        if (row && id !== void 0) add(id, row);
+        if (row && id !== void 0) add2(id, row);
       }
     }
     focusSearch() {
@@ -7564,7 +7884,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
   function table(heads2, rows) {
     return h("table.fv-grid", null, heads2.length ? h("thead", null, h("tr", null, heads2.map((head) => h("th", { scope: "col" }, head)))) : null, h("tbody", null, rows.map((cells2) => h("tr", null, cells2.map((cell) => h("td", null, cell ?? ""))))));
   }
-  var DEFAULTS2 = Object.freeze({ step: null, against: null, tab: "graph", node: null, attribute: null, program: 0, kernel: null, beside: false, passes: "", quiet: false, constants: false, fates: true, panes: "split", fold: true, scope: "pass", alias: "", q: "", minor: false, fate: [], kind: "", reason: "", sort: "path" });
+  var DEFAULTS2 = Object.freeze({ step: null, against: null, tab: "graph", node: null, attribute: null, program: 0, kernel: null, beside: false, passes: "", quiet: false, constants: false, fates: true, panes: "split", colour: "change", fold: true, scope: "pass", alias: "", q: "", minor: false, fate: [], kind: "", reason: "", sort: "path" });
   var NUMBERS = /* @__PURE__ */ new Set(["step", "against", "program", "kernel"]);
   function toFragment(state) {
     const words4 = new URLSearchParams();
@@ -7895,7 +8215,8 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       const step = state.step !== null && steps[state.step] ? state.step : this.firstStep();
       const tab = this.panels?.has(state.tab) ? state.tab : "graph";
       const against2 = state.against !== null && steps[state.against] ? state.against : null;
-      return { ...state, step, against: against2, tab, ...this.validKernel(state) };
+      const colour = state.colour in COLOURINGS ? state.colour : "change";
+      return { ...state, step, against: against2, tab, colour, ...this.validKernel(state) };
     }
     validKernel({ program, kernel }) {
       const { programs } = this.model.view;
@@ -8258,11 +8579,11 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
         this.panes.querySelector(`option[value="${value}"]`).textContent = text;
       }
     }
-    eachAttribute(at, add) {
+    eachAttribute(at, add2) {
       const { model } = this.app;
       const told3 = (value, row) => {
         const { a, b } = model.fates.get(row.path);
-        add(value, a && b && a.fate !== b.fate ? { fate: "varies" } : row);
+        add2(value, a && b && a.fate !== b.fate ? { fate: "varies" } : row);
       };
       model.as(model.step(at).side, () => super.eachAttribute(at, told3));
     }
@@ -8492,8 +8813,8 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
   function words3(row) {
     const { graph } = row;
     const what = graph === null ? `only in ${row.a === null ? "B" : "A"}` : graph.empty ? "the same graph in both" : `only in A: ${graph.removed} nodes, only in B: ${graph.added}, different: ${graph.changed}, elsewhere: ${graph.moved}${row.carried ? " (as after the pass before)" : ""}`;
-    const errors2 = row.errors.filter((error2) => error2.differs).map((error2) => `error against ${error2.reference}: A ${error2.a}, B ${error2.b}`);
-    return [`${row.name} (${row.stage}, ${row.method})`, what, ...errors2].join(" · ");
+    const errors3 = row.errors.filter((error2) => error2.differs).map((error2) => `error against ${error2.reference}: A ${error2.a}, B ${error2.b}`);
+    return [`${row.name} (${row.stage}, ${row.method})`, what, ...errors3].join(" · ");
   }
   var ComparisonSummary = class {
     constructor(app) {
@@ -8711,9 +9032,9 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     }
   };
   var AcrossGraphPanel = class extends GraphPanel {
-    eachAttribute(at, add) {
+    eachAttribute(at, add2) {
       const { model } = this.app;
-      model.as(model.step(at).side, () => super.eachAttribute(at, add));
+      model.as(model.step(at).side, () => super.eachAttribute(at, add2));
     }
   };
   var AcrossDetails = class extends ComparisonDetails {

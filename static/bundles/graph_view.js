@@ -44,7 +44,7 @@
     if (isConstant[key] !== void 0) return isConstant[key];
     const passive = isPassive(union, key);
     isConstant[key] = passive;
-    if (passive) isConstant[key] = union.inputsOf[key].every((from) => check(union, isConstant, from));
+    if (passive) isConstant[key] = union.inputsOf[key].every((from2) => check(union, isConstant, from2));
     return isConstant[key];
   }
   function isPassive(union, key) {
@@ -74,8 +74,8 @@
     const index = new Map(keys.map((key, at) => [key, at]));
     const waiting = new Int32Array(keys.length);
     const readers = keys.map(() => []);
-    for (const [from, to] of edges) {
-      readers[index.get(from)].push(index.get(to));
+    for (const [from2, to] of edges) {
+      readers[index.get(from2)].push(index.get(to));
       waiting[index.get(to)]++;
     }
     return { waiting, readers };
@@ -442,32 +442,32 @@
           const row = snapshot.rowOf[key];
           const same2 = last !== null && last.rowOf[key] === row;
           for (const value of model.inputs(row)) {
-            const from = snapshot.producer[value];
-            if (from === NONE5 || from === key || same2 && last?.producer[value] === from) continue;
-            this._connect(from, key, value);
+            const from2 = snapshot.producer[value];
+            if (from2 === NONE5 || from2 === key || same2 && last?.producer[value] === from2) continue;
+            this._connect(from2, key, value);
           }
         }
         last = snapshot;
       }
     }
-    _connect(from, key, value) {
+    _connect(from2, key, value) {
       const makers = this.producers.get(value);
-      if (makers === void 0) this.producers.set(value, [from]);
-      else if (!makers.includes(from)) makers.push(from);
-      if (this.inputsOf[key].includes(from)) return;
-      this.inputsOf[key].push(from);
-      this.readers[from].push(key);
+      if (makers === void 0) this.producers.set(value, [from2]);
+      else if (!makers.includes(from2)) makers.push(from2);
+      if (this.inputsOf[key].includes(from2)) return;
+      this.inputsOf[key].push(from2);
+      this.readers[from2].push(key);
     }
     _findBypasses() {
       const { model } = this;
       const snapshots = this.snapshots.map((index) => model.snapshot(index));
       for (const key of this.order) {
         if (this.rowsOf[key].length < 2) continue;
-        for (const from of this.inputsOf[key]) {
-          const between2 = this.inputsOf[key].filter((one) => this.inputsOf[one].includes(from));
-          const joined2 = snapshots.filter((one) => one.rowOf[key] !== NONE5 && model.inputs(one.rowOf[key]).some((value) => one.producer[value] === from));
+        for (const from2 of this.inputsOf[key]) {
+          const between2 = this.inputsOf[key].filter((one) => this.inputsOf[one].includes(from2));
+          const joined2 = snapshots.filter((one) => one.rowOf[key] !== NONE5 && model.inputs(one.rowOf[key]).some((value) => one.producer[value] === from2));
           const gone = between2.find((one) => joined2.every((snapshot) => snapshot.rowOf[one] === NONE5));
-          if (gone !== void 0) this.bypasses.set(`${from}/${key}`, gone);
+          if (gone !== void 0) this.bypasses.set(`${from2}/${key}`, gone);
         }
       }
     }
@@ -893,9 +893,9 @@
     const outs = scope.children.map(() => []);
     const ins = scope.children.map(() => []);
     for (const net of scope.nets) {
-      const from = net.from === NONE9 ? NONE9 : tree.place[net.from];
-      if (from !== NONE9) outs[from].push(net);
-      for (const child of net.sinks) if (tree.place[child] > from) ins[tree.place[child]].push(net);
+      const from2 = net.from === NONE9 ? NONE9 : tree.place[net.from];
+      if (from2 !== NONE9) outs[from2].push(net);
+      for (const child of net.sinks) if (tree.place[child] > from2) ins[tree.place[child]].push(net);
     }
     return { outs, ins };
   }
@@ -940,10 +940,10 @@
     find(scope, owner) {
       return this.byName.get(scope * this.size + owner);
     }
-    add(scope, owner, from) {
+    add(scope, owner, from2) {
       let net = this.find(scope, owner);
       if (!net) {
-        net = { scope, owner, from, sinks: [], known: /* @__PURE__ */ new Set(), exits: false, entryX: 0, exitX: 0 };
+        net = { scope, owner, from: from2, sinks: [], known: /* @__PURE__ */ new Set(), exits: false, entryX: 0, exitX: 0 };
         this.byName.set(scope * this.size + owner, net);
         this.inScope[scope].push(net);
       }
@@ -1158,7 +1158,7 @@
   function drawBypasses(input, pen, last) {
     const size = input.parent.length;
     const edgeOf = /* @__PURE__ */ new Map();
-    input.source.forEach((from, edge) => edgeOf.set(from * size + input.target[edge], edge));
+    input.source.forEach((from2, edge) => edgeOf.set(from2 * size + input.target[edge], edge));
     input.via.forEach((via, edge) => {
       if (via === NONE12) return;
       const [owner, to] = [input.source[edge], input.target[edge]];
@@ -1386,24 +1386,24 @@
         if (hidden[key]) continue;
         for (const reader of union.readers[key]) if (!hidden[reader]) this._addEdge(key, reader);
       }
-      const plain = (from, to) => this.via[this.edgeIndex.get(this._edgeName(from, to))] === NONE14;
-      const usable = this.edges.map(([from, to], edge) => {
+      const plain = (from2, to) => this.via[this.edgeIndex.get(this._edgeName(from2, to))] === NONE14;
+      const usable = this.edges.map(([from2, to], edge) => {
         const via = this.via[edge];
-        return via !== NONE14 && !this.items[via].open && plain(from, via) && plain(via, to);
+        return via !== NONE14 && !this.items[via].open && plain(from2, via) && plain(via, to);
       });
       this.via = this.via.map((via, edge) => usable[edge] ? via : NONE14);
     }
     _addEdge(key, reader) {
-      const [from, to] = [this.itemOfKey[key], this.itemOfKey[reader]];
-      if (from === to) return;
-      const name = this._edgeName(from, to);
+      const [from2, to] = [this.itemOfKey[key], this.itemOfKey[reader]];
+      if (from2 === to) return;
+      const name = this._edgeName(from2, to);
       const via = this.itemOfKey[this.outline.union.bypasses.get(`${key}/${reader}`) ?? NONE14] ?? NONE14;
       if (this.edgeIndex.has(name)) {
         if (via === NONE14) this.via[this.edgeIndex.get(name)] = NONE14;
         return;
       }
       this.edgeIndex.set(name, this.edges.length);
-      this.edges.push([from, to]);
+      this.edges.push([from2, to]);
       this.via.push(via);
     }
     idOf(item) {
@@ -1417,8 +1417,8 @@
       while (group && !this.itemOfGroup.has(group.id)) group = group.parent;
       return group ? this.itemOfGroup.get(group.id) : NONE14;
     }
-    _edgeName(from, to) {
-      return from * this.items.length + to;
+    _edgeName(from2, to) {
+      return from2 * this.items.length + to;
     }
     edgeSides(before, after) {
       const sides = new Uint8Array(this.edges.length);
@@ -1430,9 +1430,9 @@
           if (to === void 0) continue;
           for (const value of this.model.inputs(snapshot.rowOf[key])) {
             const producer = snapshot.producer[value];
-            const from = producer === void 0 ? void 0 : this.itemOfKey[producer];
-            if (from === void 0 || from === to) continue;
-            const edge = this.edgeIndex.get(this._edgeName(from, to));
+            const from2 = producer === void 0 ? void 0 : this.itemOfKey[producer];
+            if (from2 === void 0 || from2 === to) continue;
+            const edge = this.edgeIndex.get(this._edgeName(from2, to));
             if (edge !== void 0) sides[edge] |= bit;
           }
         }
@@ -1702,10 +1702,15 @@
   var SIGNS = { removed: "−", added: "+", changed: "~" };
   var COLOURS = { page: ["#f6f7f9", "#11151c"], divider: ["#d5dae2", "#2b3441"], group: ["rgba(71,85,120,0.038)", "rgba(148,170,220,0.055)"], groupLine: ["#ccd3de", "#323d4d"], groupText: ["#46536a", "#a5b4c9"], label: ["rgba(246,247,249,0.92)", "rgba(17,21,28,0.9)"], box: ["#ffffff", "#1c232f"], line: ["#bcc5d3", "#414e61"], text: ["#172033", "#e9eef7"], soft: ["#5f6c82", "#98a6bb"], closed: ["#e9eef7", "#232d3d"], closedLine: ["#a9b6cb", "#536480"], pill: ["#e3e8f0", "#263040"], pillLine: ["#c3ccd9", "#45546a"], edge: ["#8e9bb0", "#5f6e86"], hub: ["#c3cbd8", "#39465a"], focus: ["#2563eb", "#6ea8ff"], match: ["#7c3aed", "#b794ff"], chip: ["#eef1f6", "#2a3443"], chipText: ["#4c5a70", "#a9b7cb"], panel: ["#ffffff", "#1a212c"], hover: ["#edf1f7", "#2a3444"] };
   var CHANGES = { removed: { fill: ["#fde7eb", "#3d1925"], line: ["#c2274b", "#ff6f8f"], text: ["#86112f", "#ffc0cd"] }, added: { fill: ["#dcf1f4", "#0d3339"], line: ["#007d8c", "#4dd0e1"], text: ["#004c58", "#b5eef6"] }, changed: { fill: ["#fff2c9", "#3a2c0a"], line: ["#a67200", "#f0b92f"], text: ["#634500", "#ffe3a0"] } };
+  var RAMP = [{ fill: ["#f4f6fb", "#171d28"], text: ["#2a3650", "#c3cede"] }, { fill: ["#dfe8f8", "#1e2c47"], text: ["#172033", "#e9eef7"] }, { fill: ["#b9cdf0", "#28416e"], text: ["#172033", "#e9eef7"] }, { fill: ["#86a8e2", "#355a99"], text: ["#10192b", "#ffffff"] }, { fill: ["#3d68b5", "#7ba4e0"], text: ["#ffffff", "#0d1420"] }, { fill: ["#183a78", "#c5dafa"], text: ["#ffffff", "#0d1420"] }];
+  var UNKNOWN = { fill: ["#ffffff", "#161b24"], text: ["#5f6c82", "#98a6bb"] };
+  var KINDS = { f64: { fill: ["#e3d4f7", "#43295f"], text: ["#2e1650", "#eadcff"] }, f32: { fill: ["#cfe3fb", "#173c66"], text: ["#0d2c50", "#d5e7ff"] }, bf16: { fill: ["#c9ede3", "#0c4a3c"], text: ["#043b2f", "#c8f5e7"] }, f16: { fill: ["#a5dbe0", "#0a545c"], text: ["#00363c", "#c9f4f8"] }, i64: { fill: ["#fbe3a8", "#5a4406"], text: ["#4a3500", "#ffe9b0"] }, quantised: { fill: ["#f9c9a6", "#6b3310"], text: ["#4f2100", "#ffdcc2"] }, bool: { fill: ["#dfe2e7", "#3a424f"], text: ["#222b3a", "#e6ebf3"] }, mixed: { fill: ["#efe6ee", "#3d3341"], text: ["#3a2b3b", "#eee0ef"] } };
   function themeOf(at) {
     const pick = (table) => Object.fromEntries(Object.entries(table).map(([name, colours]) => [name, colours[at]]));
     const changes = Object.entries(CHANGES).map(([status, table]) => [status, pick(table)]);
-    return { ...pick(COLOURS), ...Object.fromEntries(changes) };
+    const kinds = Object.entries(KINDS).map(([kind, table]) => [kind, pick(table)]);
+    const values = { ramp: RAMP.map(pick), unknown: pick(UNKNOWN), kinds: Object.fromEntries(kinds) };
+    return { ...pick(COLOURS), ...Object.fromEntries(changes), ...values };
   }
   var THEMES = { light: themeOf(0), dark: themeOf(1) };
   var FLAT_ZOOM = 0.35;
@@ -1718,12 +1723,13 @@
     const content = picture.content(item, look.side);
     const status = content.pseudo ? void 0 : picture.statusOf(item);
     const own = status ? theme[status] : null;
-    if (job.zoom < FULL_ZOOM) return paintFarTitle(job, item, content, own);
+    const tone = look.colours?.tone(item, look.side, theme) ?? own;
+    if (job.zoom < FULL_ZOOM) return paintFarTitle(job, item, content, tone);
     const [x, y, width] = [layout.x[item], layout.y[item], layout.width[item]];
     const place = { middle: x + width / 2, y: y + (content.detail ? 15 : 14), room: width - 16 };
-    paintTitle(job, content, own, place);
+    paintTitle(job, content, tone, place);
     if (content.detail) {
-      const style = { font: FONTS.detail, colour: own ? own.text : theme.soft, align: "center" };
+      const style = { font: FONTS.detail, colour: tone ? tone.text : theme.soft, align: "center" };
       write(job, shorten(FONTS.detail, content.detail, place.room), place.middle, place.y + LINE_TITLE, style);
     }
     paintChips(job, item, content.lines, y + (content.detail ? 41 : 27));
@@ -1749,7 +1755,7 @@
     const size = Math.max(fitting, Math.min(7 / zoom, height - 4));
     if (size * zoom < 4) return;
     const text = shorten(FONTS.title, title, room, size / 13);
-    const colour = !own ? theme.text : zoom < FLAT_ZOOM ? theme.box : own.text;
+    const colour = !own ? theme.text : zoom < FLAT_ZOOM && own.line ? theme.box : own.text;
     write(job, text, layout.x[item] + width / 2, layout.y[item] + height / 2, { font: sized(FONTS.title, size), colour, align: "center" });
   }
   function paintChips(job, item, lines, top) {
@@ -1820,13 +1826,16 @@
     const { picture, theme } = job;
     const { x, y, width } = picture.box(item);
     const { group } = picture.scene.items[item];
+    const tone = job.look.colours?.tone(item, job.look.side, theme);
+    const colour = tone ? tone.text : theme.text;
     paintToggle(job, x + 15, y + 16, true);
-    write(job, shorten(FONTS.header, group.label, width - 38), x + 28, y + 16, { font: FONTS.header, colour: theme.text });
-    const ops = count(picture.opsOf(item, job.look.side), "op");
+    write(job, shorten(FONTS.header, group.label, width - 38), x + 28, y + 16, { font: FONTS.header, colour });
+    const worth = job.look.colours?.text(item, job.look.side);
+    const ops = `${count(picture.opsOf(item, job.look.side), "op")}${worth ? `  ·  ${worth}` : ""}`;
     const last = x + width - 4 - badgesWidth(badges);
     const after = x + 36 + textWidth(FONTS.count, ops);
     const fits = !badges.length || after <= last;
-    if (fits) write(job, ops, x + 28, y + 34, { font: FONTS.count, colour: theme.soft });
+    if (fits) write(job, ops, x + 28, y + 34, { font: FONTS.count, colour: tone ? colour : theme.soft });
     paintBadges(job, badges, Math.min(fits ? after : x + 28, last), y + 34);
   }
   function paintBand(job, item, { status }) {
@@ -1840,13 +1849,16 @@
     const { x, y, width, height } = picture.box(item);
     const scale = Math.min(10.5 / zoom, 22) / 12;
     const text = shorten(FONTS.header, picture.scene.items[item].group.label, width - 8, scale);
-    write(job, text, x + width / 2, y + height / 2, { font: sized(FONTS.header, 12 * scale), colour: theme.text, align: "center" });
+    write(job, text, x + width / 2, y + height / 2, { font: sized(FONTS.header, 12 * scale), colour: job.look.colours?.tone(item, job.look.side, theme)?.text ?? theme.text, align: "center" });
   }
   var BARE_ZOOM2 = 0.2;
   var LINE_ZOOM = 0.08;
   function paintBoxes(job) {
     const { picture } = job;
-    for (const [style, items] of binByStyle(job)) paintShapes(job, style, items);
+    for (const [style, items] of binByStyle(job)) {
+      if (typeof style === "string") paintShapes(job, style, items);
+      else paintTones(job, style, items);
+    }
     for (const item of job.boxes) {
       if (picture.scene.items[item].group) paintClosed(job, item);
       else if (job.zoom >= BARE_ZOOM2) paintContent(job, item);
@@ -1862,12 +1874,26 @@
     }
     return bins;
   }
-  function styleOf({ picture }, item) {
+  function styleOf({ picture, look, theme }, item) {
+    const tone = look.colours?.tone(item, look.side, theme);
+    if (tone) return tone;
     const status = picture.statusOf(item);
     const { group, key } = picture.scene.items[item];
     if (group && !status) return "closed";
     if (!group && picture.scene.model.isPseudo(key)) return "pill";
     return status || "box";
+  }
+  function paintTones(job, tone, items) {
+    const { s, theme, zoom } = job;
+    const isUnknown = tone === theme.unknown;
+    if (zoom > 0.3) {
+      paintStack(job, items.filter((item) => job.picture.scene.items[item].group));
+    }
+    s.beginPath();
+    for (const item of items) traceBox(job, item, 7);
+    if (isUnknown) s.setLineDash([4 / Math.min(1, zoom), 3 / Math.min(1, zoom)]);
+    ink(job, tone.fill, zoom > LINE_ZOOM ? theme.line : null, Math.min(3, 1 / Math.min(1, zoom)));
+    if (isUnknown) s.setLineDash([]);
   }
   function paintShapes(job, style, items) {
     const { s, picture, theme, zoom } = job;
@@ -2129,7 +2155,7 @@
     }
     _look(side, live) {
       const { view } = this;
-      return { side, alone: this.sides().length === 1, width: this.width(), height: view.stage.height, theme: view.theme, camera: view.camera, selected: view.selection.item, hovered: live ? view.hovered : -1, marks: view.placedMarks.ofKey, groupMarks: view.placedMarks.ofItem, matches: view.found.items, headerTop: PANE_HEAD };
+      return { side, alone: this.sides().length === 1, width: this.width(), height: view.stage.height, theme: view.theme, camera: view.camera, selected: view.selection.item, hovered: live ? view.hovered : -1, marks: view.placedMarks.ofKey, groupMarks: view.placedMarks.ofItem, matches: view.found.items, colours: view.colours, headerTop: PANE_HEAD };
     }
     _paintTitle(surface, side, colours) {
       const { picture } = this.view;
@@ -2229,14 +2255,14 @@
     _glide(target, jump) {
       if (jump || matchMedia("(prefers-reduced-motion: reduce)").matches) return this.jump(target);
       this.stop();
-      const from = this.place();
+      const from2 = this.place();
       const start = performance.now();
       const move = (now) => {
         const part = Math.min(1, Math.max(0, (now - start) / GLIDE_MS));
         const eased = 1 - (1 - part) ** 3;
-        this.zoom = from.zoom * (target.zoom / from.zoom) ** eased;
-        this.x = from.x + (target.x - from.x) * eased;
-        this.y = from.y + (target.y - from.y) * eased;
+        this.zoom = from2.zoom * (target.zoom / from2.zoom) ** eased;
+        this.x = from2.x + (target.x - from2.x) * eased;
+        this.y = from2.y + (target.y - from2.y) * eased;
         this.view.stage.draw();
         this.gliding = part < 1 ? requestAnimationFrame(move) : 0;
       };
@@ -2316,9 +2342,9 @@
         const { key, group } = old.scene.items[item];
         const other = group ? next.scene.itemOfGroup.get(group.id) : next.scene.itemOfKey[key];
         if (other === void 0) continue;
-        const from = place(old, item);
-        const distance = Math.hypot(from.x - this.x, from.y - this.y);
-        if (distance < least) [nearest2, least] = [[from, place(next, other)], distance];
+        const from2 = place(old, item);
+        const distance = Math.hypot(from2.x - this.x, from2.y - this.y);
+        if (distance < least) [nearest2, least] = [[from2, place(next, other)], distance];
       }
       if (!nearest2) return;
       this.stop();
@@ -2328,6 +2354,92 @@
   };
   function nearest(here, middle, reach) {
     return Math.min(middle + reach, Math.max(middle - reach, here));
+  }
+  var SHARES = [0.03, 0.1, 0.25, 0.5];
+  var MIXED = "mixed";
+  var Colours = class {
+    constructor(colouring, picture) {
+      this.colouring = colouring;
+      this.picture = picture;
+      this.values = [];
+      for (const side of [SIDES.BEFORE, SIDES.AFTER]) this.values[side] = valuesOf(colouring, picture, side);
+      const all = [SIDES.BEFORE, SIDES.AFTER].flatMap((side) => [...this.values[side].values()]);
+      this.most = Math.max(0, ...all.map(({ amount }) => Number.isFinite(amount) ? amount : 0));
+      this.keys = [...new Set(all.map(({ key }) => key))].sort();
+      this.isPartial = picture.closedItems().some((item) => isMissing(this, picture, item));
+    }
+    of(item, side) {
+      return this.values[side].get(item);
+    }
+    text(item, side) {
+      const value = this.of(item, side);
+      if (!value) return "";
+      return this.colouring.rule === "same" ? value.text : this.colouring.text(value.amount);
+    }
+    tone(item, side, theme) {
+      const value = this.of(item, side);
+      if (!value) return isEnd(this.picture, item) ? void 0 : theme.unknown;
+      return this.colouring.rule === "same" ? keyTone(theme, value.key) : theme.ramp[this.level(value.amount)];
+    }
+    level(amount) {
+      if (!(amount > 0)) return Number.isNaN(amount) ? SHARES.length + 1 : 0;
+      return 1 + SHARES.filter((share) => amount >= share * this.most).length;
+    }
+    entries(theme) {
+      const { rule, text } = this.colouring;
+      if (rule === "same") return this.keys.map((key) => ({ tone: keyTone(theme, key), label: key }));
+      if (!this.values.some((side) => side.size)) return [];
+      const starts = [0, ...SHARES].map((share) => share * this.most);
+      const ranges = starts.map((start, at) => {
+        const end = starts[at + 1];
+        return at === 0 ? `to ${text(end)}` : end === void 0 ? `${text(start)} to ${text(this.most)}` : text(start);
+      });
+      const labels = this.most > 0 ? [text(0), ...ranges.slice(0, 1), ...ranges.slice(1).map(from)] : [text(0)];
+      return labels.map((label, level) => ({ tone: theme.ramp[level], label }));
+    }
+  };
+  function from(text, at, all) {
+    return at === all.length - 1 ? text : `from ${text}`;
+  }
+  function isEnd(picture, item) {
+    const { group, key } = picture.scene.items[item];
+    return !group && picture.scene.model.isPseudo(key);
+  }
+  function isMissing(colours, picture, item) {
+    if (isEnd(picture, item)) return false;
+    return [SIDES.BEFORE, SIDES.AFTER].some((side) => picture.sides[item] & side && !colours.of(item, side));
+  }
+  function keyTone(theme, key) {
+    return theme.kinds[key] ?? theme.kinds[family(key)] ?? theme.kinds[MIXED];
+  }
+  function family(key) {
+    if (/^q|^u?int\d+x|^bits/.test(key)) return "quantised";
+    if (/^(i|u)\d+|^u?int/.test(key)) return "i64";
+    if (/^f8|^float8/.test(key)) return "f16";
+    return MIXED;
+  }
+  function valuesOf({ parts, rule }, picture, side) {
+    const index = picture.snapshotOf(side);
+    const given = side === SIDES.BEFORE ? parts.before : parts.after;
+    const found = /* @__PURE__ */ new Map();
+    if (index === null || !given) return /* @__PURE__ */ new Map();
+    const { model, ownerOfKey } = picture.scene;
+    for (const key of model.snapshot(index).order) {
+      const own = given.get(model.ids[key]);
+      const item = ownerOfKey[key];
+      if (!own || item === void 0 || item <= 0) continue;
+      const held = found.get(item) ?? /* @__PURE__ */ new Map();
+      if (!found.has(item)) found.set(item, held);
+      for (const [name, amount] of own) held.set(name, amount);
+    }
+    return new Map([...found].map(([item, held]) => [item, together(held, rule)]));
+  }
+  function together(held, rule) {
+    const amounts = [...held.values()];
+    const names = [...held.keys()].sort();
+    const amount = rule === "sum" ? amounts.reduce((sum, one) => sum + one, 0) : Math.max(0, ...amounts);
+    const key = names.length === 1 ? names[0] : MIXED;
+    return { amount, key, text: names.length === 1 ? key : `${MIXED}: ${names.join(", ")}` };
   }
   function nodeIn(model, [before, after], id) {
     const key = model.keyOfId.get(id);
@@ -2356,7 +2468,7 @@
       this.counts = counts;
       this.segmentSides = this._segmentSides(scene.edgeSides(before, after));
       this.fanOut = new Int32Array(scene.items.length);
-      for (const [from] of scene.edges) this.fanOut[from]++;
+      for (const [from2] of scene.edges) this.fanOut[from2]++;
       this.contents = [/* @__PURE__ */ new Map(), /* @__PURE__ */ new Map(), /* @__PURE__ */ new Map()];
     }
     _segmentSides(edges) {
@@ -2430,17 +2542,17 @@
     }
     segmentsOf(item) {
       const found = /* @__PURE__ */ new Set();
-      this.scene.edges.forEach(([from, to], edge) => {
-        if (from !== item && to !== item) return;
+      this.scene.edges.forEach(([from2, to], edge) => {
+        if (from2 !== item && to !== item) return;
         for (let at = this.layout.last[edge]; at >= 0 && !found.has(at); at = this.layout.previous[at]) found.add(at);
       });
       return found;
     }
-    anyWithin(from, to, side) {
+    anyWithin(from2, to, side) {
       const { layout: { x, y, width, height }, scene: { items }, sides } = this;
       for (let item = 1; item < items.length; item++) {
         if (items[item].open || !(sides[item] & side)) continue;
-        if (x[item] < to.x && x[item] + width[item] > from.x && y[item] < to.y && y[item] + height[item] > from.y) {
+        if (x[item] < to.x && x[item] + width[item] > from2.x && y[item] < to.y && y[item] + height[item] > from2.y) {
           return true;
         }
       }
@@ -2658,7 +2770,7 @@
       this.entries = entries;
       this.title = title;
     }
-    draw(colours, compares) {
+    draw(colours, compares, values) {
       this.box.replaceChildren();
       if (compares) {
         const row2 = element("p", "", this.box);
@@ -2667,12 +2779,30 @@
           addEntry(row2, this.words[status] ?? status, { sign: SIGNS[status], fill, line, ink: line });
         }
       }
+      if (values) this.drawValues(values, colours);
       if (!this.entries.length) return;
       const row = element("p", "", this.box);
       if (this.title) element("span", "", row).textContent = this.title;
       for (const { fill, label, sign = "" } of this.entries) {
         addEntry(row, label, { sign, fill, line: fill, ink: colours.box });
       }
+    }
+    drawValues(values, theme) {
+      const { label, missing } = values.colouring;
+      const row = element("p", "", this.box);
+      element("span", "fg-legend-title", row).textContent = `${label}:`;
+      const entries = values.entries(theme);
+      entries.forEach(({ tone, label: text }, at) => {
+        const entry = addEntry(row, text, { sign: "", fill: tone.fill, line: theme.line, ink: tone.text });
+        entry.title = text;
+        if (values.colouring.rule !== "same" && at > 0 && at < entries.length - 1) {
+          entry.classList.add("fg-legend-between");
+        }
+      });
+      if (!values.isPartial) return;
+      const unknown = { sign: "", fill: theme.unknown.fill, line: theme.soft, ink: theme.soft };
+      addEntry(row, "not measured", unknown).classList.add("fg-legend-missing");
+      if (missing) element("p", "fg-legend-note", this.box).textContent = missing;
     }
   };
   function addEntry(row, label, { sign, fill, line, ink: ink2 }) {
@@ -2681,6 +2811,7 @@
     swatch.textContent = sign;
     Object.assign(swatch.style, { background: fill, borderColor: line, color: ink2 });
     element("span", "", box).textContent = label;
+    return box;
   }
   function placeMarks(marks, picture) {
     const placed = { ofKey: /* @__PURE__ */ new Map(), ofItem: /* @__PURE__ */ new Map() };
@@ -2751,9 +2882,9 @@
       if (this.reached) return false;
       const { camera, panes, picture, stage } = this.view;
       const middle = stage.width - panes.width() / 2;
-      const from = { x: camera.x + (this.map.left - middle) / camera.zoom, y: camera.y + (this.map.top - stage.height / 2) / camera.zoom };
-      const to = { x: from.x + this.map.width / camera.zoom, y: from.y + this.map.height / camera.zoom };
-      return picture.anyWithin(from, to, panes.sides().at(-1) ?? SIDES.AFTER);
+      const from2 = { x: camera.x + (this.map.left - middle) / camera.zoom, y: camera.y + (this.map.top - stage.height / 2) / camera.zoom };
+      const to = { x: from2.x + this.map.width / camera.zoom, y: from2.y + this.map.height / camera.zoom };
+      return picture.anyWithin(from2, to, panes.sides().at(-1) ?? SIDES.AFTER);
     }
     _place() {
       const { view } = this;
@@ -2839,6 +2970,8 @@
     }
     show(item, side) {
       const [title, ...lines] = linesOf(this.view, item, side);
+      const { colours } = this.view;
+      if (colours) lines.push(`${colours.colouring.label}: ${colours.text(item, side) || "not measured"}`);
       this.box.replaceChildren();
       element("b", "", this.box).textContent = title;
       for (const line of lines) element("div", "", this.box).textContent = line;
@@ -3188,15 +3321,15 @@
         return tree.items.reduceRight((to, item) => this.build(item, to), next);
       }
       if (tree.options) return this.add({ fork: tree.options.map((one) => this.build(one, next)) });
-      let from = next;
+      let from2 = next;
       if (tree.max === Infinity) {
-        from = this.add({ fork: [] });
-        this.states[from].fork = [this.build(tree.item, from), next];
+        from2 = this.add({ fork: [] });
+        this.states[from2].fork = [this.build(tree.item, from2), next];
       } else {
-        for (let n = tree.min; n < tree.max; n++) from = this.add({ fork: [this.build(tree.item, from), next] });
+        for (let n = tree.min; n < tree.max; n++) from2 = this.add({ fork: [this.build(tree.item, from2), next] });
       }
-      for (let n = 0; n < tree.min; n++) from = this.build(tree.item, from);
-      return from;
+      for (let n = 0; n < tree.min; n++) from2 = this.build(tree.item, from2);
+      return from2;
     }
     isIn(text) {
       let at = this.first;
@@ -3207,8 +3340,8 @@
       }
       return false;
     }
-    go(from, letter) {
-      const { core, before, next } = this.kept[from];
+    go(from2, letter) {
+      const { core, before, next } = this.kept[from2];
       const reached = this.reached(core, before, letter);
       if (reached.has(0)) {
         next.set(letter, FOUND);
@@ -3480,10 +3613,10 @@
       this.out.push(`<path d="${this.path.join("")}" fill="none" stroke="${escapeXml(this.strokeStyle)}" stroke-width="${width}"${dash}/>`);
     }
     fillText(text, x, y) {
-      const [, weight, size, family] = /^(?:(\d+) )?([\d.]+)px (.*)$/.exec(this.font) ?? [];
+      const [, weight, size, family2] = /^(?:(\d+) )?([\d.]+)px (.*)$/.exec(this.font) ?? [];
       const anchor = { left: "start", center: "middle", right: "end" }[this.textAlign];
       const [left, top] = this._point(x, y).split(" ");
-      this.out.push(`<text x="${left}" y="${top}" dominant-baseline="central" text-anchor="${anchor}" fill="${escapeXml(this.fillStyle)}" font-family="${escapeXml(family)}" font-size="${this._number(Number(size) * this.at.scale)}"${weight ? ` font-weight="${weight}"` : ""}>${escapeXml(text)}</text>`);
+      this.out.push(`<text x="${left}" y="${top}" dominant-baseline="central" text-anchor="${anchor}" fill="${escapeXml(this.fillStyle)}" font-family="${escapeXml(family2)}" font-size="${this._number(Number(size) * this.at.scale)}"${weight ? ` font-weight="${weight}"` : ""}>${escapeXml(text)}</text>`);
     }
     toString() {
       return `<svg xmlns="http://www.w3.org/2000/svg" width="${this.width}" height="${this.height}" viewBox="0 0 ${this.width} ${this.height}">${this.out.join("")}</svg>`;
@@ -3576,6 +3709,10 @@
 .fg-legend:empty { display: none; }
 .fg-legend p { display: flex; flex-wrap: wrap; gap: 2px 10px; margin: 0; padding: 1px 0; }
 .fg-legend span { display: inline-flex; align-items: center; gap: 5px; white-space: nowrap; color: var(--fg-soft); }
+.fg-legend .fg-legend-title { color: var(--fg-text); }
+.fg-legend .fg-legend-missing i { border-style: dashed; }
+@media (max-width: 640px) { .fg-legend .fg-legend-between span { display: none; } }
+.fg-legend .fg-legend-note { display: block; color: var(--fg-soft); max-width: 46em; }
 .fg-legend i { width: 14px; height: 14px; border-radius: 4px; border: 1.5px solid; box-sizing: border-box; font: 700 11px/11px ui-sans-serif, system-ui, sans-serif;
   text-align: center; }
 .fg-tip { z-index: 2; max-width: 420px; padding: 7px 10px; pointer-events: none; white-space: pre-wrap; overflow-wrap: anywhere; }
@@ -3635,6 +3772,8 @@
       this.hovered = -1;
       this.placedMarks = placeMarks({}, null);
       this.marks = {};
+      this.colouring = null;
+      this.colours = null;
       this.root = element("div", "fg", container);
       this.root.tabIndex = 0;
       this.root.setAttribute("role", "application");
@@ -3690,16 +3829,16 @@
       const { steps } = this.model;
       const step = steps[after];
       if (!step) throw new Error(`graph view: there is no step ${after}, only 0 to ${steps.length - 1}`);
-      const from = before === void 0 ? this.model.stepBefore(step) : before;
-      if (from !== null && (!steps[from] || steps[from].method !== step.method)) {
-        throw new Error(`graph view: step ${from} is no step of ${step.method}, so it cannot be compared with step ${after}`);
+      const from2 = before === void 0 ? this.model.stepBefore(step) : before;
+      if (from2 !== null && (!steps[from2] || steps[from2].method !== step.method)) {
+        throw new Error(`graph view: step ${from2} is no step of ${step.method}, so it cannot be compared with step ${after}`);
       }
       if (this.steps && steps[this.steps.after].method !== step.method) this.camera.unseen = true;
-      this.steps = { before: from, after };
+      this.steps = { before: from2, after };
       const shown = this.picture?.layout;
       this.groups.openAtFirst();
       await this.rebuild();
-      const distant = from !== this.model.stepBefore(step);
+      const distant = from2 !== this.model.stepBefore(step);
       if (shown && (distant || this.picture.layout !== shown) && this.selection.item <= 0) this.camera.findChanges();
       this.stage.draw();
     }
@@ -3726,6 +3865,7 @@
       this.pointer.forget();
       this.overview.forget();
       this._placeMarks();
+      this._placeColours();
       this.selection.resolve();
       this.found.resolve();
       this._drawLegend();
@@ -3739,6 +3879,9 @@
     }
     _placeMarks() {
       this.placedMarks = placeMarks(this.marks, this.picture);
+    }
+    _placeColours() {
+      this.colours = this.colouring && this.picture ? new Colours(this.colouring, this.picture) : null;
     }
     async revealChanges() {
       await this.groups.reveal();
@@ -3799,12 +3942,18 @@
       this._placeMarks();
       this.stage.redraw();
     }
+    setColouring(colouring) {
+      this.colouring = colouring;
+      this._placeColours();
+      this._drawLegend();
+      this.stage.redraw();
+    }
     setLegend(entries, title = "") {
       this.legend.set(entries || [], title);
       this._drawLegend();
     }
     _drawLegend() {
-      this.legend.draw(THEMES[this.theme], this.steps !== null && this.steps.before !== null);
+      this.legend.draw(THEMES[this.theme], this.steps !== null && this.steps.before !== null, this.colours);
     }
     async setOptions(options) {
       const { constants } = this.options;

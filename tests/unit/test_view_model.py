@@ -172,6 +172,7 @@ def test_a_step_that_folded(view):
                 ],
             },
         ],
+        "error": 0.0003,
         "past_tolerance": ["eager"],
         "constants": "80 B",
         "constants_delta": "±0",

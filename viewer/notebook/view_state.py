@@ -12,7 +12,11 @@ import freeze_engine as fe
 from viewer.assets import read_asset
 from viewer.views.overview import FATE_ORDER
 
-_CHOICES: Final[Mapping[str, tuple[str, ...]]] = {"panes": ("split", "before", "after"), "scope": ("pass", "all")}
+_CHOICES: Final[Mapping[str, tuple[str, ...]]] = {
+    "panes": ("split", "before", "after"),
+    "scope": ("pass", "all"),
+    "colour": ("change", "latency", "error", "memory", "dtype"),
+}
 _COLUMNS: Final = ("path", "kind", "shape", "bytes", "fate", "why", "home")
 _TYPES: Final = {bool: "True or False", str: "a text", list: "a list of texts"}
 

@@ -146,6 +146,19 @@ def _output_row(output: OutputError) -> dict[str, Any]:
     }
 
 
+def largest_error(numerics: tuple[Numerics, ...]) -> float | None:
+    """Returns the largest absolute error against eager over all outputs and inputs.
+
+    Args:
+        numerics: of one step.
+
+    Returns:
+        ``None`` if the step was not compared, or its error is not finite.
+    """
+    compared = [entry.max_abs for entry in numerics if entry.reference == "eager" and entry.error is None]
+    return finite(max(compared, key=_sortable)) if compared else None
+
+
 def _sortable(error: float) -> float:
     """Returns a sort key of an error: NaN counts as infinite."""
     return error if error == error else float("inf")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import freeze_engine as fe
 from freeze_engine import analysis
 from viewer.views.failure import LAST_WORDS
-from viewer.views.measurements import latency_change_row, latency_rows, numerics_rows
+from viewer.views.measurements import largest_error, latency_change_row, latency_rows, numerics_rows
 from viewer.views.notices import warning_notices
 from viewer.views.source_locations import source_row
 
@@ -81,6 +81,7 @@ class StepRows:
             "latency": latency_rows(step.latency, self._detection),
             "latency_changes": [latency_change_row(change) for change in metrics.latency_changes],
             "numerics": numerics_rows(step.numerics),
+            "error": largest_error(step.numerics),
             "past_tolerance": list(metrics.past_tolerance),
             "constants": analysis.bytes_text(step.constant_bytes) if self._weighed else "unknown",
             "constants_delta": analysis.bytes_delta_text(metrics.constant_bytes_delta)

@@ -44,6 +44,14 @@ export function opName(op) {
 }
 
 /**
+ * A dtype as torch names it in short: `float32` reads `f32`.
+ * @param {string} dtype
+ */
+export function shortDtype(dtype) {
+  return DTYPES[dtype] ?? dtype;
+}
+
+/**
  * `Float(1, 64, strides=…)` reads `f32[1, 64]`; what is no sized tensor stays as torch says it.
  * @param {string} type
  */

@@ -21,12 +21,13 @@ export function paintContent(job, item) {
   const content = picture.content(item, look.side);
   const status = content.pseudo ? undefined : picture.statusOf(item);
   const own = status ? theme[status] : null;
-  if (job.zoom < FULL_ZOOM) return paintFarTitle(job, item, content, own);
+  const tone = look.colours?.tone(item, look.side, theme) ?? own;
+  if (job.zoom < FULL_ZOOM) return paintFarTitle(job, item, content, tone);
   const [x, y, width] = [layout.x[item], layout.y[item], layout.width[item]];
   const place = { middle: x + width / 2, y: y + (content.detail ? 15 : 14), room: width - 16 };
-  paintTitle(job, content, own, place);
+  paintTitle(job, content, tone, place);
   if (content.detail) {
-    const style = { font: FONTS.detail, colour: own ? own.text : theme.soft, align: "center" };
+    const style = { font: FONTS.detail, colour: tone ? tone.text : theme.soft, align: "center" };
     write(job, shorten(FONTS.detail, content.detail, place.room), place.middle, place.y + LINE_TITLE, style);
   }
   paintChips(job, item, content.lines, y + (content.detail ? 41 : 27));
@@ -68,7 +69,7 @@ function paintFarTitle(job, item, { title }, own) {
   const size = Math.max(fitting, Math.min(7 / zoom, height - 4));
   if (size * zoom < 4) return;
   const text = shorten(FONTS.title, title, room, size / 13);
-  const colour = !own ? theme.text : zoom < FLAT_ZOOM ? theme.box : own.text;
+  const colour = !own ? theme.text : zoom < FLAT_ZOOM && own.line ? theme.box : own.text;
   write(job, text, layout.x[item] + width / 2, layout.y[item] + height / 2, {
     font: sized(FONTS.title, size),
     colour,

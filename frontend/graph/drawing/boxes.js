@@ -11,7 +11,10 @@ const LINE_ZOOM = 0.08; // below it only what changed keeps its line
 /** @param {Job} job */
 export function paintBoxes(job) {
   const { picture } = job;
-  for (const [style, items] of binByStyle(job)) paintShapes(job, style, items);
+  for (const [style, items] of binByStyle(job)) {
+    if (typeof style === "string") paintShapes(job, style, items);
+    else paintTones(job, style, items);
+  }
   for (const item of job.boxes) {
     if (picture.scene.items[item].group) paintClosed(job, item);
     else if (job.zoom >= BARE_ZOOM) paintContent(job, item);
@@ -31,17 +34,41 @@ function binByStyle(job) {
 }
 
 /**
- * "closed" group, "pill" for an input or return, the status of a change, or "box".
- * @param {{ picture: Picture }} options
+ * "closed" group, "pill" for an input or return, the status of a change, or "box"; where values are shown, the box's tone.
+ * @param {Job} options
  * @param {number} item
  */
-function styleOf({ picture }, item) {
+function styleOf({ picture, look, theme }, item) {
+  const tone = look.colours?.tone(item, look.side, theme);
+  if (tone) return tone;
   const status = picture.statusOf(item);
   const { group, key } = picture.scene.items[item];
   if (group && !status) return "closed";
   // A pill that changed only says that something else did: it keeps its colour.
   if (!group && picture.scene.model.isPseudo(key)) return "pill";
   return status || "box";
+}
+
+/**
+ * Boxes whose colour is their value; what was not measured has a dashed line. Changes keep their signs.
+ * @param {Job} job
+ * @param {Tone} tone
+ * @param {number[]} items
+ */
+function paintTones(job, tone, items) {
+  const { s, theme, zoom } = job;
+  const isUnknown = tone === theme.unknown;
+  if (zoom > 0.3) {
+    paintStack(
+      job,
+      items.filter((item) => job.picture.scene.items[item].group),
+    );
+  }
+  s.beginPath();
+  for (const item of items) traceBox(job, item, 7);
+  if (isUnknown) s.setLineDash([4 / Math.min(1, zoom), 3 / Math.min(1, zoom)]);
+  ink(job, tone.fill, zoom > LINE_ZOOM ? theme.line : null, Math.min(3, 1 / Math.min(1, zoom)));
+  if (isUnknown) s.setLineDash([]);
 }
 
 /**

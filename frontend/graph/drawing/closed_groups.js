@@ -28,17 +28,20 @@ function paintNear(job, item, badges) {
   const { picture, theme } = job;
   const { x, y, width } = picture.box(item);
   const { group } = picture.scene.items[item];
+  const tone = job.look.colours?.tone(item, job.look.side, theme);
+  const colour = tone ? tone.text : theme.text;
   paintToggle(job, x + 15, y + 16, true);
   write(job, shorten(FONTS.header, group.label, width - 38), x + 28, y + 16, {
     font: FONTS.header,
-    colour: theme.text,
+    colour,
   });
-  const ops = words.count(picture.opsOf(item, job.look.side), "op");
+  const worth = job.look.colours?.text(item, job.look.side);
+  const ops = `${words.count(picture.opsOf(item, job.look.side), "op")}${worth ? `  \u00b7  ${worth}` : ""}`;
   const last = x + width - 4 - badgesWidth(badges); // where the badges start at the latest
   const after = x + 36 + textWidth(FONTS.count, ops);
   // How much changed counts for more than how much there is: where both have no room, that is left out.
   const fits = !badges.length || after <= last;
-  if (fits) write(job, ops, x + 28, y + 34, { font: FONTS.count, colour: theme.soft });
+  if (fits) write(job, ops, x + 28, y + 34, { font: FONTS.count, colour: tone ? colour : theme.soft });
   paintBadges(job, badges, Math.min(fits ? after : x + 28, last), y + 34);
 }
 
@@ -66,7 +69,7 @@ function paintFarName(job, item) {
   const text = shorten(FONTS.header, picture.scene.items[item].group.label, width - 8, scale);
   write(job, text, x + width / 2, y + height / 2, {
     font: sized(FONTS.header, 12 * scale),
-    colour: theme.text,
+    colour: job.look.colours?.tone(item, job.look.side, theme)?.text ?? theme.text,
     align: "center",
   });
 }

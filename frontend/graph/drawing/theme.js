@@ -35,12 +35,36 @@ const CHANGES = {
   changed: { fill: ["#fff2c9", "#3a2c0a"], line: ["#a67200", "#f0b92f"], text: ["#634500", "#ffe3a0"] },
 };
 
+// Values, from none to the largest: one hue, so that lightness tells them apart to every eye.
+const RAMP = [
+  { fill: ["#f4f6fb", "#171d28"], text: ["#2a3650", "#c3cede"] },
+  { fill: ["#dfe8f8", "#1e2c47"], text: ["#172033", "#e9eef7"] },
+  { fill: ["#b9cdf0", "#28416e"], text: ["#172033", "#e9eef7"] },
+  { fill: ["#86a8e2", "#355a99"], text: ["#10192b", "#ffffff"] },
+  { fill: ["#3d68b5", "#7ba4e0"], text: ["#ffffff", "#0d1420"] },
+  { fill: ["#183a78", "#c5dafa"], text: ["#ffffff", "#0d1420"] },
+];
+const UNKNOWN = { fill: ["#ffffff", "#161b24"], text: ["#5f6c82", "#98a6bb"] };
+// Kinds of numbers; a box says its kind in words as well.
+const KINDS = {
+  f64: { fill: ["#e3d4f7", "#43295f"], text: ["#2e1650", "#eadcff"] },
+  f32: { fill: ["#cfe3fb", "#173c66"], text: ["#0d2c50", "#d5e7ff"] },
+  bf16: { fill: ["#c9ede3", "#0c4a3c"], text: ["#043b2f", "#c8f5e7"] },
+  f16: { fill: ["#a5dbe0", "#0a545c"], text: ["#00363c", "#c9f4f8"] },
+  i64: { fill: ["#fbe3a8", "#5a4406"], text: ["#4a3500", "#ffe9b0"] },
+  quantised: { fill: ["#f9c9a6", "#6b3310"], text: ["#4f2100", "#ffdcc2"] },
+  bool: { fill: ["#dfe2e7", "#3a424f"], text: ["#222b3a", "#e6ebf3"] },
+  mixed: { fill: ["#efe6ee", "#3d3341"], text: ["#3a2b3b", "#eee0ef"] },
+};
+
 /** @param {number} at */
 function themeOf(at) {
   const pick = (/** @type {Record<string, string[]>} */ table) =>
     Object.fromEntries(Object.entries(table).map(([name, colours]) => [name, colours[at]]));
   const changes = Object.entries(CHANGES).map(([status, table]) => [status, pick(table)]);
-  return { ...pick(COLOURS), ...Object.fromEntries(changes) };
+  const kinds = Object.entries(KINDS).map(([kind, table]) => [kind, pick(table)]);
+  const values = { ramp: RAMP.map(pick), unknown: pick(UNKNOWN), kinds: Object.fromEntries(kinds) };
+  return { ...pick(COLOURS), ...Object.fromEntries(changes), ...values };
 }
 
 /** @type {Record<string, any>} */
