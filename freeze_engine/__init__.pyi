@@ -24,6 +24,12 @@ from .analysis.trace_diff import (
 from .backends.common.partial_trace import (
     partial_trace as partial_trace,
 )
+from .captures.block import (
+    capture as capture,
+)
+from .captures.captured import (
+    Captured as Captured,
+)
 from .diagnose.bisection.bisect import (
     bisect as bisect,
 )
@@ -74,9 +80,7 @@ from .serde import (
     save as save,
 )
 from .session import (
-    Captured as Captured,
     Recording as Recording,
-    capture as capture,
     record as record,
 )
 from .trace import (

@@ -1,9 +1,8 @@
-"""`record()` and `capture()`: record the freezes of a model, or of the user's own code, as traces."""
+"""`record()`: freezes a model and records it as a trace."""
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -26,11 +25,7 @@ if TYPE_CHECKING:
     import torch
 
     from freeze_engine.backends.common.observer import RecordingObserver
-    from freeze_engine.backends.inductor.capture.compile_capture import CompileCapture
-    from freeze_engine.backends.inductor.capture.raw import RawCompile
     from freeze_engine.backends.inductor.graph.live import LiveGraph
-    from freeze_engine.backends.torchscript.capture.freeze_capture import FreezeCapture
-    from freeze_engine.backends.torchscript.capture.raw import RawFreeze
     from freeze_engine.backends.torchscript.trace_builder import LiveStep
 
 _DEFAULT_MEASURE = Measure()
@@ -76,93 +71,6 @@ class Recording:
         from freeze_engine.backends.torchscript.graph.rebuild import without_leftovers
 
         return alias_analysis(self.live[step].graph, without_leftovers(recorded.graph))
-
-
-class Captured:
-    """The freezes that a ``with capture()`` block saw."""
-
-    def __init__(self, freezes: FreezeCapture, compiles: CompileCapture) -> None:
-        self._freezes = freezes
-        self._compiles = compiles
-        self._built: dict[tuple[object, ...], Trace] = {}
-        self._kept: tuple[Trace, ...] = ()
-        self._over = False
-
-    @property
-    def traces(self) -> tuple[Trace, ...]:
-        """One trace per freeze, in the order they began.
-
-        All graphs that Inductor compiled for one module are one trace, each a method of it, recompilations included.
-        Graphs of a function without a module belong together where they are of the same code, or follow a graph break.
-
-        A trace is built on first use, so that the capture itself costs next to nothing; until
-        that is done after the block, the modules are kept alive.
-        """
-        traces = (*self._kept, *self._read())
-        if self._over:
-            # A task that began in the block may still add to it.
-            self._kept = traces
-            self._freezes.freezes.clear()
-            self._compiles.compiles.clear()
-            self._built.clear()
-        return traces
-
-    def end(self) -> None:
-        """Marks the ``with`` block as finished."""
-        self._over = True
-
-    def _read(self) -> Iterator[Trace]:
-        from freeze_engine.backends.inductor.record import callables
-
-        begun: list[tuple[int, RawFreeze | list[RawCompile]]] = [
-            (freeze.began_ns, freeze) for freeze in self._freezes.freezes
-        ]
-        begun += [(graphs[0].began_ns, graphs) for graphs in callables(self._compiles.compiles)]
-        return (self._trace(found) for _, found in sorted(begun, key=lambda pair: pair[0]))
-
-    def _trace(self, found: RawFreeze | list[RawCompile]) -> Trace:
-        from freeze_engine.backends.inductor.record import trace_of as trace_of_compiles
-        from freeze_engine.backends.torchscript.record import trace_of
-
-        # A later optimize_for_inference or recompilation may extend a trace that was read before.
-        if isinstance(found, list):
-            state: tuple[object, ...] = tuple(found)
-        else:
-            state = (found, len(found.steps), found.failure is None)
-        if state not in self._built:
-            self._built[state] = with_plain_texts(
-                trace_of_compiles(found)[0] if isinstance(found, list) else trace_of(found)
-            )
-        return self._built[state]
-
-
-@contextlib.contextmanager
-def capture() -> Iterator[Captured]:
-    """Records every freeze in the block, without changing it.
-
-    ``torch.jit.freeze``, ``torch.jit.run_frozen_optimizations`` and ``torch.jit.optimize_for_inference`` are covered,
-    also through earlier references. Their results and exceptions are torch's own. A later pass over a module that
-    was frozen in the same block continues its trace. So is ``torch.compile`` where Inductor freezes: with
-    ``torch._inductor.config.freezing`` on and gradients off. It compiles when what it returned is called, so that call
-    belongs into the block. Captures nest, each seeing what happens inside it; a freeze in another thread belongs to the
-    captures of that thread.
-
-    Yields:
-        The freezes seen so far.
-
-    Raises:
-        UnsupportedTorchError: this torch lacks a private name that recording needs.
-    """
-    from freeze_engine.backends.inductor.capture.capture import capturing as capturing_compiles
-    from freeze_engine.backends.torchscript.capture.capture import capturing
-
-    with capturing() as freezes, capturing_compiles() as compiles:
-        captured = Captured(freezes, compiles)
-        freezes.settle = lambda: captured.traces
-        try:
-            yield captured
-        finally:
-            captured.end()
 
 
 def record(

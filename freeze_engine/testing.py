@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 from freeze_engine.analysis.expectations.expectations import Expectations
 from freeze_engine.analysis.expectations.result import findings_text
+from freeze_engine.captures.captured import Captured
 from freeze_engine.errors import FreezerError
 from freeze_engine.requests.inputs import Inputs
 from freeze_engine.requests.options import CheckName, InductorOptions, TorchScriptOptions
 from freeze_engine.serde import load
-from freeze_engine.session import Captured, Recording, record
+from freeze_engine.session import Recording, record
 from freeze_engine.trace import Backend, Trace
 
 if TYPE_CHECKING:

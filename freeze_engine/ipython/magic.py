@@ -12,7 +12,7 @@ from IPython.core.getipython import get_ipython
 from IPython.core.magic_arguments import argument, magic_arguments, parse_argstring
 from IPython.display import display
 
-from freeze_engine.session import capture
+from freeze_engine.captures.block import capture
 
 NAME = "freeze_trace"
 

@@ -161,6 +161,8 @@ def _identity(tensor: torch.Tensor, storage: Callable[[torch.Tensor], Hashable])
 
 
 def _described(tensor: torch.Tensor, storage: str | None) -> Constant:
+    if type(tensor).__torch_dispatch__ is not torch.Tensor.__torch_dispatch__:
+        return _described_subclass(tensor)
     tensor = tensor.detach()
     shown: dict[str, Any] = {
         "shape": tuple(tensor.shape),
@@ -189,6 +191,28 @@ def _described(tensor: torch.Tensor, storage: str | None) -> Constant:
         std=math.sqrt(statistics.squares / statistics.count),
         nonfinite=statistics.nonfinite,
     )
+
+
+def _described_subclass(tensor: torch.Tensor) -> Constant:
+    """Describes a tensor of a class of its own: by the tensors inside it, or without a digest where it hides them.
+
+    Such a class defines which operators it answers; the bytes of a tensor, such as 4-bit integers, are those inside.
+    """
+    shape, dtype = tuple(tensor.shape), str(tensor.dtype).removeprefix("torch.")
+    inner = _inside(tensor)
+    if not inner:
+        return Constant(shape, dtype, str(tensor.device), tensor.numel() * tensor.element_size())
+    parts = [_described(each, None) for each in inner]
+    digests = [part.digest for part in parts]
+    digest = None if None in digests else hashlib.sha256(repr(digests).encode()).hexdigest()[:16]
+    return Constant(shape, dtype, str(tensor.device), sum(part.nbytes for part in parts), digest=digest)
+
+
+def _inside(tensor: torch.Tensor) -> list[torch.Tensor]:
+    """Returns the tensors that a tensor of a class of its own consists of, none where it does not show them."""
+    flatten = getattr(tensor, "__tensor_flatten__", None)
+    names = flatten()[0] if flatten is not None else ()
+    return [each for name in names if isinstance(each := getattr(tensor, name), torch.Tensor)]
 
 
 def _quantisation(tensor: torch.Tensor) -> tuple[torch.Tensor, ...]:

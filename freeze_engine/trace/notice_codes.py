@@ -35,6 +35,7 @@ NOTICE_CODES: Final = (
     "stage_unobserved",
     "traced_not_strict",
     "tracer_warning",
+    "unread",
     "unreadable_name",
     "unusual_setting",
     "written_constant",

@@ -25,7 +25,7 @@ FLOORS = (
     {"export", "measure", "recorder"},
     {"backends.torchscript"},
     {"backends.inductor", "models"},
-    {"diagnose"},
+    {"captures", "diagnose"},
     {"session"},
     {"ipython", "testing", "worker"},
 )
@@ -43,7 +43,7 @@ TOP_FILES = {"__init__.py", "__init__.pyi", "errors.py", "session.py", "testing.
 BACKEND_ROOMS = {"attributes", "capture", "folds", "graph", "replay"}
 OWN_ROOMS = {"torchscript": {"log"}, "inductor": {"kernels"}}
 #: The rooms of the engine whose exports others may import.
-OPEN_ROOMS = {"analysis", "diagnose", "export", "models", "process", "requests", "serde", "trace", "worker"}
+OPEN_ROOMS = {"analysis", "captures", "diagnose", "export", "models", "process", "requests", "serde", "trace", "worker"}
 USES_TORCH = (
     "backends",
     "diagnose.bisection",

@@ -13,24 +13,36 @@ from tests.builders import failed_trace, small_trace
 from viewer.cli import main
 
 
-@dataclass(frozen=True)
+@dataclass
 class FakeCaptured:
     traces: list[fe.Trace]
+    unrecorded: tuple[str, ...] = ()
+    on_trace: Callable[[int, fe.Trace], None] | None = None
+
+    def freeze(self, trace: fe.Trace) -> None:
+        self.traces.append(trace)
+        if self.on_trace is not None:
+            self.on_trace(len(self.traces), trace)
 
 
 @pytest.fixture
-def freeze_in_script(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[[fe.Trace], None]:
-    """Makes `capture` one that collects what a script hands to the returned function, known to it as ``freeze``."""
-    captured = FakeCaptured([])
+def captured() -> FakeCaptured:
+    return FakeCaptured([])
+
+
+@pytest.fixture
+def freeze_in_script(captured: FakeCaptured, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Makes `capture` one that collects what a script hands to a function known to it as ``freeze``."""
 
     @contextmanager
-    def capture() -> Iterator[FakeCaptured]:
+    def capture(*, threads: bool, on_trace: Callable[[int, fe.Trace], None]) -> Iterator[FakeCaptured]:
+        assert threads
+        captured.on_trace = on_trace
         yield captured
 
-    monkeypatch.setattr(fe, "capture", capture, raising=False)
-    monkeypatch.setattr("builtins.freeze", captured.traces.append, raising=False)
+    monkeypatch.setattr("freeze_engine.captures.block.capture", capture)
+    monkeypatch.setattr("builtins.freeze", captured.freeze, raising=False)
     monkeypatch.chdir(tmp_path)
-    return captured.traces.append
 
 
 _FREEZING = "from tests.builders import small_trace, failed_trace\nfreeze(small_trace())\n"
@@ -138,3 +150,73 @@ def test_a_missing_script_or_folder_is_wrong_use(
 ) -> None:
     assert main(words) == 2
     assert message in capsys.readouterr().err
+
+
+@pytest.mark.usefixtures("freeze_in_script")
+def test_each_trace_is_saved_when_its_freeze_has_ended(tmp_path: Path) -> None:
+    Path("job.py").write_text(f"{_FREEZING}from pathlib import Path\nassert Path('job-1.fztrace').is_file()\n")
+    assert main(["run", "--", "job.py"]) == 0
+
+
+@pytest.mark.usefixtures("freeze_in_script")
+def test_a_script_that_changes_its_folder_leaves_its_traces_where_it_was_started(tmp_path: Path) -> None:
+    (tmp_path / "away").mkdir()
+    Path("job.py").write_text("import os\nos.chdir('away')\n" + _FREEZING)
+    assert main(["run", "--", "job.py"]) == 0
+    assert (tmp_path / "job-1.fztrace").is_file()
+
+
+@pytest.mark.usefixtures("freeze_in_script")
+def test_a_trace_that_cannot_be_saved_costs_neither_the_others_nor_the_exit_code(
+    captured: FakeCaptured, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("job-1.fztrace").mkdir()
+    Path("job.py").write_text(f"{_FREEZING}freeze(failed_trace())\nraise SystemExit(5)\n")
+    with pytest.raises(SystemExit) as end:
+        main(["run", "--", "job.py"])
+    assert end.value.code == 5
+    assert fe.load("job-2.fztrace") == failed_trace()
+    assert "job-1.fztrace: cannot be written: it is no ordinary file" in capsys.readouterr().err
+
+
+@pytest.mark.usefixtures("freeze_in_script")
+def test_reasons_for_missing_traces_are_named(captured: FakeCaptured, capsys: pytest.CaptureFixture[str]) -> None:
+    captured.unrecorded = ("Gradients were on.",)
+    Path("job.py").write_text("pass")
+    assert main(["run", "--", "job.py"]) == 0
+    told = capsys.readouterr().err
+    assert "freezer-ui: Gradients were on.\n" in told
+    assert "the script froze nothing" in told
+
+
+@pytest.mark.usefixtures("freeze_in_script")
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["-m", "pack", "-v", "--x"],
+        ["--", "-m", "pack", "-v", "--x"],
+        ["--", "python", "-m", "pack", "-v", "--x"],
+        ["--", sys.executable, "pack/__main__.py", "-v", "--x"],
+        ["--", "./tool", "-v", "--x"],
+    ],
+)
+def test_modules_pythons_and_programs_of_this_python_run_in_this_process(
+    words: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("PATH", str(Path(sys.executable).parent), prepend=":")
+    Path("pack").mkdir()
+    Path("pack/__init__.py").touch()
+    source = _FREEZING + "import sys\nprint(__name__, sys.argv[1:])\n"
+    Path("pack/__main__.py").write_text(source)
+    Path("tool").write_text(f"#!{sys.executable}\n{source}")
+    Path("tool").chmod(0o755)
+    assert main(["run", *words]) == 0
+    assert capsys.readouterr().out == "__main__ ['-v', '--x']\n"
+    assert len(list(Path().glob("*-1.fztrace"))) == 1
+
+
+@pytest.mark.usefixtures("freeze_in_script")
+def test_another_program_runs_as_a_child_with_its_exit_code() -> None:
+    Path("tool").write_text("#!/bin/sh\nexit 9\n")
+    Path("tool").chmod(0o755)
+    assert main(["run", "--", "./tool"]) == 9

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import argparse
-import runpy
-import sys
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+import os
+from collections.abc import Sequence
 from pathlib import Path
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import freeze_engine as fe
-from viewer.cli.command import FINE, CommandError, output_folder
+from viewer.cli.command import CommandError, output_folder
+from viewer.cli.program import Program, find_program
 from viewer.cli.signals import SIGNALS, EndingScript
 from viewer.cli.terminal import remark
+
+if TYPE_CHECKING:
+    from freeze_engine.captures import ProcessRecorder, SavedTrace
 
 _USAGE = "freezer-ui run [-h] [-o DIR] [-v] -- script.py [args ...]"
 
@@ -21,9 +23,11 @@ _USAGE = "freezer-ui run [-h] [-o DIR] [-v] -- script.py [args ...]"
 class RunCommand:
     """Run a script unchanged, and record every freeze that it does.
 
-    Writes one trace for each freeze, SCRIPT-1.fztrace and so on, also for a freeze that failed. The script runs as
-    python would run it, with its own output, errors and exit code. SIGTERM and SIGHUP end it and keep the traces until
-    then, unless the script handles these signals.
+    Takes a script, `-m package`, `python script.py`, or a program such as `pytest`. Writes one trace for each freeze as
+    soon as that has ended, SCRIPT-1.fztrace and so on, also for a freeze that failed: of all threads, and of child
+    processes of the same Python, whose traces are SCRIPT-p1234-1.fztrace with the number of the process. The script
+    runs as python would run it, with its own output, errors and exit code. SIGTERM and SIGHUP end it and keep the
+    traces until then, unless the script handles these signals.
     """
 
     name: ClassVar[str] = "run"
@@ -40,26 +44,46 @@ class RunCommand:
             help="the folder for the traces (default: here)",
         )
         parser.add_argument(
-            "script", nargs=argparse.REMAINDER, metavar="-- script.py [args ...]", help="the script and its arguments"
+            "-m",
+            dest="module",
+            nargs=argparse.REMAINDER,
+            metavar="MODULE",
+            help="run a module or package as python -m does; its arguments follow",
+        )
+        parser.add_argument(
+            "script",
+            nargs=argparse.REMAINDER,
+            metavar="-- script.py [args ...]",
+            help="the script, or a program such as pytest, and its arguments",
         )
 
     def run(self, arguments: argparse.Namespace) -> int:
         """Runs the script and writes the traces."""
         words = arguments.script[1:] if arguments.script[:1] == ["--"] else arguments.script
-        if not words:
-            raise CommandError(f"there is no script to run; the usage is {_USAGE}")
-        script = Path(words[0])
-        if not script.is_file():
-            raise CommandError(f"{script} is no file; give the script after --, as in {_USAGE}")
+        if arguments.module is not None:
+            words = ["-m", *arguments.module, *words]
+        program = _found(words)
+        from freeze_engine.captures import recorded_process
+
         _make_folder(arguments.output)
-        with SIGNALS.of_script(), fe.capture() as captured:
-            try:
-                return _run_script(words)
-            except EndingScript:
-                remark(SIGNALS.ends())
-                raise
-            finally:
-                _write_traces(captured.traces, arguments.output, script.stem)
+        process = os.getpid()
+        recorder: ProcessRecorder | None = None
+        try:
+            with SIGNALS.of_script(), recorded_process(arguments.output, program.stem) as recorder:
+                try:
+                    return program.run()
+                except EndingScript:
+                    remark(SIGNALS.ends())
+                    raise
+        finally:
+            if recorder is not None and os.getpid() == process:  # a fork of the script may end here, too
+                _list_traces(recorder)
+
+
+def _found(words: Sequence[str]) -> Program:
+    if not words:
+        raise CommandError(f"there is no script to run; the usage is {_USAGE}")
+    return find_program(words, _USAGE)
 
 
 def _make_folder(folder: Path) -> None:
@@ -69,47 +93,30 @@ def _make_folder(folder: Path) -> None:
         raise CommandError(f"{folder}: the folder cannot be made: {error.strerror}; choose another") from error
 
 
-def _run_script(words: Sequence[str]) -> int:
-    """Runs a script as python would; `SystemExit` and `KeyboardInterrupt` propagate.
+def _list_traces(recorder: ProcessRecorder) -> None:
+    """Lists the traces on standard error: standard output belongs to the script."""
+    from viewer.text.summary import next_command
 
-    Returns:
-        0, or 1 if an exception ended it; its traceback is then shown without the frames outside the script.
-    """
-    with _main_script(words):
-        try:
-            runpy.run_path(words[0], run_name="__main__")
-        except Exception as error:  # noqa: BLE001 (shown by sys.excepthook, as the interpreter does)
-            frames = error.__traceback__
-            while frames is not None and frames.tb_frame.f_code.co_filename != words[0]:
-                frames = frames.tb_next
-            sys.excepthook(type(error), error.with_traceback(frames), frames)
-            return 1
-    return FINE
-
-
-@contextmanager
-def _main_script(words: Sequence[str]) -> Iterator[None]:
-    """Sets `sys.argv` and `sys.path` as for ``python script.py args``, which runpy leaves to the caller."""
-    argv, path = sys.argv, sys.path.copy()
-    sys.argv = list(words)
-    sys.path.insert(0, str(Path(words[0]).resolve().parent))
-    try:
-        yield
-    finally:
-        sys.argv, sys.path[:] = argv, path
-
-
-def _write_traces(traces: Sequence[fe.Trace], folder: Path, stem: str) -> None:
-    """Writes the traces and lists them on standard error: standard output belongs to the script."""
-    from viewer.text.summary import next_command, summary_lines
-
+    own = [recorder.saved[number] for number in sorted(recorder.saved)]
+    traces = [*own, *recorder.children()]
+    for saved in traces:
+        remark(_described(saved))
+    for line in recorder.unrecorded:
+        remark(line)
+    readable = [saved for saved in traces if not saved.error]
     if not traces:
         remark("the script froze nothing, so there is no trace")
-        return
-    for number, trace in enumerate(traces, 1):
-        path = folder / f"{stem}-{number}.fztrace"
-        fe.save(trace, path)
-        ending = ", which failed" if trace.failure else ""
-        lines = (f"  {line}" for line in summary_lines(fe.summarize(trace)))
-        remark("\n".join([f"{path}: {trace.name}, {len(trace.steps)} steps{ending}", *lines]))
-    remark(next_command(folder / f"{stem}-1.fztrace"))
+    elif readable:
+        remark(next_command(readable[0].path))
+
+
+def _described(saved: SavedTrace) -> str:
+    from viewer.text.summary import summary_lines
+
+    if saved.error:
+        return saved.error
+    trace = saved.trace
+    ending = ", which failed" if trace.failure else ""
+    lines = [f"  {line}" for line in summary_lines(fe.summarize(trace))]
+    lines += [f"  {notice.message}" for notice in trace.notices if notice.code == "unread"]
+    return "\n".join([f"{saved.path}: {trace.name}, {len(trace.steps)} steps{ending}", *lines])

@@ -127,6 +127,13 @@ def freeze_source_module() -> Any:
     return torch.jit._freeze
 
 
+def serialization_module() -> Any:
+    """Returns the Python module that defines ``torch.jit.load`` (``torch/jit/_serialization.py``)."""
+    import torch.jit._serialization
+
+    return torch.jit._serialization
+
+
 def scripting_enabled() -> bool:
     """Returns whether TorchScript is on (``PYTORCH_JIT=0`` in the environment turns it off)."""
     import torch.jit._state

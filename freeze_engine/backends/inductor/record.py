@@ -10,6 +10,7 @@ import torch
 
 from freeze_engine.backends.common.observer import PHASES, RecordingObserver
 from freeze_engine.backends.common.partial_trace import attach_trace, leaving_trace
+from freeze_engine.backends.common.unread import unread
 from freeze_engine.backends.inductor.capture.capture import capturing
 from freeze_engine.backends.inductor.capture.compile import compiled_once
 from freeze_engine.backends.inductor.capture.disabled_passes import check_without, leaving_out
@@ -19,13 +20,13 @@ from freeze_engine.backends.inductor.live_trace import LiveTraceObserver
 from freeze_engine.backends.inductor.method_builder import broken
 from freeze_engine.backends.inductor.replay.measure import RunnableCompile, measured
 from freeze_engine.backends.inductor.replay.module_state import InputState, State
-from freeze_engine.backends.inductor.trace_builder import RecordingInfo, TraceBuilder
+from freeze_engine.backends.inductor.trace_builder import RecordingInfo, TraceBuilder, head_of
 from freeze_engine.errors import FreezerError
 from freeze_engine.measure.peak_memory import peak_memory
 from freeze_engine.requests.inputs import Inputs
 from freeze_engine.requests.options import InductorOptions, Measure, ModuleOptions
 from freeze_engine.tensors.module_copy import replica
-from freeze_engine.trace import MemoryLedger, Trace
+from freeze_engine.trace import MemoryLedger, Notice, Trace
 
 _UNSAVED = "What torch.compile makes lives in this process only: there is no file of it."
 
@@ -93,6 +94,11 @@ def record_module(
             written = state.changed()
             state.restore()
             given.restore()
+    if seen.unread:
+        raise FreezerError(
+            f"{type(model).__name__} was compiled, but a tensor of it cannot be read ({seen.unread[0]}): the class of "
+            "the tensor must answer detach, shape, dtype, device and __tensor_flatten__"
+        )
     if not seen.compiles:
         raise FreezerError(_nothing_frozen(model))
     written |= {path for each in seen.compiles for held in each.inputs if held.mutated for path in held.paths}
@@ -128,6 +134,47 @@ def trace_of(
         builder.end(compiled)
     live = builder.settle()
     return builder.trace(), live
+
+
+class CallableTrace:
+    """Makes the trace of the graphs that were compiled for one callable, one after another.
+
+    Where a graph cannot be read, the trace has what could be, and a notice says why.
+    """
+
+    def __init__(self) -> None:
+        self._builder = TraceBuilder()
+        self._unread: dict[RawCompile, Notice] = {}
+        self._compiles: list[RawCompile] = []
+        self._trace: Trace | None = None
+
+    def trace(self, compiles: Sequence[RawCompile], settled: bool) -> Trace:
+        """Returns the trace of the graphs so far.
+
+        Args:
+            compiles: their raw data, in order: those of the last call, and perhaps more. They must have ended.
+            settled: whether no compile runs any more, so that it shows which steps can be run.
+        """
+        for compiled in compiles[len(self._compiles) :]:
+            self._compiles.append(compiled)
+            self._trace = None
+            try:
+                self._builder.end(compiled)
+            except Exception as error:  # noqa: BLE001 (one graph that cannot be read must not cost the others)
+                self._unread[compiled] = unread(error)
+        if self._trace is None or settled:
+            self._trace = self._made(settled)
+        return self._trace
+
+    def _made(self, settled: bool) -> Trace:
+        notices = tuple(self._unread.values())
+        try:
+            if settled:
+                self._builder.settle()
+            trace = self._builder.trace()
+        except Exception as error:  # noqa: BLE001 (see above)
+            trace, notices = head_of(self._compiles[0]), (unread(error), *notices)
+        return replace(trace, notices=(*trace.notices, *notices))
 
 
 def callables(compiles: Sequence[RawCompile]) -> list[list[RawCompile]]:

@@ -101,6 +101,9 @@ COMPILED_CALL = PrivateName(
     "torch._inductor.output_code", "CompiledFxGraph.__call__", "compile", "what a program is called with"
 )
 
+#: Without it a capture does not know why a compile froze nothing.
+COMPILE_CALL = PrivateName(_COMPILE, "compile_fx", "input", "why a compile froze nothing")
+
 _DOOR = PrivateName("torch", "_TorchCompileInductorWrapper.__call__", "input", "compiles before Inductor is imported")
 
 #: Without one of these, its passes are not separated, or not seen.
@@ -228,9 +231,15 @@ def missing() -> tuple[PrivateName, ...]:
     return tuple(known for known in OPTIONAL.values() if known.found is None)
 
 
+#: The part of Inductor that freezes.
+COMPILE_MODULE = _COMPILE
+
+
 def is_imported() -> bool:
     """Returns whether the part of Inductor that freezes has been imported; doing that takes seconds."""
-    return _COMPILE in sys.modules
+    found = sys.modules.get(_COMPILE)
+    # A module that is being imported right now has no functions to replace yet.
+    return found is not None and not getattr(found.__spec__, "_initializing", False)
 
 
 def front_door() -> PrivateName:
@@ -303,6 +312,12 @@ def cache_counts() -> Mapping[str, int]:
     """Returns how often Inductor's FX graph cache was hit, missed, and could not be used (bypass) until now."""
     counters = importlib.import_module("torch._dynamo.utils").counters["inductor"]
     return {what: counters[f"fxgraph_cache_{what}"] for what in ("hit", "miss", "bypass")}
+
+
+def compiled_graphs() -> int:
+    """Returns how many graphs Dynamo has compiled since the process began, or since its last reset."""
+    utils = sys.modules.get("torch._dynamo.utils")
+    return int(utils.counters["stats"]["unique_graphs"]) if utils is not None else 0
 
 
 def pattern_group_name(group: Any) -> str | None:

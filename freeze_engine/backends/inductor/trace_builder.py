@@ -134,6 +134,11 @@ def head(info: RecordingInfo) -> Trace:
     return Trace(info.name, "inductor", info.call, _option_rows(info.options), specs, environment(()), ())
 
 
+def head_of(compiled: RawCompile) -> Trace:
+    """Returns the trace of a captured compile without its steps."""
+    return _recorder(compiled, None).finish(compiled.duration_ns or None, compiled.created)
+
+
 def _recorder(compiled: RawCompile, info: RecordingInfo | None) -> Recorder:
     passed = (each.spec for each in compiled.inputs if not (each.paths or each.is_size))
     specs = _specs(info.inputs) if info is not None else passed

@@ -13,6 +13,7 @@ from freeze_engine.backends.common.environment import environment, utc_now
 from freeze_engine.backends.common.observer import FREEZING, PHASES, RecordingObserver
 from freeze_engine.backends.common.partial_trace import attach_trace, leaving_trace
 from freeze_engine.backends.common.torch_private import class_name, cpp_module
+from freeze_engine.backends.common.unread import unread
 from freeze_engine.backends.torchscript.capture.capture import capturing
 from freeze_engine.backends.torchscript.capture.freeze_capture import FreezeCapture
 from freeze_engine.backends.torchscript.capture.pass_driver import check_without
@@ -107,14 +108,17 @@ def record_module(
 
 
 def trace_of(freeze: RawFreeze) -> Trace:
-    """Makes the trace of a captured freeze; if the capture cannot be read, the trace has no steps, and says why."""
+    """Makes the trace of a captured freeze; what of the capture cannot be read is left out, and a notice says why."""
     recorder = _recorder(freeze, _model_name(freeze), None, None)
     try:
         check_names(freeze.slots)
     except FreezerError as refused:
         recorder.notices.append(Notice(UNREADABLE_NAME, str(refused)))
-    else:
+        return _finished(recorder, freeze)
+    try:
         TraceBuilder(freeze, recorder).run()
+    except Exception as error:  # noqa: BLE001 (one freeze that cannot be read must not cost the traces of the others)
+        recorder.notices.append(unread(error))
     return _finished(recorder, freeze)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextvars
 import importlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -10,6 +9,7 @@ from pathlib import Path
 
 import torch
 
+from freeze_engine.backends.common.active_captures import apart
 from freeze_engine.backends.common.observer import SILENT, RecordingObserver
 from freeze_engine.backends.inductor.capture.pass_observer import FREEZING_PASSES, JOINT_GRAPH, POST_GRAD
 from freeze_engine.backends.inductor.graph.live import LiveGraph
@@ -179,7 +179,7 @@ class InductorPrefixes:
             model = replica(self._request.model)
             given = cloned(self._request.inputs)
             with inference():
-                made = contextvars.Context().run(StandIn, model, given, self._request.options, starts)
+                made = apart(StandIn, model, given, self._request.options, starts)
             self._stand_in = made, State(model, self._written).restore if self._written else None
         return self._stand_in
 

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import contextvars
 import io
 import warnings
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
 
 import torch
 
+from freeze_engine.backends.common.active_captures import apart
 from freeze_engine.backends.common.deprecation import undeprecated
 from freeze_engine.backends.common.observer import SILENT
 from freeze_engine.backends.common.torch_private import cpp_module, method, private, script_module
@@ -81,6 +80,4 @@ def saved_and_loaded(module: torch.jit.ScriptModule) -> torch.jit.ScriptModule:
 
 def _apart(make: Callable[[], Trace]) -> Trace:
     with undeprecated():
-        found: Any = contextvars.Context().run(make)
-    assert isinstance(found, Trace)
-    return found
+        return apart(make)

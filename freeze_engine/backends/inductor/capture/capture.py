@@ -25,6 +25,7 @@ from freeze_engine.backends.inductor.capture.events import CompileEvents, Compil
 from freeze_engine.backends.inductor.capture.hooks import patches
 from freeze_engine.backends.inductor.capture.pass_observer import COMPILE, Observation
 from freeze_engine.backends.inductor.capture.raw import RawCompile, RawFailure
+from freeze_engine.process.import_hook import after_import
 
 _active: ActiveCaptures[CompileCapture] = ActiveCaptures("inductor_captures")
 _watching: contextvars.ContextVar[Observation | None] = contextvars.ContextVar("inductor_watching", default=None)
@@ -36,17 +37,18 @@ def capturing(
     keep_inputs: bool = False,
     observer: CompileObserver | None = None,
     freezing: bool = True,
+    threads: bool = False,
 ) -> Iterator[CompileCapture]:
     """Records compiles until the block ends; torch is then as it was before.
 
-    The capture does not import Inductor: if it is not imported yet, its functions are replaced when the first graph is
-    handed to it.
+    The capture does not import Inductor: if it is not imported yet, its functions are replaced once it is.
 
     Args:
         model: the module from which the paths of attributes start, if it is known.
         keep_inputs: whether to keep alive the tensors that the compiled graphs were first called with.
         observer: receives the events of compiles.
         freezing: whether to see the compiles with freezing, or those without it.
+        threads: whether to see the compiles of all threads, and not only of this one.
 
     Yields:
         The capture, filled as graphs are compiled.
@@ -56,7 +58,10 @@ def capturing(
     """
     capture = CompileCapture(model, keep_inputs, observer, freezing)
     replaced = (_at_the_door, _inside) if torch_private.is_imported() else (_at_the_door,)
-    with _active.entered(capture, *replaced):
+    with (
+        _active.entered(capture, *replaced, threads=threads),
+        after_import(torch_private.COMPILE_MODULE, replace_inside),
+    ):
         yield capture
 
 
@@ -89,10 +94,30 @@ def _inside() -> tuple[Patch, ...]:
     unfrozen = torch_private.UNFROZEN_COMPILER
     if unfrozen.found is not None:
         found.append(Patch(unfrozen.owner, unfrozen.attribute, _observed_unfrozen(unfrozen.found)))
+    call = torch_private.COMPILE_CALL
+    if call.found is not None:
+        found.append(Patch(call.owner, call.attribute, _noting_unfrozen(call.found)))
     reasons = torch_private.OPTIONAL["recompilation_reasons"]
     if reasons.found is not None:
         found.append(Patch(reasons.owner, reasons.attribute, _noting_guards(reasons.found)))
     return (*found, *dynamo_patches(lambda: bool(_active.here())), *patches(_watching.get))
+
+
+def _noting_unfrozen(original: Callable[..., Any]) -> Callable[..., Any]:
+    """Wraps the entrance of Inductor: freezing needs the setting, and gradients off (``_compile_fx_main``, 2.13)."""
+
+    @functools.wraps(original)
+    def compile_fx(model: Any, inputs: Any, *args: Any, **kwargs: Any) -> Any:
+        # With settings of its own it calls itself again, under these settings.
+        settings = kwargs.get("config_patches", args[1] if len(args) > 1 else None)
+        if not settings and _watching.get() is None:
+            freezing = torch_private.setting_values(("freezing",)).get("freezing")
+            if not freezing or torch.is_grad_enabled():
+                for capture in _active.here():
+                    capture.unrecorded["gradients" if freezing else "not_configured"] += 1
+        return original(model, inputs, *args, **kwargs)
+
+    return compile_fx
 
 
 def _noting_guards(original: Callable[..., Any]) -> Callable[..., Any]:
@@ -114,7 +139,9 @@ def _observed(original: Callable[..., Any]) -> Callable[..., Any]:
         captures = _watched_by(freezing=True)
         if not captures:
             return original(module, inputs, dynamo_model, *args, **kwargs)
-        compiled = begin(captures, module, dynamo_model, kwargs.get("graph_id"))
+        compiled = _begun(captures, module, dynamo_model, kwargs.get("graph_id"))
+        if compiled is None:
+            return original(module, inputs, dynamo_model, *args, **kwargs)
         with _watched(captures, compiled, module, "fw_compiler_freezing") as watching:
             if "inner_compile" in kwargs:
                 kwargs["inner_compile"] = _inner(kwargs["inner_compile"], watching)
@@ -129,7 +156,9 @@ def _observed_unfrozen(original: Callable[..., Any]) -> Callable[..., Any]:
         captures = _watched_by(freezing=False)
         if not captures or "inner_compile" not in kwargs:
             return original(module, *args, **kwargs)
-        compiled = begin(captures, module, None, None)
+        compiled = _begun(captures, module, None, None)
+        if compiled is None:
+            return original(module, *args, **kwargs)
         compiled.preserved = ()
         with _watched(captures, compiled, module, "compile_fx_forward") as watching:
             watching.is_lowering = True  # there is nothing to freeze
@@ -137,6 +166,21 @@ def _observed_unfrozen(original: Callable[..., Any]) -> Callable[..., Any]:
             return original(module, *args, **kwargs)
 
     return compile_unfrozen
+
+
+def _begun(
+    captures: tuple[CompileCapture, ...], module: Any, dynamo_model: Any, graph_id: int | None
+) -> RawCompile | None:
+    """Adds a starting compile to the captures that see it, `None` where its tensors cannot be read.
+
+    A tensor of a class of the user's own may raise whatever it likes, and the compile must not fail for that.
+    """
+    try:
+        return begin(captures, module, dynamo_model, graph_id)
+    except Exception as error:  # noqa: BLE001 (the user's compile goes on; the reason is kept)
+        for capture in captures:
+            capture.unread.append(f"{type(error).__name__}: {error}")
+        return None
 
 
 def _watched_by(freezing: bool) -> tuple[CompileCapture, ...]:

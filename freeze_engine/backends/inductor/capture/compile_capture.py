@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import weakref
-from typing import Any
+from collections import Counter
+from typing import Any, Literal
 
 import torch
 
+from freeze_engine.backends.inductor import torch_private
 from freeze_engine.backends.inductor.capture.events import CompileObserver
 from freeze_engine.backends.inductor.capture.raw import RawCompile
 from freeze_engine.backends.inductor.graph.graph_inputs import outermost, source_path
+
+UnrecordedCompile = Literal["gradients", "not_configured"]
+"""Why Inductor froze nothing: gradients were on, although freezing is configured; freezing is off."""
 
 
 class CompileCapture:
@@ -30,6 +35,12 @@ class CompileCapture:
         freezing: bool = True,
     ) -> None:
         self.compiles: list[RawCompile] = []
+        #: What is known of compiles that are not in the list, by code, with how often it was seen.
+        self.unrecorded: Counter[UnrecordedCompile] = Counter()
+        #: How many graphs Dynamo had compiled when the capture began.
+        self.compiled_before = torch_private.compiled_graphs()
+        #: The exceptions of this package that kept compiles from being recorded, in words.
+        self.unread: list[str] = []
         self.freezing = freezing
         self.observer = observer
         self.keep_inputs = keep_inputs

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import contextvars
 import functools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -11,6 +10,7 @@ from typing import Any, Literal
 
 import torch
 
+from freeze_engine.backends.common.active_captures import apart
 from freeze_engine.backends.common.deprecation import undeprecated
 from freeze_engine.backends.inductor.capture.compile import call_once
 from freeze_engine.backends.inductor.capture.raw import RawCompile
@@ -148,7 +148,7 @@ class _Measuring:
         with self._told_of("the steps"):
             self.progress("preparing to run the steps", 0, _PREPARATIONS)
             model, reset = self._copy()
-            stand_in = _apart(StandIn, model, cloned(self.subject.inputs), self.subject.options, starts)
+            stand_in = apart(StandIn, model, cloned(self.subject.inputs), self.subject.options, starts)
             graphs = self.subject.live[0]
             if len(starts) > 1:
                 self._note(
@@ -171,7 +171,7 @@ class _Measuring:
             model, reset = self._copy()
             given = cloned(inputs)
             state = InputState(given)
-            compiled, seen = _apart(compiled_unfrozen, model, given, subject.options)
+            compiled, seen = apart(compiled_unfrozen, model, given, subject.options)
             state.restore()
             found.append(Candidate(COMPILED_UNFROZEN, compiled, reset))
             programs = unfrozen_programs(self.trace, seen)
@@ -181,7 +181,7 @@ class _Measuring:
             programs = tuple(each for each in self.trace.programs if each.name == COMPILED_FROZEN)
             self._note_generated(programs, subject.compiles, subject.compiled, inputs)
             # Copies of inputs may fail a guard that the inputs themselves pass: then it is compiled anew here.
-            _apart(call_once, subject.compiled, cloned(inputs), subject.options)
+            apart(call_once, subject.compiled, cloned(inputs), subject.options)
             found.append(Candidate(COMPILED_FROZEN, subject.compiled, own.restore if subject.written else None))
         own.restore()  # the next are copies of it
         return [*found, *self._torchscript()]
@@ -199,7 +199,7 @@ class _Measuring:
             with self._told_of(what, remedy):
                 self.progress(f"making it {name}", done, _PREPARATIONS)
                 model, reset = self._copy()
-                frozen = _apart(_script_frozen, model, subject.inputs, subject.via, for_inference)
+                frozen = apart(_script_frozen, model, subject.inputs, subject.via, for_inference)
             if frozen is None:
                 return
             yield Candidate(name, frozen, reset)
@@ -214,7 +214,7 @@ class _Measuring:
         pairs = [(program, of_method[program.method]) for program in programs]
         state = InputState(inputs)
         with self._told_of("the kernels"):
-            run = functools.partial(_apart, compiled, *inputs.args, **inputs.kwargs)
+            run = functools.partial(apart, compiled, *inputs.args, **inputs.kwargs)
             found, reasons = runnable_programs(pairs, run)
             self.generated += found
             self.notices += (Notice("not_measured", reason) for reason in reasons)
@@ -284,11 +284,6 @@ class _Measuring:
 
     def _note(self, message: str) -> None:
         self.notices.append(Notice("not_measured", message))
-
-
-def _apart(make: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-    """Calls a function so that no capture sees what it compiles or freezes."""
-    return contextvars.Context().run(make, *args, **kwargs)
 
 
 def _script_frozen(

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import os
 import time
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -36,12 +37,15 @@ _active: ActiveCaptures[FreezeCapture] = ActiveCaptures("active_captures")
 
 
 @contextlib.contextmanager
-def capturing(observer: RecordingObserver = SILENT, without: tuple[str, ...] = ()) -> Iterator[FreezeCapture]:
+def capturing(
+    observer: RecordingObserver = SILENT, without: tuple[str, ...] = (), threads: bool = False
+) -> Iterator[FreezeCapture]:
     """Records freezes until the block ends; torch is then as it was before.
 
     Args:
         observer: receives the events of the freezes.
         without: names of the passes to disable.
+        threads: whether to see the freezes of all threads, and not only of this one.
 
     Yields:
         The capture, filled as freezes happen.
@@ -51,7 +55,7 @@ def capturing(observer: RecordingObserver = SILENT, without: tuple[str, ...] = (
     """
     torch_private.require()
     capture = FreezeCapture(observer, without)
-    with _active.entered(capture, _patches):
+    with _active.entered(capture, _patches, threads=threads):
         yield capture
 
 
@@ -69,6 +73,8 @@ def _patches() -> tuple[Patch, ...]:
     for name in ("freeze", "run_frozen_optimizations", "optimize_for_inference"):
         wrapper = _named_call(getattr(source, name))
         patches += [Patch(owner, name, wrapper) for owner in (source, torch.jit)]
+    load = _noting_frozen(torch.jit.load)
+    patches += [Patch(owner, "load", load) for owner in (torch_private.serialization_module(), torch.jit)]
     return tuple(patches)
 
 
@@ -81,6 +87,21 @@ def _recorded(original: Callable[..., Any], record: Callable[..., Any]) -> Calla
         return unrecorded(original, *args, **kwargs)
 
     return call
+
+
+def _noting_frozen(original: Callable[..., Any]) -> Callable[..., Any]:
+    """Wraps ``torch.jit.load``, to note the modules that were frozen before they were saved."""
+
+    @functools.wraps(original)
+    def load(f: Any, *args: Any, **kwargs: Any) -> Any:
+        module = original(f, *args, **kwargs)
+        # Freezing takes the flag away, and nothing else does (freeze_module.cpp).
+        if not hasattr(module, "training"):
+            for capture in _active.here():
+                capture.loaded_frozen.append(str(f) if isinstance(f, (str, os.PathLike)) else "the loaded module")
+        return module
+
+    return load
 
 
 def _settling(original: Callable[..., Any]) -> Callable[..., Any]:
@@ -115,5 +136,8 @@ def _named_call(original: Callable[..., Any]) -> Callable[..., Any]:
             if current.freeze is not None:
                 current.freeze.duration_ns += time.perf_counter_ns() - started
             outermost.reset(token)
+            if current.freeze is not None:
+                for capture in captures:
+                    capture.ended(current.freeze)
 
     return call

@@ -21,6 +21,12 @@ class FreezeCapture:
         self.freezes: list[RawFreeze] = []
         self._observer = observer
         self._without = without
+        #: The exceptions of this package that kept freezes from being recorded, in words.
+        self.unread: list[str] = []
+        #: Files of modules that were frozen before they were saved, as far as they were loaded.
+        self.loaded_frozen: list[str] = []
+        #: Called with a freeze when the user's call that made or continued it has ended.
+        self.on_end: Callable[[RawFreeze], object] = lambda freeze: None
         #: Reads all that only live modules know; called before torch forgets its classes.
         self.settle: Callable[[], object] = lambda: None
 
@@ -32,6 +38,22 @@ class FreezeCapture:
         if self._without:
             freeze.without = self._without
             freeze.options["without"] = list(self._without)
+
+    def drop(self, source: Any, error: Exception) -> None:
+        """Forgets the freeze that has just begun, because its module cannot be read.
+
+        Args:
+            source: the module.
+            error: why.
+        """
+        if self.freezes and self.freezes[-1].source is source:
+            self.freezes.pop()
+        self.unread.append(f"{type(error).__name__}: {error}")
+
+    def ended(self, freeze: RawFreeze) -> None:
+        """Emits that a call of the user has ended, if the freeze is one of this capture."""
+        if freeze in self.freezes:
+            self.on_end(freeze)
 
     def find(self, graph: Any) -> RawFreeze | None:
         """Returns the latest freeze that has this live graph, or ``None``.

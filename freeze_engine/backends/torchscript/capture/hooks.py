@@ -57,12 +57,17 @@ def freeze_module(
 ) -> Any:
     """Replaces ``torch._C._freeze_module``."""
     preserved = tuple(args[0] if args else kwargs.get("preservedAttrs", ()))
-    freeze = _begin(captures, module, {"preserved_attrs": list(preserved)})
+    methods = ("forward", *preserved)
+    try:
+        freeze = _begin(captures, module, {"preserved_attrs": list(preserved)})
+        _note_inputs(freeze, module, methods)
+    except Exception as error:  # noqa: BLE001 (a tensor of the user's class may raise; the user's freeze goes on)
+        for capture in captures:
+            capture.drop(module, error)
+        return unrecorded(original, module, *args, **kwargs)
     freeze.preserved = preserved
     if kwargs.get("preserveParameters", args[2] if len(args) > 2 else False):
         freeze.options["preserve_parameters"] = True
-    methods = ("forward", *preserved)
-    _note_inputs(freeze, module, methods)
     freeze.freeze_started_ns = time.monotonic_ns()
     _tell_beginning(freeze)
     with _log_lock, _log_of(freeze):

@@ -1,0 +1,48 @@
+"""Lets child processes of the same Python record their freezes, from the moment they import torch.
+
+The environment of the children names the folder. Python runs ``startup/sitecustomize.py`` in each, since that stands on
+``PYTHONPATH``; this is how other tools that follow child processes do it, too. A child that ignores its environment
+(``python -I``, ``-E``, ``-S``), or another Python, is not recorded. `freeze_engine.captures.child_start` is the
+children's side.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+VARIABLE: Final = "FREEZER_RECORD_CHILDREN"
+_STARTUP: Final = Path(__file__).parent / "startup"
+
+
+@contextlib.contextmanager
+def recording_children(folder: Path, stem: str) -> Iterator[None]:
+    """Makes the child processes that start in the block record their freezes.
+
+    Args:
+        folder: for their traces.
+        stem: what the names of the traces begin with.
+    """
+    place = {"folder": str(folder), "stem": stem, "prefix": sys.prefix, "package": str(Path(__file__).parents[2])}
+    paths = os.environ.get("PYTHONPATH")
+    changed = {
+        VARIABLE: json.dumps(place),
+        "PYTHONPATH": os.pathsep.join(filter(None, (str(_STARTUP), paths))),
+    }
+    before = {name: os.environ.get(name) for name in changed}
+    os.environ.update(changed)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if os.environ.get(name) != changed[name]:
+                continue  # the user's code has changed it since
+            if value is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = value

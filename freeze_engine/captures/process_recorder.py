@@ -1,0 +1,168 @@
+"""Records every freeze of this process and of its child processes, each trace saved as soon as its freeze has ended.
+
+A process that is killed thereby loses only the freeze under way. Forks go on recording under a name of their own; other
+child processes of this Python begin to record when they import torch (`freeze_engine.captures.child`).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from freeze_engine.errors import FreezerError
+from freeze_engine.serde import load, save
+from freeze_engine.trace import Trace
+
+if TYPE_CHECKING:
+    from freeze_engine.captures.captured import Captured
+
+_SUFFIX = ".fztrace"
+
+
+@dataclass(frozen=True, slots=True)
+class SavedTrace:
+    """What became of one recorded freeze.
+
+    Attributes:
+        path: its file.
+        trace: the recording.
+        error: why it could not be written; empty if it was.
+    """
+
+    path: Path
+    trace: Trace
+    error: str = ""
+
+
+@dataclass(slots=True)
+class ProcessRecorder:
+    """Saves the traces of one process.
+
+    Attributes:
+        folder: where the traces are saved; absolute, since the recorded code may change its working directory.
+        shown: the folder as the user named it.
+        stem: what the files' names begin with.
+        process: number of the child process that it is, ``None`` for the first process.
+        saved: the freezes of this process by number, in the order they began.
+        unrecorded: what is known of freezes that left no trace, once the block is over.
+    """
+
+    folder: Path
+    shown: Path
+    stem: str
+    process: int | None = None
+    saved: dict[int, SavedTrace] = field(default_factory=dict)
+    unrecorded: tuple[str, ...] = ()
+    _captured: Captured | None = None
+    _earlier: dict[Path, int] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self._earlier = self._files_of_children()
+
+    def save(self, number: int, trace: Trace) -> None:
+        """Saves the trace of a freeze. It raises nothing: the freeze is the user's, and the user's code goes on."""
+        process = "" if self.process is None else f"-p{self.process}"
+        name = f"{self.stem}{process}-{number}{_SUFFIX}"
+        known = self.saved.get(number)
+        if known is not None and known.trace is trace and not known.error:
+            return
+        error = ""
+        try:
+            save(trace, self.folder / name)
+        except FreezerError as failed:
+            error = str(failed)
+        self.saved[number] = SavedTrace(self.shown / name, trace, error)
+
+    def children(self) -> tuple[SavedTrace, ...]:
+        """Returns the traces that child processes have saved since this recorder was made, by process and number."""
+        now = self._files_of_children()
+        new = sorted(path for path, changed_ns in now.items() if self._earlier.get(path) != changed_ns)
+        found = []
+        for path in new:
+            # A child may be writing, or somebody removing, just now.
+            with contextlib.suppress(FreezerError):
+                found.append(SavedTrace(self.shown / path.name, load(path)))
+        return tuple(found)
+
+    def end(self) -> None:
+        """Saves what was not saved yet, and keeps what is known of freezes that left no trace."""
+        if self._captured is None:
+            return
+        for number, trace in enumerate(self._captured.traces, 1):
+            self.save(number, trace)
+        self.unrecorded = self._captured.unrecorded
+
+    def begin(self, captured: Captured) -> None:
+        """Takes the capture that this recorder saves the traces of."""
+        self._captured = captured
+
+    def renew_in_child(self) -> None:
+        """Goes on in a fork of the process, under the fork's own name, without the freezes of the parent."""
+        self.process = os.getpid()
+        self.saved.clear()
+        if self._captured is not None:
+            self._captured.renew_in_child(self.save)
+
+    def _files_of_children(self) -> dict[Path, int]:
+        found = {}
+        for path in self.folder.glob(f"{_glob_escaped(self.stem)}-p*-*{_SUFFIX}"):
+            with contextlib.suppress(OSError):
+                found[path] = path.stat().st_mtime_ns
+        return found
+
+
+@contextlib.contextmanager
+def recorded_process(folder: Path, stem: str) -> Iterator[ProcessRecorder]:
+    """Records the freezes of all threads of this process, of its forks, and of its child processes of the same Python.
+
+    Args:
+        folder: for the traces, which are ``STEM-1.fztrace`` and so on; those of a child process with the number 1234
+            are ``STEM-p1234-1.fztrace``.
+        stem: what the files' names begin with.
+
+    Yields:
+        The recorder; what it holds is complete after the block.
+
+    Raises:
+        UnsupportedTorchError: this torch lacks a private name that recording needs.
+    """
+    from freeze_engine.captures.child import recording_children
+
+    recorder = ProcessRecorder(folder.resolve(), folder, stem)
+    with recording_children(recorder.folder, stem), recording(recorder):
+        yield recorder
+
+
+@contextlib.contextmanager
+def recording(recorder: ProcessRecorder) -> Iterator[None]:
+    """Records the freezes of all threads of this process, and of its forks, until the block ends."""
+    from freeze_engine.captures.block import capture
+
+    with capture(threads=True, on_trace=recorder.save) as captured:
+        recorder.begin(captured)
+        _current.append(recorder)
+        try:
+            yield
+        finally:
+            _current.remove(recorder)
+    recorder.end()
+
+
+_current: list[ProcessRecorder] = []
+
+
+def _renew_in_child() -> None:
+    for recorder in _current:
+        recorder.renew_in_child()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_renew_in_child)
+
+
+def _glob_escaped(text: str) -> str:
+    return "".join(f"[{letter}]" if letter in "*?[" else letter for letter in text)

@@ -1,0 +1,43 @@
+"""Sentences on freezes that did not happen, or left no trace."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from freeze_engine.backends.inductor.capture.compile_capture import CompileCapture
+    from freeze_engine.backends.torchscript.capture.freeze_capture import FreezeCapture
+
+
+def unrecorded_lines(freezes: FreezeCapture, compiles: CompileCapture) -> Iterator[str]:
+    """Yields what a capture knows of freezes that are not in it, each sentence with the remedy.
+
+    Args:
+        freezes: of TorchScript.
+        compiles: of Inductor.
+    """
+    for reason in dict.fromkeys((*freezes.unread, *compiles.unread)):
+        yield f"A module was frozen whose tensors could not be read, so there is no trace of it: {reason}."
+    seen = compiles.unrecorded
+    if count := seen["gradients"]:
+        yield (
+            f"Inductor compiled {_graphs(count)} with gradients on: freezing is configured, but torch freezes nothing "
+            "then. Call the compiled function under torch.no_grad() or torch.inference_mode()."
+        )
+    if count := seen["not_configured"]:
+        yield (
+            f"Inductor compiled {_graphs(count)} without freezing: torch._inductor.config.freezing was off. Turn it on "
+            "(TORCHINDUCTOR_FREEZING=1) before the first call."
+        )
+    if compiles.compiled_before and not compiles.compiles and not seen:
+        yield (
+            f"torch had compiled {_graphs(compiles.compiled_before)} before, and compiled none here: what is in its "
+            "cache is not frozen again. Call torch.compiler.reset() first, or record the first call."
+        )
+    for path in dict.fromkeys(freezes.loaded_frozen):
+        yield f"{path} was frozen already when it was saved, so no pass ran here. Record where it is frozen."
+
+
+def _graphs(count: int) -> str:
+    return "1 graph" if count == 1 else f"{count} graphs"

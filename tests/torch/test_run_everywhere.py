@@ -1,0 +1,216 @@
+"""`freezer-ui run` and `capture(threads=True)`: freezes of all threads and child processes, each saved when it ends."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+import torch
+
+import freeze_engine as fe
+
+ROOT = Path(__file__).parents[2]
+LIMIT_S = 600
+EVERYWHERE = """
+import asyncio, multiprocessing, os, subprocess, sys, threading, warnings
+from concurrent.futures import ThreadPoolExecutor
+
+warnings.simplefilter("ignore")
+
+
+def frozen(name):
+    import torch
+
+    layers = {f"of_{name}": torch.nn.Linear(2, 2)}
+    torch.jit.freeze(torch.jit.script(torch.nn.Sequential(torch.nn.ModuleDict(layers)[f"of_{name}"]).eval()))
+    kind = type("of_" + name, (torch.nn.Linear,), {})
+    torch.jit.freeze(torch.jit.trace(kind(2, 2).eval(), torch.ones(1, 2)))
+
+
+def main():
+    frozen("main")
+    thread = threading.Thread(target=frozen, args=("thread",))
+    thread.start()
+    thread.join()
+    with ThreadPoolExecutor(1) as pool:
+        pool.submit(frozen, "executor").result()
+    asyncio.run(asyncio.to_thread(frozen, "to_thread"))
+    for way in ("fork", "spawn"):
+        child = multiprocessing.get_context(way).Process(target=frozen, args=(way,))
+        child.start()
+        child.join()
+        assert child.exitcode == 0
+    code = "import sys; sys.path.insert(0, '.'); import everywhere; everywhere.frozen('subprocess')"
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+if __name__ == "__main__":
+    main()
+    sys.exit(7)
+"""
+
+
+def run(folder: Path, *words: str) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, "-m", "viewer.cli", "run", *words],
+        cwd=folder,
+        env=os.environ | {"PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"},
+        text=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+
+
+def test_run_records_threads_and_child_processes_and_keeps_the_exit_code(tmp_path: Path) -> None:
+    (tmp_path / "everywhere.py").write_text(EVERYWHERE)
+    process = run(tmp_path, "-o", "traces", "--", "everywhere.py")
+    _, told = process.communicate(timeout=LIMIT_S)
+    assert process.returncode == 7, told
+    names = Counter(
+        (fe.load(path).name, path.name.startswith("everywhere-p")) for path in (tmp_path / "traces").iterdir()
+    )
+    own = {f"of_{name}": 1 for name in ("main", "thread", "executor", "to_thread")}
+    children = {f"of_{name}": 1 for name in ("fork", "spawn", "subprocess")}
+    assert {name: count for (name, child), count in names.items() if not child} == {**own, "Sequential": 4}
+    assert {name: count for (name, child), count in names.items() if child} == {**children, "Sequential": 3}
+    for path in (tmp_path / "traces").iterdir():
+        assert f"traces/{path.name}: " in told
+
+
+def test_a_killed_run_keeps_the_traces_of_the_freezes_that_had_ended(tmp_path: Path) -> None:
+    (tmp_path / "killed.py").write_text(
+        "import sys, torch\n"
+        "torch.jit.freeze(torch.jit.script(torch.nn.Linear(2, 2).eval()))\n"
+        "print('frozen', flush=True)\n"
+        "sys.stdin.read()\n"
+    )
+    process = subprocess.Popen(
+        [sys.executable, "-m", "viewer.cli", "run", "--", "killed.py"],
+        cwd=tmp_path,
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        text=True,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+    )
+    assert process.stdout is not None
+    assert process.stdout.readline() == "frozen\n"
+    process.send_signal(signal.SIGKILL)
+    process.communicate(timeout=LIMIT_S)
+    assert fe.load(tmp_path / "killed-1.fztrace").name == "Linear"
+    assert [path.name for path in tmp_path.glob(".*")] == []
+
+
+def freeze(name: str) -> None:
+    kind = type(name, (torch.nn.Linear,), {})
+    torch.jit.freeze(torch.jit.trace(kind(2, 2).eval(), torch.ones(1, 2)))
+
+
+def test_a_capture_of_all_threads_sees_what_other_threads_freeze() -> None:
+    with fe.capture(threads=True) as every, fe.capture() as own:
+        freeze("Mine")
+        with ThreadPoolExecutor(1) as pool:
+            pool.submit(freeze, "Theirs").result()
+    assert [trace.name for trace in every.traces] == ["Mine", "Theirs"]
+    assert [trace.name for trace in own.traces] == ["Mine"]
+    with fe.capture() as after:
+        thread = threading.Thread(target=freeze, args=("Later",))
+        thread.start()
+        thread.join()
+    assert after.traces == ()
+
+
+def test_on_trace_gets_each_trace_when_its_freeze_has_ended_and_again_when_it_goes_on() -> None:
+    seen: list[tuple[int, fe.Trace]] = []
+    with fe.capture(on_trace=lambda number, trace: seen.append((number, trace))) as captured:
+        freeze("First")
+        frozen = torch.jit.freeze(torch.jit.script(torch.nn.Linear(2, 2).eval()))
+        torch.jit.optimize_for_inference(frozen)
+    assert [(number, trace.name) for number, trace in seen] == [(1, "First"), (2, "Linear"), (2, "Linear")]
+    assert len(seen[1][1].steps) < len(seen[2][1].steps)
+    assert captured.traces == (seen[0][1], seen[2][1])
+
+
+class Opaque(torch.Tensor):
+    """A tensor of a class of the user's, which answers nothing but its shape."""
+
+    @staticmethod
+    def __new__(cls, size: int) -> Opaque:
+        made: Opaque = torch.Tensor._make_wrapper_subclass(cls, (size, size), dtype=torch.float32)
+        return made
+
+    @classmethod
+    def __torch_dispatch__(cls, func, types, args=(), kwargs=None):
+        if func is torch.ops.aten.detach.default:
+            return args[0]
+        raise NotImplementedError(f"no {func}")
+
+
+class Holder(torch.nn.Module):
+    """Has a tensor that cannot be read."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.weight = torch.nn.Parameter(torch.ones(2, 2))
+        self.opaque = torch.nn.Parameter(Opaque(4), requires_grad=False)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x @ self.weight
+
+
+def test_a_tensor_that_cannot_be_read_costs_no_trace() -> None:
+    with fe.capture() as captured:
+        freeze("Before")
+        torch.jit.freeze(torch.jit.trace(Holder().eval(), torch.ones(1, 2)))
+        freeze("After")
+    assert [(trace.name, bool(trace.steps)) for trace in captured.traces] == [
+        ("Before", True),
+        ("Holder", True),
+        ("After", True),
+    ]
+    assert not any(fe.problems(trace) for trace in captured.traces)
+
+
+@pytest.mark.parametrize("raised", [NotImplementedError("no such view"), AssertionError()])
+def test_a_partial_trace_names_its_reason(raised: Exception, monkeypatch: pytest.MonkeyPatch) -> None:
+    from freeze_engine.backends.torchscript import trace_builder
+
+    def fails(*args: object) -> object:
+        raise raised
+
+    monkeypatch.setattr(trace_builder, "source_lines", fails)
+    with fe.capture() as captured:
+        freeze("Partly")
+    (trace,) = captured.traces
+    assert trace.steps
+    (notice,) = [each for each in trace.notices if each.code == "unread"]
+    assert type(raised).__name__ in notice.message
+    assert str(raised) in notice.message
+    assert "freeze_engine/backends/torchscript/trace_builder.py:" in notice.message
+    assert not fe.problems(trace)
+    fe.dumps(trace)
+
+
+def test_what_is_known_of_freezes_that_did_not_happen(tmp_path: Path) -> None:
+    torch.jit.save(torch.jit.freeze(torch.jit.script(torch.nn.Linear(2, 2).eval())), tmp_path / "frozen.pt")
+    torch.compiler.reset()
+    compiled = torch.compile(torch.nn.Linear(2, 2).eval())
+    with fe.capture() as captured, torch._inductor.config.patch(freezing=True):
+        compiled(torch.ones(1, 2))
+        torch.jit.load(tmp_path / "frozen.pt")
+    assert captured.traces == ()
+    gradients, loaded = captured.unrecorded
+    assert gradients.startswith("Inductor compiled 1 graph with gradients on: freezing is configured")
+    assert "torch.no_grad()" in gradients
+    assert loaded.startswith(f"{tmp_path}/frozen.pt was frozen already")
+    with fe.capture() as again:
+        compiled(torch.ones(1, 2))
+    (reused,) = again.unrecorded
+    assert reused.startswith("torch had compiled 1 graph before")
