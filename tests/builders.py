@@ -15,6 +15,7 @@ from freeze_engine.trace import (
     AliasEntry,
     AttributeFate,
     Baseline,
+    CallPath,
     ChainLink,
     Check,
     Contribution,
@@ -310,7 +311,7 @@ def failed_trace() -> Trace:
 
 
 def tied_trace() -> Trace:
-    """Returns the small trace with what version 3 of the schema added: a tied weight, named inputs, bytes to save."""
+    """Returns the small trace with what later schemas added: a tied weight, named inputs, bytes to save, call paths."""
     whole = small_trace()
     first, *others = whole.steps
     names = [value.name for value in first.graph.inputs]
@@ -321,6 +322,7 @@ def tied_trace() -> Trace:
         steps=(replace(first, inputs=named), *others),
         attributes=(*fates, replace(last, same_as=fates[0].path)),
         near_misses=tuple(replace(miss, saved_bytes=1024) for miss in whole.near_misses),
+        call_paths=(CallPath("forward", (SourceRef(FILE, 4, 8),), (first.graph.nodes[0].id,)),),
     )
 
 

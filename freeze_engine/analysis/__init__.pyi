@@ -10,6 +10,20 @@ from .attribute_counting import (
     is_counted as is_counted,
     trace_counts as trace_counts,
 )
+from .by_line.outcome import (
+    FileOutcome as FileOutcome,
+    LineEffect as LineEffect,
+    LineError as LineError,
+    LineKernel as LineKernel,
+    LineNode as LineNode,
+    LineOutcome as LineOutcome,
+    LineTime as LineTime,
+    NodeLines as NodeLines,
+    SourceOutcome as SourceOutcome,
+)
+from .by_line.outcomes import (
+    source_outcome as source_outcome,
+)
 from .check_facts import (
     check_outcome as check_outcome,
 )

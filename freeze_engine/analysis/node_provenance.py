@@ -116,7 +116,7 @@ class _Passing:
         after = {node.id for node in self._step.graph.walk()}
         gone = [node for node in self._firsts if node not in after]
         if gone:
-            replaced = _Replaced(self._before, self._step.graph)
+            replaced = Replaced(self._before, self._step.graph)
             known = {node.id for node in self._before.walk()}
             for name in gone:
                 self._vanish(name, replaced.by(name), known)
@@ -153,7 +153,7 @@ class _Passing:
         self._firsts.setdefault(node, set()).add(first)
 
 
-class _Replaced:
+class Replaced:
     """The values that replace removed nodes: what their readers read now."""
 
     def __init__(self, before: GraphSnapshot, after: GraphSnapshot) -> None:

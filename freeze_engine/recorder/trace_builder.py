@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from freeze_engine.recorder.node_identity import Identify, assign_ids, nothing_known
 from freeze_engine.trace import (
     AttributeFate,
     Baseline,
+    CallPath,
     Environment,
     Failure,
     GraphSnapshot,
@@ -19,6 +20,7 @@ from freeze_engine.trace import (
     Notice,
     Program,
     SourceLines,
+    SourceRef,
     Step,
     Trace,
 )
@@ -46,6 +48,7 @@ class Recorder:
         self.baselines: tuple[Baseline, ...] = ()
         self.notices: list[Notice] = []
         self.sources: tuple[SourceLines, ...] = ()
+        self.call_paths: tuple[CallPath, ...] = ()
         self.programs: tuple[Program, ...] = ()
         self.memory: MemoryLedger | None = None
         self.failure: Failure | None = None
@@ -135,8 +138,23 @@ class Recorder:
             notices=tuple(self.notices),
             sources=self.sources,
             programs=self.programs,
+            call_paths=self.call_paths,
             memory=self.memory,
             failure=self.failure,
             duration_ns=duration_ns,
             created=created,
         )
+
+
+def call_paths(method: str, calls: Mapping[str, tuple[SourceRef, ...]]) -> tuple[CallPath, ...]:
+    """Gathers the nodes that the same calls lead to.
+
+    Args:
+        method: that has the nodes.
+        calls: places of the calls by id of the node, the outermost first; nodes that no call leads to are left out.
+    """
+    nodes: dict[tuple[SourceRef, ...], list[str]] = {}
+    for node, places in calls.items():
+        if places:
+            nodes.setdefault(places, []).append(node)
+    return tuple(CallPath(method, places, tuple(ids)) for places, ids in nodes.items())

@@ -20,6 +20,7 @@ History of `SCHEMA_VERSION`:
     3: which attributes are the same tensor, and what a fold that did not happen would save; the passes of a step and
         what its graph's inputs are, which stood in its name and its log before (`freeze_engine.serde.upgrade`);
         the reasons ``read_live`` and ``outside_graphs``.
+    4: the calls that lead to nodes.
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ from freeze_engine.serde.upgrade import upgraded
 from freeze_engine.trace import Trace
 from freeze_engine.trace.validation import check_trace, problems
 
-SCHEMA_VERSION = 3
+SCHEMA_VERSION = 4
 """Version of the files written; a change of any type of `freeze_engine.trace` makes a new one."""
 
 MAX_BYTES = 2 << 30

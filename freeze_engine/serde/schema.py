@@ -40,6 +40,7 @@ SINCE: dict[tuple[str, str], int] = {
     ("NearMiss", "saved_bytes"): 3,
     ("Step", "passes"): 3,
     ("Step", "inputs"): 3,
+    ("Trace", "call_paths"): 4,
 }
 """The version that brought a field, by ``(type, field)``; all others are of the first. Older files get its default."""
 

@@ -71,6 +71,7 @@ from freeze_engine.trace.rewrites import (
     Rewrite as Rewrite,
 )
 from freeze_engine.trace.source import (
+    CallPath as CallPath,
     SourceLines as SourceLines,
     SourceRef as SourceRef,
 )

@@ -1,4 +1,4 @@
-"""Places in the user's source, and the lines that a trace keeps of it."""
+"""Places in the user's source, the lines that a trace keeps of it, and the calls that lead to nodes."""
 
 from __future__ import annotations
 
@@ -33,3 +33,19 @@ class SourceLines:
     file: str
     first_line: int
     lines: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class CallPath:
+    """The calls that lead to nodes, from the method to the place in `Node.source`.
+
+    Attributes:
+        method: the method whose steps have the nodes.
+        calls: places of the calls, the outermost first; `Node.source` of the nodes is not among them. For a loaded
+            file also the places of calls and nodes in the code that was saved with it.
+        nodes: ids of nodes, each in at least one snapshot of the method.
+    """
+
+    method: str
+    calls: tuple[SourceRef, ...]
+    nodes: tuple[str, ...]

@@ -13,7 +13,7 @@ from freeze_engine.trace.measurements import Baseline, Contribution, Latency, Nu
 from freeze_engine.trace.post_freeze import Check, MemoryLedger
 from freeze_engine.trace.programs import Program
 from freeze_engine.trace.rewrites import NearMiss, Rewrite
-from freeze_engine.trace.source import SourceLines, SourceRef
+from freeze_engine.trace.source import CallPath, SourceLines, SourceRef
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,6 +140,7 @@ class Trace(_Indexed):
         memory: the effect of the freeze on memory, ``None`` if not measured.
         programs: the code that Inductor generated, with freezing and without.
         ablation: the contribution of each pass, if requested.
+        call_paths: the calls that lead to nodes, where torch shows them; a node is in one path at most.
     """
 
     name: str
@@ -161,6 +162,7 @@ class Trace(_Indexed):
     memory: MemoryLedger | None = None
     programs: tuple[Program, ...] = ()
     ablation: tuple[Contribution, ...] = ()
+    call_paths: tuple[CallPath, ...] = ()
 
     def __repr__(self) -> str:
         changed = sum(step.changed for step in self.steps)

@@ -53,6 +53,7 @@ def problems(trace: Trace) -> tuple[str, ...]:
       same as another names an attribute that is the same as no other.
     - Locations name values of the method's final graph; step indices are in range.
     - Kernels name nodes of the last graph of their program's method, and origins of its first.
+    - A call path names a method of the trace and nodes that some snapshot of it has; a node is in one path at most.
 
     Args:
         trace: any trace.

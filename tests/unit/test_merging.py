@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from freeze_engine.backends.inductor.merge_graphs import Part, merged, merged_lines, method_names
+from freeze_engine.backends.common.source_text import merged_lines
+from freeze_engine.backends.inductor.merge_graphs import Part, merged, method_names
 from freeze_engine.trace import (
     AttributeFate,
     Environment,

@@ -28,7 +28,7 @@ def test_a_view_has_these_parts(view):
         "name", "backend", "torch", "methods", "stages", "summary", "glossary", "overview", "fates", "others",
         "failure", "unmeasured", "first_step", "environment", "findings", "programs", "comparisons", "steps",
         "attributes",
-        "pass_texts", "aliases", "codes", "sources",
+        "pass_texts", "aliases", "codes", "by_line", "sources",
     ]  # fmt: skip
 
 

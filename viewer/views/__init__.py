@@ -19,6 +19,7 @@ from viewer.views.glossary import GLOSSARY
 from viewer.views.missing_measurements import unmeasured_view
 from viewer.views.overview import first_step, ordered_methods, overview
 from viewer.views.programs import comparison_rows, program_rows
+from viewer.views.source_lines import source_view
 from viewer.views.steps import StepRows
 from viewer.views.summary import summary_view
 from viewer.views.wording import STAGES
@@ -63,6 +64,7 @@ def view_data(trace: fe.Trace, duplicates: Sequence[analysis.Duplicate] | None =
         "pass_texts": builder.pass_texts,
         "aliases": builder.aliases,
         "codes": builder.codes,
+        "by_line": source_view(trace),
         "sources": [
             {"file": source.file, "first_line": source.first_line, "lines": list(source.lines)}
             for source in trace.sources

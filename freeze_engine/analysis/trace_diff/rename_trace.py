@@ -16,6 +16,7 @@ from freeze_engine.analysis.trace_diff.rename_graph import MethodNames, fresh
 from freeze_engine.trace import (
     AliasAnalysis,
     AttributeFate,
+    CallPath,
     Evidence,
     GraphSnapshot,
     NearMiss,
@@ -123,6 +124,7 @@ class _Renaming:
             attributes=tuple(self._fate(fate) for fate in second.attributes),
             near_misses=tuple(self._near_miss(miss) for miss in second.near_misses),
             programs=tuple(self._program(program) for program in second.programs),
+            call_paths=tuple(self._call_path(path) for path in second.call_paths),
         )
 
     def _step(self, step: Step, graph: GraphSnapshot) -> Step:
@@ -154,6 +156,10 @@ class _Renaming:
         )
         idle = ((nodes.get(node, node), why) for node, why in program.no_kernel)
         return replace(program, kernels=tuple(kernels), no_kernel=tuple(idle))
+
+    def _call_path(self, path: CallPath) -> CallPath:
+        nodes = self._methods[path.method].nodes if path.method in self._methods else {}
+        return replace(path, nodes=_called(path.nodes, nodes))
 
     def _fate(self, fate: AttributeFate) -> AttributeFate:
         first_type = self._types.get(fate.path, fate.type)

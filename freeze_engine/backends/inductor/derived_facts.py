@@ -5,10 +5,10 @@ A trace that is built during the compile needs them after every step; most steps
 
 from __future__ import annotations
 
-import linecache
 from collections.abc import Callable, Iterable, Sequence
 from typing import Generic, TypeVar
 
+from freeze_engine.backends.common.source_text import lines_around
 from freeze_engine.backends.inductor.attributes.dequantized import dequantized
 from freeze_engine.backends.inductor.attributes.evidence import Gone, Story, read_names
 from freeze_engine.backends.inductor.attributes.fates import fates
@@ -16,11 +16,20 @@ from freeze_engine.backends.inductor.attributes.origins import Folded, Origins
 from freeze_engine.backends.inductor.capture.raw import RawCompile
 from freeze_engine.backends.inductor.folds.near_misses import folding_end, misfolds, near_misses
 from freeze_engine.backends.inductor.graph.rows import RawGraph
-from freeze_engine.backends.inductor.merge_graphs import merged_lines
-from freeze_engine.trace import AttributeFate, GraphSnapshot, NearMiss, Notice, Program, SourceLines, SourceRef, Step
+from freeze_engine.backends.inductor.graph.snapshot import is_torch
+from freeze_engine.trace import (
+    AttributeFate,
+    CallPath,
+    GraphSnapshot,
+    NearMiss,
+    Notice,
+    Program,
+    SourceLines,
+    SourceRef,
+    Step,
+)
 
 _INLINING = "replace_params_with_constants"
-_AROUND = 3
 Found = TypeVar("Found")
 
 
@@ -119,9 +128,14 @@ class DerivedFacts:
         self._judged = max(self._judged, len(passes))
         return tuple(self._misfolds)
 
-    def sources(self, steps: Sequence[Step]) -> tuple[SourceLines, ...]:
-        """Returns the source lines that nodes refer to, with some around them, as far as the files are there."""
-        return self._sources.of(step.graph for step in steps)
+    def sources(self, steps: Sequence[Step], calls: Iterable[CallPath]) -> tuple[SourceLines, ...]:
+        """Returns the source lines that nodes and calls refer to, with some around them, as far as the files are there.
+
+        Args:
+            steps: all so far.
+            calls: that lead to their nodes; of those in torch's own code no lines are kept.
+        """
+        return self._sources.of((step.graph for step in steps), calls)
 
 
 class _Kept(Generic[Found]):
@@ -145,23 +159,12 @@ class _Sources:
         self._places: set[SourceRef] = set()
         self._lines: tuple[SourceLines, ...] = ()
 
-    def of(self, graphs: Iterable[GraphSnapshot]) -> tuple[SourceLines, ...]:
+    def of(self, graphs: Iterable[GraphSnapshot], calls: Iterable[CallPath]) -> tuple[SourceLines, ...]:
         new = {id(graph): graph for graph in graphs if id(graph) not in self._graphs}
         places = {node.source for graph in new.values() for node in graph.walk() if node.source is not None}
+        places |= {place for path in calls for place in path.calls if not is_torch(place.file)}
         self._graphs |= new
         if not places <= self._places:
             self._places |= places
-            self._lines = _lines(self._places)
+            self._lines = lines_around(self._places)
         return self._lines
-
-
-def _lines(places: Iterable[SourceRef]) -> tuple[SourceLines, ...]:
-    wanted: dict[str, set[int]] = {}
-    for place in places:
-        near = range(max(1, place.line - _AROUND), place.line + _AROUND + 1)
-        wanted.setdefault(place.file, set()).update(near)
-    found = []
-    for file, numbers in wanted.items():
-        text = linecache.getlines(file)
-        found += [SourceLines(file, each, (text[each - 1].rstrip("\n"),)) for each in numbers if each <= len(text)]
-    return tuple(merged_lines(found))

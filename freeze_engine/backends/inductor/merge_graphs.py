@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from freeze_engine.trace import AttributeFate, Evidence, Failure, Fate, NearMiss, Notice, SourceLines, Step, Trace
+from freeze_engine.backends.common.source_text import merged_lines
+from freeze_engine.trace import AttributeFate, Evidence, Failure, Fate, NearMiss, Notice, Step, Trace
 
 #: Priority of the fates if graphs differ: an attribute that is an input of any graph is still needed.
 ORDER: Sequence[Fate] = ("preserved", "inlined", "folded", "dropped")
@@ -60,6 +61,7 @@ def merged(parts: Sequence[Part]) -> Trace:
         notices=tuple(_notices(traces)),
         sources=tuple(merged_lines([lines for trace in traces for lines in trace.sources])),
         programs=tuple(program for trace in traces for program in trace.programs),
+        call_paths=tuple(path for trace in traces for path in trace.call_paths),
         failure=next((trace.failure for trace in traces if trace.failure), None),
         duration_ns=None if None in durations else sum(filter(None, durations)),
     )
@@ -95,31 +97,6 @@ def method_names(parts: Sequence[Part]) -> tuple[str, ...]:
     return tuple(names)
 
 
-def merged_lines(pieces: Sequence[SourceLines]) -> Iterator[SourceLines]:
-    """Yields source lines by file and number, with overlapping or adjacent pieces joined.
-
-    Args:
-        pieces: in any order; where they show the same line, they agree.
-    """
-    files: dict[str, dict[int, str]] = {}
-    for piece in pieces:
-        numbered = enumerate(piece.lines, piece.first_line)
-        files.setdefault(piece.file, {}).update(numbered)
-    for file in sorted(files):
-        yield from _runs(file, files[file])
-
-
-def _runs(file: str, texts: Mapping[int, str]) -> Iterator[SourceLines]:
-    run: list[int] = []
-    for number in sorted(texts):
-        if run and number != run[-1] + 1:
-            yield SourceLines(file, run[0], tuple(texts[each] for each in run))
-            run = []
-        run.append(number)
-    if run:
-        yield SourceLines(file, run[0], tuple(texts[each] for each in run))
-
-
 def _placed(trace: Trace, method: str, start: int) -> Trace:
     """Returns a trace as it is from step ``start`` on, under another method name."""
     if start == 0 and all(step.method == method for step in trace.steps):
@@ -132,6 +109,7 @@ def _placed(trace: Trace, method: str, start: int) -> Trace:
         notices=tuple(replace(notice, step=_moved(notice.step, start)) for notice in trace.notices),
         failure=_placed_failure(trace.failure, method, start),
         programs=tuple(replace(program, method=method) for program in trace.programs),
+        call_paths=tuple(replace(path, method=method) for path in trace.call_paths),
     )
 
 

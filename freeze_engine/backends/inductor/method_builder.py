@@ -22,9 +22,9 @@ from freeze_engine.backends.inductor.graph.snapshot import SnapshotReader
 from freeze_engine.backends.inductor.graph.target_names import pattern_name
 from freeze_engine.backends.inductor.kernels.generated_code import kernel_lines
 from freeze_engine.backends.inductor.kernels.kernels import Lowered, program
-from freeze_engine.recorder.trace_builder import Recorder
+from freeze_engine.recorder.trace_builder import Recorder, call_paths
 from freeze_engine.tensors.constants import StorageNames, constant_bytes
-from freeze_engine.trace import Failure, GraphInput, Notice, Program, Step
+from freeze_engine.trace import Failure, GraphInput, GraphSnapshot, Notice, Program, SourceRef, Step
 from freeze_engine.trace.baselines import COMPILED_FROZEN
 
 FORWARD = "forward"
@@ -52,6 +52,7 @@ class MethodBuilder:
         self._paths = {index: each.paths for index, each in enumerate(compiled.inputs)}
         self._conclusions = DerivedFacts(compiled, self._origins)
         self._precisions: tuple[RawGraph | None, tuple[str, ...]] = (None, ())
+        self._calls: dict[str, tuple[SourceRef, ...]] = {}
         #: The graphs that can be run, by step index.
         self.live: dict[int, RawGraph] = {}
 
@@ -95,7 +96,8 @@ class MethodBuilder:
         untold = untold_kernels(compiled, recorder.programs)
         told = (*self._conclusions.misfolds(passes), *self._conclusions.dequantized(passes))
         recorder.notices = [*told, *notices(compiled, recorder.steps), *untold]
-        recorder.sources = self._conclusions.sources(recorder.steps)
+        recorder.call_paths = call_paths(FORWARD, self._calls)
+        recorder.sources = self._conclusions.sources(recorder.steps, recorder.call_paths)
 
     def programs(self, name: str) -> tuple[Program, ...]:
         """Returns the programs generated from the graph of the last step, none if the compile did not get there.
@@ -128,11 +130,17 @@ class MethodBuilder:
         constants = [node.constant for node in step.graph.walk() if node.constant is not None]
         fields: dict[str, Any] = {"constant_bytes": constant_bytes(constants)}
         if changed:
+            self._note_calls(step.graph)
             self._conclusions.note(step.index, raw.graph, step.graph, folded)
         if earlier is not None and changed:
             names = Names(earlier.graph, step.graph)
             fields["rewrites"] = step_rewrites(names, raw.matches, folded, self._paths)
         recorder.update(step.index, **fields)
+
+    def _note_calls(self, graph: GraphSnapshot) -> None:
+        for node in graph.walk():
+            if node.id not in self._calls and node.outputs:
+                self._calls[node.id] = self._reader.calls.get(node.outputs[0].name, ())
 
     def _mixed_precisions(self, graph: RawGraph) -> tuple[str, ...]:
         if self._precisions[0] is not graph:  # most steps change nothing

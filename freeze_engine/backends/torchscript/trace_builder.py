@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from freeze_engine.backends.common.source_text import merged_lines
 from freeze_engine.backends.common.torch_private import private
 from freeze_engine.backends.torchscript.attributes.aliases import WriterSearch, alias_analysis
 from freeze_engine.backends.torchscript.attributes.assignments import AssignmentFinder
@@ -13,6 +14,7 @@ from freeze_engine.backends.torchscript.attributes.chain_facts import Chain
 from freeze_engine.backends.torchscript.attributes.fates import fates
 from freeze_engine.backends.torchscript.attributes.reasons import ReasonFinder
 from freeze_engine.backends.torchscript.attributes.writes import MethodRecord
+from freeze_engine.backends.torchscript.call_chains import called_nodes, traced_lines
 from freeze_engine.backends.torchscript.capture.raw import LiveSnapshot, RawFreeze, graph_text
 from freeze_engine.backends.torchscript.faults import faults
 from freeze_engine.backends.torchscript.folds.near_misses import near_misses
@@ -30,13 +32,14 @@ from freeze_engine.backends.torchscript.graph.stages import (
     PassRun,
 )
 from freeze_engine.backends.torchscript.log.method_names import MethodGraphs
+from freeze_engine.backends.torchscript.log.stderr_capture import logging_option
 from freeze_engine.backends.torchscript.log.steps import LogReading, is_cut, read_log
 from freeze_engine.backends.torchscript.notices import notices
 from freeze_engine.backends.torchscript.snapshot_reader import SnapshotReader
 from freeze_engine.backends.torchscript.step_tracker import StepTracker
-from freeze_engine.recorder.trace_builder import Recorder
+from freeze_engine.recorder.trace_builder import Recorder, call_paths
 from freeze_engine.tensors.constants import constant_bytes
-from freeze_engine.trace import Failure, GraphSnapshot, Notice, Step
+from freeze_engine.trace import CallPath, Failure, GraphSnapshot, Notice, Step
 
 _LOG_UNSEEN = (
     "torch's log did not reach file descriptor 2, so the passes inside _freeze_module are not in this trace: "
@@ -103,7 +106,7 @@ class TraceBuilder:
             self._add_live(run, step.after, module)
         self._revive_logged()
         self._add_alias_sets()
-        self._recorder.sources = source_lines(self._source_graphs())
+        self._add_sources()
         if freeze.failure is None:
             self._judge_attributes()
             self._find_near_misses()
@@ -281,6 +284,25 @@ class TraceBuilder:
         self._recorder.failure = Failure(
             type(error).__name__, str(error), stage, name, method, steps[-1].index if steps else None
         )
+
+    def _add_sources(self) -> None:
+        """Adds the calls that lead to nodes, and the lines of both."""
+        paths: list[CallPath] = []
+        texts: dict[str, None] = {}
+        for method in self._freeze.inputs:
+            graph = self._searched_graph(method)
+            step = next((each for each in self._recorder.steps if each.method == method and each.stage != INPUT), None)
+            if graph is None or step is None or not same_nodes(step.graph, graph):
+                continue
+            with logging_option(""):  # the user may be logging the inliner
+                found = called_nodes(self._freeze.source, method)
+            texts |= dict.fromkeys(found.texts)
+            ids = [node.id for node in step.graph.walk()]
+            if len(ids) == len(found.chains):
+                paths += call_paths(method, dict(zip(ids, found.chains, strict=True)))
+        self._recorder.call_paths = tuple(paths)
+        graphs = self._source_graphs()
+        self._recorder.sources = tuple(merged_lines((*traced_lines(graphs), *source_lines(graphs, texts))))
 
     def _source_graphs(self) -> Sequence[Any]:
         graphs = [self._searched_graph(step.method) for step in self._finals()]

@@ -34,6 +34,7 @@ class References:
         self._rest()
         for program in self._trace.programs:
             self._program(program)
+        unseen = self._called()
         graphs: list[list[str]] = [[] for _ in self._trace.steps]
         for method in self._trace.methods:
             before: Step | None = None
@@ -42,9 +43,13 @@ class References:
                 same = before is not None and before.graph is step.graph
                 now = names if same and names is not None else GraphNames(step.graph)
                 graphs[step.index] += self._step(step, before, now, names)
+                if not same and unseen.get(method):
+                    unseen[method] -= now.ids
                 before, names = step, now
         yield from chain.from_iterable(graphs)
         yield from chain.from_iterable(self._found)
+        for method, nodes in unseen.items():
+            yield from (f"call path: no step of {method} has a node {name!r}" for name in sorted(nodes))
 
     def _step(self, step: Step, before: Step | None, names: GraphNames, earlier: GraphNames | None) -> Iterator[str]:
         where = f"step {step.index} ({step.name})"
@@ -124,6 +129,20 @@ class References:
         self._name(where, steps[-1].index, dict.fromkeys(chain(nodes, (node for node, _ in program.no_kernel))))
         origins = chain.from_iterable(kernel.origins for kernel in program.kernels)
         self._name(where, steps[0].index, dict.fromkeys(origins))
+
+    def _called(self) -> dict[str, set[str]]:
+        """Returns the nodes that call paths name, by method."""
+        found: dict[str, set[str]] = {method: set() for method in self._trace.methods}
+        for path in self._trace.call_paths:
+            if path.method not in found:
+                self._say(f"call path: is of the unknown method {path.method!r}")
+                continue
+            nodes = found[path.method]
+            for name in path.nodes:
+                if name in nodes:
+                    self._say(f"call path: names node {name!r} twice")
+                nodes.add(name)
+        return found
 
 
 def _rewritten(step: Step, names: GraphNames, earlier: GraphNames | None) -> Iterator[str]:

@@ -38,6 +38,9 @@ class SnapshotReader:
     Args:
         constants: of the compile.
         storages: names the constants' storages.
+
+    Attributes:
+        calls: the calls that lead to nodes, by the names of their values, as of the last snapshot that has them.
     """
 
     def __init__(self, constants: Constants, storages: StorageNames) -> None:
@@ -45,6 +48,7 @@ class SnapshotReader:
         self._storages = storages
         self._described: dict[TensorRef, Constant | None] = {}
         self._nodes: dict[tuple[int, str, str | None], tuple[Row, Node]] = {}
+        self.calls: dict[str, tuple[SourceRef, ...]] = {}
 
     def read(self, graph: RawGraph) -> GraphSnapshot:
         """Returns a snapshot whose node ids are fx's names.
@@ -74,6 +78,7 @@ class SnapshotReader:
         self, row: Row, place: _Place, names: Mapping[int, str], subgraphs: Mapping[int, Row], scope: str
     ) -> Node:
         key = (id(row), scope, place.stack_trace)
+        self.calls[scope + row.name] = _calls(place.stack_trace)
         used = tuple(_used(row))
         inputs = tuple(names[id(node)] for node in used)
         found = self._nodes.get(key)
@@ -164,9 +169,23 @@ def source_ref(stack_trace: str | None) -> SourceRef | None:
     frames = _FRAME.findall(stack_trace or "")
     if not frames:
         return None
-    own = [frame for frame in frames if not frame[0].startswith(_TORCH)]
+    own = [frame for frame in frames if not is_torch(frame[0])]
     file, line = (own or frames)[-1]
     return SourceRef(file, int(line))
+
+
+def is_torch(file: str) -> bool:
+    """Returns whether a file is torch's own code."""
+    return file.startswith(_TORCH)
+
+
+def _calls(stack_trace: str | None) -> tuple[SourceRef, ...]:
+    """Returns the places of a stack trace, outermost call first, without the one that `source_ref` returns."""
+    places = [SourceRef(file, int(line)) for file, line in _FRAME.findall(stack_trace or "")]
+    own = source_ref(stack_trace)
+    if own is not None:
+        del places[len(places) - 1 - places[::-1].index(own)]
+    return tuple(places)
 
 
 def _module_path(stack: Any) -> str:

@@ -181,11 +181,32 @@ def inlined_graph(module: Any, method: str) -> Any:
     if found is None:
         return None
     graph = found.inlined_graph
-    owner = _submodule(module, method.rpartition(".")[0])
+    inline_calls(graph, callee(module, method)[0])
+    return graph
+
+
+def inline_calls(graph: Any, owner: Any) -> None:
+    """Inlines everything that a graph calls, as torch does in a freeze.
+
+    Args:
+        graph: live graph of a method; it is changed.
+        owner: the C++ module that has the method.
+    """
+    torch_private.private("_jit_pass_inline")(graph)
     while _resolve_interfaces(graph, owner):
         torch_private.private("_jit_pass_inline")(graph)
     _inline_forks(graph)
-    return graph
+
+
+def callee(module: Any, method: str) -> tuple[Any, str]:
+    """Returns the C++ module that has a method, and the method's own name.
+
+    Args:
+        module: C++ script module.
+        method: name, or dotted path to a submodule's method.
+    """
+    path, _, name = method.rpartition(".")
+    return _submodule(module, path), name
 
 
 def _resolve_interfaces(graph: Any, module: Any) -> bool:
@@ -226,8 +247,7 @@ def _inline_forks(graph: Any) -> None:
 
 
 def _method(module: Any, method: str) -> Any:
-    path, _, name = method.rpartition(".")
-    owner = _submodule(module, path)
+    owner, name = callee(module, method)
     return None if owner is None else torch_private.method(owner, name)
 
 

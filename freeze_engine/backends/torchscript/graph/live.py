@@ -10,6 +10,7 @@ import contextlib
 import hashlib
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 from sys import intern
 from typing import Any
 
@@ -170,23 +171,20 @@ def _others_in(value: Any) -> Iterator[object]:
         yield "tensor" if isinstance(value, torch.Tensor) else value
 
 
-def source_lines(graphs: Iterable[Any]) -> tuple[SourceLines, ...]:
+def source_lines(graphs: Iterable[Any], texts: Iterable[str] = ()) -> tuple[SourceLines, ...]:
     """Collects the source lines that torch kept with the nodes, so that a trace shows them anywhere.
 
     Args:
         graphs: live graphs.
+        texts: of further source ranges, as torch prints them.
 
     Returns:
         Runs of consecutive lines, by file and line.
     """
     known: dict[str, dict[int, str]] = {}
-    seen: set[str] = set()
-    for graph in graphs:
-        for node in live_nodes(graph):
-            text = node.sourceRange()
-            if text not in seen:
-                seen.add(text)
-                _note_lines(text, known)
+    of_nodes = (node.sourceRange() for graph in graphs for node in live_nodes(graph))
+    for text in dict.fromkeys(chain(of_nodes, texts)):
+        _note_lines(text, known)
     return tuple(run for file in sorted(known) for run in _runs(file, known[file]))
 
 
