@@ -615,7 +615,8 @@ interface ProgramComparison {
 interface LatencyChange {
   device: string;
   since: number;
-  ratio: string;
+  ratio: number;
+  short: string;
   verdict: string;
   text: string;
 }

@@ -27,7 +27,7 @@ _WITHOUT: Final = option(
     (),
     "names",
     "Skip passes",
-    "leave out passes, by the names that an earlier recording shows",
+    "skip passes, by the names that an earlier recording shows",
     metavar="PASS",
 )
 

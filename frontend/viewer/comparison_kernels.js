@@ -197,5 +197,9 @@ function difference({ difference: words, ratio }, spread) {
 
 /** @param {{ text: any, value: number }} options */
 function verdict({ text, value }) {
-  return h(`span.fv-verdict-${value < 1 ? "faster" : "slower"}`, null, `${text} the time of A`);
+  return h(
+    `span.fv-verdict-${value < 1 ? "faster" : "slower"}`,
+    null,
+    text.replace(" (", ` ${value > 2 ? "of" : "than"} A (`),
+  );
 }

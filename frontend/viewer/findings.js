@@ -82,7 +82,7 @@ export class FindingsPanel {
           "p",
           null,
           h("strong.fv-bad", null, "Freezing lost: "),
-          `compiled with freezing takes ${row.text} the time of compiled without it on ${row.device}`,
+          `compiled with freezing takes ${row.text}, against compiled without it, on ${row.device}`,
         ),
       ),
     );

@@ -79,7 +79,7 @@ export class Pair {
     const change = this.after.latency_changes.find(
       (/** @type {any} */ one) => one.device === device && one.since === this.before?.index,
     );
-    return change ? { verdict: change.verdict, ratio: change.ratio } : null;
+    return change ? { verdict: change.verdict, ratio: change.short } : null;
   }
 }
 

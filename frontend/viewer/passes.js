@@ -272,25 +272,23 @@ function counts(model, step) {
 function payoffs(step) {
   const [most] = [...step.latency_changes].sort((one, other) => far(other) - far(one));
   if (!most) return null;
-  const title = step.latency_changes
-    .map((change) => `measurably ${change.verdict} than step ${change.since}: ${change.text}`)
-    .join("\n");
+  const title = step.latency_changes.map((change) => `measurable: ${change.text}`).join("\n");
   return h(
     "span.fv-payoff.fv-num",
     {
       class: `fv-payoff-${most.verdict}`,
       role: "img",
-      "aria-label": `measurably ${most.verdict}, ${most.ratio}`,
+      "aria-label": `measurably ${most.verdict}, ${most.short}`,
       title,
     },
     most.verdict === "faster" ? "▼ " : "▲ ",
-    most.ratio,
+    most.short,
   );
 }
 
 /** @param {{ ratio: any }} options */
 function far({ ratio }) {
-  return Math.abs(Math.log(Number.parseFloat(ratio)));
+  return Math.abs(Math.log(ratio));
 }
 
 /**

@@ -17,16 +17,19 @@ export function ratioSpread(ratios) {
 }
 
 /**
- * The ends and the middle of the axis: times as long.
+ * The ends and the middle of the axis: how much less or more time.
  * @param {any} spread
  */
 export function ratioAxis(spread) {
-  const end = (/** @type {number} */ at) => `${Math.exp(at).toFixed(2)}×`;
+  const end = (/** @type {number} */ at) => {
+    const percent = Math.round((Math.exp(at) - 1) * 100);
+    return percent > 100 ? `${Math.exp(at).toFixed(1)}×` : `${percent < 0 ? "−" : "+"}${Math.abs(percent)}%`;
+  };
   return h(
     "span.fv-ratio-axis.fv-num",
     null,
     h("span", null, end(-spread)),
-    h("span", null, "1"),
+    h("span", null, "same"),
     h("span", null, end(spread)),
   );
 }

@@ -29,11 +29,11 @@ const PASS_SIGNS = [
   [() => h("span.fv-round", null, "r2"), "second round of a loop of passes"],
   [
     () => [
-      h("span.fv-payoff.fv-payoff-faster", null, "▼ 0.88×"),
+      h("span.fv-payoff.fv-payoff-faster", null, "▼ −12%"),
       " ",
-      h("span.fv-payoff.fv-payoff-slower", null, "▲ 1.10×"),
+      h("span.fv-payoff.fv-payoff-slower", null, "▲ +10%"),
     ],
-    "the pass made it measurably faster, or slower, than the pass before: times as long",
+    "the pass saved, or cost, measurable time against the pass before",
   ],
   [
     () =>

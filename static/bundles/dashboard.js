@@ -1409,7 +1409,7 @@
     return `${unit ? (nbytes / 1024 ** unit).toPrecision(3) : nbytes} ${["B", "KiB", "MiB", "GiB", "TiB"][unit]}`;
   }
   var KEYS = [["↑ ↓", "previous, next pass"], ["r f", "previous, next pass that changed something"], ["c", "compare from the chosen pass on; again, or Esc: with the pass before, as usual"], ["/", "search in the open tab"], ["0 … 9", "open a tab; 0 is the summary"], ["h", "hide or show passes without effect"], ["n p", "in the graph: next, previous change"], ["+ − 0", "in the graph: zoom, whole graph; the wheel zooms, dragging moves"], ["↵", "in the graph: open or close the chosen module"], ["Esc", "leave a field, close details, end the comparison"], ["?", "this sheet"]];
-  var PASS_SIGNS = [[() => [h("span.fv-removed", null, "−9 "), h("span.fv-added", null, "+7 "), h("span.fv-modified", null, "~4")], "nodes that a pass removed, added, changed"], [() => h("span.fv-muted", null, "−2 unread"), "the pass only tidied up: it removed nodes that nothing read"], [() => h("span.fv-muted", null, "moved"), "the same nodes in another order"], [() => h("span.fv-muted", null, "module"), "the graph stayed, the module's attributes changed"], [() => h("span.fv-round", null, "r2"), "second round of a loop of passes"], [() => [h("span.fv-payoff.fv-payoff-faster", null, "▼ 0.88×"), " ", h("span.fv-payoff.fv-payoff-slower", null, "▲ 1.10×")], "the pass made it measurably faster, or slower, than the pass before: times as long"], [() => h("span.fv-speed", null, h("span.fv-speed-bar", { style: { width: "70%" } }), h("span.fv-speed-spread", { style: { left: "58%", width: "24%" } })), "median latency after the pass, with its 95% interval; teal or red where the difference from the first step is measurable"], [() => [h("span.fv-pass-broke", null, "≠"), " ", h("span.fv-muted", null, "≠")], "outputs are past torch's tolerances against eager: the first pass that made them so, those after it"], [() => h("span.fv-warn", null, "!"), "there is a notice about the pass"]];
+  var PASS_SIGNS = [[() => [h("span.fv-removed", null, "−9 "), h("span.fv-added", null, "+7 "), h("span.fv-modified", null, "~4")], "nodes that a pass removed, added, changed"], [() => h("span.fv-muted", null, "−2 unread"), "the pass only tidied up: it removed nodes that nothing read"], [() => h("span.fv-muted", null, "moved"), "the same nodes in another order"], [() => h("span.fv-muted", null, "module"), "the graph stayed, the module's attributes changed"], [() => h("span.fv-round", null, "r2"), "second round of a loop of passes"], [() => [h("span.fv-payoff.fv-payoff-faster", null, "▼ −12%"), " ", h("span.fv-payoff.fv-payoff-slower", null, "▲ +10%")], "the pass saved, or cost, measurable time against the pass before"], [() => h("span.fv-speed", null, h("span.fv-speed-bar", { style: { width: "70%" } }), h("span.fv-speed-spread", { style: { left: "58%", width: "24%" } })), "median latency after the pass, with its 95% interval; teal or red where the difference from the first step is measurable"], [() => [h("span.fv-pass-broke", null, "≠"), " ", h("span.fv-muted", null, "≠")], "outputs are past torch's tolerances against eager: the first pass that made them so, those after it"], [() => h("span.fv-warn", null, "!"), "there is a notice about the pass"]];
   var OTHER_SIGNS = [[() => fateBadge("inlined"), "the value is a constant of the final graph"], [() => fateBadge("folded"), "it was, and a later pass consumed that constant"], [() => fateBadge("preserved"), "still an attribute of the frozen module, or an input of the compiled graph"], [() => fateBadge("dropped"), "no kept code reads it"], [() => h("span.fv-chip-sign", null, "weight [64]"), "in the graph: a constant or attribute that the box reads; its frame has the colour of the fate"], [() => h("span.fv-ghost-sign"), "in the graph: only the other side has a box here"]];
   function fateBadge(fate, props = {}) {
     return h("span.fv-badge.fv-fate", { class: `fv-fate-${fate}`, ...props }, h("span.fv-dot"), fate);
@@ -1742,7 +1742,7 @@
         return { verdict: after.verdict, ratio: after.ratio, unseen: after.unseen };
       }
       const change = this.after.latency_changes.find((one) => one.device === device && one.since === this.before?.index);
-      return change ? { verdict: change.verdict, ratio: change.ratio } : null;
+      return change ? { verdict: change.verdict, ratio: change.short } : null;
     }
   };
   function stepLabel(step) {
@@ -3979,8 +3979,11 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     return Math.max(LEAST_SPREAD, ...far2) * 1.08;
   }
   function ratioAxis(spread) {
-    const end = (at) => `${Math.exp(at).toFixed(2)}×`;
-    return h("span.fv-ratio-axis.fv-num", null, h("span", null, end(-spread)), h("span", null, "1"), h("span", null, end(spread)));
+    const end = (at) => {
+      const percent = Math.round((Math.exp(at) - 1) * 100);
+      return percent > 100 ? `${Math.exp(at).toFixed(1)}×` : `${percent < 0 ? "−" : "+"}${Math.abs(percent)}%`;
+    };
+    return h("span.fv-ratio-axis.fv-num", null, h("span", null, end(-spread)), h("span", null, "same"), h("span", null, end(spread)));
   }
   function ratioBar({ low, value, high, text, verdict: verdict2 }, spread) {
     if (!(value > 0)) return null;
@@ -4019,7 +4022,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       const spread = ratioSpread(payoffs2);
       const severalDevices = new Set(whole.map(({ device }) => device)).size > 1;
       const rows = payoffs2.map((row) => h("tr", { data: { step: row.step } }, h("td", null, this.pass(row.step)), h("td", null, ratioBar(row, spread)), h("td.fv-num", null, row.text), severalDevices ? h("td.fv-muted", null, row.device) : null));
-      return wide("What made it faster", rows.length ? grid("", ["Pass", ratioAxis(spread), "Time against the pass before", ...severalDevices ? ["Device"] : []], rows) : h("p", null, `No single pass changed the latency measurably${this.found.unseen ? ` (${this.found.unseen})` : ""}.`), whole.map((row) => this.together(row, whole.length > 1)), losses.map((row) => h("p", null, h("strong.fv-bad", null, "Freezing lost: "), `compiled with freezing takes ${row.text} the time of compiled without it on ${row.device}`)));
+      return wide("What made it faster", rows.length ? grid("", ["Pass", ratioAxis(spread), "Time against the pass before", ...severalDevices ? ["Device"] : []], rows) : h("p", null, `No single pass changed the latency measurably${this.found.unseen ? ` (${this.found.unseen})` : ""}.`), whole.map((row) => this.together(row, whole.length > 1)), losses.map((row) => h("p", null, h("strong.fv-bad", null, "Freezing lost: "), `compiled with freezing takes ${row.text}, against compiled without it, on ${row.device}`)));
     }
     together(row, several) {
       const of = several ? ` (${row.method}, ${row.device})` : ` on ${row.device}`;
@@ -7792,11 +7795,11 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
   function payoffs(step) {
     const [most] = [...step.latency_changes].sort((one, other) => far(other) - far(one));
     if (!most) return null;
-    const title = step.latency_changes.map((change) => `measurably ${change.verdict} than step ${change.since}: ${change.text}`).join("\n");
-    return h("span.fv-payoff.fv-num", { class: `fv-payoff-${most.verdict}`, role: "img", "aria-label": `measurably ${most.verdict}, ${most.ratio}`, title }, most.verdict === "faster" ? "▼ " : "▲ ", most.ratio);
+    const title = step.latency_changes.map((change) => `measurable: ${change.text}`).join("\n");
+    return h("span.fv-payoff.fv-num", { class: `fv-payoff-${most.verdict}`, role: "img", "aria-label": `measurably ${most.verdict}, ${most.short}`, title }, most.verdict === "faster" ? "▼ " : "▲ ", most.short);
   }
   function far({ ratio }) {
-    return Math.abs(Math.log(Number.parseFloat(ratio)));
+    return Math.abs(Math.log(ratio));
   }
   function past(step) {
     return step.numerics.find((entry) => entry.reference === "eager" && entry.error === null && !entry.close);
@@ -8487,7 +8490,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     return [ratio ? [ratioBar(ratio, spread), h("div.fv-num", null, verdict(ratio))] : null, h("div", null, text)];
   }
   function verdict({ text, value }) {
-    return h(`span.fv-verdict-${value < 1 ? "faster" : "slower"}`, null, `${text} the time of A`);
+    return h(`span.fv-verdict-${value < 1 ? "faster" : "slower"}`, null, text.replace(" (", ` ${value > 2 ? "of" : "than"} A (`));
   }
   var ComparisonModel = class extends TraceModel {
     constructor(view, graph, comparison) {

@@ -135,7 +135,7 @@ def test_findings_lead_to_passes_and_checks_open_from_the_keyboard(opened):
     expect(panel).to_contain_text("(one of 11% or more would have shown) (2 outliers left out)")
     panel.get_by_role("link", name="6 ConstantPropagation").click()
     assert (state(page)["step"], state(page)["tab"]) == (6, "findings")
-    expect(panel.locator("tr.fv-chosen")).to_contain_text("0.88× (0.84–0.92)")
+    expect(panel.locator("tr.fv-chosen")).to_contain_text("12% less time (8 to 16%)")
     inside = page.evaluate(
         """[...document.querySelectorAll('.fv-ratio')].every((bar) => [...bar.children].every((part) => {
             const [outer, inner] = [bar.getBoundingClientRect(), part.getBoundingClientRect()];

@@ -88,8 +88,8 @@ def test_ratios_to_the_pass_before_and_to_the_first_are_two_series():
         passes=["ConstantPropagation", "FoldFrozenConvBatchnorm"],
         values=[0.88, 0.97],
         texts=[
-            "0.88× (0.84–0.92), faster",
-            "0.97× (0.93–1.01), no measurable difference (one of 11% or more would have shown)",
+            "12% less time (8 to 16%), faster",
+            "3% less time (7% less to 1% more), no measurable difference (one of 11% or more would have shown)",
         ],
         lows=[0.84, 0.97 - 0.04],
         highs=[0.92, 1.01],
@@ -146,7 +146,7 @@ def test_the_charts_and_what_they_say():
     assert titles == [
         (
             "Latency",
-            "Lines: passes that made it measurably faster (green) or slower (red) than the pass before. "
+            "Lines: passes that saved time (teal) or cost time (red), where the difference is measurable. "
             "Median with its 95% interval; passes that were not measured are left out. "
             "Dashed, from the top: eager 95.0 µs, scripted 91.0 µs.",
         ),

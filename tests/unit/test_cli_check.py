@@ -36,7 +36,7 @@ def test_each_expectation_is_told_and_one_that_fails_exits_with_1(
         "failed: none preserved but what was asked for",
         "ok: m* preserved",
         "ok: not slower than the first step",
-        "failed: it survives saving and loading",
+        "failed: it saves and reloads, with the same outputs",
         "failed: the check round_trip passes",
         "failed: no notice tracer_warning",
     ]

@@ -126,9 +126,9 @@ def test_kernels_that_do_the_same_work_stand_beside_each_other() -> None:
     assert (
         "\n\nKernels\n"
         "  compiled, forward: 1 differ\n"
-        "    all kernels together: A 20.0 ns (18.0–22.0 ns), B 5.00 ns (4.00–6.00 ns), B takes 0.25×\n"
-        "        (0.18–0.33) the time of A\n"
-        "    differ: conv + relu → conv_relu, B takes 0.25× (0.18–0.33) the time of A\n\nNumeric error\n"
+        "    all kernels together: A 20.0 ns (18.0–22.0 ns), B 5.00 ns (4.00–6.00 ns), B takes 75% less time\n"
+        "        than A (67 to 82%)\n"
+        "    differ: conv + relu → conv_relu, B takes 75% less time than A (67 to 82%)\n\nNumeric error\n"
     ) in text
     (told,) = diff_document(diff, FATES_ONLY)["kernels"]
     assert told["groups"] == [

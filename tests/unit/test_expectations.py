@@ -238,12 +238,12 @@ def test_a_ratio_names_the_passes_that_made_it_slower() -> None:
     finding = one(changed(10, latency=(slow,)), no_slower=True)
     assert (finding.outcome, finding.message) == (
         "failed",
-        "It takes 1.30× (1.20–1.40) the time of the first step on cpu: slower.",
+        "It takes 30% more time than the first step (20 to 40%) on cpu: slower.",
     )
     assert finding.evidence == (
-        "forward after step 10 on cpu: 1.30× (1.20–1.40), 0.079 ms (0.0775–0.0813)",
+        "forward after step 10 on cpu: 30% more time (20 to 40%), 0.079 ms (0.0775–0.0813)",
         "  noisy",
-        "slower since step 10, FoldFrozenConvBatchnorm: 1.30× (1.20–1.40) the time before it",
+        "slower since step 10, FoldFrozenConvBatchnorm: 30% more time than before it (20 to 40%)",
     )
 
 
@@ -263,7 +263,11 @@ def test_a_latency_that_was_not_measured_is_unknown() -> None:
 def test_inductors_result_is_the_compiled_module() -> None:
     compiled = replace(small_trace().baselines[1], name="compiled with freezing")
     trace = replace(settled_trace(), backend="inductor", baselines=(compiled,))
-    assert one(trace, max_latency_ratio=2.0).evidence[0].startswith("the model compiled with freezing on cpu: 0.96×")
+    assert (
+        one(trace, max_latency_ratio=2.0)
+        .evidence[0]
+        .startswith("the model compiled with freezing on cpu: 4% less time")
+    )
     assert outcome(trace, max_error=1.0) == "cannot tell"
     assert outcome(replace(trace, baselines=()), max_latency_ratio=2.0) == "cannot tell"
 

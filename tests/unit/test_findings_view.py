@@ -36,7 +36,7 @@ def test_what_saved_most_comes_first_and_what_cost_time_last():
             "step": 10,
             "since": 6,
             "device": "cpu",
-            "text": "0.50× (0.48–0.52)",
+            "text": "50% less time (48 to 52%)",
             "value": 0.5,
             "low": 0.48,
             "high": 0.52,
@@ -45,7 +45,7 @@ def test_what_saved_most_comes_first_and_what_cost_time_last():
             "step": 6,
             "since": 0,
             "device": "cpu",
-            "text": "0.88× (0.84–0.92)",
+            "text": "12% less time (8 to 16%)",
             "value": 0.88,
             "low": 0.84,
             "high": 0.92,
@@ -63,7 +63,7 @@ def test_a_difference_that_was_not_claimed_did_not_pay_off():
 def test_all_passes_together_are_the_last_measured_step_against_the_first():
     (whole,) = findings(small_trace())["whole"]
     assert (whole["method"], whole["step"], whole["verdict"]) == ("forward", 10, "no measurable difference")
-    assert (whole["text"], whole["notes"]) == ("0.97× (0.93–1.01)", ["2 outliers left out"])
+    assert (whole["text"], whole["notes"]) == ("3% less time (7% less to 1% more)", ["2 outliers left out"])
 
 
 def test_an_unbounded_ratio_is_told_and_has_no_ends_to_draw():
@@ -221,7 +221,7 @@ def test_ablation_is_sorted_by_what_a_pass_saves_and_failures_come_last():
             "device": "cpu",
             "verdict": "faster",
             "unseen": None,
-            "text": "0.70× (0.60–0.80)",
+            "text": "30% less time (20 to 40%)",
             "value": 0.7,
             "low": 0.6,
             "high": 0.8,

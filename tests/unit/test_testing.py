@@ -41,7 +41,7 @@ def test_the_error_says_what_where_why_and_what_to_do() -> None:
         f"      at {kept.file}:4: {kept.lines[4 - kept.first_line].strip()}",
         "      through %seen (aten::view), %count (prim::GetAttr)",
         "  → Move the write out of forward, or keep it on purpose with preserved_attrs=['count'].",
-        "failed: it survives saving and loading",
+        "failed: it saves and reloads, with the same outputs",
         "  Saved and loaded, it does not do the same.",
         "    RuntimeError: could not export Python function call",
     ]
@@ -54,7 +54,7 @@ def test_a_freeze_that_failed_fails_without_any_expectation() -> None:
 
 def test_what_was_not_measured_is_no_success() -> None:
     trace = replace(small_trace(), memory=None)
-    with pytest.raises(AssertionError, match="cannot tell: it survives saving and loading"):
+    with pytest.raises(AssertionError, match="cannot tell: it saves and reloads, with the same outputs"):
         fe.testing.assert_frozen(trace, saves=True)
 
 

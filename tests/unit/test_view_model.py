@@ -53,7 +53,7 @@ def test_the_overview_sums_up(view):
         {
             "label": "saved most",
             "value": "ConstantPropagation",
-            "note": "0.88× (0.84–0.92)",
+            "note": "12% less time (8 to 16%)",
             "tone": "good",
             "step": 6,
         },
@@ -203,10 +203,10 @@ def test_a_measured_step(view):
             "median": 80000.0,
             "low": 78500.0,
             "high": 82250.5,
-            "ratio": "0.88× (0.84–0.92)",
+            "ratio": "12% less time (8 to 16%)",
             "verdict": "faster",
             "unseen": None,
-            "previous": "0.88× (0.84–0.92)",
+            "previous": "12% less time (8 to 16%)",
             "change": "faster",
             "change_unseen": None,
             "first": "900 µs",
@@ -220,9 +220,10 @@ def test_a_measured_step(view):
         {
             "device": "cpu",
             "since": 0,
-            "ratio": "0.88×",
+            "ratio": 0.88,
+            "short": "−12%",
             "verdict": "faster",
-            "text": "0.88× (0.84–0.92) the time of step 0 on cpu",
+            "text": "12% less time than step 0 (8 to 16%) on cpu",
         }
     ]
 

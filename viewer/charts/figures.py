@@ -145,7 +145,7 @@ def _latency_chart(data: ChartData, palette: Palette) -> Chart:
 
 def _payoff_words(payoffs: Sequence[Mark]) -> str:
     most = f", the {_SHOWN} largest of {len(payoffs)} changes" if len(payoffs) > _SHOWN else ""
-    return f"Lines: passes that made it measurably faster (green) or slower (red) than the pass before{most}."
+    return f"Lines: passes that saved time (teal) or cost time (red), where the difference is measurable{most}."
 
 
 def _relative_chart(data: ChartData, palette: Palette) -> Chart:

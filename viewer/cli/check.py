@@ -51,7 +51,7 @@ class CheckCommand:
         add("--max-latency-ratio", type=float, metavar="X", help="largest time relative to the first step's")
         add("--no-slower", action="store_true", help="not measurably slower than the first step")
         add("--max-constant-bytes", type=_byte_count, metavar="N", help="bytes of constants at the end (98M, 1G)")
-        add("--saves", action="store_true", help="the frozen module survives saving and loading")
+        add("--saves", action="store_true", help="the frozen module saves and reloads, with the same outputs")
         add("--no-failed-checks", action="store_true", help="the checks of record --check have passed")
         add("--no-notices", action="append", default=[], metavar="CODE", help="notices that must not be there")
         add("--json", action="store_true", help="print the findings as JSON")

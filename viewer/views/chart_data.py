@@ -247,7 +247,11 @@ def _payoffs(trace: fe.Trace) -> tuple[Mark, ...]:
         change for change in analysis.latency_changes(trace) if _drawable(change.ratio) and change.ratio.value > 0
     ]
     return tuple(
-        Mark(change.step, f"{_numbered(trace, change.step)} {change.ratio.value:.2f}×", change.ratio.value < 1)
+        Mark(
+            change.step,
+            f"{_numbered(trace, change.step)} {analysis.ratio_short_text(change.ratio)}",
+            change.ratio.value < 1,
+        )
         for change in sorted(changes, key=lambda change: -abs(math.log(change.ratio.value)))
     )
 

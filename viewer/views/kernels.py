@@ -46,7 +46,7 @@ def comparison_lines(trace: fe.Trace) -> Iterator[str]:
     for loss in losses:
         since = "; the kernels and passes below differ" if comparisons else ""
         yield (
-            f"slower: compiled with freezing takes {analysis.ratio_text(loss.ratio)} the time of compiled without it "
+            f"slower: compiled with freezing takes {analysis.ratio_text(loss.ratio, 'compiled without it')} "
             f"on {loss.device}{since}"
         )
     for comparison in comparisons:

@@ -53,7 +53,8 @@ def latency_change_row(change: analysis.LatencyChange) -> dict[str, Any]:
     return {
         "device": change.device,
         "since": change.since,
-        "ratio": f"{change.ratio.value:.2f}×",
+        "ratio": change.ratio.value,
+        "short": analysis.ratio_short_text(change.ratio),
         "verdict": "faster" if change.ratio.value < 1 else "slower",
         "text": latency_change_text(change.ratio, change.since, change.device),
     }

@@ -80,8 +80,8 @@ def unseen(claim: str | None, smallest: float) -> str | None:
 
 
 def latency_change_text(ratio: Interval, since: int, device: str) -> str:
-    """Describes a change of latency beyond noise (``0.88× (0.84–0.92) the time of step 0 on cpu``)."""
-    return f"{analysis.ratio_text(ratio)} the time of step {since} on {device}"
+    """Describes a change of latency beyond noise (``12% less time than step 0 (8 to 16%) on cpu``)."""
+    return f"{analysis.ratio_text(ratio, f'step {since}')} on {device}"
 
 
 def shape_text(shape: tuple[int, ...] | None) -> str:

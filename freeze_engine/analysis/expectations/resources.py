@@ -8,6 +8,7 @@ from itertools import pairwise
 from freeze_engine.analysis.detectability import BOUNDS_UNKNOWN, bounds_known, claim_text, detection
 from freeze_engine.analysis.expectations.result import Finding, Outcome, why_absent
 from freeze_engine.analysis.final_measurements import FinalFigures, final_figures
+from freeze_engine.analysis.number_texts import ratio_text
 from freeze_engine.trace import Interval, Latency, Step, Trace
 
 _MEASURE = "Record it with inputs, and with latencies measured (no --no-latency; fe.Measure(latency=True))."
@@ -74,7 +75,7 @@ def survives_saving(trace: Trace) -> Finding:
     Args:
         trace: the recording.
     """
-    asked = ("saves", "it survives saving and loading")
+    asked = ("saves", "it saves and reloads, with the same outputs")
     ledger = trace.memory
     if ledger is None or ledger.saves is None:
         if ledger is not None and ledger.message:
@@ -102,7 +103,7 @@ def _judged(trace: Trace, asked: tuple[str, str], judge: Callable[[Latency, Inte
         )
     order: tuple[Outcome, ...] = ("failed", "cannot tell", "ok")
     _, worst, ratio, outcome = min(found, key=lambda entry: order.index(entry[3]))
-    message = f"It takes {_ratio(ratio)} the time of the first step on {worst.device}: {_claim(trace, worst)}."
+    message = f"It takes {ratio_text(ratio, 'the first step')} on {worst.device}: {_claim(trace, worst)}."
     lines = tuple(line for entry in found for line in _lines(*entry[:3]))
     slower = _slower(trace) if outcome == "failed" else ()
     remedy = _LONGER if outcome == "cannot tell" else ""
@@ -117,17 +118,13 @@ def _lines(figures: FinalFigures, latency: Latency, ratio: Interval) -> Iterator
     median = latency.median_ns
     bounds = f"{median.low / 1e6:.3g}–{median.high / 1e6:.3g}" if bounds_known(median) else BOUNDS_UNKNOWN
     times = f"{median.value / 1e6:.3g} ms ({bounds})"
-    yield f"{figures.name} on {latency.device}: {_ratio(ratio)}, {times}"
+    yield f"{figures.name} on {latency.device}: {ratio_text(ratio)}, {times}"
     yield from (f"  {note}" for note in latency.notes)
-
-
-def _ratio(ratio: Interval) -> str:
-    return f"{ratio.value:.2f}× ({ratio.low:.2f}–{ratio.high:.2f})"
 
 
 def _slower(trace: Trace) -> tuple[str, ...]:
     return tuple(
-        f"slower since step {step.index}, {step.name}: {_ratio(latency.previous)} the time before it"
+        f"slower since step {step.index}, {step.name}: {ratio_text(latency.previous, 'before it')}"
         for step in trace.steps
         for latency in step.latency
         if latency.change == "slower" and latency.previous is not None

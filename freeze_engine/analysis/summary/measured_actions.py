@@ -92,7 +92,7 @@ def slower_actions(trace: Trace, metrics: Sequence[StepMetrics], times: Sequence
     for name, payoff in _costs(trace):
         step = next((step for step in trace.steps if step.changed and name in step.passes), None)
         if step is not None:
-            against = f"with it the model takes {ratio_text(payoff.ratio)} the time without it on {payoff.device}"
+            against = f"with it the model takes {ratio_text(payoff.ratio, 'without it')} on {payoff.device}"
             yield _slow_pass(trace, step, against, payoff.ratio, _inverted(payoff.ratio, payoff.verdict))
     if trace.backend == "inductor":
         return  # its steps run operator by operator: their times say nothing about the compiled code
@@ -105,7 +105,7 @@ def slower_actions(trace: Trace, metrics: Sequence[StepMetrics], times: Sequence
 
 def _whole(trace: Trace, fact: TimeFact) -> Action:
     title = "Use the model as it was before freezing" if fact.against == BEFORE else "Compile without freezing"
-    evidence = f"Frozen, {fact.method} takes {ratio_text(fact.ratio)} its time {fact.against} on {fact.device}."
+    evidence = f"Frozen, {fact.method} takes {ratio_text(fact.ratio, fact.against)} on {fact.device}."
     fix = "Leave freezing off on this device, or leave out the passes that cost time (freezer-ui record --ablation)."
     return Action("faster", title, evidence, fix, _inverted(fact.ratio, fact.claim), _share(fact.ratio))
 
@@ -130,7 +130,7 @@ def _slow_pass(trace: Trace, step: Step, against: str, ratio: Interval, gain: st
 
 
 def _change_text(change: LatencyChange) -> str:
-    return f"it takes {ratio_text(change.ratio)} the time of step {change.since} on {change.device}"
+    return f"the graph takes {ratio_text(change.ratio, f'step {change.since}')} on {change.device}"
 
 
 def _share(ratio: Interval) -> float:

@@ -11,7 +11,7 @@ from freeze_engine.analysis.check_facts import check_outcome
 from freeze_engine.analysis.detectability import unseen_text
 from freeze_engine.analysis.failures import failure_kind, failure_title
 from freeze_engine.analysis.missing_measurements import why_absent
-from freeze_engine.analysis.number_texts import error_text
+from freeze_engine.analysis.number_texts import error_text, percent_text
 from freeze_engine.analysis.summary.facts import ErrorFact, FrozenFact, KeptFact
 from freeze_engine.analysis.summary.times import TimeFact
 from freeze_engine.trace import Failure, Interval, SourceRef, Trace
@@ -95,9 +95,9 @@ def ratio_words(ratio: Interval, claim: str, smallest: float) -> str:
     if ratio.value > 2 or not math.isfinite(ratio.value):
         return f"{ratio.value:.1f} times the time per call ({ratio.low:.1f} to {ratio.high:.1f})"
     bounds = sorted((abs(1 - ratio.low), abs(1 - ratio.high)))
-    low, high = (_percent(bound) for bound in bounds)
+    low, high = (percent_text(bound) for bound in bounds)
     word = "less" if claim == "faster" else "more"
-    return f"{_percent(abs(1 - ratio.value))}% {word} time per call ({low} to {high}%)"
+    return f"{percent_text(abs(1 - ratio.value))}% {word} time per call ({low} to {high}%)"
 
 
 def place_text(source: SourceRef) -> str:
@@ -187,9 +187,3 @@ def _until(trace: Trace) -> str:
         return "no pass was recorded before it"
     changed = sum(step.changed for step in trace.steps)
     return f"Until then {len(trace.steps)} steps were recorded, of which {changed} changed the graph"
-
-
-def _percent(share: float) -> str:
-    if not share:
-        return "0"
-    return f"{100 * share:.1f}" if share < 0.0095 else f"{100 * share:.0f}"

@@ -77,4 +77,4 @@ def _names(trace: fe.Trace, program: int | None, kernels: tuple[int, ...]) -> st
 
 
 def _ratio_text(ratio: Interval | None) -> str:
-    return f", B takes {analysis.ratio_text(ratio)} the time of A" if ratio else ""
+    return f", B takes {analysis.ratio_text(ratio, 'A')}" if ratio else ""

@@ -45,7 +45,7 @@ def time_verdict(row: Times) -> str:
 def _latency(latency: Latency | None) -> str:
     if latency is None:
         return "not measured"
-    first = "" if latency.ratio is None else f", {analysis.ratio_text(latency.ratio)} the time of its own first step"
+    first = "" if latency.ratio is None else f", {analysis.ratio_text(latency.ratio, 'its own first step')}"
     return f"{analysis.timed_text(latency.median_ns)}{first}"
 
 
