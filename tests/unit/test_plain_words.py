@@ -27,7 +27,7 @@ OLD = (
     "What paid off",
     "What moved the numbers",
     "resident beyond what was",
-    ", of which {changed}",
+    ", of which {changed} changed something",
     "as soon as torch lets it",
     "once torch lets it",
     "(green) or slower (red)",
