@@ -19,7 +19,7 @@ Mode = Literal["default", "reduce-overhead", "max-autotune", "max-autotune-no-cu
 
 COMPILE_MODES: Final[tuple[Mode, ...]] = get_args(Mode)
 
-CheckName = Literal["stale_weights", "idempotence", "determinism", "round_trip"]
+CheckName = Literal["stale_weights", "idempotence", "determinism", "round_trip", "attributes"]
 CHECKS: Final[tuple[CheckName, ...]] = get_args(CheckName)
 """Names of the checks of a frozen module, see `freeze_engine.diagnose.checks`."""
 

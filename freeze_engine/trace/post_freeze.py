@@ -11,7 +11,8 @@ class Check:
     """A check of the frozen module after the freeze, with its result.
 
     Attributes:
-        name: of the check: ``stale_weights``, ``idempotence``, ``determinism``, ``round_trip``.
+        name: of the check: ``stale_weights``, ``idempotence``, ``determinism``, ``round_trip``,
+            ``attributes``.
         verdict: ``passed`` or ``failed``; ``unknown`` where it could not be run.
         message: one sentence: what was found, or why it could not be run.
         details: the evidence for the verdict, one line each.

@@ -11,7 +11,6 @@ import os
 import selectors
 import signal
 import subprocess
-import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -19,6 +18,7 @@ from pathlib import Path
 from typing import Literal
 
 from freeze_engine.worker.child_main import CONFINED
+from freeze_engine.worker.interpreter import Interpreter
 from freeze_engine.worker.limits import Excess, Limits, LimitWatch, confined_limits, require_limits
 from freeze_engine.worker.process_tree import ProcessTree
 from freeze_engine.worker.sandbox import Confinement, sandboxed_process
@@ -28,6 +28,12 @@ from freeze_engine.worker.sandbox_view import environment as sandbox_environment
 #: then the search path.
 _BOOT = (
     "import sys; task, folder, lines, lifeline, memory, *sys.path[:] = sys.argv[1:]; sys.argv[1:] = []; "
+    "from freeze_engine.worker.child_main import main; main(task, folder, int(lines), int(lifeline), int(memory))"
+)
+#: In another environment the caller's search path means nothing: it gets two parts around its own, with a mark between.
+_BOOT_ELSEWHERE = (
+    "import sys; task, folder, lines, lifeline, memory, *more = sys.argv[1:]; sys.argv[1:] = []; "
+    "cut = more.index(''); sys.path[:] = [*more[:cut], *filter(None, sys.path), *more[cut + 1 :]]; "
     "from freeze_engine.worker.child_main import main; main(task, folder, int(lines), int(lifeline), int(memory))"
 )
 _READ_BYTES = 1 << 16
@@ -56,6 +62,7 @@ class WorkerProcess:
         on_output: called with the output as `lines` reads it. The process then inherits standard input.
         limits: for it and all that it starts together; it is killed when it exceeds them.
         confinement: the sandbox that it runs in, with limits of its own; ``None`` for none.
+        interpreter: the Python that it runs in, by default the caller's.
 
     Raises:
         FreezerError: the limits cannot be held here.
@@ -70,9 +77,11 @@ class WorkerProcess:
         on_output: OnOutput | None = None,
         limits: Limits = _NO_LIMITS,
         confinement: Confinement | None = None,
+        interpreter: Interpreter | None = None,
     ) -> None:
         require_limits(limits)
         self._on_output = on_output
+        self._interpreter = interpreter or Interpreter()
         self._confinement = confinement
         self._lock = threading.Lock()
         self._output = bytearray()
@@ -94,7 +103,9 @@ class WorkerProcess:
                 stdout=out_end,
                 stderr=error_end,
                 pass_fds=(lines, lifeline),
-                env=self._tree.marked(_environment(trusted, confined=confinement is not None)),
+                env=self._tree.marked(
+                    self._interpreter.environment(_environment(trusted, confined=confinement is not None))
+                ),
                 start_new_session=True,  # an interrupt at the terminal is for the caller
             )
             stack.pop_all()
@@ -189,12 +200,12 @@ class WorkerProcess:
             os.close(descriptor)
 
     def _command(self, task: str, folder: Path, numbers: tuple[int, ...]) -> list[str]:
-        entries = [entry for entry in sys.path if isinstance(entry, str)]
-        confinement = self._confinement
+        python, entries, confinement = self._interpreter.executable, self._interpreter.entries, self._confinement
+        boot = _BOOT if self._interpreter.python is None else _BOOT_ELSEWHERE
         if confinement is not None:
             entries = visible_search_path(entries)
         # -u: output right before a crash must not be lost with Python's buffers.
-        command = [sys.executable, "-u", "-c", _BOOT, task, str(folder), *map(str, numbers), *entries]
+        command = [python, "-u", "-c", boot, task, str(folder), *map(str, numbers), *entries]
         return command if confinement is None else confinement.command(folder, command)
 
     def _signal(self, number: signal.Signals) -> None:

@@ -27,6 +27,7 @@ from freeze_engine.worker.exit_status import (
 )
 from freeze_engine.worker.freeze_progress import FreezeProgress
 from freeze_engine.worker.intake import Intake
+from freeze_engine.worker.interpreter import Interpreter
 from freeze_engine.worker.journal import TORCH_LOG, holds_steps, read_now
 from freeze_engine.worker.limits import MEMORY_LIMIT, Excess, Limits, refused_text, was_refused
 from freeze_engine.worker.output_file import remove_unfinished
@@ -67,14 +68,20 @@ class RecordingProcess:
             recording may wait while the callback runs. An exception from the callback ends the recording.
         on_output: called on the same thread with ``"stdout"`` or ``"stderr"`` and the bytes that the recording writes
             there. If given, the child process inherits standard input.
+        interpreter: the Python to record in, by default this one.
     """
 
     def __init__(
-        self, request: RecordRequest, on_event: Callable[[JobEvent], None], on_output: OnOutput | None = None
+        self,
+        request: RecordRequest,
+        on_event: Callable[[JobEvent], None],
+        on_output: OnOutput | None = None,
+        interpreter: Interpreter | None = None,
     ) -> None:
         self._request = request
         self._on_event = on_event
         self._on_output = on_output
+        self._interpreter = interpreter
         self._thread = threading.Thread(target=self._run, name=f"recording of {request.model}", daemon=True)
         self._done = threading.Event()
         self._lock = threading.Lock()
@@ -261,6 +268,7 @@ class RecordingProcess:
                 on_output=on_output,
                 limits=limits,
                 confinement=self._confinement,
+                interpreter=self._interpreter,
             )
             if self._is_unwanted or (task == _RECORD and self._is_interrupted):
                 self._process.kill()

@@ -20,6 +20,7 @@ _CHECKS = (
     Choice("idempotence", "Idempotence", "whether freezing it once more leaves it as it is"),
     Choice("determinism", "Determinism", "whether freezing anew gives the same"),
     Choice("round_trip", "Round trip", "whether it is the same after saving and loading"),
+    Choice("attributes", "Attributes", "whether it has just the attributes that the recording calls preserved"),
 )
 
 

@@ -28,6 +28,7 @@ FLOORS = (
     {"captures", "diagnose"},
     {"session"},
     {"ipython", "testing", "worker"},
+    {"sweep"},
 )
 VIEWER_FLOORS = (
     {"assets"},
@@ -43,7 +44,19 @@ TOP_FILES = {"__init__.py", "__init__.pyi", "errors.py", "session.py", "testing.
 BACKEND_ROOMS = {"attributes", "capture", "folds", "graph", "replay"}
 OWN_ROOMS = {"torchscript": {"log"}, "inductor": {"kernels"}}
 #: The rooms of the engine whose exports others may import.
-OPEN_ROOMS = {"analysis", "captures", "diagnose", "export", "models", "process", "requests", "serde", "trace", "worker"}
+OPEN_ROOMS = {
+    "analysis",
+    "captures",
+    "diagnose",
+    "export",
+    "models",
+    "process",
+    "requests",
+    "serde",
+    "sweep",
+    "trace",
+    "worker",
+}
 USES_TORCH = (
     "backends",
     "diagnose.bisection",
@@ -433,6 +446,7 @@ def test_imports_are_found(source, names):
         "from freeze_engine.worker import RecordRequest, RecordingProcess, inspect_model",
         "from freeze_engine import analysis, export; analysis.detection, export.model_explorer_graphs",
         "import freeze_engine.worker.post_mortem_task, freeze_engine.worker.record_task",
+        "from freeze_engine.sweep import read_plan, read_sweep, run_sweep, row_columns",
         "import viewer",
         "import freeze_engine.models.examples as examples; list(examples.EXAMPLES)",
         "from freeze_engine.requests.inputs import parse_input; parse_input('1x3x224x224')",

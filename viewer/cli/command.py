@@ -6,7 +6,19 @@ import argparse
 from pathlib import Path
 from typing import ClassVar, Protocol
 
-COMMAND_NAMES = ("record", "run", "report", "stats", "summary", "diff", "check", "export", "bisect", "doctor")
+COMMAND_NAMES = (
+    "record",
+    "run",
+    "sweep",
+    "report",
+    "stats",
+    "summary",
+    "diff",
+    "check",
+    "export",
+    "bisect",
+    "doctor",
+)
 FINE, CHECK_FAILED, WRONG_USE, FREEZE_FAILED, NOT_MEASURED = 0, 1, 2, 3, 4
 
 

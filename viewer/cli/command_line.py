@@ -24,11 +24,13 @@ from viewer.cli.run import RunCommand
 from viewer.cli.signals import SIGNALS
 from viewer.cli.stats import StatsCommand
 from viewer.cli.summary import SummaryCommand
+from viewer.cli.sweep import SweepCommand
 from viewer.cli.terminal import leave_output, remark, say, show_help, show_traceback
 
 COMMANDS: tuple[type[Command], ...] = (
     RecordCommand,
     RunCommand,
+    SweepCommand,
     ReportCommand,
     StatsCommand,
     SummaryCommand,

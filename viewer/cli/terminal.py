@@ -154,8 +154,8 @@ def progress_text(message: str, share: float, elapsed_s: float, phase_s: float) 
         elapsed_s: time since the start, in s.
         phase_s: time since the start of this phase, in s; from 1 s on the text contains the estimated time left.
     """
-    left = f", about {_clock(phase_s * (1 - share) / share)} left" if share > 0 and phase_s >= 1 else ""
-    return f"{share:4.0%} {message} ({_clock(elapsed_s)}{left})"
+    left = f", about {clock_text(phase_s * (1 - share) / share)} left" if share > 0 and phase_s >= 1 else ""
+    return f"{share:4.0%} {message} ({clock_text(elapsed_s)}{left})"
 
 
 def recording_text(event: worker.JobProgress, elapsed_s: float) -> str:
@@ -168,11 +168,12 @@ def recording_text(event: worker.JobProgress, elapsed_s: float) -> str:
     share = event.done / event.total if event.total else 0.0
     what = ": ".join(filter(None, (event.phase or "Starting", event.detail)))
     then = f", then {', '.join(phase[:1].lower() + phase[1:] for phase in event.later)}" if event.later else ""
-    left = "" if event.left_s is None else f", about {_clock(event.left_s)} left of this{then}"
-    return f"{share:4.0%} {what} ({_clock(elapsed_s)}{left})"
+    left = "" if event.left_s is None else f", about {clock_text(event.left_s)} left of this{then}"
+    return f"{share:4.0%} {what} ({clock_text(elapsed_s)}{left})"
 
 
-def _clock(seconds: float) -> str:
+def clock_text(seconds: float) -> str:
+    """Returns a time as minutes and seconds (``2:05``)."""
     minutes, rest = divmod(round(seconds), 60)
     return f"{minutes}:{rest:02}"
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from freeze_engine.backends.common.observer import RecordingObserver
 from freeze_engine.backends.common.partial_trace import leaving_trace
+from freeze_engine.diagnose.checks.attributes import attributes
 from freeze_engine.diagnose.checks.context import CheckContext, Compared
 from freeze_engine.diagnose.checks.determinism import determinism
 from freeze_engine.diagnose.checks.idempotence import idempotence
@@ -21,6 +22,7 @@ _CHECKS: Mapping[CheckName, Callable[[CheckContext], Check | Compared]] = {
     "idempotence": idempotence,
     "determinism": determinism,
     "round_trip": round_trip,
+    "attributes": attributes,
 }
 
 

@@ -1,0 +1,29 @@
+"""What this room exports, beyond what `freeze_engine` itself does, and the modules that define it."""
+
+from .folder import (
+    Sweep as Sweep,
+    is_sweep as is_sweep,
+    read_sweep as read_sweep,
+)
+from .plan import (
+    PlannedRow as PlannedRow,
+    PythonEnvironment as PythonEnvironment,
+    SweepPlan as SweepPlan,
+)
+from .plan_file import (
+    read_plan as read_plan,
+)
+from .row import (
+    SweepRow as SweepRow,
+    row_columns as row_columns,
+)
+from .run import (
+    SweepOptions as SweepOptions,
+    run_sweep as run_sweep,
+)
+from .table import (
+    can_write_table as can_write_table,
+)
+from .watcher import (
+    SweepWatcher as SweepWatcher,
+)

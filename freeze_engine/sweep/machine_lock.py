@@ -1,0 +1,57 @@
+"""Keeps recordings that measure apart from each other, on one machine."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Final
+
+_NAME: Final = "freezer-ui-measuring.lock"
+_LOOK_S: Final = 0.05
+_PATH_VARIABLE: Final = "FREEZER_UI_MEASURING_LOCK"
+
+
+def lock_file() -> Path:
+    """Returns the file that all sweeps of this machine lock; a variable may name another."""
+    return Path(os.environ.get(_PATH_VARIABLE) or Path(tempfile.gettempdir()) / _NAME)
+
+
+@contextlib.contextmanager
+def machine_share(*, alone: bool, is_cancelled: Callable[[], bool]) -> Iterator[bool]:
+    """Waits until this machine may be used, and holds it for the block.
+
+    A recording that measures has the machine alone; those that do not measure share it. The system releases the lock
+    however its process ends.
+
+    Args:
+        alone: whether nothing else may be recorded meanwhile.
+        is_cancelled: ends the wait.
+
+    Yields:
+        Whether the machine is held; not so if the wait was cancelled.
+    """
+    descriptor = _opened(lock_file())
+    try:
+        kind = fcntl.LOCK_EX if alone else fcntl.LOCK_SH
+        is_held = False
+        while not is_held and not is_cancelled():
+            with contextlib.suppress(BlockingIOError):
+                fcntl.flock(descriptor, kind | fcntl.LOCK_NB)
+                is_held = True
+            if not is_held:
+                time.sleep(_LOOK_S)
+        yield is_held
+    finally:
+        os.close(descriptor)
+
+
+def _opened(path: Path) -> int:
+    # A lock needs no right to write; and in a shared /tmp, Linux refuses O_CREAT for another user's file.
+    with contextlib.suppress(FileNotFoundError):
+        return os.open(path, os.O_RDONLY)
+    return os.open(path, os.O_RDONLY | os.O_CREAT, 0o644)
