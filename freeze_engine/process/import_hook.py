@@ -59,7 +59,7 @@ class AfterImport:
         execute = spec.loader.exec_module
 
         def execute_and_call(module: ModuleType) -> None:
-            del spec.loader.exec_module  # type: ignore[union-attr]
+            vars(spec.loader).pop("exec_module", None)  # another finder of this kind may have taken its own away
             execute(module)
             self._call()
 
