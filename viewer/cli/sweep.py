@@ -9,9 +9,7 @@ from typing import ClassVar
 from freeze_engine import sweep
 from viewer.cli.command import FINE, FREEZE_FAILED, output_folder
 from viewer.cli.signals import SIGNALS
-from viewer.cli.sweep_progress import sweep_progress
 from viewer.cli.terminal import remark, say
-from viewer.text.sweep_table import sweep_text
 
 _MOST_JOBS = 256
 
@@ -76,6 +74,9 @@ class SweepCommand:
         if arguments.dry_run:
             say("".join(f"{row.label}\n" for row in plan.rows))
             return FINE
+        from viewer.cli.sweep_progress import sweep_progress
+        from viewer.text.sweep_table import sweep_text
+
         folder = arguments.output or Path(f"{arguments.file.stem}.sweep")
         options = sweep.SweepOptions(
             arguments.jobs, arguments.measure_together, arguments.scheduler, arguments.retry, tuple(arguments.only)
