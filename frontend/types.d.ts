@@ -781,7 +781,50 @@ interface Summary {
   main_step: number | null;
 }
 
+interface LineEffect {
+  step: number;
+  what: string;
+  text: string;
+  nodes: string[];
+}
+
+interface LineTime {
+  program: number;
+  frozen: boolean;
+  share: number;
+  alone: number;
+  text: string;
+}
+
+interface LineRow {
+  line: number;
+  operators: number;
+  effects: LineEffect[];
+  left: [string, string][];
+  constants: [string, string][];
+  kernels: [number, number][];
+  times: LineTime[];
+  errors: { step: number; text: string }[];
+}
+
+interface FileRow {
+  file: string;
+  kind: "own" | "saved" | "library";
+  missing: string;
+  lines: LineRow[];
+}
+
+/** What became of each line of source, see viewer/views/source_lines.py. */
+interface ByLine {
+  files: FileRow[];
+  places: [number, number][];
+  sets: number[][];
+  nodes: Record<string, [string, number, number][]>;
+  notes: { calls: string; time: string; error: string };
+}
+
 interface ViewData {
+  by_line: ByLine;
   summary: Summary;
   name: string;
   backend: string;

@@ -18,6 +18,7 @@ import { Printed } from "./printed.js";
 import { copySheet, keySheet } from "./sheet.js";
 import { DEFAULTS, fromFragment, toFragment } from "./state.js";
 import { PassSummary } from "./summary.js";
+import { SourcePanel } from "./source_panel.js";
 import { SummaryPanel } from "./summary_panel.js";
 import { Terms } from "./terms.js";
 import { TraceModel } from "./trace_model.js";
@@ -186,7 +187,8 @@ export class Viewer {
     const tab = this.panels?.has(state.tab) ? state.tab : "graph";
     const against = state.against !== null && steps[state.against] ? state.against : null;
     const colour = state.colour in COLOURINGS ? state.colour : "change";
-    return { ...state, step, against, tab, colour, ...this.validKernel(state) };
+    const line = this.model.links.rows.has(state.line) ? state.line : "";
+    return { ...state, step, against, tab, line, colour, ...this.validKernel(state) };
   }
 
   /** @param {{ program: any, kernel: any }} options */
@@ -242,6 +244,7 @@ export class Viewer {
     const panels = [
       SummaryPanel,
       GraphPanel,
+      SourcePanel,
       AttributesPanel,
       RewritesPanel,
       AliasesPanel,
@@ -311,12 +314,13 @@ export class Viewer {
   }
 
   /**
-   * Ids of the nodes that every view shows as chosen: the chosen one, or those of the chosen attribute or kernel.
+   * Ids of the nodes that every view shows as chosen: the chosen one, or those of the chosen attribute, kernel or line.
    * @param {any} state
    */
   focusOf(state) {
-    const { node, attribute } = state;
+    const { node, attribute, kernel, line } = state;
     if (node !== null || !this.pair) return node === null ? [] : [node];
+    if (attribute === null && kernel === null && line) return this.model.lineNodes(line, this.pair);
     if (attribute === null) return this.model.kernelNodes(state, this.pair);
     const { after, before } = this.pair;
     const now = this.model.nodesOf(after.index, attribute);

@@ -4,6 +4,7 @@ import { create } from "../graph/view.js";
 import { COLOUR_CHOICES, colouringOf } from "./colouring.js";
 import { fill, h } from "./dom.js";
 import { GraphSearch } from "./graph_search.js";
+import { telling } from "./source_links.js";
 
 const NARROW = 620; // px below which two graphs side by side are too small to read
 
@@ -162,7 +163,9 @@ export class GraphPanel {
         theme !== shown.theme ||
         state.fates !== shown.fates ||
         program !== shown.program ||
-        kernel !== shown.kernel
+        kernel !== shown.kernel ||
+        state.line !== shown.line ||
+        (state.line && node !== shown.node)
       ) {
         this.mark(pair, state);
       }
@@ -183,6 +186,7 @@ export class GraphPanel {
       colour: state.colour,
       program: state.program,
       kernel: state.kernel,
+      line: state.line,
       node,
     };
   }
@@ -206,10 +210,13 @@ export class GraphPanel {
 
   /**
    * @param {{ before: any, after: any }} options
-   * @param {{ fates: any, program: any, kernel: any }} more
+   * @param {any} state
    */
-  mark({ before, after }, { fates: wanted, program, kernel }) {
+  mark({ before, after }, { fates: wanted, program, kernel, line, node, attribute }) {
     const styles = getComputedStyle(this.element);
+    if (line && kernel === null && node === null && attribute === null) {
+      return this.markLine(line, styles.getPropertyValue("--accent").trim());
+    }
     if (kernel !== null) {
       return this.markKernel(
         this.app.model.view.programs[program].kernels[kernel],
@@ -244,6 +251,19 @@ export class GraphPanel {
     const nodes = this.app.model.kernelNodes(this.app.current, this.app.pair);
     this.view.setMarks(Object.fromEntries(nodes.map((/** @type {any} */ id) => [id, mark])));
     this.view.setLegend([{ ...mark, label: name }], "kernel:");
+  }
+
+  /**
+   * The same for the nodes of the chosen line of source.
+   * @param {string} line
+   * @param {string} fill
+   */
+  markLine(line, fill) {
+    const mark = { fill, label: `line ${line.slice(line.lastIndexOf(":") + 1)}`, sign: "L" };
+    const { model, pair } = this.app;
+    const nodes = telling(model.lineNodes(line, pair), model.graph(pair.after.index).nodes);
+    this.view.setMarks(Object.fromEntries(nodes.map((/** @type {string} */ id) => [id, mark])));
+    this.view.setLegend([mark], "source:");
   }
 
   /**

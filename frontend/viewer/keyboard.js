@@ -10,6 +10,7 @@ export class Keyboard {
       f: () => app.move(1, true),
       r: () => app.move(-1, true),
       c: () => app.navigate({ against: app.current.against === null ? app.current.step : null }),
+      s: () => app.panels.has("source") && app.navigate({ tab: "source" }, { jump: true }),
       h: () => app.navigate({ quiet: !app.current.quiet }),
       "/": () => this.search(),
       "?": () => app.sheet.showModal(),
@@ -29,7 +30,7 @@ export class Keyboard {
     if (event.key === "Escape") return this.escape(path[0]);
     if (within("input:not([type=checkbox]), select, textarea")) return;
     // The summary shows no pass to move from: its keys scroll.
-    const isIdle = app.current.tab === "summary" && !["/", "?"].includes(event.key);
+    const isIdle = app.current.tab === "summary" && !["/", "?", "s"].includes(event.key);
     const act = isIdle ? undefined : /** @type {Record<string, any>} */ (this.acts)[event.key];
     const tab = this.tab(event.key);
     if (!act && !tab) return;
@@ -39,12 +40,12 @@ export class Keyboard {
   }
 
   /**
-   * The tab of a digit: 0 is the summary, where there is one, and the others count from 1.
+   * The tab of a digit: 0 is the summary, where there is one, and the others count from 1, without the source.
    * @param {string} key
    */
   tab(key) {
     if (!/^[0-9]$/.test(key)) return undefined;
-    const tabs = [...this.app.panels.keys()].filter((id) => id !== "summary");
+    const tabs = [...this.app.panels.keys()].filter((id) => id !== "summary" && id !== "source");
     return key === "0" ? ["summary"].find((id) => this.app.panels.has(id)) : tabs[Number(key) - 1];
   }
 
@@ -58,6 +59,7 @@ export class Keyboard {
     else if (app.passes.drawn) app.passes.draw(false);
     else if (app.current.node || app.current.attribute) app.navigate({ node: null, attribute: null });
     else if (app.current.kernel !== null) app.navigate({ kernel: null });
+    else if (app.current.line) app.navigate({ line: "" });
     else if (app.current.against !== null) app.navigate({ against: null });
   }
 

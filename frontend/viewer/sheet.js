@@ -9,6 +9,7 @@ const KEYS = [
   ["c", "compare from the chosen pass on; again, or Esc: with the pass before, as usual"],
   ["/", "search in the open tab"],
   ["0 … 9", "open a tab; 0 is the summary"],
+  ["s", "the source; there ↑ ↓ go through its lines, ↵ keeps one"],
   ["h", "hide or show passes without effect"],
   ["n p", "in the graph: next, previous change"],
   ["+ − 0", "in the graph: zoom, whole graph; the wheel zooms, dragging moves"],

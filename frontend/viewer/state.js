@@ -9,6 +9,7 @@
  * @property {string | null} attribute
  * @property {number} program
  * @property {number | null} kernel
+ * @property {string} line the chosen line of source, "file:number"; empty for none
  * @property {boolean} beside whether two programs stand side by side
  * @property {string} passes filter of the pass list
  * @property {boolean} quiet whether passes without effect are hidden
@@ -37,6 +38,7 @@ export const DEFAULTS = Object.freeze({
   attribute: null,
   program: 0,
   kernel: null,
+  line: "",
   beside: false,
   passes: "",
   quiet: false,

@@ -3,6 +3,7 @@
 import { nodeIn } from "../graph/data/lookup.js";
 import { Model } from "../graph/data/model.js";
 import { Pair } from "./pair.js";
+import { SourceLinks } from "./source_links.js";
 import { changedFields, Snapshots } from "./snapshots.js";
 
 export class TraceModel {
@@ -22,6 +23,9 @@ export class TraceModel {
     this.attributes = view.attributes;
     this.attributeIndex = new Map(
       view.attributes.map((/** @type {any} */ row, /** @type {any} */ index) => [row.path, index]),
+    );
+    this.links = new SourceLinks(
+      view.by_line ?? { files: [], places: [], sets: [], nodes: {}, notes: { calls: "", time: "", error: "" } },
     );
     this.histories = new Map();
     this.holders = new Map();
@@ -238,6 +242,24 @@ export class TraceModel {
       ids.filter((/** @type {any} */ id) => graphs.some((nodes) => nodes.has(id)));
     const computed = there(chosen.nodes);
     return computed.length ? computed : there(chosen.origins);
+  }
+
+  /**
+   * Ids of the nodes that do the work of a line after a pass, or else before it.
+   * @param {string} key
+   * @param {Pair} pair
+   * @returns {string[]}
+   */
+  lineNodes(key, { before, after }) {
+    for (const step of [after, before]) {
+      if (!step) continue;
+      const nodes = this.links.nodesOfLine(step.method, key, {
+        step: step.index,
+        nodes: this.graph(step.index).nodes,
+      });
+      if (nodes.length) return nodes;
+    }
+    return [];
   }
 
   /**

@@ -51,10 +51,10 @@
       this.observer = new ResizeObserver(() => this.paint());
       this.observer.observe(this.element);
     }
-    update(count3, top = null) {
-      this.count = count3;
+    update(count4, top = null) {
+      this.count = count4;
       this.range = null;
-      this.body.style.height = `${count3 * this.rowHeight}px`;
+      this.body.style.height = `${count4 * this.rowHeight}px`;
       if (top !== null) this.element.scrollTop = top;
       this.paint();
     }
@@ -101,12 +101,12 @@
       else if (after > 0) box[scroll] += Math.min(after, before);
     }
   }
-  function listMove(event, at, count3, page) {
+  function listMove(event, at, count4, page) {
     const move = { ArrowDown: 1, ArrowUp: -1, PageDown: page, PageUp: -page, Home: -Infinity, End: Infinity }[event.key];
-    if (move === void 0 || !count3) return null;
+    if (move === void 0 || !count4) return null;
     event.preventDefault();
     event.stopPropagation();
-    return Math.max(0, Math.min(count3 - 1, at + move));
+    return Math.max(0, Math.min(count4 - 1, at + move));
   }
   async function toClipboard(text) {
     try {
@@ -184,8 +184,8 @@
     while (value >= 999.5 && unit < UNITS2.length - 1) [value, unit] = [value / 1024, unit + 1];
     return `${unit && value < 99.95 ? Number(value.toPrecision(3)) : Math.round(value)} ${UNITS2[unit]}`;
   }
-  function plural(count3, word) {
-    return `${count3} ${word}${count3 === 1 ? "" : "s"}`;
+  function plural(count4, word) {
+    return `${count4} ${word}${count4 === 1 ? "" : "s"}`;
   }
   function base(path) {
     return path.split(/[\\/]/).filter(Boolean).at(-1) ?? path;
@@ -235,14 +235,14 @@
     return least === null ? "when it starts is not known yet" : `starts in ${lasting(least)} at the earliest`;
   }
   function parseRoute(search) {
-    const words4 = new URLSearchParams(search);
-    if (words4.has("compare") && words4.get("with")) {
-      return { page: "compare", path: words4.get("compare"), other: words4.get("with") };
+    const words5 = new URLSearchParams(search);
+    if (words5.has("compare") && words5.get("with")) {
+      return { page: "compare", path: words5.get("compare"), other: words5.get("with") };
     }
-    if (words4.get("trace")) return { page: "trace", path: words4.get("trace") };
-    if (words4.get("job")) return { page: "job", id: words4.get("job") };
-    if (words4.has("record")) return { page: "record", model: words4.get("record") };
-    if (words4.has("folder")) return { page: "folder", path: words4.get("folder") };
+    if (words5.get("trace")) return { page: "trace", path: words5.get("trace") };
+    if (words5.get("job")) return { page: "job", id: words5.get("job") };
+    if (words5.has("record")) return { page: "record", model: words5.get("record") };
+    if (words5.has("folder")) return { page: "folder", path: words5.get("folder") };
     return { page: "home" };
   }
   function formatRoute(route) {
@@ -281,11 +281,11 @@
     const bar2 = h("div.fd-progress-bar");
     const element3 = h("div.fd-progress", { role: "progressbar", "aria-label": label, "aria-valuemin": 0, "aria-valuemax": 100 }, bar2);
     const update = (done, total) => {
-      const percent = total ? Math.min(100, Math.floor(100 * done / total)) : null;
-      element3.classList.toggle("fd-unsure", percent === null);
-      bar2.style.width = percent === null ? "" : `${percent}%`;
-      if (percent === null) element3.removeAttribute("aria-valuenow");
-      else element3.setAttribute("aria-valuenow", String(percent));
+      const percent2 = total ? Math.min(100, Math.floor(100 * done / total)) : null;
+      element3.classList.toggle("fd-unsure", percent2 === null);
+      bar2.style.width = percent2 === null ? "" : `${percent2}%`;
+      if (percent2 === null) element3.removeAttribute("aria-valuenow");
+      else element3.setAttribute("aria-valuenow", String(percent2));
     };
     update(0, 0);
     return { element: element3, update };
@@ -368,9 +368,9 @@
       const turn = this.turn = (this.turn ?? 0) + 1;
       const slow = setTimeout(() => fill(this.status, "Reading the folder …"), 200);
       try {
-        const listing = await this.app.ask({ type: "list", path });
+        const listing2 = await this.app.ask({ type: "list", path });
         if (turn !== this.turn) return false;
-        this.listing = listing;
+        this.listing = listing2;
       } catch (error2) {
         if (turn === this.turn) fill(this.status, h("p.fd-error", null, error2.message));
         return false;
@@ -391,8 +391,8 @@
       const up = parent !== null && !text ? this.item({ name: "..", path: parent, kind: "folder", size_bytes: null, modified: null }) : null;
       fill(this.list, up, shown.map((entry) => this.item(entry)));
       const rest = found.length - shown.length;
-      const words4 = !entries.length ? "This folder is empty." : !found.length ? "Nothing here has that in its name." : rest ? `${rest} more: filter to see them.` : "";
-      fill(this.status, words4);
+      const words5 = !entries.length ? "This folder is empty." : !found.length ? "Nothing here has that in its name." : rest ? `${rest} more: filter to see them.` : "";
+      fill(this.status, words5);
     }
     crumbButtons(path) {
       const parts = path.split("/").filter(Boolean);
@@ -447,8 +447,8 @@
     const chooser = h("input", { type: "file", accept: EXTENSIONS, hidden: true, "aria-label": "File to upload", tabindex: "-1" });
     const place = h("div.fd-upload");
     chooser.addEventListener("change", () => chooser.files?.[0] && uploadInto(app, place, chooser.files[0], done));
-    const words4 = h("span.fv-muted.fv-small", null, `for a file that is not on that machine, up to ${size(limit)}`);
-    return h("div.fd-upload-line", null, h("div.fd-row", null, button("Upload from this browser…", () => chooser.click(), { icon: "up" }), words4, chooser), place);
+    const words5 = h("span.fv-muted.fv-small", null, `for a file that is not on that machine, up to ${size(limit)}`);
+    return h("div.fd-upload-line", null, h("div.fd-row", null, button("Upload from this browser…", () => chooser.click(), { icon: "up" }), words5, chooser), place);
   }
   async function uploadInto(app, place, file, done) {
     const bar2 = progress(`Upload of ${nameText(file.name)}`);
@@ -758,7 +758,7 @@
         this.changed(row);
       };
       const text = (key, label, props = {}) => h("input.fv-input", { "aria-label": label, value: fields[key], autocomplete: "off", spellcheck: "false", oninput: change(key), "aria-describedby": `${id}-said`, data: { key }, ...props });
-      const select = (key, label, options) => h("select.fv-input", { "aria-label": label, onchange: repaint(key), data: { key } }, options.map(([value, words4]) => h("option", { value, selected: fields[key] === value }, words4)));
+      const select = (key, label, options) => h("select.fv-input", { "aria-label": label, onchange: repaint(key), data: { key } }, options.map(([value, words5]) => h("option", { value, selected: fields[key] === value }, words5)));
       const main = (key) => ({ data: { key, main: "" } });
       const controls = { tensor: () => [text("shape", "Shape", { ...main("shape"), placeholder: "1x3x224x224", class: "fd-grow" }), select("dtype", "Data type", this.app.channel.site.dtypes.map((name2) => [name2, name2])), INTEGER.test(fields.dtype) && [text("low", "Lowest value", { placeholder: "0", class: "fd-number", inputmode: "numeric" }), h("span.fv-muted", { "aria-hidden": "true" }, "to below"), text("high", "Below", { placeholder: "2", class: "fd-number", inputmode: "numeric" })]], value: () => [select("type", "Type", ["int", "float", "bool"].map((name2) => [name2, name2])), text("value", "Value", { ...main("value"), placeholder: { int: "3", float: "0.5", bool: "true" }[fields.type], class: "fd-grow" })], file: () => [text("path", "File that torch.save wrote", { ...main("path"), placeholder: "tensor.pt", class: "fd-grow" }), button("Browse…", () => this.browse(row))], text: () => [text("text", "As on the command line", { ...main("text"), placeholder: "2x16:int64:0..30000", class: "fd-grow" })] }[fields.kind]();
       fill(row.element, row.parameter && h("div.fd-input-line", null, this.title(row.parameter), parameterWords(row)), h("div.fd-input-line", null, select("kind", "Kind of input", KINDS), controls, row.parameter ? null : text("keyword", "Keyword argument, empty for the next positional one", { placeholder: "positional", class: "fd-keyword" }), iconButton("close", row.parameter ? `Remove the input ${row.parameter.name}` : "Remove this input", () => this.remove(row))), row.said, row.failed);
@@ -855,7 +855,7 @@
       const { measure, limit_s: limit, memory_bytes: memory } = this.request;
       const whole = (value) => Number.isInteger(value) && value > 0;
       const checks = [[this.seconds, !measure?.latency || measure.seconds > 0, "Give a number of seconds above 0."], [this.threads, !measure?.latency || measure.threads === null || whole(measure.threads), "Give a whole number above 0, or nothing for torch's own."], [this.sets, !measure?.numerics || whole(measure.input_sets), "Give a whole number above 0."], [this.limit, limit === null || limit > 0, "Give a number of seconds above 0, or nothing for no limit."], [this.memory, memory === null || memory > 0, "Give a number of GiB above 0, or nothing for no limit."]];
-      for (const [place, isRight, words4] of checks) place.error(isRight ? null : words4);
+      for (const [place, isRight, words5] of checks) place.error(isRight ? null : words5);
       return checks.every(([, isRight]) => isRight);
     }
   };
@@ -929,9 +929,9 @@
       this.rows = [];
       this.collect(this.roots);
       if (this.active && !this.rows.includes(this.active)) this.active = this.rows[0] ?? null;
-      const words4 = this.waiting ?? (this.nodes.size ? this.rows.length ? null : "No attribute has that in its name." : "This model has nothing to preserve.");
-      this.nothing.hidden = words4 === null;
-      this.nothing.textContent = words4 ?? "";
+      const words5 = this.waiting ?? (this.nodes.size ? this.rows.length ? null : "No attribute has that in its name." : "This model has nothing to preserve.");
+      this.nothing.hidden = words5 === null;
+      this.nothing.textContent = words5 ?? "";
       this.list.element.hidden = !this.rows.length;
       this.list.element.style.height = `${Math.min(this.rows.length, 10) * ROW + 2}px`;
       this.count.textContent = this.nodes.size ? `${this.chosen.size} of ${this.nodes.size} preserved` : "";
@@ -949,8 +949,8 @@
       }
       return found;
     }
-    collect(nodes) {
-      const shown = this.matches ? nodes.filter((node) => this.matches.has(node)) : nodes;
+    collect(nodes2) {
+      const shown = this.matches ? nodes2.filter((node) => this.matches.has(node)) : nodes2;
       shown.forEach((node, index) => {
         Object.assign(node, { place: index + 1, among: shown.length });
         this.rows.push(node);
@@ -1053,8 +1053,8 @@
       if (!this.running) fill(this.element);
     }
     offer(question) {
-      const words4 = question.own ? null : "Not tried: a recording is running, and a call would disturb its figures.";
-      fill(this.element, words4 && h("span.fv-muted", null, words4), button("Try one call", () => this.run()));
+      const words5 = question.own ? null : "Not tried: a recording is running, and a call would disturb its figures.";
+      fill(this.element, words5 && h("span.fv-muted", null, words5), button("Try one call", () => this.run()));
     }
     async run() {
       clearTimeout(this.timer);
@@ -1288,8 +1288,8 @@
         this.inspected = null;
         this.inspect();
       };
-      const words4 = [h("strong", null, "This file was not opened yet."), ` ${danger}. freezer-ui opens files in a sandbox, but ${problem}.`];
-      fill(this.about, h("div.fd-consent", { role: "alertdialog", "aria-label": "No sandbox" }, h("p", null, words4), button("Open this file without a sandbox", agree)));
+      const words5 = [h("strong", null, "This file was not opened yet."), ` ${danger}. freezer-ui opens files in a sandbox, but ${problem}.`];
+      fill(this.about, h("div.fd-consent", { role: "alertdialog", "aria-label": "No sandbox" }, h("p", null, words5), button("Open this file without a sandbox", agree)));
     }
     refused(error2) {
       this.inspected = null;
@@ -1408,7 +1408,7 @@
     const unit = nbytes < 1024 ? 0 : Math.min(4, Math.floor(Math.log2(nbytes) / 10));
     return `${unit ? (nbytes / 1024 ** unit).toPrecision(3) : nbytes} ${["B", "KiB", "MiB", "GiB", "TiB"][unit]}`;
   }
-  var KEYS = [["↑ ↓", "previous, next pass"], ["r f", "previous, next pass that changed something"], ["c", "compare from the chosen pass on; again, or Esc: with the pass before, as usual"], ["/", "search in the open tab"], ["0 … 9", "open a tab; 0 is the summary"], ["h", "hide or show passes without effect"], ["n p", "in the graph: next, previous change"], ["+ − 0", "in the graph: zoom, whole graph; the wheel zooms, dragging moves"], ["↵", "in the graph: open or close the chosen module"], ["Esc", "leave a field, close details, end the comparison"], ["?", "this sheet"]];
+  var KEYS = [["↑ ↓", "previous, next pass"], ["r f", "previous, next pass that changed something"], ["c", "compare from the chosen pass on; again, or Esc: with the pass before, as usual"], ["/", "search in the open tab"], ["0 … 9", "open a tab; 0 is the summary"], ["s", "the source; there ↑ ↓ go through its lines, ↵ keeps one"], ["h", "hide or show passes without effect"], ["n p", "in the graph: next, previous change"], ["+ − 0", "in the graph: zoom, whole graph; the wheel zooms, dragging moves"], ["↵", "in the graph: open or close the chosen module"], ["Esc", "leave a field, close details, end the comparison"], ["?", "this sheet"]];
   var PASS_SIGNS = [[() => [h("span.fv-removed", null, "−9 "), h("span.fv-added", null, "+7 "), h("span.fv-modified", null, "~4")], "nodes that a pass removed, added, changed"], [() => h("span.fv-muted", null, "−2 unread"), "the pass only tidied up: it removed nodes that nothing read"], [() => h("span.fv-muted", null, "moved"), "the same nodes in another order"], [() => h("span.fv-muted", null, "module"), "the graph stayed, the module's attributes changed"], [() => h("span.fv-round", null, "r2"), "second round of a loop of passes"], [() => [h("span.fv-payoff.fv-payoff-faster", null, "▼ −12%"), " ", h("span.fv-payoff.fv-payoff-slower", null, "▲ +10%")], "the pass saved, or cost, measurable time against the pass before"], [() => h("span.fv-speed", null, h("span.fv-speed-bar", { style: { width: "70%" } }), h("span.fv-speed-spread", { style: { left: "58%", width: "24%" } })), "median latency after the pass, with its 95% interval; teal or red where the difference from the first step is measurable"], [() => [h("span.fv-pass-broke", null, "≠"), " ", h("span.fv-muted", null, "≠")], "outputs are past torch's tolerances against eager: the first pass that made them so, those after it"], [() => h("span.fv-warn", null, "!"), "there is a notice about the pass"]];
   var OTHER_SIGNS = [[() => fateBadge("inlined"), "the value is a constant of the final graph"], [() => fateBadge("folded"), "it was, and a later pass consumed that constant"], [() => fateBadge("preserved"), "still an attribute of the frozen module, or an input of the compiled graph"], [() => fateBadge("dropped"), "no kept code reads it"], [() => h("span.fv-chip-sign", null, "weight [64]"), "in the graph: a constant or attribute that the box reads; its frame has the colour of the fate"], [() => h("span.fv-ghost-sign"), "in the graph: only the other side has a box here"]];
   function fateBadge(fate, props = {}) {
@@ -1433,8 +1433,8 @@
   function copySheet() {
     const text = h("textarea.fv-copy-text", { readonly: true, rows: 6, "aria-label": "Text to copy" });
     const element3 = dialog2("Copy by hand", h("h2", null, "Copy by hand"), h("p.fv-muted", null, "This page may not use the clipboard: press Ctrl+C, or ⌘C."), text);
-    element3.show = (words4) => {
-      text.value = words4;
+    element3.show = (words5) => {
+      text.value = words5;
       element3.showModal();
       text.select();
     };
@@ -1579,9 +1579,9 @@
       for (const [fate, button2] of this.fates) {
         button2.setAttribute("aria-pressed", String(state.fate.includes(fate)));
         const found = all.filter((row) => row.fate === fate);
-        const count3 = found.length;
+        const count4 = found.length;
         button2.lastChild.textContent = countWords(found);
-        button2.hidden = !count3 && !state.fate.includes(fate);
+        button2.hidden = !count4 && !state.fate.includes(fate);
       }
       this.rows = all.filter((row) => (!state.fate.length || state.fate.includes(row.fate)) && (!state.kind || row.kind === state.kind) && (!state.reason || row.reason === state.reason) && (!text || `${row.path} ${row.type}`.toLowerCase().includes(text)));
       this.sort(state.sort);
@@ -1634,8 +1634,8 @@
   function countWords(rows) {
     const counted = rows.filter((row) => row.counted).length;
     const others = rows.length - counted;
-    const words4 = `${others} ${others === 1 ? "other" : "others"}`;
-    return !others ? `${counted}` : counted ? `${counted} + ${words4}` : words4;
+    const words5 = `${others} ${others === 1 ? "other" : "others"}`;
+    return !others ? `${counted}` : counted ? `${counted} + ${words5}` : words5;
   }
   function parseSort(text) {
     return text.startsWith("-") ? [text.slice(1), true] : [text, false];
@@ -1690,10 +1690,10 @@
   }
   function textLines(text) {
     const seen = /* @__PURE__ */ new Map();
-    return text.trimEnd().split("\n").map((words4) => {
-      const times = seen.get(words4) ?? 0;
-      seen.set(words4, times + 1);
-      return { key: `${times}:${words4}`, text: words4 };
+    return text.trimEnd().split("\n").map((words5) => {
+      const times2 = seen.get(words5) ?? 0;
+      seen.set(words5, times2 + 1);
+      return { key: `${times2}:${words5}`, text: words5 };
     });
   }
   var Pair = class {
@@ -1721,11 +1721,11 @@
     operators() {
       if (!this.before || this.same) return [];
       const deltas = /* @__PURE__ */ new Map();
-      const count3 = (step, by) => {
+      const count4 = (step, by) => {
         for (const { op } of this.model.graph(step.index).nodes.values()) deltas.set(op, (deltas.get(op) ?? 0) + by);
       };
-      count3(this.before, -1);
-      count3(this.after, 1);
+      count4(this.before, -1);
+      count4(this.after, 1);
       const found = [...deltas].filter(([, delta]) => delta);
       return found.sort(([a, one], [b, other]) => Math.abs(other) - Math.abs(one) || (a < b ? -1 : 1));
     }
@@ -2014,8 +2014,8 @@
   function caption({ title, note: note3 }) {
     return [h("strong", null, title), " ", h("span.fv-muted", null, note3)];
   }
-  function claim(words4, unseen2) {
-    return unseen2 ? `${words4} (${unseen2})` : words4;
+  function claim(words5, unseen2) {
+    return unseen2 ? `${words5} (${unseen2})` : words5;
   }
   function measured(step) {
     if (!step || !(step.latency.length || step.numerics.length)) {
@@ -2049,15 +2049,15 @@ ${fact3.note}` }, h("span.fv-fact-label", null, fact3.label), h("span.fv-fact-va
   }
   function fates(app) {
     const { fates: counts3, others } = app.model.view;
-    const total = counts3.reduce((sum, [, count3]) => sum + count3, 0);
+    const total = counts3.reduce((sum, [, count4]) => sum + count4, 0);
     const kept = others.find(([fate]) => fate === "preserved")?.[1] ?? 0;
     if (!total && !kept) return null;
-    const parts = counts3.map(([fate, count3]) => h("span", { class: `fv-fate-${fate}`, style: { "flex-grow": count3 } }));
-    const words4 = counts3.map(([fate, count3]) => h("span", { class: `fv-fate-${fate}` }, h("span.fv-dot"), `${count3} ${fate}`));
+    const parts = counts3.map(([fate, count4]) => h("span", { class: `fv-fate-${fate}`, style: { "flex-grow": count4 } }));
+    const words5 = counts3.map(([fate, count4]) => h("span", { class: `fv-fate-${fate}` }, h("span.fv-dot"), `${count4} ${fate}`));
     if (kept) {
-      words4.push(h("span.fv-fate-preserved", { title: "Submodules, flags and values that are preserved" }, h("span.fv-dot"), `and ${kept} other${kept === 1 ? "" : "s"} preserved`));
+      words5.push(h("span.fv-fate-preserved", { title: "Submodules, flags and values that are preserved" }, h("span.fv-dot"), `and ${kept} other${kept === 1 ? "" : "s"} preserved`));
     }
-    return h("button.fv-fact.fv-fates", { type: "button", title: "See all attributes", onclick: () => app.navigate({ tab: "attributes" }, { jump: true }) }, h("span.fv-fact-label", null, `${total} parameters and buffers`), h("span.fv-fates-bar", { "aria-hidden": "true" }, parts), h("span.fv-fact-note", null, words4));
+    return h("button.fv-fact.fv-fates", { type: "button", title: "See all attributes", onclick: () => app.navigate({ tab: "attributes" }, { jump: true }) }, h("span.fv-fact-label", null, `${total} parameters and buffers`), h("span.fv-fates-bar", { "aria-hidden": "true" }, parts), h("span.fv-fact-note", null, words5));
   }
   function notices(app) {
     const found = app.model.view.environment.notices;
@@ -2133,8 +2133,8 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       });
     }
     button(panel) {
-      const count3 = panel.count ? h("span.fv-tab-count.fv-num", null, panel.count) : null;
-      return h("button.fv-tab", { type: "button", role: "tab", id: `${this.app.prefix}-tab-${panel.id}`, "aria-controls": `${this.app.prefix}-pane-${panel.id}`, onclick: () => this.app.navigate({ tab: panel.id }, { jump: true }), ...explains(this.app, panel.term) }, panel.label, count3);
+      const count4 = panel.count ? h("span.fv-tab-count.fv-num", null, panel.count) : null;
+      return h("button.fv-tab", { type: "button", role: "tab", id: `${this.app.prefix}-tab-${panel.id}`, "aria-controls": `${this.app.prefix}-pane-${panel.id}`, onclick: () => this.app.navigate({ tab: panel.id }, { jump: true }), ...explains(this.app, panel.term) }, panel.label, count4);
     }
     key(event) {
       const move = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
@@ -2564,8 +2564,8 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
   }
   function pathText([path, ...more], frame = "") {
     const parts = (frame && path.startsWith(`${frame}.`) ? path.slice(frame.length + 1) : path).split(".");
-    const words4 = [...parts.keys()].filter((at) => !/^\d+$/.test(parts[at]));
-    return `${parts.slice(words4.at(-2) ?? 0).join(".")}${more.length ? ` +${more.length}` : ""}`;
+    const words5 = [...parts.keys()].filter((at) => !/^\d+$/.test(parts[at]));
+    return `${parts.slice(words5.at(-2) ?? 0).join(".")}${more.length ? ` +${more.length}` : ""}`;
   }
   function chipText(node, known) {
     if (node.constant) return `${known || shortName(node.outputs[0].name)} [${node.constant.shape.join(", ")}]`;
@@ -2690,30 +2690,30 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     }
     _addModule(parent, segment, counts3) {
       const id = `${parent.id}${parent.id && !parent.id.endsWith("/") ? "." : ""}${segment}`;
-      const count3 = counts3.get(id) || 0;
-      counts3.set(id, count3 + 1);
+      const count4 = counts3.get(id) || 0;
+      counts3.set(id, count4 + 1);
       const name2 = /^\d+$/.test(segment) && parent.segment ? `${parent.segment}.${segment}` : segment;
-      const label = count3 ? `${name2} (${count3 + 1})` : name2;
-      const child = this._group({ id: count3 ? `${id}#${count3 + 1}` : id, label, segment, parent, node: NONE4 });
+      const label = count4 ? `${name2} (${count4 + 1})` : name2;
+      const child = this._group({ id: count4 ? `${id}#${count4 + 1}` : id, label, segment, parent, node: NONE4 });
       parent.children.push(child);
       return child;
     }
     _addLeaf(parent, key, base2) {
-      const count3 = this.union.model.blockCount(this.union.row(key));
-      if (count3) return this._addHolder(parent, key, count3, base2);
+      const count4 = this.union.model.blockCount(this.union.row(key));
+      if (count4) return this._addHolder(parent, key, count4, base2);
       parent.children.push({ leaf: key, caption: "" });
       this.parentOf[key] = parent;
     }
-    _addHolder(parent, key, count3, base2) {
+    _addHolder(parent, key, count4, base2) {
       const id = `${this.union.model.ids[key]}/`;
       const label = opName(this.union.op(key));
       const group2 = this._group({ id, label, parent, node: key });
       parent.children.push(group2);
       this.parentOf[key] = group2;
       const inner = [...base2, ...this._path(key, base2)];
-      const names = blockNames(label, count3);
-      for (let number = 0; number < count3; number++) {
-        const body = count3 === 1 ? group2 : this._group({ id: `${id}${number}/`, label: names[number], parent: group2, node: NONE4, block: true });
+      const names = blockNames(label, count4);
+      for (let number = 0; number < count4; number++) {
+        const body = count4 === 1 ? group2 : this._group({ id: `${id}${number}/`, label: names[number], parent: group2, node: NONE4, block: true });
         if (body !== group2) group2.children.push(body);
         this._fillBody(body, bodyName(key, number), inner);
       }
@@ -2770,9 +2770,9 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
   function bodyName(holder, block) {
     return `${holder}/${block}`;
   }
-  function blockNames(label, count3) {
-    if (label === "If" && count3 === 2) return ["then", "else"];
-    return Array.from({ length: count3 }, (_, number) => `block ${number}`);
+  function blockNames(label, count4) {
+    if (label === "If" && count4 === 2) return ["then", "else"];
+    return Array.from({ length: count4 }, (_, number) => `block ${number}`);
   }
   var NONE5 = -1;
   var Union = class {
@@ -3097,6 +3097,93 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       return key;
     }
   };
+  var QUIET = /* @__PURE__ */ new Set(["prim::Constant", "prim::GetAttr", "get_attr"]);
+  var SourceLinks = class {
+    constructor({ files, places, sets, nodes: nodes2 }) {
+      this.files = files;
+      this.rows = /* @__PURE__ */ new Map();
+      this.ofKernel = /* @__PURE__ */ new Map();
+      for (const { file, lines } of files) for (const row of lines) this.addRow(lineKey(file, row.line), row);
+      const keys = places.map(([file, line2]) => lineKey(files[file].file, line2));
+      const named = sets.map((set) => set.map((place) => keys[place]));
+      this.claims = /* @__PURE__ */ new Map();
+      this.claimants = /* @__PURE__ */ new Map();
+      for (const [method, claims] of Object.entries(nodes2)) {
+        const [ofNode, ofLine] = [/* @__PURE__ */ new Map(), /* @__PURE__ */ new Map()];
+        for (const [node, since, set] of claims) {
+          push(ofNode, node, [since, named[set]]);
+          for (const key of named[set]) ofLine.set(key, (ofLine.get(key) ?? /* @__PURE__ */ new Set()).add(node));
+        }
+        this.claims.set(method, ofNode);
+        this.claimants.set(method, ofLine);
+      }
+    }
+    addRow(key, row) {
+      this.rows.set(key, row);
+      for (const [program, kernel] of row.kernels) push(this.ofKernel, `${program}:${kernel}`, key);
+    }
+    linesOfNode(method, node, step) {
+      const claims = this.claims.get(method)?.get(node) ?? [];
+      return claims.findLast(([since]) => since <= step)?.[1] ?? [];
+    }
+    nodesOfLine(method, key, { step, nodes: nodes2 }) {
+      const known = this.claimants.get(method)?.get(key);
+      if (!known) return [];
+      return [...nodes2.keys()].filter((id) => known.has(id) && this.linesOfNode(method, id, step).includes(key));
+    }
+    linesOfKernel(program, kernel) {
+      return this.ofKernel.get(`${program}:${kernel}`) ?? [];
+    }
+    kernelsOfLine(program, key) {
+      return (this.rows.get(key)?.kernels ?? []).flatMap(([of, kernel]) => of === program ? [kernel] : []);
+    }
+    foremost(count4) {
+      const own = this.files.filter(({ kind, missing }) => kind !== "library" && !missing);
+      const rows = (own.length ? own : this.files.slice(0, 1)).flatMap(({ file, lines }) => lines.map((row) => [lineKey(file, row.line), row]));
+      const weight = (row) => [shareOf(row)?.share ?? 0, stepsOf(row).length];
+      const sorted = rows.sort(([, one], [, other]) => {
+        const [[time, passes3], [otherTime, otherPasses]] = [weight(one), weight(other)];
+        return otherTime - time || otherPasses - passes3 || one.line - other.line;
+      });
+      return sorted.filter(([, row]) => row.effects.length || row.times.length).slice(0, count4);
+    }
+  };
+  function lineKey(file, line2) {
+    return `${file}:${line2}`;
+  }
+  function placeOfKey(key) {
+    const match = /^(.+):(\d+)$/s.exec(key);
+    return match && { file: match[1], line: Number(match[2]) };
+  }
+  function shareOf(row) {
+    return row.times.find(({ frozen }) => frozen) ?? row.times[0] ?? null;
+  }
+  function stepsOf(row) {
+    return [...new Set(row.effects.map(({ step }) => step))];
+  }
+  function isGone(row) {
+    return row.operators > 0 && !row.left.length && !row.constants.length;
+  }
+  function telling(nodes2, graph) {
+    const computing = nodes2.filter((id) => !QUIET.has(graph.get(id)?.op ?? ""));
+    return computing.length ? computing : nodes2;
+  }
+  function listing(runs, rows) {
+    const texts = new Map(rows.map(({ line: line2 }) => [line2, null]));
+    for (const { first_line: first, lines } of [...runs].reverse()) {
+      lines.forEach((text, offset) => texts.set(first + offset, text));
+    }
+    const numbers = [...texts.keys()].sort((one, other) => one - other);
+    return numbers.flatMap((line2, at) => {
+      const row = { line: line2, text: texts.get(line2) ?? null };
+      return at && line2 !== numbers[at - 1] + 1 ? [null, row] : [row];
+    });
+  }
+  function push(map, key, value) {
+    const found = map.get(key);
+    if (found) found.push(value);
+    else map.set(key, [value]);
+  }
   var TraceModel = class {
     constructor(view, graph) {
       this.evidence = void 0;
@@ -3108,6 +3195,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       this.methods = view.methods;
       this.attributes = view.attributes;
       this.attributeIndex = new Map(view.attributes.map((row, index) => [row.path, index]));
+      this.links = new SourceLinks(view.by_line ?? { files: [], places: [], sets: [], nodes: {}, notes: { calls: "", time: "", error: "" } });
       this.histories = /* @__PURE__ */ new Map();
       this.holders = /* @__PURE__ */ new Map();
       this.coloured = /* @__PURE__ */ new Map();
@@ -3211,9 +3299,17 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       const chosen = kernel === null ? void 0 : this.view.programs[program]?.kernels[kernel];
       if (!chosen || pair.after.method !== this.view.programs[program].method) return [];
       const graphs = [pair.after, pair.before].filter(Boolean).map(({ index }) => this.graph(index).nodes);
-      const there = (ids) => ids.filter((id) => graphs.some((nodes) => nodes.has(id)));
+      const there = (ids) => ids.filter((id) => graphs.some((nodes2) => nodes2.has(id)));
       const computed = there(chosen.nodes);
       return computed.length ? computed : there(chosen.origins);
+    }
+    lineNodes(key, { before, after }) {
+      for (const step of [after, before]) {
+        if (!step) continue;
+        const nodes2 = this.links.nodesOfLine(step.method, key, { step: step.index, nodes: this.graph(step.index).nodes });
+        if (nodes2.length) return nodes2;
+      }
+      return [];
     }
     kernelsOf(method, id) {
       return this.view.programs.flatMap(({ kernels: kernels2, method: own }, program) => {
@@ -3386,17 +3482,17 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     sourceLines(source) {
       return source.lines.map((text, offset) => {
         const number = source.first_line + offset;
-        const nodes = this.places.get(`${source.file}:${number}`) || [];
+        const nodes2 = this.places.get(`${source.file}:${number}`) || [];
         const row = plainLine(number, coloured(text));
         row.dataset.place = `${source.file}:${number}`;
-        if (nodes.length) this.makeClickable(row, nodes);
+        if (nodes2.length) this.makeClickable(row, nodes2);
         return row;
       });
     }
-    makeClickable(row, nodes) {
-      const choose = () => this.app.navigate({ node: nodes[0].id, attribute: null });
+    makeClickable(row, nodes2) {
+      const choose = () => this.app.navigate({ node: nodes2[0].id, attribute: null });
       row.classList.add("fv-code-used");
-      row.append(h("button.fv-linklike.fv-used", { type: "button", title: nodes.map((node) => node.op).join(", "), onclick: choose }, nodes.length === 1 ? "1 node" : `${nodes.length} nodes`));
+      row.append(h("button.fv-linklike.fv-used", { type: "button", title: nodes2.map((node) => node.op).join(", "), onclick: choose }, nodes2.length === 1 ? "1 node" : `${nodes2.length} nodes`));
     }
     mark(pair) {
       for (const row of this.source.querySelectorAll(".fv-chosen")) {
@@ -3404,8 +3500,8 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       }
       const { focused, model } = this.app;
       const node = (id) => model.graph(pair.after.index).nodes.get(id) ?? (pair.before && model.graph(pair.before.index).nodes.get(id));
-      const nodes = [...focused].map(node).filter(Boolean);
-      const places = nodes.flatMap((one) => model.places(pair.after.method, one)).map(({ source }) => `${source.file}:${source.line}`);
+      const nodes2 = [...focused].map(node).filter(Boolean);
+      const places = nodes2.flatMap((one) => model.places(pair.after.method, one)).map(({ source }) => `${source.file}:${source.line}`);
       const rows = [...this.source.querySelectorAll("[data-place]")];
       for (const place of places.reverse()) {
         const row = rows.find((line2) => line2.dataset.place === place);
@@ -3547,10 +3643,10 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       const row = model.attribute(path);
       if (row?.dtype) known.set(value, shortDtype(row.dtype));
     }
-    const nodes = nodesOf(model, index);
-    for (const { constant, outputs } of nodes) if (constant) known.set(outputs[0].name, shortDtype(constant.dtype));
+    const nodes2 = nodesOf(model, index);
+    for (const { constant, outputs } of nodes2) if (constant) known.set(outputs[0].name, shortDtype(constant.dtype));
     const parts = /* @__PURE__ */ new Map();
-    for (const node of nodes) {
+    for (const node of nodes2) {
       const own = node.outputs.map(({ type }) => /^(\w+)\[/.exec(shortType(type))?.[1]).find(Boolean);
       const isValue = CONSTANT_OPS2.test(node.op);
       const names = isValue ? node.outputs.map(({ name: name2 }) => name2) : node.inputs;
@@ -3619,8 +3715,8 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     const { programs } = app.model.view;
     return `${programs[frozen].kernels.length} kernels with freezing, ${programs[unfrozen].kernels.length} without; by the work they do: ${groupCounts(groups, WORDS)}.`;
   }
-  function groupCounts(groups, words4) {
-    return Object.entries(words4).map(([difference3, text]) => [groups.filter((group2) => group2.difference === difference3).length, text]).filter(([count3]) => count3).map(([count3, text]) => `${count3} ${text}`).join(", ");
+  function groupCounts(groups, words5) {
+    return Object.entries(words5).map(([difference3, text]) => [groups.filter((group2) => group2.difference === difference3).length, text]).filter(([count4]) => count4).map(([count4, text]) => `${count4} ${text}`).join(", ");
   }
   function kernels(app, { frozen, unfrozen, groups }) {
     const rows = groups.map((group2) => {
@@ -3639,9 +3735,9 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     const { kernels: kernels2 } = app.model.view.programs[program] ?? { kernels: [] };
     return places.map((kernel) => h("div.fv-mono", null, app.link(kernels2[kernel].name, { program, kernel, node: null, attribute: null })));
   }
-  function passes({ passes: passes2 }) {
-    if (!passes2.length) return null;
-    const rows = passes2.map(([stage, name2, frozen, unfrozen]) => h("tr", null, h("td", null, name2, h("div.fv-muted.fv-small", null, stage)), h("td", null, frozen), h("td", null, unfrozen)));
+  function passes({ passes: passes3 }) {
+    if (!passes3.length) return null;
+    const rows = passes3.map(([stage, name2, frozen, unfrozen]) => h("tr", null, h("td", null, name2, h("div.fv-muted.fv-small", null, stage)), h("td", null, frozen), h("td", null, unfrozen)));
     return grid("Passes with an effect in one of the two only", ["Pass", "With freezing", "Without"], rows);
   }
   var KernelsPanel = class {
@@ -3711,9 +3807,9 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     }
     filter() {
       const text = this.text.value.toLowerCase();
-      const words4 = ({ name: name2, kind, ops, sources }) => [name2, kind, ...ops, ...sources.map((source) => this.app.model.place(source))].join(" ").toLowerCase();
+      const words5 = ({ name: name2, kind, ops, sources }) => [name2, kind, ...ops, ...sources.map((source) => this.app.model.place(source))].join(" ").toLowerCase();
       const { kernels: kernels2, time } = this.program;
-      this.rows = kernels2.flatMap((kernel, index) => !text || words4(kernel).includes(text) ? [index] : []);
+      this.rows = kernels2.flatMap((kernel, index) => !text || words5(kernel).includes(text) ? [index] : []);
       const many = `${kernels2.length} ${kernels2.length === 1 ? "kernel" : "kernels"}`;
       this.shown.textContent = `${this.rows.length === kernels2.length ? many : `${this.rows.length} of ${many}`}${time ? `, ${time} in all` : ""}`;
       this.list.update(this.rows.length);
@@ -3772,11 +3868,11 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       return h("details", null, h("summary", null, `${pairs2.length} ${pairs2.length === 1 ? "node needs" : "nodes need"} no kernel`), h("ul.fv-list", null, items));
     }
     passes() {
-      const { passes: passes2 } = this.program;
-      if (!passes2.length) return null;
-      const changed = passes2.filter(([, , , change]) => change);
-      const rows = changed.map(([stage, name2, nodes]) => h("tr", null, h("td", null, name2), h("td.fv-muted", null, stage), h("td.fv-num", null, nodes)));
-      return h("details", null, h("summary", null, `${passes2.length} passes made it, ${changed.length} changed something`), grid("", ["Pass", "Stage", "Nodes after it"], rows));
+      const { passes: passes3 } = this.program;
+      if (!passes3.length) return null;
+      const changed = passes3.filter(([, , , change]) => change);
+      const rows = changed.map(([stage, name2, nodes2]) => h("tr", null, h("td", null, name2), h("td.fv-muted", null, stage), h("td.fv-num", null, nodes2)));
+      return h("details", null, h("summary", null, `${passes3.length} passes made it, ${changed.length} changed something`), grid("", ["Pass", "Stage", "Nodes after it"], rows));
     }
   };
   function kernelDetails(app, program, index) {
@@ -3831,11 +3927,11 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       return [detailsTitle(output ? `%${output.name}` : "return", `${output ? "input" : ""}${nested}`), this.origin(at, node), this.values(at, node)];
     }
     fate(pair, before, after) {
-      const { words: words4 } = this;
+      const { words: words5 } = this;
       if (!pair.before || before === after) return null;
-      if (!before) return h("span.fv-badge.fv-added", null, `+ ${words4.added}`);
-      if (!after) return h("span.fv-badge.fv-removed", null, `− ${words4.removed}`);
-      return changedFields(before, after).length ? h("span.fv-badge.fv-modified", null, `~ ${words4.changed}`) : null;
+      if (!before) return h("span.fv-badge.fv-added", null, `+ ${words5.added}`);
+      if (!after) return h("span.fv-badge.fv-removed", null, `− ${words5.removed}`);
+      return changedFields(before, after).length ? h("span.fv-badge.fv-modified", null, `~ ${words5.changed}`) : null;
     }
     absent(id, step) {
       const { model } = this.app;
@@ -3970,8 +4066,8 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     const parts = file.split(/[\\/]/);
     return parts.length > 4 ? `…/${parts.slice(-3).join("/")}` : file;
   }
-  function spaced(nodes) {
-    return nodes.flatMap((node, index) => index ? [" ", node] : [node]);
+  function spaced(nodes2) {
+    return nodes2.flatMap((node, index) => index ? [" ", node] : [node]);
   }
   var LEAST_SPREAD = 0.05;
   function ratioSpread(ratios) {
@@ -3980,8 +4076,8 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
   }
   function ratioAxis(spread) {
     const end = (at) => {
-      const percent = Math.round((Math.exp(at) - 1) * 100);
-      return percent > 100 ? `${Math.exp(at).toFixed(1)}×` : `${percent < 0 ? "−" : "+"}${Math.abs(percent)}%`;
+      const percent2 = Math.round((Math.exp(at) - 1) * 100);
+      return percent2 > 100 ? `${Math.exp(at).toFixed(1)}×` : `${percent2 < 0 ? "−" : "+"}${Math.abs(percent2)}%`;
     };
     return h("span.fv-ratio-axis.fv-num", null, h("span", null, end(-spread)), h("span", null, "same"), h("span", null, end(spread)));
   }
@@ -4026,13 +4122,13 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     }
     together(row, several) {
       const of = several ? ` (${row.method}, ${row.device})` : ` on ${row.device}`;
-      const words4 = row.verdict === "faster" || row.verdict === "slower" ? h(`strong.fv-verdict-${row.verdict}`, null, row.words) : [h("strong", null, term(this.app, "measurable difference", row.verdict)), ` (${row.unseen})`];
-      return h("p", null, `All passes together${of}: `, words4, row.notes.length ? h("span.fv-muted.fv-small", null, ` (${row.notes.join("; ")})`) : null);
+      const words5 = row.verdict === "faster" || row.verdict === "slower" ? h(`strong.fv-verdict-${row.verdict}`, null, row.words) : [h("strong", null, term(this.app, "measurable difference", row.verdict)), ` (${row.unseen})`];
+      return h("p", null, `All passes together${of}: `, words5, row.notes.length ? h("span.fv-muted.fv-small", null, ` (${row.notes.join("; ")})`) : null);
     }
     movedTheNumbers() {
-      const { errors: errors3 } = this.found;
-      if (!errors3.length) return null;
-      return wide("What changed the results", errors3.map((method) => this.errorsOf(method, errors3.length > 1)));
+      const { errors: errors4 } = this.found;
+      if (!errors4.length) return null;
+      return wide("What changed the results", errors4.map((method) => this.errorsOf(method, errors4.length > 1)));
     }
     errorsOf({ method, present, total, added }, several) {
       const rows = added.map((row) => h("tr", { data: { step: row.step } }, h("td", null, this.pass(row.step), this.app.model.step(row.step).before === null ? h("span.fv-muted", null, " the graph as it came") : null), h("td.fv-num", null, row.from, " → ", h("strong", null, row.to), row.span ? h("div.fv-muted.fv-small", null, `${row.span} over the inputs`) : null), h("td", null, row.close ? h("span.fv-good", null, "within tolerance") : h("span.fv-bad", null, row.first_past ? "≠ the first past tolerance" : "≠ past tolerance"), row.close || row.worst === null ? null : h("div.fv-muted.fv-small", null, `worst on ${row.worst}`))));
@@ -4076,8 +4172,8 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       return [steps.length ? this.app.link(name2, { step: steps[0] }) : name2, tidied ? TIDIED() : null, h("div.fv-muted.fv-small", null, stage)];
     }
     contribution(row, spread) {
-      const times = (each) => row.latency.map((one) => h("div.fv-ratio-line", null, each(one)));
-      return [h("td", null, times((one) => ratioBar(one, spread))), h("td.fv-num", null, row.latency.length ? times((one) => [one.text, h("span.fv-muted", null, row.latency.length > 1 ? ` ${one.device}` : ""), one.verdict === "no measurable difference" ? h("span.fv-muted", null, ` not measurable (${one.unseen})`) : null]) : h("span.fv-muted", null, "not measured")), h("td.fv-num", null, judged(row.with, row.close_with)), h("td.fv-num", null, judged(row.without, row.close_without))];
+      const times2 = (each) => row.latency.map((one) => h("div.fv-ratio-line", null, each(one)));
+      return [h("td", null, times2((one) => ratioBar(one, spread))), h("td.fv-num", null, row.latency.length ? times2((one) => [one.text, h("span.fv-muted", null, row.latency.length > 1 ? ` ${one.device}` : ""), one.verdict === "no measurable difference" ? h("span.fv-muted", null, ` not measurable (${one.unseen})`) : null]) : h("span.fv-muted", null, "not measured")), h("td.fv-num", null, judged(row.with, row.close_with)), h("td.fv-num", null, judged(row.without, row.close_without))];
     }
     absent() {
       const { absent: absent2 } = this.found;
@@ -4219,10 +4315,10 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       return sides;
     }
     tally(before, after, statuses) {
-      const count3 = this.items.length;
-      const sides = new Uint8Array(count3);
-      const counts3 = { added: new Int32Array(count3), removed: new Int32Array(count3), changed: new Int32Array(count3) };
-      const ops = [null, new Int32Array(count3), new Int32Array(count3)];
+      const count4 = this.items.length;
+      const sides = new Uint8Array(count4);
+      const counts3 = { added: new Int32Array(count4), removed: new Int32Array(count4), changed: new Int32Array(count4) };
+      const ops = [null, new Int32Array(count4), new Int32Array(count4)];
       for (const [index, bit] of [[before, SIDES.BEFORE], [after, SIDES.AFTER]]) {
         if (index === null) continue;
         for (const key of this.model.snapshot(index).order) {
@@ -4232,7 +4328,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
           if (!this.model.isPseudo(key)) ops[bit][item]++;
         }
       }
-      for (let item = count3 - 1; item > 0; item--) sides[this.items[item].parent] |= sides[item];
+      for (let item = count4 - 1; item > 0; item--) sides[this.items[item].parent] |= sides[item];
       for (const [key, status] of statuses) {
         if (this.model.isPseudo(key)) continue;
         const item = this.itemOfKey[key] ?? this.ownerOfKey[key];
@@ -4362,8 +4458,8 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
   var SIDE = 1;
   var NO_LINKS = { of: [], ends: [], theirShift: [], ownShift: [] };
   var Grid = class {
-    constructor(count3, entering, leaving) {
-      this.rows = Array.from({ length: Math.max(count3, 1) }, () => []);
+    constructor(count4, entering, leaving) {
+      this.rows = Array.from({ length: Math.max(count4, 1) }, () => []);
       this.entering = entering;
       this.leaving = leaving;
       this.chains = /* @__PURE__ */ new Map();
@@ -4477,9 +4573,9 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     }
     for (let row = 0; row < grid2.rows.length; row++) fitRow(grid2, row, [up, down]);
   }
-  function separation(grid2, left, right) {
-    const bends = Number(grid2.box[left] === NONE9) + Number(grid2.box[right] === NONE9);
-    return (grid2.width[left] + grid2.width[right]) / 2 + (bends === 2 ? 5 : bends === 1 ? 10 : 20);
+  function separation(grid2, left2, right) {
+    const bends = Number(grid2.box[left2] === NONE9) + Number(grid2.box[right] === NONE9);
+    return (grid2.width[left2] + grid2.width[right]) / 2 + (bends === 2 ? 5 : bends === 1 ? 10 : 20);
   }
   function fitRow(grid2, row, sides) {
     const elements = grid2.rows[row];
@@ -4493,10 +4589,10 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       if (!wishes.length) wishes.push([grid2.x[element3] - offsets[index], 0.01]);
       let start = index;
       let middle = weightedMedian(wishes);
-      for (let left = blocks[blocks.length - 1]; left && left.middle > middle; left = blocks[blocks.length - 1]) {
+      for (let left2 = blocks[blocks.length - 1]; left2 && left2.middle > middle; left2 = blocks[blocks.length - 1]) {
         blocks.pop();
-        wishes = merged(left.wishes, wishes);
-        start = left.start;
+        wishes = merged(left2.wishes, wishes);
+        start = left2.start;
         middle = weightedMedian(wishes);
       }
       blocks.push({ start, wishes, middle });
@@ -4534,14 +4630,14 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
   }
   var NONE10 = -1;
   function assignLayers(scope, tree) {
-    const count3 = scope.children.length;
-    const layer = new Int32Array(count3);
+    const count4 = scope.children.length;
+    const layer = new Int32Array(count4);
     const { outs, ins } = netsByChild(scope, tree);
-    for (let at = 0; at < count3; at++) pushReaders(at, layer, outs[at], tree);
-    for (let at = count3 - 1; at >= 0; at--) sinkDown(at, layer, outs[at], ins[at], tree);
-    for (let at = 1; at < count3; at++) if (!outs[at].length && !ins[at].length) layer[at] = layer[at - 1];
+    for (let at = 0; at < count4; at++) pushReaders(at, layer, outs[at], tree);
+    for (let at = count4 - 1; at >= 0; at--) sinkDown(at, layer, outs[at], ins[at], tree);
+    for (let at = 1; at < count4; at++) if (!outs[at].length && !ins[at].length) layer[at] = layer[at - 1];
     const lowest = layer.reduce((most, one) => Math.max(most, one), 0);
-    return { layer, count: count3 ? lowest + 1 : 0 };
+    return { layer, count: count4 ? lowest + 1 : 0 };
   }
   function netsByChild(scope, tree) {
     const outs = scope.children.map(() => []);
@@ -4632,9 +4728,9 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
   }
   var MOST_STALE = 3;
   function orderRows(grid2) {
-    const count3 = grid2.row.length;
-    const position = new Float64Array(count3);
-    grid2.links = adjacency(grid2, count3);
+    const count4 = grid2.row.length;
+    const position = new Float64Array(count4);
+    grid2.links = adjacency(grid2, count4);
     const { up, down } = grid2.links;
     const sortDown = () => {
       for (let row = 1; row < grid2.rows.length; row++) sortRow(grid2, row, up, position);
@@ -4645,7 +4741,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     if (grid2.entering) grid2.rows[0].sort((a, b) => ownerAt(grid2, a) - ownerAt(grid2, b));
     grid2.rows[0].forEach((element3, at) => position[element3] = at);
     sortDown();
-    const limit = count3 > 6e3 ? 2 : count3 > 1500 ? 4 : 8;
+    const limit = count4 > 6e3 ? 2 : count4 > 1500 ? 4 : 8;
     let best = grid2.rows.map((row) => row.slice());
     let fewest = crossings(grid2, position);
     let stale = 0;
@@ -4661,9 +4757,9 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
   function ownerAt(grid2, element3) {
     return grid2.net[element3]?.owner ?? -1;
   }
-  function adjacency(grid2, count3) {
-    const up = { of: Array.from({ length: count3 }, () => []), ends: grid2.upper, theirShift: grid2.upperShift, ownShift: grid2.lowerShift };
-    const down = { of: Array.from({ length: count3 }, () => []), ends: grid2.lower, theirShift: grid2.lowerShift, ownShift: grid2.upperShift };
+  function adjacency(grid2, count4) {
+    const up = { of: Array.from({ length: count4 }, () => []), ends: grid2.upper, theirShift: grid2.upperShift, ownShift: grid2.lowerShift };
+    const down = { of: Array.from({ length: count4 }, () => []), ends: grid2.lower, theirShift: grid2.lowerShift, ownShift: grid2.upperShift };
     for (let at = 0; at < grid2.upper.length; at++) {
       if (grid2.row[grid2.lower[at]] !== grid2.row[grid2.upper[at]] + 1) continue;
       up.of[grid2.lower[at]].push(at);
@@ -4714,19 +4810,19 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
   var WIDE_GAP = 0.07;
   var MOST_GAP = 60;
   function placeY(grid2, scope, result) {
-    const count3 = grid2.rows.length;
+    const count4 = grid2.rows.length;
     const sidestep = widestSteps(grid2);
-    grid2.top = new Float64Array(count3);
-    grid2.depth = new Float64Array(count3);
+    grid2.top = new Float64Array(count4);
+    grid2.depth = new Float64Array(count4);
     let y = scope.box ? HEADER2 : PAD;
-    for (let row = 0; row < count3; row++) {
+    for (let row = 0; row < count4; row++) {
       for (const element3 of grid2.rows[row]) {
         if (grid2.box[element3] !== NONE12) grid2.depth[row] = Math.max(grid2.depth[row], result.height[grid2.box[element3]]);
       }
       grid2.top[row] = y;
-      const isPort = grid2.entering && row === 0 || grid2.leaving && row === count3 - 2;
+      const isPort = grid2.entering && row === 0 || grid2.leaving && row === count4 - 2;
       const least = isPort ? PORT_GAP : ROW_GAP;
-      y += grid2.depth[row] + (row + 1 < count3 ? least + Math.round(Math.min(MOST_GAP, WIDE_GAP * sidestep[row])) : 0);
+      y += grid2.depth[row] + (row + 1 < count4 ? least + Math.round(Math.min(MOST_GAP, WIDE_GAP * sidestep[row])) : 0);
     }
     grid2.bottom = y;
   }
@@ -4742,11 +4838,11 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
   function finishScope(grid2, scope, result) {
     const { box } = scope;
     const width = 2 * Math.ceil(Math.max(result.width[box], grid2.extent + 2 * PAD) / 2);
-    const left = (width - grid2.extent) / 2;
+    const left2 = (width - grid2.extent) / 2;
     result.width[box] = width;
     result.height[box] = Math.max(result.height[box], grid2.bottom + PAD);
     for (let element3 = 0; element3 < grid2.x.length; element3++) {
-      grid2.x[element3] = Math.round(grid2.x[element3] + left);
+      grid2.x[element3] = Math.round(grid2.x[element3] + left2);
       const child = grid2.box[element3];
       if (child === NONE12) continue;
       result.x[child] = grid2.x[element3] - result.width[child] / 2;
@@ -4857,9 +4953,9 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     const { pen, tree, nets, scopes, result, arrivals, ends } = context;
     const grid2 = scopes[net.scope];
     const { chain, port } = grid2.chains.get(net);
-    const [left, up] = [result.x[net.scope], result.y[net.scope]];
+    const [left2, up] = [result.x[net.scope], result.y[net.scope]];
     const rowBottom = (row) => up + grid2.top[row] + grid2.depth[row];
-    let x = left + grid2.x[chain[0]] + (net.from === NONE13 ? 0 : exitOf(net, nets, result));
+    let x = left2 + grid2.x[chain[0]] + (net.from === NONE13 ? 0 : exitOf(net, nets, result));
     let y = net.from === NONE13 ? up : result.y[net.from] + result.height[net.from];
     const go = (toX, toY) => {
       if (toX === x && toY === y) return;
@@ -4867,12 +4963,12 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       [x, y] = [toX, toY];
     };
     const tips = chain.map((element3, at) => {
-      if (at) go(left + grid2.x[element3], up + grid2.top[grid2.row[element3]]);
+      if (at) go(left2 + grid2.x[element3], up + grid2.top[grid2.row[element3]]);
       go(x, rowBottom(grid2.row[element3]));
       return [x, y, previous];
     });
     if (net.exits) {
-      go(left + grid2.x[port], up + grid2.top[grid2.row[port]]);
+      go(left2 + grid2.x[port], up + grid2.top[grid2.row[port]]);
       go(x, up + result.height[net.scope]);
     }
     const exit = previous;
@@ -4906,8 +5002,8 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     for (const row of grid2.rows) row.forEach((element3, at) => place[element3] = at);
     return (element3) => {
       const row = grid2.rows[grid2.row[element3]];
-      const [left, right] = [row[place[element3] - 1], row[place[element3] + 1]];
-      return [left === void 0 ? -Infinity : grid2.x[left] + separation(grid2, left, element3), right === void 0 ? Infinity : grid2.x[right] - separation(grid2, element3, right)];
+      const [left2, right] = [row[place[element3] - 1], row[place[element3] + 1]];
+      return [left2 === void 0 ? -Infinity : grid2.x[left2] + separation(grid2, left2, element3), right === void 0 ? Infinity : grid2.x[right] - separation(grid2, element3, right)];
     };
   }
   function looseElements(grid2) {
@@ -4923,9 +5019,9 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     let [low, high] = room(chain[start]);
     let end = start + 1;
     for (; end < chain.length; end++) {
-      const [left, right] = room(chain[end]);
-      if (Math.max(low, left) > Math.min(high, right)) break;
-      [low, high] = [Math.max(low, left), Math.min(high, right)];
+      const [left2, right] = room(chain[end]);
+      if (Math.max(low, left2) > Math.min(high, right)) break;
+      [low, high] = [Math.max(low, left2), Math.min(high, right)];
     }
     const now = chain.slice(start, end).map((element3) => grid2.x[element3]).sort((a, b) => a - b);
     const wish = now[now.length >> 1];
@@ -4939,10 +5035,10 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     grid2.extent = 0;
     const moved = new Float64Array(grid2.x.length);
     for (const element3 of order) {
-      const left = grid2.x[element3] - grid2.width[element3] / 2;
-      if (reach === null) cut2 = left;
-      else if (left - reach > EMPTY_COLUMN) cut2 += left - reach - EMPTY_COLUMN;
-      reach = Math.max(reach ?? -Infinity, left + grid2.width[element3]);
+      const left2 = grid2.x[element3] - grid2.width[element3] / 2;
+      if (reach === null) cut2 = left2;
+      else if (left2 - reach > EMPTY_COLUMN) cut2 += left2 - reach - EMPTY_COLUMN;
+      reach = Math.max(reach ?? -Infinity, left2 + grid2.width[element3]);
       moved[element3] = grid2.x[element3] - cut2;
       grid2.extent = Math.max(grid2.extent, moved[element3] + grid2.width[element3] / 2);
     }
@@ -5190,9 +5286,9 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
   function badgesWidth(badges) {
     return badges.reduce((sum, badge2) => sum + textWidth(FONTS.header, badge2.text) + 13, 0);
   }
-  function paintBadges(job, badges, left, y) {
+  function paintBadges(job, badges, left2, y) {
     const { s, theme } = job;
-    let x = left;
+    let x = left2;
     for (const { status, text } of badges) {
       const width = textWidth(FONTS.header, text) + 9;
       s.beginPath();
@@ -5340,8 +5436,8 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     const near = look.selected > 0 ? picture2.segmentsOf(look.selected) : /* @__PURE__ */ new Set();
     const hover = look.hovered > 0 ? picture2.segmentsOf(look.hovered) : /* @__PURE__ */ new Set();
     const bins = { hub: [], edge: [], own: [], hover: [], near: [] };
-    const count3 = layout.x1.length;
-    for (let at = 0; at < count3; at++) {
+    const count4 = layout.x1.length;
+    for (let at = 0; at < count4; at++) {
       if (!(segmentSides[at] & look.side)) continue;
       const [x1, x2] = [layout.x1[at], layout.x2[at]];
       if (layout.y1[at] > view.bottom || layout.y2[at] < view.top) continue;
@@ -5565,7 +5661,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       const { picture: picture2 } = this.view;
       const width = this.width();
       fillRect(surface, { x: 0, width, height: TITLE }, colours.page);
-      const { word, label, nodes, changes } = titleOf(picture2, side);
+      const { word, label, nodes: nodes2, changes } = titleOf(picture2, side);
       const write2 = (text, x2, font, colour) => {
         surface.font = font;
         surface.fillStyle = colour;
@@ -5574,12 +5670,12 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
         surface.fillText(text, x2, TITLE / 2);
         return x2 + textWidth(font, text);
       };
-      const { header: header2, count: count3 } = FONTS;
-      let x = write2(word, 14, count3, colours.soft) + 8;
+      const { header: header2, count: count4 } = FONTS;
+      let x = write2(word, 14, count4, colours.soft) + 8;
       const room = width - x - 90 - changes.length * 50;
       x = write2(shorten(header2, label, room), x, header2, colours.text) + 12;
       for (const { status, text } of changes) x = write2(text, x, header2, colours[status].line) + 8;
-      write2(`${nodes} nodes`, x, count3, colours.soft);
+      write2(`${nodes2} nodes`, x, count4, colours.soft);
     }
   };
   function titleOf(picture2, side) {
@@ -5955,8 +6051,8 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       const { layout, scene } = this;
       for (let item = scene.items.length - 1; item > 0; item--) {
         if (!(this.sides[item] & side)) continue;
-        const [left, top] = [layout.x[item], layout.y[item]];
-        if (x >= left && y >= top && x <= left + layout.width[item] && y <= top + layout.height[item]) return item;
+        const [left2, top] = [layout.x[item], layout.y[item]];
+        if (x >= left2 && y >= top && x <= left2 + layout.width[item] && y <= top + layout.height[item]) return item;
       }
       return -1;
     }
@@ -5976,11 +6072,11 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       this.outline = outline;
       this.expanded = expanded;
       this.boxes = 0;
-      const count3 = (group2) => {
+      const count4 = (group2) => {
         this.boxes += group2.children.length;
-        for (const child of group2.children) if (child.children && expanded.has(child.id)) count3(child);
+        for (const child of group2.children) if (child.children && expanded.has(child.id)) count4(child);
       };
-      count3(outline.root);
+      count4(outline.root);
     }
     _open(group2) {
       if (this.expanded.has(group2.id)) return;
@@ -6153,9 +6249,9 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     }
   };
   var Legend = class {
-    constructor(parent, words4 = {}) {
+    constructor(parent, words5 = {}) {
       this.box = element("div", "fg-legend", parent);
-      this.words = words4;
+      this.words = words5;
       this.entries = [];
       this.title = "";
     }
@@ -6251,16 +6347,16 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     paint(surface, colours) {
       this.map = this._place();
       if (!this.map) return;
-      const { left, top, width, height } = this.map;
+      const { left: left2, top, width, height } = this.map;
       if (this.image?.theme !== this.view.theme) this.image = { canvas: this._render(colours), theme: this.view.theme };
       surface.save();
       if (this._covers()) surface.globalAlpha = FAINT;
-      surface.drawImage(this.image.canvas, left, top, width, height);
+      surface.drawImage(this.image.canvas, left2, top, width, height);
       this._paintSight(surface, colours);
       surface.restore();
     }
     _paintSight(surface, colours) {
-      const { left, top, width, height, scale } = this.map;
+      const { left: left2, top, width, height, scale } = this.map;
       const { camera, panes } = this.view;
       const seen = { width: panes.width() / camera.zoom, height: this.view.stage.height / camera.zoom };
       const x1 = Math.max(0, (camera.x - seen.width / 2) * scale.x);
@@ -6269,7 +6365,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       const y2 = Math.min(height, (camera.y + seen.height / 2) * scale.y);
       surface.strokeStyle = colours.focus;
       surface.lineWidth = 1.5;
-      surface.strokeRect(left + x1, top + y1, Math.max(4, x2 - x1), Math.max(4, y2 - y1));
+      surface.strokeRect(left2 + x1, top + y1, Math.max(4, x2 - x1), Math.max(4, y2 - y1));
     }
     _covers() {
       if (this.reached) return false;
@@ -7008,8 +7104,8 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     fillText(text, x, y) {
       const [, weight, size2, family2] = /^(?:(\d+) )?([\d.]+)px (.*)$/.exec(this.font) ?? [];
       const anchor = { left: "start", center: "middle", right: "end" }[this.textAlign];
-      const [left, top] = this._point(x, y).split(" ");
-      this.out.push(`<text x="${left}" y="${top}" dominant-baseline="central" text-anchor="${anchor}" fill="${escapeXml(this.fillStyle)}" font-family="${escapeXml(family2)}" font-size="${this._number(Number(size2) * this.at.scale)}"${weight ? ` font-weight="${weight}"` : ""}>${escapeXml(text)}</text>`);
+      const [left2, top] = this._point(x, y).split(" ");
+      this.out.push(`<text x="${left2}" y="${top}" dominant-baseline="central" text-anchor="${anchor}" fill="${escapeXml(this.fillStyle)}" font-family="${escapeXml(family2)}" font-size="${this._number(Number(size2) * this.at.scale)}"${weight ? ` font-weight="${weight}"` : ""}>${escapeXml(text)}</text>`);
     }
     toString() {
       return `<svg xmlns="http://www.w3.org/2000/svg" width="${this.width}" height="${this.height}" viewBox="0 0 ${this.width} ${this.height}">${this.out.join("")}</svg>`;
@@ -7527,7 +7623,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
         const moved = pair !== shown.pair;
         if (moved) await view.show({ before: pair.before?.index ?? null, after: pair.after.index });
         const { program, kernel } = state;
-        if (moved || theme !== shown.theme || state.fates !== shown.fates || program !== shown.program || kernel !== shown.kernel) {
+        if (moved || theme !== shown.theme || state.fates !== shown.fates || program !== shown.program || kernel !== shown.kernel || state.line !== shown.line || state.line && node !== shown.node) {
           this.mark(pair, state);
         }
         if (moved || state.colour !== shown.colour) {
@@ -7538,7 +7634,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       } finally {
         this.busy = false;
       }
-      this.shown = { theme, panes, pair, constants: state.constants, fates: state.fates, colour: state.colour, program: state.program, kernel: state.kernel, node };
+      this.shown = { theme, panes, pair, constants: state.constants, fates: state.fates, colour: state.colour, program: state.program, kernel: state.kernel, line: state.line, node };
     }
     colouring(pair, kind) {
       return colouringOf(this.app.model, pair, kind);
@@ -7550,8 +7646,11 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
         this.app.say(error2.message);
       }
     }
-    mark({ before, after }, { fates: wanted, program, kernel }) {
+    mark({ before, after }, { fates: wanted, program, kernel, line: line2, node, attribute }) {
       const styles = getComputedStyle(this.element);
+      if (line2 && kernel === null && node === null && attribute === null) {
+        return this.markLine(line2, styles.getPropertyValue("--accent").trim());
+      }
       if (kernel !== null) {
         return this.markKernel(this.app.model.view.programs[program].kernels[kernel], styles.getPropertyValue("--accent").trim());
       }
@@ -7567,9 +7666,16 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     }
     markKernel({ name: name2 }, fill2) {
       const mark = { fill: fill2, label: "kernel", sign: "K" };
-      const nodes = this.app.model.kernelNodes(this.app.current, this.app.pair);
-      this.view.setMarks(Object.fromEntries(nodes.map((id) => [id, mark])));
+      const nodes2 = this.app.model.kernelNodes(this.app.current, this.app.pair);
+      this.view.setMarks(Object.fromEntries(nodes2.map((id) => [id, mark])));
       this.view.setLegend([{ ...mark, label: name2 }], "kernel:");
+    }
+    markLine(line2, fill2) {
+      const mark = { fill: fill2, label: `line ${line2.slice(line2.lastIndexOf(":") + 1)}`, sign: "L" };
+      const { model, pair } = this.app;
+      const nodes2 = telling(model.lineNodes(line2, pair), model.graph(pair.after.index).nodes);
+      this.view.setMarks(Object.fromEntries(nodes2.map((id) => [id, mark])));
+      this.view.setLegend([mark], "source:");
     }
     eachAttribute(at, add2) {
       const { model } = this.app;
@@ -7596,7 +7702,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
   var Keyboard2 = class {
     constructor(app) {
       this.app = app;
-      this.acts = { ArrowUp: () => app.move(-1), ArrowDown: () => app.move(1), f: () => app.move(1, true), r: () => app.move(-1, true), c: () => app.navigate({ against: app.current.against === null ? app.current.step : null }), h: () => app.navigate({ quiet: !app.current.quiet }), "/": () => this.search(), "?": () => app.sheet.showModal() };
+      this.acts = { ArrowUp: () => app.move(-1), ArrowDown: () => app.move(1), f: () => app.move(1, true), r: () => app.move(-1, true), c: () => app.navigate({ against: app.current.against === null ? app.current.step : null }), s: () => app.panels.has("source") && app.navigate({ tab: "source" }, { jump: true }), h: () => app.navigate({ quiet: !app.current.quiet }), "/": () => this.search(), "?": () => app.sheet.showModal() };
     }
     hear(event) {
       const { app } = this;
@@ -7607,7 +7713,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       if (within("dialog, [role=menu]")) return;
       if (event.key === "Escape") return this.escape(path[0]);
       if (within("input:not([type=checkbox]), select, textarea")) return;
-      const isIdle = app.current.tab === "summary" && !["/", "?"].includes(event.key);
+      const isIdle = app.current.tab === "summary" && !["/", "?", "s"].includes(event.key);
       const act = isIdle ? void 0 : this.acts[event.key];
       const tab = this.tab(event.key);
       if (!act && !tab) return;
@@ -7617,7 +7723,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     }
     tab(key) {
       if (!/^[0-9]$/.test(key)) return void 0;
-      const tabs = [...this.app.panels.keys()].filter((id) => id !== "summary");
+      const tabs = [...this.app.panels.keys()].filter((id) => id !== "summary" && id !== "source");
       return key === "0" ? ["summary"].find((id) => this.app.panels.has(id)) : tabs[Number(key) - 1];
     }
     escape(element3) {
@@ -7626,6 +7732,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       else if (app.passes.drawn) app.passes.draw(false);
       else if (app.current.node || app.current.attribute) app.navigate({ node: null, attribute: null });
       else if (app.current.kernel !== null) app.navigate({ kernel: null });
+      else if (app.current.line) app.navigate({ line: "" });
       else if (app.current.against !== null) app.navigate({ against: null });
     }
     search() {
@@ -7754,9 +7861,9 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       const [latency3] = step.latency;
       if (!this.scale) return null;
       if (!latency3 || latency3.median === null) return h("span.fv-speed");
-      const percent = (ns) => `${Math.min(100, 100 * ns / this.scale)}%`;
-      const bar2 = h("span.fv-speed-bar", { class: `fv-${latency3.verdict}`, style: { width: percent(latency3.median) } });
-      const spread = latency3.high === null ? null : h("span.fv-speed-spread", { style: { left: percent(latency3.low), width: percent(Math.min(latency3.high, this.scale) - latency3.low) } });
+      const percent2 = (ns) => `${Math.min(100, 100 * ns / this.scale)}%`;
+      const bar2 = h("span.fv-speed-bar", { class: `fv-${latency3.verdict}`, style: { width: percent2(latency3.median) } });
+      const spread = latency3.high === null ? null : h("span.fv-speed-spread", { style: { left: percent2(latency3.low), width: percent2(Math.min(latency3.high, this.scale) - latency3.low) } });
       return h("span.fv-speed", { title: `${latency3.text} (${latency3.interval}), ${latency3.verdict}${latency3.unseen ? ` (${latency3.unseen})` : ""}` }, bar2, spread);
     }
     mark(step) {
@@ -7787,7 +7894,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
   function counts2(model, step) {
     if (!step.changed || step.before === null) return null;
     if (step.tidied) return h("span.fv-counts.fv-num.fv-muted", null, `−${step.removed} unread`);
-    const part4 = (sign2, count3, kind) => count3 ? h(`span.fv-${kind}`, null, `${sign2}${count3}`) : null;
+    const part4 = (sign2, count4, kind) => count4 ? h(`span.fv-${kind}`, null, `${sign2}${count4}`) : null;
     const parts = [part4("−", step.removed, "removed"), part4("+", step.added, "added")];
     const rest = part4("~", step.modified, "modified") ?? h("span.fv-muted", null, model.pair(step.index).same ? "module" : "moved");
     return h("span.fv-counts.fv-num", null, parts.some(Boolean) ? parts : rest);
@@ -7832,8 +7939,8 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       number.textContent = String(step);
       drawn.append(number);
     });
-    const words4 = `largest ${largest.text}, step ${largest.step}; at the end ${known.at(-1)?.text}`;
-    return h("figure.fv-print-chart", null, h("figcaption", null, h("strong", null, title), h("span.fv-muted", null, ` ${words4}`)), drawn);
+    const words5 = `largest ${largest.text}, step ${largest.step}; at the end ${known.at(-1)?.text}`;
+    return h("figure.fv-print-chart", null, h("figcaption", null, h("strong", null, title), h("span.fv-muted", null, ` ${words5}`)), drawn);
   }
   function element2(name2, attributes) {
     const made = document.createElementNS(SVG2, name2);
@@ -7881,21 +7988,21 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       const operators3 = this.app.model.pair(step.index, null).operators().map(([op, delta]) => `${delta < 0 ? "−" : "+"}${Math.abs(delta)} ${op}`);
       const kinds = /* @__PURE__ */ new Map();
       for (const { kind } of step.rewrites) kinds.set(kind, (kinds.get(kind) ?? 0) + 1);
-      return [["operations", counts3], ["operators", operators3.join(", ")], ["folds", [...kinds].map(([kind, count3]) => `${count3} × ${kind.replaceAll("_", " ")}`).join(", ")], ["constants", step.constants_delta === null ? step.constants : `${step.constants} (${step.constants_delta})`], ["took", step.duration ?? ""], ...step.latency.map((entry) => [`time, ${entry.device}`, `${entry.text} (${entry.interval}), ${entry.verdict}`]), ...step.numerics.map((entry) => [`error, ${entry.reference}`, entry.error ?? `${entry.max_abs}${entry.close ? "" : ", past tolerance"}`]), ["notices", step.notices.join(" ")]];
+      return [["operations", counts3], ["operators", operators3.join(", ")], ["folds", [...kinds].map(([kind, count4]) => `${count4} × ${kind.replaceAll("_", " ")}`).join(", ")], ["constants", step.constants_delta === null ? step.constants : `${step.constants} (${step.constants_delta})`], ["took", step.duration ?? ""], ...step.latency.map((entry) => [`time, ${entry.device}`, `${entry.text} (${entry.interval}), ${entry.verdict}`]), ...step.numerics.map((entry) => [`error, ${entry.reference}`, entry.error ?? `${entry.max_abs}${entry.close ? "" : ", past tolerance"}`]), ["notices", step.notices.join(" ")]];
     }
   };
   function table(heads2, rows) {
     return h("table.fv-grid", null, heads2.length ? h("thead", null, h("tr", null, heads2.map((head) => h("th", { scope: "col" }, head)))) : null, h("tbody", null, rows.map((cells2) => h("tr", null, cells2.map((cell) => h("td", null, cell ?? ""))))));
   }
-  var DEFAULTS2 = Object.freeze({ step: null, against: null, tab: "graph", node: null, attribute: null, program: 0, kernel: null, beside: false, passes: "", quiet: false, constants: false, fates: true, panes: "split", colour: "change", fold: true, scope: "pass", alias: "", q: "", minor: false, fate: [], kind: "", reason: "", sort: "path" });
+  var DEFAULTS2 = Object.freeze({ step: null, against: null, tab: "graph", node: null, attribute: null, program: 0, kernel: null, line: "", beside: false, passes: "", quiet: false, constants: false, fates: true, panes: "split", colour: "change", fold: true, scope: "pass", alias: "", q: "", minor: false, fate: [], kind: "", reason: "", sort: "path" });
   var NUMBERS = /* @__PURE__ */ new Set(["step", "against", "program", "kernel"]);
   function toFragment(state) {
-    const words4 = new URLSearchParams();
+    const words5 = new URLSearchParams();
     for (const [key, value] of Object.entries(state)) {
       if (!(key in DEFAULTS2) || value === null || String(value) === String(DEFAULTS2[key])) continue;
-      words4.set(key, typeof value === "boolean" ? Number(value) : value);
+      words5.set(key, typeof value === "boolean" ? Number(value) : value);
     }
-    return words4.toString();
+    return words5.toString();
   }
   function fromFragment(fragment) {
     const state = {};
@@ -7982,7 +8089,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       return h("span.fv-muted", null, pair.after.changed && !pair.chosen ? " unchanged; the module changed" : " unchanged");
     }
     const { added, removed, changed } = pair.counts();
-    const part4 = (sign2, count3, kind) => count3 ? h(`span.fv-${kind}`, null, ` ${sign2}${count3}`) : null;
+    const part4 = (sign2, count4, kind) => count4 ? h(`span.fv-${kind}`, null, ` ${sign2}${count4}`) : null;
     if (pair.after.tidied && !pair.chosen) {
       return h("span.fv-muted", null, ` only tidied up: −${removed} that nothing read`);
     }
@@ -7990,10 +8097,10 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     return [part4("−", removed, "removed"), part4("+", added, "added"), part4("~", changed, "modified")];
   }
   function operators(pair) {
-    const words4 = pair.operators().map(([op, delta]) => `${delta < 0 ? "−" : "+"}${Math.abs(delta)} ${op}`);
-    if (!words4.length) return null;
-    const shown = words4.slice(0, OPERATORS_SHOWN).join(", ");
-    return ["operators", h("span.fv-clip", { title: words4.join("\n") }, shown, words4.length > OPERATORS_SHOWN ? ", …" : "")];
+    const words5 = pair.operators().map(([op, delta]) => `${delta < 0 ? "−" : "+"}${Math.abs(delta)} ${op}`);
+    if (!words5.length) return null;
+    const shown = words5.slice(0, OPERATORS_SHOWN).join(", ");
+    return ["operators", h("span.fv-clip", { title: words5.join("\n") }, shown, words5.length > OPERATORS_SHOWN ? ", …" : "")];
   }
   function constants(step) {
     const still = step.constants_delta === null || step.constants_delta === "±0";
@@ -8003,8 +8110,8 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     const ratio = entry.ratio === null ? null : `, ${entry.ratio}`;
     return [`latency, ${entry.device}`, timed(entry), " ", verdictWords(entry.verdict, VERDICTS[entry.verdict]), unseen(entry.unseen), h("span.fv-muted", null, ratio)];
   }
-  function unseen(words4) {
-    return words4 ? h("span.fv-muted", null, ` (${words4})`) : null;
+  function unseen(words5) {
+    return words5 ? h("span.fv-muted", null, ` (${words5})`) : null;
   }
   function timed(entry) {
     return [entry.text, h("span.fv-muted", { title: "95% interval of the median" }, ` (${entry.interval})`)];
@@ -8014,9 +8121,9 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
   }
   function numerics(entries) {
     if (!entries.length) return null;
-    const words4 = entries.map((entry, index) => [index ? ", " : "", errorWords(entry), entry.error === null ? against(entry) : null, beyond(entry)]);
+    const words5 = entries.map((entry, index) => [index ? ", " : "", errorWords(entry), entry.error === null ? against(entry) : null, beyond(entry)]);
     const fine = entries.every((entry) => entry.error === null && entry.close);
-    return ["largest error", words4, fine ? h("span.fv-good", null, " within tolerance") : null];
+    return ["largest error", words5, fine ? h("span.fv-good", null, " within tolerance") : null];
   }
   function errorWords(entry) {
     return entry.error === null ? entry.max_abs : h("span.fv-muted", { title: entry.error }, `${entry.reference}: could not be compared`);
@@ -8035,13 +8142,398 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     const old = pair.before.latency.find(({ device }) => device === entry.device);
     if (!old) return null;
     const told3 = pair.latencyVerdict(entry.device);
-    const words4 = told3 ? verdictWords(told3.verdict, [told3.verdict, unseen(told3.unseen), told3.ratio && h("span.fv-muted", null, `, ${told3.ratio}`)]) : h("span.fv-muted", { title: "The trace holds each pass against the first one, not these two against each other" }, "no verdict on this pair");
-    return [`latency, ${entry.device}`, timed(old), " → ", timed(entry), " ", words4];
+    const words5 = told3 ? verdictWords(told3.verdict, [told3.verdict, unseen(told3.unseen), told3.ratio && h("span.fv-muted", null, `, ${told3.ratio}`)]) : h("span.fv-muted", { title: "The trace holds each pass against the first one, not these two against each other" }, "no verdict on this pair");
+    return [`latency, ${entry.device}`, timed(old), " → ", timed(entry), " ", words5];
   }
   function comparedError(pair, entry) {
     const old = pair.before.numerics.find(({ reference }) => reference === entry.reference);
     if (!old || old.error !== null || entry.error !== null) return null;
     return ["largest error", old.max_abs, beyond(old), " → ", entry.max_abs, against(entry), beyond(entry)];
+  }
+  var PAGE = 15;
+  var SourceListing = class {
+    constructor(app, links2, acts) {
+      this.app = app;
+      this.links = links2;
+      this.acts = acts;
+      this.rows = /* @__PURE__ */ new Map();
+      this.openers = /* @__PURE__ */ new Map();
+      this.isTimed = links2.files.some(({ lines }) => lines.some((row) => row.times.length));
+      this.element = h("div.fv-lines", { onpointerover: (event) => acts.hover(keyAt(event)), onpointerleave: () => acts.hover(null), class: this.isTimed ? "" : "fv-lines-untimed" });
+      fill(this.element, this.files());
+    }
+    files() {
+      const [shown, folded2] = [[], []].map((list) => list);
+      const first = this.links.files.find(({ kind }) => kind !== "library") ?? this.links.files[0];
+      for (const file of this.links.files) {
+        const list = file === first || file.kind === "own" ? shown : folded2;
+        list.push(file);
+      }
+      const saved = folded2.filter(({ kind }) => kind === "saved");
+      const libraries = folded2.filter(({ kind }) => kind === "library");
+      const hasText = shown.some(({ missing }) => !missing);
+      return [shown.map((file) => this.file(file)), this.group("Saved TorchScript", saved, !hasText), this.group("Libraries", libraries, false)];
+    }
+    group(title, files, isOpen) {
+      if (!files.length) return null;
+      const body = h("div");
+      const details = h("details.fv-lines-group", { open: isOpen }, h("summary", null, title, h("span.fv-muted", null, ` ${count3(files.length, "file")}`)), body);
+      const open = () => {
+        if (!body.childElementCount) {
+          fill(body, files.map((file, index) => this.folded(file, isOpen && index === 0)));
+        }
+      };
+      details.addEventListener("toggle", open);
+      if (isOpen) open();
+      const show = () => {
+        details.open = true;
+        open();
+      };
+      for (const { file } of files) this.openers.set(file, show);
+      return details;
+    }
+    folded(row, isOpen) {
+      const body = h("div");
+      const details = h("details.fv-lines-folded", { open: isOpen }, h("summary", null, this.name(row)), body);
+      const open = () => {
+        if (!body.childElementCount) fill(body, this.lines(row));
+      };
+      details.addEventListener("toggle", open);
+      if (isOpen) open();
+      const before = this.openers.get(row.file);
+      this.openers.set(row.file, () => {
+        before?.();
+        details.open = true;
+        open();
+      });
+      return details;
+    }
+    file(row) {
+      return h("section", null, h("h3.fv-lines-file", { title: row.file }, this.name(row)), row.missing ? h("p.fv-lines-missing", null, row.missing) : null, this.lines(row));
+    }
+    name({ file, lines }) {
+      const parts = file.split(/[\\/]/);
+      const folder = parts.slice(-3, -1).join("/");
+      return [h("strong", null, parts.at(-1)), h("span.fv-muted", null, folder ? ` in ${folder}` : "", `, ${count3(lines.length, "line")} in the graph`)];
+    }
+    lines({ file, lines }) {
+      const runs = this.app.model.view.sources.filter((source) => source.file === file);
+      const rows = new Map(lines.map((row) => [row.line, row]));
+      const list = h("div.fv-code.fv-lines-list", { role: "listbox", tabindex: "0", "aria-label": `Lines of ${file.split(/[\\/]/).pop()}`, onkeydown: (event) => {
+        this.key(event, list);
+      }, onclick: (event) => {
+        const key = keyAt(event);
+        if (key !== null && !selectsText(list)) this.acts.pin(key);
+      }, onblur: () => this.acts.hover(null) });
+      const width = String(Math.max(0, ...listing(runs, lines).map((entry) => entry?.line ?? 0))).length;
+      list.style.setProperty("--digits", `${Math.max(3, width)}ch`);
+      for (const entry of listing(runs, lines)) {
+        list.append(entry ? this.line(lineKey(file, entry.line), entry, rows.get(entry.line)) : h("div.fv-code-gap", { "aria-hidden": "true" }, "⋯"));
+      }
+      return list;
+    }
+    line(key, { line: line2, text }, row) {
+      const code = text === null ? h("span.fv-muted", null, "(the trace has no text of this line)") : codeOf(text);
+      const element3 = h("div.fv-line", { role: "option", id: `${this.app.prefix}-line-${this.rows.size}`, "aria-selected": "false", "aria-disabled": row ? null : "true", "aria-label": row ? `Line ${line2}: ${(text ?? "").trim()}. ${words2(row).join(". ")}` : `Line ${line2}: ${(text ?? "").trim()}`, title: row ? words2(row).join("\n") : null, class: row ? isGone(row) ? "fv-line-known fv-line-gone" : "fv-line-known" : "" }, h("span.fv-line-number", null, line2), this.isTimed ? timeMark(row) : null, passMark(row), errorMark(row), h("span.fv-line-code", null, code));
+      if (row) {
+        element3.dataset.line = key;
+        this.rows.set(key, element3);
+      }
+      return element3;
+    }
+    key(event, list) {
+      const known = [...list.querySelectorAll("[data-line]")];
+      const active = list.getAttribute("aria-activedescendant");
+      const at = known.findIndex(({ id, classList }) => active ? id === active : classList.contains("fv-chosen"));
+      if ((event.key === "Enter" || event.key === " ") && at >= 0) {
+        event.preventDefault();
+        event.stopPropagation();
+        return this.acts.pin(known[at].dataset.line);
+      }
+      const next = listMove(event, at, known.length, PAGE);
+      if (next === null) return void 0;
+      list.setAttribute("aria-activedescendant", known[next].id);
+      this.acts.hover(known[next].dataset.line ?? null);
+      reveal(this.element, known[next], { below: 28 });
+      return void 0;
+    }
+    paint(linked, chosen) {
+      for (const [key, row] of this.rows) {
+        row.classList.toggle("fv-linked", linked.has(key));
+        row.classList.toggle("fv-chosen", key === chosen);
+        row.setAttribute("aria-selected", String(key === chosen));
+      }
+    }
+    reveal(keys) {
+      const [first] = keys;
+      if (first === void 0) return;
+      const file = first.slice(0, first.lastIndexOf(":"));
+      if (!this.rows.has(first)) {
+        this.openers.get(file)?.();
+        this.openers.get(file)?.();
+      }
+      const row = this.rows.get(first);
+      if (row) reveal(this.element, row, { below: 28 });
+    }
+  };
+  function keyAt(event) {
+    return event.target.closest?.("[data-line]")?.dataset.line ?? null;
+  }
+  function timeMark(row) {
+    const time = row && shareOf(row);
+    if (!time) return h("span.fv-line-time");
+    return h("span.fv-line-time", null, h("span.fv-line-bar", { "aria-hidden": "true" }, h("span.fv-line-bar-all", { style: { width: `${100 * time.share}%` } }), h("span.fv-line-bar-alone", { style: { width: `${100 * time.alone}%` } })), h("span.fv-num", null, percent(time.share)));
+  }
+  function passMark(row) {
+    const passes3 = row ? stepsOf(row).length : 0;
+    return h("span.fv-line-passes.fv-num", null, passes3 || null);
+  }
+  function errorMark(row) {
+    return h("span.fv-line-error", null, row?.errors.length ? "≈" : "");
+  }
+  function words2(row) {
+    const passes3 = stepsOf(row).length;
+    const time = shareOf(row);
+    return [passes3 ? `${count3(passes3, "pass", "passes")} touched it` : "no pass touched it", left(row), row.kernels.length ? null : "", time ? time.text : null, ...row.errors.map(({ text }) => text)].filter(Boolean);
+  }
+  function left({ operators: operators3, left: nodes2, constants: constants2 }) {
+    if (!operators3 && !nodes2.length && !constants2.length) return "it computes nothing by itself";
+    const held = constants2.length ? ` and ${count3(constants2.length, "constant")}` : "";
+    if (!nodes2.length && !held) return `nothing is left of its ${count3(operators3, "operator")}`;
+    return `${count3(nodes2.length, "operator")}${held} left of ${operators3}`;
+  }
+  function count3(number, one, several = `${one}s`) {
+    return `${number} ${number === 1 ? one : several}`;
+  }
+  function codeOf(text) {
+    const indent = text.length - text.trimStart().length;
+    return [text.slice(0, indent), h("span.fv-line-text", null, coloured(text.slice(indent)))];
+  }
+  function percent(share) {
+    return share > 0 && share < 0.01 ? "<1%" : `${Math.round(100 * share)}%`;
+  }
+  var MOST_NODES = 8;
+  function lineFacts(app, key, row) {
+    const place = placeOfKey(key);
+    const text = app.model.sourceAround(place.file, place.line, 0)[0]?.text;
+    return [h("h3.fv-line-title", { title: place.file }, app.model.place(place)), text ? h("p.fv-mono.fv-wrap", null, text.trim()) : null, section("Passes that touched it", passes2(app, row)), section("In the last graph", h("p", null, sentence(left(row))), nodes(app, row)), section("Time", ...times(app, row)), section("Error", ...errors3(app, row))];
+  }
+  function passes2(app, row) {
+    if (!row.effects.length) return h("p.fv-muted", null, "None: it stands as it came.");
+    const items = stepsOf(row).map((step) => h("li", null, app.details.stepLink(step), row.effects.filter((effect2) => effect2.step === step).map(({ text }) => h("div.fv-muted.fv-small", null, text))));
+    return h("ol.fv-list.fv-line-effects", null, items);
+  }
+  function nodes(app, row) {
+    const shown = [...row.left, ...row.constants].slice(0, MOST_NODES);
+    const items = shown.map(([method, id]) => {
+      const step = app.model.chains(method)[0].at(-1).index;
+      const op = app.model.graph(step).nodes.get(id)?.op;
+      return h("li", null, app.link(`%${id}`, { step, node: id, attribute: null, kernel: null }), h("span.fv-muted", null, ` ${op}`));
+    });
+    const more = row.left.length + row.constants.length - shown.length;
+    return h("ul.fv-list.fv-small", null, items, more ? h("li.fv-muted", null, `and ${more} more`) : null);
+  }
+  function times(app, row) {
+    const { by_line: outcome, programs } = app.model.view;
+    if (!row.times.length) {
+      const why = row.kernels.length ? "Its kernels were not timed." : "No kernel runs it.";
+      return [h("p.fv-muted", null, outcome.notes.time || why)];
+    }
+    const several = row.times.length > 1;
+    return row.times.map(({ program, text }) => h("p", null, several ? h("span.fv-muted", null, `${programs[program].name}: `) : null, text));
+  }
+  function errors3(app, row) {
+    if (row.errors.length) {
+      return row.errors.map(({ step, text }) => h("p", null, app.details.stepLink(step), h("span.fv-muted", null, ` ${text}`)));
+    }
+    const { notes } = app.model.view.by_line;
+    return [h("p.fv-muted", null, notes.error || "No pass that touched it made the error grow.")];
+  }
+  function openingFacts(app, foremost, pin) {
+    const items = foremost.map(([key, row]) => {
+      const place = placeOfKey(key);
+      const time = shareOf(row);
+      return h("li", null, h("button.fv-linklike", { type: "button", onclick: () => pin(key) }, app.model.place(place)), h("span.fv-muted", null, ` ${time ? `${percent(time.share)} of the time` : count3(row.effects.length, "effect")}`));
+    });
+    const timed2 = foremost.some(([, row]) => shareOf(row));
+    return [h("p", null, "Hover a line, a node or a kernel to see what belongs to it; a click keeps it. Arrow keys go through lines, Enter keeps one."), items.length ? section(timed2 ? "Lines that take most time" : "Lines that passes did most to", h("ol.fv-list", null, items)) : null, ...Object.values(app.model.view.by_line.notes).map((note3) => h("p.fv-muted.fv-small", null, note3))];
+  }
+  function sentence(text) {
+    return `${text[0].toUpperCase()}${text.slice(1)}.`;
+  }
+  var SourceGraph = class {
+    constructor(app, acts) {
+      this.view = void 0;
+      this.wanted = void 0;
+      this.busy = false;
+      this.app = app;
+      this.acts = acts;
+      this.shown = {};
+      this.turn = Promise.resolve();
+      this.element = h("div.fv-graph");
+    }
+    open() {
+      this.view = create(this.element, { theme: this.app.theme(), panes: "after", wheel: this.app.options.wheel });
+      this.view.setData(this.app.graph);
+      this.view.on("hover", (on) => this.acts.hover(on?.kind === "node" ? on.id : null));
+      this.view.on("select", ({ id }) => this.busy || this.acts.choose(id));
+    }
+    destroy() {
+      this.view?.destroy();
+    }
+    follow(wanted) {
+      if (wanted.step === null) return;
+      if (!this.view) this.open();
+      this.wanted = wanted;
+      this.turn = this.turn.then(() => wanted === this.wanted && !this.app.gone ? this.show(wanted) : void 0);
+    }
+    async show({ step, node, constants: constants2 }) {
+      const { shown, view } = this;
+      const theme = this.app.theme();
+      this.busy = true;
+      try {
+        if (theme !== shown.theme) view.setTheme(theme);
+        if (constants2 !== shown.constants) await view.setOptions({ constants: constants2 });
+        if (step !== shown.step) await view.show({ before: null, after: step });
+        if (node !== shown.node || node !== null && step !== shown.step) await this.select(node);
+      } finally {
+        this.busy = false;
+      }
+      this.shown = { theme, constants: constants2, step, node };
+    }
+    async select(node) {
+      try {
+        await this.view.select(node, { center: node !== null });
+      } catch (error2) {
+        this.app.say(error2.message);
+      }
+    }
+    mark(nodes2, label, sign2) {
+      if (!this.view) return;
+      const fill2 = getComputedStyle(this.element).getPropertyValue("--accent").trim();
+      const mark = { fill: fill2, label, sign: sign2 };
+      this.view.setMarks(Object.fromEntries(nodes2.map((id) => [id, mark])));
+      this.view.setLegend(nodes2.length ? [mark] : []);
+    }
+  };
+  var FOREMOST = 5;
+  var SourcePanel = class {
+    static isFor(model) {
+      return Boolean(model.view.by_line?.files.length);
+    }
+    constructor(app) {
+      this.app = app;
+      this.id = "source";
+      this.label = "Source";
+      this.links = app.model.links;
+      this.hovered = null;
+      this.shownKernels = /* @__PURE__ */ new Set();
+      this.kept = "";
+      this.listing = new SourceListing(app, this.links, { hover: (key) => this.hover(key === null ? null : { kind: "line", id: key }), pin: (key) => this.pin({ line: key === app.current.line ? "" : key }) });
+      this.graph = new SourceGraph(app, { hover: (id) => this.hover(id === null ? null : { kind: "node", id }), choose: (id) => id === app.current.node || this.pin({ node: id }) });
+      this.facts = h("div.fv-line-facts", { "aria-live": "polite" });
+      this.program = h("select.fv-input", { "aria-label": "Program", onchange: () => app.navigate({ program: Number(this.program.value), kernel: null }) }, app.model.view.programs.map((program, index) => h("option", { value: index }, app.model.methods.length > 1 ? `${program.name}: ${program.method}` : program.name)));
+      this.kernels = new VirtualList({ rowHeight: 26, row: (index) => this.kernelRow(index), props: { class: "fv-kernels fv-line-kernels", role: "listbox", "aria-label": "Kernels", onpointerover: (event) => this.hoverKernel(event), onpointerleave: () => this.hover(null), onkeydown: (event) => this.kernelKey(event) } });
+      const { programs } = app.model.view;
+      this.element = h("div.fv-panel-body.fv-trio", { class: programs.length ? "" : "fv-trio-no-kernels" }, h("section.fv-trio-source", { "aria-label": "Source" }, this.legend(), this.listing.element), h("section.fv-trio-graph", { "aria-label": "Graph after the chosen pass" }, this.graph.element), h("section.fv-trio-facts", { "aria-label": "Line and kernels" }, this.facts, programs.length ? h("div.fv-trio-kernels", null, h("div.fv-bar", null, h("h3", null, "Kernels"), this.program), this.kernels.element) : null));
+    }
+    legend() {
+      const { isTimed } = this.listing;
+      return h("div.fv-bar.fv-lines-legend.fv-muted.fv-small", null, isTimed ? h("span", { title: "Share of the time of all kernels; the solid part is in kernels of this line only" }, h("span.fv-line-bar", { "aria-hidden": "true" }, h("span.fv-line-bar-all"), h("span.fv-line-bar-alone")), " time") : null, h("span", { title: "How many passes touched the line" }, h("span.fv-line-passes.fv-num", null, "3"), " passes"), h("span", { title: "A pass that touched the line made the numeric error grow" }, h("span.fv-line-error", null, "≈"), " error grew"), h("span", { title: "Nothing of the line is left in the last graph" }, h("span.fv-line-gone-sign", null, "gone"), " nothing left"));
+    }
+    destroy() {
+      this.graph.destroy();
+      this.kernels.destroy();
+    }
+    hover(look) {
+      if (look?.kind === this.hovered?.kind && look?.id === this.hovered?.id) return;
+      this.hovered = look;
+      this.paint();
+    }
+    hoverKernel(event) {
+      const row = event.target.closest("[data-kernel]");
+      this.hover(row ? { kind: "kernel", id: Number(row.dataset.kernel) } : null);
+    }
+    pin(patch) {
+      this.app.navigate({ line: "", node: null, attribute: null, kernel: null, ...patch });
+    }
+    keptLook() {
+      const { node, kernel, line: line2 } = this.app.current;
+      if (node !== null) return { kind: "node", id: node };
+      if (kernel !== null) return { kind: "kernel", id: kernel };
+      return line2 ? { kind: "line", id: line2 } : null;
+    }
+    linked(look) {
+      const { model, pair, current } = this.app;
+      if (!look || !pair) return { lines: [], nodes: [], kernels: [] };
+      const { index: step, method } = pair.after;
+      if (look.kind === "line") {
+        const nodes2 = model.lineNodes(look.id, pair);
+        return { lines: [look.id], nodes: nodes2, kernels: this.links.kernelsOfLine(current.program, look.id) };
+      }
+      if (look.kind === "kernel") {
+        const nodes2 = model.kernelNodes({ program: current.program, kernel: look.id }, pair);
+        return { lines: this.links.linesOfKernel(current.program, look.id), nodes: nodes2, kernels: [look.id] };
+      }
+      const kernels2 = model.kernelsOf(method, look.id).flatMap(({ program, kernel }) => program === current.program ? [kernel] : []);
+      return { lines: this.links.linesOfNode(method, look.id, step), nodes: [look.id], kernels: kernels2 };
+    }
+    render(state) {
+      const kept = this.keptLook();
+      const { nodes: nodes2, lines, kernels: kernels2 } = this.linked(kept);
+      const step = this.app.pair?.after.index ?? null;
+      const graph = step === null ? null : this.app.model.graph(step).nodes;
+      const [foremost = null] = graph ? telling(nodes2, graph) : [];
+      this.graph.follow({ step, node: kept?.kind === "node" ? kept.id : foremost, constants: state.constants });
+      this.program.value = String(state.program);
+      this.kernels.update(this.app.model.view.programs[state.program]?.kernels.length ?? 0);
+      this.paint();
+      const key = JSON.stringify([kept, state.program]);
+      if (key === this.kept) return;
+      this.kept = key;
+      if (kept?.kind !== "line" || !this.listing.rows.has(kept.id)) this.listing.reveal(byNearness(this.links, lines));
+      else this.listing.reveal([kept.id]);
+      if (kernels2.length) this.kernels.reveal(kernels2[0], { middle: true });
+      this.paint();
+    }
+    paint() {
+      const kept = this.keptLook();
+      const look = this.hovered ?? kept;
+      const { lines, nodes: nodes2, kernels: kernels2 } = this.linked(look);
+      this.shownKernels = new Set(kernels2);
+      this.listing.paint(new Set(lines), kept?.kind === "line" ? kept.id : null);
+      const graph = this.app.pair ? this.app.model.graph(this.app.pair.after.index).nodes : /* @__PURE__ */ new Map();
+      this.graph.mark(look?.kind === "node" ? [] : telling(nodes2, graph), this.labelOf(look), look?.kind === "kernel" ? "K" : "L");
+      this.kernels.refresh();
+      const key = look?.kind === "line" ? look.id : byNearness(this.links, lines)[0];
+      const row = key === void 0 ? void 0 : this.links.rows.get(key);
+      fill(this.facts, row ? lineFacts(this.app, key, row) : openingFacts(this.app, this.links.foremost(FOREMOST), (line2) => this.pin({ line: line2 })));
+    }
+    labelOf(look) {
+      if (look?.kind === "line") return `line ${look.id.slice(look.id.lastIndexOf(":") + 1)}`;
+      return look?.kind === "kernel" ? "kernel" : "";
+    }
+    kernelRow(index) {
+      const { program, kernel: chosen } = this.app.current;
+      const { kernels: kernels2 } = this.app.model.view.programs[program];
+      const kernel = kernels2[index];
+      const slowest = Math.max(1, ...kernels2.map((each) => each.time_ns ?? 0));
+      return h("div.fv-line-kernel", { role: "option", id: `${this.app.prefix}-side-kernel-${index}`, "aria-selected": String(index === chosen), data: { kernel: index }, class: index === chosen ? "fv-chosen" : this.shownKernels.has(index) ? "fv-linked" : "", title: [kernel.name, kernel.computes, kernel.time].filter(Boolean).join("\n"), onclick: (event) => selectsText(event.currentTarget) || this.pin({ kernel: index === chosen ? null : index }) }, h("span.fv-muted.fv-num", null, index + 1), h("span.fv-mono.fv-clip", null, kernel.name.replace(/^torch\.ops\.|\.default$/g, "")), h("span.fv-num", null, kernel.short_time ?? ""), kernel.time_ns ? h("span.fv-kernel-bar", { "aria-hidden": "true", style: { width: `${100 * kernel.time_ns / slowest}%` } }) : null);
+    }
+    kernelKey(event) {
+      const { program, kernel } = this.app.current;
+      const { kernels: kernels2 } = this.app.model.view.programs[program];
+      const next = listMove(event, kernel ?? -1, kernels2.length, 10);
+      if (next === null) return;
+      this.pin({ kernel: next });
+      this.kernels.element.setAttribute("aria-activedescendant", `${this.app.prefix}-side-kernel-${next}`);
+    }
+  };
+  function byNearness(links2, lines) {
+    const kinds = new Map(links2.files.map(({ file, kind, missing }) => [file, missing ? 1 : kind === "own" ? 0 : kind === "saved" ? 2 : 3]));
+    const rank = (key) => kinds.get(key.slice(0, key.lastIndexOf(":"))) ?? 9;
+    const breadth = (key) => links2.rows.get(key)?.operators ?? 0;
+    return [...lines].sort((one, other) => rank(one) - rank(other) || breadth(one) - breadth(other));
   }
   var BAR = { width: 96, height: 8 };
   var SVG3 = "http://www.w3.org/2000/svg";
@@ -8076,19 +8568,19 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       const patch = { tab: "graph", step, against: null, attribute: null, node };
       return { label: node === null ? `See step ${step}` : "See the node", patch };
     }
-    passes({ passes: passes2, main_step: main }) {
-      if (!passes2.length) return null;
-      const most = { nodes: Math.max(1, ...passes2.flatMap(({ nodes }) => nodes)), constants: Math.max(1, ...passes2.flatMap(({ constants: constants2 }) => constants2 ?? [])) };
-      const columns2 = [["Operations", true], ["Constants", passes2.some((row) => row.constants_text !== null)], ["Time", passes2.some((row) => row.times.length)], ["Error", passes2.some((row) => row.error_text !== null)]].filter(([, moved]) => moved);
+    passes({ passes: passes3, main_step: main }) {
+      if (!passes3.length) return null;
+      const most = { nodes: Math.max(1, ...passes3.flatMap(({ nodes: nodes2 }) => nodes2)), constants: Math.max(1, ...passes3.flatMap(({ constants: constants2 }) => constants2 ?? [])) };
+      const columns2 = [["Operations", true], ["Constants", passes3.some((row) => row.constants_text !== null)], ["Time", passes3.some((row) => row.times.length)], ["Error", passes3.some((row) => row.error_text !== null)]].filter(([, moved]) => moved);
       const names = columns2.map(([name2]) => name2);
-      return h("section.fv-answer-part", null, h("h2", null, "The passes that mattered"), h("div.fv-moves", { style: { "--columns": names.length } }, h("div.fv-moves-head.fv-muted", { "aria-hidden": "true" }, h("span", null, "Pass"), names.map((name2) => h("span", null, name2))), h("ol.fv-moves-list", null, passes2.map((row) => h("li", null, this.row(row, { most, names, isMain: row.step === main }))))));
+      return h("section.fv-answer-part", null, h("h2", null, "The passes that mattered"), h("div.fv-moves", { style: { "--columns": names.length } }, h("div.fv-moves-head.fv-muted", { "aria-hidden": "true" }, h("span", null, "Pass"), names.map((name2) => h("span", null, name2))), h("ol.fv-moves-list", null, passes3.map((row) => h("li", null, this.row(row, { most, names, isMain: row.step === main }))))));
     }
     row(row, { most, names, isMain }) {
       const name2 = row.round === null ? row.name : `${row.name}, round ${row.round}`;
       const several = this.app.model.methods.length > 1;
       const cells2 = { Operations: [bar(row.nodes, most.nodes), h("span.fv-num", null, row.nodes_text)], Constants: row.constants_text && [row.constants && bar(row.constants, most.constants), h("span.fv-num", null, row.constants_text)], Time: row.times.map((time) => h("span", { class: `fv-verdict-${time.verdict}` }, time.text)), Error: row.error_text && [h("span.fv-num", { class: row.past_tolerance ? "fv-bad" : "" }, row.error_text), row.past_tolerance ? h("span.fv-bad", null, " past tolerance") : null] };
       const patch = { tab: "graph", step: row.step, against: null, attribute: null, node: row.node };
-      const link = this.app.link([h("span.fv-move-name", null, h("span.fv-num.fv-muted", null, `${row.step} `), h("strong", null, row.name), row.round === null ? null : h("span.fv-round", null, ` round ${row.round}`), several ? h("span.fv-muted", null, ` ${row.method}`) : null, isMain ? h("span.fv-badge.fv-move-main", null, "mattered most") : null), names.map((column) => h("span.fv-move-cell", { data: { label: column } }, cells2[column] ?? null))], patch, words2(row, name2));
+      const link = this.app.link([h("span.fv-move-name", null, h("span.fv-num.fv-muted", null, `${row.step} `), h("strong", null, row.name), row.round === null ? null : h("span.fv-round", null, ` round ${row.round}`), several ? h("span.fv-muted", null, ` ${row.method}`) : null, isMain ? h("span.fv-badge.fv-move-main", null, "mattered most") : null), names.map((column) => h("span.fv-move-cell", { data: { label: column } }, cells2[column] ?? null))], patch, words3(row, name2));
       link.classList.add("fv-move");
       if (isMain) link.classList.add("fv-move-chosen");
       return link;
@@ -8099,7 +8591,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       return h("nav.fv-answer-further", { "aria-label": "Further" }, places.map(([tab, text]) => app.link(text, { tab })));
     }
   };
-  function words2(row, name2) {
+  function words3(row, name2) {
     return [`Step ${row.step}, ${name2}`, `operations ${row.nodes_text}`, row.constants_text && `constants ${row.constants_text}`, ...row.times.map((time) => time.text), row.error_text && `error ${row.error_text}${row.past_tolerance ? ", past tolerance" : ""}`].filter(Boolean).join("; ");
   }
   function bar([before, after], most) {
@@ -8219,7 +8711,8 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       const tab = this.panels?.has(state.tab) ? state.tab : "graph";
       const against2 = state.against !== null && steps[state.against] ? state.against : null;
       const colour = state.colour in COLOURINGS ? state.colour : "change";
-      return { ...state, step, against: against2, tab, colour, ...this.validKernel(state) };
+      const line2 = this.model.links.rows.has(state.line) ? state.line : "";
+      return { ...state, step, against: against2, tab, line: line2, colour, ...this.validKernel(state) };
     }
     validKernel({ program, kernel }) {
       const { programs } = this.model.view;
@@ -8252,7 +8745,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       if (next) this.setStep(next.index);
     }
     parts() {
-      const panels = [SummaryPanel, GraphPanel, AttributesPanel, RewritesPanel, AliasesPanel, IrPanel, CodePanel, KernelsPanel, ChartsPanel, FindingsPanel, EnvironmentPanel];
+      const panels = [SummaryPanel, GraphPanel, SourcePanel, AttributesPanel, RewritesPanel, AliasesPanel, IrPanel, CodePanel, KernelsPanel, ChartsPanel, FindingsPanel, EnvironmentPanel];
       return { Details, PassList, PassSummary, panels };
     }
     build() {
@@ -8290,8 +8783,9 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       return known ? this.pair : this.model.pair(step, against2);
     }
     focusOf(state) {
-      const { node, attribute } = state;
+      const { node, attribute, kernel, line: line2 } = state;
       if (node !== null || !this.pair) return node === null ? [] : [node];
+      if (attribute === null && kernel === null && line2) return this.model.lineNodes(line2, this.pair);
       if (attribute === null) return this.model.kernelNodes(state, this.pair);
       const { after, before } = this.pair;
       const now = this.model.nodesOf(after.index, attribute);
@@ -8465,11 +8959,11 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       });
     }
     whole() {
-      const { times, ratio } = this.pair;
-      const told3 = SIDES2.map((side, index) => [index ? " " : "", sideSign(index), ` ${times[index] ?? "not timed"}`]);
+      const { times: times2, ratio } = this.pair;
+      const told3 = SIDES2.map((side, index) => [index ? " " : "", sideSign(index), ` ${times2[index] ?? "not timed"}`]);
       const both = SIDES2.every((side) => this.pair[side] !== null);
-      if (!both) return times.some(Boolean) ? h("p.fv-num", null, `All kernels together: ${times.find(Boolean)}`) : null;
-      return [h("p.fv-num", null, "All kernels together: ", told3, ratio ? [", B takes ", verdict(ratio)] : null), times.every(Boolean) ? h("p.fv-muted.fv-small", null, RUNS) : null];
+      if (!both) return times2.some(Boolean) ? h("p.fv-num", null, `All kernels together: ${times2.find(Boolean)}`) : null;
+      return [h("p.fv-num", null, "All kernels together: ", told3, ratio ? [", B takes ", verdict(ratio)] : null), times2.every(Boolean) ? h("p.fv-muted.fv-small", null, RUNS) : null];
     }
     table(groups) {
       const { app, pair } = this;
@@ -8485,8 +8979,8 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       return h("div.fv-muted.fv-small.fv-wrap", null, found.join("; "));
     }
   };
-  function difference({ difference: words4, ratio }, spread) {
-    const text = words4 === "same" ? "=" : words4 === "different" ? "≠ other kernels" : words4;
+  function difference({ difference: words5, ratio }, spread) {
+    const text = words5 === "same" ? "=" : words5 === "different" ? "≠ other kernels" : words5;
     return [ratio ? [ratioBar(ratio, spread), h("div.fv-num", null, verdict(ratio))] : null, h("div", null, text)];
   }
   function verdict({ text, value }) {
@@ -8791,7 +9285,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     }
     option(place) {
       const row = this.app.model.passRows[place];
-      const option = h("div.fv-pass.fv-pair", { role: "option", id: `${this.app.prefix}-row-${place}`, class: row.differs ? "" : "fv-pass-quiet", "aria-selected": "false", data: { row: place }, title: words3(row) }, this.number("a", row.a), this.number("b", row.b), h("span.fv-pass-name", null, row.name), row.round === null ? null : h("span.fv-round", { title: `Round ${row.round} of a loop` }, `r${row.round}`), h("span.fv-spring"), difference2(row));
+      const option = h("div.fv-pass.fv-pair", { role: "option", id: `${this.app.prefix}-row-${place}`, class: row.differs ? "" : "fv-pass-quiet", "aria-selected": "false", data: { row: place }, title: words4(row) }, this.number("a", row.a), this.number("b", row.b), h("span.fv-pass-name", null, row.name), row.round === null ? null : h("span.fv-round", { title: `Round ${row.round} of a loop` }, `r${row.round}`), h("span.fv-spring"), difference2(row));
       this.options.set(place, option);
       return option;
     }
@@ -8807,17 +9301,17 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       return h("span.fv-badge", { class: `fv-side-${row.a === null ? "b" : "a"}` }, `only ${row.a === null ? "B" : "A"}`);
     }
     if (!row.differs) return h("span.fv-muted", { title: "The same in both" }, "=");
-    if (row.graph.empty) return h("span.fv-badge.fv-bad", { title: words3(row) }, "≠ numbers");
-    const part4 = (sign2, count3, kind) => count3 ? h(`span.fv-${kind}`, null, `${sign2}${count3}`) : null;
+    if (row.graph.empty) return h("span.fv-badge.fv-bad", { title: words4(row) }, "≠ numbers");
+    const part4 = (sign2, count4, kind) => count4 ? h(`span.fv-${kind}`, null, `${sign2}${count4}`) : null;
     const parts = [part4("−", row.graph.removed, "removed"), part4("+", row.graph.added, "added"), part4("~", row.graph.changed, "modified")];
     const shown = parts.some(Boolean) ? parts : h("span.fv-muted", null, "moved");
     return [row.carried ? h("span.fv-muted", { title: "The same difference as after the pass before" }, "″") : h("span.fv-pair-new", { title: "This pass made a difference of its own" }, "≠"), h("span.fv-counts.fv-num", null, shown)];
   }
-  function words3(row) {
+  function words4(row) {
     const { graph } = row;
     const what = graph === null ? `only in ${row.a === null ? "B" : "A"}` : graph.empty ? "the same graph in both" : `only in A: ${graph.removed} nodes, only in B: ${graph.added}, different: ${graph.changed}, elsewhere: ${graph.moved}${row.carried ? " (as after the pass before)" : ""}`;
-    const errors3 = row.errors.filter((error2) => error2.differs).map((error2) => `error against ${error2.reference}: A ${error2.a}, B ${error2.b}`);
-    return [`${row.name} (${row.stage}, ${row.method})`, what, ...errors3].join(" · ");
+    const errors4 = row.errors.filter((error2) => error2.differs).map((error2) => `error against ${error2.reference}: A ${error2.a}, B ${error2.b}`);
+    return [`${row.name} (${row.stage}, ${row.method})`, what, ...errors4].join(" · ");
   }
   var ComparisonSummary = class {
     constructor(app) {
@@ -8860,7 +9354,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     if (!added && !removed && !changed) {
       return h("span.fv-muted", null, pair.same ? " the same graph" : " in another order");
     }
-    const part4 = (sign2, count3, kind, title) => count3 ? h(`span.fv-${kind}`, { title }, ` ${sign2}${count3}`) : null;
+    const part4 = (sign2, count4, kind, title) => count4 ? h(`span.fv-${kind}`, { title }, ` ${sign2}${count4}`) : null;
     return [part4("−", removed, "removed", "only in A"), part4("+", added, "added", "only in B"), part4("~", changed, "modified", "in both, and different")];
   }
   function operators2(pair) {
@@ -8918,8 +9412,8 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       return null;
     }
     move(direction, differing = false) {
-      const { model, passes: passes2 } = this;
-      const shown = passes2.visible();
+      const { model, passes: passes3 } = this;
+      const shown = passes3.visible();
       const here = model.place(this.current);
       const rest = direction > 0 ? shown.filter((place) => place > here) : shown.filter((place) => place < here).reverse();
       const next = rest.find((place) => !differing || model.passRows[place].differs && !model.passRows[place].carried);
@@ -8997,15 +9491,15 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     }
     side(side) {
       if (!side.passes.length) return h("span.fv-muted", null, side.instead || "no pass for it");
-      const passes2 = side.passes.map(({ name: name2, count: count3, step }) => h("div", null, this.app.link(name2, { step, against: null, tab: "graph", node: null, attribute: null }), count3 > 1 ? h("span.fv-muted.fv-num", null, ` ×${count3}`) : null));
-      return [passes2, h("div.fv-num", null, effect(side)), only(side.only)];
+      const passes3 = side.passes.map(({ name: name2, count: count4, step }) => h("div", null, this.app.link(name2, { step, against: null, tab: "graph", node: null, attribute: null }), count4 > 1 ? h("span.fv-muted.fv-num", null, ` ×${count4}`) : null));
+      return [passes3, h("div.fv-num", null, effect(side)), only(side.only)];
     }
   };
   function effect({ changed, removed, added, rewrites }) {
     if (!changed) return h("span.fv-muted", null, "changed nothing");
-    const nodes = [removed ? h("span.fv-removed", { title: "nodes taken out" }, `−${removed} `) : null, added ? h("span.fv-added", { title: "nodes put in" }, `+${added} `) : null];
-    const kinds = rewrites.map(([kind, count3]) => `${count3} ${kind}`).join(", ");
-    return [nodes, kinds ? h("span", null, kinds) : removed || added ? "nodes" : h("span.fv-muted", null, "changed nodes in place")];
+    const nodes2 = [removed ? h("span.fv-removed", { title: "nodes taken out" }, `−${removed} `) : null, added ? h("span.fv-added", { title: "nodes put in" }, `+${added} `) : null];
+    const kinds = rewrites.map(([kind, count4]) => `${count4} ${kind}`).join(", ");
+    return [nodes2, kinds ? h("span", null, kinds) : removed || added ? "nodes" : h("span.fv-muted", null, "changed nodes in place")];
   }
   function only(modules) {
     if (!modules.length) return null;
@@ -9105,12 +9599,12 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       if (!target) return;
       target.scrollIntoView({ block: "nearest", inline: "nearest" });
       const [outer, inner] = [this.viewer.root.getBoundingClientRect(), target.getBoundingClientRect()];
-      const [left, top] = [inner.left - outer.left, inner.top - outer.top];
-      const size2 = { left: `${left}px`, top: `${top}px`, width: `${inner.width}px`, height: `${inner.height}px` };
+      const [left2, top] = [inner.left - outer.left, inner.top - outer.top];
+      const size2 = { left: `${left2}px`, top: `${top}px`, width: `${inner.width}px`, height: `${inner.height}px` };
       Object.assign(this.ring.style, size2);
       const { offsetWidth: width, offsetHeight: height } = this.box;
       const isTall = inner.height > outer.height / 2;
-      const x = isTall ? left + inner.width + 12 : left;
+      const x = isTall ? left2 + inner.width + 12 : left2;
       const y = isTall ? top + 40 : top + inner.height + 10;
       this.box.style.left = `${Math.max(8, Math.min(x, outer.width - width - 8))}px`;
       this.box.style.top = `${Math.max(8, Math.min(y, outer.height - height - 8))}px`;
@@ -9181,8 +9675,8 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     }
     show(data) {
       const element3 = h("div.fd-mount");
-      const words4 = "All recordings and traces";
-      const home = h("nav.fd-home", { "aria-label": "Dashboard" }, this.app.link(sign("mark"), { page: "home" }, { title: words4, "aria-label": words4 }));
+      const words5 = "All recordings and traces";
+      const home = h("nav.fd-home", { "aria-label": "Dashboard" }, this.app.link(sign("mark"), { page: "home" }, { title: words5, "aria-label": words5 }));
       fill(this.stage, home, element3);
       const options = { hash: true, theme: this.app.theme.choice, loadBokeh: () => Promise.resolve(globalThis.Bokeh), actions: this.actions(data), ...this.moreOptions() };
       this.viewer = mount(element3, { ...data, options });
@@ -9364,8 +9858,8 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       const found = recent.filter((trace) => `${trace.name} ${trace.path} ${trace.backend}`.toLowerCase().includes(text));
       const shown = this.all || text ? found : found.slice(0, RECENT_SHOWN);
       const rest = found.length - shown.length;
-      const words4 = recent.length ? h("li.fv-muted", null, "No recent trace has that in its name.") : h("li", null, empty("No traces yet", "What you record or open is listed here. An example takes a few seconds."));
-      fill(this.recent, shown.length ? shown.map((trace) => this.trace(trace)) : words4);
+      const words5 = recent.length ? h("li.fv-muted", null, "No recent trace has that in its name.") : h("li", null, empty("No traces yet", "What you record or open is listed here. An example takes a few seconds."));
+      fill(this.recent, shown.length ? shown.map((trace) => this.trace(trace)) : words5);
       fill(this.more, rest > 0 ? button(`Show ${rest} more`, () => this.showAll()) : null);
       const there = new Set(recent.filter((trace) => !trace.missing).map((trace) => trace.path));
       this.picked = this.picked.filter((path) => there.has(path));
@@ -9415,14 +9909,14 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       const done = await this.app.attempt(() => this.app.ask({ type: "forget", path: trace.path }));
       if (!done) return;
       this.app.say(`${nameText(trace.name)} is off the list; ${nameText(base(trace.path))} stays where it is`);
-      const left = this.recent.querySelectorAll("button");
-      (left[Math.min(at, left.length - 1)] ?? this.heading).focus();
+      const left2 = this.recent.querySelectorAll("button");
+      (left2[Math.min(at, left2.length - 1)] ?? this.heading).focus();
     }
     card(example) {
       const model = `example:${example.name}`;
       const record = button("Record", (event) => this.record(event.currentTarget, model), { icon: "record", "aria-label": `Record ${example.name}`, data: { item: "", example: example.name } });
       const change = this.app.link("Options…", { page: "record", model }, { "aria-label": `Options for ${example.name}` });
-      return h("li.fd-card", null, h("h3", null, example.name), h("p", null, sentence(example.shows ?? example.summary)), example.shows ? h("p.fv-muted.fv-small", null, sentence(example.summary)) : null, h("div.fd-row.fd-card-actions", null, record, change));
+      return h("li.fd-card", null, h("h3", null, example.name), h("p", null, sentence2(example.shows ?? example.summary)), example.shows ? h("p.fv-muted.fv-small", null, sentence2(example.summary)) : null, h("div.fd-row.fd-card-actions", null, record, change));
     }
     async record(control, model) {
       control.disabled = true;
@@ -9493,14 +9987,14 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
   function part3(title, aside, ...children) {
     return h("section.fd-part", { "aria-label": title }, h("div.fd-part-title", null, h("h2", null, title), h("span.fv-spring"), aside), children);
   }
-  function sentence(text) {
+  function sentence2(text) {
     return text ? text[0].toUpperCase() + text.slice(1) : "";
   }
   function picture() {
     const box = (x, y, text, kind) => [svg("rect", { x, y, width: 96, height: 26, rx: 6, class: `fd-box fd-box-${kind}` }), Object.assign(svg("text", { x: x + 48, y: y + 17, "text-anchor": "middle", class: `fd-box-text fd-box-${kind}` }), { textContent: text })];
     const edge = (x, y, length) => svg("path", { d: `M${x} ${y}v${length}`, class: "fd-edge" });
-    const words4 = (x, y, text) => Object.assign(svg("text", { x, y, "text-anchor": "middle", class: "fd-picture-note" }), { textContent: text });
-    return svg("svg", { viewBox: "0 0 340 150", class: "fd-picture", "aria-hidden": "true", width: 340, height: 150 }, words4(60, 14, "before"), words4(280, 14, "after"), edge(60, 52, 14), edge(60, 92, 14), edge(280, 62, 34), ...box(12, 26, "conv2d", "changed"), ...box(12, 66, "batch_norm", "removed"), ...box(12, 106, "relu", "same"), ...box(232, 36, "conv2d", "changed"), ...box(232, 96, "relu", "same"), svg("path", { d: "M124 79h92m-6-5 6 5-6 5", class: "fd-picture-arrow" }), words4(170, 70, "fold batch norm"), words4(170, 98, "1 of 23 passes"));
+    const words5 = (x, y, text) => Object.assign(svg("text", { x, y, "text-anchor": "middle", class: "fd-picture-note" }), { textContent: text });
+    return svg("svg", { viewBox: "0 0 340 150", class: "fd-picture", "aria-hidden": "true", width: 340, height: 150 }, words5(60, 14, "before"), words5(280, 14, "after"), edge(60, 52, 14), edge(60, 92, 14), edge(280, 62, 34), ...box(12, 26, "conv2d", "changed"), ...box(12, 66, "batch_norm", "removed"), ...box(12, 106, "relu", "same"), ...box(232, 36, "conv2d", "changed"), ...box(232, 96, "relu", "same"), svg("path", { d: "M124 79h92m-6-5 6 5-6 5", class: "fd-picture-arrow" }), words5(170, 70, "fold batch norm"), words5(170, 98, "1 of 23 passes"));
   }
   var NEAR_END = 40;
   var ENDS = { finished: (job) => [`Recorded ${plural(job.steps.length, "step")}`, job.unmeasured && `Recorded, ${lineText(job.unmeasured)}`], failed: (job) => job.conversion ? [`The model cannot be ${job.conversion}`, `${lineText(job.message)} No freeze began.`] : [job.died_in ? `The freeze failed in ${job.died_in}` : "The freeze failed", "torch's message"], crashed: (job) => [job.died_in ? `The recording crashed in ${job.died_in}` : "The recording crashed", "This server and other recordings go on."], timed_out: (job) => [job.died_in ? `Stopped at the time limit, in ${job.died_in}` : "Stopped at the time limit", "Give it more time, or measure less."], over_limit: (job) => [job.died_in ? `Stopped at the memory limit, in ${job.died_in}` : "Stopped at the memory limit", "Give it more memory, smaller inputs, or measure less."], cancelled: (job) => [job.message[0].toUpperCase() + job.message.slice(1), job.trace || job.preview ? "What was recorded until then is kept." : "No trace was kept of it."] };
@@ -9594,8 +10088,8 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     absent() {
       const starting = this.app.requests.has(this.id);
       this.heading.textContent = starting ? "Starting the recording …" : "This recording is not known here";
-      const words4 = starting ? null : "The server was started anew, or the recording was taken off its list. Traces that were finished stand under Recent traces.";
-      fill(this.page, h("div.fd-alone", null, this.heading, words4 && h("p.fv-muted", null, words4), starting ? null : h("p", null, this.app.link("All recordings and traces", { page: "home" }))));
+      const words5 = starting ? null : "The server was started anew, or the recording was taken off its list. Traces that were finished stand under Recent traces.";
+      fill(this.page, h("div.fd-alone", null, this.heading, words5 && h("p.fv-muted", null, words5), starting ? null : h("p", null, this.app.link("All recordings and traces", { page: "home" }))));
     }
     changed(job) {
       const live = isLive(job);
@@ -9646,8 +10140,8 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       const line2 = toCommand(this.request(job), this.app.backend(job.backend), this.app.channel.site);
       this.logPart.hidden ||= isLive(job);
       const known = job.request ?? this.app.requests.get(job.id);
-      const words4 = known ? [h("div.fd-part-title", null, h("h2", null, "What is recorded")), pairs(askedWords(known, this.app.backend(job.backend), this.app.channel.site))] : null;
-      fill(this.asked, words4, h("div.fd-part-title", null, h("h2", null, "As a command")), h("div.fd-command", null, h("pre", { tabindex: "0" }, line2), button("Copy", () => this.app.copy(line2))));
+      const words5 = known ? [h("div.fd-part-title", null, h("h2", null, "What is recorded")), pairs(askedWords(known, this.app.backend(job.backend), this.app.channel.site))] : null;
+      fill(this.asked, words5, h("div.fd-part-title", null, h("h2", null, "As a command")), h("div.fd-command", null, h("pre", { tabindex: "0" }, line2), button("Copy", () => this.app.copy(line2))));
     }
     showSteps(job) {
       const { steps } = job;
@@ -9676,9 +10170,9 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       const { stages, name: name2 } = this.app.backend(job.backend);
       if (this.waiting === job.stage) return;
       this.waiting = job.stage;
-      const words4 = stages.length ? `${name2} goes through these stages; its steps appear here as they run.` : "Steps appear here as torch runs them.";
+      const words5 = stages.length ? `${name2} goes through these stages; its steps appear here as they run.` : "Steps appear here as torch runs them.";
       const row = ({ id, help }) => h("li", { class: id === job.stage ? "fd-stage-now" : "", "aria-current": id === job.stage ? "step" : null }, h("strong", null, id), h("span.fv-muted", null, help));
-      fill(this.nothing, h("p.fv-muted", null, words4), stages.length ? h("ol.fd-stages", { "aria-label": "Stages" }, stages.map(row)) : null);
+      fill(this.nothing, h("p.fv-muted", null, words5), stages.length ? h("ol.fd-stages", { "aria-label": "Stages" }, stages.map(row)) : null);
     }
     clear() {
       this.steps.replaceChildren();

@@ -1,14 +1,14 @@
 "use strict";
 (() => {
-  var DEFAULTS = Object.freeze({ step: null, against: null, tab: "graph", node: null, attribute: null, program: 0, kernel: null, beside: false, passes: "", quiet: false, constants: false, fates: true, panes: "split", colour: "change", fold: true, scope: "pass", alias: "", q: "", minor: false, fate: [], kind: "", reason: "", sort: "path" });
+  var DEFAULTS = Object.freeze({ step: null, against: null, tab: "graph", node: null, attribute: null, program: 0, kernel: null, line: "", beside: false, passes: "", quiet: false, constants: false, fates: true, panes: "split", colour: "change", fold: true, scope: "pass", alias: "", q: "", minor: false, fate: [], kind: "", reason: "", sort: "path" });
   var NUMBERS = /* @__PURE__ */ new Set(["step", "against", "program", "kernel"]);
   function toFragment(state) {
-    const words3 = new URLSearchParams();
+    const words4 = new URLSearchParams();
     for (const [key, value] of Object.entries(state)) {
       if (!(key in DEFAULTS) || value === null || String(value) === String(DEFAULTS[key])) continue;
-      words3.set(key, typeof value === "boolean" ? Number(value) : value);
+      words4.set(key, typeof value === "boolean" ? Number(value) : value);
     }
-    return words3.toString();
+    return words4.toString();
   }
   function fromFragment(fragment) {
     const state = {};
@@ -119,10 +119,10 @@
   }
   function textLines(text) {
     const seen = /* @__PURE__ */ new Map();
-    return text.trimEnd().split("\n").map((words3) => {
-      const times = seen.get(words3) ?? 0;
-      seen.set(words3, times + 1);
-      return { key: `${times}:${words3}`, text: words3 };
+    return text.trimEnd().split("\n").map((words4) => {
+      const times2 = seen.get(words4) ?? 0;
+      seen.set(words4, times2 + 1);
+      return { key: `${times2}:${words4}`, text: words4 };
     });
   }
   function h(tag, props, ...children) {
@@ -176,10 +176,10 @@
       this.observer = new ResizeObserver(() => this.paint());
       this.observer.observe(this.element);
     }
-    update(count2, top = null) {
-      this.count = count2;
+    update(count3, top = null) {
+      this.count = count3;
       this.range = null;
-      this.body.style.height = `${count2 * this.rowHeight}px`;
+      this.body.style.height = `${count3 * this.rowHeight}px`;
       if (top !== null) this.element.scrollTop = top;
       this.paint();
     }
@@ -226,12 +226,12 @@
       else if (after > 0) box[scroll] += Math.min(after, before);
     }
   }
-  function listMove(event, at, count2, page) {
+  function listMove(event, at, count3, page) {
     const move = { ArrowDown: 1, ArrowUp: -1, PageDown: page, PageUp: -page, Home: -Infinity, End: Infinity }[event.key];
-    if (move === void 0 || !count2) return null;
+    if (move === void 0 || !count3) return null;
     event.preventDefault();
     event.stopPropagation();
-    return Math.max(0, Math.min(count2 - 1, at + move));
+    return Math.max(0, Math.min(count3 - 1, at + move));
   }
   async function toClipboard(text) {
     try {
@@ -259,7 +259,7 @@
     const unit = nbytes < 1024 ? 0 : Math.min(4, Math.floor(Math.log2(nbytes) / 10));
     return `${unit ? (nbytes / 1024 ** unit).toPrecision(3) : nbytes} ${["B", "KiB", "MiB", "GiB", "TiB"][unit]}`;
   }
-  var KEYS = [["↑ ↓", "previous, next pass"], ["r f", "previous, next pass that changed something"], ["c", "compare from the chosen pass on; again, or Esc: with the pass before, as usual"], ["/", "search in the open tab"], ["0 … 9", "open a tab; 0 is the summary"], ["h", "hide or show passes without effect"], ["n p", "in the graph: next, previous change"], ["+ − 0", "in the graph: zoom, whole graph; the wheel zooms, dragging moves"], ["↵", "in the graph: open or close the chosen module"], ["Esc", "leave a field, close details, end the comparison"], ["?", "this sheet"]];
+  var KEYS = [["↑ ↓", "previous, next pass"], ["r f", "previous, next pass that changed something"], ["c", "compare from the chosen pass on; again, or Esc: with the pass before, as usual"], ["/", "search in the open tab"], ["0 … 9", "open a tab; 0 is the summary"], ["s", "the source; there ↑ ↓ go through its lines, ↵ keeps one"], ["h", "hide or show passes without effect"], ["n p", "in the graph: next, previous change"], ["+ − 0", "in the graph: zoom, whole graph; the wheel zooms, dragging moves"], ["↵", "in the graph: open or close the chosen module"], ["Esc", "leave a field, close details, end the comparison"], ["?", "this sheet"]];
   var PASS_SIGNS = [[() => [h("span.fv-removed", null, "−9 "), h("span.fv-added", null, "+7 "), h("span.fv-modified", null, "~4")], "nodes that a pass removed, added, changed"], [() => h("span.fv-muted", null, "−2 unread"), "the pass only tidied up: it removed nodes that nothing read"], [() => h("span.fv-muted", null, "moved"), "the same nodes in another order"], [() => h("span.fv-muted", null, "module"), "the graph stayed, the module's attributes changed"], [() => h("span.fv-round", null, "r2"), "second round of a loop of passes"], [() => [h("span.fv-payoff.fv-payoff-faster", null, "▼ −12%"), " ", h("span.fv-payoff.fv-payoff-slower", null, "▲ +10%")], "the pass saved, or cost, measurable time against the pass before"], [() => h("span.fv-speed", null, h("span.fv-speed-bar", { style: { width: "70%" } }), h("span.fv-speed-spread", { style: { left: "58%", width: "24%" } })), "median latency after the pass, with its 95% interval; teal or red where the difference from the first step is measurable"], [() => [h("span.fv-pass-broke", null, "≠"), " ", h("span.fv-muted", null, "≠")], "outputs are past torch's tolerances against eager: the first pass that made them so, those after it"], [() => h("span.fv-warn", null, "!"), "there is a notice about the pass"]];
   var OTHER_SIGNS = [[() => fateBadge("inlined"), "the value is a constant of the final graph"], [() => fateBadge("folded"), "it was, and a later pass consumed that constant"], [() => fateBadge("preserved"), "still an attribute of the frozen module, or an input of the compiled graph"], [() => fateBadge("dropped"), "no kept code reads it"], [() => h("span.fv-chip-sign", null, "weight [64]"), "in the graph: a constant or attribute that the box reads; its frame has the colour of the fate"], [() => h("span.fv-ghost-sign"), "in the graph: only the other side has a box here"]];
   function fateBadge(fate, props = {}) {
@@ -284,8 +284,8 @@
   function copySheet() {
     const text = h("textarea.fv-copy-text", { readonly: true, rows: 6, "aria-label": "Text to copy" });
     const element3 = dialog("Copy by hand", h("h2", null, "Copy by hand"), h("p.fv-muted", null, "This page may not use the clipboard: press Ctrl+C, or ⌘C."), text);
-    element3.show = (words3) => {
-      text.value = words3;
+    element3.show = (words4) => {
+      text.value = words4;
       element3.showModal();
       text.select();
     };
@@ -430,9 +430,9 @@
       for (const [fate, button] of this.fates) {
         button.setAttribute("aria-pressed", String(state.fate.includes(fate)));
         const found = all.filter((row) => row.fate === fate);
-        const count2 = found.length;
+        const count3 = found.length;
         button.lastChild.textContent = countWords(found);
-        button.hidden = !count2 && !state.fate.includes(fate);
+        button.hidden = !count3 && !state.fate.includes(fate);
       }
       this.rows = all.filter((row) => (!state.fate.length || state.fate.includes(row.fate)) && (!state.kind || row.kind === state.kind) && (!state.reason || row.reason === state.reason) && (!text || `${row.path} ${row.type}`.toLowerCase().includes(text)));
       this.sort(state.sort);
@@ -485,8 +485,8 @@
   function countWords(rows) {
     const counted = rows.filter((row) => row.counted).length;
     const others = rows.length - counted;
-    const words3 = `${others} ${others === 1 ? "other" : "others"}`;
-    return !others ? `${counted}` : counted ? `${counted} + ${words3}` : words3;
+    const words4 = `${others} ${others === 1 ? "other" : "others"}`;
+    return !others ? `${counted}` : counted ? `${counted} + ${words4}` : words4;
   }
   function parseSort(text) {
     return text.startsWith("-") ? [text.slice(1), true] : [text, false];
@@ -519,11 +519,11 @@
     operators() {
       if (!this.before || this.same) return [];
       const deltas = /* @__PURE__ */ new Map();
-      const count2 = (step, by) => {
+      const count3 = (step, by) => {
         for (const { op } of this.model.graph(step.index).nodes.values()) deltas.set(op, (deltas.get(op) ?? 0) + by);
       };
-      count2(this.before, -1);
-      count2(this.after, 1);
+      count3(this.before, -1);
+      count3(this.after, 1);
       const found = [...deltas].filter(([, delta]) => delta);
       return found.sort(([a, one], [b, other]) => Math.abs(other) - Math.abs(one) || (a < b ? -1 : 1));
     }
@@ -812,8 +812,8 @@
   function caption({ title, note: note3 }) {
     return [h("strong", null, title), " ", h("span.fv-muted", null, note3)];
   }
-  function claim(words3, unseen2) {
-    return unseen2 ? `${words3} (${unseen2})` : words3;
+  function claim(words4, unseen2) {
+    return unseen2 ? `${words4} (${unseen2})` : words4;
   }
   function measured(step) {
     if (!step || !(step.latency.length || step.numerics.length)) {
@@ -847,15 +847,15 @@ ${fact3.note}` }, h("span.fv-fact-label", null, fact3.label), h("span.fv-fact-va
   }
   function fates(app) {
     const { fates: counts3, others } = app.model.view;
-    const total = counts3.reduce((sum, [, count2]) => sum + count2, 0);
+    const total = counts3.reduce((sum, [, count3]) => sum + count3, 0);
     const kept = others.find(([fate]) => fate === "preserved")?.[1] ?? 0;
     if (!total && !kept) return null;
-    const parts = counts3.map(([fate, count2]) => h("span", { class: `fv-fate-${fate}`, style: { "flex-grow": count2 } }));
-    const words3 = counts3.map(([fate, count2]) => h("span", { class: `fv-fate-${fate}` }, h("span.fv-dot"), `${count2} ${fate}`));
+    const parts = counts3.map(([fate, count3]) => h("span", { class: `fv-fate-${fate}`, style: { "flex-grow": count3 } }));
+    const words4 = counts3.map(([fate, count3]) => h("span", { class: `fv-fate-${fate}` }, h("span.fv-dot"), `${count3} ${fate}`));
     if (kept) {
-      words3.push(h("span.fv-fate-preserved", { title: "Submodules, flags and values that are preserved" }, h("span.fv-dot"), `and ${kept} other${kept === 1 ? "" : "s"} preserved`));
+      words4.push(h("span.fv-fate-preserved", { title: "Submodules, flags and values that are preserved" }, h("span.fv-dot"), `and ${kept} other${kept === 1 ? "" : "s"} preserved`));
     }
-    return h("button.fv-fact.fv-fates", { type: "button", title: "See all attributes", onclick: () => app.navigate({ tab: "attributes" }, { jump: true }) }, h("span.fv-fact-label", null, `${total} parameters and buffers`), h("span.fv-fates-bar", { "aria-hidden": "true" }, parts), h("span.fv-fact-note", null, words3));
+    return h("button.fv-fact.fv-fates", { type: "button", title: "See all attributes", onclick: () => app.navigate({ tab: "attributes" }, { jump: true }) }, h("span.fv-fact-label", null, `${total} parameters and buffers`), h("span.fv-fates-bar", { "aria-hidden": "true" }, parts), h("span.fv-fact-note", null, words4));
   }
   function notices(app) {
     const found = app.model.view.environment.notices;
@@ -931,8 +931,8 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       });
     }
     button(panel) {
-      const count2 = panel.count ? h("span.fv-tab-count.fv-num", null, panel.count) : null;
-      return h("button.fv-tab", { type: "button", role: "tab", id: `${this.app.prefix}-tab-${panel.id}`, "aria-controls": `${this.app.prefix}-pane-${panel.id}`, onclick: () => this.app.navigate({ tab: panel.id }, { jump: true }), ...explains(this.app, panel.term) }, panel.label, count2);
+      const count3 = panel.count ? h("span.fv-tab-count.fv-num", null, panel.count) : null;
+      return h("button.fv-tab", { type: "button", role: "tab", id: `${this.app.prefix}-tab-${panel.id}`, "aria-controls": `${this.app.prefix}-pane-${panel.id}`, onclick: () => this.app.navigate({ tab: panel.id }, { jump: true }), ...explains(this.app, panel.term) }, panel.label, count3);
     }
     key(event) {
       const move = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
@@ -1362,8 +1362,8 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
   }
   function pathText([path, ...more], frame = "") {
     const parts = (frame && path.startsWith(`${frame}.`) ? path.slice(frame.length + 1) : path).split(".");
-    const words3 = [...parts.keys()].filter((at) => !/^\d+$/.test(parts[at]));
-    return `${parts.slice(words3.at(-2) ?? 0).join(".")}${more.length ? ` +${more.length}` : ""}`;
+    const words4 = [...parts.keys()].filter((at) => !/^\d+$/.test(parts[at]));
+    return `${parts.slice(words4.at(-2) ?? 0).join(".")}${more.length ? ` +${more.length}` : ""}`;
   }
   function chipText(node, known) {
     if (node.constant) return `${known || shortName(node.outputs[0].name)} [${node.constant.shape.join(", ")}]`;
@@ -1488,30 +1488,30 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     }
     _addModule(parent, segment, counts3) {
       const id = `${parent.id}${parent.id && !parent.id.endsWith("/") ? "." : ""}${segment}`;
-      const count2 = counts3.get(id) || 0;
-      counts3.set(id, count2 + 1);
+      const count3 = counts3.get(id) || 0;
+      counts3.set(id, count3 + 1);
       const name2 = /^\d+$/.test(segment) && parent.segment ? `${parent.segment}.${segment}` : segment;
-      const label = count2 ? `${name2} (${count2 + 1})` : name2;
-      const child = this._group({ id: count2 ? `${id}#${count2 + 1}` : id, label, segment, parent, node: NONE4 });
+      const label = count3 ? `${name2} (${count3 + 1})` : name2;
+      const child = this._group({ id: count3 ? `${id}#${count3 + 1}` : id, label, segment, parent, node: NONE4 });
       parent.children.push(child);
       return child;
     }
     _addLeaf(parent, key, base) {
-      const count2 = this.union.model.blockCount(this.union.row(key));
-      if (count2) return this._addHolder(parent, key, count2, base);
+      const count3 = this.union.model.blockCount(this.union.row(key));
+      if (count3) return this._addHolder(parent, key, count3, base);
       parent.children.push({ leaf: key, caption: "" });
       this.parentOf[key] = parent;
     }
-    _addHolder(parent, key, count2, base) {
+    _addHolder(parent, key, count3, base) {
       const id = `${this.union.model.ids[key]}/`;
       const label = opName(this.union.op(key));
       const group = this._group({ id, label, parent, node: key });
       parent.children.push(group);
       this.parentOf[key] = group;
       const inner = [...base, ...this._path(key, base)];
-      const names = blockNames(label, count2);
-      for (let number = 0; number < count2; number++) {
-        const body = count2 === 1 ? group : this._group({ id: `${id}${number}/`, label: names[number], parent: group, node: NONE4, block: true });
+      const names = blockNames(label, count3);
+      for (let number = 0; number < count3; number++) {
+        const body = count3 === 1 ? group : this._group({ id: `${id}${number}/`, label: names[number], parent: group, node: NONE4, block: true });
         if (body !== group) group.children.push(body);
         this._fillBody(body, bodyName(key, number), inner);
       }
@@ -1568,9 +1568,9 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
   function bodyName(holder, block) {
     return `${holder}/${block}`;
   }
-  function blockNames(label, count2) {
-    if (label === "If" && count2 === 2) return ["then", "else"];
-    return Array.from({ length: count2 }, (_, number) => `block ${number}`);
+  function blockNames(label, count3) {
+    if (label === "If" && count3 === 2) return ["then", "else"];
+    return Array.from({ length: count3 }, (_, number) => `block ${number}`);
   }
   var NONE5 = -1;
   var Union = class {
@@ -1895,6 +1895,93 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       return key;
     }
   };
+  var QUIET = /* @__PURE__ */ new Set(["prim::Constant", "prim::GetAttr", "get_attr"]);
+  var SourceLinks = class {
+    constructor({ files, places, sets, nodes: nodes2 }) {
+      this.files = files;
+      this.rows = /* @__PURE__ */ new Map();
+      this.ofKernel = /* @__PURE__ */ new Map();
+      for (const { file, lines } of files) for (const row of lines) this.addRow(lineKey(file, row.line), row);
+      const keys = places.map(([file, line2]) => lineKey(files[file].file, line2));
+      const named = sets.map((set) => set.map((place) => keys[place]));
+      this.claims = /* @__PURE__ */ new Map();
+      this.claimants = /* @__PURE__ */ new Map();
+      for (const [method, claims] of Object.entries(nodes2)) {
+        const [ofNode, ofLine] = [/* @__PURE__ */ new Map(), /* @__PURE__ */ new Map()];
+        for (const [node, since, set] of claims) {
+          push(ofNode, node, [since, named[set]]);
+          for (const key of named[set]) ofLine.set(key, (ofLine.get(key) ?? /* @__PURE__ */ new Set()).add(node));
+        }
+        this.claims.set(method, ofNode);
+        this.claimants.set(method, ofLine);
+      }
+    }
+    addRow(key, row) {
+      this.rows.set(key, row);
+      for (const [program, kernel] of row.kernels) push(this.ofKernel, `${program}:${kernel}`, key);
+    }
+    linesOfNode(method, node, step) {
+      const claims = this.claims.get(method)?.get(node) ?? [];
+      return claims.findLast(([since]) => since <= step)?.[1] ?? [];
+    }
+    nodesOfLine(method, key, { step, nodes: nodes2 }) {
+      const known = this.claimants.get(method)?.get(key);
+      if (!known) return [];
+      return [...nodes2.keys()].filter((id) => known.has(id) && this.linesOfNode(method, id, step).includes(key));
+    }
+    linesOfKernel(program, kernel) {
+      return this.ofKernel.get(`${program}:${kernel}`) ?? [];
+    }
+    kernelsOfLine(program, key) {
+      return (this.rows.get(key)?.kernels ?? []).flatMap(([of, kernel]) => of === program ? [kernel] : []);
+    }
+    foremost(count3) {
+      const own = this.files.filter(({ kind, missing }) => kind !== "library" && !missing);
+      const rows = (own.length ? own : this.files.slice(0, 1)).flatMap(({ file, lines }) => lines.map((row) => [lineKey(file, row.line), row]));
+      const weight = (row) => [shareOf(row)?.share ?? 0, stepsOf(row).length];
+      const sorted = rows.sort(([, one], [, other]) => {
+        const [[time, passes3], [otherTime, otherPasses]] = [weight(one), weight(other)];
+        return otherTime - time || otherPasses - passes3 || one.line - other.line;
+      });
+      return sorted.filter(([, row]) => row.effects.length || row.times.length).slice(0, count3);
+    }
+  };
+  function lineKey(file, line2) {
+    return `${file}:${line2}`;
+  }
+  function placeOfKey(key) {
+    const match = /^(.+):(\d+)$/s.exec(key);
+    return match && { file: match[1], line: Number(match[2]) };
+  }
+  function shareOf(row) {
+    return row.times.find(({ frozen }) => frozen) ?? row.times[0] ?? null;
+  }
+  function stepsOf(row) {
+    return [...new Set(row.effects.map(({ step }) => step))];
+  }
+  function isGone(row) {
+    return row.operators > 0 && !row.left.length && !row.constants.length;
+  }
+  function telling(nodes2, graph) {
+    const computing = nodes2.filter((id) => !QUIET.has(graph.get(id)?.op ?? ""));
+    return computing.length ? computing : nodes2;
+  }
+  function listing(runs, rows) {
+    const texts = new Map(rows.map(({ line: line2 }) => [line2, null]));
+    for (const { first_line: first, lines } of [...runs].reverse()) {
+      lines.forEach((text, offset) => texts.set(first + offset, text));
+    }
+    const numbers = [...texts.keys()].sort((one, other) => one - other);
+    return numbers.flatMap((line2, at) => {
+      const row = { line: line2, text: texts.get(line2) ?? null };
+      return at && line2 !== numbers[at - 1] + 1 ? [null, row] : [row];
+    });
+  }
+  function push(map, key, value) {
+    const found = map.get(key);
+    if (found) found.push(value);
+    else map.set(key, [value]);
+  }
   var TraceModel = class {
     constructor(view, graph) {
       this.evidence = void 0;
@@ -1906,6 +1993,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       this.methods = view.methods;
       this.attributes = view.attributes;
       this.attributeIndex = new Map(view.attributes.map((row, index) => [row.path, index]));
+      this.links = new SourceLinks(view.by_line ?? { files: [], places: [], sets: [], nodes: {}, notes: { calls: "", time: "", error: "" } });
       this.histories = /* @__PURE__ */ new Map();
       this.holders = /* @__PURE__ */ new Map();
       this.coloured = /* @__PURE__ */ new Map();
@@ -2009,9 +2097,17 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       const chosen = kernel === null ? void 0 : this.view.programs[program]?.kernels[kernel];
       if (!chosen || pair.after.method !== this.view.programs[program].method) return [];
       const graphs = [pair.after, pair.before].filter(Boolean).map(({ index }) => this.graph(index).nodes);
-      const there = (ids) => ids.filter((id) => graphs.some((nodes) => nodes.has(id)));
+      const there = (ids) => ids.filter((id) => graphs.some((nodes2) => nodes2.has(id)));
       const computed = there(chosen.nodes);
       return computed.length ? computed : there(chosen.origins);
+    }
+    lineNodes(key, { before, after }) {
+      for (const step of [after, before]) {
+        if (!step) continue;
+        const nodes2 = this.links.nodesOfLine(step.method, key, { step: step.index, nodes: this.graph(step.index).nodes });
+        if (nodes2.length) return nodes2;
+      }
+      return [];
     }
     kernelsOf(method, id) {
       return this.view.programs.flatMap(({ kernels: kernels2, method: own }, program) => {
@@ -2184,17 +2280,17 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     sourceLines(source) {
       return source.lines.map((text, offset) => {
         const number = source.first_line + offset;
-        const nodes = this.places.get(`${source.file}:${number}`) || [];
+        const nodes2 = this.places.get(`${source.file}:${number}`) || [];
         const row = plainLine(number, coloured(text));
         row.dataset.place = `${source.file}:${number}`;
-        if (nodes.length) this.makeClickable(row, nodes);
+        if (nodes2.length) this.makeClickable(row, nodes2);
         return row;
       });
     }
-    makeClickable(row, nodes) {
-      const choose = () => this.app.navigate({ node: nodes[0].id, attribute: null });
+    makeClickable(row, nodes2) {
+      const choose = () => this.app.navigate({ node: nodes2[0].id, attribute: null });
       row.classList.add("fv-code-used");
-      row.append(h("button.fv-linklike.fv-used", { type: "button", title: nodes.map((node) => node.op).join(", "), onclick: choose }, nodes.length === 1 ? "1 node" : `${nodes.length} nodes`));
+      row.append(h("button.fv-linklike.fv-used", { type: "button", title: nodes2.map((node) => node.op).join(", "), onclick: choose }, nodes2.length === 1 ? "1 node" : `${nodes2.length} nodes`));
     }
     mark(pair) {
       for (const row of this.source.querySelectorAll(".fv-chosen")) {
@@ -2202,8 +2298,8 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       }
       const { focused, model } = this.app;
       const node = (id) => model.graph(pair.after.index).nodes.get(id) ?? (pair.before && model.graph(pair.before.index).nodes.get(id));
-      const nodes = [...focused].map(node).filter(Boolean);
-      const places = nodes.flatMap((one) => model.places(pair.after.method, one)).map(({ source }) => `${source.file}:${source.line}`);
+      const nodes2 = [...focused].map(node).filter(Boolean);
+      const places = nodes2.flatMap((one) => model.places(pair.after.method, one)).map(({ source }) => `${source.file}:${source.line}`);
       const rows = [...this.source.querySelectorAll("[data-place]")];
       for (const place of places.reverse()) {
         const row = rows.find((line2) => line2.dataset.place === place);
@@ -2345,10 +2441,10 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       const row = model.attribute(path);
       if (row?.dtype) known.set(value, shortDtype(row.dtype));
     }
-    const nodes = nodesOf(model, index);
-    for (const { constant, outputs } of nodes) if (constant) known.set(outputs[0].name, shortDtype(constant.dtype));
+    const nodes2 = nodesOf(model, index);
+    for (const { constant, outputs } of nodes2) if (constant) known.set(outputs[0].name, shortDtype(constant.dtype));
     const parts = /* @__PURE__ */ new Map();
-    for (const node of nodes) {
+    for (const node of nodes2) {
       const own = node.outputs.map(({ type }) => /^(\w+)\[/.exec(shortType(type))?.[1]).find(Boolean);
       const isValue = CONSTANT_OPS2.test(node.op);
       const names = isValue ? node.outputs.map(({ name: name2 }) => name2) : node.inputs;
@@ -2417,8 +2513,8 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     const { programs } = app.model.view;
     return `${programs[frozen].kernels.length} kernels with freezing, ${programs[unfrozen].kernels.length} without; by the work they do: ${groupCounts(groups, WORDS)}.`;
   }
-  function groupCounts(groups, words3) {
-    return Object.entries(words3).map(([difference3, text]) => [groups.filter((group) => group.difference === difference3).length, text]).filter(([count2]) => count2).map(([count2, text]) => `${count2} ${text}`).join(", ");
+  function groupCounts(groups, words4) {
+    return Object.entries(words4).map(([difference3, text]) => [groups.filter((group) => group.difference === difference3).length, text]).filter(([count3]) => count3).map(([count3, text]) => `${count3} ${text}`).join(", ");
   }
   function kernels(app, { frozen, unfrozen, groups }) {
     const rows = groups.map((group) => {
@@ -2437,9 +2533,9 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     const { kernels: kernels2 } = app.model.view.programs[program] ?? { kernels: [] };
     return places.map((kernel) => h("div.fv-mono", null, app.link(kernels2[kernel].name, { program, kernel, node: null, attribute: null })));
   }
-  function passes({ passes: passes2 }) {
-    if (!passes2.length) return null;
-    const rows = passes2.map(([stage, name2, frozen, unfrozen]) => h("tr", null, h("td", null, name2, h("div.fv-muted.fv-small", null, stage)), h("td", null, frozen), h("td", null, unfrozen)));
+  function passes({ passes: passes3 }) {
+    if (!passes3.length) return null;
+    const rows = passes3.map(([stage, name2, frozen, unfrozen]) => h("tr", null, h("td", null, name2, h("div.fv-muted.fv-small", null, stage)), h("td", null, frozen), h("td", null, unfrozen)));
     return grid("Passes with an effect in one of the two only", ["Pass", "With freezing", "Without"], rows);
   }
   var KernelsPanel = class {
@@ -2509,9 +2605,9 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     }
     filter() {
       const text = this.text.value.toLowerCase();
-      const words3 = ({ name: name2, kind, ops, sources }) => [name2, kind, ...ops, ...sources.map((source) => this.app.model.place(source))].join(" ").toLowerCase();
+      const words4 = ({ name: name2, kind, ops, sources }) => [name2, kind, ...ops, ...sources.map((source) => this.app.model.place(source))].join(" ").toLowerCase();
       const { kernels: kernels2, time } = this.program;
-      this.rows = kernels2.flatMap((kernel, index) => !text || words3(kernel).includes(text) ? [index] : []);
+      this.rows = kernels2.flatMap((kernel, index) => !text || words4(kernel).includes(text) ? [index] : []);
       const many = `${kernels2.length} ${kernels2.length === 1 ? "kernel" : "kernels"}`;
       this.shown.textContent = `${this.rows.length === kernels2.length ? many : `${this.rows.length} of ${many}`}${time ? `, ${time} in all` : ""}`;
       this.list.update(this.rows.length);
@@ -2570,11 +2666,11 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       return h("details", null, h("summary", null, `${pairs2.length} ${pairs2.length === 1 ? "node needs" : "nodes need"} no kernel`), h("ul.fv-list", null, items));
     }
     passes() {
-      const { passes: passes2 } = this.program;
-      if (!passes2.length) return null;
-      const changed = passes2.filter(([, , , change]) => change);
-      const rows = changed.map(([stage, name2, nodes]) => h("tr", null, h("td", null, name2), h("td.fv-muted", null, stage), h("td.fv-num", null, nodes)));
-      return h("details", null, h("summary", null, `${passes2.length} passes made it, ${changed.length} changed something`), grid("", ["Pass", "Stage", "Nodes after it"], rows));
+      const { passes: passes3 } = this.program;
+      if (!passes3.length) return null;
+      const changed = passes3.filter(([, , , change]) => change);
+      const rows = changed.map(([stage, name2, nodes2]) => h("tr", null, h("td", null, name2), h("td.fv-muted", null, stage), h("td.fv-num", null, nodes2)));
+      return h("details", null, h("summary", null, `${passes3.length} passes made it, ${changed.length} changed something`), grid("", ["Pass", "Stage", "Nodes after it"], rows));
     }
   };
   function kernelDetails(app, program, index) {
@@ -2629,11 +2725,11 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       return [detailsTitle(output ? `%${output.name}` : "return", `${output ? "input" : ""}${nested}`), this.origin(at, node), this.values(at, node)];
     }
     fate(pair, before, after) {
-      const { words: words3 } = this;
+      const { words: words4 } = this;
       if (!pair.before || before === after) return null;
-      if (!before) return h("span.fv-badge.fv-added", null, `+ ${words3.added}`);
-      if (!after) return h("span.fv-badge.fv-removed", null, `− ${words3.removed}`);
-      return changedFields(before, after).length ? h("span.fv-badge.fv-modified", null, `~ ${words3.changed}`) : null;
+      if (!before) return h("span.fv-badge.fv-added", null, `+ ${words4.added}`);
+      if (!after) return h("span.fv-badge.fv-removed", null, `− ${words4.removed}`);
+      return changedFields(before, after).length ? h("span.fv-badge.fv-modified", null, `~ ${words4.changed}`) : null;
     }
     absent(id, step) {
       const { model } = this.app;
@@ -2768,8 +2864,8 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     const parts = file.split(/[\\/]/);
     return parts.length > 4 ? `…/${parts.slice(-3).join("/")}` : file;
   }
-  function spaced(nodes) {
-    return nodes.flatMap((node, index) => index ? [" ", node] : [node]);
+  function spaced(nodes2) {
+    return nodes2.flatMap((node, index) => index ? [" ", node] : [node]);
   }
   var LEAST_SPREAD = 0.05;
   function ratioSpread(ratios) {
@@ -2778,8 +2874,8 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
   }
   function ratioAxis(spread) {
     const end = (at) => {
-      const percent = Math.round((Math.exp(at) - 1) * 100);
-      return percent > 100 ? `${Math.exp(at).toFixed(1)}×` : `${percent < 0 ? "−" : "+"}${Math.abs(percent)}%`;
+      const percent2 = Math.round((Math.exp(at) - 1) * 100);
+      return percent2 > 100 ? `${Math.exp(at).toFixed(1)}×` : `${percent2 < 0 ? "−" : "+"}${Math.abs(percent2)}%`;
     };
     return h("span.fv-ratio-axis.fv-num", null, h("span", null, end(-spread)), h("span", null, "same"), h("span", null, end(spread)));
   }
@@ -2824,13 +2920,13 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     }
     together(row, several) {
       const of = several ? ` (${row.method}, ${row.device})` : ` on ${row.device}`;
-      const words3 = row.verdict === "faster" || row.verdict === "slower" ? h(`strong.fv-verdict-${row.verdict}`, null, row.words) : [h("strong", null, term(this.app, "measurable difference", row.verdict)), ` (${row.unseen})`];
-      return h("p", null, `All passes together${of}: `, words3, row.notes.length ? h("span.fv-muted.fv-small", null, ` (${row.notes.join("; ")})`) : null);
+      const words4 = row.verdict === "faster" || row.verdict === "slower" ? h(`strong.fv-verdict-${row.verdict}`, null, row.words) : [h("strong", null, term(this.app, "measurable difference", row.verdict)), ` (${row.unseen})`];
+      return h("p", null, `All passes together${of}: `, words4, row.notes.length ? h("span.fv-muted.fv-small", null, ` (${row.notes.join("; ")})`) : null);
     }
     movedTheNumbers() {
-      const { errors: errors3 } = this.found;
-      if (!errors3.length) return null;
-      return wide("What changed the results", errors3.map((method) => this.errorsOf(method, errors3.length > 1)));
+      const { errors: errors4 } = this.found;
+      if (!errors4.length) return null;
+      return wide("What changed the results", errors4.map((method) => this.errorsOf(method, errors4.length > 1)));
     }
     errorsOf({ method, present, total, added }, several) {
       const rows = added.map((row) => h("tr", { data: { step: row.step } }, h("td", null, this.pass(row.step), this.app.model.step(row.step).before === null ? h("span.fv-muted", null, " the graph as it came") : null), h("td.fv-num", null, row.from, " → ", h("strong", null, row.to), row.span ? h("div.fv-muted.fv-small", null, `${row.span} over the inputs`) : null), h("td", null, row.close ? h("span.fv-good", null, "within tolerance") : h("span.fv-bad", null, row.first_past ? "≠ the first past tolerance" : "≠ past tolerance"), row.close || row.worst === null ? null : h("div.fv-muted.fv-small", null, `worst on ${row.worst}`))));
@@ -2874,8 +2970,8 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       return [steps.length ? this.app.link(name2, { step: steps[0] }) : name2, tidied ? TIDIED() : null, h("div.fv-muted.fv-small", null, stage)];
     }
     contribution(row, spread) {
-      const times = (each) => row.latency.map((one) => h("div.fv-ratio-line", null, each(one)));
-      return [h("td", null, times((one) => ratioBar(one, spread))), h("td.fv-num", null, row.latency.length ? times((one) => [one.text, h("span.fv-muted", null, row.latency.length > 1 ? ` ${one.device}` : ""), one.verdict === "no measurable difference" ? h("span.fv-muted", null, ` not measurable (${one.unseen})`) : null]) : h("span.fv-muted", null, "not measured")), h("td.fv-num", null, judged(row.with, row.close_with)), h("td.fv-num", null, judged(row.without, row.close_without))];
+      const times2 = (each) => row.latency.map((one) => h("div.fv-ratio-line", null, each(one)));
+      return [h("td", null, times2((one) => ratioBar(one, spread))), h("td.fv-num", null, row.latency.length ? times2((one) => [one.text, h("span.fv-muted", null, row.latency.length > 1 ? ` ${one.device}` : ""), one.verdict === "no measurable difference" ? h("span.fv-muted", null, ` not measurable (${one.unseen})`) : null]) : h("span.fv-muted", null, "not measured")), h("td.fv-num", null, judged(row.with, row.close_with)), h("td.fv-num", null, judged(row.without, row.close_without))];
     }
     absent() {
       const { absent: absent2 } = this.found;
@@ -3017,10 +3113,10 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       return sides;
     }
     tally(before, after, statuses) {
-      const count2 = this.items.length;
-      const sides = new Uint8Array(count2);
-      const counts3 = { added: new Int32Array(count2), removed: new Int32Array(count2), changed: new Int32Array(count2) };
-      const ops = [null, new Int32Array(count2), new Int32Array(count2)];
+      const count3 = this.items.length;
+      const sides = new Uint8Array(count3);
+      const counts3 = { added: new Int32Array(count3), removed: new Int32Array(count3), changed: new Int32Array(count3) };
+      const ops = [null, new Int32Array(count3), new Int32Array(count3)];
       for (const [index, bit] of [[before, SIDES.BEFORE], [after, SIDES.AFTER]]) {
         if (index === null) continue;
         for (const key of this.model.snapshot(index).order) {
@@ -3030,7 +3126,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
           if (!this.model.isPseudo(key)) ops[bit][item]++;
         }
       }
-      for (let item = count2 - 1; item > 0; item--) sides[this.items[item].parent] |= sides[item];
+      for (let item = count3 - 1; item > 0; item--) sides[this.items[item].parent] |= sides[item];
       for (const [key, status] of statuses) {
         if (this.model.isPseudo(key)) continue;
         const item = this.itemOfKey[key] ?? this.ownerOfKey[key];
@@ -3160,8 +3256,8 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
   var SIDE = 1;
   var NO_LINKS = { of: [], ends: [], theirShift: [], ownShift: [] };
   var Grid = class {
-    constructor(count2, entering, leaving) {
-      this.rows = Array.from({ length: Math.max(count2, 1) }, () => []);
+    constructor(count3, entering, leaving) {
+      this.rows = Array.from({ length: Math.max(count3, 1) }, () => []);
       this.entering = entering;
       this.leaving = leaving;
       this.chains = /* @__PURE__ */ new Map();
@@ -3275,9 +3371,9 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     }
     for (let row = 0; row < grid2.rows.length; row++) fitRow(grid2, row, [up, down]);
   }
-  function separation(grid2, left, right) {
-    const bends = Number(grid2.box[left] === NONE9) + Number(grid2.box[right] === NONE9);
-    return (grid2.width[left] + grid2.width[right]) / 2 + (bends === 2 ? 5 : bends === 1 ? 10 : 20);
+  function separation(grid2, left2, right) {
+    const bends = Number(grid2.box[left2] === NONE9) + Number(grid2.box[right] === NONE9);
+    return (grid2.width[left2] + grid2.width[right]) / 2 + (bends === 2 ? 5 : bends === 1 ? 10 : 20);
   }
   function fitRow(grid2, row, sides) {
     const elements = grid2.rows[row];
@@ -3291,10 +3387,10 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       if (!wishes.length) wishes.push([grid2.x[element3] - offsets[index], 0.01]);
       let start = index;
       let middle = weightedMedian(wishes);
-      for (let left = blocks[blocks.length - 1]; left && left.middle > middle; left = blocks[blocks.length - 1]) {
+      for (let left2 = blocks[blocks.length - 1]; left2 && left2.middle > middle; left2 = blocks[blocks.length - 1]) {
         blocks.pop();
-        wishes = merged(left.wishes, wishes);
-        start = left.start;
+        wishes = merged(left2.wishes, wishes);
+        start = left2.start;
         middle = weightedMedian(wishes);
       }
       blocks.push({ start, wishes, middle });
@@ -3332,14 +3428,14 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
   }
   var NONE10 = -1;
   function assignLayers(scope, tree) {
-    const count2 = scope.children.length;
-    const layer = new Int32Array(count2);
+    const count3 = scope.children.length;
+    const layer = new Int32Array(count3);
     const { outs, ins } = netsByChild(scope, tree);
-    for (let at = 0; at < count2; at++) pushReaders(at, layer, outs[at], tree);
-    for (let at = count2 - 1; at >= 0; at--) sinkDown(at, layer, outs[at], ins[at], tree);
-    for (let at = 1; at < count2; at++) if (!outs[at].length && !ins[at].length) layer[at] = layer[at - 1];
+    for (let at = 0; at < count3; at++) pushReaders(at, layer, outs[at], tree);
+    for (let at = count3 - 1; at >= 0; at--) sinkDown(at, layer, outs[at], ins[at], tree);
+    for (let at = 1; at < count3; at++) if (!outs[at].length && !ins[at].length) layer[at] = layer[at - 1];
     const lowest = layer.reduce((most, one) => Math.max(most, one), 0);
-    return { layer, count: count2 ? lowest + 1 : 0 };
+    return { layer, count: count3 ? lowest + 1 : 0 };
   }
   function netsByChild(scope, tree) {
     const outs = scope.children.map(() => []);
@@ -3430,9 +3526,9 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
   }
   var MOST_STALE = 3;
   function orderRows(grid2) {
-    const count2 = grid2.row.length;
-    const position = new Float64Array(count2);
-    grid2.links = adjacency(grid2, count2);
+    const count3 = grid2.row.length;
+    const position = new Float64Array(count3);
+    grid2.links = adjacency(grid2, count3);
     const { up, down } = grid2.links;
     const sortDown = () => {
       for (let row = 1; row < grid2.rows.length; row++) sortRow(grid2, row, up, position);
@@ -3443,7 +3539,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     if (grid2.entering) grid2.rows[0].sort((a, b) => ownerAt(grid2, a) - ownerAt(grid2, b));
     grid2.rows[0].forEach((element3, at) => position[element3] = at);
     sortDown();
-    const limit = count2 > 6e3 ? 2 : count2 > 1500 ? 4 : 8;
+    const limit = count3 > 6e3 ? 2 : count3 > 1500 ? 4 : 8;
     let best = grid2.rows.map((row) => row.slice());
     let fewest = crossings(grid2, position);
     let stale = 0;
@@ -3459,9 +3555,9 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
   function ownerAt(grid2, element3) {
     return grid2.net[element3]?.owner ?? -1;
   }
-  function adjacency(grid2, count2) {
-    const up = { of: Array.from({ length: count2 }, () => []), ends: grid2.upper, theirShift: grid2.upperShift, ownShift: grid2.lowerShift };
-    const down = { of: Array.from({ length: count2 }, () => []), ends: grid2.lower, theirShift: grid2.lowerShift, ownShift: grid2.upperShift };
+  function adjacency(grid2, count3) {
+    const up = { of: Array.from({ length: count3 }, () => []), ends: grid2.upper, theirShift: grid2.upperShift, ownShift: grid2.lowerShift };
+    const down = { of: Array.from({ length: count3 }, () => []), ends: grid2.lower, theirShift: grid2.lowerShift, ownShift: grid2.upperShift };
     for (let at = 0; at < grid2.upper.length; at++) {
       if (grid2.row[grid2.lower[at]] !== grid2.row[grid2.upper[at]] + 1) continue;
       up.of[grid2.lower[at]].push(at);
@@ -3512,19 +3608,19 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
   var WIDE_GAP = 0.07;
   var MOST_GAP = 60;
   function placeY(grid2, scope, result) {
-    const count2 = grid2.rows.length;
+    const count3 = grid2.rows.length;
     const sidestep = widestSteps(grid2);
-    grid2.top = new Float64Array(count2);
-    grid2.depth = new Float64Array(count2);
+    grid2.top = new Float64Array(count3);
+    grid2.depth = new Float64Array(count3);
     let y = scope.box ? HEADER2 : PAD;
-    for (let row = 0; row < count2; row++) {
+    for (let row = 0; row < count3; row++) {
       for (const element3 of grid2.rows[row]) {
         if (grid2.box[element3] !== NONE12) grid2.depth[row] = Math.max(grid2.depth[row], result.height[grid2.box[element3]]);
       }
       grid2.top[row] = y;
-      const isPort = grid2.entering && row === 0 || grid2.leaving && row === count2 - 2;
+      const isPort = grid2.entering && row === 0 || grid2.leaving && row === count3 - 2;
       const least = isPort ? PORT_GAP : ROW_GAP;
-      y += grid2.depth[row] + (row + 1 < count2 ? least + Math.round(Math.min(MOST_GAP, WIDE_GAP * sidestep[row])) : 0);
+      y += grid2.depth[row] + (row + 1 < count3 ? least + Math.round(Math.min(MOST_GAP, WIDE_GAP * sidestep[row])) : 0);
     }
     grid2.bottom = y;
   }
@@ -3540,11 +3636,11 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
   function finishScope(grid2, scope, result) {
     const { box } = scope;
     const width = 2 * Math.ceil(Math.max(result.width[box], grid2.extent + 2 * PAD) / 2);
-    const left = (width - grid2.extent) / 2;
+    const left2 = (width - grid2.extent) / 2;
     result.width[box] = width;
     result.height[box] = Math.max(result.height[box], grid2.bottom + PAD);
     for (let element3 = 0; element3 < grid2.x.length; element3++) {
-      grid2.x[element3] = Math.round(grid2.x[element3] + left);
+      grid2.x[element3] = Math.round(grid2.x[element3] + left2);
       const child = grid2.box[element3];
       if (child === NONE12) continue;
       result.x[child] = grid2.x[element3] - result.width[child] / 2;
@@ -3655,9 +3751,9 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     const { pen, tree, nets, scopes, result, arrivals, ends } = context;
     const grid2 = scopes[net.scope];
     const { chain, port } = grid2.chains.get(net);
-    const [left, up] = [result.x[net.scope], result.y[net.scope]];
+    const [left2, up] = [result.x[net.scope], result.y[net.scope]];
     const rowBottom = (row) => up + grid2.top[row] + grid2.depth[row];
-    let x = left + grid2.x[chain[0]] + (net.from === NONE13 ? 0 : exitOf(net, nets, result));
+    let x = left2 + grid2.x[chain[0]] + (net.from === NONE13 ? 0 : exitOf(net, nets, result));
     let y = net.from === NONE13 ? up : result.y[net.from] + result.height[net.from];
     const go = (toX, toY) => {
       if (toX === x && toY === y) return;
@@ -3665,12 +3761,12 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       [x, y] = [toX, toY];
     };
     const tips = chain.map((element3, at) => {
-      if (at) go(left + grid2.x[element3], up + grid2.top[grid2.row[element3]]);
+      if (at) go(left2 + grid2.x[element3], up + grid2.top[grid2.row[element3]]);
       go(x, rowBottom(grid2.row[element3]));
       return [x, y, previous];
     });
     if (net.exits) {
-      go(left + grid2.x[port], up + grid2.top[grid2.row[port]]);
+      go(left2 + grid2.x[port], up + grid2.top[grid2.row[port]]);
       go(x, up + result.height[net.scope]);
     }
     const exit = previous;
@@ -3704,8 +3800,8 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     for (const row of grid2.rows) row.forEach((element3, at) => place[element3] = at);
     return (element3) => {
       const row = grid2.rows[grid2.row[element3]];
-      const [left, right] = [row[place[element3] - 1], row[place[element3] + 1]];
-      return [left === void 0 ? -Infinity : grid2.x[left] + separation(grid2, left, element3), right === void 0 ? Infinity : grid2.x[right] - separation(grid2, element3, right)];
+      const [left2, right] = [row[place[element3] - 1], row[place[element3] + 1]];
+      return [left2 === void 0 ? -Infinity : grid2.x[left2] + separation(grid2, left2, element3), right === void 0 ? Infinity : grid2.x[right] - separation(grid2, element3, right)];
     };
   }
   function looseElements(grid2) {
@@ -3721,9 +3817,9 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     let [low, high] = room(chain[start]);
     let end = start + 1;
     for (; end < chain.length; end++) {
-      const [left, right] = room(chain[end]);
-      if (Math.max(low, left) > Math.min(high, right)) break;
-      [low, high] = [Math.max(low, left), Math.min(high, right)];
+      const [left2, right] = room(chain[end]);
+      if (Math.max(low, left2) > Math.min(high, right)) break;
+      [low, high] = [Math.max(low, left2), Math.min(high, right)];
     }
     const now = chain.slice(start, end).map((element3) => grid2.x[element3]).sort((a, b) => a - b);
     const wish = now[now.length >> 1];
@@ -3737,10 +3833,10 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     grid2.extent = 0;
     const moved = new Float64Array(grid2.x.length);
     for (const element3 of order) {
-      const left = grid2.x[element3] - grid2.width[element3] / 2;
-      if (reach === null) cut2 = left;
-      else if (left - reach > EMPTY_COLUMN) cut2 += left - reach - EMPTY_COLUMN;
-      reach = Math.max(reach ?? -Infinity, left + grid2.width[element3]);
+      const left2 = grid2.x[element3] - grid2.width[element3] / 2;
+      if (reach === null) cut2 = left2;
+      else if (left2 - reach > EMPTY_COLUMN) cut2 += left2 - reach - EMPTY_COLUMN;
+      reach = Math.max(reach ?? -Infinity, left2 + grid2.width[element3]);
       moved[element3] = grid2.x[element3] - cut2;
       grid2.extent = Math.max(grid2.extent, moved[element3] + grid2.width[element3] / 2);
     }
@@ -3988,9 +4084,9 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
   function badgesWidth(badges) {
     return badges.reduce((sum, badge) => sum + textWidth(FONTS.header, badge.text) + 13, 0);
   }
-  function paintBadges(job, badges, left, y) {
+  function paintBadges(job, badges, left2, y) {
     const { s, theme } = job;
-    let x = left;
+    let x = left2;
     for (const { status, text } of badges) {
       const width = textWidth(FONTS.header, text) + 9;
       s.beginPath();
@@ -4138,8 +4234,8 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     const near = look.selected > 0 ? picture.segmentsOf(look.selected) : /* @__PURE__ */ new Set();
     const hover = look.hovered > 0 ? picture.segmentsOf(look.hovered) : /* @__PURE__ */ new Set();
     const bins = { hub: [], edge: [], own: [], hover: [], near: [] };
-    const count2 = layout.x1.length;
-    for (let at = 0; at < count2; at++) {
+    const count3 = layout.x1.length;
+    for (let at = 0; at < count3; at++) {
       if (!(segmentSides[at] & look.side)) continue;
       const [x1, x2] = [layout.x1[at], layout.x2[at]];
       if (layout.y1[at] > view.bottom || layout.y2[at] < view.top) continue;
@@ -4363,7 +4459,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       const { picture } = this.view;
       const width = this.width();
       fillRect(surface, { x: 0, width, height: TITLE }, colours.page);
-      const { word, label, nodes, changes } = titleOf(picture, side);
+      const { word, label, nodes: nodes2, changes } = titleOf(picture, side);
       const write2 = (text, x2, font, colour) => {
         surface.font = font;
         surface.fillStyle = colour;
@@ -4372,12 +4468,12 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
         surface.fillText(text, x2, TITLE / 2);
         return x2 + textWidth(font, text);
       };
-      const { header: header2, count: count2 } = FONTS;
-      let x = write2(word, 14, count2, colours.soft) + 8;
+      const { header: header2, count: count3 } = FONTS;
+      let x = write2(word, 14, count3, colours.soft) + 8;
       const room = width - x - 90 - changes.length * 50;
       x = write2(shorten(header2, label, room), x, header2, colours.text) + 12;
       for (const { status, text } of changes) x = write2(text, x, header2, colours[status].line) + 8;
-      write2(`${nodes} nodes`, x, count2, colours.soft);
+      write2(`${nodes2} nodes`, x, count3, colours.soft);
     }
   };
   function titleOf(picture, side) {
@@ -4753,8 +4849,8 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       const { layout, scene } = this;
       for (let item = scene.items.length - 1; item > 0; item--) {
         if (!(this.sides[item] & side)) continue;
-        const [left, top] = [layout.x[item], layout.y[item]];
-        if (x >= left && y >= top && x <= left + layout.width[item] && y <= top + layout.height[item]) return item;
+        const [left2, top] = [layout.x[item], layout.y[item]];
+        if (x >= left2 && y >= top && x <= left2 + layout.width[item] && y <= top + layout.height[item]) return item;
       }
       return -1;
     }
@@ -4774,11 +4870,11 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       this.outline = outline;
       this.expanded = expanded;
       this.boxes = 0;
-      const count2 = (group) => {
+      const count3 = (group) => {
         this.boxes += group.children.length;
-        for (const child of group.children) if (child.children && expanded.has(child.id)) count2(child);
+        for (const child of group.children) if (child.children && expanded.has(child.id)) count3(child);
       };
-      count2(outline.root);
+      count3(outline.root);
     }
     _open(group) {
       if (this.expanded.has(group.id)) return;
@@ -4951,9 +5047,9 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     }
   };
   var Legend = class {
-    constructor(parent, words3 = {}) {
+    constructor(parent, words4 = {}) {
       this.box = element("div", "fg-legend", parent);
-      this.words = words3;
+      this.words = words4;
       this.entries = [];
       this.title = "";
     }
@@ -5049,16 +5145,16 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     paint(surface, colours) {
       this.map = this._place();
       if (!this.map) return;
-      const { left, top, width, height } = this.map;
+      const { left: left2, top, width, height } = this.map;
       if (this.image?.theme !== this.view.theme) this.image = { canvas: this._render(colours), theme: this.view.theme };
       surface.save();
       if (this._covers()) surface.globalAlpha = FAINT;
-      surface.drawImage(this.image.canvas, left, top, width, height);
+      surface.drawImage(this.image.canvas, left2, top, width, height);
       this._paintSight(surface, colours);
       surface.restore();
     }
     _paintSight(surface, colours) {
-      const { left, top, width, height, scale } = this.map;
+      const { left: left2, top, width, height, scale } = this.map;
       const { camera, panes } = this.view;
       const seen = { width: panes.width() / camera.zoom, height: this.view.stage.height / camera.zoom };
       const x1 = Math.max(0, (camera.x - seen.width / 2) * scale.x);
@@ -5067,7 +5163,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       const y2 = Math.min(height, (camera.y + seen.height / 2) * scale.y);
       surface.strokeStyle = colours.focus;
       surface.lineWidth = 1.5;
-      surface.strokeRect(left + x1, top + y1, Math.max(4, x2 - x1), Math.max(4, y2 - y1));
+      surface.strokeRect(left2 + x1, top + y1, Math.max(4, x2 - x1), Math.max(4, y2 - y1));
     }
     _covers() {
       if (this.reached) return false;
@@ -5806,8 +5902,8 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     fillText(text, x, y) {
       const [, weight, size, family2] = /^(?:(\d+) )?([\d.]+)px (.*)$/.exec(this.font) ?? [];
       const anchor = { left: "start", center: "middle", right: "end" }[this.textAlign];
-      const [left, top] = this._point(x, y).split(" ");
-      this.out.push(`<text x="${left}" y="${top}" dominant-baseline="central" text-anchor="${anchor}" fill="${escapeXml(this.fillStyle)}" font-family="${escapeXml(family2)}" font-size="${this._number(Number(size) * this.at.scale)}"${weight ? ` font-weight="${weight}"` : ""}>${escapeXml(text)}</text>`);
+      const [left2, top] = this._point(x, y).split(" ");
+      this.out.push(`<text x="${left2}" y="${top}" dominant-baseline="central" text-anchor="${anchor}" fill="${escapeXml(this.fillStyle)}" font-family="${escapeXml(family2)}" font-size="${this._number(Number(size) * this.at.scale)}"${weight ? ` font-weight="${weight}"` : ""}>${escapeXml(text)}</text>`);
     }
     toString() {
       return `<svg xmlns="http://www.w3.org/2000/svg" width="${this.width}" height="${this.height}" viewBox="0 0 ${this.width} ${this.height}">${this.out.join("")}</svg>`;
@@ -6325,7 +6421,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
         const moved = pair !== shown.pair;
         if (moved) await view.show({ before: pair.before?.index ?? null, after: pair.after.index });
         const { program, kernel } = state;
-        if (moved || theme !== shown.theme || state.fates !== shown.fates || program !== shown.program || kernel !== shown.kernel) {
+        if (moved || theme !== shown.theme || state.fates !== shown.fates || program !== shown.program || kernel !== shown.kernel || state.line !== shown.line || state.line && node !== shown.node) {
           this.mark(pair, state);
         }
         if (moved || state.colour !== shown.colour) {
@@ -6336,7 +6432,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       } finally {
         this.busy = false;
       }
-      this.shown = { theme, panes, pair, constants: state.constants, fates: state.fates, colour: state.colour, program: state.program, kernel: state.kernel, node };
+      this.shown = { theme, panes, pair, constants: state.constants, fates: state.fates, colour: state.colour, program: state.program, kernel: state.kernel, line: state.line, node };
     }
     colouring(pair, kind) {
       return colouringOf(this.app.model, pair, kind);
@@ -6348,8 +6444,11 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
         this.app.say(error2.message);
       }
     }
-    mark({ before, after }, { fates: wanted, program, kernel }) {
+    mark({ before, after }, { fates: wanted, program, kernel, line: line2, node, attribute }) {
       const styles = getComputedStyle(this.element);
+      if (line2 && kernel === null && node === null && attribute === null) {
+        return this.markLine(line2, styles.getPropertyValue("--accent").trim());
+      }
       if (kernel !== null) {
         return this.markKernel(this.app.model.view.programs[program].kernels[kernel], styles.getPropertyValue("--accent").trim());
       }
@@ -6365,9 +6464,16 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     }
     markKernel({ name: name2 }, fill2) {
       const mark = { fill: fill2, label: "kernel", sign: "K" };
-      const nodes = this.app.model.kernelNodes(this.app.current, this.app.pair);
-      this.view.setMarks(Object.fromEntries(nodes.map((id) => [id, mark])));
+      const nodes2 = this.app.model.kernelNodes(this.app.current, this.app.pair);
+      this.view.setMarks(Object.fromEntries(nodes2.map((id) => [id, mark])));
       this.view.setLegend([{ ...mark, label: name2 }], "kernel:");
+    }
+    markLine(line2, fill2) {
+      const mark = { fill: fill2, label: `line ${line2.slice(line2.lastIndexOf(":") + 1)}`, sign: "L" };
+      const { model, pair } = this.app;
+      const nodes2 = telling(model.lineNodes(line2, pair), model.graph(pair.after.index).nodes);
+      this.view.setMarks(Object.fromEntries(nodes2.map((id) => [id, mark])));
+      this.view.setLegend([mark], "source:");
     }
     eachAttribute(at, add2) {
       const { model } = this.app;
@@ -6394,7 +6500,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
   var Keyboard2 = class {
     constructor(app) {
       this.app = app;
-      this.acts = { ArrowUp: () => app.move(-1), ArrowDown: () => app.move(1), f: () => app.move(1, true), r: () => app.move(-1, true), c: () => app.navigate({ against: app.current.against === null ? app.current.step : null }), h: () => app.navigate({ quiet: !app.current.quiet }), "/": () => this.search(), "?": () => app.sheet.showModal() };
+      this.acts = { ArrowUp: () => app.move(-1), ArrowDown: () => app.move(1), f: () => app.move(1, true), r: () => app.move(-1, true), c: () => app.navigate({ against: app.current.against === null ? app.current.step : null }), s: () => app.panels.has("source") && app.navigate({ tab: "source" }, { jump: true }), h: () => app.navigate({ quiet: !app.current.quiet }), "/": () => this.search(), "?": () => app.sheet.showModal() };
     }
     hear(event) {
       const { app } = this;
@@ -6405,7 +6511,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       if (within("dialog, [role=menu]")) return;
       if (event.key === "Escape") return this.escape(path[0]);
       if (within("input:not([type=checkbox]), select, textarea")) return;
-      const isIdle = app.current.tab === "summary" && !["/", "?"].includes(event.key);
+      const isIdle = app.current.tab === "summary" && !["/", "?", "s"].includes(event.key);
       const act = isIdle ? void 0 : this.acts[event.key];
       const tab = this.tab(event.key);
       if (!act && !tab) return;
@@ -6415,7 +6521,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     }
     tab(key) {
       if (!/^[0-9]$/.test(key)) return void 0;
-      const tabs = [...this.app.panels.keys()].filter((id) => id !== "summary");
+      const tabs = [...this.app.panels.keys()].filter((id) => id !== "summary" && id !== "source");
       return key === "0" ? ["summary"].find((id) => this.app.panels.has(id)) : tabs[Number(key) - 1];
     }
     escape(element3) {
@@ -6424,6 +6530,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       else if (app.passes.drawn) app.passes.draw(false);
       else if (app.current.node || app.current.attribute) app.navigate({ node: null, attribute: null });
       else if (app.current.kernel !== null) app.navigate({ kernel: null });
+      else if (app.current.line) app.navigate({ line: "" });
       else if (app.current.against !== null) app.navigate({ against: null });
     }
     search() {
@@ -6552,9 +6659,9 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       const [latency3] = step.latency;
       if (!this.scale) return null;
       if (!latency3 || latency3.median === null) return h("span.fv-speed");
-      const percent = (ns) => `${Math.min(100, 100 * ns / this.scale)}%`;
-      const bar2 = h("span.fv-speed-bar", { class: `fv-${latency3.verdict}`, style: { width: percent(latency3.median) } });
-      const spread = latency3.high === null ? null : h("span.fv-speed-spread", { style: { left: percent(latency3.low), width: percent(Math.min(latency3.high, this.scale) - latency3.low) } });
+      const percent2 = (ns) => `${Math.min(100, 100 * ns / this.scale)}%`;
+      const bar2 = h("span.fv-speed-bar", { class: `fv-${latency3.verdict}`, style: { width: percent2(latency3.median) } });
+      const spread = latency3.high === null ? null : h("span.fv-speed-spread", { style: { left: percent2(latency3.low), width: percent2(Math.min(latency3.high, this.scale) - latency3.low) } });
       return h("span.fv-speed", { title: `${latency3.text} (${latency3.interval}), ${latency3.verdict}${latency3.unseen ? ` (${latency3.unseen})` : ""}` }, bar2, spread);
     }
     mark(step) {
@@ -6585,7 +6692,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
   function counts2(model, step) {
     if (!step.changed || step.before === null) return null;
     if (step.tidied) return h("span.fv-counts.fv-num.fv-muted", null, `−${step.removed} unread`);
-    const part3 = (sign, count2, kind) => count2 ? h(`span.fv-${kind}`, null, `${sign}${count2}`) : null;
+    const part3 = (sign, count3, kind) => count3 ? h(`span.fv-${kind}`, null, `${sign}${count3}`) : null;
     const parts = [part3("−", step.removed, "removed"), part3("+", step.added, "added")];
     const rest = part3("~", step.modified, "modified") ?? h("span.fv-muted", null, model.pair(step.index).same ? "module" : "moved");
     return h("span.fv-counts.fv-num", null, parts.some(Boolean) ? parts : rest);
@@ -6630,8 +6737,8 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       number.textContent = String(step);
       drawn.append(number);
     });
-    const words3 = `largest ${largest.text}, step ${largest.step}; at the end ${known.at(-1)?.text}`;
-    return h("figure.fv-print-chart", null, h("figcaption", null, h("strong", null, title), h("span.fv-muted", null, ` ${words3}`)), drawn);
+    const words4 = `largest ${largest.text}, step ${largest.step}; at the end ${known.at(-1)?.text}`;
+    return h("figure.fv-print-chart", null, h("figcaption", null, h("strong", null, title), h("span.fv-muted", null, ` ${words4}`)), drawn);
   }
   function element2(name2, attributes) {
     const made = document.createElementNS(SVG2, name2);
@@ -6679,7 +6786,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       const operators3 = this.app.model.pair(step.index, null).operators().map(([op, delta]) => `${delta < 0 ? "−" : "+"}${Math.abs(delta)} ${op}`);
       const kinds = /* @__PURE__ */ new Map();
       for (const { kind } of step.rewrites) kinds.set(kind, (kinds.get(kind) ?? 0) + 1);
-      return [["operations", counts3], ["operators", operators3.join(", ")], ["folds", [...kinds].map(([kind, count2]) => `${count2} × ${kind.replaceAll("_", " ")}`).join(", ")], ["constants", step.constants_delta === null ? step.constants : `${step.constants} (${step.constants_delta})`], ["took", step.duration ?? ""], ...step.latency.map((entry) => [`time, ${entry.device}`, `${entry.text} (${entry.interval}), ${entry.verdict}`]), ...step.numerics.map((entry) => [`error, ${entry.reference}`, entry.error ?? `${entry.max_abs}${entry.close ? "" : ", past tolerance"}`]), ["notices", step.notices.join(" ")]];
+      return [["operations", counts3], ["operators", operators3.join(", ")], ["folds", [...kinds].map(([kind, count3]) => `${count3} × ${kind.replaceAll("_", " ")}`).join(", ")], ["constants", step.constants_delta === null ? step.constants : `${step.constants} (${step.constants_delta})`], ["took", step.duration ?? ""], ...step.latency.map((entry) => [`time, ${entry.device}`, `${entry.text} (${entry.interval}), ${entry.verdict}`]), ...step.numerics.map((entry) => [`error, ${entry.reference}`, entry.error ?? `${entry.max_abs}${entry.close ? "" : ", past tolerance"}`]), ["notices", step.notices.join(" ")]];
     }
   };
   function table(heads2, rows) {
@@ -6755,7 +6862,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       return h("span.fv-muted", null, pair.after.changed && !pair.chosen ? " unchanged; the module changed" : " unchanged");
     }
     const { added, removed, changed } = pair.counts();
-    const part3 = (sign, count2, kind) => count2 ? h(`span.fv-${kind}`, null, ` ${sign}${count2}`) : null;
+    const part3 = (sign, count3, kind) => count3 ? h(`span.fv-${kind}`, null, ` ${sign}${count3}`) : null;
     if (pair.after.tidied && !pair.chosen) {
       return h("span.fv-muted", null, ` only tidied up: −${removed} that nothing read`);
     }
@@ -6763,10 +6870,10 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     return [part3("−", removed, "removed"), part3("+", added, "added"), part3("~", changed, "modified")];
   }
   function operators(pair) {
-    const words3 = pair.operators().map(([op, delta]) => `${delta < 0 ? "−" : "+"}${Math.abs(delta)} ${op}`);
-    if (!words3.length) return null;
-    const shown = words3.slice(0, OPERATORS_SHOWN).join(", ");
-    return ["operators", h("span.fv-clip", { title: words3.join("\n") }, shown, words3.length > OPERATORS_SHOWN ? ", …" : "")];
+    const words4 = pair.operators().map(([op, delta]) => `${delta < 0 ? "−" : "+"}${Math.abs(delta)} ${op}`);
+    if (!words4.length) return null;
+    const shown = words4.slice(0, OPERATORS_SHOWN).join(", ");
+    return ["operators", h("span.fv-clip", { title: words4.join("\n") }, shown, words4.length > OPERATORS_SHOWN ? ", …" : "")];
   }
   function constants(step) {
     const still = step.constants_delta === null || step.constants_delta === "±0";
@@ -6776,8 +6883,8 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     const ratio = entry.ratio === null ? null : `, ${entry.ratio}`;
     return [`latency, ${entry.device}`, timed(entry), " ", verdictWords(entry.verdict, VERDICTS[entry.verdict]), unseen(entry.unseen), h("span.fv-muted", null, ratio)];
   }
-  function unseen(words3) {
-    return words3 ? h("span.fv-muted", null, ` (${words3})`) : null;
+  function unseen(words4) {
+    return words4 ? h("span.fv-muted", null, ` (${words4})`) : null;
   }
   function timed(entry) {
     return [entry.text, h("span.fv-muted", { title: "95% interval of the median" }, ` (${entry.interval})`)];
@@ -6787,9 +6894,9 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
   }
   function numerics(entries) {
     if (!entries.length) return null;
-    const words3 = entries.map((entry, index) => [index ? ", " : "", errorWords(entry), entry.error === null ? against(entry) : null, beyond(entry)]);
+    const words4 = entries.map((entry, index) => [index ? ", " : "", errorWords(entry), entry.error === null ? against(entry) : null, beyond(entry)]);
     const fine = entries.every((entry) => entry.error === null && entry.close);
-    return ["largest error", words3, fine ? h("span.fv-good", null, " within tolerance") : null];
+    return ["largest error", words4, fine ? h("span.fv-good", null, " within tolerance") : null];
   }
   function errorWords(entry) {
     return entry.error === null ? entry.max_abs : h("span.fv-muted", { title: entry.error }, `${entry.reference}: could not be compared`);
@@ -6808,13 +6915,398 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     const old = pair.before.latency.find(({ device }) => device === entry.device);
     if (!old) return null;
     const told3 = pair.latencyVerdict(entry.device);
-    const words3 = told3 ? verdictWords(told3.verdict, [told3.verdict, unseen(told3.unseen), told3.ratio && h("span.fv-muted", null, `, ${told3.ratio}`)]) : h("span.fv-muted", { title: "The trace holds each pass against the first one, not these two against each other" }, "no verdict on this pair");
-    return [`latency, ${entry.device}`, timed(old), " → ", timed(entry), " ", words3];
+    const words4 = told3 ? verdictWords(told3.verdict, [told3.verdict, unseen(told3.unseen), told3.ratio && h("span.fv-muted", null, `, ${told3.ratio}`)]) : h("span.fv-muted", { title: "The trace holds each pass against the first one, not these two against each other" }, "no verdict on this pair");
+    return [`latency, ${entry.device}`, timed(old), " → ", timed(entry), " ", words4];
   }
   function comparedError(pair, entry) {
     const old = pair.before.numerics.find(({ reference }) => reference === entry.reference);
     if (!old || old.error !== null || entry.error !== null) return null;
     return ["largest error", old.max_abs, beyond(old), " → ", entry.max_abs, against(entry), beyond(entry)];
+  }
+  var PAGE = 15;
+  var SourceListing = class {
+    constructor(app, links2, acts) {
+      this.app = app;
+      this.links = links2;
+      this.acts = acts;
+      this.rows = /* @__PURE__ */ new Map();
+      this.openers = /* @__PURE__ */ new Map();
+      this.isTimed = links2.files.some(({ lines }) => lines.some((row) => row.times.length));
+      this.element = h("div.fv-lines", { onpointerover: (event) => acts.hover(keyAt(event)), onpointerleave: () => acts.hover(null), class: this.isTimed ? "" : "fv-lines-untimed" });
+      fill(this.element, this.files());
+    }
+    files() {
+      const [shown, folded2] = [[], []].map((list) => list);
+      const first = this.links.files.find(({ kind }) => kind !== "library") ?? this.links.files[0];
+      for (const file of this.links.files) {
+        const list = file === first || file.kind === "own" ? shown : folded2;
+        list.push(file);
+      }
+      const saved = folded2.filter(({ kind }) => kind === "saved");
+      const libraries = folded2.filter(({ kind }) => kind === "library");
+      const hasText = shown.some(({ missing }) => !missing);
+      return [shown.map((file) => this.file(file)), this.group("Saved TorchScript", saved, !hasText), this.group("Libraries", libraries, false)];
+    }
+    group(title, files, isOpen) {
+      if (!files.length) return null;
+      const body = h("div");
+      const details = h("details.fv-lines-group", { open: isOpen }, h("summary", null, title, h("span.fv-muted", null, ` ${count2(files.length, "file")}`)), body);
+      const open = () => {
+        if (!body.childElementCount) {
+          fill(body, files.map((file, index) => this.folded(file, isOpen && index === 0)));
+        }
+      };
+      details.addEventListener("toggle", open);
+      if (isOpen) open();
+      const show = () => {
+        details.open = true;
+        open();
+      };
+      for (const { file } of files) this.openers.set(file, show);
+      return details;
+    }
+    folded(row, isOpen) {
+      const body = h("div");
+      const details = h("details.fv-lines-folded", { open: isOpen }, h("summary", null, this.name(row)), body);
+      const open = () => {
+        if (!body.childElementCount) fill(body, this.lines(row));
+      };
+      details.addEventListener("toggle", open);
+      if (isOpen) open();
+      const before = this.openers.get(row.file);
+      this.openers.set(row.file, () => {
+        before?.();
+        details.open = true;
+        open();
+      });
+      return details;
+    }
+    file(row) {
+      return h("section", null, h("h3.fv-lines-file", { title: row.file }, this.name(row)), row.missing ? h("p.fv-lines-missing", null, row.missing) : null, this.lines(row));
+    }
+    name({ file, lines }) {
+      const parts = file.split(/[\\/]/);
+      const folder = parts.slice(-3, -1).join("/");
+      return [h("strong", null, parts.at(-1)), h("span.fv-muted", null, folder ? ` in ${folder}` : "", `, ${count2(lines.length, "line")} in the graph`)];
+    }
+    lines({ file, lines }) {
+      const runs = this.app.model.view.sources.filter((source) => source.file === file);
+      const rows = new Map(lines.map((row) => [row.line, row]));
+      const list = h("div.fv-code.fv-lines-list", { role: "listbox", tabindex: "0", "aria-label": `Lines of ${file.split(/[\\/]/).pop()}`, onkeydown: (event) => {
+        this.key(event, list);
+      }, onclick: (event) => {
+        const key = keyAt(event);
+        if (key !== null && !selectsText(list)) this.acts.pin(key);
+      }, onblur: () => this.acts.hover(null) });
+      const width = String(Math.max(0, ...listing(runs, lines).map((entry) => entry?.line ?? 0))).length;
+      list.style.setProperty("--digits", `${Math.max(3, width)}ch`);
+      for (const entry of listing(runs, lines)) {
+        list.append(entry ? this.line(lineKey(file, entry.line), entry, rows.get(entry.line)) : h("div.fv-code-gap", { "aria-hidden": "true" }, "⋯"));
+      }
+      return list;
+    }
+    line(key, { line: line2, text }, row) {
+      const code = text === null ? h("span.fv-muted", null, "(the trace has no text of this line)") : codeOf(text);
+      const element3 = h("div.fv-line", { role: "option", id: `${this.app.prefix}-line-${this.rows.size}`, "aria-selected": "false", "aria-disabled": row ? null : "true", "aria-label": row ? `Line ${line2}: ${(text ?? "").trim()}. ${words(row).join(". ")}` : `Line ${line2}: ${(text ?? "").trim()}`, title: row ? words(row).join("\n") : null, class: row ? isGone(row) ? "fv-line-known fv-line-gone" : "fv-line-known" : "" }, h("span.fv-line-number", null, line2), this.isTimed ? timeMark(row) : null, passMark(row), errorMark(row), h("span.fv-line-code", null, code));
+      if (row) {
+        element3.dataset.line = key;
+        this.rows.set(key, element3);
+      }
+      return element3;
+    }
+    key(event, list) {
+      const known = [...list.querySelectorAll("[data-line]")];
+      const active = list.getAttribute("aria-activedescendant");
+      const at = known.findIndex(({ id, classList }) => active ? id === active : classList.contains("fv-chosen"));
+      if ((event.key === "Enter" || event.key === " ") && at >= 0) {
+        event.preventDefault();
+        event.stopPropagation();
+        return this.acts.pin(known[at].dataset.line);
+      }
+      const next = listMove(event, at, known.length, PAGE);
+      if (next === null) return void 0;
+      list.setAttribute("aria-activedescendant", known[next].id);
+      this.acts.hover(known[next].dataset.line ?? null);
+      reveal(this.element, known[next], { below: 28 });
+      return void 0;
+    }
+    paint(linked, chosen) {
+      for (const [key, row] of this.rows) {
+        row.classList.toggle("fv-linked", linked.has(key));
+        row.classList.toggle("fv-chosen", key === chosen);
+        row.setAttribute("aria-selected", String(key === chosen));
+      }
+    }
+    reveal(keys) {
+      const [first] = keys;
+      if (first === void 0) return;
+      const file = first.slice(0, first.lastIndexOf(":"));
+      if (!this.rows.has(first)) {
+        this.openers.get(file)?.();
+        this.openers.get(file)?.();
+      }
+      const row = this.rows.get(first);
+      if (row) reveal(this.element, row, { below: 28 });
+    }
+  };
+  function keyAt(event) {
+    return event.target.closest?.("[data-line]")?.dataset.line ?? null;
+  }
+  function timeMark(row) {
+    const time = row && shareOf(row);
+    if (!time) return h("span.fv-line-time");
+    return h("span.fv-line-time", null, h("span.fv-line-bar", { "aria-hidden": "true" }, h("span.fv-line-bar-all", { style: { width: `${100 * time.share}%` } }), h("span.fv-line-bar-alone", { style: { width: `${100 * time.alone}%` } })), h("span.fv-num", null, percent(time.share)));
+  }
+  function passMark(row) {
+    const passes3 = row ? stepsOf(row).length : 0;
+    return h("span.fv-line-passes.fv-num", null, passes3 || null);
+  }
+  function errorMark(row) {
+    return h("span.fv-line-error", null, row?.errors.length ? "≈" : "");
+  }
+  function words(row) {
+    const passes3 = stepsOf(row).length;
+    const time = shareOf(row);
+    return [passes3 ? `${count2(passes3, "pass", "passes")} touched it` : "no pass touched it", left(row), row.kernels.length ? null : "", time ? time.text : null, ...row.errors.map(({ text }) => text)].filter(Boolean);
+  }
+  function left({ operators: operators3, left: nodes2, constants: constants2 }) {
+    if (!operators3 && !nodes2.length && !constants2.length) return "it computes nothing by itself";
+    const held = constants2.length ? ` and ${count2(constants2.length, "constant")}` : "";
+    if (!nodes2.length && !held) return `nothing is left of its ${count2(operators3, "operator")}`;
+    return `${count2(nodes2.length, "operator")}${held} left of ${operators3}`;
+  }
+  function count2(number, one, several = `${one}s`) {
+    return `${number} ${number === 1 ? one : several}`;
+  }
+  function codeOf(text) {
+    const indent = text.length - text.trimStart().length;
+    return [text.slice(0, indent), h("span.fv-line-text", null, coloured(text.slice(indent)))];
+  }
+  function percent(share) {
+    return share > 0 && share < 0.01 ? "<1%" : `${Math.round(100 * share)}%`;
+  }
+  var MOST_NODES = 8;
+  function lineFacts(app, key, row) {
+    const place = placeOfKey(key);
+    const text = app.model.sourceAround(place.file, place.line, 0)[0]?.text;
+    return [h("h3.fv-line-title", { title: place.file }, app.model.place(place)), text ? h("p.fv-mono.fv-wrap", null, text.trim()) : null, section("Passes that touched it", passes2(app, row)), section("In the last graph", h("p", null, sentence(left(row))), nodes(app, row)), section("Time", ...times(app, row)), section("Error", ...errors3(app, row))];
+  }
+  function passes2(app, row) {
+    if (!row.effects.length) return h("p.fv-muted", null, "None: it stands as it came.");
+    const items = stepsOf(row).map((step) => h("li", null, app.details.stepLink(step), row.effects.filter((effect2) => effect2.step === step).map(({ text }) => h("div.fv-muted.fv-small", null, text))));
+    return h("ol.fv-list.fv-line-effects", null, items);
+  }
+  function nodes(app, row) {
+    const shown = [...row.left, ...row.constants].slice(0, MOST_NODES);
+    const items = shown.map(([method, id]) => {
+      const step = app.model.chains(method)[0].at(-1).index;
+      const op = app.model.graph(step).nodes.get(id)?.op;
+      return h("li", null, app.link(`%${id}`, { step, node: id, attribute: null, kernel: null }), h("span.fv-muted", null, ` ${op}`));
+    });
+    const more = row.left.length + row.constants.length - shown.length;
+    return h("ul.fv-list.fv-small", null, items, more ? h("li.fv-muted", null, `and ${more} more`) : null);
+  }
+  function times(app, row) {
+    const { by_line: outcome, programs } = app.model.view;
+    if (!row.times.length) {
+      const why = row.kernels.length ? "Its kernels were not timed." : "No kernel runs it.";
+      return [h("p.fv-muted", null, outcome.notes.time || why)];
+    }
+    const several = row.times.length > 1;
+    return row.times.map(({ program, text }) => h("p", null, several ? h("span.fv-muted", null, `${programs[program].name}: `) : null, text));
+  }
+  function errors3(app, row) {
+    if (row.errors.length) {
+      return row.errors.map(({ step, text }) => h("p", null, app.details.stepLink(step), h("span.fv-muted", null, ` ${text}`)));
+    }
+    const { notes } = app.model.view.by_line;
+    return [h("p.fv-muted", null, notes.error || "No pass that touched it made the error grow.")];
+  }
+  function openingFacts(app, foremost, pin) {
+    const items = foremost.map(([key, row]) => {
+      const place = placeOfKey(key);
+      const time = shareOf(row);
+      return h("li", null, h("button.fv-linklike", { type: "button", onclick: () => pin(key) }, app.model.place(place)), h("span.fv-muted", null, ` ${time ? `${percent(time.share)} of the time` : count2(row.effects.length, "effect")}`));
+    });
+    const timed2 = foremost.some(([, row]) => shareOf(row));
+    return [h("p", null, "Hover a line, a node or a kernel to see what belongs to it; a click keeps it. Arrow keys go through lines, Enter keeps one."), items.length ? section(timed2 ? "Lines that take most time" : "Lines that passes did most to", h("ol.fv-list", null, items)) : null, ...Object.values(app.model.view.by_line.notes).map((note3) => h("p.fv-muted.fv-small", null, note3))];
+  }
+  function sentence(text) {
+    return `${text[0].toUpperCase()}${text.slice(1)}.`;
+  }
+  var SourceGraph = class {
+    constructor(app, acts) {
+      this.view = void 0;
+      this.wanted = void 0;
+      this.busy = false;
+      this.app = app;
+      this.acts = acts;
+      this.shown = {};
+      this.turn = Promise.resolve();
+      this.element = h("div.fv-graph");
+    }
+    open() {
+      this.view = create(this.element, { theme: this.app.theme(), panes: "after", wheel: this.app.options.wheel });
+      this.view.setData(this.app.graph);
+      this.view.on("hover", (on) => this.acts.hover(on?.kind === "node" ? on.id : null));
+      this.view.on("select", ({ id }) => this.busy || this.acts.choose(id));
+    }
+    destroy() {
+      this.view?.destroy();
+    }
+    follow(wanted) {
+      if (wanted.step === null) return;
+      if (!this.view) this.open();
+      this.wanted = wanted;
+      this.turn = this.turn.then(() => wanted === this.wanted && !this.app.gone ? this.show(wanted) : void 0);
+    }
+    async show({ step, node, constants: constants2 }) {
+      const { shown, view } = this;
+      const theme = this.app.theme();
+      this.busy = true;
+      try {
+        if (theme !== shown.theme) view.setTheme(theme);
+        if (constants2 !== shown.constants) await view.setOptions({ constants: constants2 });
+        if (step !== shown.step) await view.show({ before: null, after: step });
+        if (node !== shown.node || node !== null && step !== shown.step) await this.select(node);
+      } finally {
+        this.busy = false;
+      }
+      this.shown = { theme, constants: constants2, step, node };
+    }
+    async select(node) {
+      try {
+        await this.view.select(node, { center: node !== null });
+      } catch (error2) {
+        this.app.say(error2.message);
+      }
+    }
+    mark(nodes2, label, sign) {
+      if (!this.view) return;
+      const fill2 = getComputedStyle(this.element).getPropertyValue("--accent").trim();
+      const mark = { fill: fill2, label, sign };
+      this.view.setMarks(Object.fromEntries(nodes2.map((id) => [id, mark])));
+      this.view.setLegend(nodes2.length ? [mark] : []);
+    }
+  };
+  var FOREMOST = 5;
+  var SourcePanel = class {
+    static isFor(model) {
+      return Boolean(model.view.by_line?.files.length);
+    }
+    constructor(app) {
+      this.app = app;
+      this.id = "source";
+      this.label = "Source";
+      this.links = app.model.links;
+      this.hovered = null;
+      this.shownKernels = /* @__PURE__ */ new Set();
+      this.kept = "";
+      this.listing = new SourceListing(app, this.links, { hover: (key) => this.hover(key === null ? null : { kind: "line", id: key }), pin: (key) => this.pin({ line: key === app.current.line ? "" : key }) });
+      this.graph = new SourceGraph(app, { hover: (id) => this.hover(id === null ? null : { kind: "node", id }), choose: (id) => id === app.current.node || this.pin({ node: id }) });
+      this.facts = h("div.fv-line-facts", { "aria-live": "polite" });
+      this.program = h("select.fv-input", { "aria-label": "Program", onchange: () => app.navigate({ program: Number(this.program.value), kernel: null }) }, app.model.view.programs.map((program, index) => h("option", { value: index }, app.model.methods.length > 1 ? `${program.name}: ${program.method}` : program.name)));
+      this.kernels = new VirtualList({ rowHeight: 26, row: (index) => this.kernelRow(index), props: { class: "fv-kernels fv-line-kernels", role: "listbox", "aria-label": "Kernels", onpointerover: (event) => this.hoverKernel(event), onpointerleave: () => this.hover(null), onkeydown: (event) => this.kernelKey(event) } });
+      const { programs } = app.model.view;
+      this.element = h("div.fv-panel-body.fv-trio", { class: programs.length ? "" : "fv-trio-no-kernels" }, h("section.fv-trio-source", { "aria-label": "Source" }, this.legend(), this.listing.element), h("section.fv-trio-graph", { "aria-label": "Graph after the chosen pass" }, this.graph.element), h("section.fv-trio-facts", { "aria-label": "Line and kernels" }, this.facts, programs.length ? h("div.fv-trio-kernels", null, h("div.fv-bar", null, h("h3", null, "Kernels"), this.program), this.kernels.element) : null));
+    }
+    legend() {
+      const { isTimed } = this.listing;
+      return h("div.fv-bar.fv-lines-legend.fv-muted.fv-small", null, isTimed ? h("span", { title: "Share of the time of all kernels; the solid part is in kernels of this line only" }, h("span.fv-line-bar", { "aria-hidden": "true" }, h("span.fv-line-bar-all"), h("span.fv-line-bar-alone")), " time") : null, h("span", { title: "How many passes touched the line" }, h("span.fv-line-passes.fv-num", null, "3"), " passes"), h("span", { title: "A pass that touched the line made the numeric error grow" }, h("span.fv-line-error", null, "≈"), " error grew"), h("span", { title: "Nothing of the line is left in the last graph" }, h("span.fv-line-gone-sign", null, "gone"), " nothing left"));
+    }
+    destroy() {
+      this.graph.destroy();
+      this.kernels.destroy();
+    }
+    hover(look) {
+      if (look?.kind === this.hovered?.kind && look?.id === this.hovered?.id) return;
+      this.hovered = look;
+      this.paint();
+    }
+    hoverKernel(event) {
+      const row = event.target.closest("[data-kernel]");
+      this.hover(row ? { kind: "kernel", id: Number(row.dataset.kernel) } : null);
+    }
+    pin(patch) {
+      this.app.navigate({ line: "", node: null, attribute: null, kernel: null, ...patch });
+    }
+    keptLook() {
+      const { node, kernel, line: line2 } = this.app.current;
+      if (node !== null) return { kind: "node", id: node };
+      if (kernel !== null) return { kind: "kernel", id: kernel };
+      return line2 ? { kind: "line", id: line2 } : null;
+    }
+    linked(look) {
+      const { model, pair, current } = this.app;
+      if (!look || !pair) return { lines: [], nodes: [], kernels: [] };
+      const { index: step, method } = pair.after;
+      if (look.kind === "line") {
+        const nodes2 = model.lineNodes(look.id, pair);
+        return { lines: [look.id], nodes: nodes2, kernels: this.links.kernelsOfLine(current.program, look.id) };
+      }
+      if (look.kind === "kernel") {
+        const nodes2 = model.kernelNodes({ program: current.program, kernel: look.id }, pair);
+        return { lines: this.links.linesOfKernel(current.program, look.id), nodes: nodes2, kernels: [look.id] };
+      }
+      const kernels2 = model.kernelsOf(method, look.id).flatMap(({ program, kernel }) => program === current.program ? [kernel] : []);
+      return { lines: this.links.linesOfNode(method, look.id, step), nodes: [look.id], kernels: kernels2 };
+    }
+    render(state) {
+      const kept = this.keptLook();
+      const { nodes: nodes2, lines, kernels: kernels2 } = this.linked(kept);
+      const step = this.app.pair?.after.index ?? null;
+      const graph = step === null ? null : this.app.model.graph(step).nodes;
+      const [foremost = null] = graph ? telling(nodes2, graph) : [];
+      this.graph.follow({ step, node: kept?.kind === "node" ? kept.id : foremost, constants: state.constants });
+      this.program.value = String(state.program);
+      this.kernels.update(this.app.model.view.programs[state.program]?.kernels.length ?? 0);
+      this.paint();
+      const key = JSON.stringify([kept, state.program]);
+      if (key === this.kept) return;
+      this.kept = key;
+      if (kept?.kind !== "line" || !this.listing.rows.has(kept.id)) this.listing.reveal(byNearness(this.links, lines));
+      else this.listing.reveal([kept.id]);
+      if (kernels2.length) this.kernels.reveal(kernels2[0], { middle: true });
+      this.paint();
+    }
+    paint() {
+      const kept = this.keptLook();
+      const look = this.hovered ?? kept;
+      const { lines, nodes: nodes2, kernels: kernels2 } = this.linked(look);
+      this.shownKernels = new Set(kernels2);
+      this.listing.paint(new Set(lines), kept?.kind === "line" ? kept.id : null);
+      const graph = this.app.pair ? this.app.model.graph(this.app.pair.after.index).nodes : /* @__PURE__ */ new Map();
+      this.graph.mark(look?.kind === "node" ? [] : telling(nodes2, graph), this.labelOf(look), look?.kind === "kernel" ? "K" : "L");
+      this.kernels.refresh();
+      const key = look?.kind === "line" ? look.id : byNearness(this.links, lines)[0];
+      const row = key === void 0 ? void 0 : this.links.rows.get(key);
+      fill(this.facts, row ? lineFacts(this.app, key, row) : openingFacts(this.app, this.links.foremost(FOREMOST), (line2) => this.pin({ line: line2 })));
+    }
+    labelOf(look) {
+      if (look?.kind === "line") return `line ${look.id.slice(look.id.lastIndexOf(":") + 1)}`;
+      return look?.kind === "kernel" ? "kernel" : "";
+    }
+    kernelRow(index) {
+      const { program, kernel: chosen } = this.app.current;
+      const { kernels: kernels2 } = this.app.model.view.programs[program];
+      const kernel = kernels2[index];
+      const slowest = Math.max(1, ...kernels2.map((each) => each.time_ns ?? 0));
+      return h("div.fv-line-kernel", { role: "option", id: `${this.app.prefix}-side-kernel-${index}`, "aria-selected": String(index === chosen), data: { kernel: index }, class: index === chosen ? "fv-chosen" : this.shownKernels.has(index) ? "fv-linked" : "", title: [kernel.name, kernel.computes, kernel.time].filter(Boolean).join("\n"), onclick: (event) => selectsText(event.currentTarget) || this.pin({ kernel: index === chosen ? null : index }) }, h("span.fv-muted.fv-num", null, index + 1), h("span.fv-mono.fv-clip", null, kernel.name.replace(/^torch\.ops\.|\.default$/g, "")), h("span.fv-num", null, kernel.short_time ?? ""), kernel.time_ns ? h("span.fv-kernel-bar", { "aria-hidden": "true", style: { width: `${100 * kernel.time_ns / slowest}%` } }) : null);
+    }
+    kernelKey(event) {
+      const { program, kernel } = this.app.current;
+      const { kernels: kernels2 } = this.app.model.view.programs[program];
+      const next = listMove(event, kernel ?? -1, kernels2.length, 10);
+      if (next === null) return;
+      this.pin({ kernel: next });
+      this.kernels.element.setAttribute("aria-activedescendant", `${this.app.prefix}-side-kernel-${next}`);
+    }
+  };
+  function byNearness(links2, lines) {
+    const kinds = new Map(links2.files.map(({ file, kind, missing }) => [file, missing ? 1 : kind === "own" ? 0 : kind === "saved" ? 2 : 3]));
+    const rank = (key) => kinds.get(key.slice(0, key.lastIndexOf(":"))) ?? 9;
+    const breadth = (key) => links2.rows.get(key)?.operators ?? 0;
+    return [...lines].sort((one, other) => rank(one) - rank(other) || breadth(one) - breadth(other));
   }
   var BAR = { width: 96, height: 8 };
   var SVG3 = "http://www.w3.org/2000/svg";
@@ -6849,19 +7341,19 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       const patch = { tab: "graph", step, against: null, attribute: null, node };
       return { label: node === null ? `See step ${step}` : "See the node", patch };
     }
-    passes({ passes: passes2, main_step: main }) {
-      if (!passes2.length) return null;
-      const most = { nodes: Math.max(1, ...passes2.flatMap(({ nodes }) => nodes)), constants: Math.max(1, ...passes2.flatMap(({ constants: constants2 }) => constants2 ?? [])) };
-      const columns2 = [["Operations", true], ["Constants", passes2.some((row) => row.constants_text !== null)], ["Time", passes2.some((row) => row.times.length)], ["Error", passes2.some((row) => row.error_text !== null)]].filter(([, moved]) => moved);
+    passes({ passes: passes3, main_step: main }) {
+      if (!passes3.length) return null;
+      const most = { nodes: Math.max(1, ...passes3.flatMap(({ nodes: nodes2 }) => nodes2)), constants: Math.max(1, ...passes3.flatMap(({ constants: constants2 }) => constants2 ?? [])) };
+      const columns2 = [["Operations", true], ["Constants", passes3.some((row) => row.constants_text !== null)], ["Time", passes3.some((row) => row.times.length)], ["Error", passes3.some((row) => row.error_text !== null)]].filter(([, moved]) => moved);
       const names = columns2.map(([name2]) => name2);
-      return h("section.fv-answer-part", null, h("h2", null, "The passes that mattered"), h("div.fv-moves", { style: { "--columns": names.length } }, h("div.fv-moves-head.fv-muted", { "aria-hidden": "true" }, h("span", null, "Pass"), names.map((name2) => h("span", null, name2))), h("ol.fv-moves-list", null, passes2.map((row) => h("li", null, this.row(row, { most, names, isMain: row.step === main }))))));
+      return h("section.fv-answer-part", null, h("h2", null, "The passes that mattered"), h("div.fv-moves", { style: { "--columns": names.length } }, h("div.fv-moves-head.fv-muted", { "aria-hidden": "true" }, h("span", null, "Pass"), names.map((name2) => h("span", null, name2))), h("ol.fv-moves-list", null, passes3.map((row) => h("li", null, this.row(row, { most, names, isMain: row.step === main }))))));
     }
     row(row, { most, names, isMain }) {
       const name2 = row.round === null ? row.name : `${row.name}, round ${row.round}`;
       const several = this.app.model.methods.length > 1;
       const cells2 = { Operations: [bar(row.nodes, most.nodes), h("span.fv-num", null, row.nodes_text)], Constants: row.constants_text && [row.constants && bar(row.constants, most.constants), h("span.fv-num", null, row.constants_text)], Time: row.times.map((time) => h("span", { class: `fv-verdict-${time.verdict}` }, time.text)), Error: row.error_text && [h("span.fv-num", { class: row.past_tolerance ? "fv-bad" : "" }, row.error_text), row.past_tolerance ? h("span.fv-bad", null, " past tolerance") : null] };
       const patch = { tab: "graph", step: row.step, against: null, attribute: null, node: row.node };
-      const link = this.app.link([h("span.fv-move-name", null, h("span.fv-num.fv-muted", null, `${row.step} `), h("strong", null, row.name), row.round === null ? null : h("span.fv-round", null, ` round ${row.round}`), several ? h("span.fv-muted", null, ` ${row.method}`) : null, isMain ? h("span.fv-badge.fv-move-main", null, "mattered most") : null), names.map((column) => h("span.fv-move-cell", { data: { label: column } }, cells2[column] ?? null))], patch, words(row, name2));
+      const link = this.app.link([h("span.fv-move-name", null, h("span.fv-num.fv-muted", null, `${row.step} `), h("strong", null, row.name), row.round === null ? null : h("span.fv-round", null, ` round ${row.round}`), several ? h("span.fv-muted", null, ` ${row.method}`) : null, isMain ? h("span.fv-badge.fv-move-main", null, "mattered most") : null), names.map((column) => h("span.fv-move-cell", { data: { label: column } }, cells2[column] ?? null))], patch, words2(row, name2));
       link.classList.add("fv-move");
       if (isMain) link.classList.add("fv-move-chosen");
       return link;
@@ -6872,7 +7364,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       return h("nav.fv-answer-further", { "aria-label": "Further" }, places.map(([tab, text]) => app.link(text, { tab })));
     }
   };
-  function words(row, name2) {
+  function words2(row, name2) {
     return [`Step ${row.step}, ${name2}`, `operations ${row.nodes_text}`, row.constants_text && `constants ${row.constants_text}`, ...row.times.map((time) => time.text), row.error_text && `error ${row.error_text}${row.past_tolerance ? ", past tolerance" : ""}`].filter(Boolean).join("; ");
   }
   function bar([before, after], most) {
@@ -6992,7 +7484,8 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       const tab = this.panels?.has(state.tab) ? state.tab : "graph";
       const against2 = state.against !== null && steps[state.against] ? state.against : null;
       const colour = state.colour in COLOURINGS ? state.colour : "change";
-      return { ...state, step, against: against2, tab, colour, ...this.validKernel(state) };
+      const line2 = this.model.links.rows.has(state.line) ? state.line : "";
+      return { ...state, step, against: against2, tab, line: line2, colour, ...this.validKernel(state) };
     }
     validKernel({ program, kernel }) {
       const { programs } = this.model.view;
@@ -7025,7 +7518,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       if (next) this.setStep(next.index);
     }
     parts() {
-      const panels = [SummaryPanel, GraphPanel, AttributesPanel, RewritesPanel, AliasesPanel, IrPanel, CodePanel, KernelsPanel, ChartsPanel, FindingsPanel, EnvironmentPanel];
+      const panels = [SummaryPanel, GraphPanel, SourcePanel, AttributesPanel, RewritesPanel, AliasesPanel, IrPanel, CodePanel, KernelsPanel, ChartsPanel, FindingsPanel, EnvironmentPanel];
       return { Details, PassList, PassSummary, panels };
     }
     build() {
@@ -7063,8 +7556,9 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       return known ? this.pair : this.model.pair(step, against2);
     }
     focusOf(state) {
-      const { node, attribute } = state;
+      const { node, attribute, kernel, line: line2 } = state;
       if (node !== null || !this.pair) return node === null ? [] : [node];
+      if (attribute === null && kernel === null && line2) return this.model.lineNodes(line2, this.pair);
       if (attribute === null) return this.model.kernelNodes(state, this.pair);
       const { after, before } = this.pair;
       const now = this.model.nodesOf(after.index, attribute);
@@ -7238,11 +7732,11 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       });
     }
     whole() {
-      const { times, ratio } = this.pair;
-      const told3 = SIDES2.map((side, index) => [index ? " " : "", sideSign(index), ` ${times[index] ?? "not timed"}`]);
+      const { times: times2, ratio } = this.pair;
+      const told3 = SIDES2.map((side, index) => [index ? " " : "", sideSign(index), ` ${times2[index] ?? "not timed"}`]);
       const both = SIDES2.every((side) => this.pair[side] !== null);
-      if (!both) return times.some(Boolean) ? h("p.fv-num", null, `All kernels together: ${times.find(Boolean)}`) : null;
-      return [h("p.fv-num", null, "All kernels together: ", told3, ratio ? [", B takes ", verdict(ratio)] : null), times.every(Boolean) ? h("p.fv-muted.fv-small", null, RUNS) : null];
+      if (!both) return times2.some(Boolean) ? h("p.fv-num", null, `All kernels together: ${times2.find(Boolean)}`) : null;
+      return [h("p.fv-num", null, "All kernels together: ", told3, ratio ? [", B takes ", verdict(ratio)] : null), times2.every(Boolean) ? h("p.fv-muted.fv-small", null, RUNS) : null];
     }
     table(groups) {
       const { app, pair } = this;
@@ -7258,8 +7752,8 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       return h("div.fv-muted.fv-small.fv-wrap", null, found.join("; "));
     }
   };
-  function difference({ difference: words3, ratio }, spread) {
-    const text = words3 === "same" ? "=" : words3 === "different" ? "≠ other kernels" : words3;
+  function difference({ difference: words4, ratio }, spread) {
+    const text = words4 === "same" ? "=" : words4 === "different" ? "≠ other kernels" : words4;
     return [ratio ? [ratioBar(ratio, spread), h("div.fv-num", null, verdict(ratio))] : null, h("div", null, text)];
   }
   function verdict({ text, value }) {
@@ -7564,7 +8058,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     }
     option(place) {
       const row = this.app.model.passRows[place];
-      const option = h("div.fv-pass.fv-pair", { role: "option", id: `${this.app.prefix}-row-${place}`, class: row.differs ? "" : "fv-pass-quiet", "aria-selected": "false", data: { row: place }, title: words2(row) }, this.number("a", row.a), this.number("b", row.b), h("span.fv-pass-name", null, row.name), row.round === null ? null : h("span.fv-round", { title: `Round ${row.round} of a loop` }, `r${row.round}`), h("span.fv-spring"), difference2(row));
+      const option = h("div.fv-pass.fv-pair", { role: "option", id: `${this.app.prefix}-row-${place}`, class: row.differs ? "" : "fv-pass-quiet", "aria-selected": "false", data: { row: place }, title: words3(row) }, this.number("a", row.a), this.number("b", row.b), h("span.fv-pass-name", null, row.name), row.round === null ? null : h("span.fv-round", { title: `Round ${row.round} of a loop` }, `r${row.round}`), h("span.fv-spring"), difference2(row));
       this.options.set(place, option);
       return option;
     }
@@ -7580,17 +8074,17 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       return h("span.fv-badge", { class: `fv-side-${row.a === null ? "b" : "a"}` }, `only ${row.a === null ? "B" : "A"}`);
     }
     if (!row.differs) return h("span.fv-muted", { title: "The same in both" }, "=");
-    if (row.graph.empty) return h("span.fv-badge.fv-bad", { title: words2(row) }, "≠ numbers");
-    const part3 = (sign, count2, kind) => count2 ? h(`span.fv-${kind}`, null, `${sign}${count2}`) : null;
+    if (row.graph.empty) return h("span.fv-badge.fv-bad", { title: words3(row) }, "≠ numbers");
+    const part3 = (sign, count3, kind) => count3 ? h(`span.fv-${kind}`, null, `${sign}${count3}`) : null;
     const parts = [part3("−", row.graph.removed, "removed"), part3("+", row.graph.added, "added"), part3("~", row.graph.changed, "modified")];
     const shown = parts.some(Boolean) ? parts : h("span.fv-muted", null, "moved");
     return [row.carried ? h("span.fv-muted", { title: "The same difference as after the pass before" }, "″") : h("span.fv-pair-new", { title: "This pass made a difference of its own" }, "≠"), h("span.fv-counts.fv-num", null, shown)];
   }
-  function words2(row) {
+  function words3(row) {
     const { graph } = row;
     const what = graph === null ? `only in ${row.a === null ? "B" : "A"}` : graph.empty ? "the same graph in both" : `only in A: ${graph.removed} nodes, only in B: ${graph.added}, different: ${graph.changed}, elsewhere: ${graph.moved}${row.carried ? " (as after the pass before)" : ""}`;
-    const errors3 = row.errors.filter((error2) => error2.differs).map((error2) => `error against ${error2.reference}: A ${error2.a}, B ${error2.b}`);
-    return [`${row.name} (${row.stage}, ${row.method})`, what, ...errors3].join(" · ");
+    const errors4 = row.errors.filter((error2) => error2.differs).map((error2) => `error against ${error2.reference}: A ${error2.a}, B ${error2.b}`);
+    return [`${row.name} (${row.stage}, ${row.method})`, what, ...errors4].join(" · ");
   }
   var ComparisonSummary = class {
     constructor(app) {
@@ -7633,7 +8127,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     if (!added && !removed && !changed) {
       return h("span.fv-muted", null, pair.same ? " the same graph" : " in another order");
     }
-    const part3 = (sign, count2, kind, title) => count2 ? h(`span.fv-${kind}`, { title }, ` ${sign}${count2}`) : null;
+    const part3 = (sign, count3, kind, title) => count3 ? h(`span.fv-${kind}`, { title }, ` ${sign}${count3}`) : null;
     return [part3("−", removed, "removed", "only in A"), part3("+", added, "added", "only in B"), part3("~", changed, "modified", "in both, and different")];
   }
   function operators2(pair) {
@@ -7691,8 +8185,8 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       return null;
     }
     move(direction, differing = false) {
-      const { model, passes: passes2 } = this;
-      const shown = passes2.visible();
+      const { model, passes: passes3 } = this;
+      const shown = passes3.visible();
       const here = model.place(this.current);
       const rest = direction > 0 ? shown.filter((place) => place > here) : shown.filter((place) => place < here).reverse();
       const next = rest.find((place) => !differing || model.passRows[place].differs && !model.passRows[place].carried);
@@ -7770,15 +8264,15 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     }
     side(side) {
       if (!side.passes.length) return h("span.fv-muted", null, side.instead || "no pass for it");
-      const passes2 = side.passes.map(({ name: name2, count: count2, step }) => h("div", null, this.app.link(name2, { step, against: null, tab: "graph", node: null, attribute: null }), count2 > 1 ? h("span.fv-muted.fv-num", null, ` ×${count2}`) : null));
-      return [passes2, h("div.fv-num", null, effect(side)), only(side.only)];
+      const passes3 = side.passes.map(({ name: name2, count: count3, step }) => h("div", null, this.app.link(name2, { step, against: null, tab: "graph", node: null, attribute: null }), count3 > 1 ? h("span.fv-muted.fv-num", null, ` ×${count3}`) : null));
+      return [passes3, h("div.fv-num", null, effect(side)), only(side.only)];
     }
   };
   function effect({ changed, removed, added, rewrites }) {
     if (!changed) return h("span.fv-muted", null, "changed nothing");
-    const nodes = [removed ? h("span.fv-removed", { title: "nodes taken out" }, `−${removed} `) : null, added ? h("span.fv-added", { title: "nodes put in" }, `+${added} `) : null];
-    const kinds = rewrites.map(([kind, count2]) => `${count2} ${kind}`).join(", ");
-    return [nodes, kinds ? h("span", null, kinds) : removed || added ? "nodes" : h("span.fv-muted", null, "changed nodes in place")];
+    const nodes2 = [removed ? h("span.fv-removed", { title: "nodes taken out" }, `−${removed} `) : null, added ? h("span.fv-added", { title: "nodes put in" }, `+${added} `) : null];
+    const kinds = rewrites.map(([kind, count3]) => `${count3} ${kind}`).join(", ");
+    return [nodes2, kinds ? h("span", null, kinds) : removed || added ? "nodes" : h("span.fv-muted", null, "changed nodes in place")];
   }
   function only(modules) {
     if (!modules.length) return null;

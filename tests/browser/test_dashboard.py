@@ -156,6 +156,18 @@ def test_record_an_example_to_the_end(opened: Opener) -> None:
     expect(page.get_by_role("region", name="Recordings").get_by_text("finished")).to_be_visible()
 
 
+def test_a_line_of_source_shows_its_nodes_and_is_kept_in_the_address(trace: Callable[..., Page]) -> None:
+    page = trace("counter", "#tab=source")
+    line = page.locator(".fv-line-known:not(.fv-line-gone)").first
+    line.hover(timeout=SLOW_MS)
+    expect(page.locator(".fv-line-facts")).to_contain_text("Passes that touched it")
+    line.click()
+    expect(line).to_have_attribute("aria-selected", "true")
+    assert "line=" in urlsplit(address(page)).fragment
+    page.get_by_role("tab", name="Graph", exact=True).click()
+    expect(page.get_by_role("tabpanel", name="Graph", exact=True).locator(".fg-legend")).to_contain_text("line")
+
+
 def test_compile_an_example_with_inductor(opened: Opener) -> None:
     page = opened()
     form(page, "halves.pt")

@@ -17,6 +17,7 @@ from viewer.views.overview import first_step
 _TABS: Final = (
     "summary",
     "graph",
+    "source",
     "attributes",
     "rewrites",
     "aliases",

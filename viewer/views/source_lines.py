@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Final
 
 import freeze_engine as fe
@@ -16,7 +15,7 @@ _WORDS: Final = {
     "inlined": ("{} became the nodes of what it calls", "call", "calls"),
     "frozen": ("{} became constant", "read of an attribute", "reads of attributes"),
     "computed": ("{} computed beforehand", "operator", "operators"),
-    "rewritten": ("{} folded or fused", "operator", "operators"),
+    "rewritten": ("{} rewritten", "operator", "operators"),
     "replaced": ("{} replaced by others", "operator", "operators"),
     "merged": ("{} merged with an equal one", "operator", "operators"),
     "removed": ("{} removed", "operator", "operators"),
@@ -69,18 +68,18 @@ def source_view(trace: fe.Trace) -> dict[str, Any]:
         "places": [list(place) for place in places],
         "sets": [list(row) for row in sets],
         "nodes": nodes,
-        "notes": list(_notes(trace, outcome)) if outcome.files else [],
+        "notes": _notes(trace, outcome),
     }
 
 
-def _notes(trace: fe.Trace, outcome: analysis.SourceOutcome) -> Iterator[str]:
-    calls = (node.op == "prim::CallMethod" for step in trace.steps[:1] for node in step.graph.walk())
-    if not trace.call_paths and any(calls):
-        yield _NO_CALLS
-    if not outcome.is_timed:
-        yield _NOT_TIMED if trace.programs else _NO_KERNELS
-    if not outcome.is_compared:
-        yield _NOT_COMPARED
+def _notes(trace: fe.Trace, outcome: analysis.SourceOutcome) -> dict[str, str]:
+    """Returns why something is not known, with what to do; empty texts where it is known."""
+    calls = any(node.op == "prim::CallMethod" for step in trace.steps[:1] for node in step.graph.walk())
+    return {
+        "calls": _NO_CALLS if calls and not trace.call_paths else "",
+        "time": "" if outcome.is_timed else _NOT_TIMED if trace.programs else _NO_KERNELS,
+        "error": "" if outcome.is_compared else _NOT_COMPARED,
+    }
 
 
 def _file_row(trace: fe.Trace, outcome: FileOutcome, is_saved: bool) -> dict[str, Any]:
@@ -111,7 +110,7 @@ def _effect_row(effect: LineEffect) -> dict[str, Any]:
 
 
 def effect_text(effect: LineEffect) -> str:
-    """Returns the effect of a pass on a line in words, such as ``2 operators folded or fused (conv_bn)``."""
+    """Returns the effect of a pass on a line in words, such as ``2 operators rewritten (conv_bn)``."""
     text, one, several = _WORDS[effect.what]
     count = len(effect.nodes)
     return text.format(f"{count} {one if count == 1 else several}") + (f" ({effect.kind})" if effect.kind else "")

@@ -16,6 +16,9 @@ _LIBRARY: Final = re.compile(
     r"|^<(?!ipython-input-)"  # no file, but for the cells of older notebooks
 )
 _SAVED_LIBRARY: Final = re.compile(r"^code/__torch__/(?:torch|torchvision|torchaudio|timm|transformers)(?:/|\.)")
+_TORCH: Final = re.compile(
+    r"[\\/](?:site|dist)-packages[\\/]torch[\\/]|^code/__torch__/torch/|[\\/]torch[\\/](?:nn|jit)[\\/]"
+)
 
 
 def file_kind(file: str) -> FileKind:
@@ -27,3 +30,8 @@ def file_kind(file: str) -> FileKind:
     if file.startswith(_SAVED):
         return "library" if _SAVED_LIBRARY.match(file) else "saved"
     return "library" if _LIBRARY.search(file) else "own"
+
+
+def is_torch(file: str) -> bool:
+    """Returns whether the file of a library is torch's own."""
+    return bool(_TORCH.search(file))

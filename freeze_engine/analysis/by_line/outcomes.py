@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from freeze_engine.analysis.by_line.file_kinds import file_kind
+from freeze_engine.analysis.by_line.file_kinds import file_kind, is_torch
 from freeze_engine.analysis.by_line.following import CONSTANT_OPS, Following, Place, Touch, claimed, follow, is_operator
 from freeze_engine.analysis.by_line.kernel_lines import KernelLines, kernel_lines
 from freeze_engine.analysis.by_line.outcome import (
@@ -51,9 +51,9 @@ def source_outcome(trace: Trace) -> SourceOutcome:
     )
 
 
-def _rank(outcome: FileOutcome) -> tuple[int, bool, int, str]:
+def _rank(outcome: FileOutcome) -> tuple[int, bool, bool, int, str]:
     operators = sum(line.operators for line in outcome.lines)
-    return _ORDER.index(outcome.kind), not outcome.has_text, -operators, outcome.file
+    return _ORDER.index(outcome.kind), not outcome.has_text, is_torch(outcome.file), -operators, outcome.file
 
 
 def _calls(trace: Trace, method: str) -> Mapping[str, frozenset[Place]]:

@@ -1,0 +1,129 @@
+/* What became of a line, in full: passes, what is left, kernels, time, error. */
+
+import { h } from "./dom.js";
+import { section } from "./section.js";
+import { placeOfKey, shareOf, stepsOf } from "./source_links.js";
+import { count, left, percent } from "./source_listing.js";
+
+const MOST_NODES = 8;
+
+/**
+ * @param {Viewer} app
+ * @param {string} key
+ * @param {LineRow} row
+ */
+export function lineFacts(app, key, row) {
+  const place = /** @type {{ file: string, line: number }} */ (placeOfKey(key));
+  const text = app.model.sourceAround(place.file, place.line, 0)[0]?.text;
+  return [
+    h("h3.fv-line-title", { title: place.file }, app.model.place(place)),
+    text ? h("p.fv-mono.fv-wrap", null, text.trim()) : null,
+    section("Passes that touched it", passes(app, row)),
+    section("In the last graph", h("p", null, sentence(left(row))), nodes(app, row)),
+    section("Time", ...times(app, row)),
+    section("Error", ...errors(app, row)),
+  ];
+}
+
+/**
+ * @param {Viewer} app
+ * @param {LineRow} row
+ */
+function passes(app, row) {
+  if (!row.effects.length) return h("p.fv-muted", null, "None: it stands as it came.");
+  const items = stepsOf(row).map((step) =>
+    h(
+      "li",
+      null,
+      app.details.stepLink(step),
+      row.effects.filter((effect) => effect.step === step).map(({ text }) => h("div.fv-muted.fv-small", null, text)),
+    ),
+  );
+  return h("ol.fv-list.fv-line-effects", null, items);
+}
+
+/**
+ * @param {Viewer} app
+ * @param {LineRow} row
+ */
+function nodes(app, row) {
+  const shown = [...row.left, ...row.constants].slice(0, MOST_NODES);
+  const items = shown.map(([method, id]) => {
+    const step = app.model.chains(method)[0].at(-1).index;
+    const op = app.model.graph(step).nodes.get(id)?.op;
+    return h(
+      "li",
+      null,
+      app.link(`%${id}`, { step, node: id, attribute: null, kernel: null }),
+      h("span.fv-muted", null, ` ${op}`),
+    );
+  });
+  const more = row.left.length + row.constants.length - shown.length;
+  return h("ul.fv-list.fv-small", null, items, more ? h("li.fv-muted", null, `and ${more} more`) : null);
+}
+
+/**
+ * @param {Viewer} app
+ * @param {LineRow} row
+ */
+function times(app, row) {
+  const { by_line: outcome, programs } = app.model.view;
+  if (!row.times.length) {
+    const why = row.kernels.length ? "Its kernels were not timed." : "No kernel runs it.";
+    return [h("p.fv-muted", null, outcome.notes.time || why)];
+  }
+  const several = row.times.length > 1;
+  return row.times.map(({ program, text }) =>
+    h("p", null, several ? h("span.fv-muted", null, `${programs[program].name}: `) : null, text),
+  );
+}
+
+/**
+ * @param {Viewer} app
+ * @param {LineRow} row
+ */
+function errors(app, row) {
+  if (row.errors.length) {
+    return row.errors.map(({ step, text }) =>
+      h("p", null, app.details.stepLink(step), h("span.fv-muted", null, ` ${text}`)),
+    );
+  }
+  const { notes } = app.model.view.by_line;
+  return [h("p.fv-muted", null, notes.error || "No pass that touched it made the error grow.")];
+}
+
+/**
+ * What stands there while nothing is looked at: how to begin, the foremost lines, and what is not known.
+ * @param {Viewer} app
+ * @param {[string, LineRow][]} foremost
+ * @param {(key: string) => void} pin
+ */
+export function openingFacts(app, foremost, pin) {
+  const items = foremost.map(([key, row]) => {
+    const place = /** @type {{ file: string, line: number }} */ (placeOfKey(key));
+    const time = shareOf(row);
+    return h(
+      "li",
+      null,
+      h("button.fv-linklike", { type: "button", onclick: () => pin(key) }, app.model.place(place)),
+      h("span.fv-muted", null, ` ${time ? `${percent(time.share)} of the time` : count(row.effects.length, "effect")}`),
+    );
+  });
+  const timed = foremost.some(([, row]) => shareOf(row));
+  return [
+    h(
+      "p",
+      null,
+      "Hover a line, a node or a kernel to see what belongs to it; a click keeps it. Arrow keys go through lines, Enter keeps one.",
+    ),
+    items.length
+      ? section(timed ? "Lines that take most time" : "Lines that passes did most to", h("ol.fv-list", null, items))
+      : null,
+    ...Object.values(app.model.view.by_line.notes).map((note) => h("p.fv-muted.fv-small", null, note)),
+  ];
+}
+
+/** @param {string} text */
+function sentence(text) {
+  return `${text[0].toUpperCase()}${text.slice(1)}.`;
+}
