@@ -20,6 +20,8 @@ CONSTANT_OPS: Final = ("prim::Constant", "get_attr")
 READ_OP: Final = "prim::GetAttr"
 _CALL_OPS: Final = ("prim::CallMethod", "prim::CallFunction")
 _QUIET: Final = frozenset((*CONSTANT_OPS, READ_OP))
+#: A rewrite that makes more operators does not tell which of them does whose work: those with a place keep to it.
+_MANY: Final = 8
 #: Differences of a node that change what it does; other names, types that become known and other inputs do not.
 _TELLING: Final = ("op", "attributes", "constant", "blocks")
 
@@ -183,8 +185,10 @@ class _Pass:
                 self._touch(what, name, kind)
             if operators:
                 places = frozenset[Place]().union(*(self._had.get(name, frozenset()) for name in operators))
+            made = [name for name in rewrite.produced if is_operator(self._new[name])]
             for name in rewrite.produced:
-                self._hand_on(places, name)
+                if len(made) <= _MANY or not _own(self._new[name], self._calls):
+                    self._hand_on(places, name)
             self._explained.update(rewrite.consumed, rewrite.produced)
 
     def _vanished(self) -> None:
