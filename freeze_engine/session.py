@@ -159,6 +159,20 @@ def record_loaded(
         FreezerError: the model or the inputs cannot be used.
         Exception: whatever torch raises, unchanged.
     """
+    from freeze_engine.tensors.values import keeping_values
+
+    with keeping_values(measure is None or measure.values):
+        return _recorded(model, inputs, options, module_options, measure, observer)
+
+
+def _recorded(
+    model: torch.nn.Module,
+    inputs: Inputs | None,
+    options: TorchScriptOptions | InductorOptions,
+    module_options: ModuleOptions,
+    measure: Measure | None,
+    observer: RecordingObserver,
+) -> Recording:
     if module_options.ablation:
         from freeze_engine.diagnose.ablation.variants import check_ablation
 

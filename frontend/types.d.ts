@@ -707,6 +707,8 @@ interface AttributeRow {
   nbytes: number;
   bytes: string;
   same_as: string;
+  digest: string | null;
+  tensor: any;
   fate: string;
   minor: boolean;
   counted: boolean;

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 @contextlib.contextmanager
-def capture(*, threads: bool = False, on_trace: OnTrace | None = None) -> Iterator[Captured]:
+def capture(*, threads: bool = False, on_trace: OnTrace | None = None, values: bool = True) -> Iterator[Captured]:
     """Records every freeze in the block, without changing it.
 
     ``torch.jit.freeze``, ``torch.jit.run_frozen_optimizations`` and ``torch.jit.optimize_for_inference`` are covered,
@@ -28,6 +28,7 @@ def capture(*, threads: bool = False, on_trace: OnTrace | None = None) -> Iterat
         on_trace: called as ``on_trace(number, trace)`` in the thread of a freeze when it has ended, with the number of
             the freeze among those of the block, from 1; called again with the whole trace when a later pass or
             compile continues it.
+        values: as of `Measure`: whether traces keep numbers of weights and constants.
 
     Yields:
         The freezes seen so far.
@@ -41,7 +42,7 @@ def capture(*, threads: bool = False, on_trace: OnTrace | None = None) -> Iterat
     seen: list[Captured] = []
     observer = None if on_trace is None else _ending_observer(seen)
     with capturing(threads=threads) as freezes, capturing_compiles(threads=threads, observer=observer) as compiles:
-        captured = Captured(freezes, compiles, on_trace)
+        captured = Captured(freezes, compiles, on_trace, values=values)
         seen.append(captured)
         try:
             yield captured

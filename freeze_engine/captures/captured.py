@@ -26,7 +26,15 @@ OnTrace = Callable[[int, Trace], None]
 class Captured:
     """The freezes that a ``with capture()`` block saw."""
 
-    def __init__(self, freezes: FreezeCapture, compiles: CompileCapture, on_trace: OnTrace | None = None) -> None:
+    def __init__(
+        self,
+        freezes: FreezeCapture,
+        compiles: CompileCapture,
+        on_trace: OnTrace | None = None,
+        *,
+        values: bool = True,
+    ) -> None:
+        self._values = values
         self._freezes = freezes
         self._compiles = compiles
         self._on_trace = on_trace
@@ -121,6 +129,12 @@ class Captured:
         return (found for _, found in sorted(begun, key=lambda pair: pair[0]))
 
     def _trace(self, found: RawFreeze | list[RawCompile], settled: bool) -> Trace:
+        from freeze_engine.tensors.values import keeping_values
+
+        with keeping_values(self._values):
+            return self._read(found, settled)
+
+    def _read(self, found: RawFreeze | list[RawCompile], settled: bool) -> Trace:
         if isinstance(found, list):
             return self._trace_of_compiles(found, settled)
         from freeze_engine.backends.torchscript.record import trace_of

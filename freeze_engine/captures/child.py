@@ -21,14 +21,21 @@ _STARTUP: Final = Path(__file__).parent / "startup"
 
 
 @contextlib.contextmanager
-def recording_children(folder: Path, stem: str) -> Iterator[None]:
+def recording_children(folder: Path, stem: str, *, values: bool = True) -> Iterator[None]:
     """Makes the child processes that start in the block record their freezes.
 
     Args:
         folder: for their traces.
         stem: what the names of the traces begin with.
+        values: as of `freeze_engine.capture`.
     """
-    place = {"folder": str(folder), "stem": stem, "prefix": sys.prefix, "package": str(Path(__file__).parents[2])}
+    place = {
+        "folder": str(folder),
+        "stem": stem,
+        "values": values,
+        "prefix": sys.prefix,
+        "package": str(Path(__file__).parents[2]),
+    }
     paths = os.environ.get("PYTHONPATH")
     changed = {
         VARIABLE: json.dumps(place),

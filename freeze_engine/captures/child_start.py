@@ -26,13 +26,15 @@ def begin_in_child() -> None:
     place = json.loads(text)
     if place["prefix"] != sys.prefix:
         return
-    sys.meta_path.insert(0, AfterImport("torch", lambda: _record(Path(place["folder"]), place["stem"])))
+    sys.meta_path.insert(
+        0, AfterImport("torch", lambda: _record(Path(place["folder"]), place["stem"], place["values"]))
+    )
 
 
-def _record(folder: Path, stem: str) -> None:
+def _record(folder: Path, stem: str, values: bool) -> None:
     from freeze_engine.captures.process_recorder import ProcessRecorder, recording
 
     recorder = ProcessRecorder(folder, folder, stem, os.getpid())
     stack = contextlib.ExitStack()
-    stack.enter_context(recording(recorder))
+    stack.enter_context(recording(recorder, values=values))
     atexit.register(stack.close)

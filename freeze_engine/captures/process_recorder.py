@@ -116,13 +116,14 @@ class ProcessRecorder:
 
 
 @contextlib.contextmanager
-def recorded_process(folder: Path, stem: str) -> Iterator[ProcessRecorder]:
+def recorded_process(folder: Path, stem: str, *, values: bool = True) -> Iterator[ProcessRecorder]:
     """Records the freezes of all threads of this process, of its forks, and of its child processes of the same Python.
 
     Args:
         folder: for the traces, which are ``STEM-1.fztrace`` and so on; those of a child process with the number 1234
             are ``STEM-p1234-1.fztrace``.
         stem: what the files' names begin with.
+        values: as of `freeze_engine.capture`.
 
     Yields:
         The recorder; what it holds is complete after the block.
@@ -133,16 +134,16 @@ def recorded_process(folder: Path, stem: str) -> Iterator[ProcessRecorder]:
     from freeze_engine.captures.child import recording_children
 
     recorder = ProcessRecorder(folder.resolve(), folder, stem)
-    with recording_children(recorder.folder, stem), recording(recorder):
+    with recording_children(recorder.folder, stem, values=values), recording(recorder, values=values):
         yield recorder
 
 
 @contextlib.contextmanager
-def recording(recorder: ProcessRecorder) -> Iterator[None]:
+def recording(recorder: ProcessRecorder, *, values: bool = True) -> Iterator[None]:
     """Records the freezes of all threads of this process, and of its forks, until the block ends."""
     from freeze_engine.captures.block import capture
 
-    with capture(threads=True, on_trace=recorder.save) as captured:
+    with capture(threads=True, on_trace=recorder.save, values=values) as captured:
         recorder.begin(captured)
         _current.append(recorder)
         try:

@@ -167,6 +167,8 @@ class Measure:
         threads: intra-op threads to measure with, ``None`` for torch's setting; restored afterwards.
         input_sets: how many inputs to take numeric errors on: the given ones, and generated ones of the same shapes and
             dtypes beyond the first.
+        values: whether the trace keeps numbers of weights and constants: histograms, zeros, the first elements.
+            Without, it keeps smallest, largest, mean and standard deviation only.
     """
 
     latency: bool = option(
@@ -197,6 +199,13 @@ class Measure:
         "Sets of inputs",
         "inputs to take numeric errors on: the given ones, and generated ones like them",
         needs="numerics",
+    )
+    values: bool = option(
+        True,
+        "switch",
+        "Values of weights",
+        "histogram, zeros and first numbers of each weight and constant, kept in the trace",
+        no_help="keep no histograms, zeros or first numbers of weights in the trace",
     )
 
     def __post_init__(self) -> None:

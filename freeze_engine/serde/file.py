@@ -21,6 +21,7 @@ History of `SCHEMA_VERSION`:
         what its graph's inputs are, which stood in its name and its log before (`freeze_engine.serde.upgrade`);
         the reasons ``read_live`` and ``outside_graphs``.
     4: the calls that lead to nodes.
+    5: numbers of constants (their distribution, zeros, the first of them), and of attributes before freezing.
 """
 
 from __future__ import annotations
@@ -46,7 +47,7 @@ from freeze_engine.serde.upgrade import upgraded
 from freeze_engine.trace import Trace
 from freeze_engine.trace.validation import check_trace, problems
 
-SCHEMA_VERSION = 4
+SCHEMA_VERSION = 5
 """Version of the files written; a change of any type of `freeze_engine.trace` makes a new one."""
 
 MAX_BYTES = 2 << 30

@@ -41,6 +41,8 @@ SINCE: dict[tuple[str, str], int] = {
     ("Step", "passes"): 3,
     ("Step", "inputs"): 3,
     ("Trace", "call_paths"): 4,
+    ("Constant", "values"): 5,
+    ("AttributeFate", "tensor"): 5,
 }
 """The version that brought a field, by ``(type, field)``; all others are of the first. Older files get its default."""
 

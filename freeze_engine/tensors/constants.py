@@ -12,6 +12,7 @@ import torch
 from torch.multiprocessing.reductions import StorageWeakRef
 from torch.utils.weak import WeakIdRef
 
+from freeze_engine.tensors.values import MOST_SUMMARIES, as_numbers, value_summary
 from freeze_engine.trace import Constant
 
 _CHUNK_ELEMENTS = 1 << 20
@@ -31,11 +32,14 @@ class StorageNames:
     references to storages.
 
     Args:
+        keeping_values: whether constants are described with their numbers (`freeze_engine.tensors.values`), the first
+            `MOST_SUMMARIES` of them.
         holding: whether to hold the tensors. The object by which Python knows a storage lasts as long as the storage
             (torch 2.13), which may be for ever; nothing of it is made for tensors that are held anyway.
     """
 
-    def __init__(self, *, holding: bool = False) -> None:
+    def __init__(self, *, holding: bool = False, keeping_values: bool = False) -> None:
+        self._summaries_left = MOST_SUMMARIES if keeping_values else 0
         self._names: dict[Hashable, str] = {}
         self._held: list[torch.Tensor] | None = [] if holding else None
         self._constants: dict[Hashable, Constant] = {}
@@ -49,11 +53,16 @@ class StorageNames:
     def constant(self, tensor: torch.Tensor) -> Constant:
         """Describes a tensor, or recalls its description if it has not been written since."""
         if tensor.is_inference():  # It has no version counter, by which writes would show.
-            return _described(tensor, self.name(tensor))
+            return self._described(tensor)
         identity = _identity(tensor, self._storage)
         if identity not in self._constants:
-            self._constants[identity] = _described(tensor, self.name(tensor))
+            self._constants[identity] = self._described(tensor)
         return self._constants[identity]
+
+    def _described(self, tensor: torch.Tensor) -> Constant:
+        constant = _described(tensor, self.name(tensor), is_summed_up=self._summaries_left > 0)
+        self._summaries_left -= constant.values is not None
+        return constant
 
     def _storage(self, tensor: torch.Tensor) -> Hashable:
         """Returns a key that identifies a storage; those without memory have no address."""
@@ -115,11 +124,13 @@ class _Statistics:
     mean: float = 0.0
     squares: float = 0.0
     nonfinite: int = 0
+    nans: int = 0
 
     def add(self, chunk: torch.Tensor) -> None:
         if not math.isfinite(chunk.sum().item()):
             finite = chunk[torch.isfinite(chunk)]
             self.nonfinite += chunk.numel() - finite.numel()
+            self.nans += int(torch.isnan(chunk).sum())
             chunk = finite
         count = chunk.numel()
         if count == 0:
@@ -160,7 +171,7 @@ def _identity(tensor: torch.Tensor, storage: Callable[[torch.Tensor], Hashable])
     )
 
 
-def _described(tensor: torch.Tensor, storage: str | None) -> Constant:
+def _described(tensor: torch.Tensor, storage: str | None, *, is_summed_up: bool = False) -> Constant:
     if type(tensor).__torch_dispatch__ is not torch.Tensor.__torch_dispatch__:
         return _described_subclass(tensor)
     tensor = tensor.detach()
@@ -179,8 +190,15 @@ def _described(tensor: torch.Tensor, storage: str | None) -> Constant:
     shown |= {"nbytes": sum(part.nbytes for part in parts), "digest": digest.hexdigest()[:16]}
     statistics = _Statistics()
     values = tensor.dequantize() if tensor.is_quantized else parts[-1]
+    nonzero = 0
     for chunk in torch.split(values.reshape(-1), _CHUNK_ELEMENTS):
-        statistics.add((chunk.abs() if chunk.is_complex() else chunk).to(torch.float64))
+        numbers = as_numbers(chunk)
+        nonzero += int(torch.count_nonzero(numbers)) if is_summed_up else 0
+        statistics.add(numbers)
+    if is_summed_up:
+        ends = (statistics.minimum, statistics.maximum) if statistics.count else None
+        zeros = tensor.numel() - nonzero
+        shown["values"] = value_summary(values.reshape(-1), ends, zeros=zeros, nans=statistics.nans)
     if statistics.count == 0:
         return Constant(**shown, nonfinite=statistics.nonfinite)
     return Constant(

@@ -40,6 +40,7 @@ from freeze_engine.trace.graph import (
     GraphSnapshot as GraphSnapshot,
     Node as Node,
     Value as Value,
+    ValueSummary as ValueSummary,
     graph_lines as graph_lines,
     node_line as node_line,
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from freeze_engine.trace.graph import Constant
 from freeze_engine.trace.source import SourceRef
 
 Fate = Literal["inlined", "folded", "preserved", "dropped"]
@@ -93,6 +94,7 @@ class AttributeFate:
         locations: the constants that hold its value now.
         same_as: path of the attribute, first in the module, that is the very same tensor (tied weights); empty for that
             one, and for all that is held under one path. Its bytes are counted there.
+        tensor: the summary of its tensor before freezing, ``None`` for anything else or where it was not kept.
     """
 
     path: str
@@ -108,3 +110,4 @@ class AttributeFate:
     step: int | None = None
     locations: tuple[Location, ...] = ()
     same_as: str = ""
+    tensor: Constant | None = None

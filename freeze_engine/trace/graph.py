@@ -26,6 +26,29 @@ class Value:
 
 
 @dataclass(frozen=True, slots=True)
+class ValueSummary:
+    """Numbers of a constant tensor: how they are distributed, how many are zero, and the first of them.
+
+    Numbers are those of `Constant.minimum`: a quantised tensor's are dequantised, a complex one's are magnitudes, True
+    counts as 1.
+
+    Attributes:
+        zeros: elements equal to zero; those that a sparse tensor does not store count.
+        nans: elements that are not a number; the other elements of `Constant.nonfinite` are infinite.
+        histogram: counts in bins of equal width from `Constant.minimum` to `Constant.maximum`; empty without finite
+            elements. Of a sparse tensor the stored elements.
+        counted: elements that the histogram was made of: at most 65,536, spread over the whole tensor.
+        first: the first elements, in logical order.
+    """
+
+    zeros: int
+    nans: int = 0
+    histogram: tuple[int, ...] = ()
+    counted: int = 0
+    first: tuple[float, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Constant:
     """Summary of a constant tensor, kept instead of its weights.
 
@@ -39,6 +62,7 @@ class Constant:
             zero points, or of all that a container holds; ``None`` where only the type is known.
         minimum, maximum, mean, std: of the finite elements as float64; ``None`` for empty or unknown tensors.
         nonfinite: count of NaN and infinite elements.
+        values: its numbers, ``None`` where they were not kept.
     """
 
     shape: tuple[int, ...]
@@ -52,6 +76,7 @@ class Constant:
     mean: float | None = None
     std: float | None = None
     nonfinite: int = 0
+    values: ValueSummary | None = None
 
 
 @dataclass(frozen=True, slots=True)

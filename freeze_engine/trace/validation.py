@@ -52,6 +52,7 @@ def problems(trace: Trace) -> tuple[str, ...]:
     - Attributes are sorted by path, which is unique; a reason stands with ``preserved`` and only there. One that is the
       same as another names an attribute that is the same as no other.
     - Locations name values of the method's final graph; step indices are in range.
+    - A summary of numbers counts no more elements than were looked at.
     - Kernels name nodes of the last graph of their program's method, and origins of its first.
     - A call path names a method of the trace and nodes that some snapshot of it has; a node is in one path at most.
 
@@ -64,6 +65,7 @@ def problems(trace: Trace) -> tuple[str, ...]:
         *value_problems(trace),
         *_inputs(trace),
         *_fates(trace),
+        *_summaries(trace),
         *_measured_once(trace),
         *References(trace).problems(),
     )
@@ -101,6 +103,21 @@ def _fates(trace: Trace) -> Iterator[str]:
     for fate in trace.attributes:
         if fate.same_as and fate.same_as not in alone:
             yield f"attribute {fate.path!r}: is the same as {fate.same_as!r}, which is no attribute by itself"
+
+
+def _summaries(trace: Trace) -> Iterator[str]:
+    seen: set[int] = set()
+    held = (
+        (f"step {step.index} ({step.name}), node {node.id}", node.constant)
+        for step, graph in graphs_of(trace)
+        for node in graph.walk()
+    )
+    for place, constant in chain(held, ((f"attribute {fate.path!r}", fate.tensor) for fate in trace.attributes)):
+        if constant is None or constant.values is None or id(constant) in seen:
+            continue
+        seen.add(id(constant))
+        if sum(constant.values.histogram) > constant.values.counted:
+            yield f"{place}: its histogram counts more elements than were looked at"
 
 
 def _measured_once(trace: Trace) -> Iterator[str]:

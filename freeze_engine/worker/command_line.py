@@ -101,7 +101,10 @@ def recording_request(arguments: argparse.Namespace, model: str, output: Path, c
         output: the trace file.
         call: the command to show in the trace.
     """
-    measure = None if arguments.no_measure else Measure(**given_options(arguments, Measure))
+    asked = Measure(**given_options(arguments, Measure))
+    measure: Measure | None = asked
+    if arguments.no_measure:  # What a trace keeps of the weights is no measurement.
+        measure = None if asked.values else Measure(latency=False, numerics=False, memory=False, values=False)
     return RecordRequest(
         model=model,
         output=output,

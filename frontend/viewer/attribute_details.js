@@ -5,6 +5,7 @@ import { stepLabel } from "./pair.js";
 import { detailsTitle, pairs, section } from "./section.js";
 import { fateBadge } from "./sheet.js";
 import { explains } from "./terms.js";
+import { compared, constantOf, tensorOf } from "./values.js";
 
 export class AttributeDetails {
   /** @param {Details} details whose links and source lines it is made of */
@@ -34,12 +35,28 @@ export class AttributeDetails {
         ),
       ),
       row.same_as ? section("The same tensor as", this.details.attributeLink(row.same_as)) : null,
+      this.values(row),
       this.locations(row),
       this.inThisPass(row),
       row.step === null ? null : section("Decided in", this.details.stepLink(row.step)),
       row.evidence.map((/** @type {Evidence} */ evidence, /** @type {any} */ index) => this.evidence(evidence, index)),
       row.evidence.length ? null : section("Evidence", h("p.fv-muted", null, "None recorded.")),
     ];
+  }
+
+  /**
+   * Its numbers before freezing, and those of the constants that hold it now, where they are others.
+   * @param {any} row
+   */
+  values(row) {
+    const { model } = this.app;
+    const tensor = tensorOf(model, row);
+    const now = row.locations
+      .filter((/** @type {any} */ { step }) => step !== null)
+      .map((/** @type {any} */ { value, step }) => [`now: %${value}`, constantOf(model, step, value)])
+      .filter((/** @type {any} */ [, constant]) => constant?.values && constant.digest !== row.digest);
+    const block = compared([[now.length ? "before freezing" : "", tensor], ...now]);
+    return block && section("Values", block);
   }
 
   /** @param {any} row */

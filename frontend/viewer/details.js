@@ -10,6 +10,7 @@ import { fateBadge } from "./sheet.js";
 import { term } from "./terms.js";
 import { changedFields, nodeText } from "./snapshots.js";
 import { isInstalled } from "./trace_model.js";
+import { readConstants, valuesOf } from "./values.js";
 
 const SOURCE_REACH = 4;
 
@@ -74,6 +75,7 @@ export class Details {
       this.worth(at, id),
       this.texts(node),
       this.constant(node),
+      readConstants(model, pair, before, after),
       this.kernels(step.method, id),
       this.source(step.method, node),
       this.history(step.method, id),
@@ -231,7 +233,7 @@ export class Details {
 
   /** @param {GraphNode} node */
   constant(node) {
-    return node.constant ? section("Constant", pairs(constantRows(node.constant))) : null;
+    return node.constant ? section("Constant", pairs(constantRows(node.constant)), valuesOf(node.constant)) : null;
   }
 
   /**

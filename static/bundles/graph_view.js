@@ -531,6 +531,7 @@
       this.snapshots = [];
       this.outlines = /* @__PURE__ */ new Map();
       this.indexOfString = null;
+      this.digests = null;
       this.epochs = null;
     }
     _key(id) {
@@ -575,6 +576,16 @@
     }
     op(row) {
       return this.strings[this.rows[row][1]];
+    }
+    constantOfDigest(digest) {
+      if (!this.digests) {
+        this.digests = /* @__PURE__ */ new Map();
+        this.rows.forEach((row, index) => {
+          const constant = row[7] ? this.node(index).constant : null;
+          if (constant?.values && constant.digest) this.digests?.set(constant.digest, constant);
+        });
+      }
+      return this.digests.get(digest);
     }
     inputs(row) {
       return this.rows[row][2] || [];
@@ -668,7 +679,7 @@
     };
     const source = row[6] ? model.sources[row[6] - 1] : null;
     const kept = row[7];
-    return { id: text(row[0]), op: text(row[1]), inputs: (row[2] || []).map(text), outputs: pairs(row[3], "name", "type"), module: text(row[4]), attributes: pairs(row[5], "name", "text"), source: source && { file: text(source[0]), line: source[1], column: source[2] }, constant: kept && { shape: kept[0], dtype: text(kept[1]), device: text(kept[2]), nbytes: kept[3], storage: text(kept[4]) || null, digest: text(kept[5]) || null, minimum: kept[6], maximum: kept[7], mean: kept[8], std: kept[9], nonfinite: kept[10] } || null };
+    return { id: text(row[0]), op: text(row[1]), inputs: (row[2] || []).map(text), outputs: pairs(row[3], "name", "type"), module: text(row[4]), attributes: pairs(row[5], "name", "text"), source: source && { file: text(source[0]), line: source[1], column: source[2] }, constant: kept && { shape: kept[0], dtype: text(kept[1]), device: text(kept[2]), nbytes: kept[3], storage: text(kept[4]) || null, digest: text(kept[5]) || null, minimum: kept[6], maximum: kept[7], mean: kept[8], std: kept[9], nonfinite: kept[10], values: kept[11] ? { zeros: kept[11][0], nans: kept[11][1], counted: kept[11][2], histogram: text(kept[11][3]), first: text(kept[11][4]) } : null } || null };
   }
   var Snapshot = class {
     constructor(model, graph) {

@@ -103,11 +103,11 @@
   function increasing(numbers) {
     const ends = [];
     const previous = new Array(numbers.length);
-    numbers.forEach((number, at) => {
+    numbers.forEach((number2, at) => {
       let [low, high] = [0, ends.length];
       while (low < high) {
         const middle = low + high >> 1;
-        if (numbers[ends[middle]] < number) low = middle + 1;
+        if (numbers[ends[middle]] < number2) low = middle + 1;
         else high = middle;
       }
       previous[at] = low ? ends[low - 1] : -1;
@@ -379,8 +379,8 @@
       };
       return h("button.fv-chip", { type: "button", class: `fv-fate-${fate}`, "aria-pressed": "false", onclick: toggle, ...explains(this.app, fate) }, h("span.fv-dot"), fate, h("span.fv-num"));
     }
-    select(key, all, read) {
-      const names = [...new Set(this.app.model.attributes.map(read).filter(Boolean))].sort();
+    select(key, all, read2) {
+      const names = [...new Set(this.app.model.attributes.map(read2).filter(Boolean))].sort();
       const element3 = h("select.fv-input", { "aria-label": all, onchange: () => this.app.navigate({ [key]: element3.value }) }, h("option", { value: "" }, all), names.map((name2) => h("option", { value: name2 }, name2)));
       element3.hidden = names.length < 2;
       return element3;
@@ -987,9 +987,9 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
         const node = this.graphs.node(row);
         graph.lines.push({ key: `%${node.id}`, depth, node, row });
         addNode(graph, node);
-        (this.graphs.rows[row][8] || []).forEach(([values, inner, outputs], number) => {
-          const key = `${number} of %${node.id}`;
-          graph.lines.push({ key: `inputs ${key}`, depth: depth + 1, text: `block${number}(${this.typed(values)}):` });
+        (this.graphs.rows[row][8] || []).forEach(([values, inner, outputs], number2) => {
+          const key = `${number2} of %${node.id}`;
+          graph.lines.push({ key: `inputs ${key}`, depth: depth + 1, text: `block${number2}(${this.typed(values)}):` });
           this.readBody(graph, inner, depth + 2);
           graph.lines.push({ key: `outputs ${key}`, depth: depth + 2, text: `-> (${this.yielded(graph, outputs)})` });
         });
@@ -1165,10 +1165,10 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     return [...all.slice(start, start + head), { kind: "skip", skipped, start }, ...all.slice(end - tail, end)];
   }
   function diffRow(row, text, width) {
-    const number = (value) => h("span.fv-code-number", { style: { width: `${width}ch` } }, value ?? "");
+    const number2 = (value) => h("span.fv-code-number", { style: { width: `${width}ch` } }, value ?? "");
     const content = row.pair === void 0 || row.moved ? coloured(text(row.line)) : emphasised(text(row.line), text(row.pair));
     const props = { class: `fv-line-${row.kind} ${row.moved ? "fv-line-moved" : ""}`, title: row.moved ? "The same line in another place" : null };
-    return h("div.fv-code-line", props, number(row.old), number(row.new), h("span.fv-code-sign", null, SIGNS[row.kind]), h("span", null, content));
+    return h("div.fv-code-line", props, number2(row.old), number2(row.new), h("span.fv-code-sign", null, SIGNS[row.kind]), h("span", null, content));
   }
   function emphasised(text, other) {
     const inWord = (at) => at > 0 && at < text.length && /[\w.]/.test(text[at]) && /[%\w.]/.test(text[at - 1]);
@@ -1185,11 +1185,11 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
   function nodeIn(model, [before, after], id) {
     const key = model.keyOfId.get(id);
     if (key === void 0) return null;
-    const read = (index) => {
+    const read2 = (index) => {
       const row = index === null ? -1 : model.snapshot(index).rowOf[key];
       return row < 0 ? null : model.node(row);
     };
-    const [old, now] = [read(before), read(after)];
+    const [old, now] = [read2(before), read2(after)];
     if (!old && !now) return null;
     return { id, status: model.diff(before, after).get(key) || null, before: old, after: now };
   }
@@ -1336,8 +1336,8 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     heap[at] = value;
   }
   var DTYPES = { Float: "f32", Double: "f64", Half: "f16", BFloat16: "bf16", Long: "i64", Int: "i32", Short: "i16", Char: "i8", Byte: "u8", Bool: "bool", QUInt8: "qu8", QInt8: "qi8", QInt32: "qi32", float32: "f32", float64: "f64", float16: "f16", bfloat16: "bf16", int64: "i64", int32: "i32", int16: "i16", int8: "i8", uint8: "u8", quint8: "qu8", qint8: "qi8", qint32: "qi32" };
-  function count(number, noun) {
-    return `${number} ${noun}${number === 1 ? "" : "s"}`;
+  function count(number2, noun) {
+    return `${number2} ${noun}${number2 === 1 ? "" : "s"}`;
   }
   function opName(op) {
     const tail = op.slice(op.lastIndexOf("::") + 1).replace(/^:/, "");
@@ -1349,11 +1349,11 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
   function shortType(type) {
     const match = /^(\w+)\(([^)]*)\)$/.exec(type.replace(/\[[^\]]*\]/g, ""));
     if (!match || !(match[1] in DTYPES)) return type.length > 40 ? `${type.slice(0, 39)}…` : type;
-    const sizes = match[2].split(",").map((part3) => part3.trim()).filter((part3) => part3 && !part3.includes("="));
+    const sizes = match[2].split(",").map((part4) => part4.trim()).filter((part4) => part4 && !part4.includes("="));
     return `${DTYPES[match[1]]}[${sizes.join(", ")}]`;
   }
   function shortName(name2) {
-    const parts = name2.split(/[./]/).filter((part3) => part3 && !/^\d+$/.test(part3));
+    const parts = name2.split(/[./]/).filter((part4) => part4 && !/^\d+$/.test(part4));
     return parts.at(-1) || name2;
   }
   function attributeName(node) {
@@ -1510,10 +1510,10 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       this.parentOf[key] = group;
       const inner = [...base, ...this._path(key, base)];
       const names = blockNames(label, count3);
-      for (let number = 0; number < count3; number++) {
-        const body = count3 === 1 ? group : this._group({ id: `${id}${number}/`, label: names[number], parent: group, node: NONE4, block: true });
+      for (let number2 = 0; number2 < count3; number2++) {
+        const body = count3 === 1 ? group : this._group({ id: `${id}${number2}/`, label: names[number2], parent: group, node: NONE4, block: true });
         if (body !== group) group.children.push(body);
-        this._fillBody(body, bodyName(key, number), inner);
+        this._fillBody(body, bodyName(key, number2), inner);
       }
     }
     _bodyEdges(keys) {
@@ -1570,7 +1570,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
   }
   function blockNames(label, count3) {
     if (label === "If" && count3 === 2) return ["then", "else"];
-    return Array.from({ length: count3 }, (_, number) => `block ${number}`);
+    return Array.from({ length: count3 }, (_, number2) => `block ${number2}`);
   }
   var NONE5 = -1;
   var Union = class {
@@ -1721,12 +1721,13 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       this.keyOfRow = this.rows.map((row) => this._key(this.strings[row[0] || 0]));
       this.pseudo = /* @__PURE__ */ new Map();
       this.kinds = /* @__PURE__ */ new Map();
-      this.blocks = this.rows.map((row, index) => (row[8] || []).map(([values, body, outputs], number) => this._frame(`%${this.ids[this.keyOfRow[index]]}#${number}`, values, body, outputs)));
+      this.blocks = this.rows.map((row, index) => (row[8] || []).map(([values, body, outputs], number2) => this._frame(`%${this.ids[this.keyOfRow[index]]}#${number2}`, values, body, outputs)));
       this.graphs = data.snapshots.map(([values, body, outputs]) => this._frame("%", values, body, outputs));
       this.nodes = [];
       this.snapshots = [];
       this.outlines = /* @__PURE__ */ new Map();
       this.indexOfString = null;
+      this.digests = null;
       this.epochs = null;
     }
     _key(id) {
@@ -1771,6 +1772,16 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     }
     op(row) {
       return this.strings[this.rows[row][1]];
+    }
+    constantOfDigest(digest) {
+      if (!this.digests) {
+        this.digests = /* @__PURE__ */ new Map();
+        this.rows.forEach((row, index) => {
+          const constant = row[7] ? this.node(index).constant : null;
+          if (constant?.values && constant.digest) this.digests?.set(constant.digest, constant);
+        });
+      }
+      return this.digests.get(digest);
     }
     inputs(row) {
       return this.rows[row][2] || [];
@@ -1864,7 +1875,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     };
     const source = row[6] ? model.sources[row[6] - 1] : null;
     const kept = row[7];
-    return { id: text(row[0]), op: text(row[1]), inputs: (row[2] || []).map(text), outputs: pairs2(row[3], "name", "type"), module: text(row[4]), attributes: pairs2(row[5], "name", "text"), source: source && { file: text(source[0]), line: source[1], column: source[2] }, constant: kept && { shape: kept[0], dtype: text(kept[1]), device: text(kept[2]), nbytes: kept[3], storage: text(kept[4]) || null, digest: text(kept[5]) || null, minimum: kept[6], maximum: kept[7], mean: kept[8], std: kept[9], nonfinite: kept[10] } || null };
+    return { id: text(row[0]), op: text(row[1]), inputs: (row[2] || []).map(text), outputs: pairs2(row[3], "name", "type"), module: text(row[4]), attributes: pairs2(row[5], "name", "text"), source: source && { file: text(source[0]), line: source[1], column: source[2] }, constant: kept && { shape: kept[0], dtype: text(kept[1]), device: text(kept[2]), nbytes: kept[3], storage: text(kept[4]) || null, digest: text(kept[5]) || null, minimum: kept[6], maximum: kept[7], mean: kept[8], std: kept[9], nonfinite: kept[10], values: kept[11] ? { zeros: kept[11][0], nans: kept[11][1], counted: kept[11][2], histogram: text(kept[11][3]), first: text(kept[11][4]) } : null } || null };
   }
   var Snapshot = class {
     constructor(model, graph) {
@@ -1880,7 +1891,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       for (const row of frame.inputs) this._add(model, row, holder, block);
       for (const row of model.bodies[frame.body]) {
         const key = this._add(model, row, holder, block);
-        model.blocks[row].forEach((inner, number) => this._addFrame(model, inner, key, number));
+        model.blocks[row].forEach((inner, number2) => this._addFrame(model, inner, key, number2));
       }
       if (frame.output !== NONE6) this._add(model, frame.output, holder, block);
     }
@@ -2073,8 +2084,8 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     }
     attributesOf(index, value) {
       const path = this.reads(index).get(value);
-      const read = path === void 0 ? null : this.attribute(path);
-      if (read) return [read];
+      const read2 = path === void 0 ? null : this.attribute(path);
+      if (read2) return [read2];
       const named = (this.named(index).get(value) ?? []).map((one) => this.attribute(one)).filter(Boolean);
       return named.length ? named : this.held(this.steps[index].method).get(value) ?? [];
     }
@@ -2087,7 +2098,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     nodesOf(index, path) {
       const row = this.attribute(path);
       if (row === null) return [];
-      const reading = [...this.reads(index)].filter(([, read]) => read === path).map(([value]) => value);
+      const reading = [...this.reads(index)].filter(([, read2]) => read2 === path).map(([value]) => value);
       const holding = row.locations.filter(({ method }) => method === this.steps[index].method).map(({ value }) => value).filter((value) => this.attributesOf(index, value).some((one) => one.path === path));
       const folded2 = row.fate === "folded" ? [`self.${path}`] : [];
       const named = [...this.named(index)].filter(([, paths]) => paths.includes(path)).map(([value]) => value);
@@ -2125,7 +2136,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       return null;
     }
     readers(path) {
-      return this.finals().flatMap(({ method, index }) => [...this.reads(index)].filter(([, read]) => read === path).map(([value]) => ({ method, step: index, value, node: this.graph(index).makers.get(value) })));
+      return this.finals().flatMap(({ method, index }) => [...this.reads(index)].filter(([, read2]) => read2 === path).map(([value]) => ({ method, step: index, value, node: this.graph(index).makers.get(value) })));
     }
     homes(row) {
       return row.locations.length ? row.locations : this.readers(row.path);
@@ -2279,10 +2290,10 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     }
     sourceLines(source) {
       return source.lines.map((text, offset) => {
-        const number = source.first_line + offset;
-        const nodes2 = this.places.get(`${source.file}:${number}`) || [];
-        const row = plainLine(number, coloured(text));
-        row.dataset.place = `${source.file}:${number}`;
+        const number2 = source.first_line + offset;
+        const nodes2 = this.places.get(`${source.file}:${number2}`) || [];
+        const row = plainLine(number2, coloured(text));
+        row.dataset.place = `${source.file}:${number2}`;
         if (nodes2.length) this.makeClickable(row, nodes2);
         return row;
       });
@@ -2312,8 +2323,8 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
   function isSaved(name2) {
     return name2.startsWith("code/__torch__");
   }
-  function plainLine(number, content) {
-    return h("div.fv-code-line", null, h("span.fv-code-number", null, number), h("span", null, content));
+  function plainLine(number2, content) {
+    return h("div.fv-code-line", null, h("span.fv-code-number", null, number2), h("span", null, content));
   }
   var CONSTANT_OPS2 = /^(prim::Constant|prim::GetAttr|get_attr|prim::ConstantMKLDNNTensor)$/;
   var COLOURINGS = { latency: { label: "latency", rule: "sum", text: timeText }, error: { label: "error added", rule: "max", text: errorText }, memory: { label: "memory (weights read)", rule: "sum", text: bytesText }, dtype: { label: "dtype", rule: "same", text: String } };
@@ -2366,11 +2377,11 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     const computing = /* @__PURE__ */ new Map();
     const coming = /* @__PURE__ */ new Map();
     for (const program of programsOf(model, index)) {
-      program.kernels.forEach((kernel, number) => {
+      program.kernels.forEach((kernel, number2) => {
         if (kernel.time_ns === null) return;
-        const part3 = [`${program.place}/${number}`, kernel.time_ns];
-        for (const id of kernel.nodes) add(computing, id, part3);
-        for (const id of kernel.origins) add(coming, id, part3);
+        const part4 = [`${program.place}/${number2}`, kernel.time_ns];
+        for (const id of kernel.nodes) add(computing, id, part4);
+        for (const id of kernel.origins) add(coming, id, part4);
       });
       if (!computing.size) continue;
       for (const [id] of program.no_kernel) if (!computing.has(id)) add(computing, id, ["no kernel", 0]);
@@ -2419,14 +2430,14 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
   function heldBytes(model, index) {
     const held = /* @__PURE__ */ new Map();
     const rows = model.attributes.filter((row) => row.counted && row.nbytes);
-    const part3 = (row) => [row.same_as || row.path, row.nbytes];
+    const part4 = (row) => [row.same_as || row.path, row.nbytes];
     for (const [value, path] of model.reads(index)) {
       const own = rows.filter((row) => row.path === path || row.path.startsWith(`${path}.`));
-      if (own.length) held.set(value, own.map(part3));
+      if (own.length) held.set(value, own.map(part4));
     }
     for (const [value] of model.named(index)) {
       const own = model.attributesOf(index, value).filter((row) => row.nbytes);
-      if (own.length) held.set(value, own.map(part3));
+      if (own.length) held.set(value, own.map(part4));
     }
     for (const { constant, outputs } of nodesOf(model, index)) {
       if (!constant) continue;
@@ -2448,9 +2459,9 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       const own = node.outputs.map(({ type }) => /^(\w+)\[/.exec(shortType(type))?.[1]).find(Boolean);
       const isValue = CONSTANT_OPS2.test(node.op);
       const names = isValue ? node.outputs.map(({ name: name2 }) => name2) : node.inputs;
-      const read = names.map((name2) => known.get(name2)).find(Boolean);
-      const dtype = own ?? read;
-      if (dtype && !(isValue && !read && !own)) parts.set(node.id, [[dtype, 1]]);
+      const read2 = names.map((name2) => known.get(name2)).find(Boolean);
+      const dtype = own ?? read2;
+      if (dtype && !(isValue && !read2 && !own)) parts.set(node.id, [[dtype, 1]]);
     }
     return parts;
   }
@@ -2458,10 +2469,10 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     const { order, rowOf } = model.graphs.snapshot(model.snapshot(index));
     return order.map((key) => model.graphs.node(rowOf[key]));
   }
-  function add(parts, id, part3) {
+  function add(parts, id, part4) {
     const own = parts.get(id);
-    if (own) own.push(part3);
-    else parts.set(id, [part3]);
+    if (own) own.push(part4);
+    else parts.set(id, [part4]);
   }
   function timeText(time) {
     if (!time) return "0 µs";
@@ -2469,6 +2480,100 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
   }
   function errorText(error2) {
     return error2 ? error2.toPrecision(2) : "0";
+  }
+  var LEVELS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+  var SVG = "http://www.w3.org/2000/svg";
+  var SIZE = { width: 160, height: 44 };
+  function valuesOf(constant, range = null) {
+    if (!constant?.values) return null;
+    return h("div.fv-values", null, constant.values.histogram ? histogram(constant, range ?? endsOf([constant])) : null, pairs(valueRows(constant)));
+  }
+  function valueRows(constant) {
+    const { zeros, nans, first } = constant.values;
+    const count3 = constant.shape.reduce((product, size) => product * size, 1);
+    const infinite = constant.nonfinite - nans;
+    const rows = [["zeros", zeros ? `${zeros.toLocaleString("en")} of ${count3.toLocaleString("en")} (${share(zeros, count3)})` : "none"], ["NaN", nans ? nans.toLocaleString("en") : null], ["infinite", infinite ? infinite.toLocaleString("en") : null], ["first", first ? `${first}${count3 > first.split(", ").length ? ", …" : ""}` : null]];
+    return rows.filter(([, text]) => text !== null);
+  }
+  function share(part4, whole) {
+    const percent2 = 100 * part4 / whole;
+    return percent2 > 0 && percent2 < 0.1 ? "less than 0.1%" : `${Number(percent2.toPrecision(3))}%`;
+  }
+  function endsOf(constants2) {
+    return [Math.min(...constants2.map((one) => one.minimum)), Math.max(...constants2.map((one) => one.maximum))];
+  }
+  function histogram(constant, [low, high]) {
+    const { histogram: bars2, counted } = constant.values;
+    const text = `From ${number(constant.minimum)} to ${number(constant.maximum)}, mean ${number(constant.mean)}, of ${counted.toLocaleString("en")} numbers`;
+    const svg = part("svg", { viewBox: `0 0 ${SIZE.width} ${SIZE.height}`, role: "img", "aria-label": text, class: "fv-histogram" });
+    const title = part("title", {});
+    title.textContent = text;
+    svg.append(title);
+    const place = (value) => high > low ? (value - low) / (high - low) * SIZE.width : SIZE.width / 2;
+    const [start, end] = constant.maximum > constant.minimum ? [constant.minimum, constant.maximum].map(place) : [place(low) - 2, place(low) + 2];
+    const width = Math.max(1, (end - start) / bars2.length);
+    [...bars2].forEach((letter, at) => {
+      const height = LEVELS.indexOf(letter) / (LEVELS.length - 1) * (SIZE.height - 3);
+      if (height <= 0) return;
+      const x = start + (end - start) * at / bars2.length;
+      const shown = Math.max(1, height);
+      svg.append(part("rect", { x, y: SIZE.height - 1 - shown, width, height: shown, class: "fv-histogram-bar" }));
+    });
+    svg.append(part("line", { x1: 0, x2: SIZE.width, y1: SIZE.height - 0.5, y2: SIZE.height - 0.5, class: "fv-histogram-axis" }));
+    if (low < 0 && high > 0) {
+      svg.append(part("line", { x1: place(0), x2: place(0), y1: 0, y2: SIZE.height, class: "fv-histogram-zero" }));
+    }
+    return h("figure.fv-histogram-figure", null, svg, h("figcaption.fv-num.fv-muted.fv-small", null, h("span", null, number(low)), h("span", null, number(high))));
+  }
+  function number(value) {
+    return value === null ? "?" : String(Number(value.toPrecision(3)));
+  }
+  function part(name2, attributes) {
+    const made = document.createElementNS(SVG, name2);
+    for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, String(value));
+    return made;
+  }
+  function compared(sides) {
+    const known = sides.filter(([, constant]) => constant?.values);
+    if (!known.length) return null;
+    const finite = known.map(([, constant]) => constant).filter((constant) => constant.minimum !== null);
+    const range = finite.length ? endsOf(finite) : null;
+    return h("div.fv-values-sides", null, known.map(([title, constant]) => h("div", null, h("h4.fv-subtitle.fv-wrap", null, title), valuesOf(constant, range))));
+  }
+  function constantOf(model, index, value) {
+    const maker = model.graph(index).makers.get(value);
+    const constant = maker === void 0 ? null : model.graph(index).nodes.get(maker)?.constant;
+    if (constant) return constant;
+    const [row] = model.attributesOf(index, value);
+    return row ? tensorOf(model, row) : null;
+  }
+  function tensorOf(model, row) {
+    if (row.tensor) return row.tensor;
+    return row.digest ? model.graphs.constantOfDigest(row.digest) ?? null : null;
+  }
+  function readConstants(model, pair, before, after) {
+    const old = before ? read(model, pair.before.index, before) : [];
+    const now = after ? read(model, pair.after.index, after) : [];
+    const blocks = [];
+    for (let at = 0; at < Math.max(old.length, now.length); at++) {
+      const [first, second] = [old[at], now[at]];
+      const isSame = first && second && first.constant?.digest === second.constant?.digest;
+      const sides = isSame || !first ? [second] : [first, second];
+      const titled = sides.flatMap((side) => {
+        if (!side) return [];
+        const when = isSame || !first || !second ? "" : side === first ? "before: " : "after: ";
+        return [[`${when}%${side.name}`, side.constant]];
+      });
+      const block = compared(titled);
+      if (block) blocks.push(block);
+    }
+    return blocks.length ? section("Values of the constants it reads", blocks) : null;
+  }
+  function read(model, index, node) {
+    return node.inputs.map((name2) => {
+      const constant = constantOf(model, index, name2);
+      return constant?.values ? { name: name2, constant } : null;
+    });
   }
   var AttributeDetails = class {
     constructor(details) {
@@ -2478,7 +2583,14 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     of(path) {
       const row = this.app.model.attribute(path);
       if (!row) return [detailsTitle("Attribute", path), h("p.fv-muted", null, "The trace has no such attribute.")];
-      return [detailsTitle(path, fateBadge(row.fate, { tabindex: "0", ...explains(this.app, row.fate) })), h("p", null, row.why), row.advice ? h("p.fv-advice", null, h("strong", null, "What you can do "), row.advice) : null, section("What it was", pairs([["kind", row.kind], ["type", row.type], ["shape", row.shape], ["dtype", row.dtype], ["size", row.bytes]].filter((pair) => pair[1]))), row.same_as ? section("The same tensor as", this.details.attributeLink(row.same_as)) : null, this.locations(row), this.inThisPass(row), row.step === null ? null : section("Decided in", this.details.stepLink(row.step)), row.evidence.map((evidence, index) => this.evidence(evidence, index)), row.evidence.length ? null : section("Evidence", h("p.fv-muted", null, "None recorded."))];
+      return [detailsTitle(path, fateBadge(row.fate, { tabindex: "0", ...explains(this.app, row.fate) })), h("p", null, row.why), row.advice ? h("p.fv-advice", null, h("strong", null, "What you can do "), row.advice) : null, section("What it was", pairs([["kind", row.kind], ["type", row.type], ["shape", row.shape], ["dtype", row.dtype], ["size", row.bytes]].filter((pair) => pair[1]))), row.same_as ? section("The same tensor as", this.details.attributeLink(row.same_as)) : null, this.values(row), this.locations(row), this.inThisPass(row), row.step === null ? null : section("Decided in", this.details.stepLink(row.step)), row.evidence.map((evidence, index) => this.evidence(evidence, index)), row.evidence.length ? null : section("Evidence", h("p.fv-muted", null, "None recorded."))];
+    }
+    values(row) {
+      const { model } = this.app;
+      const tensor = tensorOf(model, row);
+      const now = row.locations.filter(({ step }) => step !== null).map(({ value, step }) => [`now: %${value}`, constantOf(model, step, value)]).filter(([, constant]) => constant?.values && constant.digest !== row.digest);
+      const block = compared([[now.length ? "before freezing" : "", tensor], ...now]);
+      return block && section("Values", block);
     }
     locations(row) {
       const items = this.app.model.homes(row).map((location2) => h("li", null, this.details.locationLink(location2), h("span.fv-muted", null, ` in ${location2.method}`)));
@@ -2714,7 +2826,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       const node = after || before;
       if (!node) return this.end(pair, id) ?? this.absent(id, step);
       const at = after ? step.index : pair.before.index;
-      return [detailsTitle(node.op, this.fate(pair, before, after)), h("p.fv-mono.fv-wrap.fv-muted", null, `%${id}`), this.origin(at, node), before && after && before !== after ? this.changes(before, after) : null, this.values(at, node), this.worth(at, id), this.texts(node), this.constant(node), this.kernels(step.method, id), this.source(step.method, node), this.history(step.method, id), this.rewrites(step.method, id)];
+      return [detailsTitle(node.op, this.fate(pair, before, after)), h("p.fv-mono.fv-wrap.fv-muted", null, `%${id}`), this.origin(at, node), before && after && before !== after ? this.changes(before, after) : null, this.values(at, node), this.worth(at, id), this.texts(node), this.constant(node), readConstants(model, pair, before, after), this.kernels(step.method, id), this.source(step.method, node), this.history(step.method, id), this.rewrites(step.method, id)];
     }
     end(pair, id) {
       const found = this.app.model.end(pair, id);
@@ -2779,7 +2891,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       return rows.length ? section("Measured and known", pairs(rows)) : null;
     }
     constant(node) {
-      return node.constant ? section("Constant", pairs(constantRows(node.constant))) : null;
+      return node.constant ? section("Constant", pairs(constantRows(node.constant)), valuesOf(node.constant)) : null;
     }
     source(method, node) {
       const places = this.app.model.places(method, node);
@@ -2794,7 +2906,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       const lines = model.sourceAround(place.file, place.line, SOURCE_REACH);
       const where = h("div.fv-small.fv-wrap", { title: place.file }, this.link(`${shortPath(place.file)}:${place.line}`, { tab: "code" }));
       if (!lines.length) return [where, h("p.fv-muted.fv-small", null, "The trace holds no text of this file.")];
-      const rows = lines.map(({ number, text }) => h("div.fv-source-line", { class: number === place.line ? "fv-source-here" : "" }, h("span.fv-source-number", null, number), h("span", null, text)));
+      const rows = lines.map(({ number: number2, text }) => h("div.fv-source-line", { class: number2 === place.line ? "fv-source-here" : "" }, h("span.fv-source-number", null, number2), h("span", null, text)));
       return [where, h("div.fv-source", { tabindex: "0", role: "region", "aria-label": `Source around line ${place.line}` }, rows)];
     }
     kernels(method, id) {
@@ -2941,7 +3053,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
         if (!check2.details.length) return h("div.fv-check-row", null, head);
         return h("details.fv-check-more", { open: check2.verdict === "failed" }, h("summary.fv-check-row", null, head), h("ul.fv-list.fv-check-details", null, check2.details.map((line2) => h("li", null, line2))));
       });
-      return part("Checks of the frozen module", h("div.fv-checks", null, items));
+      return part2("Checks of the frozen module", h("div.fv-checks", null, items));
     }
     memory() {
       const { duplicates, duplicates_between: between2, memory } = this.found;
@@ -2951,7 +3063,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       const smaller = duplicates.length - rows.length;
       const ended = between2.slice(0, DUPLICATES_SHOWN).map((row) => this.betweenRow(row));
       const more = between2.length - ended.length;
-      return part("Memory", facts2.length ? h("dl.fv-pairs", null, facts2) : null, rows.length ? grid("Held more than once in the final graph", ["Since", "Bytes", ""], rows) : null, smaller ? h("p.fv-muted", null, `… and ${smaller} smaller ones`) : null, ended.length ? grid("Held more than once for a while", ["From", "Until", "Bytes", ""], ended) : null, more ? h("p.fv-muted", null, `… and ${more} more`) : null);
+      return part2("Memory", facts2.length ? h("dl.fv-pairs", null, facts2) : null, rows.length ? grid("Held more than once in the final graph", ["Since", "Bytes", ""], rows) : null, smaller ? h("p.fv-muted", null, `… and ${smaller} smaller ones`) : null, ended.length ? grid("Held more than once for a while", ["From", "Until", "Bytes", ""], ended) : null, more ? h("p.fv-muted", null, `… and ${more} more`) : null);
     }
     betweenRow({ step, until, bytes, names }) {
       const more = names.length - NAMES_SHOWN;
@@ -2987,13 +3099,13 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     if (error2 === null) return h("span.fv-muted", null, "not compared");
     return [error2, close === false ? h("span.fv-bad", null, " ≠") : null];
   }
-  function part(name2, ...children) {
+  function part2(name2, ...children) {
     const element3 = section(name2, children);
     element3.classList.add("fv-finding");
     return element3;
   }
   function wide(name2, ...children) {
-    const element3 = part(name2, children);
+    const element3 = part2(name2, children);
     element3.classList.add("fv-finding-wide");
     return element3;
   }
@@ -4058,10 +4170,10 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
   }
   function paintChips(job, item, lines, top) {
     const { layout } = job.picture;
-    lines.forEach((line2, number) => {
+    lines.forEach((line2, number2) => {
       const end = line2.at(-1);
       const start = layout.x[item] + (layout.width[item] - end.x - end.width) / 2;
-      for (const chip of line2) paintChip(job, chip, start + chip.x, top + number * CHIP_STEP);
+      for (const chip of line2) paintChip(job, chip, start + chip.x, top + number2 * CHIP_STEP);
     });
   }
   function paintChip(job, chip, x, y) {
@@ -4556,13 +4668,13 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       const from2 = this.place();
       const start = performance.now();
       const move = (now) => {
-        const part3 = Math.min(1, Math.max(0, (now - start) / GLIDE_MS));
-        const eased = 1 - (1 - part3) ** 3;
+        const part4 = Math.min(1, Math.max(0, (now - start) / GLIDE_MS));
+        const eased = 1 - (1 - part4) ** 3;
         this.zoom = from2.zoom * (target.zoom / from2.zoom) ** eased;
         this.x = from2.x + (target.x - from2.x) * eased;
         this.y = from2.y + (target.y - from2.y) * eased;
         this.view.stage.draw();
-        this.gliding = part3 < 1 ? requestAnimationFrame(move) : 0;
+        this.gliding = part4 < 1 ? requestAnimationFrame(move) : 0;
       };
       this.target = target;
       this.gliding = requestAnimationFrame(move);
@@ -4660,7 +4772,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       this.colouring = colouring;
       this.picture = picture;
       this.values = [];
-      for (const side of [SIDES.BEFORE, SIDES.AFTER]) this.values[side] = valuesOf(colouring, picture, side);
+      for (const side of [SIDES.BEFORE, SIDES.AFTER]) this.values[side] = valuesOf2(colouring, picture, side);
       const all = [SIDES.BEFORE, SIDES.AFTER].flatMap((side) => [...this.values[side].values()]);
       this.most = Math.max(0, ...all.map(({ amount }) => Number.isFinite(amount) ? amount : 0));
       this.keys = [...new Set(all.map(({ key }) => key))].sort();
@@ -4681,13 +4793,13 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     }
     level(amount) {
       if (!(amount > 0)) return Number.isNaN(amount) ? SHARES.length + 1 : 0;
-      return 1 + SHARES.filter((share) => amount >= share * this.most).length;
+      return 1 + SHARES.filter((share2) => amount >= share2 * this.most).length;
     }
     entries(theme) {
       const { rule, text } = this.colouring;
       if (rule === "same") return this.keys.map((key) => ({ tone: keyTone(theme, key), label: key }));
       if (!this.values.some((side) => side.size)) return [];
-      const starts = [0, ...SHARES].map((share) => share * this.most);
+      const starts = [0, ...SHARES].map((share2) => share2 * this.most);
       const ranges = starts.map((start, at) => {
         const end = starts[at + 1];
         return at === 0 ? `to ${text(end)}` : end === void 0 ? `${text(start)} to ${text(this.most)}` : text(start);
@@ -4716,7 +4828,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     if (/^f8|^float8/.test(key)) return "f16";
     return MIXED;
   }
-  function valuesOf({ parts, rule }, picture, side) {
+  function valuesOf2({ parts, rule }, picture, side) {
     const index = picture.snapshotOf(side);
     const given = side === SIDES.BEFORE ? parts.before : parts.after;
     const found = /* @__PURE__ */ new Map();
@@ -5895,7 +6007,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     }
     stroke() {
       if (!this.path.length) return;
-      const dash = this.dash.length ? ` stroke-dasharray="${this.dash.map((part3) => this._number(part3 * this.at.scale)).join(" ")}"` : "";
+      const dash = this.dash.length ? ` stroke-dasharray="${this.dash.map((part4) => this._number(part4 * this.at.scale)).join(" ")}"` : "";
       const width = this._number(this.lineWidth * this.at.scale);
       this.out.push(`<path d="${this.path.join("")}" fill="none" stroke="${escapeXml(this.strokeStyle)}" stroke-width="${width}"${dash}/>`);
     }
@@ -6008,7 +6120,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
 .fg-tip[hidden] { display: none; }
 .fg-live { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
 `;
-  var SVG = "http://www.w3.org/2000/svg";
+  var SVG2 = "http://www.w3.org/2000/svg";
   var ICONS2 = { out: "M4 8h8", in: "M4 8h8M8 4v8", fit: "M2.5 6V2.5H6M10 2.5h3.5V6M13.5 10v3.5H10M6 13.5H2.5V10", changes: "M8 2.5v6M5 5.5h6M5 12.5h6", expand: "M8 7V2M5.5 4.5L8 2l2.5 2.5M8 9v5M5.5 11.5L8 14l2.5-2.5", collapse: "M8 2v5M5.5 4.5L8 7l2.5-2.5M8 14V9M5.5 11.5L8 9l2.5 2.5", constants: "M3 5.5h4v5H3zM9.5 8h4M7 8h2.5M11.5 6v4" };
   var Toolbar = class {
     constructor(view) {
@@ -6029,9 +6141,9 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       button.type = "button";
       button.title = title;
       button.setAttribute("aria-label", title);
-      const svg = document.createElementNS(SVG, "svg");
+      const svg = document.createElementNS(SVG2, "svg");
       svg.setAttribute("viewBox", "0 0 16 16");
-      const path = document.createElementNS(SVG, "path");
+      const path = document.createElementNS(SVG2, "path");
       path.setAttribute("d", ICONS2[icon2]);
       svg.append(path);
       button.append(svg);
@@ -6566,10 +6678,10 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     bringIntoView(option) {
       reveal(this.list, option, { below: option.parentElement.firstElementChild.offsetHeight });
     }
-    grouped(items, read) {
+    grouped(items, read2) {
       const found = [];
       for (const item of items) {
-        const { stage, method } = read(item);
+        const { stage, method } = read2(item);
         const last = found.at(-1);
         if (last && last.stage === stage && last.method === method) last.items.push(item);
         else found.push({ stage, method, items: [item] });
@@ -6591,7 +6703,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       this.marks = hasMarks(app.model.steps);
     }
     more(step) {
-      return columns(this.app.model.steps).map(([name2, read]) => h(`span.fv-pass-more.fv-pass-more-${name2}.fv-num`, null, read(step) ?? ""));
+      return columns(this.app.model.steps).map(([name2, read2]) => h(`span.fv-pass-more.fv-pass-more-${name2}.fv-num`, null, read2(step) ?? ""));
     }
     click(event) {
       const option = event.target.closest("[data-step]");
@@ -6679,7 +6791,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     }
   };
   function columns(steps) {
-    return MORE.filter(([, read]) => steps.some(read));
+    return MORE.filter(([, read2]) => steps.some(read2));
   }
   function heads(steps) {
     const shown = columns(steps).map(([name2]) => h(`span.fv-pass-more.fv-pass-more-${name2}`, null, name2));
@@ -6692,9 +6804,9 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
   function counts2(model, step) {
     if (!step.changed || step.before === null) return null;
     if (step.tidied) return h("span.fv-counts.fv-num.fv-muted", null, `−${step.removed} unread`);
-    const part3 = (sign, count3, kind) => count3 ? h(`span.fv-${kind}`, null, `${sign}${count3}`) : null;
-    const parts = [part3("−", step.removed, "removed"), part3("+", step.added, "added")];
-    const rest = part3("~", step.modified, "modified") ?? h("span.fv-muted", null, model.pair(step.index).same ? "module" : "moved");
+    const part4 = (sign, count3, kind) => count3 ? h(`span.fv-${kind}`, null, `${sign}${count3}`) : null;
+    const parts = [part4("−", step.removed, "removed"), part4("+", step.added, "added")];
+    const rest = part4("~", step.modified, "modified") ?? h("span.fv-muted", null, model.pair(step.index).same ? "module" : "moved");
     return h("span.fv-counts.fv-num", null, parts.some(Boolean) ? parts : rest);
   }
   function payoffs(step) {
@@ -6718,30 +6830,30 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
   function latencyScale(steps) {
     return 1.25 * Math.max(0, ...steps.map((step) => step.latency[0]?.median ?? 0));
   }
-  var SVG2 = "http://www.w3.org/2000/svg";
-  var SIZE = { width: 680, height: 120, foot: 16 };
+  var SVG3 = "http://www.w3.org/2000/svg";
+  var SIZE2 = { width: 680, height: 120, foot: 16 };
   function bars(title, values) {
     const known = values.filter(({ value }) => value !== null && Number.isFinite(value));
     if (known.length < 2) return null;
     const largest = known.reduce((one, other) => Number(other.value) > Number(one.value) ? other : one);
     const most = Number(largest.value) || 1;
-    const slot = SIZE.width / values.length;
+    const slot = SIZE2.width / values.length;
     const every = Math.ceil(values.length / 30);
-    const drawn = element2("svg", { viewBox: `0 0 ${SIZE.width} ${SIZE.height + SIZE.foot}`, role: "img" });
+    const drawn = element2("svg", { viewBox: `0 0 ${SIZE2.width} ${SIZE2.height + SIZE2.foot}`, role: "img" });
     values.forEach(({ step, value }, at) => {
-      const height = SIZE.height * (Number.isFinite(value) ? Number(value) : 0) / most;
-      const place = { x: at * slot, y: SIZE.height - height, width: Math.max(1, slot * 0.8), height };
+      const height = SIZE2.height * (Number.isFinite(value) ? Number(value) : 0) / most;
+      const place = { x: at * slot, y: SIZE2.height - height, width: Math.max(1, slot * 0.8), height };
       drawn.append(element2("rect", { ...place, class: "fv-bar-kept" }));
       if (at % every) return;
-      const number = element2("text", { x: at * slot + slot * 0.4, y: SIZE.height + 12, "text-anchor": "middle" });
-      number.textContent = String(step);
-      drawn.append(number);
+      const number2 = element2("text", { x: at * slot + slot * 0.4, y: SIZE2.height + 12, "text-anchor": "middle" });
+      number2.textContent = String(step);
+      drawn.append(number2);
     });
     const words4 = `largest ${largest.text}, step ${largest.step}; at the end ${known.at(-1)?.text}`;
     return h("figure.fv-print-chart", null, h("figcaption", null, h("strong", null, title), h("span.fv-muted", null, ` ${words4}`)), drawn);
   }
   function element2(name2, attributes) {
-    const made = document.createElementNS(SVG2, name2);
+    const made = document.createElementNS(SVG3, name2);
     for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, String(value));
     return made;
   }
@@ -6753,7 +6865,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     fill() {
       const summary = this.app.panels.get("summary");
       if (!summary) return;
-      this.element.replaceChildren(...[this.title(), summary.content(), this.fates(), this.charts(), ...this.passes()].filter((part3) => part3 !== null));
+      this.element.replaceChildren(...[this.title(), summary.content(), this.fates(), this.charts(), ...this.passes()].filter((part4) => part4 !== null));
     }
     clear() {
       this.element.replaceChildren();
@@ -6862,12 +6974,12 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       return h("span.fv-muted", null, pair.after.changed && !pair.chosen ? " unchanged; the module changed" : " unchanged");
     }
     const { added, removed, changed } = pair.counts();
-    const part3 = (sign, count3, kind) => count3 ? h(`span.fv-${kind}`, null, ` ${sign}${count3}`) : null;
+    const part4 = (sign, count3, kind) => count3 ? h(`span.fv-${kind}`, null, ` ${sign}${count3}`) : null;
     if (pair.after.tidied && !pair.chosen) {
       return h("span.fv-muted", null, ` only tidied up: −${removed} that nothing read`);
     }
     if (!added && !removed && !changed) return h("span.fv-muted", null, " in another order");
-    return [part3("−", removed, "removed"), part3("+", added, "added"), part3("~", changed, "modified")];
+    return [part4("−", removed, "removed"), part4("+", added, "added"), part4("~", changed, "modified")];
   }
   function operators(pair) {
     const words4 = pair.operators().map(([op, delta]) => `${delta < 0 ? "−" : "+"}${Math.abs(delta)} ${op}`);
@@ -7075,15 +7187,15 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     if (!nodes2.length && !held) return `nothing is left of its ${count2(operators3, "operator")}`;
     return `${count2(nodes2.length, "operator")}${held} left of ${operators3}`;
   }
-  function count2(number, one, several = `${one}s`) {
-    return `${number} ${number === 1 ? one : several}`;
+  function count2(number2, one, several = `${one}s`) {
+    return `${number2} ${number2 === 1 ? one : several}`;
   }
   function codeOf(text) {
     const indent = text.length - text.trimStart().length;
     return [text.slice(0, indent), h("span.fv-line-text", null, coloured(text.slice(indent)))];
   }
-  function percent(share) {
-    return share > 0 && share < 0.01 ? "<1%" : `${Math.round(100 * share)}%`;
+  function percent(share2) {
+    return share2 > 0 && share2 < 0.01 ? "<1%" : `${Math.round(100 * share2)}%`;
   }
   var MOST_NODES = 8;
   function lineFacts(app, key, row) {
@@ -7309,7 +7421,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     return [...lines].sort((one, other) => rank(one) - rank(other) || breadth(one) - breadth(other));
   }
   var BAR = { width: 96, height: 8 };
-  var SVG3 = "http://www.w3.org/2000/svg";
+  var SVG4 = "http://www.w3.org/2000/svg";
   var SummaryPanel = class {
     constructor(app) {
       this.app = app;
@@ -7331,9 +7443,9 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       }
       return h("section.fv-answer-part", null, h("h2", null, "What would help"), h("ol.fv-cards", null, actions2.map((action, at) => this.card(action, at + 1))));
     }
-    card(action, number) {
+    card(action, number2) {
       const place = this.place(action);
-      return h("li.fv-card", { class: action.aim === "correct" || action.aim === "finish" ? "fv-card-urgent" : "" }, h("h3", null, h("span.fv-card-number", { "aria-hidden": "true" }, number), action.title), h("p.fv-card-fix", null, action.fix), h("p.fv-card-gain", null, action.gain), h("p.fv-card-evidence.fv-muted", null, action.evidence), place && h("p.fv-card-place", null, this.app.link(place.label, place.patch, `${place.label}: ${action.title}`)));
+      return h("li.fv-card", { class: action.aim === "correct" || action.aim === "finish" ? "fv-card-urgent" : "" }, h("h3", null, h("span.fv-card-number", { "aria-hidden": "true" }, number2), action.title), h("p.fv-card-fix", null, action.fix), h("p.fv-card-gain", null, action.gain), h("p.fv-card-evidence.fv-muted", null, action.evidence), place && h("p.fv-card-place", null, this.app.link(place.label, place.patch, `${place.label}: ${action.title}`)));
     }
     place({ attribute, node, step }) {
       if (attribute !== null) return { label: "See the attribute", patch: { tab: "attributes", attribute, node: null } };
@@ -7369,19 +7481,19 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
   }
   function bar([before, after], most) {
     const px = (size) => size ? Math.max(1, BAR.width * size / most) : 0;
-    const svg = document.createElementNS(SVG3, "svg");
+    const svg = document.createElementNS(SVG4, "svg");
     const attributes = { viewBox: `0 0 ${BAR.width} ${BAR.height}`, ...BAR, class: "fv-move-bar", preserveAspectRatio: "none", "aria-hidden": "true" };
     for (const [key, value] of Object.entries(attributes)) svg.setAttribute(key, String(value));
     const kept = Math.min(before, after);
-    svg.append(part2(0, px(kept), "fv-bar-kept"));
+    svg.append(part3(0, px(kept), "fv-bar-kept"));
     if (before !== after) {
       const end = px(Math.max(before, after));
-      svg.append(part2(px(kept), Math.max(1, end - px(kept)), after > before ? "fv-bar-added" : "fv-bar-removed"));
+      svg.append(part3(px(kept), Math.max(1, end - px(kept)), after > before ? "fv-bar-added" : "fv-bar-removed"));
     }
     return svg;
   }
-  function part2(x, width, kind) {
-    const rect = document.createElementNS(SVG3, "rect");
+  function part3(x, width, kind) {
+    const rect = document.createElementNS(SVG4, "rect");
     for (const [key, value] of Object.entries({ x, y: 0, width, height: BAR.height, class: kind })) {
       rect.setAttribute(key, String(value));
     }
@@ -8075,8 +8187,8 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     }
     if (!row.differs) return h("span.fv-muted", { title: "The same in both" }, "=");
     if (row.graph.empty) return h("span.fv-badge.fv-bad", { title: words3(row) }, "≠ numbers");
-    const part3 = (sign, count3, kind) => count3 ? h(`span.fv-${kind}`, null, `${sign}${count3}`) : null;
-    const parts = [part3("−", row.graph.removed, "removed"), part3("+", row.graph.added, "added"), part3("~", row.graph.changed, "modified")];
+    const part4 = (sign, count3, kind) => count3 ? h(`span.fv-${kind}`, null, `${sign}${count3}`) : null;
+    const parts = [part4("−", row.graph.removed, "removed"), part4("+", row.graph.added, "added"), part4("~", row.graph.changed, "modified")];
     const shown = parts.some(Boolean) ? parts : h("span.fv-muted", null, "moved");
     return [row.carried ? h("span.fv-muted", { title: "The same difference as after the pass before" }, "″") : h("span.fv-pair-new", { title: "This pass made a difference of its own" }, "≠"), h("span.fv-counts.fv-num", null, shown)];
   }
@@ -8127,8 +8239,8 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     if (!added && !removed && !changed) {
       return h("span.fv-muted", null, pair.same ? " the same graph" : " in another order");
     }
-    const part3 = (sign, count3, kind, title) => count3 ? h(`span.fv-${kind}`, { title }, ` ${sign}${count3}`) : null;
-    return [part3("−", removed, "removed", "only in A"), part3("+", added, "added", "only in B"), part3("~", changed, "modified", "in both, and different")];
+    const part4 = (sign, count3, kind, title) => count3 ? h(`span.fv-${kind}`, { title }, ` ${sign}${count3}`) : null;
+    return [part4("−", removed, "removed", "only in A"), part4("+", added, "added", "only in B"), part4("~", changed, "modified", "in both, and different")];
   }
   function operators2(pair) {
     const all = pair.operators().map(([op, delta]) => `${delta < 0 ? "−" : "+"}${Math.abs(delta)} ${op}`);

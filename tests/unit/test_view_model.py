@@ -279,6 +279,8 @@ def test_an_attribute_that_is_written(view):
         "nbytes": 4,
         "bytes": "4 B",
         "same_as": "",
+        "digest": None,
+        "tensor": None,
         "fate": "preserved",
         "minor": False,
         "counted": True,

@@ -44,6 +44,12 @@ class RunCommand:
             help="the folder for the traces (default: here)",
         )
         parser.add_argument(
+            "--no-values",
+            dest="values",
+            action="store_false",
+            help="keep no histograms, zeros or first numbers of weights in the traces",
+        )
+        parser.add_argument(
             "-m",
             dest="module",
             nargs=argparse.REMAINDER,
@@ -69,7 +75,8 @@ class RunCommand:
         process = os.getpid()
         recorder: ProcessRecorder | None = None
         try:
-            with SIGNALS.of_script(), recorded_process(arguments.output, program.stem) as recorder:
+            recording = recorded_process(arguments.output, program.stem, values=arguments.values)
+            with SIGNALS.of_script(), recording as recorder:
                 try:
                     return program.run()
                 except EndingScript:

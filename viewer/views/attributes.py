@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import freeze_engine as fe
 from freeze_engine import analysis
 from viewer.views.source_locations import source_row
+from viewer.views.value_summaries import tensor_row
 from viewer.views.wording import REASONS, shape_text, why_text
 
 if TYPE_CHECKING:
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 
 def attribute_rows(trace: fe.Trace) -> list[dict[str, Any]]:
     """Returns one row per attribute, in the trace's order (by path)."""
+    drawn = _digests(trace)
     homes = {method: _definitions(trace.final(method)) for method in trace.methods}
     return [
         {
@@ -26,6 +28,8 @@ def attribute_rows(trace: fe.Trace) -> list[dict[str, Any]]:
             "nbytes": fate.nbytes,
             "bytes": analysis.bytes_text(fate.nbytes) if fate.nbytes else "",
             "same_as": fate.same_as,
+            "digest": fate.tensor.digest if fate.tensor is not None else None,
+            "tensor": None if fate.tensor is None or fate.tensor.digest in drawn else tensor_row(fate.tensor),
             "fate": fate.fate,
             "minor": is_minor(fate),
             "counted": analysis.is_counted(fate),
@@ -38,6 +42,13 @@ def attribute_rows(trace: fe.Trace) -> list[dict[str, Any]]:
         }
         for fate in trace.attributes
     ]
+
+
+def _digests(trace: fe.Trace) -> set[str | None]:
+    """Returns the digests of the constants in the graphs: the page finds their summaries there."""
+    graphs = {id(step.graph): step.graph for step in trace.steps}
+    kept = (node.constant for graph in graphs.values() for node in graph.walk())
+    return {constant.digest for constant in kept if constant is not None and constant.values is not None}
 
 
 def is_minor(fate: fe.AttributeFate) -> bool:

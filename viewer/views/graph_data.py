@@ -23,7 +23,8 @@ The object (indices are 0-based, *string* means an index into ``strings``; index
   omitted: ``id``, ``op``, ``module`` are strings; ``inputs`` a list of strings; ``outputs`` and ``values`` alternate
   name and type strings; ``attributes`` alternate name and text strings; ``source`` is 1 + an index into ``sources``
   or 0; ``constant`` is 0 or ``[shape, dtype string, device string, nbytes, storage string, digest string, minimum,
-  maximum, mean, std, nonfinite]`` (floats with 6 significant digits, ``null`` where unknown); ``blocks`` a list of
+  maximum, mean, std, nonfinite, values]`` (floats with 6 significant digits, ``null`` where unknown; ``values`` is 0 or
+  as `viewer.views.value_summaries.value_cells` returns it, with its texts as strings); ``blocks`` a list of
   ``[values, list, outputs, scope string]``. Two equal rows can still be two versions: rounding removed the
   difference.
 - A *list* starts with the index of an earlier list (``base``, or -1), followed by code: a number n ≥ 0 and the next
@@ -40,9 +41,10 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import freeze_engine as fe
 from viewer.views.attribute_names import attribute_names
+from viewer.views.value_summaries import value_cells
 
 if TYPE_CHECKING:
-    from freeze_engine.trace import Block, Constant, SourceRef, Value
+    from freeze_engine.trace import Block, Constant, SourceRef, Value, ValueSummary
 
 FORMAT = 2
 """Version of the message; `frontend/graph/data/model.js` refuses any other."""
@@ -202,7 +204,14 @@ class _Encoder:
             self._text(constant.digest or ""),
             *(_rounded(number) for number in statistics),
             constant.nonfinite,
+            self._summary(constant.values),
         )
+
+    def _summary(self, values: ValueSummary | None) -> object:
+        if values is None:
+            return 0
+        zeros, nans, counted, histogram, first = value_cells(values)
+        return zeros, nans, counted, self._text(histogram), self._text(first)
 
 
 def delta(base: Sequence[_Item], target: Sequence[_Item]) -> list[int | _Item]:

@@ -18,6 +18,7 @@ from freeze_engine.recorder.trace_builder import Recorder
 from freeze_engine.requests.inputs import Inputs
 from freeze_engine.requests.options import InductorOptions
 from freeze_engine.tensors.constants import StorageNames
+from freeze_engine.tensors.values import values_are_kept
 from freeze_engine.trace import InputSpec, Notice, Trace
 
 _NOTHING: Final[Mapping[str, Any]] = MappingProxyType({})
@@ -49,7 +50,7 @@ class TraceBuilder:
 
     def __init__(self, info: RecordingInfo | None = None) -> None:
         self._info = info
-        self._storages = StorageNames()
+        self._storages = StorageNames(keeping_values=values_are_kept())
         self._graphs: dict[RawCompile, _Graph] = {}
 
     def add(self, compiled: RawCompile) -> None:

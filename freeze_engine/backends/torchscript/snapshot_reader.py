@@ -11,6 +11,7 @@ from freeze_engine.backends.torchscript.graph.live import constant_values, const
 from freeze_engine.backends.torchscript.graph.module_slots import ModuleAttribute
 from freeze_engine.backends.torchscript.graph.parser import parse_graph
 from freeze_engine.tensors.constants import StorageNames
+from freeze_engine.tensors.values import values_are_kept
 from freeze_engine.trace import Constant, GraphSnapshot, Node
 
 
@@ -29,7 +30,7 @@ class SnapshotReader:
     ) -> None:
         self._inlined = inlined
         self._freeze = freeze
-        self._storages = StorageNames(holding=True)
+        self._storages = StorageNames(holding=True, keeping_values=values_are_kept())
         self._parsed: dict[int, GraphSnapshot] = {}
         self._from_slots = self._describe_slots(slots)
         self._of_method: dict[str, Annotations] = {}
@@ -57,6 +58,11 @@ class SnapshotReader:
         if name in self._values[method]:
             return self._values[method][name]
         return self._slots[name.removeprefix("self.")].value
+
+    def attribute(self, path: str) -> Constant | None:
+        """Returns the summary of an attribute's tensor before freezing, ``None`` where its numbers are not kept."""
+        found = self._from_slots.get(f"self.{path}")
+        return found if found is not None and found.values is not None else None
 
     def _parse(self, snapshot: LiveSnapshot) -> GraphSnapshot:
         # The snapshots live as long as the freeze, so their identities stay theirs.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from freeze_engine.backends.common.source_text import merged_lines
@@ -235,7 +235,8 @@ class TraceBuilder:
         lines = AssignmentFinder(self._recorder.sources, self._recorder.steps)
         records = [self._record(chain) for chain in chains]
         finder = ReasonFinder(self._slots, result, requested, records, lines.with_line)
-        self._recorder.attributes = fates(self._slots, result, finder.find(), chains)
+        judged = fates(self._slots, result, finder.find(), chains)
+        self._recorder.attributes = tuple(replace(fate, tensor=self._knowledge.attribute(fate.path)) for fate in judged)
 
     def _preserved_parameters(self, result: Mapping[str, ModuleAttribute]) -> list[str]:
         if not self._freeze.options.get("preserve_parameters"):

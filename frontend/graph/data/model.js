@@ -55,6 +55,8 @@ export class Model {
     this.outlines = new Map();
     /** @type {Map<string, number> | null} */
     this.indexOfString = null;
+    /** @type {Map<string, any> | null} */
+    this.digests = null;
     /** @type {Set<number>[] | null} */
     this.epochs = null;
   }
@@ -128,6 +130,21 @@ export class Model {
   /** @param {number} row */
   op(row) {
     return this.strings[this.rows[row][1]];
+  }
+
+  /**
+   * A constant of any graph by its digest; undefined where none has it.
+   * @param {string} digest
+   */
+  constantOfDigest(digest) {
+    if (!this.digests) {
+      this.digests = new Map();
+      this.rows.forEach((row, index) => {
+        const constant = row[7] ? this.node(index).constant : null;
+        if (constant?.values && constant.digest) this.digests?.set(constant.digest, constant);
+      });
+    }
+    return this.digests.get(digest);
   }
 
   /**
@@ -326,6 +343,15 @@ function decodeNode(model, row) {
         mean: kept[8],
         std: kept[9],
         nonfinite: kept[10],
+        values: kept[11]
+          ? {
+              zeros: kept[11][0],
+              nans: kept[11][1],
+              counted: kept[11][2],
+              histogram: text(kept[11][3]),
+              first: text(kept[11][4]),
+            }
+          : null,
       }) ||
       null,
   };

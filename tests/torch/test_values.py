@@ -1,0 +1,130 @@
+"""The numbers of constants that a trace keeps: of every kind of tensor, within limits, and only if they are wanted."""
+
+from __future__ import annotations
+
+import warnings
+
+import pytest
+import torch
+from torch import nn
+
+import freeze_engine as fe
+from freeze_engine.tensors import values
+from freeze_engine.tensors.constants import StorageNames
+from freeze_engine.trace import ValueSummary
+
+NAN, INF = float("nan"), float("inf")
+
+
+def summary(tensor: torch.Tensor) -> ValueSummary:
+    found = StorageNames(keeping_values=True).constant(tensor).values
+    assert found is not None
+    return found
+
+
+def bins(**counts: int) -> tuple[int, ...]:
+    return tuple(counts.get(f"at{number}", 0) for number in range(values.BINS))
+
+
+def quantised() -> torch.Tensor:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        return torch.quantize_per_tensor(torch.tensor([-1.0, 0.0, 1.0]), 0.5, 0, torch.qint8)
+
+
+def sparse() -> torch.Tensor:
+    return torch.tensor([[0.0, 2.0], [0.0, 4.0]]).to_sparse()
+
+
+ENDS = bins(at0=1, at31=1)
+FLOAT8 = torch.tensor([1.0, 0.0]).to(torch.float8_e4m3fn)
+UNSIGNED = torch.tensor([0, 2**63], dtype=torch.uint64)
+HUGE = torch.tensor([-1.7e308, 1.7e308], dtype=torch.float64)
+TENSORS = {
+    "floats": (torch.tensor([0.0, 1.0, 1.0]), ValueSummary(1, 0, bins(at0=1, at31=2), 3, (0.0, 1.0, 1.0))),
+    "bool": (torch.tensor([True, False]), ValueSummary(1, 0, ENDS, 2, (1.0, 0.0))),
+    "one number": (torch.tensor([3, 3]), ValueSummary(0, 0, bins(at0=2), 2, (3.0, 3.0))),
+    "empty": (torch.tensor([]), ValueSummary(0)),
+    "scalar": (torch.tensor(5.0), ValueSummary(0, 0, bins(at0=1), 1, (5.0,))),
+    "complex": (torch.tensor([3 + 4j, 0j]), ValueSummary(1, 0, ENDS, 2, (5.0, 0.0))),
+    "quantised": (quantised(), ValueSummary(1, 0, bins(at0=1, at16=1, at31=1), 3, (-1.0, 0.0, 1.0))),
+    "sparse": (sparse(), ValueSummary(2, 0, ENDS, 2, (2.0, 4.0))),
+    "8 bit": (FLOAT8, ValueSummary(1, 0, ENDS, 2, (1.0, 0.0))),
+    "unsigned": (UNSIGNED, ValueSummary(1, 0, ENDS, 2, (0.0, 2.0**63))),
+    "huge": (HUGE, ValueSummary(0, 0, ENDS, 2, (-1.7e308, 1.7e308))),
+}
+
+
+@pytest.mark.parametrize(("tensor", "expected"), TENSORS.values(), ids=TENSORS)
+def test_numbers_of_a_tensor(tensor: torch.Tensor, expected: ValueSummary) -> None:
+    assert summary(tensor) == expected
+
+
+def test_what_is_not_finite_is_counted_apart() -> None:
+    found = summary(torch.tensor([NAN, INF, 0.0, 2.0]))
+    assert (found.zeros, found.nans, found.histogram, found.counted) == (1, 1, ENDS, 4)
+    assert summary(torch.tensor([NAN, NAN])).histogram == ()
+
+
+def test_a_meta_tensor_has_no_numbers() -> None:
+    assert StorageNames(keeping_values=True).constant(torch.empty(2, device="meta")).values is None
+
+
+def test_a_large_tensor_is_sampled_over_all_of_it_but_zeros_are_counted() -> None:
+    tensor = torch.arange(4 * values.SAMPLED, dtype=torch.float32)
+    tensor[1::2] = 0
+    found = summary(tensor)
+    assert found.counted == values.SAMPLED == sum(found.histogram)
+    assert found.zeros == 2 * values.SAMPLED + 1
+    assert min(found.histogram) > 500
+    assert len(found.first) == values.FIRST
+
+
+def test_a_trace_sums_up_no_more_constants_than_its_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("freeze_engine.tensors.constants.MOST_SUMMARIES", 2)
+    names = StorageNames(keeping_values=True)
+    found = [names.constant(torch.ones(2)) for _ in range(3)]
+    assert [constant.values is not None for constant in found] == [True, True, False]
+
+
+class ConvBn(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.conv = nn.Conv2d(1, 2, 1, bias=False)
+        self.bn = nn.BatchNorm2d(2)
+        nn.init.constant_(self.conv.weight, 0.5)
+        nn.init.constant_(self.bn.running_var, 4.0)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return self.bn(self.conv(x))
+
+
+def test_a_folded_weight_has_its_numbers_before_and_after() -> None:
+    trace = fe.record(ConvBn().eval(), torch.ones(1, 1, 2, 2), measure=None).trace
+    fate = trace.attribute("conv.weight")
+    assert fate is not None
+    assert fate.fate == "folded"
+    assert fate.tensor is not None
+    assert fate.tensor.values is not None
+    assert fate.tensor.values.first == (0.5, 0.5)
+    final = trace.final("forward")
+    assert final is not None
+    held = [
+        node.constant
+        for node in final.graph.walk()
+        if node.constant is not None and node.constant.shape == (2, 1, 1, 1)
+    ]
+    assert [constant.values is not None and constant.values.first[0] for constant in held] == [
+        pytest.approx(0.25, rel=1e-4)
+    ]
+
+
+def test_numbers_can_be_left_out() -> None:
+    quiet = fe.Measure(latency=False, numerics=False, memory=False, values=False)
+    with fe.capture(values=False) as captured:
+        trace = fe.record(ConvBn().eval(), torch.ones(1, 1, 2, 2), measure=quiet).trace
+    for found in (trace, *captured.traces):
+        constants = [node.constant for step in found.steps for node in step.graph.walk() if node.constant is not None]
+        assert constants
+        assert all(constant.values is None for constant in constants)
+        assert all(fate.tensor is None for fate in found.attributes)
