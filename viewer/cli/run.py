@@ -17,7 +17,7 @@ from viewer.cli.terminal import remark
 if TYPE_CHECKING:
     from freeze_engine.captures import ProcessRecorder, SavedTrace
 
-_USAGE = "freezer-ui run [-h] [-o DIR] [-v] -- script.py [args ...]"
+_USAGE = "freezer-ui run [-h] [-o DIR] [--no-values] [-v] -- script.py [args ...]"
 
 
 class RunCommand:
