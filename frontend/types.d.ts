@@ -174,6 +174,9 @@ interface Group {
   parent: Group | null;
   node: number;
   block?: boolean;
+  /** The groups of one structure that it holds: the first of them, and a group with the rest. */
+  repeat?: Group[];
+  isRest?: boolean;
   ops: number;
   children: any[];
 }
@@ -184,6 +187,7 @@ interface Item {
   caption: string;
   parent: number;
 }
+type ModuleTree = import("./graph/data/module_tree.js").ModuleTree;
 interface ShownSteps {
   before: number | null;
   after: number;

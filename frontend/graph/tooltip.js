@@ -75,6 +75,7 @@ function groupLines(picture, item, side) {
   const ops = words.count(picture.opsOf(item, side), "op");
   return [
     group.label,
+    ...(group.repeat ? [`${group.repeat.length} modules of one structure; it opens to the first of them`] : []),
     `${group.id}  ·  ${ops}`,
     ...(changes.length ? [changes.join("   ")] : []),
     "double click to open",

@@ -9,6 +9,7 @@ import { bytesText, detailsTitle as title, pairs, section } from "./section.js";
 import { fateBadge } from "./sheet.js";
 import { term } from "./terms.js";
 import { changedFields, nodeText } from "./snapshots.js";
+import { repeatDetails } from "./repeats.js";
 import { isInstalled } from "./trace_model.js";
 import { readConstants, valuesOf } from "./values.js";
 
@@ -121,6 +122,10 @@ export class Details {
    */
   absent(id, step) {
     const { model } = this.app;
+    const outline = this.app.panels.get("graph")?.view?.outline();
+    const group = outline?.groups.get(id);
+    const repeated = group && repeatDetails(this, group, outline);
+    if (repeated) return repeated;
     const events = model.history(step.method, id);
     if (events.length) {
       return [

@@ -239,6 +239,151 @@
     return nested ? segments.slice(base.length) : segments;
   }
   var NONE4 = -1;
+  var LEAST = 3;
+  var INDEXED = /^(.*?)(\d+)$/;
+  function foldRepeats(tree) {
+    const signer = new Signer(tree);
+    const visit = (group) => {
+      for (const child of group.children) if (child.children) visit(child);
+      fold(tree, signer, group);
+    };
+    visit(tree.root);
+  }
+  function fold(tree, signer, group) {
+    const runs = runsOf(tree, group.children);
+    if (!runs.some((run2) => run2.length >= LEAST)) return;
+    const pieces = runs.flatMap((run2) => run2.length < LEAST ? [run2] : alike(signer, run2));
+    const isWhole = pieces.length === 1 && group.parent !== null && group.node === NONE4 && !group.block;
+    group.children = pieces.flatMap((piece) => {
+      if (piece.length < LEAST) return piece;
+      const holder = isWhole ? group : makeHolder(tree, group, piece);
+      fill(tree, holder, piece);
+      if (!isWhole) return [holder];
+      holder.label = `${holder.label} × ${piece.length}`;
+      return holder.children;
+    });
+  }
+  function runsOf(tree, children) {
+    const runs = [];
+    let last = null;
+    for (const child of children) {
+      const found = child.children && !child.block && child.node === NONE4 ? INDEXED.exec(child.segment ?? "") : null;
+      if (last && !child.children && !readsAny(tree, child.leaf, runs[runs.length - 1])) {
+        runs.splice(-1, 0, [child]);
+        continue;
+      }
+      const now = found && { stem: found[1], index: Number(found[2]) };
+      if (now && last && now.stem === last.stem && now.index > last.index) runs[runs.length - 1].push(child);
+      else runs.push([child]);
+      last = now;
+    }
+    return runs;
+  }
+  function readsAny({ parentOf, union }, key, run2) {
+    return union.inputsOf[key].some((from2) => {
+      for (let group = parentOf[from2]; group; group = group.parent) {
+        if (run2.includes(group)) return true;
+      }
+      return false;
+    });
+  }
+  function alike(signer, run2) {
+    const pieces = [];
+    let last = "";
+    for (const group of run2) {
+      const now = signer.sign(group);
+      if (now === last) pieces[pieces.length - 1].push(group);
+      else pieces.push([group]);
+      last = now;
+    }
+    return pieces;
+  }
+  function makeHolder(tree, parent, members) {
+    const [first, last] = [members[0], members.at(-1)];
+    const end = INDEXED.exec(last.segment ?? "")?.[2];
+    const label = `${first.label}–${end} × ${members.length}`;
+    return tree.addGroup({ id: `${first.id}×`, label, parent, node: NONE4 });
+  }
+  function fill(tree, holder, members) {
+    const [first, ...others] = members;
+    const label = `${others[0].label}–${INDEXED.exec(others.at(-1)?.segment ?? "")?.[2]}: ${others.length} like it`;
+    const rest = tree.addGroup({ id: `${first.id}×+`, label, parent: holder, node: NONE4 });
+    rest.children = others;
+    rest.isRest = true;
+    holder.repeat = members;
+    holder.children = [first, rest];
+    first.parent = holder;
+    for (const other of others) other.parent = rest;
+  }
+  var Signer = class {
+    constructor({ union, constants }) {
+      this.union = union;
+      this.constants = constants;
+      this.snapshots = union.snapshots.map((index) => union.model.snapshot(index));
+      this.own = [];
+    }
+    sign(group) {
+      const places = /* @__PURE__ */ new Map();
+      collect(group, places);
+      const wire = (key) => {
+        const place = places.get(key);
+        if (place !== void 0) return `${place}`;
+        if (this.constants.isConstant[key]) return this.constant(key);
+        return "<";
+      };
+      const parts = [];
+      this.write(group, parts, wire);
+      return parts.join("\n");
+    }
+    write(group, parts, wire) {
+      for (const child of group.children) {
+        const key = child.children ? child.node : child.leaf;
+        if (key !== NONE4) parts.push(`${this.node(key)} (${[...new Set(this.union.inputsOf[key].map(wire))].join(" ")})`);
+        if (!child.children) continue;
+        parts.push(`{ ${child.segment ?? child.label}`);
+        this.write(child, parts, wire);
+        parts.push("}");
+      }
+    }
+    node(key) {
+      if (this.own[key] === void 0) {
+        const texts = new Map(this.union.rowsOf[key].map((row) => [row, this.version(row)]));
+        const known = [...new Set(texts.values())];
+        const presence = this.snapshots.map((snapshot) => known.indexOf(texts.get(snapshot.rowOf[key]) ?? ""));
+        this.own[key] = `${presence}: ${known.join(" | ")}`;
+      }
+      return this.own[key];
+    }
+    version(row) {
+      const node = this.union.model.node(row);
+      const types = node.outputs.map(({ type }) => kindOf(type));
+      const texts = node.attributes.filter(({ text }) => !/\d/.test(text) || !isName(node)).map(({ text }) => text);
+      const { constant } = node;
+      const content = constant ? `${constant.dtype}[${constant.shape}]` : texts.join(",");
+      return `${node.op} ${node.inputs.length} ${types.join(",")} ${content}`;
+    }
+    constant(key) {
+      if (this.union.model.isPseudo(key)) return "self";
+      const inputs = this.union.inputsOf[key];
+      const name = attributeName(this.union.model.node(this.union.row(key)));
+      const path = name && INDEXED.test(name) && !inputs.length ? "" : inputs.map((one) => this.constant(one)).join(" ");
+      return `${this.node(key)}[${path}]`;
+    }
+  };
+  function kindOf(type) {
+    return type.startsWith("__torch__") ? type.replace(/___torch_mangle_\d+\.?/g, "") : shortType(type);
+  }
+  function isName(node) {
+    return node.op === "prim::GetAttr" || node.op === "get_attr" || node.op === "prim::CallMethod";
+  }
+  function collect(group, places) {
+    for (const child of group.children) {
+      const key = child.children ? child.node : child.leaf;
+      if (key !== NONE4) places.set(key, places.size);
+      if (child.children) collect(child, places);
+    }
+  }
+  var NONE5 = -1;
   var ModuleTree = class {
     constructor(union, constants) {
       this.union = union;
@@ -246,10 +391,11 @@
       this.paths = findPaths(union, constants.isConstant);
       this.groups = /* @__PURE__ */ new Map();
       this.parentOf = [];
-      this.root = this._group({ id: "", label: "", parent: null, node: NONE4 });
+      this.root = this.addGroup({ id: "", label: "", parent: null, node: NONE5 });
       this.bodies = this._findBodies();
-      this._fillBody(this.root, bodyName(NONE4, 0), []);
+      this._fillBody(this.root, bodyName(NONE5, 0), []);
       this._tidy(this.root);
+      foldRepeats(this);
       this._countOps(this.root);
     }
     _findBodies() {
@@ -265,12 +411,12 @@
     }
     _place(key) {
       const { isConstant, home } = this.constants;
-      return isConstant[key] && home[key] !== NONE4 ? home[key] : key;
+      return isConstant[key] && home[key] !== NONE5 ? home[key] : key;
     }
     _path(key, base) {
       return relativePath(this.paths[this._place(key)], base);
     }
-    _group(fields) {
+    addGroup(fields) {
       const group = { children: [], ops: 0, ...fields };
       this.groups.set(group.id, group);
       return group;
@@ -296,7 +442,7 @@
       counts.set(id, count2 + 1);
       const name = /^\d+$/.test(segment) && parent.segment ? `${parent.segment}.${segment}` : segment;
       const label = count2 ? `${name} (${count2 + 1})` : name;
-      const child = this._group({ id: count2 ? `${id}#${count2 + 1}` : id, label, segment, parent, node: NONE4 });
+      const child = this.addGroup({ id: count2 ? `${id}#${count2 + 1}` : id, label, segment, parent, node: NONE5 });
       parent.children.push(child);
       return child;
     }
@@ -309,13 +455,13 @@
     _addHolder(parent, key, count2, base) {
       const id = `${this.union.model.ids[key]}/`;
       const label = opName(this.union.op(key));
-      const group = this._group({ id, label, parent, node: key });
+      const group = this.addGroup({ id, label, parent, node: key });
       parent.children.push(group);
       this.parentOf[key] = group;
       const inner = [...base, ...this._path(key, base)];
       const names = blockNames(label, count2);
       for (let number = 0; number < count2; number++) {
-        const body = count2 === 1 ? group : this._group({ id: `${id}${number}/`, label: names[number], parent: group, node: NONE4, block: true });
+        const body = count2 === 1 ? group : this.addGroup({ id: `${id}${number}/`, label: names[number], parent: group, node: NONE5, block: true });
         if (body !== group) group.children.push(body);
         this._fillBody(body, bodyName(key, number), inner);
       }
@@ -324,14 +470,14 @@
       const inside = new Set(keys);
       const lift = (key) => {
         let at = key;
-        while (at !== NONE4 && !inside.has(at)) at = this.union.holder[this._place(at)];
+        while (at !== NONE5 && !inside.has(at)) at = this.union.holder[this._place(at)];
         return at;
       };
       const edges = [];
       for (const key of keys) {
         for (const reader of this.union.readers[key]) {
-          const to = this.constants.hidden[reader] ? NONE4 : lift(reader);
-          if (to !== NONE4 && to !== key) edges.push([key, to]);
+          const to = this.constants.hidden[reader] ? NONE5 : lift(reader);
+          if (to !== NONE5 && to !== key) edges.push([key, to]);
         }
       }
       return edges;
@@ -339,10 +485,10 @@
     _tidy(group) {
       group.children.forEach((child) => child.children && this._tidy(child));
       group.children = group.children.map((child) => {
-        if (!child.children || child.block || child.node !== NONE4 || child.children.length !== 1) return child;
+        if (!child.children || child.block || child.node !== NONE5 || child.children.length !== 1) return child;
         const [only] = child.children;
         if (!only.children) return this._keepLeaf(group, child, only);
-        return only.node === NONE4 ? this._keepOuter(child, only) : child;
+        return only.node === NONE5 ? this._keepOuter(child, only) : child;
       });
     }
     _keepLeaf(group, child, only) {
@@ -364,7 +510,7 @@
       for (const child of group.children) {
         if (child.children) {
           this._countOps(child);
-          group.ops += child.ops + (child.node !== NONE4 ? 1 : 0);
+          group.ops += child.ops + (child.node !== NONE5 ? 1 : 0);
         } else if (!this.union.model.isPseudo(child.leaf)) group.ops++;
       }
     }
@@ -376,7 +522,7 @@
     if (label === "If" && count2 === 2) return ["then", "else"];
     return Array.from({ length: count2 }, (_, number) => `block ${number}`);
   }
-  var NONE5 = -1;
+  var NONE6 = -1;
   var Union = class {
     constructor(model, snapshots) {
       this.model = model;
@@ -403,20 +549,20 @@
     }
     _mergeOrder() {
       const size = this.model.ids.length;
-      const next = new Int32Array(size + 1).fill(NONE5);
-      const last = new Int32Array(size).fill(NONE5);
+      const next = new Int32Array(size + 1).fill(NONE6);
+      const last = new Int32Array(size).fill(NONE6);
       const [sums, counts] = [new Float64Array(size), new Int32Array(size)];
-      this.holder = new Int32Array(size).fill(NONE5);
+      this.holder = new Int32Array(size).fill(NONE6);
       this.block = new Int32Array(size);
       for (const index of this.snapshots) {
         const snapshot = this.model.snapshot(index);
-        let previous = NONE5;
+        let previous = NONE6;
         let place = 0;
         for (const key of snapshot.order) {
           const row = snapshot.rowOf[key];
           sums[key] += place++ / snapshot.order.length;
           counts[key]++;
-          if (last[key] === NONE5) {
+          if (last[key] === NONE6) {
             next[key + 1] = next[previous + 1];
             next[previous + 1] = key;
             this.rowsOf[key] = [row];
@@ -427,7 +573,7 @@
           previous = key;
         }
       }
-      for (let key = next[0]; key !== NONE5; key = next[key + 1]) this.order.push(key);
+      for (let key = next[0]; key !== NONE6; key = next[key + 1]) this.order.push(key);
       this.progress = sums.map((sum, key) => sum / counts[key]);
       this.position = new Int32Array(size);
       this.order.forEach((key, position) => this.position[key] = position);
@@ -443,7 +589,7 @@
           const same2 = last !== null && last.rowOf[key] === row;
           for (const value of model.inputs(row)) {
             const from2 = snapshot.producer[value];
-            if (from2 === NONE5 || from2 === key || same2 && last?.producer[value] === from2) continue;
+            if (from2 === NONE6 || from2 === key || same2 && last?.producer[value] === from2) continue;
             this._connect(from2, key, value);
           }
         }
@@ -465,8 +611,8 @@
         if (this.rowsOf[key].length < 2) continue;
         for (const from2 of this.inputsOf[key]) {
           const between2 = this.inputsOf[key].filter((one) => this.inputsOf[one].includes(from2));
-          const joined2 = snapshots.filter((one) => one.rowOf[key] !== NONE5 && model.inputs(one.rowOf[key]).some((value) => one.producer[value] === from2));
-          const gone = between2.find((one) => joined2.every((snapshot) => snapshot.rowOf[one] === NONE5));
+          const joined2 = snapshots.filter((one) => one.rowOf[key] !== NONE6 && model.inputs(one.rowOf[key]).some((value) => one.producer[value] === from2));
+          const gone = between2.find((one) => joined2.every((snapshot) => snapshot.rowOf[one] === NONE6));
           if (gone !== void 0) this.bypasses.set(`${from2}/${key}`, gone);
         }
       }
@@ -490,7 +636,8 @@
     }
     wayTo(id) {
       const key = this.model.keyOfId.get(id);
-      const chain = key === void 0 ? chainTo(this.groups.get(id)) : this.ancestors(key);
+      const own = key === void 0 ? [] : this.ancestors(key);
+      const chain = own.length ? own : chainTo(this.groups.get(id));
       return chain.filter((one) => one.id !== id && !(one.node >= 0 && one.node === key)).map((one) => one.id);
     }
     frameOf(key) {
@@ -507,7 +654,7 @@
   }
   var FORMAT = 2;
   var REPLACED = { share: 0.5, least: 30 };
-  var NONE6 = -1;
+  var NONE7 = -1;
   var Model = class {
     constructor(data) {
       if (!data || data.format !== FORMAT) {
@@ -550,7 +697,7 @@
         inputs.push(this._pseudoRow("input", id2, [], [values[at], values[at + 1]]));
       }
       const id = prefix.length > 1 ? prefix : "%return";
-      return { inputs, body, output: outputs.length ? this._pseudoRow("return", id, outputs, []) : NONE6 };
+      return { inputs, body, output: outputs.length ? this._pseudoRow("return", id, outputs, []) : NONE7 };
     }
     _pseudoRow(kind, id, inputs, outputs) {
       const text = JSON.stringify([kind, id, inputs, outputs]);
@@ -619,16 +766,16 @@
       if (before === null || before === after) return statuses;
       const [old, now] = [this.snapshot(before), this.snapshot(after)];
       for (const key of old.order) {
-        if (now.rowOf[key] === NONE6) statuses.set(key, "removed");
+        if (now.rowOf[key] === NONE7) statuses.set(key, "removed");
         else if (!this.sameNode(old.rowOf[key], now.rowOf[key])) statuses.set(key, "changed");
       }
-      for (const key of now.order) if (old.rowOf[key] === NONE6) statuses.set(key, "added");
+      for (const key of now.order) if (old.rowOf[key] === NONE7) statuses.set(key, "added");
       return statuses;
     }
     replaced(before, after) {
       if (before === null || before === after) return false;
       const [old, now] = [this.snapshot(before), this.snapshot(after)];
-      const made = now.order.filter((key) => old.rowOf[key] === NONE6).length;
+      const made = now.order.filter((key) => old.rowOf[key] === NONE7).length;
       return now.order.length >= REPLACED.least && made > REPLACED.share * now.order.length;
     }
     stepBefore(step) {
@@ -683,13 +830,13 @@
   }
   var Snapshot = class {
     constructor(model, graph) {
-      const table = (size) => new Int32Array(size).fill(NONE6);
+      const table = (size) => new Int32Array(size).fill(NONE7);
       this.order = [];
       this.rowOf = table(model.ids.length);
       this.holder = table(model.ids.length);
       this.block = table(model.ids.length);
       this.producer = table(model.strings.length);
-      this._addFrame(model, graph, NONE6, 0);
+      this._addFrame(model, graph, NONE7, 0);
     }
     _addFrame(model, frame, holder, block) {
       for (const row of frame.inputs) this._add(model, row, holder, block);
@@ -697,7 +844,7 @@
         const key = this._add(model, row, holder, block);
         model.blocks[row].forEach((inner, number) => this._addFrame(model, inner, key, number));
       }
-      if (frame.output !== NONE6) this._add(model, frame.output, holder, block);
+      if (frame.output !== NONE7) this._add(model, frame.output, holder, block);
     }
     _add(model, row, holder, block) {
       const key = model.keyOfRow[row];
@@ -710,7 +857,7 @@
       return key;
     }
   };
-  var NONE7 = -1;
+  var NONE8 = -1;
   var BEND = 8;
   var BEND_BUDGET = 6e4;
   var LONG_SPAN = 40;
@@ -761,7 +908,7 @@
     }
   };
   function buildChains(scope, layers, tree, result) {
-    const entering = scope.nets.some((net) => net.from === NONE7);
+    const entering = scope.nets.some((net) => net.from === NONE8);
     const leaving = scope.nets.some((net) => net.exits);
     const first = entering ? 1 : 0;
     const grid = new Grid(layers.count + first + (leaving ? 1 : 0), entering, leaving);
@@ -777,17 +924,17 @@
   }
   function spanOf(grid, net, tree) {
     const rowOf = (child) => grid.row[grid.element[tree.place[child]]];
-    const start = net.from === NONE7 ? 0 : rowOf(net.from);
+    const start = net.from === NONE8 ? 0 : rowOf(net.from);
     const end = net.exits ? grid.rows.length - 1 : start;
     return { start, end: net.sinks.reduce((most, child) => Math.max(most, rowOf(child)), end) };
   }
   function addChain(grid, net, { start, end, straight }, { scope, tree, result }) {
-    const top = net.from === NONE7 ? grid.add(0, BEND, NONE7, net) : grid.element[tree.place[net.from]];
-    const topShift = net.from === NONE7 ? 0 : exitShift(scope, net, result);
+    const top = net.from === NONE8 ? grid.add(0, BEND, NONE8, net) : grid.element[tree.place[net.from]];
+    const topShift = net.from === NONE8 ? 0 : exitShift(scope, net, result);
     const shiftOf = (element2) => element2 === top ? topShift : 0;
     const chain = [top];
     for (let row = start + 1; row < end && !straight; row++) {
-      const bend = grid.add(row, BEND, NONE7, net);
+      const bend = grid.add(row, BEND, NONE8, net);
       const above = chain[chain.length - 1];
       grid.link(above, bend, above === top ? SIDE : LONG, shiftOf(above), 0);
       chain.push(bend);
@@ -798,7 +945,7 @@
       const above = chain[grid.carrier(chain, grid.row[element2])];
       grid.link(above, element2, above === top ? MAIN : SIDE, shiftOf(above), entryShift(scope, net, child, result));
     }
-    const port = net.exits ? grid.add(grid.rows.length - 1, BEND, NONE7, net) : NONE7;
+    const port = net.exits ? grid.add(grid.rows.length - 1, BEND, NONE8, net) : NONE8;
     if (net.exits) {
       const above = chain[chain.length - 1];
       grid.link(above, port, above === top ? MAIN : LONG, shiftOf(above), 0);
@@ -811,9 +958,9 @@
   }
   function entryShift(scope, net, child, result) {
     const inner = scope.find(child, net.owner);
-    return inner && inner.from === NONE7 ? inner.entryX - result.width[child] / 2 + result.lean[child] : 0;
+    return inner && inner.from === NONE8 ? inner.entryX - result.width[child] / 2 + result.lean[child] : 0;
   }
-  var NONE8 = -1;
+  var NONE9 = -1;
   var MOST_WISHES = 200;
   function placeX(grid) {
     const x = new Float64Array(grid.row.length);
@@ -835,7 +982,7 @@
     for (let row = 0; row < grid.rows.length; row++) fitRow(grid, row, [up, down]);
   }
   function separation(grid, left, right) {
-    const bends = Number(grid.box[left] === NONE8) + Number(grid.box[right] === NONE8);
+    const bends = Number(grid.box[left] === NONE9) + Number(grid.box[right] === NONE9);
     return (grid.width[left] + grid.width[right]) / 2 + (bends === 2 ? 5 : bends === 1 ? 10 : 20);
   }
   function fitRow(grid, row, sides) {
@@ -846,7 +993,7 @@
       const element2 = elements[index];
       if (index) offsets[index] = offsets[index - 1] + separation(grid, elements[index - 1], element2);
       let wishes = [];
-      for (const side of sides) collect(grid, side, element2, offsets[index], wishes);
+      for (const side of sides) collect2(grid, side, element2, offsets[index], wishes);
       if (!wishes.length) wishes.push([grid.x[element2] - offsets[index], 0.01]);
       let start = index;
       let middle = weightedMedian(wishes);
@@ -863,7 +1010,7 @@
       for (let index = start; index < end; index++) grid.x[elements[index]] = middle + offsets[index];
     });
   }
-  function collect(grid, { of: links, ends, theirShift, ownShift }, element2, offset, wishes) {
+  function collect2(grid, { of: links, ends, theirShift, ownShift }, element2, offset, wishes) {
     for (const at of links[element2]) {
       wishes.push([grid.x[ends[at]] + theirShift[at] - ownShift[at] - offset, grid.weight[at]]);
     }
@@ -889,7 +1036,7 @@
     }
     return wishes[wishes.length - 1][0];
   }
-  var NONE9 = -1;
+  var NONE10 = -1;
   function assignLayers(scope, tree) {
     const count2 = scope.children.length;
     const layer = new Int32Array(count2);
@@ -904,8 +1051,8 @@
     const outs = scope.children.map(() => []);
     const ins = scope.children.map(() => []);
     for (const net of scope.nets) {
-      const from2 = net.from === NONE9 ? NONE9 : tree.place[net.from];
-      if (from2 !== NONE9) outs[from2].push(net);
+      const from2 = net.from === NONE10 ? NONE10 : tree.place[net.from];
+      if (from2 !== NONE10) outs[from2].push(net);
       for (const child of net.sinks) if (tree.place[child] > from2) ins[tree.place[child]].push(net);
     }
     return { outs, ins };
@@ -929,7 +1076,7 @@
     const stretched = ins.filter((net) => !reaches(net)).length;
     if (stretched < outs.length) layer[at] = nearest2 - 1;
   }
-  var NONE10 = -1;
+  var NONE11 = -1;
   function indexTree({ parent, group }) {
     const size = parent.length;
     const depth = new Int32Array(size);
@@ -976,14 +1123,14 @@
   function routeNets(input, tree) {
     const nets = new Nets(input.parent.length, input.source.length);
     for (let edge = 0; edge < input.source.length; edge++) {
-      if (input.via[edge] !== NONE10) continue;
+      if (input.via[edge] !== NONE11) continue;
       const [owner, target] = [input.source[edge], input.target[edge]];
       const [a, b] = siblingsOf(tree, owner, target);
       if (a === b) continue;
       nets.drawn[edge] = 1;
       for (let at = owner; at !== a; at = tree.parent[at]) nets.add(tree.parent[at], owner, at).exits = true;
       nets.addSink(nets.add(tree.parent[a], owner, a), b);
-      for (let at = target; at !== b; at = tree.parent[at]) nets.addSink(nets.add(tree.parent[at], owner, NONE10), at);
+      for (let at = target; at !== b; at = tree.parent[at]) nets.addSink(nets.add(tree.parent[at], owner, NONE11), at);
     }
     return nets;
   }
@@ -1063,7 +1210,7 @@
     }
     return total;
   }
-  var NONE11 = -1;
+  var NONE12 = -1;
   var PAD = 14;
   var HEADER = 28;
   var ROW_GAP = 26;
@@ -1078,7 +1225,7 @@
     let y = scope.box ? HEADER : PAD;
     for (let row = 0; row < count2; row++) {
       for (const element2 of grid.rows[row]) {
-        if (grid.box[element2] !== NONE11) grid.depth[row] = Math.max(grid.depth[row], result.height[grid.box[element2]]);
+        if (grid.box[element2] !== NONE12) grid.depth[row] = Math.max(grid.depth[row], result.height[grid.box[element2]]);
       }
       grid.top[row] = y;
       const isPort = grid.entering && row === 0 || grid.leaving && row === count2 - 2;
@@ -1105,23 +1252,23 @@
     for (let element2 = 0; element2 < grid.x.length; element2++) {
       grid.x[element2] = Math.round(grid.x[element2] + left);
       const child = grid.box[element2];
-      if (child === NONE11) continue;
+      if (child === NONE12) continue;
       result.x[child] = grid.x[element2] - result.width[child] / 2;
       result.y[child] = grid.top[grid.row[element2]];
     }
     for (const [net, { chain, port }] of grid.chains) {
-      if (net.from === NONE11) net.entryX = grid.x[chain[0]];
+      if (net.from === NONE12) net.entryX = grid.x[chain[0]];
       if (net.exits) net.exitX = grid.x[port];
     }
     result.lean[box] = leanOf(scope.nets);
   }
   function leanOf(nets) {
-    const [enters, leaves] = [nets.filter((net) => net.from === NONE11), nets.filter((net) => net.exits)];
+    const [enters, leaves] = [nets.filter((net) => net.from === NONE12), nets.filter((net) => net.exits)];
     if (!enters.length || !leaves.length) return 0;
     const mean = (values) => values.reduce((sum, value) => sum + value, 0) / values.length;
     return (mean(leaves.map((net) => net.exitX)) - mean(enters.map((net) => net.entryX))) / 2;
   }
-  var NONE12 = -1;
+  var NONE13 = -1;
   var SPREAD = 14;
   var BORDER = 24;
   var Pen = class {
@@ -1147,12 +1294,12 @@
   };
   function drawSegments(input, tree, nets, scopes, result) {
     const pen = new Pen();
-    const last = new Int32Array(input.source.length).fill(NONE12);
+    const last = new Int32Array(input.source.length).fill(NONE13);
     const arrivals = spreadArrivals(tree, nets, scopes, result);
     for (const [owner, edges] of edgesBySource(input, nets.drawn)) {
       const ends = /* @__PURE__ */ new Map();
-      drawNet(nets.find(tree.parent[owner], owner), NONE12, { pen, tree, nets, scopes, result, arrivals, ends });
-      for (const edge of edges) last[edge] = ends.get(input.target[edge]) ?? NONE12;
+      drawNet(nets.find(tree.parent[owner], owner), NONE13, { pen, tree, nets, scopes, result, arrivals, ends });
+      for (const edge of edges) last[edge] = ends.get(input.target[edge]) ?? NONE13;
     }
     drawBypasses(input, pen, last);
     return { ...pen.arrays(), last };
@@ -1171,11 +1318,11 @@
     const edgeOf = /* @__PURE__ */ new Map();
     input.source.forEach((from2, edge) => edgeOf.set(from2 * size + input.target[edge], edge));
     input.via.forEach((via, edge) => {
-      if (via === NONE12) return;
+      if (via === NONE13) return;
       const [owner, to] = [input.source[edge], input.target[edge]];
       const arriving = last[edgeOf.get(owner * size + via)];
       const onward = [];
-      for (let at = last[edgeOf.get(via * size + to)]; at !== NONE12; at = pen.previous[at]) onward.unshift(at);
+      for (let at = last[edgeOf.get(via * size + to)]; at !== NONE13; at = pen.previous[at]) onward.unshift(at);
       const copy = (at, previous) => pen.draw(pen.x1[at], pen.y1[at], pen.x2[at], pen.y2[at], owner, previous);
       const reached = copy(arriving, pen.previous[arriving]);
       const through = pen.draw(pen.x2[arriving], pen.y2[arriving], pen.x1[onward[0]], pen.y1[onward[0]], owner, reached);
@@ -1191,7 +1338,7 @@
         coming.forEach(([, net], at) => {
           const inner = nets.find(child, net.owner);
           const middle = result.x[child] + result.width[child] / 2 + Math.round((at - (coming.length - 1) / 2) * step);
-          const port = inner && inner.from === NONE12 ? result.x[child] + inner.entryX : middle;
+          const port = inner && inner.from === NONE13 ? result.x[child] + inner.entryX : middle;
           if (!arrivals.has(net)) arrivals.set(net, /* @__PURE__ */ new Map());
           arrivals.get(net).set(child, port);
         });
@@ -1216,8 +1363,8 @@
     const { chain, port } = grid.chains.get(net);
     const [left, up] = [result.x[net.scope], result.y[net.scope]];
     const rowBottom = (row) => up + grid.top[row] + grid.depth[row];
-    let x = left + grid.x[chain[0]] + (net.from === NONE12 ? 0 : exitOf(net, nets, result));
-    let y = net.from === NONE12 ? up : result.y[net.from] + result.height[net.from];
+    let x = left + grid.x[chain[0]] + (net.from === NONE13 ? 0 : exitOf(net, nets, result));
+    let y = net.from === NONE13 ? up : result.y[net.from] + result.height[net.from];
     const go = (toX, toY) => {
       if (toX === x && toY === y) return;
       previous = pen.draw(x, y, toX, toY, net.owner, previous);
@@ -1238,7 +1385,7 @@
       go(arrivals.get(net).get(child), result.y[child]);
       ends.set(child, previous);
       const inner = nets.find(child, net.owner);
-      if (inner && inner.from === NONE12) drawNet(inner, previous, context);
+      if (inner && inner.from === NONE13) drawNet(inner, previous, context);
     }
     if (net.exits) drawNet(nets.find(tree.parent[net.scope], net.owner), exit, context);
   }
@@ -1246,12 +1393,12 @@
     const inner = net.from === net.owner ? void 0 : nets.find(net.from, net.owner);
     return inner ? inner.exitX - result.width[net.from] / 2 : 0;
   }
-  var NONE13 = -1;
+  var NONE14 = -1;
   var EMPTY_COLUMN = 48;
   function straightenChains(grid) {
     const room = roomFinder(grid);
     const loose = looseElements(grid);
-    const chains = [...grid.chains.values()].map(({ chain, port }) => (port === NONE13 ? chain : [...chain, port]).filter(loose));
+    const chains = [...grid.chains.values()].map(({ chain, port }) => (port === NONE14 ? chain : [...chain, port]).filter(loose));
     for (const pass of [chains, chains.slice().reverse()]) {
       for (const chain of pass) {
         for (let start = 0; start < chain.length; ) start = straightenRun(grid, chain, start, room);
@@ -1270,11 +1417,11 @@
   function looseElements(grid) {
     const beside = /* @__PURE__ */ new Set();
     grid.upper.forEach((upper2, at) => {
-      if (grid.box[upper2] !== NONE13) beside.add(grid.lower[at]);
-      if (grid.box[grid.lower[at]] !== NONE13) beside.add(upper2);
+      if (grid.box[upper2] !== NONE14) beside.add(grid.lower[at]);
+      if (grid.box[grid.lower[at]] !== NONE14) beside.add(upper2);
     });
-    const ends = /* @__PURE__ */ new Set([grid.entering ? 0 : NONE13, grid.leaving ? grid.rows.length - 1 : NONE13]);
-    return (element2) => grid.box[element2] === NONE13 && !(ends.has(grid.row[element2]) && beside.has(element2));
+    const ends = /* @__PURE__ */ new Set([grid.entering ? 0 : NONE14, grid.leaving ? grid.rows.length - 1 : NONE14]);
+    return (element2) => grid.box[element2] === NONE14 && !(ends.has(grid.row[element2]) && beside.has(element2));
   }
   function straightenRun(grid, chain, start, room) {
     let [low, high] = room(chain[start]);
@@ -1335,13 +1482,13 @@
       result.y[box] += result.y[input.parent[box]];
     }
   }
-  var NONE14 = -1;
+  var NONE15 = -1;
   var SIDES = { BEFORE: 1, AFTER: 2 };
   var Scene = class {
     constructor(outline, expanded, measure) {
       this.outline = outline;
       this.model = outline.model;
-      this.items = [{ group: outline.root, open: true, key: NONE14, caption: "", parent: NONE14 }];
+      this.items = [{ group: outline.root, open: true, key: NONE15, caption: "", parent: NONE15 }];
       this.itemOfKey = [];
       this.ownerOfKey = [];
       this.edges = [];
@@ -1368,7 +1515,7 @@
         const open = expanded.has(child.id);
         this.items.push({ group: child, open, key: child.node, caption: "", parent });
         this.itemOfGroup.set(child.id, item);
-        if (child.node !== NONE14) this.itemOfKey[child.node] = item;
+        if (child.node !== NONE15) this.itemOfKey[child.node] = item;
         if (open) this._visit(child, item, expanded);
         else this._close(child, item);
       }
@@ -1377,7 +1524,7 @@
       for (const child of group.children) {
         if (!child.children) this.itemOfKey[child.leaf] = item;
         else {
-          if (child.node !== NONE14) this.itemOfKey[child.node] = item;
+          if (child.node !== NONE15) this.itemOfKey[child.node] = item;
           this._close(child, item);
         }
       }
@@ -1388,7 +1535,7 @@
       for (const key of union.order) {
         if (!hidden[key]) continue;
         const home = homes[key];
-        this.ownerOfKey[key] = home === NONE14 ? 0 : this.itemOfKey[home];
+        this.ownerOfKey[key] = home === NONE15 ? 0 : this.itemOfKey[home];
       }
     }
     _connect() {
@@ -1397,20 +1544,20 @@
         if (hidden[key]) continue;
         for (const reader of union.readers[key]) if (!hidden[reader]) this._addEdge(key, reader);
       }
-      const plain = (from2, to) => this.via[this.edgeIndex.get(this._edgeName(from2, to))] === NONE14;
+      const plain = (from2, to) => this.via[this.edgeIndex.get(this._edgeName(from2, to))] === NONE15;
       const usable = this.edges.map(([from2, to], edge) => {
         const via = this.via[edge];
-        return via !== NONE14 && !this.items[via].open && plain(from2, via) && plain(via, to);
+        return via !== NONE15 && !this.items[via].open && plain(from2, via) && plain(via, to);
       });
-      this.via = this.via.map((via, edge) => usable[edge] ? via : NONE14);
+      this.via = this.via.map((via, edge) => usable[edge] ? via : NONE15);
     }
     _addEdge(key, reader) {
       const [from2, to] = [this.itemOfKey[key], this.itemOfKey[reader]];
       if (from2 === to) return;
       const name = this._edgeName(from2, to);
-      const via = this.itemOfKey[this.outline.union.bypasses.get(`${key}/${reader}`) ?? NONE14] ?? NONE14;
+      const via = this.itemOfKey[this.outline.union.bypasses.get(`${key}/${reader}`) ?? NONE15] ?? NONE15;
       if (this.edgeIndex.has(name)) {
-        if (via === NONE14) this.via[this.edgeIndex.get(name)] = NONE14;
+        if (via === NONE15) this.via[this.edgeIndex.get(name)] = NONE15;
         return;
       }
       this.edgeIndex.set(name, this.edges.length);
@@ -1419,14 +1566,14 @@
     }
     idOf(item) {
       const { group, key } = this.items[item];
-      return key === NONE14 ? group.id : this.model.ids[key];
+      return key === NONE15 ? group.id : this.model.ids[key];
     }
     itemOf(id) {
-      const key = this.model.keyOfId.get(id);
-      if (key !== void 0) return this.ownerOfKey[key] ?? NONE14;
+      const owner = this.ownerOfKey[this.model.keyOfId.get(id) ?? NONE15];
+      if (owner !== void 0) return owner;
       let group = this.outline.groups.get(id);
       while (group && !this.itemOfGroup.has(group.id)) group = group.parent;
-      return group ? this.itemOfGroup.get(group.id) : NONE14;
+      return group ? this.itemOfGroup.get(group.id) : NONE15;
     }
     _edgeName(from2, to) {
       return from2 * this.items.length + to;
@@ -1468,7 +1615,7 @@
       for (const [key, status] of statuses) {
         if (this.model.isPseudo(key)) continue;
         const item = this.itemOfKey[key] ?? this.ownerOfKey[key];
-        for (let at = item; at !== void 0 && at !== NONE14; at = this.items[at].parent) counts[status][at]++;
+        for (let at = item; at !== void 0 && at !== NONE15; at = this.items[at].parent) counts[status][at]++;
       }
       return { sides, ops, counts };
     }
@@ -1669,9 +1816,9 @@
     if (job.zoom < SQUARE_ZOOM) job.s.rect(x[item], y[item], width[item], height[item]);
     else job.s.roundRect(x[item], y[item], width[item], height[item], radius);
   }
-  function ink(job, fill, line = null, width = 1) {
+  function ink(job, fill2, line = null, width = 1) {
     const { s } = job;
-    s.fillStyle = fill;
+    s.fillStyle = fill2;
     s.fill();
     if (line === null) return;
     s.strokeStyle = line;
@@ -1693,8 +1840,8 @@
     write(job, sign, x, y + 0.5, { font, colour: job.theme.box, align: "center" });
   }
   var LETTER_ZOOM = 0.5;
-  function paintLetter(job, { sign, fill }, x, y) {
-    if (sign) paintSign(job, { sign, colour: fill, font: FONTS.mark, radius: 5.5 }, x, y);
+  function paintLetter(job, { sign, fill: fill2 }, x, y) {
+    if (sign) paintSign(job, { sign, colour: fill2, font: FONTS.mark, radius: 5.5 }, x, y);
   }
   function paintMark(job, item) {
     const { s, picture: { layout, scene }, look } = job;
@@ -1909,13 +2056,13 @@
   function paintShapes(job, style, items) {
     const { s, picture, theme, zoom } = job;
     const plain = { closed: [theme.closed, theme.closedLine], pill: [theme.pill, theme.pillLine], box: [theme.box, theme.line] }[style];
-    const [fill, line] = plain ?? [theme[style].fill, theme[style].line];
+    const [fill2, line] = plain ?? [theme[style].fill, theme[style].line];
     if (style === "closed" && zoom > 0.3) paintStack(job, items);
     s.beginPath();
     for (const item of items) traceBox(job, item, style === "pill" ? Math.min(14, picture.layout.height[item] / 2) : 7);
-    if (plain) return ink(job, fill, zoom > LINE_ZOOM ? line : null, Math.min(3, 1 / Math.min(1, zoom)));
+    if (plain) return ink(job, fill2, zoom > LINE_ZOOM ? line : null, Math.min(3, 1 / Math.min(1, zoom)));
     const far = zoom < FLAT_ZOOM;
-    ink(job, far ? line : fill, line, Math.max(1.6, far ? 2 / zoom : 0));
+    ink(job, far ? line : fill2, line, Math.max(1.6, far ? 2 / zoom : 0));
   }
   function paintStack(job, items) {
     const { s, theme, picture: { layout } } = job;
@@ -2608,13 +2755,14 @@
     openFor(keys, budget) {
       for (const key of keys) {
         const chain = this.outline.ancestors(key).filter((group) => !this.expanded.has(group.id));
+        if (chain.some((group) => group.isRest)) continue;
         const cost = chain.reduce((sum, group) => sum + group.children.length, 0);
         if (this.boxes + cost > budget) continue;
         chain.forEach((group) => this._open(group));
       }
     }
     openLevels(enough) {
-      const shut = (group) => group.children.flatMap((child) => !child.children ? [] : this.expanded.has(child.id) ? shut(child) : [child]);
+      const shut = (group) => group.children.flatMap((child) => !child.children || child.isRest || child.repeat ? [] : this.expanded.has(child.id) ? shut(child) : [child]);
       while (this.boxes < enough) {
         const level = shut(this.outline.root);
         if (!level.length) return;
@@ -2627,7 +2775,7 @@
         const next = [];
         for (const group of level) {
           for (const child of group.children) {
-            if (!child.children) continue;
+            if (!child.children || child.isRest || child.repeat) continue;
             const small = child.block || child.ops <= SMALL_GROUP || child.children.length <= SMALL_GROUP;
             if (!this.expanded.has(child.id) && small && this.boxes + child.children.length <= budget) this._open(child);
             if (this.expanded.has(child.id)) next.push(child);
@@ -2786,16 +2934,16 @@
       if (compares) {
         const row2 = element("p", "", this.box);
         for (const status of ["removed", "added", "changed"]) {
-          const { fill, line } = colours[status];
-          addEntry(row2, this.words[status] ?? status, { sign: SIGNS[status], fill, line, ink: line });
+          const { fill: fill2, line } = colours[status];
+          addEntry(row2, this.words[status] ?? status, { sign: SIGNS[status], fill: fill2, line, ink: line });
         }
       }
       if (values) this.drawValues(values, colours);
       if (!this.entries.length) return;
       const row = element("p", "", this.box);
       if (this.title) element("span", "", row).textContent = this.title;
-      for (const { fill, label, sign = "" } of this.entries) {
-        addEntry(row, label, { sign, fill, line: fill, ink: colours.box });
+      for (const { fill: fill2, label, sign = "" } of this.entries) {
+        addEntry(row, label, { sign, fill: fill2, line: fill2, ink: colours.box });
       }
     }
     drawValues(values, theme) {
@@ -2816,11 +2964,11 @@
       if (missing) element("p", "fg-legend-note", this.box).textContent = missing;
     }
   };
-  function addEntry(row, label, { sign, fill, line, ink: ink2 }) {
+  function addEntry(row, label, { sign, fill: fill2, line, ink: ink2 }) {
     const box = element("span", "", row);
     const swatch = element("i", "", box);
     swatch.textContent = sign;
-    Object.assign(swatch.style, { background: fill, borderColor: line, color: ink2 });
+    Object.assign(swatch.style, { background: fill2, borderColor: line, color: ink2 });
     element("span", "", box).textContent = label;
     return box;
   }
@@ -2848,7 +2996,7 @@
     return makers;
   }
   var MOST = { width: 110, height: 230, share: 0.4 };
-  var LEAST = { width: 46, height: 60 };
+  var LEAST2 = { width: 46, height: 60 };
   var FAINT = 0.3;
   var SMALL = { width: 420, height: 300 };
   var Overview = class {
@@ -2903,8 +3051,8 @@
       if (view.stage.width < SMALL.width || view.stage.height < SMALL.height) return null;
       if (view.camera.fits(whole, 0.97 * view.camera.zoom)) return null;
       const ratio = Math.min(MOST.width / whole.width, Math.min(MOST.height, view.stage.height * MOST.share) / whole.height);
-      const width = Math.max(LEAST.width, whole.width * ratio);
-      const height = Math.max(LEAST.height, whole.height * ratio);
+      const width = Math.max(LEAST2.width, whole.width * ratio);
+      const height = Math.max(LEAST2.height, whole.height * ratio);
       return { left: view.stage.width - width - 16, top: PANE_HEAD + 4, width, height, scale: { x: width / whole.width, y: height / whole.height } };
     }
     _render(colours) {
@@ -2922,17 +3070,17 @@
       surface.fill();
       surface.stroke();
       const { layout } = picture;
-      const fill = (items, colour, least) => {
+      const fill2 = (items, colour, least) => {
         surface.fillStyle = colour;
         for (const item of items) {
           const [w, h] = [Math.max(least, layout.width[item] * scale.x), Math.max(least, layout.height[item] * scale.y)];
           surface.fillRect(Math.min(width - w, layout.x[item] * scale.x), Math.min(height - h, layout.y[item] * scale.y), w, h);
         }
       };
-      fill(picture.closedItems(), colours.hub, 0.6);
+      fill2(picture.closedItems(), colours.hub, 0.6);
       const changed = picture.changedItems();
       for (const status of ["changed", "removed", "added"]) {
-        fill(changed.filter((item) => picture.counts[status][item]), colours[status].line, 2.5);
+        fill2(changed.filter((item) => picture.counts[status][item]), colours[status].line, 2.5);
       }
       return canvas;
     }
@@ -3006,7 +3154,7 @@
     const { group } = scene.items[item];
     const changes = ["removed", "added", "changed"].filter((status) => counts[status][item]).map((status) => `${SIGNS[status]}${counts[status][item]} ${status}`);
     const ops = count(picture.opsOf(item, side), "op");
-    return [group.label, `${group.id}  ·  ${ops}`, ...changes.length ? [changes.join("   ")] : [], "double click to open"];
+    return [group.label, ...group.repeat ? [`${group.repeat.length} modules of one structure; it opens to the first of them`] : [], `${group.id}  ·  ${ops}`, ...changes.length ? [changes.join("   ")] : [], "double click to open"];
   }
   function nodeLines(picture, item, side, marks) {
     const { model } = picture.scene;

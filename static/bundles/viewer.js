@@ -1435,6 +1435,151 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     return nested ? segments.slice(base.length) : segments;
   }
   var NONE4 = -1;
+  var LEAST = 3;
+  var INDEXED = /^(.*?)(\d+)$/;
+  function foldRepeats(tree) {
+    const signer = new Signer(tree);
+    const visit = (group) => {
+      for (const child of group.children) if (child.children) visit(child);
+      fold(tree, signer, group);
+    };
+    visit(tree.root);
+  }
+  function fold(tree, signer, group) {
+    const runs = runsOf(tree, group.children);
+    if (!runs.some((run2) => run2.length >= LEAST)) return;
+    const pieces = runs.flatMap((run2) => run2.length < LEAST ? [run2] : alike(signer, run2));
+    const isWhole = pieces.length === 1 && group.parent !== null && group.node === NONE4 && !group.block;
+    group.children = pieces.flatMap((piece) => {
+      if (piece.length < LEAST) return piece;
+      const holder = isWhole ? group : makeHolder(tree, group, piece);
+      fill2(tree, holder, piece);
+      if (!isWhole) return [holder];
+      holder.label = `${holder.label} × ${piece.length}`;
+      return holder.children;
+    });
+  }
+  function runsOf(tree, children) {
+    const runs = [];
+    let last = null;
+    for (const child of children) {
+      const found = child.children && !child.block && child.node === NONE4 ? INDEXED.exec(child.segment ?? "") : null;
+      if (last && !child.children && !readsAny(tree, child.leaf, runs[runs.length - 1])) {
+        runs.splice(-1, 0, [child]);
+        continue;
+      }
+      const now = found && { stem: found[1], index: Number(found[2]) };
+      if (now && last && now.stem === last.stem && now.index > last.index) runs[runs.length - 1].push(child);
+      else runs.push([child]);
+      last = now;
+    }
+    return runs;
+  }
+  function readsAny({ parentOf, union }, key, run2) {
+    return union.inputsOf[key].some((from2) => {
+      for (let group = parentOf[from2]; group; group = group.parent) {
+        if (run2.includes(group)) return true;
+      }
+      return false;
+    });
+  }
+  function alike(signer, run2) {
+    const pieces = [];
+    let last = "";
+    for (const group of run2) {
+      const now = signer.sign(group);
+      if (now === last) pieces[pieces.length - 1].push(group);
+      else pieces.push([group]);
+      last = now;
+    }
+    return pieces;
+  }
+  function makeHolder(tree, parent, members) {
+    const [first, last] = [members[0], members.at(-1)];
+    const end = INDEXED.exec(last.segment ?? "")?.[2];
+    const label = `${first.label}–${end} × ${members.length}`;
+    return tree.addGroup({ id: `${first.id}×`, label, parent, node: NONE4 });
+  }
+  function fill2(tree, holder, members) {
+    const [first, ...others] = members;
+    const label = `${others[0].label}–${INDEXED.exec(others.at(-1)?.segment ?? "")?.[2]}: ${others.length} like it`;
+    const rest = tree.addGroup({ id: `${first.id}×+`, label, parent: holder, node: NONE4 });
+    rest.children = others;
+    rest.isRest = true;
+    holder.repeat = members;
+    holder.children = [first, rest];
+    first.parent = holder;
+    for (const other of others) other.parent = rest;
+  }
+  var Signer = class {
+    constructor({ union, constants: constants2 }) {
+      this.union = union;
+      this.constants = constants2;
+      this.snapshots = union.snapshots.map((index) => union.model.snapshot(index));
+      this.own = [];
+    }
+    sign(group) {
+      const places = /* @__PURE__ */ new Map();
+      collect(group, places);
+      const wire = (key) => {
+        const place = places.get(key);
+        if (place !== void 0) return `${place}`;
+        if (this.constants.isConstant[key]) return this.constant(key);
+        return "<";
+      };
+      const parts = [];
+      this.write(group, parts, wire);
+      return parts.join("\n");
+    }
+    write(group, parts, wire) {
+      for (const child of group.children) {
+        const key = child.children ? child.node : child.leaf;
+        if (key !== NONE4) parts.push(`${this.node(key)} (${[...new Set(this.union.inputsOf[key].map(wire))].join(" ")})`);
+        if (!child.children) continue;
+        parts.push(`{ ${child.segment ?? child.label}`);
+        this.write(child, parts, wire);
+        parts.push("}");
+      }
+    }
+    node(key) {
+      if (this.own[key] === void 0) {
+        const texts = new Map(this.union.rowsOf[key].map((row) => [row, this.version(row)]));
+        const known = [...new Set(texts.values())];
+        const presence = this.snapshots.map((snapshot) => known.indexOf(texts.get(snapshot.rowOf[key]) ?? ""));
+        this.own[key] = `${presence}: ${known.join(" | ")}`;
+      }
+      return this.own[key];
+    }
+    version(row) {
+      const node = this.union.model.node(row);
+      const types = node.outputs.map(({ type }) => kindOf(type));
+      const texts = node.attributes.filter(({ text }) => !/\d/.test(text) || !isName(node)).map(({ text }) => text);
+      const { constant } = node;
+      const content = constant ? `${constant.dtype}[${constant.shape}]` : texts.join(",");
+      return `${node.op} ${node.inputs.length} ${types.join(",")} ${content}`;
+    }
+    constant(key) {
+      if (this.union.model.isPseudo(key)) return "self";
+      const inputs = this.union.inputsOf[key];
+      const name2 = attributeName(this.union.model.node(this.union.row(key)));
+      const path = name2 && INDEXED.test(name2) && !inputs.length ? "" : inputs.map((one) => this.constant(one)).join(" ");
+      return `${this.node(key)}[${path}]`;
+    }
+  };
+  function kindOf(type) {
+    return type.startsWith("__torch__") ? type.replace(/___torch_mangle_\d+\.?/g, "") : shortType(type);
+  }
+  function isName(node) {
+    return node.op === "prim::GetAttr" || node.op === "get_attr" || node.op === "prim::CallMethod";
+  }
+  function collect(group, places) {
+    for (const child of group.children) {
+      const key = child.children ? child.node : child.leaf;
+      if (key !== NONE4) places.set(key, places.size);
+      if (child.children) collect(child, places);
+    }
+  }
+  var NONE5 = -1;
   var ModuleTree = class {
     constructor(union, constants2) {
       this.union = union;
@@ -1442,10 +1587,11 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       this.paths = findPaths(union, constants2.isConstant);
       this.groups = /* @__PURE__ */ new Map();
       this.parentOf = [];
-      this.root = this._group({ id: "", label: "", parent: null, node: NONE4 });
+      this.root = this.addGroup({ id: "", label: "", parent: null, node: NONE5 });
       this.bodies = this._findBodies();
-      this._fillBody(this.root, bodyName(NONE4, 0), []);
+      this._fillBody(this.root, bodyName(NONE5, 0), []);
       this._tidy(this.root);
+      foldRepeats(this);
       this._countOps(this.root);
     }
     _findBodies() {
@@ -1461,12 +1607,12 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     }
     _place(key) {
       const { isConstant, home } = this.constants;
-      return isConstant[key] && home[key] !== NONE4 ? home[key] : key;
+      return isConstant[key] && home[key] !== NONE5 ? home[key] : key;
     }
     _path(key, base) {
       return relativePath(this.paths[this._place(key)], base);
     }
-    _group(fields) {
+    addGroup(fields) {
       const group = { children: [], ops: 0, ...fields };
       this.groups.set(group.id, group);
       return group;
@@ -1492,7 +1638,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       counts3.set(id, count3 + 1);
       const name2 = /^\d+$/.test(segment) && parent.segment ? `${parent.segment}.${segment}` : segment;
       const label = count3 ? `${name2} (${count3 + 1})` : name2;
-      const child = this._group({ id: count3 ? `${id}#${count3 + 1}` : id, label, segment, parent, node: NONE4 });
+      const child = this.addGroup({ id: count3 ? `${id}#${count3 + 1}` : id, label, segment, parent, node: NONE5 });
       parent.children.push(child);
       return child;
     }
@@ -1505,13 +1651,13 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     _addHolder(parent, key, count3, base) {
       const id = `${this.union.model.ids[key]}/`;
       const label = opName(this.union.op(key));
-      const group = this._group({ id, label, parent, node: key });
+      const group = this.addGroup({ id, label, parent, node: key });
       parent.children.push(group);
       this.parentOf[key] = group;
       const inner = [...base, ...this._path(key, base)];
       const names = blockNames(label, count3);
       for (let number2 = 0; number2 < count3; number2++) {
-        const body = count3 === 1 ? group : this._group({ id: `${id}${number2}/`, label: names[number2], parent: group, node: NONE4, block: true });
+        const body = count3 === 1 ? group : this.addGroup({ id: `${id}${number2}/`, label: names[number2], parent: group, node: NONE5, block: true });
         if (body !== group) group.children.push(body);
         this._fillBody(body, bodyName(key, number2), inner);
       }
@@ -1520,14 +1666,14 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       const inside = new Set(keys);
       const lift = (key) => {
         let at = key;
-        while (at !== NONE4 && !inside.has(at)) at = this.union.holder[this._place(at)];
+        while (at !== NONE5 && !inside.has(at)) at = this.union.holder[this._place(at)];
         return at;
       };
       const edges = [];
       for (const key of keys) {
         for (const reader of this.union.readers[key]) {
-          const to = this.constants.hidden[reader] ? NONE4 : lift(reader);
-          if (to !== NONE4 && to !== key) edges.push([key, to]);
+          const to = this.constants.hidden[reader] ? NONE5 : lift(reader);
+          if (to !== NONE5 && to !== key) edges.push([key, to]);
         }
       }
       return edges;
@@ -1535,10 +1681,10 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     _tidy(group) {
       group.children.forEach((child) => child.children && this._tidy(child));
       group.children = group.children.map((child) => {
-        if (!child.children || child.block || child.node !== NONE4 || child.children.length !== 1) return child;
+        if (!child.children || child.block || child.node !== NONE5 || child.children.length !== 1) return child;
         const [only2] = child.children;
         if (!only2.children) return this._keepLeaf(group, child, only2);
-        return only2.node === NONE4 ? this._keepOuter(child, only2) : child;
+        return only2.node === NONE5 ? this._keepOuter(child, only2) : child;
       });
     }
     _keepLeaf(group, child, only2) {
@@ -1560,7 +1706,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       for (const child of group.children) {
         if (child.children) {
           this._countOps(child);
-          group.ops += child.ops + (child.node !== NONE4 ? 1 : 0);
+          group.ops += child.ops + (child.node !== NONE5 ? 1 : 0);
         } else if (!this.union.model.isPseudo(child.leaf)) group.ops++;
       }
     }
@@ -1572,7 +1718,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     if (label === "If" && count3 === 2) return ["then", "else"];
     return Array.from({ length: count3 }, (_, number2) => `block ${number2}`);
   }
-  var NONE5 = -1;
+  var NONE6 = -1;
   var Union = class {
     constructor(model, snapshots) {
       this.model = model;
@@ -1599,20 +1745,20 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     }
     _mergeOrder() {
       const size = this.model.ids.length;
-      const next = new Int32Array(size + 1).fill(NONE5);
-      const last = new Int32Array(size).fill(NONE5);
+      const next = new Int32Array(size + 1).fill(NONE6);
+      const last = new Int32Array(size).fill(NONE6);
       const [sums, counts3] = [new Float64Array(size), new Int32Array(size)];
-      this.holder = new Int32Array(size).fill(NONE5);
+      this.holder = new Int32Array(size).fill(NONE6);
       this.block = new Int32Array(size);
       for (const index of this.snapshots) {
         const snapshot = this.model.snapshot(index);
-        let previous = NONE5;
+        let previous = NONE6;
         let place = 0;
         for (const key of snapshot.order) {
           const row = snapshot.rowOf[key];
           sums[key] += place++ / snapshot.order.length;
           counts3[key]++;
-          if (last[key] === NONE5) {
+          if (last[key] === NONE6) {
             next[key + 1] = next[previous + 1];
             next[previous + 1] = key;
             this.rowsOf[key] = [row];
@@ -1623,7 +1769,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
           previous = key;
         }
       }
-      for (let key = next[0]; key !== NONE5; key = next[key + 1]) this.order.push(key);
+      for (let key = next[0]; key !== NONE6; key = next[key + 1]) this.order.push(key);
       this.progress = sums.map((sum, key) => sum / counts3[key]);
       this.position = new Int32Array(size);
       this.order.forEach((key, position) => this.position[key] = position);
@@ -1639,7 +1785,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
           const same2 = last !== null && last.rowOf[key] === row;
           for (const value of model.inputs(row)) {
             const from2 = snapshot.producer[value];
-            if (from2 === NONE5 || from2 === key || same2 && last?.producer[value] === from2) continue;
+            if (from2 === NONE6 || from2 === key || same2 && last?.producer[value] === from2) continue;
             this._connect(from2, key, value);
           }
         }
@@ -1661,8 +1807,8 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
         if (this.rowsOf[key].length < 2) continue;
         for (const from2 of this.inputsOf[key]) {
           const between2 = this.inputsOf[key].filter((one) => this.inputsOf[one].includes(from2));
-          const joined2 = snapshots.filter((one) => one.rowOf[key] !== NONE5 && model.inputs(one.rowOf[key]).some((value) => one.producer[value] === from2));
-          const gone = between2.find((one) => joined2.every((snapshot) => snapshot.rowOf[one] === NONE5));
+          const joined2 = snapshots.filter((one) => one.rowOf[key] !== NONE6 && model.inputs(one.rowOf[key]).some((value) => one.producer[value] === from2));
+          const gone = between2.find((one) => joined2.every((snapshot) => snapshot.rowOf[one] === NONE6));
           if (gone !== void 0) this.bypasses.set(`${from2}/${key}`, gone);
         }
       }
@@ -1686,7 +1832,8 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     }
     wayTo(id) {
       const key = this.model.keyOfId.get(id);
-      const chain = key === void 0 ? chainTo(this.groups.get(id)) : this.ancestors(key);
+      const own = key === void 0 ? [] : this.ancestors(key);
+      const chain = own.length ? own : chainTo(this.groups.get(id));
       return chain.filter((one) => one.id !== id && !(one.node >= 0 && one.node === key)).map((one) => one.id);
     }
     frameOf(key) {
@@ -1703,7 +1850,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
   }
   var FORMAT = 2;
   var REPLACED = { share: 0.5, least: 30 };
-  var NONE6 = -1;
+  var NONE7 = -1;
   var Model = class {
     constructor(data) {
       if (!data || data.format !== FORMAT) {
@@ -1746,7 +1893,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
         inputs.push(this._pseudoRow("input", id2, [], [values[at], values[at + 1]]));
       }
       const id = prefix.length > 1 ? prefix : "%return";
-      return { inputs, body, output: outputs.length ? this._pseudoRow("return", id, outputs, []) : NONE6 };
+      return { inputs, body, output: outputs.length ? this._pseudoRow("return", id, outputs, []) : NONE7 };
     }
     _pseudoRow(kind, id, inputs, outputs) {
       const text = JSON.stringify([kind, id, inputs, outputs]);
@@ -1815,16 +1962,16 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       if (before === null || before === after) return statuses;
       const [old, now] = [this.snapshot(before), this.snapshot(after)];
       for (const key of old.order) {
-        if (now.rowOf[key] === NONE6) statuses.set(key, "removed");
+        if (now.rowOf[key] === NONE7) statuses.set(key, "removed");
         else if (!this.sameNode(old.rowOf[key], now.rowOf[key])) statuses.set(key, "changed");
       }
-      for (const key of now.order) if (old.rowOf[key] === NONE6) statuses.set(key, "added");
+      for (const key of now.order) if (old.rowOf[key] === NONE7) statuses.set(key, "added");
       return statuses;
     }
     replaced(before, after) {
       if (before === null || before === after) return false;
       const [old, now] = [this.snapshot(before), this.snapshot(after)];
-      const made = now.order.filter((key) => old.rowOf[key] === NONE6).length;
+      const made = now.order.filter((key) => old.rowOf[key] === NONE7).length;
       return now.order.length >= REPLACED.least && made > REPLACED.share * now.order.length;
     }
     stepBefore(step) {
@@ -1879,13 +2026,13 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
   }
   var Snapshot = class {
     constructor(model, graph) {
-      const table2 = (size) => new Int32Array(size).fill(NONE6);
+      const table2 = (size) => new Int32Array(size).fill(NONE7);
       this.order = [];
       this.rowOf = table2(model.ids.length);
       this.holder = table2(model.ids.length);
       this.block = table2(model.ids.length);
       this.producer = table2(model.strings.length);
-      this._addFrame(model, graph, NONE6, 0);
+      this._addFrame(model, graph, NONE7, 0);
     }
     _addFrame(model, frame, holder, block) {
       for (const row of frame.inputs) this._add(model, row, holder, block);
@@ -1893,7 +2040,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
         const key = this._add(model, row, holder, block);
         model.blocks[row].forEach((inner, number2) => this._addFrame(model, inner, key, number2));
       }
-      if (frame.output !== NONE6) this._add(model, frame.output, holder, block);
+      if (frame.output !== NONE7) this._add(model, frame.output, holder, block);
     }
     _add(model, row, holder, block) {
       const key = model.keyOfRow[row];
@@ -2800,6 +2947,88 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
   function ordered(sources) {
     return [...sources].sort((one, other) => Number(isInstalled(one.file)) - Number(isInstalled(other.file)));
   }
+  var SHOWN = 8;
+  function repeatDetails(details, group, outline) {
+    const holder = holderOf(group);
+    if (!holder?.repeat) return null;
+    const members = holder.repeat;
+    const at = members.indexOf(group);
+    const link = (one, text = one.label) => details.link(text, { node: one.id, attribute: null, tab: "graph" });
+    const names = members.map((one) => h("li", null, one === group ? h("strong", null, one.label) : link(one)));
+    return [detailsTitle(group.label, at < 0 ? "repeated module" : `module, ${at + 1} of ${members.length} alike`), at < 0 ? null : stepper(members, at, link), section(`${members.length} modules of one structure`, h("p.fv-muted.fv-small", null, "The same operators, types and wiring; each pass changed them in the same way."), h("ul.fv-list.fv-columns", null, names)), differences(details, members, apart(outline, holder), link)];
+  }
+  function holderOf(group) {
+    if (group.repeat) return group;
+    const around = group.isRest || group.parent?.repeat?.includes(group) ? group.parent : group.parent?.parent;
+    return around?.repeat?.includes(group) || group.isRest ? around : null;
+  }
+  function stepper(members, at, link) {
+    const [before, after] = [members[at - 1], members[at + 1]];
+    return h("p.fv-stepper", null, before ? link(before, `‹ ${before.label}`) : null, after ? link(after, `${after.label} ›`) : null);
+  }
+  function apart(outline, holder) {
+    const [first, ...others] = holder.repeat;
+    const stem = first.id.replace(/\d+$/, "");
+    return [...outline.groups.values()].filter((one) => one.id.startsWith(stem) && /^\d+$/.test(one.id.slice(stem.length)) && one !== first && !others.includes(one));
+  }
+  function differences(details, members, others, link) {
+    const { model, pair } = details.app;
+    const shownSteps = [pair.after, pair.before].filter(Boolean).map(({ index }) => index);
+    const lines = attributeLines(model, members).map((text) => h("li.fv-wrap", null, text));
+    for (const other of others) {
+      lines.push(h("li.fv-wrap", null, link(other), ` stands apart: ${apartText(model, members[0], other, shownSteps)}`));
+    }
+    const shown = lines.slice(0, SHOWN);
+    if (lines.length > SHOWN) shown.push(h("li.fv-muted", null, `and ${lines.length - SHOWN} more`));
+    return section("What differs among them", lines.length ? h("ul.fv-list", null, shown) : h("p.fv-muted", null, "Only the numbers in their weights."));
+  }
+  function attributeLines(model, members) {
+    const found = /* @__PURE__ */ new Map();
+    for (const member of members) {
+      const path = `${member.id.replace(/#\d+/g, "")}.`;
+      for (const row of model.attributes) {
+        if (!row.path.startsWith(path) || row.kind === "submodule" || !row.counted) continue;
+        const own = row.path.slice(path.length);
+        const kinds = found.get(own) ?? /* @__PURE__ */ new Map();
+        found.set(own, kinds);
+        const text = [row.fate, row.shape, row.dtype].filter(Boolean).join(" ");
+        kinds.set(text, [...kinds.get(text) ?? [], member.label]);
+      }
+    }
+    return [...found].flatMap(([own, kinds]) => {
+      const told3 = [...kinds].sort((a, b) => a[1].length - b[1].length);
+      const missing = members.length - told3.reduce((sum, [, labels]) => sum + labels.length, 0);
+      if (told3.length === 1 && !missing) return [];
+      const parts = told3.map(([text, labels], at) => at === told3.length - 1 && told3.length > 1 ? `${text} in the others` : `${text} in ${labels.join(", ")}`);
+      return [`${own}: ${parts.join("; ")}${missing ? `; ${missing} without it` : ""}`];
+    });
+  }
+  function apartText(model, member, other, steps) {
+    for (const step of steps) {
+      const [usual, own] = [operators(model, member, step), operators(model, other, step)];
+      const parts = [.../* @__PURE__ */ new Set([...usual.keys(), ...own.keys()])].flatMap((op) => {
+        const more = (own.get(op) ?? 0) - (usual.get(op) ?? 0);
+        return more ? [`${more > 0 ? "+" : "−"}${Math.abs(more)} ${op}`] : [];
+      });
+      if (parts.length) return parts.join(", ");
+    }
+    return "other types, wiring or passes";
+  }
+  function operators({ graphs, steps }, group, step) {
+    const { rowOf } = graphs.snapshot(graphs.steps[steps[step].index].after);
+    const counts3 = /* @__PURE__ */ new Map();
+    const visit = (one) => {
+      for (const child of one.children) {
+        const key = child.children ? child.node : child.leaf;
+        const row = key < 0 || graphs.isPseudo(key) ? -1 : rowOf[key];
+        const name2 = row < 0 ? "" : opName(graphs.op(row));
+        if (name2) counts3.set(name2, (counts3.get(name2) ?? 0) + 1);
+        if (child.children) visit(child);
+      }
+    };
+    visit(group);
+    return counts3;
+  }
   var SOURCE_REACH = 4;
   var Details = class {
     constructor(app) {
@@ -2845,6 +3074,10 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     }
     absent(id, step) {
       const { model } = this.app;
+      const outline = this.app.panels.get("graph")?.view?.outline();
+      const group = outline?.groups.get(id);
+      const repeated = group && repeatDetails(this, group, outline);
+      if (repeated) return repeated;
       const events = model.history(step.method, id);
       if (events.length) {
         return [detailsTitle("Node", `%${id}`), h("p.fv-muted", null, "It is in neither graph shown."), this.history(step.method, id)];
@@ -3109,13 +3342,13 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     element3.classList.add("fv-finding-wide");
     return element3;
   }
-  var NONE7 = -1;
+  var NONE8 = -1;
   var SIDES = { BEFORE: 1, AFTER: 2 };
   var Scene = class {
     constructor(outline, expanded, measure) {
       this.outline = outline;
       this.model = outline.model;
-      this.items = [{ group: outline.root, open: true, key: NONE7, caption: "", parent: NONE7 }];
+      this.items = [{ group: outline.root, open: true, key: NONE8, caption: "", parent: NONE8 }];
       this.itemOfKey = [];
       this.ownerOfKey = [];
       this.edges = [];
@@ -3142,7 +3375,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
         const open = expanded.has(child.id);
         this.items.push({ group: child, open, key: child.node, caption: "", parent });
         this.itemOfGroup.set(child.id, item);
-        if (child.node !== NONE7) this.itemOfKey[child.node] = item;
+        if (child.node !== NONE8) this.itemOfKey[child.node] = item;
         if (open) this._visit(child, item, expanded);
         else this._close(child, item);
       }
@@ -3151,7 +3384,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       for (const child of group.children) {
         if (!child.children) this.itemOfKey[child.leaf] = item;
         else {
-          if (child.node !== NONE7) this.itemOfKey[child.node] = item;
+          if (child.node !== NONE8) this.itemOfKey[child.node] = item;
           this._close(child, item);
         }
       }
@@ -3162,7 +3395,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       for (const key of union.order) {
         if (!hidden[key]) continue;
         const home = homes[key];
-        this.ownerOfKey[key] = home === NONE7 ? 0 : this.itemOfKey[home];
+        this.ownerOfKey[key] = home === NONE8 ? 0 : this.itemOfKey[home];
       }
     }
     _connect() {
@@ -3171,20 +3404,20 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
         if (hidden[key]) continue;
         for (const reader of union.readers[key]) if (!hidden[reader]) this._addEdge(key, reader);
       }
-      const plain = (from2, to) => this.via[this.edgeIndex.get(this._edgeName(from2, to))] === NONE7;
+      const plain = (from2, to) => this.via[this.edgeIndex.get(this._edgeName(from2, to))] === NONE8;
       const usable = this.edges.map(([from2, to], edge) => {
         const via = this.via[edge];
-        return via !== NONE7 && !this.items[via].open && plain(from2, via) && plain(via, to);
+        return via !== NONE8 && !this.items[via].open && plain(from2, via) && plain(via, to);
       });
-      this.via = this.via.map((via, edge) => usable[edge] ? via : NONE7);
+      this.via = this.via.map((via, edge) => usable[edge] ? via : NONE8);
     }
     _addEdge(key, reader) {
       const [from2, to] = [this.itemOfKey[key], this.itemOfKey[reader]];
       if (from2 === to) return;
       const name2 = this._edgeName(from2, to);
-      const via = this.itemOfKey[this.outline.union.bypasses.get(`${key}/${reader}`) ?? NONE7] ?? NONE7;
+      const via = this.itemOfKey[this.outline.union.bypasses.get(`${key}/${reader}`) ?? NONE8] ?? NONE8;
       if (this.edgeIndex.has(name2)) {
-        if (via === NONE7) this.via[this.edgeIndex.get(name2)] = NONE7;
+        if (via === NONE8) this.via[this.edgeIndex.get(name2)] = NONE8;
         return;
       }
       this.edgeIndex.set(name2, this.edges.length);
@@ -3193,14 +3426,14 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     }
     idOf(item) {
       const { group, key } = this.items[item];
-      return key === NONE7 ? group.id : this.model.ids[key];
+      return key === NONE8 ? group.id : this.model.ids[key];
     }
     itemOf(id) {
-      const key = this.model.keyOfId.get(id);
-      if (key !== void 0) return this.ownerOfKey[key] ?? NONE7;
+      const owner = this.ownerOfKey[this.model.keyOfId.get(id) ?? NONE8];
+      if (owner !== void 0) return owner;
       let group = this.outline.groups.get(id);
       while (group && !this.itemOfGroup.has(group.id)) group = group.parent;
-      return group ? this.itemOfGroup.get(group.id) : NONE7;
+      return group ? this.itemOfGroup.get(group.id) : NONE8;
     }
     _edgeName(from2, to) {
       return from2 * this.items.length + to;
@@ -3242,7 +3475,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       for (const [key, status] of statuses) {
         if (this.model.isPseudo(key)) continue;
         const item = this.itemOfKey[key] ?? this.ownerOfKey[key];
-        for (let at = item; at !== void 0 && at !== NONE7; at = this.items[at].parent) counts3[status][at]++;
+        for (let at = item; at !== void 0 && at !== NONE8; at = this.items[at].parent) counts3[status][at]++;
       }
       return { sides, ops, counts: counts3 };
     }
@@ -3359,7 +3592,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
   function contentsOf(outline, key, caption2) {
     return outline.union.rowsOf[key].flatMap((row) => outline.names.map((names) => contentOf(outline, row, caption2, names)));
   }
-  var NONE8 = -1;
+  var NONE9 = -1;
   var BEND = 8;
   var BEND_BUDGET = 6e4;
   var LONG_SPAN = 40;
@@ -3410,7 +3643,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     }
   };
   function buildChains(scope, layers, tree, result) {
-    const entering = scope.nets.some((net) => net.from === NONE8);
+    const entering = scope.nets.some((net) => net.from === NONE9);
     const leaving = scope.nets.some((net) => net.exits);
     const first = entering ? 1 : 0;
     const grid2 = new Grid(layers.count + first + (leaving ? 1 : 0), entering, leaving);
@@ -3426,17 +3659,17 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
   }
   function spanOf(grid2, net, tree) {
     const rowOf = (child) => grid2.row[grid2.element[tree.place[child]]];
-    const start = net.from === NONE8 ? 0 : rowOf(net.from);
+    const start = net.from === NONE9 ? 0 : rowOf(net.from);
     const end = net.exits ? grid2.rows.length - 1 : start;
     return { start, end: net.sinks.reduce((most, child) => Math.max(most, rowOf(child)), end) };
   }
   function addChain(grid2, net, { start, end, straight }, { scope, tree, result }) {
-    const top = net.from === NONE8 ? grid2.add(0, BEND, NONE8, net) : grid2.element[tree.place[net.from]];
-    const topShift = net.from === NONE8 ? 0 : exitShift(scope, net, result);
+    const top = net.from === NONE9 ? grid2.add(0, BEND, NONE9, net) : grid2.element[tree.place[net.from]];
+    const topShift = net.from === NONE9 ? 0 : exitShift(scope, net, result);
     const shiftOf = (element3) => element3 === top ? topShift : 0;
     const chain = [top];
     for (let row = start + 1; row < end && !straight; row++) {
-      const bend = grid2.add(row, BEND, NONE8, net);
+      const bend = grid2.add(row, BEND, NONE9, net);
       const above = chain[chain.length - 1];
       grid2.link(above, bend, above === top ? SIDE : LONG, shiftOf(above), 0);
       chain.push(bend);
@@ -3447,7 +3680,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       const above = chain[grid2.carrier(chain, grid2.row[element3])];
       grid2.link(above, element3, above === top ? MAIN : SIDE, shiftOf(above), entryShift(scope, net, child, result));
     }
-    const port = net.exits ? grid2.add(grid2.rows.length - 1, BEND, NONE8, net) : NONE8;
+    const port = net.exits ? grid2.add(grid2.rows.length - 1, BEND, NONE9, net) : NONE9;
     if (net.exits) {
       const above = chain[chain.length - 1];
       grid2.link(above, port, above === top ? MAIN : LONG, shiftOf(above), 0);
@@ -3460,9 +3693,9 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
   }
   function entryShift(scope, net, child, result) {
     const inner = scope.find(child, net.owner);
-    return inner && inner.from === NONE8 ? inner.entryX - result.width[child] / 2 + result.lean[child] : 0;
+    return inner && inner.from === NONE9 ? inner.entryX - result.width[child] / 2 + result.lean[child] : 0;
   }
-  var NONE9 = -1;
+  var NONE10 = -1;
   var MOST_WISHES = 200;
   function placeX(grid2) {
     const x = new Float64Array(grid2.row.length);
@@ -3484,7 +3717,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     for (let row = 0; row < grid2.rows.length; row++) fitRow(grid2, row, [up, down]);
   }
   function separation(grid2, left2, right) {
-    const bends = Number(grid2.box[left2] === NONE9) + Number(grid2.box[right] === NONE9);
+    const bends = Number(grid2.box[left2] === NONE10) + Number(grid2.box[right] === NONE10);
     return (grid2.width[left2] + grid2.width[right]) / 2 + (bends === 2 ? 5 : bends === 1 ? 10 : 20);
   }
   function fitRow(grid2, row, sides) {
@@ -3495,7 +3728,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       const element3 = elements[index];
       if (index) offsets[index] = offsets[index - 1] + separation(grid2, elements[index - 1], element3);
       let wishes = [];
-      for (const side of sides) collect(grid2, side, element3, offsets[index], wishes);
+      for (const side of sides) collect2(grid2, side, element3, offsets[index], wishes);
       if (!wishes.length) wishes.push([grid2.x[element3] - offsets[index], 0.01]);
       let start = index;
       let middle = weightedMedian(wishes);
@@ -3512,7 +3745,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       for (let index = start; index < end; index++) grid2.x[elements[index]] = middle + offsets[index];
     });
   }
-  function collect(grid2, { of: links2, ends, theirShift, ownShift }, element3, offset, wishes) {
+  function collect2(grid2, { of: links2, ends, theirShift, ownShift }, element3, offset, wishes) {
     for (const at of links2[element3]) {
       wishes.push([grid2.x[ends[at]] + theirShift[at] - ownShift[at] - offset, grid2.weight[at]]);
     }
@@ -3538,7 +3771,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     }
     return wishes[wishes.length - 1][0];
   }
-  var NONE10 = -1;
+  var NONE11 = -1;
   function assignLayers(scope, tree) {
     const count3 = scope.children.length;
     const layer = new Int32Array(count3);
@@ -3553,8 +3786,8 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     const outs = scope.children.map(() => []);
     const ins = scope.children.map(() => []);
     for (const net of scope.nets) {
-      const from2 = net.from === NONE10 ? NONE10 : tree.place[net.from];
-      if (from2 !== NONE10) outs[from2].push(net);
+      const from2 = net.from === NONE11 ? NONE11 : tree.place[net.from];
+      if (from2 !== NONE11) outs[from2].push(net);
       for (const child of net.sinks) if (tree.place[child] > from2) ins[tree.place[child]].push(net);
     }
     return { outs, ins };
@@ -3578,7 +3811,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     const stretched = ins.filter((net) => !reaches(net)).length;
     if (stretched < outs.length) layer[at] = nearest2 - 1;
   }
-  var NONE11 = -1;
+  var NONE12 = -1;
   function indexTree({ parent, group }) {
     const size = parent.length;
     const depth = new Int32Array(size);
@@ -3625,14 +3858,14 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
   function routeNets(input, tree) {
     const nets = new Nets(input.parent.length, input.source.length);
     for (let edge = 0; edge < input.source.length; edge++) {
-      if (input.via[edge] !== NONE11) continue;
+      if (input.via[edge] !== NONE12) continue;
       const [owner, target] = [input.source[edge], input.target[edge]];
       const [a, b] = siblingsOf(tree, owner, target);
       if (a === b) continue;
       nets.drawn[edge] = 1;
       for (let at = owner; at !== a; at = tree.parent[at]) nets.add(tree.parent[at], owner, at).exits = true;
       nets.addSink(nets.add(tree.parent[a], owner, a), b);
-      for (let at = target; at !== b; at = tree.parent[at]) nets.addSink(nets.add(tree.parent[at], owner, NONE11), at);
+      for (let at = target; at !== b; at = tree.parent[at]) nets.addSink(nets.add(tree.parent[at], owner, NONE12), at);
     }
     return nets;
   }
@@ -3712,7 +3945,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     }
     return total;
   }
-  var NONE12 = -1;
+  var NONE13 = -1;
   var PAD = 14;
   var HEADER2 = 28;
   var ROW_GAP = 26;
@@ -3727,7 +3960,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     let y = scope.box ? HEADER2 : PAD;
     for (let row = 0; row < count3; row++) {
       for (const element3 of grid2.rows[row]) {
-        if (grid2.box[element3] !== NONE12) grid2.depth[row] = Math.max(grid2.depth[row], result.height[grid2.box[element3]]);
+        if (grid2.box[element3] !== NONE13) grid2.depth[row] = Math.max(grid2.depth[row], result.height[grid2.box[element3]]);
       }
       grid2.top[row] = y;
       const isPort = grid2.entering && row === 0 || grid2.leaving && row === count3 - 2;
@@ -3754,23 +3987,23 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     for (let element3 = 0; element3 < grid2.x.length; element3++) {
       grid2.x[element3] = Math.round(grid2.x[element3] + left2);
       const child = grid2.box[element3];
-      if (child === NONE12) continue;
+      if (child === NONE13) continue;
       result.x[child] = grid2.x[element3] - result.width[child] / 2;
       result.y[child] = grid2.top[grid2.row[element3]];
     }
     for (const [net, { chain, port }] of grid2.chains) {
-      if (net.from === NONE12) net.entryX = grid2.x[chain[0]];
+      if (net.from === NONE13) net.entryX = grid2.x[chain[0]];
       if (net.exits) net.exitX = grid2.x[port];
     }
     result.lean[box] = leanOf(scope.nets);
   }
   function leanOf(nets) {
-    const [enters, leaves] = [nets.filter((net) => net.from === NONE12), nets.filter((net) => net.exits)];
+    const [enters, leaves] = [nets.filter((net) => net.from === NONE13), nets.filter((net) => net.exits)];
     if (!enters.length || !leaves.length) return 0;
     const mean = (values) => values.reduce((sum, value) => sum + value, 0) / values.length;
     return (mean(leaves.map((net) => net.exitX)) - mean(enters.map((net) => net.entryX))) / 2;
   }
-  var NONE13 = -1;
+  var NONE14 = -1;
   var SPREAD = 14;
   var BORDER = 24;
   var Pen = class {
@@ -3796,12 +4029,12 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
   };
   function drawSegments(input, tree, nets, scopes, result) {
     const pen = new Pen();
-    const last = new Int32Array(input.source.length).fill(NONE13);
+    const last = new Int32Array(input.source.length).fill(NONE14);
     const arrivals = spreadArrivals(tree, nets, scopes, result);
     for (const [owner, edges] of edgesBySource(input, nets.drawn)) {
       const ends = /* @__PURE__ */ new Map();
-      drawNet(nets.find(tree.parent[owner], owner), NONE13, { pen, tree, nets, scopes, result, arrivals, ends });
-      for (const edge of edges) last[edge] = ends.get(input.target[edge]) ?? NONE13;
+      drawNet(nets.find(tree.parent[owner], owner), NONE14, { pen, tree, nets, scopes, result, arrivals, ends });
+      for (const edge of edges) last[edge] = ends.get(input.target[edge]) ?? NONE14;
     }
     drawBypasses(input, pen, last);
     return { ...pen.arrays(), last };
@@ -3820,11 +4053,11 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     const edgeOf = /* @__PURE__ */ new Map();
     input.source.forEach((from2, edge) => edgeOf.set(from2 * size + input.target[edge], edge));
     input.via.forEach((via, edge) => {
-      if (via === NONE13) return;
+      if (via === NONE14) return;
       const [owner, to] = [input.source[edge], input.target[edge]];
       const arriving = last[edgeOf.get(owner * size + via)];
       const onward = [];
-      for (let at = last[edgeOf.get(via * size + to)]; at !== NONE13; at = pen.previous[at]) onward.unshift(at);
+      for (let at = last[edgeOf.get(via * size + to)]; at !== NONE14; at = pen.previous[at]) onward.unshift(at);
       const copy = (at, previous) => pen.draw(pen.x1[at], pen.y1[at], pen.x2[at], pen.y2[at], owner, previous);
       const reached = copy(arriving, pen.previous[arriving]);
       const through = pen.draw(pen.x2[arriving], pen.y2[arriving], pen.x1[onward[0]], pen.y1[onward[0]], owner, reached);
@@ -3840,7 +4073,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
         coming.forEach(([, net], at) => {
           const inner = nets.find(child, net.owner);
           const middle = result.x[child] + result.width[child] / 2 + Math.round((at - (coming.length - 1) / 2) * step);
-          const port = inner && inner.from === NONE13 ? result.x[child] + inner.entryX : middle;
+          const port = inner && inner.from === NONE14 ? result.x[child] + inner.entryX : middle;
           if (!arrivals.has(net)) arrivals.set(net, /* @__PURE__ */ new Map());
           arrivals.get(net).set(child, port);
         });
@@ -3865,8 +4098,8 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     const { chain, port } = grid2.chains.get(net);
     const [left2, up] = [result.x[net.scope], result.y[net.scope]];
     const rowBottom = (row) => up + grid2.top[row] + grid2.depth[row];
-    let x = left2 + grid2.x[chain[0]] + (net.from === NONE13 ? 0 : exitOf(net, nets, result));
-    let y = net.from === NONE13 ? up : result.y[net.from] + result.height[net.from];
+    let x = left2 + grid2.x[chain[0]] + (net.from === NONE14 ? 0 : exitOf(net, nets, result));
+    let y = net.from === NONE14 ? up : result.y[net.from] + result.height[net.from];
     const go = (toX, toY) => {
       if (toX === x && toY === y) return;
       previous = pen.draw(x, y, toX, toY, net.owner, previous);
@@ -3887,7 +4120,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       go(arrivals.get(net).get(child), result.y[child]);
       ends.set(child, previous);
       const inner = nets.find(child, net.owner);
-      if (inner && inner.from === NONE13) drawNet(inner, previous, context);
+      if (inner && inner.from === NONE14) drawNet(inner, previous, context);
     }
     if (net.exits) drawNet(nets.find(tree.parent[net.scope], net.owner), exit, context);
   }
@@ -3895,12 +4128,12 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     const inner = net.from === net.owner ? void 0 : nets.find(net.from, net.owner);
     return inner ? inner.exitX - result.width[net.from] / 2 : 0;
   }
-  var NONE14 = -1;
+  var NONE15 = -1;
   var EMPTY_COLUMN = 48;
   function straightenChains(grid2) {
     const room = roomFinder(grid2);
     const loose = looseElements(grid2);
-    const chains = [...grid2.chains.values()].map(({ chain, port }) => (port === NONE14 ? chain : [...chain, port]).filter(loose));
+    const chains = [...grid2.chains.values()].map(({ chain, port }) => (port === NONE15 ? chain : [...chain, port]).filter(loose));
     for (const pass of [chains, chains.slice().reverse()]) {
       for (const chain of pass) {
         for (let start = 0; start < chain.length; ) start = straightenRun(grid2, chain, start, room);
@@ -3919,11 +4152,11 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
   function looseElements(grid2) {
     const beside = /* @__PURE__ */ new Set();
     grid2.upper.forEach((upper2, at) => {
-      if (grid2.box[upper2] !== NONE14) beside.add(grid2.lower[at]);
-      if (grid2.box[grid2.lower[at]] !== NONE14) beside.add(upper2);
+      if (grid2.box[upper2] !== NONE15) beside.add(grid2.lower[at]);
+      if (grid2.box[grid2.lower[at]] !== NONE15) beside.add(upper2);
     });
-    const ends = /* @__PURE__ */ new Set([grid2.entering ? 0 : NONE14, grid2.leaving ? grid2.rows.length - 1 : NONE14]);
-    return (element3) => grid2.box[element3] === NONE14 && !(ends.has(grid2.row[element3]) && beside.has(element3));
+    const ends = /* @__PURE__ */ new Set([grid2.entering ? 0 : NONE15, grid2.leaving ? grid2.rows.length - 1 : NONE15]);
+    return (element3) => grid2.box[element3] === NONE15 && !(ends.has(grid2.row[element3]) && beside.has(element3));
   }
   function straightenRun(grid2, chain, start, room) {
     let [low, high] = room(chain[start]);
@@ -4068,9 +4301,9 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     if (job.zoom < SQUARE_ZOOM) job.s.rect(x[item], y[item], width[item], height[item]);
     else job.s.roundRect(x[item], y[item], width[item], height[item], radius);
   }
-  function ink(job, fill2, line2 = null, width = 1) {
+  function ink(job, fill3, line2 = null, width = 1) {
     const { s } = job;
-    s.fillStyle = fill2;
+    s.fillStyle = fill3;
     s.fill();
     if (line2 === null) return;
     s.strokeStyle = line2;
@@ -4092,8 +4325,8 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     write(job, sign, x, y + 0.5, { font, colour: job.theme.box, align: "center" });
   }
   var LETTER_ZOOM = 0.5;
-  function paintLetter(job, { sign, fill: fill2 }, x, y) {
-    if (sign) paintSign(job, { sign, colour: fill2, font: FONTS.mark, radius: 5.5 }, x, y);
+  function paintLetter(job, { sign, fill: fill3 }, x, y) {
+    if (sign) paintSign(job, { sign, colour: fill3, font: FONTS.mark, radius: 5.5 }, x, y);
   }
   function paintMark(job, item) {
     const { s, picture: { layout, scene }, look } = job;
@@ -4308,13 +4541,13 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
   function paintShapes(job, style, items) {
     const { s, picture, theme, zoom } = job;
     const plain = { closed: [theme.closed, theme.closedLine], pill: [theme.pill, theme.pillLine], box: [theme.box, theme.line] }[style];
-    const [fill2, line2] = plain ?? [theme[style].fill, theme[style].line];
+    const [fill3, line2] = plain ?? [theme[style].fill, theme[style].line];
     if (style === "closed" && zoom > 0.3) paintStack(job, items);
     s.beginPath();
     for (const item of items) traceBox(job, item, style === "pill" ? Math.min(14, picture.layout.height[item] / 2) : 7);
-    if (plain) return ink(job, fill2, zoom > LINE_ZOOM ? line2 : null, Math.min(3, 1 / Math.min(1, zoom)));
+    if (plain) return ink(job, fill3, zoom > LINE_ZOOM ? line2 : null, Math.min(3, 1 / Math.min(1, zoom)));
     const far2 = zoom < FLAT_ZOOM;
-    ink(job, far2 ? line2 : fill2, line2, Math.max(1.6, far2 ? 2 / zoom : 0));
+    ink(job, far2 ? line2 : fill3, line2, Math.max(1.6, far2 ? 2 / zoom : 0));
   }
   function paintStack(job, items) {
     const { s, theme, picture: { layout } } = job;
@@ -4996,13 +5229,14 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     openFor(keys, budget) {
       for (const key of keys) {
         const chain = this.outline.ancestors(key).filter((group) => !this.expanded.has(group.id));
+        if (chain.some((group) => group.isRest)) continue;
         const cost = chain.reduce((sum, group) => sum + group.children.length, 0);
         if (this.boxes + cost > budget) continue;
         chain.forEach((group) => this._open(group));
       }
     }
     openLevels(enough) {
-      const shut = (group) => group.children.flatMap((child) => !child.children ? [] : this.expanded.has(child.id) ? shut(child) : [child]);
+      const shut = (group) => group.children.flatMap((child) => !child.children || child.isRest || child.repeat ? [] : this.expanded.has(child.id) ? shut(child) : [child]);
       while (this.boxes < enough) {
         const level = shut(this.outline.root);
         if (!level.length) return;
@@ -5015,7 +5249,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
         const next = [];
         for (const group of level) {
           for (const child of group.children) {
-            if (!child.children) continue;
+            if (!child.children || child.isRest || child.repeat) continue;
             const small = child.block || child.ops <= SMALL_GROUP || child.children.length <= SMALL_GROUP;
             if (!this.expanded.has(child.id) && small && this.boxes + child.children.length <= budget) this._open(child);
             if (this.expanded.has(child.id)) next.push(child);
@@ -5174,16 +5408,16 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       if (compares) {
         const row2 = element("p", "", this.box);
         for (const status of ["removed", "added", "changed"]) {
-          const { fill: fill2, line: line2 } = colours[status];
-          addEntry(row2, this.words[status] ?? status, { sign: SIGNS3[status], fill: fill2, line: line2, ink: line2 });
+          const { fill: fill3, line: line2 } = colours[status];
+          addEntry(row2, this.words[status] ?? status, { sign: SIGNS3[status], fill: fill3, line: line2, ink: line2 });
         }
       }
       if (values) this.drawValues(values, colours);
       if (!this.entries.length) return;
       const row = element("p", "", this.box);
       if (this.title) element("span", "", row).textContent = this.title;
-      for (const { fill: fill2, label, sign = "" } of this.entries) {
-        addEntry(row, label, { sign, fill: fill2, line: fill2, ink: colours.box });
+      for (const { fill: fill3, label, sign = "" } of this.entries) {
+        addEntry(row, label, { sign, fill: fill3, line: fill3, ink: colours.box });
       }
     }
     drawValues(values, theme) {
@@ -5204,11 +5438,11 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       if (missing) element("p", "fg-legend-note", this.box).textContent = missing;
     }
   };
-  function addEntry(row, label, { sign, fill: fill2, line: line2, ink: ink2 }) {
+  function addEntry(row, label, { sign, fill: fill3, line: line2, ink: ink2 }) {
     const box = element("span", "", row);
     const swatch = element("i", "", box);
     swatch.textContent = sign;
-    Object.assign(swatch.style, { background: fill2, borderColor: line2, color: ink2 });
+    Object.assign(swatch.style, { background: fill3, borderColor: line2, color: ink2 });
     element("span", "", box).textContent = label;
     return box;
   }
@@ -5236,7 +5470,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     return makers;
   }
   var MOST = { width: 110, height: 230, share: 0.4 };
-  var LEAST = { width: 46, height: 60 };
+  var LEAST2 = { width: 46, height: 60 };
   var FAINT = 0.3;
   var SMALL = { width: 420, height: 300 };
   var Overview = class {
@@ -5291,8 +5525,8 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       if (view.stage.width < SMALL.width || view.stage.height < SMALL.height) return null;
       if (view.camera.fits(whole, 0.97 * view.camera.zoom)) return null;
       const ratio = Math.min(MOST.width / whole.width, Math.min(MOST.height, view.stage.height * MOST.share) / whole.height);
-      const width = Math.max(LEAST.width, whole.width * ratio);
-      const height = Math.max(LEAST.height, whole.height * ratio);
+      const width = Math.max(LEAST2.width, whole.width * ratio);
+      const height = Math.max(LEAST2.height, whole.height * ratio);
       return { left: view.stage.width - width - 16, top: PANE_HEAD + 4, width, height, scale: { x: width / whole.width, y: height / whole.height } };
     }
     _render(colours) {
@@ -5310,17 +5544,17 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       surface.fill();
       surface.stroke();
       const { layout } = picture;
-      const fill2 = (items, colour, least) => {
+      const fill3 = (items, colour, least) => {
         surface.fillStyle = colour;
         for (const item of items) {
           const [w, h2] = [Math.max(least, layout.width[item] * scale.x), Math.max(least, layout.height[item] * scale.y)];
           surface.fillRect(Math.min(width - w, layout.x[item] * scale.x), Math.min(height - h2, layout.y[item] * scale.y), w, h2);
         }
       };
-      fill2(picture.closedItems(), colours.hub, 0.6);
+      fill3(picture.closedItems(), colours.hub, 0.6);
       const changed = picture.changedItems();
       for (const status of ["changed", "removed", "added"]) {
-        fill2(changed.filter((item) => picture.counts[status][item]), colours[status].line, 2.5);
+        fill3(changed.filter((item) => picture.counts[status][item]), colours[status].line, 2.5);
       }
       return canvas;
     }
@@ -5394,7 +5628,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     const { group } = scene.items[item];
     const changes = ["removed", "added", "changed"].filter((status) => counts3[status][item]).map((status) => `${SIGNS3[status]}${counts3[status][item]} ${status}`);
     const ops = count(picture.opsOf(item, side), "op");
-    return [group.label, `${group.id}  ·  ${ops}`, ...changes.length ? [changes.join("   ")] : [], "double click to open"];
+    return [group.label, ...group.repeat ? [`${group.repeat.length} modules of one structure; it opens to the first of them`] : [], `${group.id}  ·  ${ops}`, ...changes.length ? [changes.join("   ")] : [], "double click to open"];
   }
   function nodeLines(picture, item, side, marks) {
     const { model } = picture.scene;
@@ -6572,16 +6806,16 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       };
       for (const at of wanted ? [before, after] : []) if (at) this.eachAttribute(at.index, add2);
       this.view.setMarks(marks);
-      this.view.setLegend([...fates2].sort().map(([label, fill2]) => ({ fill: fill2, label, sign: label[0].toUpperCase() })), "attributes:");
+      this.view.setLegend([...fates2].sort().map(([label, fill3]) => ({ fill: fill3, label, sign: label[0].toUpperCase() })), "attributes:");
     }
-    markKernel({ name: name2 }, fill2) {
-      const mark = { fill: fill2, label: "kernel", sign: "K" };
+    markKernel({ name: name2 }, fill3) {
+      const mark = { fill: fill3, label: "kernel", sign: "K" };
       const nodes2 = this.app.model.kernelNodes(this.app.current, this.app.pair);
       this.view.setMarks(Object.fromEntries(nodes2.map((id) => [id, mark])));
       this.view.setLegend([{ ...mark, label: name2 }], "kernel:");
     }
-    markLine(line2, fill2) {
-      const mark = { fill: fill2, label: `line ${line2.slice(line2.lastIndexOf(":") + 1)}`, sign: "L" };
+    markLine(line2, fill3) {
+      const mark = { fill: fill3, label: `line ${line2.slice(line2.lastIndexOf(":") + 1)}`, sign: "L" };
       const { model, pair } = this.app;
       const nodes2 = telling(model.lineNodes(line2, pair), model.graph(pair.after.index).nodes);
       this.view.setMarks(Object.fromEntries(nodes2.map((id) => [id, mark])));
@@ -6895,10 +7129,10 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     }
     facts(step) {
       const counts3 = `${step.nodes}: −${step.removed} +${step.added} ~${step.modified}`;
-      const operators3 = this.app.model.pair(step.index, null).operators().map(([op, delta]) => `${delta < 0 ? "−" : "+"}${Math.abs(delta)} ${op}`);
+      const operators4 = this.app.model.pair(step.index, null).operators().map(([op, delta]) => `${delta < 0 ? "−" : "+"}${Math.abs(delta)} ${op}`);
       const kinds = /* @__PURE__ */ new Map();
       for (const { kind } of step.rewrites) kinds.set(kind, (kinds.get(kind) ?? 0) + 1);
-      return [["operations", counts3], ["operators", operators3.join(", ")], ["folds", [...kinds].map(([kind, count3]) => `${count3} × ${kind.replaceAll("_", " ")}`).join(", ")], ["constants", step.constants_delta === null ? step.constants : `${step.constants} (${step.constants_delta})`], ["took", step.duration ?? ""], ...step.latency.map((entry) => [`time, ${entry.device}`, `${entry.text} (${entry.interval}), ${entry.verdict}`]), ...step.numerics.map((entry) => [`error, ${entry.reference}`, entry.error ?? `${entry.max_abs}${entry.close ? "" : ", past tolerance"}`]), ["notices", step.notices.join(" ")]];
+      return [["operations", counts3], ["operators", operators4.join(", ")], ["folds", [...kinds].map(([kind, count3]) => `${count3} × ${kind.replaceAll("_", " ")}`).join(", ")], ["constants", step.constants_delta === null ? step.constants : `${step.constants} (${step.constants_delta})`], ["took", step.duration ?? ""], ...step.latency.map((entry) => [`time, ${entry.device}`, `${entry.text} (${entry.interval}), ${entry.verdict}`]), ...step.numerics.map((entry) => [`error, ${entry.reference}`, entry.error ?? `${entry.max_abs}${entry.close ? "" : ", past tolerance"}`]), ["notices", step.notices.join(" ")]];
     }
   };
   function table(heads2, rows) {
@@ -6966,7 +7200,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
   }
   function stepFacts(pair) {
     const { after: step } = pair;
-    return [["nodes", step.nodes, nodeWords(pair)], operators(pair), step.duration === null ? null : ["took", step.duration], ["constants", ...constants(step)], ...step.latency.map(latency), ...step.latency_changes.map(({ text }) => ["this pass", h("strong", null, text)]), numerics(step.numerics)];
+    return [["nodes", step.nodes, nodeWords(pair)], operators2(pair), step.duration === null ? null : ["took", step.duration], ["constants", ...constants(step)], ...step.latency.map(latency), ...step.latency_changes.map(({ text }) => ["this pass", h("strong", null, text)]), numerics(step.numerics)];
   }
   function nodeWords(pair) {
     if (!pair.before) return null;
@@ -6981,7 +7215,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     if (!added && !removed && !changed) return h("span.fv-muted", null, " in another order");
     return [part4("−", removed, "removed"), part4("+", added, "added"), part4("~", changed, "modified")];
   }
-  function operators(pair) {
+  function operators2(pair) {
     const words4 = pair.operators().map(([op, delta]) => `${delta < 0 ? "−" : "+"}${Math.abs(delta)} ${op}`);
     if (!words4.length) return null;
     const shown = words4.slice(0, OPERATORS_SHOWN).join(", ");
@@ -7021,7 +7255,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
   }
   function comparedFacts(pair) {
     const { before, after } = pair;
-    return [["nodes", `${before.nodes} → ${after.nodes}`, nodeWords(pair)], operators(pair), ["constants", `${before.constants} → ${after.constants}`], ["attributes read", `${pair.model.reads(before.index).size} → ${pair.model.reads(after.index).size}`], ...after.latency.map((entry) => comparedLatency(pair, entry)), ...after.numerics.map((entry) => comparedError(pair, entry))];
+    return [["nodes", `${before.nodes} → ${after.nodes}`, nodeWords(pair)], operators2(pair), ["constants", `${before.constants} → ${after.constants}`], ["attributes read", `${pair.model.reads(before.index).size} → ${pair.model.reads(after.index).size}`], ...after.latency.map((entry) => comparedLatency(pair, entry)), ...after.numerics.map((entry) => comparedError(pair, entry))];
   }
   function comparedLatency(pair, entry) {
     const old = pair.before.latency.find(({ device }) => device === entry.device);
@@ -7181,11 +7415,11 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     const time = shareOf(row);
     return [passes3 ? `${count2(passes3, "pass", "passes")} touched it` : "no pass touched it", left(row), row.kernels.length ? null : "", time ? time.text : null, ...row.errors.map(({ text }) => text)].filter(Boolean);
   }
-  function left({ operators: operators3, left: nodes2, constants: constants2 }) {
-    if (!operators3 && !nodes2.length && !constants2.length) return "it computes nothing by itself";
+  function left({ operators: operators4, left: nodes2, constants: constants2 }) {
+    if (!operators4 && !nodes2.length && !constants2.length) return "it computes nothing by itself";
     const held = constants2.length ? ` and ${count2(constants2.length, "constant")}` : "";
-    if (!nodes2.length && !held) return `nothing is left of its ${count2(operators3, "operator")}`;
-    return `${count2(nodes2.length, "operator")}${held} left of ${operators3}`;
+    if (!nodes2.length && !held) return `nothing is left of its ${count2(operators4, "operator")}`;
+    return `${count2(nodes2.length, "operator")}${held} left of ${operators4}`;
   }
   function count2(number2, one, several = `${one}s`) {
     return `${number2} ${number2 === 1 ? one : several}`;
@@ -7295,8 +7529,8 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     }
     mark(nodes2, label, sign) {
       if (!this.view) return;
-      const fill2 = getComputedStyle(this.element).getPropertyValue("--accent").trim();
-      const mark = { fill: fill2, label, sign };
+      const fill3 = getComputedStyle(this.element).getPropertyValue("--accent").trim();
+      const mark = { fill: fill3, label, sign };
       this.view.setMarks(Object.fromEntries(nodes2.map((id) => [id, mark])));
       this.view.setLegend(nodes2.length ? [mark] : []);
     }
@@ -8232,7 +8466,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       return [["nodes", after.nodes], ["constants", after.constants]];
     }
     const pair = new Pair(model, before.index, after.index);
-    return [["nodes", `${before.nodes} | ${after.nodes}`, nodeWords2(pair)], operators2(pair), ["constants", `${before.constants} | ${after.constants}`], ...devices(before, after).map((device) => latency2(before, after, device)), ...after.numerics.map((entry) => error(before, entry))];
+    return [["nodes", `${before.nodes} | ${after.nodes}`, nodeWords2(pair)], operators3(pair), ["constants", `${before.constants} | ${after.constants}`], ...devices(before, after).map((device) => latency2(before, after, device)), ...after.numerics.map((entry) => error(before, entry))];
   }
   function nodeWords2(pair) {
     const { added, removed, changed } = pair.counts();
@@ -8242,7 +8476,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     const part4 = (sign, count3, kind, title) => count3 ? h(`span.fv-${kind}`, { title }, ` ${sign}${count3}`) : null;
     return [part4("−", removed, "removed", "only in A"), part4("+", added, "added", "only in B"), part4("~", changed, "modified", "in both, and different")];
   }
-  function operators2(pair) {
+  function operators3(pair) {
     const all = pair.operators().map(([op, delta]) => `${delta < 0 ? "−" : "+"}${Math.abs(delta)} ${op}`);
     return all.length ? ["operators in B", h("span.fv-clip", { title: all.join("\n") }, all.slice(0, 3).join(", "), all.length > 3 ? ", …" : "")] : null;
   }

@@ -2,6 +2,7 @@
 
 import { stayInModule } from "./execution_order.js";
 import { findPaths, relativePath } from "./module_paths.js";
+import { foldRepeats } from "./repeats.js";
 import * as words from "./words.js";
 
 const NONE = -1;
@@ -20,10 +21,11 @@ export class ModuleTree {
     this.groups = new Map();
     /** @type {Group[]} */
     this.parentOf = []; // key -> the group it stands in, or the group it is
-    this.root = this._group({ id: "", label: "", parent: null, node: NONE });
+    this.root = this.addGroup({ id: "", label: "", parent: null, node: NONE });
     this.bodies = this._findBodies();
     this._fillBody(this.root, bodyName(NONE, 0), []);
     this._tidy(this.root);
+    foldRepeats(this);
     this._countOps(this.root);
   }
 
@@ -58,7 +60,8 @@ export class ModuleTree {
   }
 
   /** @param {Pick<Group, "id" | "label" | "parent" | "node"> & Partial<Group>} fields */
-  _group(fields) {
+  addGroup(fields) {
+    /** @type {Group} */
     const group = { children: [], ops: 0, ...fields };
     this.groups.set(group.id, group);
     return group;
@@ -105,7 +108,7 @@ export class ModuleTree {
     counts.set(id, count + 1);
     const name = /^\d+$/.test(segment) && parent.segment ? `${parent.segment}.${segment}` : segment;
     const label = count ? `${name} (${count + 1})` : name;
-    const child = this._group({ id: count ? `${id}#${count + 1}` : id, label, segment, parent, node: NONE });
+    const child = this.addGroup({ id: count ? `${id}#${count + 1}` : id, label, segment, parent, node: NONE });
     parent.children.push(child);
     return child;
   }
@@ -132,7 +135,7 @@ export class ModuleTree {
   _addHolder(parent, key, count, base) {
     const id = `${this.union.model.ids[key]}/`;
     const label = words.opName(this.union.op(key));
-    const group = this._group({ id, label, parent, node: key });
+    const group = this.addGroup({ id, label, parent, node: key });
     parent.children.push(group);
     this.parentOf[key] = group;
     const inner = [...base, ...this._path(key, base)];
@@ -141,7 +144,7 @@ export class ModuleTree {
       const body =
         count === 1
           ? group
-          : this._group({ id: `${id}${number}/`, label: names[number], parent: group, node: NONE, block: true });
+          : this.addGroup({ id: `${id}${number}/`, label: names[number], parent: group, node: NONE, block: true });
       if (body !== group) group.children.push(body);
       this._fillBody(body, bodyName(key, number), inner);
     }

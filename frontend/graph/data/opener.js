@@ -36,6 +36,7 @@ class Opener {
   openFor(keys, budget) {
     for (const key of keys) {
       const chain = this.outline.ancestors(key).filter((group) => !this.expanded.has(group.id));
+      if (chain.some((group) => group.isRest)) continue; // the first of them has the same change
       const cost = chain.reduce((sum, group) => sum + group.children.length, 0);
       if (this.boxes + cost > budget) continue;
       chain.forEach((group) => this._open(group));
@@ -49,7 +50,9 @@ class Opener {
   openLevels(enough) {
     /** @type {(group: Group) => Group[]} */
     const shut = (group) =>
-      group.children.flatMap((child) => (!child.children ? [] : this.expanded.has(child.id) ? shut(child) : [child]));
+      group.children.flatMap((child) =>
+        !child.children || child.isRest || child.repeat ? [] : this.expanded.has(child.id) ? shut(child) : [child],
+      );
     while (this.boxes < enough) {
       const level = shut(this.outline.root);
       if (!level.length) return;
@@ -67,7 +70,7 @@ class Opener {
       const next = [];
       for (const group of level) {
         for (const child of group.children) {
-          if (!child.children) continue;
+          if (!child.children || child.isRest || child.repeat) continue;
           const small = child.block || child.ops <= SMALL_GROUP || child.children.length <= SMALL_GROUP;
           if (!this.expanded.has(child.id) && small && this.boxes + child.children.length <= budget) this._open(child);
           if (this.expanded.has(child.id)) next.push(child);

@@ -41,7 +41,8 @@ export class Outline {
    */
   wayTo(id) {
     const key = this.model.keyOfId.get(id);
-    const chain = key === undefined ? chainTo(this.groups.get(id)) : this.ancestors(key);
+    const own = key === undefined ? [] : this.ancestors(key); // none, where a node of another pass is called so
+    const chain = own.length ? own : chainTo(this.groups.get(id));
     return chain.filter((one) => one.id !== id && !(one.node >= 0 && one.node === key)).map((one) => one.id);
   }
 

@@ -143,8 +143,8 @@ export class Scene {
    * @param {string} id
    */
   itemOf(id) {
-    const key = this.model.keyOfId.get(id);
-    if (key !== undefined) return this.ownerOfKey[key] ?? NONE;
+    const owner = this.ownerOfKey[this.model.keyOfId.get(id) ?? NONE]; // a module may be called as a node of another pass
+    if (owner !== undefined) return owner;
     /** @type {Group | null | undefined} */
     let group = this.outline.groups.get(id);
     while (group && !this.itemOfGroup.has(group.id)) group = group.parent;
