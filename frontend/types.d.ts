@@ -73,6 +73,7 @@ interface Colouring {
   rule: "sum" | "max" | "same";
   parts: { before: Parts | null; after: Parts };
   text: (amount: number) => string;
+  absent: string;
   missing: string;
 }
 interface BoxValue {

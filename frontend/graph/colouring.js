@@ -7,6 +7,7 @@
  *   rule      "sum", "max", or "same": the one key that all parts have, or mixed
  *   parts     {before, after}: id of a node -> [[key, amount], …]; a node that is not in it was not measured
  *   text      amount (or, with "same", key) -> words
+ *   absent    what the legend calls a box without a value
  *   missing   what to do where nothing was measured
  */
 
@@ -149,11 +150,12 @@ function valuesOf({ parts, rule }, picture, side) {
   /** @type {Map<number, Map<string, number>>} */
   const found = new Map();
   if (index === null || !given) return new Map();
-  const { model, ownerOfKey } = picture.scene;
+  const { model, outline, ownerOfKey } = picture.scene;
   for (const key of model.snapshot(index).order) {
     const own = given.get(model.ids[key]);
     const item = ownerOfKey[key];
     if (!own || item === undefined || item <= 0) continue;
+    if (rule === "same" && outline.hidden[key]) continue; // a chip says itself what it is
     const held = found.get(item) ?? new Map();
     if (!found.has(item)) found.set(item, held);
     for (const [name, amount] of own) held.set(name, amount);

@@ -53,7 +53,7 @@ export class Legend {
    * @param {Theme} theme
    */
   drawValues(values, theme) {
-    const { label, missing } = values.colouring;
+    const { absent, label, missing } = values.colouring;
     const row = element("p", "", this.box);
     element("span", "fg-legend-title", row).textContent = `${label}:`;
     const entries = values.entries(theme);
@@ -67,7 +67,7 @@ export class Legend {
     });
     if (!values.isPartial) return;
     const unknown = { sign: "", fill: theme.unknown.fill, line: theme.soft, ink: theme.soft };
-    addEntry(row, "not measured", unknown).classList.add("fg-legend-missing");
+    addEntry(row, absent, unknown).classList.add("fg-legend-missing");
     if (missing) element("p", "fg-legend-note", this.box).textContent = missing;
   }
 }

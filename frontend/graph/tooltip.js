@@ -28,7 +28,7 @@ export class Tooltip {
   show(item, side) {
     const [title, ...lines] = linesOf(this.view, item, side);
     const { colours } = this.view;
-    if (colours) lines.push(`${colours.colouring.label}: ${colours.text(item, side) || "not measured"}`);
+    if (colours) lines.push(`${colours.colouring.label}: ${colours.text(item, side) || colours.colouring.absent}`);
     this.box.replaceChildren();
     element("b", "", this.box).textContent = title;
     for (const line of lines) element("div", "", this.box).textContent = line;

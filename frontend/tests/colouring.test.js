@@ -114,6 +114,21 @@ test("nothing is made up where nothing was measured", () => {
   assert.equal(colouringOf(model, pair, "no such thing"), null);
 });
 
+test("the dtype of a box is that of its result, whatever numbers it reads", () => {
+  const model = open();
+  const final = model.finals()[0].index;
+  const picture = pictureOf(model, final, [...model.graphs.outline([model.snapshot(final)], false).groups.keys()]);
+  const colouring = {
+    ...COLOURINGS.dtype,
+    parts: { before: null, after: partsOf(model, final, "dtype") },
+    missing: "",
+  };
+  const colours = new Colours(colouring, picture);
+  const found = picture.closedItems().map((/** @type {number} */ item) => colours.text(item, 2));
+  assert.ok(found.includes("f32"));
+  assert.ok(!found.some((/** @type {string} */ text) => /mixed|\bint\b|float/.test(text)), found.join());
+});
+
 test("kinds of numbers are told in words", () => {
   const model = open();
   const final = model.finals()[0].index;

@@ -8,12 +8,12 @@ import { bytesText } from "./section.js";
 
 const CONSTANT_OPS = /^(prim::Constant|prim::GetAttr|get_attr|prim::ConstantMKLDNNTensor)$/;
 
-/** @type {Record<string, { label: string, rule: "sum" | "max" | "same", text: (amount: number) => string }>} */
+/** @type {Record<string, { label: string, rule: "sum" | "max" | "same", absent: string, text: (amount: number) => string }>} */
 export const COLOURINGS = {
-  latency: { label: "latency", rule: "sum", text: timeText },
-  error: { label: "error added", rule: "max", text: errorText },
-  memory: { label: "memory (weights read)", rule: "sum", text: bytesText },
-  dtype: { label: "dtype", rule: "same", text: String },
+  latency: { label: "latency", rule: "sum", absent: "not measured", text: timeText },
+  error: { label: "error added", rule: "max", absent: "not measured", text: errorText },
+  memory: { label: "memory (weights read)", rule: "sum", absent: "not measured", text: bytesText },
+  dtype: { label: "dtype", rule: "same", absent: "not known", text: String },
 };
 
 /** What the choice offers, in its words. */
@@ -254,7 +254,7 @@ function dtypes(model, index) {
   /** @type {Parts} */
   const parts = new Map();
   for (const node of nodes) {
-    const own = node.outputs.map(({ type }) => /^(\w+)\[/.exec(shortType(type))?.[1]).find(Boolean);
+    const own = node.outputs.map(({ type }) => tensorDtype(type)).find(Boolean);
     const isValue = CONSTANT_OPS.test(node.op);
     const names = isValue ? node.outputs.map(({ name }) => name) : node.inputs;
     const read = names.map((name) => known.get(name)).find(Boolean);
@@ -262,6 +262,15 @@ function dtypes(model, index) {
     if (dtype && !(isValue && !read && !own)) parts.set(node.id, [[dtype, 1]]);
   }
   return parts;
+}
+
+/**
+ * The dtype in a tensor's type; undefined where torch does not tell it, and for lists of numbers.
+ * @param {string} type
+ */
+function tensorDtype(type) {
+  const found = /^(\w+)\[/.exec(shortType(type))?.[1];
+  return found === undefined || /^(int|float|bool|str)$/.test(found) ? undefined : found;
 }
 
 /**

@@ -2581,11 +2581,12 @@
     const given = side === SIDES.BEFORE ? parts.before : parts.after;
     const found = /* @__PURE__ */ new Map();
     if (index === null || !given) return /* @__PURE__ */ new Map();
-    const { model, ownerOfKey } = picture.scene;
+    const { model, outline, ownerOfKey } = picture.scene;
     for (const key of model.snapshot(index).order) {
       const own = given.get(model.ids[key]);
       const item = ownerOfKey[key];
       if (!own || item === void 0 || item <= 0) continue;
+      if (rule === "same" && outline.hidden[key]) continue;
       const held = found.get(item) ?? /* @__PURE__ */ new Map();
       if (!found.has(item)) found.set(item, held);
       for (const [name, amount] of own) held.set(name, amount);
@@ -2947,7 +2948,7 @@
       }
     }
     drawValues(values, theme) {
-      const { label, missing } = values.colouring;
+      const { absent, label, missing } = values.colouring;
       const row = element("p", "", this.box);
       element("span", "fg-legend-title", row).textContent = `${label}:`;
       const entries = values.entries(theme);
@@ -2960,7 +2961,7 @@
       });
       if (!values.isPartial) return;
       const unknown = { sign: "", fill: theme.unknown.fill, line: theme.soft, ink: theme.soft };
-      addEntry(row, "not measured", unknown).classList.add("fg-legend-missing");
+      addEntry(row, absent, unknown).classList.add("fg-legend-missing");
       if (missing) element("p", "fg-legend-note", this.box).textContent = missing;
     }
   };
@@ -3130,7 +3131,7 @@
     show(item, side) {
       const [title, ...lines] = linesOf(this.view, item, side);
       const { colours } = this.view;
-      if (colours) lines.push(`${colours.colouring.label}: ${colours.text(item, side) || "not measured"}`);
+      if (colours) lines.push(`${colours.colouring.label}: ${colours.text(item, side) || colours.colouring.absent}`);
       this.box.replaceChildren();
       element("b", "", this.box).textContent = title;
       for (const line of lines) element("div", "", this.box).textContent = line;

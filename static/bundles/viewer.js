@@ -2474,7 +2474,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     return h("div.fv-code-line", null, h("span.fv-code-number", null, number2), h("span", null, content));
   }
   var CONSTANT_OPS2 = /^(prim::Constant|prim::GetAttr|get_attr|prim::ConstantMKLDNNTensor)$/;
-  var COLOURINGS = { latency: { label: "latency", rule: "sum", text: timeText }, error: { label: "error added", rule: "max", text: errorText }, memory: { label: "memory (weights read)", rule: "sum", text: bytesText }, dtype: { label: "dtype", rule: "same", text: String } };
+  var COLOURINGS = { latency: { label: "latency", rule: "sum", absent: "not measured", text: timeText }, error: { label: "error added", rule: "max", absent: "not measured", text: errorText }, memory: { label: "memory (weights read)", rule: "sum", absent: "not measured", text: bytesText }, dtype: { label: "dtype", rule: "same", absent: "not known", text: String } };
   var COLOUR_CHOICES = [["change", "change"], ["latency", "latency"], ["error", "error"], ["memory", "memory"], ["dtype", "dtype"]];
   function partsOf(model, index, kind) {
     const name2 = `${index}/${kind}`;
@@ -2603,7 +2603,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     for (const { constant, outputs } of nodes2) if (constant) known.set(outputs[0].name, shortDtype(constant.dtype));
     const parts = /* @__PURE__ */ new Map();
     for (const node of nodes2) {
-      const own = node.outputs.map(({ type }) => /^(\w+)\[/.exec(shortType(type))?.[1]).find(Boolean);
+      const own = node.outputs.map(({ type }) => tensorDtype(type)).find(Boolean);
       const isValue = CONSTANT_OPS2.test(node.op);
       const names = isValue ? node.outputs.map(({ name: name2 }) => name2) : node.inputs;
       const read2 = names.map((name2) => known.get(name2)).find(Boolean);
@@ -2611,6 +2611,10 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       if (dtype && !(isValue && !read2 && !own)) parts.set(node.id, [[dtype, 1]]);
     }
     return parts;
+  }
+  function tensorDtype(type) {
+    const found = /^(\w+)\[/.exec(shortType(type))?.[1];
+    return found === void 0 || /^(int|float|bool|str)$/.test(found) ? void 0 : found;
   }
   function nodesOf(model, index) {
     const { order, rowOf } = model.graphs.snapshot(model.snapshot(index));
@@ -5066,11 +5070,12 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     const given = side === SIDES.BEFORE ? parts.before : parts.after;
     const found = /* @__PURE__ */ new Map();
     if (index === null || !given) return /* @__PURE__ */ new Map();
-    const { model, ownerOfKey } = picture.scene;
+    const { model, outline, ownerOfKey } = picture.scene;
     for (const key of model.snapshot(index).order) {
       const own = given.get(model.ids[key]);
       const item = ownerOfKey[key];
       if (!own || item === void 0 || item <= 0) continue;
+      if (rule === "same" && outline.hidden[key]) continue;
       const held = found.get(item) ?? /* @__PURE__ */ new Map();
       if (!found.has(item)) found.set(item, held);
       for (const [name2, amount] of own) held.set(name2, amount);
@@ -5421,7 +5426,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       }
     }
     drawValues(values, theme) {
-      const { label, missing } = values.colouring;
+      const { absent: absent2, label, missing } = values.colouring;
       const row = element("p", "", this.box);
       element("span", "fg-legend-title", row).textContent = `${label}:`;
       const entries = values.entries(theme);
@@ -5434,7 +5439,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       });
       if (!values.isPartial) return;
       const unknown = { sign: "", fill: theme.unknown.fill, line: theme.soft, ink: theme.soft };
-      addEntry(row, "not measured", unknown).classList.add("fg-legend-missing");
+      addEntry(row, absent2, unknown).classList.add("fg-legend-missing");
       if (missing) element("p", "fg-legend-note", this.box).textContent = missing;
     }
   };
@@ -5604,7 +5609,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     show(item, side) {
       const [title, ...lines] = linesOf(this.view, item, side);
       const { colours } = this.view;
-      if (colours) lines.push(`${colours.colouring.label}: ${colours.text(item, side) || "not measured"}`);
+      if (colours) lines.push(`${colours.colouring.label}: ${colours.text(item, side) || colours.colouring.absent}`);
       this.box.replaceChildren();
       element("b", "", this.box).textContent = title;
       for (const line2 of lines) element("div", "", this.box).textContent = line2;
