@@ -1,5 +1,18 @@
 """What this room exports, beyond what `freeze_engine` itself does, and the modules that define it."""
 
+from .change_kinds import (
+    CHANGES as CHANGES,
+    ChangeKind as ChangeKind,
+)
+from .check import (
+    CheckedRow as CheckedRow,
+    check_sweep as check_sweep,
+)
+from .compare import (
+    SweepChange as SweepChange,
+    SweepDiff as SweepDiff,
+    diff_sweeps as diff_sweeps,
+)
 from .folder import (
     Sweep as Sweep,
     is_sweep as is_sweep,

@@ -29,6 +29,7 @@ FLOORS = (
     {"session"},
     {"ipython", "testing", "worker"},
     {"sweep"},
+    {"pytest_plugin"},
 )
 VIEWER_FLOORS = (
     {"assets"},

@@ -6,11 +6,12 @@ import argparse
 import json
 import re
 from dataclasses import asdict
-from typing import Any, ClassVar, Final
+from pathlib import Path
+from typing import Any, ClassVar, Final, get_args
 
 import freeze_engine as fe
-from freeze_engine import analysis
-from viewer.cli.command import CHECK_FAILED, FINE, CommandError
+from freeze_engine import analysis, requests, sweep
+from viewer.cli.command import CommandError, output_file
 from viewer.cli.terminal import say, say_json
 from viewer.text.printable import printable
 
@@ -19,7 +20,7 @@ _UNITS: Final = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 
 
 class CheckCommand:
-    """Compare a trace with expectations, for CI.
+    """Compare a trace, or each recording of a sweep, with expectations, for CI.
 
     The answer to each expectation is ok, failed, or cannot tell, with its evidence and the remedy. An expectation about
     something that was not measured or recorded fails. The command exits with 0 if all answers are ok, and with 1
@@ -27,6 +28,9 @@ class CheckCommand:
 
     KIND is a kind of fold as freezer-ui shows it: conv_bn for at least one, conv_bn=20 for exactly 20, conv_bn:all for
     at least one and no near miss. In a GLOB, * stands for anything, dots included.
+
+    Of the folder of a sweep, each recording is checked: it must have come to its end, meet all expectations, and with
+    --baseline be no worse than in that earlier sweep. What failed there, too, is no failure.
     """
 
     name: ClassVar[str] = "check"
@@ -35,7 +39,7 @@ class CheckCommand:
         """Adds the subcommand's arguments."""
         add = parser.add_argument
         # Not required by argparse, whose error would not explain the cause: --no-preserved takes all that follows.
-        add("trace", nargs="?", metavar="TRACE", help="the trace file")
+        add("trace", nargs="?", metavar="TRACE | SWEEP", help="the trace file, or the folder of a sweep")
         add("--max-error", type=float, metavar="X", help="largest absolute error of an output")
         add("--within-tolerance", action="store_true", help="outputs within torch.testing.assert_close's defaults")
         add("--reference", choices=("eager", "float64"), default="eager", help="reference of the errors (%(default)s)")
@@ -54,13 +58,36 @@ class CheckCommand:
         add("--saves", action="store_true", help="the frozen module saves and reloads, with the same outputs")
         add("--no-failed-checks", action="store_true", help="the checks of record --check have passed")
         add("--no-notices", action="append", default=[], metavar="CODE", help="notices that must not be there")
-        add("--json", action="store_true", help="print the findings as JSON")
+        sweeps = parser.add_argument_group("of a SWEEP").add_argument
+        sweeps("--baseline", metavar="SWEEP", help="an earlier sweep, which this one must not be worse than")
+        sweeps(
+            "--expect",
+            type=_changes,
+            metavar="WHAT,…",
+            help=f"what must not be worse than in the baseline: {', '.join(get_args(sweep.ChangeKind))} (default: all)",
+        )
+        outputs = parser.add_argument_group("output").add_argument
+        outputs("--json", action="store_true", help="print the findings as JSON")
+        outputs("--junit", type=output_file, metavar="FILE", help="write the findings as JUnit XML, too")
+        outputs("--markdown", type=output_file, metavar="FILE", help="write a summary as Markdown, too")
+        outputs(
+            "--github",
+            action="store_true",
+            help="print annotations for GitHub Actions, and add the summary to that of the job",
+        )
 
     def run(self, arguments: argparse.Namespace) -> int:
         """Prints one finding per expectation."""
         if arguments.trace is None:
             raise CommandError("TRACE is missing: name it first, for --no-preserved takes what follows it as patterns")
         expected = _expectations(arguments)
+        from viewer.cli.check_sweep import check_folder, finish
+        from viewer.text.check_outputs import CheckedSubject
+
+        if Path(arguments.trace).is_dir():
+            return check_folder(arguments, expected)
+        if arguments.baseline is not None or arguments.expect is not None:
+            raise CommandError(f"--baseline and --expect are for a sweep, and {arguments.trace} is no folder of one")
         if expected.empty:
             raise CommandError("nothing is expected: say what, such as --no-preserved (freezer-ui check --help)")
         trace = fe.load(arguments.trace)
@@ -69,7 +96,8 @@ class CheckCommand:
             say_json(json.dumps(_document(trace, findings), ensure_ascii=False, indent=2))
         else:
             say("".join(f"{printable(line)}\n" for line in analysis.findings_text(findings)))
-        return FINE if all(finding.outcome == "ok" for finding in findings) else CHECK_FAILED
+        name = trace.name or "the model"
+        return finish(arguments, (CheckedSubject(name, trace.backend, findings),), name)
 
 
 def _expectations(arguments: argparse.Namespace) -> fe.Expectations:
@@ -88,6 +116,16 @@ def _expectations(arguments: argparse.Namespace) -> fe.Expectations:
         no_failed_checks=arguments.no_failed_checks,
         no_notices=tuple(arguments.no_notices),
     )
+
+
+def _changes(text: str) -> tuple[sweep.ChangeKind, ...]:
+    known = {str(kind): kind for kind in get_args(sweep.ChangeKind)}
+    names = text.split(",")
+    for name in names:
+        if name not in known:
+            meant = requests.did_you_mean(name, known)
+            raise argparse.ArgumentTypeError(f"{name!r} is nothing to compare.{meant} There are {', '.join(known)}")
+    return tuple(known[name] for name in names)
 
 
 def _document(trace: fe.Trace, findings: tuple[fe.Finding, ...]) -> dict[str, Any]:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import argparse
 import json
+from pathlib import Path
 from typing import ClassVar, get_args
 
 import freeze_engine as fe
-from freeze_engine import requests
-from viewer.cli.command import CHECK_FAILED, FINE, output_file
+from freeze_engine import requests, sweep
+from viewer.cli.command import CHECK_FAILED, FINE, CommandError, output_file
 from viewer.cli.terminal import remark, say, say_json
 from viewer.views.comparison.aspects import ASPECTS, Aspect, differing
 
@@ -16,7 +17,7 @@ _COUNTED: tuple[Aspect, ...] = tuple(aspect for aspect in ASPECTS if aspect not 
 
 
 class DiffCommand:
-    """Compare two traces: two versions of torch, two commits, two devices.
+    """Compare two traces or two sweeps: two versions of torch, two commits, two devices.
 
     Aligns the passes by name, and prints differences only: options, environment, passes, last graphs, fates of the
     attributes and their reasons, folds, latency, generated kernels, error, checks, failures. Does not import torch.
@@ -25,6 +26,10 @@ class DiffCommand:
     apart, and also the ratios to the first step of the own run: the traces are of two runs, and the machine may have
     been slower in one. The error differs if one freeze is within torch's tolerances and the other is not. The
     environment and generated kernels count only with --only.
+
+    Of two folders of sweeps, it lists what became worse, what hurts most first: a freeze that fails now, an error past
+    tolerance, an attribute that is not frozen any more, new graph breaks, slower by more than noise, a check that
+    fails, more bytes, near misses and notices; then what became better. It exits with 1 if something became worse.
     """
 
     name: ClassVar[str] = "diff"
@@ -32,7 +37,7 @@ class DiffCommand:
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         """Adds the subcommand's arguments."""
         add = parser.add_argument
-        add("a", metavar="A", help="a trace file")
+        add("a", metavar="A", help="a trace file, or the folder of a sweep")
         add("b", metavar="B", help="another one")
         add("--all", action="store_true", help="list all passes and attributes")
         add(
@@ -47,6 +52,8 @@ class DiffCommand:
 
     def run(self, arguments: argparse.Namespace) -> int:
         """Prints the differences."""
+        if Path(arguments.a).is_dir() or Path(arguments.b).is_dir():
+            return _diff_sweeps(arguments)
         first, second = fe.load(arguments.a), fe.load(arguments.b)
         diff = fe.diff_traces(first, second)
         if arguments.json:
@@ -64,6 +71,20 @@ class DiffCommand:
             write_comparison(first, second, arguments.html)
             remark(f"{arguments.html} has both side by side")
         return CHECK_FAILED if set(differing(diff)) & set(arguments.only) else FINE
+
+
+def _diff_sweeps(arguments: argparse.Namespace) -> int:
+    from viewer.text.sweep_diff import sweep_diff_document, sweep_diff_text
+
+    before, after = (sweep.read_sweep(Path(folder)) for folder in (arguments.a, arguments.b))
+    diff = sweep.diff_sweeps(before.rows, after.rows)
+    if arguments.json:
+        say_json(json.dumps(sweep_diff_document(diff), ensure_ascii=False, indent=2))
+    else:
+        say(sweep_diff_text(diff, is_whole=arguments.all))
+    if arguments.html is not None:
+        raise CommandError("--html is for two traces")
+    return CHECK_FAILED if diff.worse else FINE
 
 
 def _aspects(text: str) -> tuple[Aspect, ...]:

@@ -1,0 +1,140 @@
+"""Records the freezes of tests, and lets a test fail whose freezes are not as expected."""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+from collections.abc import Generator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+from freeze_engine.analysis.expectations.result import findings_text
+from freeze_engine.captures.block import capture
+from freeze_engine.captures.captured import Captured
+from freeze_engine.errors import FreezerError
+from freeze_engine.pytest_plugin.expected import read_expectations, with_marks
+from freeze_engine.serde import save
+from freeze_engine.sweep.folder import ROWS, TRACES, UNFINISHED, finish_row, is_sweep, write_manifest
+from freeze_engine.sweep.row import SweepRow, read_row
+from freeze_engine.sweep.table import can_write_table, write_table
+from freeze_engine.sweep.trace_row import trace_columns
+from freeze_engine.trace import Trace
+
+_CAPTURED: Final = pytest.StashKey[Captured]()
+_DIGITS: Final = 32
+
+
+class FreezeRecorder:
+    """A plugin of pytest that records each test.
+
+    Args:
+        config: of the test run.
+        folder: of the traces; it becomes a folder like that of a sweep, with a row for each freeze.
+
+    Raises:
+        pytest.UsageError: the folder holds something else, or an expectation cannot be read.
+    """
+
+    def __init__(self, config: pytest.Config, folder: Path) -> None:
+        self._folder = folder.absolute()
+        # With pytest-xdist, the process that hands out the tests runs none.
+        self._is_first = not hasattr(config, "workerinput")
+        try:
+            self._expected = read_expectations(
+                [*config.getini("freezer_expect"), *config.getoption("--freezer-expect")]
+            )
+            if self._is_first:
+                _prepare(self._folder)
+        except FreezerError as error:
+            raise pytest.UsageError(f"--freezer-record: {error}") from error
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_runtest_protocol(self, item: pytest.Item) -> Generator[None, object, object]:
+        """Records a test with its fixtures."""
+        with capture(threads=True) as captured:
+            item.stash[_CAPTURED] = captured
+            result = yield
+        self._keep(item.nodeid, captured.traces)
+        return result
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_call(self, item: pytest.Item) -> Generator[None, object, object]:
+        """Lets a test fail after it has passed, if a freeze until then was not as expected."""
+        result = yield
+        marks = [mark.kwargs for mark in reversed(list(item.iter_markers("freezer")))]
+        expected = with_marks(self._expected, marks)
+        if not expected.empty:
+            text = _failures(item.stash[_CAPTURED].traces, expected)
+            if text:
+                pytest.fail(text, pytrace=False)
+        return result
+
+    def pytest_sessionfinish(self) -> None:
+        """Writes the table of all tests' freezes."""
+        if not self._is_first:
+            return
+        rows = sorted(
+            (read_row(path.read_text(encoding="utf-8")) for path in (self._folder / ROWS).glob("*.json")),
+            key=lambda row: (row.options, row.created),
+        )
+        write_manifest(self._folder, "the freezes of a test run", ((row.key, row.label) for row in rows))
+        shutil.rmtree(self._folder / UNFINISHED, ignore_errors=True)
+        if can_write_table():
+            write_table(self._folder, rows)
+
+    def _keep(self, test: str, traces: Sequence[Trace]) -> None:
+        for number, trace in enumerate(traces, 1):
+            name = test if len(traces) == 1 else f"{test} ({number})"
+            key = hashlib.sha256(name.encode()).hexdigest()[:_DIGITS]
+            unfinished = self._folder / UNFINISHED / key
+            save(trace, unfinished)
+            finish_row(self._folder, _row(key, name, trace), unfinished)
+
+
+def _row(key: str, test: str, trace: Trace) -> SweepRow:
+    failure = trace.failure
+    row = SweepRow(
+        key=key,
+        model=trace.name or "model",
+        options=test,
+        backend=trace.backend,
+        spec=trace.call,
+        status="recorded" if failure is None else "failed",
+        reason="" if failure is None else f"{failure.type}: {failure.message.strip().partition(chr(10))[0]}",
+        created=trace.created,
+    )
+    figures: dict[str, Any] = trace_columns(trace)
+    return replace(row, **figures)
+
+
+def _prepare(folder: Path) -> None:
+    """Makes the folder, and empties that of an earlier run.
+
+    Raises:
+        FreezerError: it is a folder with something else.
+    """
+    try:
+        if is_sweep(folder):
+            for part in (ROWS, TRACES, UNFINISHED):
+                shutil.rmtree(folder / part, ignore_errors=True)
+        elif folder.exists() and any(folder.iterdir()):
+            raise FreezerError(f"{folder} holds something else; choose a folder that is empty or not there")
+        for part in (ROWS, TRACES, UNFINISHED):
+            (folder / part).mkdir(parents=True, exist_ok=True)
+        write_manifest(folder, "the freezes of a test run", ())
+    except OSError as error:
+        raise FreezerError(f"{folder}: the folder cannot be made: {error.strerror}") from error
+
+
+def _failures(traces: Sequence[Trace], expected: Any) -> str:
+    parts = []
+    # A freeze that raised has failed its test already, unless the test wants that.
+    for trace in (trace for trace in traces if trace.failure is None):
+        found = [finding for finding in expected.evaluate(trace) if finding.outcome != "ok"]
+        if found:
+            head = f"the freeze of {trace.name or 'a model'} ({trace.backend}) is not as expected"
+            parts.append("\n".join([head, *findings_text(found)]))
+    return "\n\n".join(parts)
