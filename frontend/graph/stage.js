@@ -3,6 +3,7 @@
 import { SvgSurface } from "./drawing/svg_surface.js";
 import { element } from "./element.js";
 
+const LOW = 240; // px of height below which the legend would cover the graph
 const LEAST_RATIO = 2; // of a PNG's pixels to those of the page
 
 export class Stage {
@@ -25,6 +26,7 @@ export class Stage {
     if (!width || !height || (width === this.width && height === this.height && ratio === this.ratio)) return;
     const before = { width: this.view.panes.width(), height: this.height };
     Object.assign(this, { width, height, ratio });
+    this.view.root.classList.toggle("fg-low", height < LOW);
     this.canvas.width = Math.round(width * ratio);
     this.canvas.height = Math.round(height * ratio);
     this.view.camera.lookFirst();

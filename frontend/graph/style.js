@@ -17,7 +17,7 @@ export const STYLE = `
 .fg-bar button[aria-pressed="true"] { background: var(--fg-hover); color: var(--fg-focus); }
 .fg-bar svg { width: 16px; height: 16px; fill: none; stroke: currentColor; stroke-width: 1.6; stroke-linecap: round; stroke-linejoin: round; }
 .fg-legend { left: 10px; bottom: 10px; padding: 4px 9px; max-width: min(46%, 100% - 236px); pointer-events: none; font-size: 11px; }
-.fg-legend:empty { display: none; }
+.fg-low .fg-legend, .fg-legend:empty { display: none; }
 .fg-legend p { display: flex; flex-wrap: wrap; gap: 2px 10px; margin: 0; padding: 1px 0; }
 .fg-legend span { display: inline-flex; align-items: center; gap: 5px; white-space: nowrap; color: var(--fg-soft); }
 .fg-legend .fg-legend-title { color: var(--fg-text); }

@@ -2686,13 +2686,10 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     });
   }
   function alike(signer, run2) {
-    const pieces = [];
-    let last = "";
-    for (const group2 of run2) {
-      const now = signer.sign(group2);
-      if (now === last) pieces[pieces.length - 1].push(group2);
-      else pieces.push([group2]);
-      last = now;
+    const pieces = [[run2[0]]];
+    for (let at = 1; at < run2.length; at++) {
+      if (signer.areAlike(run2[at - 1], run2[at])) pieces[pieces.length - 1].push(run2[at]);
+      else pieces.push([run2[at]]);
     }
     return pieces;
   }
@@ -2719,6 +2716,17 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       this.constants = constants2;
       this.snapshots = union.snapshots.map((index) => union.model.snapshot(index));
       this.own = [];
+      this.signed = /* @__PURE__ */ new Map();
+    }
+    areAlike(one, other) {
+      if (sizeOf(one) !== sizeOf(other)) return false;
+      const [first, second] = [one, other].map((group2) => this.node(firstKey(group2)));
+      return first === second && this.signOnce(one) === this.signOnce(other);
+    }
+    signOnce(group2) {
+      let text = this.signed.get(group2);
+      if (text === void 0) this.signed.set(group2, text = this.sign(group2));
+      return text;
     }
     sign(group2) {
       const places = /* @__PURE__ */ new Map();
@@ -2773,6 +2781,14 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
   }
   function isName(node) {
     return node.op === "prim::GetAttr" || node.op === "get_attr" || node.op === "prim::CallMethod";
+  }
+  function sizeOf(group2) {
+    return group2.children.reduce((sum, child) => sum + 1 + (child.children ? sizeOf(child) : 0), 0);
+  }
+  function firstKey(group2) {
+    const [child] = group2.children;
+    if (!child.children) return child.leaf;
+    return child.node === NONE4 ? firstKey(child) : child.node;
   }
   function collect(group2, places) {
     for (const child of group2.children) {
@@ -7472,6 +7488,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     const legal = String(text).replace(/[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/gu, "�");
     return legal.replace(/[&<>"']/g, (sign2) => `&#${sign2.charCodeAt(0)};`);
   }
+  var LOW = 240;
   var LEAST_RATIO = 2;
   var Stage = class {
     constructor(view) {
@@ -7491,6 +7508,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       if (!width || !height || width === this.width && height === this.height && ratio === this.ratio) return;
       const before = { width: this.view.panes.width(), height: this.height };
       Object.assign(this, { width, height, ratio });
+      this.view.root.classList.toggle("fg-low", height < LOW);
       this.canvas.width = Math.round(width * ratio);
       this.canvas.height = Math.round(height * ratio);
       this.view.camera.lookFirst();
@@ -7546,7 +7564,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
 .fg-bar button[aria-pressed="true"] { background: var(--fg-hover); color: var(--fg-focus); }
 .fg-bar svg { width: 16px; height: 16px; fill: none; stroke: currentColor; stroke-width: 1.6; stroke-linecap: round; stroke-linejoin: round; }
 .fg-legend { left: 10px; bottom: 10px; padding: 4px 9px; max-width: min(46%, 100% - 236px); pointer-events: none; font-size: 11px; }
-.fg-legend:empty { display: none; }
+.fg-low .fg-legend, .fg-legend:empty { display: none; }
 .fg-legend p { display: flex; flex-wrap: wrap; gap: 2px 10px; margin: 0; padding: 1px 0; }
 .fg-legend span { display: inline-flex; align-items: center; gap: 5px; white-space: nowrap; color: var(--fg-soft); }
 .fg-legend .fg-legend-title { color: var(--fg-text); }

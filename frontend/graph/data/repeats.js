@@ -90,13 +90,10 @@ function readsAny({ parentOf, union }, key, run) {
  */
 function alike(signer, run) {
   /** @type {Group[][]} */
-  const pieces = [];
-  let last = "";
-  for (const group of run) {
-    const now = signer.sign(group);
-    if (now === last) pieces[pieces.length - 1].push(group);
-    else pieces.push([group]);
-    last = now;
+  const pieces = [[run[0]]];
+  for (let at = 1; at < run.length; at++) {
+    if (signer.areAlike(run[at - 1], run[at])) pieces[pieces.length - 1].push(run[at]);
+    else pieces.push([run[at]]);
   }
   return pieces;
 }
@@ -139,6 +136,26 @@ class Signer {
     this.snapshots = union.snapshots.map((index) => union.model.snapshot(index));
     /** @type {string[]} */
     this.own = []; // key -> what it is, without its wires
+    /** @type {Map<Group, string>} */
+    this.signed = new Map();
+  }
+
+  /**
+   * Whether two groups have one structure; what differs in size or in its first node is not looked at further.
+   * @param {Group} one
+   * @param {Group} other
+   */
+  areAlike(one, other) {
+    if (sizeOf(one) !== sizeOf(other)) return false;
+    const [first, second] = [one, other].map((group) => this.node(firstKey(group)));
+    return first === second && this.signOnce(one) === this.signOnce(other);
+  }
+
+  /** @param {Group} group */
+  signOnce(group) {
+    let text = this.signed.get(group);
+    if (text === undefined) this.signed.set(group, (text = this.sign(group)));
+    return text;
   }
 
   /** @param {Group} group */
@@ -227,6 +244,25 @@ function kindOf(type) {
  */
 function isName(node) {
   return node.op === "prim::GetAttr" || node.op === "get_attr" || node.op === "prim::CallMethod";
+}
+
+/**
+ * @param {Group} group
+ * @returns {number}
+ */
+function sizeOf(group) {
+  return group.children.reduce((sum, child) => sum + 1 + (child.children ? sizeOf(child) : 0), 0);
+}
+
+/**
+ * The first node in a group that is not empty.
+ * @param {Group} group
+ * @returns {number}
+ */
+function firstKey(group) {
+  const [child] = group.children;
+  if (!child.children) return child.leaf;
+  return child.node === NONE ? firstKey(child) : child.node;
 }
 
 /**
