@@ -35,8 +35,9 @@ def freeze_in_script(captured: FakeCaptured, monkeypatch: pytest.MonkeyPatch, tm
     """Makes `capture` one that collects what a script hands to a function known to it as ``freeze``."""
 
     @contextmanager
-    def capture(*, threads: bool, on_trace: Callable[[int, fe.Trace], None]) -> Iterator[FakeCaptured]:
+    def capture(*, threads: bool, on_trace: Callable[[int, fe.Trace], None], values: bool) -> Iterator[FakeCaptured]:
         assert threads
+        assert values
         captured.on_trace = on_trace
         yield captured
 
