@@ -168,11 +168,14 @@ class _Call:
         for each in find(*self._target) if self._target is not None else ():
             inner.setdefault(each.key, []).append(each.calls)
         counts = Counter(node.key for node in nodes)
+        unclear = {key: _common(known) for key, known in inner.items() if len(known) != counts[key]}
         seen = Counter[tuple[str, str]]()
         for node in nodes:
-            known = inner.get(node.key, [])
-            same = len(known) == counts[node.key]
-            yield self._to(known[seen[node.key]] if same else _common(known) if known else node.calls)
+            known = inner.get(node.key)
+            if known is None:
+                yield self._to(node.calls)
+            else:
+                yield self._to(unclear.get(node.key) or known[seen[node.key]])
             seen[node.key] += 1
 
     def _to(self, calls: _Calls) -> _Calls:
