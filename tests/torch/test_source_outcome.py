@@ -58,19 +58,23 @@ _CONV_BN = "y = self.relu(self.bn(self.conv(x)))"
 
 @pytest.fixture(scope="module")
 def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("source") / "by_line.py"
-    path.write_text(_SOURCE)
-    return path
+    return tmp_path_factory.mktemp("source") / "by_line.py"
 
 
-@pytest.fixture(scope="module")
-def model(path: Path) -> torch.nn.Module:
-    spec = importlib.util.spec_from_file_location("by_line", path)
+def imported(path: Path, source: str) -> Any:
+    """Writes a module to a file, and imports it."""
+    path.write_text(source)
+    spec = importlib.util.spec_from_file_location(path.stem, path)
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    net: torch.nn.Module = module.Net().eval()
+    return module
+
+
+@pytest.fixture(scope="module")
+def model(path: Path) -> torch.nn.Module:
+    net: torch.nn.Module = imported(path, _SOURCE).Net().eval()
     return net
 
 
@@ -237,3 +241,44 @@ def test_a_fused_kernel_runs_all_lines_that_went_into_it(model: torch.nn.Module)
     named = {(each.program, each.kernel) for file in lines.files for line in file.lines for each in line.kernels}
     assert named == {(0, index) for index, kernel in enumerate(program.kernels) if kernel.nodes}
     assert lines.outcome.is_timed is False
+
+
+_CALLS = """\
+import torch
+from torch import nn
+
+
+def inner(x):
+    return x.relu()
+
+
+def outer(x):
+    y = inner(x)
+    return inner(y) * 2
+
+
+class Calls(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.linear = nn.Linear(4, 4)
+
+    def helper(self, x):
+        return self.linear(x).tanh()
+
+    def forward(self, x):
+        x = self.helper(x)
+        x = outer(x)
+        later = torch.jit.fork(self.helper, x)
+        return x + torch.jit.wait(later)
+"""
+
+
+def test_functions_methods_and_forks_have_every_line_that_leads_to_them(tmp_path: Path) -> None:
+    trace = fe.record(imported(tmp_path / "calls.py", _CALLS).Calls().eval(), measure=None).trace
+    lines = Lines(trace)
+    assert lines.ops("x = self.helper(x)") == ["aten::linear", "aten::tanh"]
+    assert lines.ops("return self.linear(x).tanh()") == ["aten::linear", "aten::tanh"] * 2
+    assert lines.ops("x = outer(x)") == ["aten::relu", "aten::relu", "aten::mul"]
+    assert lines.ops("y = inner(x)") == ["aten::relu"]
+    assert lines.ops("return inner(y) * 2") == ["aten::relu", "aten::mul"]
+    assert {"aten::linear", "aten::tanh"} <= set(lines.ops("later = torch.jit.fork(self.helper, x)"))

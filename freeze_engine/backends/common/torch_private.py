@@ -141,6 +141,18 @@ def scripting_enabled() -> bool:
     return bool(torch.jit._state._enabled)
 
 
+def scripted_function(name: str) -> Any:
+    """Returns a function that was scripted in this process by its qualified name, ``None`` if there is none.
+
+    The functions of a loaded file are in a compilation unit of their own, which Python does not see (torch 2.13).
+    Without the private name the calls inside scripted functions are not known.
+    """
+    import torch.jit._state
+
+    unit = getattr(torch.jit._state, "_python_cu", None)
+    return None if unit is None else unit.find_function(name)
+
+
 def submodules(module: Any) -> list[tuple[str, Any]]:
     """Returns the ``(name, C++ module)`` pairs of a C++ script module's direct submodules."""
     return list(private("ModuleDict")(module).items())

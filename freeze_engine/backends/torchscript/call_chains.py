@@ -10,20 +10,22 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import takewhile
+from itertools import groupby, takewhile
 from pathlib import Path
 from typing import Any, Final
 
 import torch
 
 from freeze_engine.backends.common.source_text import lines_around
+from freeze_engine.backends.common.torch_private import class_name, scripted_function
 from freeze_engine.backends.torchscript.capture.raw import callee, inline_calls, method_graph
 from freeze_engine.backends.torchscript.graph.live import live_nodes
 from freeze_engine.trace import SourceLines, SourceRef
 
 Chain = tuple[SourceRef, ...]
+_Path = tuple[str, ...]
 
 _CALLS: Final = ("prim::CallMethod", "prim::CallFunction")
 _BEGIN: Final = "freezer_mark::begin"
@@ -85,7 +87,8 @@ def called_nodes(module: Any, method: str) -> CalledNodes:
         The chains; none if there is no such method.
     """
     finder = _Finder()
-    chains = tuple(node.calls.chain for node in finder.of(module, method))
+    # A lambda or fork and what it calls may stand on one line.
+    chains = tuple(tuple(place for place, _ in groupby(node.calls.chain)) for node in finder.of(module, method))
     return CalledNodes(chains, tuple(finder.texts))
 
 
@@ -110,11 +113,19 @@ class _Finder:
         self.texts: dict[str, None] = {}
 
     def of(self, module: Any, method: str) -> Sequence[_Inner]:
+        """Returns the nodes of a method's inlined graph."""
         owner, name = callee(module, method)
         graph = method_graph(module, method)
         if graph is None:
             return ()
-        key = (str(owner._type().annotation_str), name)
+        return self._once((class_name(owner), name), graph, owner)
+
+    def of_function(self, name: str) -> Sequence[_Inner]:
+        """Returns the nodes of a scripted function's inlined graph; none for one of a loaded file."""
+        function = scripted_function(name)
+        return () if function is None else self._once((name, ""), function.graph, None)
+
+    def _once(self, key: tuple[str, str], graph: Any, owner: Any) -> Sequence[_Inner]:
         if key not in self._known:
             self._known[key] = ()  # a method cannot call itself: torch refuses recursion
             self._known[key] = self._inlined(graph, owner)
@@ -122,42 +133,61 @@ class _Finder:
 
     def _inlined(self, graph: Any, owner: Any) -> list[_Inner]:
         fenced = graph.copy()
-        calls = [_Call(node, owner) for node in _fence(fenced)]
+        calls = list(_fence(fenced, _parameters(fenced, owner)))
         self.texts |= dict.fromkeys(call.text for call in calls)
         inline_calls(fenced, owner)
         found: list[_Inner] = []
         brought: list[list[int]] = [[] for _ in calls]
-        inside, begun = -1, 0
+        inside: list[int] = []
+        begun = 0
         for node in live_nodes(fenced):
             if node.kind() == _BEGIN:
-                inside, begun = begun, begun + 1
+                inside.append(begun)
+                begun += 1
             elif node.kind() == _END:
-                inside = -1
+                inside.pop()
             else:
-                if inside >= 0:
-                    brought[inside].append(len(found))
+                for each in inside:
+                    brought[each].append(len(found))
                 text = str(node.sourceRange())
                 found.append(_Inner((node.kind(), text), _own_calls(text)))
-        for call, places in zip(calls, brought, strict=True):
-            for place, calls_to in zip(places, call.around([found[at] for at in places], self.of), strict=True):
+        for call, places in reversed(list(zip(calls, brought, strict=True))):  # a call in a fork before the fork
+            around = self._around(call, [found[place] for place in places])
+            for place, calls_to in zip(places, around, strict=True):
                 found[place] = _Inner(found[place].key, calls_to)
         return found
 
+    def _around(self, call: _Call, nodes: Sequence[_Inner]) -> list[_Calls]:
+        """Returns the calls of the nodes that a call brought, itself included."""
+        if call.function:
+            return list(call.around(nodes, self.of_function(call.function)))
+        known = self.of(*call.method) if call.method is not None else ()
+        return list(call.around(nodes, known))
+
 
 class _Call:
-    """A call in a method's graph."""
+    """A call in a method's graph, or a fork.
 
-    def __init__(self, node: Any, owner: Any) -> None:
+    Attributes:
+        text: of its source range.
+        method: the module that it calls a method on, with the method's dotted path; ``None`` where not known.
+        function: qualified name of the function that it calls; empty for a method.
+    """
+
+    def __init__(self, node: Any, parameters: _Parameters) -> None:
         self.text = str(node.sourceRange())
         self._stack = _stack(self.text)
         self._saved = _saved(self.text)
         self._places = (*(self._stack or _first(self.text)), *self._saved)
-        self._target: tuple[Any, str] | None = None
+        self.method: tuple[Any, str] | None = None
+        self.function = ""
         if node.kind() == "prim::CallMethod":
-            path = _read_path(next(iter(node.inputs())))
-            self._target = None if path is None else (owner, ".".join((*path, node.s("name"))))
+            path = _read_path(next(iter(node.inputs())), parameters.paths)
+            self.method = None if path is None else (parameters.owner, ".".join((*path, node.s("name"))))
+        elif node.kind() == "prim::CallFunction":
+            self.function = str(next(iter(node.inputs())).type().annotation_str)
 
-    def around(self, nodes: Sequence[_Inner], find: Callable[[Any, str], Sequence[_Inner]]) -> Iterator[_Calls]:
+    def around(self, nodes: Sequence[_Inner], callee_nodes: Sequence[_Inner]) -> Iterator[_Calls]:
         """Yields the calls of the nodes that this call brought, itself included.
 
         torch optimises a callee before it inlines it: constants are pooled, and what is known is gone. Nodes that read
@@ -165,7 +195,7 @@ class _Call:
         their calls is known.
         """
         inner: dict[tuple[str, str], list[_Calls]] = {}
-        for each in find(*self._target) if self._target is not None else ():
+        for each in callee_nodes:
             inner.setdefault(each.key, []).append(each.calls)
         counts = Counter(node.key for node in nodes)
         unclear = {key: _common(known) for key, known in inner.items() if len(known) != counts[key]}
@@ -192,13 +222,45 @@ def _common(known: Sequence[_Calls]) -> _Calls:
     return _Calls(tuple(places[0] for places in shared))
 
 
-def _fence(graph: Any) -> list[Any]:
-    """Puts a mark before and after every call of a graph, and returns the calls in order."""
-    calls = [node for node in _reachable(graph) if node.kind() in _CALLS]
-    for node in calls:
-        graph.create(_BEGIN, [], 0).insertBefore(node)
-        graph.create(_END, [], 0).insertAfter(node)
-    return calls
+@dataclass(frozen=True, slots=True)
+class _Parameters:
+    """The submodules that the inputs of a graph are.
+
+    Attributes:
+        owner: the module that has the method; ``None`` for a function.
+        paths: by name of an input, the path from ``owner`` to the submodule that it is.
+    """
+
+    owner: Any
+    paths: Mapping[str, _Path]
+
+
+def _parameters(graph: Any, owner: Any) -> _Parameters:
+    first = next(iter(graph.inputs()), None) if owner is not None else None
+    return _Parameters(owner, {} if first is None else {first.debugName(): ()})
+
+
+def _fence(graph: Any, parameters: _Parameters) -> Iterator[_Call]:
+    """Puts marks around every call of a graph and inside the bodies of forks, and yields them in order."""
+    for node in list(_reachable(graph)):
+        if node.kind() in _CALLS:
+            yield _Call(node, parameters)
+            graph.create(_BEGIN, [], 0).insertBefore(node)
+            graph.create(_END, [], 0).insertAfter(node)
+        elif node.kind() == "prim::fork":
+            body = node.g("Subgraph")
+            first = next(iter(body.nodes()), None)
+            if first is None:
+                continue
+            yield _Call(node, parameters)
+            read = (
+                (given, _read_path(value, parameters.paths))
+                for given, value in zip(body.inputs(), node.inputs(), strict=True)
+            )
+            paths = {given.debugName(): path for given, path in read if path is not None}
+            yield from _fence(body, _Parameters(parameters.owner, paths))
+            body.create(_BEGIN, [], 0).insertBefore(next(iter(body.nodes())))
+            body.appendNode(body.create(_END, [], 0))
 
 
 def _reachable(block: Any) -> Iterator[Any]:
@@ -209,14 +271,14 @@ def _reachable(block: Any) -> Iterator[Any]:
             yield from _reachable(inner)
 
 
-def _read_path(value: Any) -> tuple[str, ...] | None:
+def _read_path(value: Any, parameters: Mapping[str, _Path]) -> _Path | None:
     """Returns the path from a method's own module to the submodule that a value is, ``None`` if it is none."""
     node = value.node()
     if node.kind() == "prim::Param":
-        return ()
+        return parameters.get(value.debugName())
     if node.kind() != "prim::GetAttr":
         return None
-    owner = _read_path(next(iter(node.inputs())))
+    owner = _read_path(next(iter(node.inputs())), parameters)
     return None if owner is None else (*owner, node.s("name"))
 
 
