@@ -11,6 +11,7 @@ import torch
 
 import freeze_engine as fe
 from freeze_engine.analysis import input_attributes, pass_notes
+from freeze_engine.analysis.pass_explanations.graph_facts import GraphFacts
 from freeze_engine.backends.inductor.graph.rows import KEPT_BYTES, TensorRef
 from freeze_engine.trace import Step, Trace
 from freeze_engine.trace.validation import check_trace
@@ -83,6 +84,13 @@ def test_every_pass_has_a_sentence_and_what_is_said_to_be_absent_is_not_in_the_g
             assert not any(node.op.startswith(absent[words]) for node in step.graph.walk()), step
             checked.append(words)
     assert set(checked) == set(absent)
+
+
+def test_a_graph_that_is_said_to_be_in_the_best_order_is_left_as_it_is(trace: Trace):
+    (step,) = (step for step in trace.steps if step.name == "reorder_for_locality")
+    before = trace.before(step)
+    assert before is not None
+    assert not (step.changed and GraphFacts(before.graph).is_local)
 
 
 def test_inputs_that_are_attributes_are_told(trace: Trace):

@@ -84,6 +84,35 @@ def test_a_removed_dropout_has_no_reason_and_one_that_torch_does_not_know_is_a_n
     assert reasons(traces["conv"], "RemoveDropout") == ["The graph has no dropout."]
 
 
+def test_mkldnn_begins_with_a_convolution_and_takes_no_linear_alone(traces: dict[str, Trace]):
+    assert reasons(traces["dropout"], "ConvertFrozenOpsToMKLDNN") == ["The graph has no 2D or 3D convolution."]
+    assert reasons(traces["conv"], "ConvertFrozenOpsToMKLDNN") == [""]
+
+
+class Shaped(nn.Module):
+    """Asks a tensor for its size, of which torch knows nothing in a scripted graph."""
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return torch.relu(x).reshape(x.size(0), -1)
+
+
+class Doubling(nn.Module):
+    """Adds and scales: what the peephole pass would simplify if the number were 1."""
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x * 2
+
+
+def test_the_peephole_pass_needs_something_of_its_kinds():
+    asks = "torch does not know the shape, type or device of the tensors that the graph asks for theirs."
+    said = reasons(recorded(conv()), "PeepholeOptimize")
+    assert {text.partition(":")[0] for text in said} <= {"", "The graph has nothing that it simplifies"}
+    assert any(said)
+    assert set(reasons(recorded(Shaped()), "PeepholeOptimize")) <= {"", asks}
+    assert asks in reasons(recorded(Shaped()), "PeepholeOptimize")
+    assert set(reasons(recorded(Doubling()), "PeepholeOptimize")) == {""}  # no graph proves what torch thinks of 2
+
+
 def test_what_is_said_to_be_absent_is_not_in_the_graph(traces: dict[str, Trace]):
     checked = set()
     for trace in traces.values():

@@ -34,6 +34,13 @@ NORM = node("n", "aten::batch_norm", "c b b")
 LINEAR = node("l", "aten::linear", "x w b")
 
 
+NOTHING = (
+    "The graph has nothing that it simplifies: no if, no arithmetic with a plain number, no question for a size, type "
+    "or device, no access to a list that the graph constructs."
+)
+NOT_KNOWN = "torch does not know the shape, type or device of the tensors that the graph asks for theirs."
+
+
 def unchanged(name: str, *nodes: Node, stage: str = "optimize_frozen_graph", log: tuple[str, ...] = ()) -> Trace:
     """A trace of one pass that leaves the graph of some nodes as it is."""
     graph = GraphSnapshot((X,), nodes, (nodes[-1].outputs[0].name,) if nodes else ("x",))
@@ -104,7 +111,7 @@ RESIDUAL = (
             (W, B, CONV, node("r", "aten::relu", "c")),
             "torch does this on CUDA only; the convolutions' weights are on cpu.",
         ),
-        ("ConvertFrozenOpsToMKLDNN", (W, B), "The graph has no 2D or 3D convolution and no linear."),
+        ("ConvertFrozenOpsToMKLDNN", (W, B), "The graph has no 2D or 3D convolution."),
         (
             "ConvertFrozenOpsToMKLDNN",
             (weight("w", dtype="bfloat16"), B, CONV),
@@ -148,7 +155,14 @@ RESIDUAL = (
         ),
         ("PropagateAttributes", (W,), "No node reads an attribute."),
         ("CheckInplace", (W,), "It never changes the graph."),
-        ("PeepholeOptimize", (W,), ""),
+        ("PeepholeOptimize", (W,), NOTHING),
+        ("PeepholeOptimize", (W, node("s", "aten::add", "x w")), NOTHING),
+        ("PeepholeOptimize", (W, node("s", "aten::mul", "x n")), ""),
+        ("PeepholeOptimize", (node("s", "aten::size", "x", type="int[]"),), NOT_KNOWN),
+        ("PeepholeOptimize", (node("s", "aten::slice", "x"),), NOTHING),
+        ("PeepholeOptimize", (node("l", "prim::ListConstruct", "x"), node("s", "aten::slice", "l")), ""),
+        ("PeepholeOptimize", (node("s", "aten::eq", "x w", type="bool"),), NOTHING),
+        ("PeepholeOptimize", (node("s", "aten::size", "x"), node("i", "prim::If", "x")), ""),
     ],
 )
 def test_why_a_pass_of_torchscript_changed_nothing(name: str, nodes: tuple[Node, ...], expected: str):
@@ -156,6 +170,13 @@ def test_why_a_pass_of_torchscript_changed_nothing(name: str, nodes: tuple[Node,
 
 
 CPU, HALF = "Float(1, 4, strides=[4, 1], device=cpu)", "BFloat16(1, 4, strides=[4, 1], device=cpu)"
+NO_BATCH = "The graph has no batched matrix product, as attention has; torch pads the others for a GPU only."
+NOT_SCALED = "No softmax reads the output of a multiplication or division directly."
+NOTHING_KNOWN = "The graph constructs no tensor (full, zeros, arange, …) and holds no constant, so no value is known."
+LOCAL = "Each node stands right before the first node that reads it already."
+NOTHING_LOWERED = (
+    "The graph has no packed convolution or linear, matrix product, cumsum, softmax or quantized operator."
+)
 CONVOLUTION = node("c", "aten.convolution.default", "x w", type=CPU)
 MATMUL = node("m", "aten.mm.default", "x w", type=CPU)
 ATTRIBUTE = node("w", "get_attr", type=CPU, target="_frozen_param0")
@@ -216,7 +237,24 @@ IN_ORDER = "Each node stands after what it reads already."
         ("post_grad", "view_to_reshape", (node("y", "aten.view.default", "x"),), ""),
         ("inline_parameters", "view_to_reshape", (MATMUL,), "The graph has no view."),
         ("joint_graph", "pass_pattern_1", (MATMUL,), "The graph has no amax, with which a softmax begins."),
-        ("joint_graph", "pass_pattern_0", (MATMUL,), ""),
+        ("joint_graph", "pass_pattern_0", (MATMUL,), NO_BATCH),
+        ("joint_graph", "pass_pattern_0", (MATMUL, node("b", "aten.bmm.default", "m m", type=CPU)), ""),
+        ("joint_graph", "pass_pattern_1", (node("a", "aten.amax.default", "x"),), NOT_SCALED),
+        ("joint_graph", "constant_fold_uniform_value", (MATMUL,), NOTHING_KNOWN),
+        ("joint_graph", "constant_fold_uniform_value", (node("f", "aten.full.default"), MATMUL), ""),
+        ("post_grad", "reorder_for_locality", (node("a", "aten.relu.default", "x"), node("b", "aten.neg", "a")), LOCAL),
+        (
+            "post_grad",
+            "reorder_for_locality",
+            (
+                node("a", "aten.relu", "x"),
+                node("b", "aten.neg", "x"),
+                node("c", "aten.add", "b"),
+                node("d", "aten.add", "a c"),
+            ),
+            "",
+        ),
+        ("post_grad", "pass_pattern_1", (node("a", "aten.relu.default", "x"),), NOTHING_LOWERED),
         ("compile", "GraphLowering.run", (MATMUL,), "It never changes the graph."),
     ],
 )

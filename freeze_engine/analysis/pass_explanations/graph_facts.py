@@ -10,6 +10,9 @@ from freeze_engine.trace import GraphSnapshot, Node
 #: Nodes that hold a constant: TorchScript's, MKLDNN's, and Inductor's.
 CONSTANTS = frozenset({"prim::Constant", "prim::ConstantMKLDNNTensor", "get_attr"})
 
+#: What ``reorder_for_locality`` leaves where it is.
+_STAYING = CONSTANTS | {"operator.getitem", "_operator.getitem"}
+
 
 class GraphFacts:
     """Answers questions about a snapshot; each answer is computed once.
@@ -95,6 +98,42 @@ class GraphFacts:
     def definer(self, value: str) -> Node | None:
         """Returns the node that defines a value, ``None`` for an input of the graph or of a block."""
         return self._definers.get(value)
+
+    def type_of(self, value: str) -> str:
+        """Returns torch's text of a value's type, empty for a value that the graph does not have."""
+        return self._types.get(value, "")
+
+    @cached_property
+    def _types(self) -> dict[str, str]:
+        found = {value.name: value.type for value in self._snapshot.inputs}
+        for node in self._snapshot.walk():
+            found.update((value.name, value.type) for value in node.outputs)
+            found.update((value.name, value.type) for block in node.blocks for value in block.inputs)
+        return found
+
+    @cached_property
+    def is_local(self) -> bool:
+        """Whether each node at the top level stands right before the node that reads it first.
+
+        As ``reorder_for_locality`` goes (torch 2.13, ``torch/_inductor/fx_passes/post_grad.py``): from the last node to
+        the first, each takes right before it what it reads, unless a node before it reads that as well.
+        """
+        nodes = self._snapshot.nodes
+        makers = {value.name: node for node in nodes for value in node.outputs if node.op not in _STAYING}
+        readers: dict[str, set[str]] = {}
+        for node in nodes:
+            for name in node.inputs:
+                readers.setdefault(name, set()).add(node.id)
+        seen: set[str] = set()
+        for at in range(len(nodes), -1, -1):
+            read = self._snapshot.outputs if at == len(nodes) else nodes[at].inputs
+            if at < len(nodes):
+                seen.add(nodes[at].id)
+            mine = [makers[name] for name in dict.fromkeys(read) if name in makers]
+            mine = [node for node in mine if all(readers.get(value.name, set()) <= seen for value in node.outputs)]
+            if any(one is not other for one, other in zip(mine, nodes[at - len(mine) : at], strict=False)):
+                return False
+        return True
 
     def is_constant(self, value: str) -> bool:
         """Returns whether a constant defines a value."""

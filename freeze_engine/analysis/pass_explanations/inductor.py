@@ -30,7 +30,8 @@ JOINT_GRAPH: Mapping[str, PassEntry] = {
     "joint_custom_post_pass": CUSTOM,
     "remove_noop_ops": NO_OPS,
     "constant_fold_uniform_value": PassEntry(
-        "Replaces a tensor whose elements are known to be all equal by full(), and removes + 0, − 0, × 1 and ÷ 1."
+        "Replaces a tensor whose elements are known to be all equal by full(), and removes + 0, − 0, × 1 and ÷ 1.",
+        why.nothing_known_before,
     ),
     "early_patterns": PassEntry(
         "Removes a view to the shape that the tensor has, and pairs of views or permutes that cancel out.",
@@ -46,11 +47,14 @@ JOINT_GRAPH: Mapping[str, PassEntry] = {
                 *("aten.bmm", "aten.matmul", "prims.convert_element_type", "prims.iota", "aten.scatter"),
                 *("aten.randperm", *why.MATMULS),
             ),
+            why.nothing_batched_on_cpu,
         ),
     ),
     "pass_pattern_1": PassEntry(
         "Rewrites a softmax of scaled values so that the scaling is computed once, after the maximum is subtracted.",
-        first_of(why.has_no_patterns, has_none_of("amax, with which a softmax begins", "aten.amax")),
+        first_of(
+            why.has_no_patterns, has_none_of("amax, with which a softmax begins", "aten.amax"), why.no_scaled_softmax
+        ),
     ),
     "replace_random": PassEntry(
         "Replaces random operators by Inductor's own generator.",

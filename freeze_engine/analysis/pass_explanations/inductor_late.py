@@ -32,7 +32,7 @@ POST_GRAD: Mapping[str, PassEntry] = {
     "view_to_reshape": VIEWS,
     "remove_noop_ops": NO_OPS,
     "stable_sort": IN_ORDER,
-    "reorder_for_locality": PassEntry("Moves each node right before the first node that reads it."),
+    "reorder_for_locality": PassEntry("Moves each node right before the first node that reads it.", why.local_already),
     "post_grad_custom_pre_pass": PassEntry(
         "Runs a pass of the user's, or the fusions of several operators into one batch that "
         "torch._inductor.config.post_grad_fusion_options names (none by default)."
@@ -49,7 +49,7 @@ POST_GRAD: Mapping[str, PassEntry] = {
     "pass_pattern_1": PassEntry(
         "Fuses a packed convolution or linear with the activation or addition after it, and two added matrix products "
         "into one template.",
-        why.has_no_patterns,
+        first_of(why.has_no_patterns, why.nothing_to_lower),
     ),
     "pass_pattern_2": PassEntry(
         "Joins a matrix product and the bias after it into addmm, removes a split that a cat undoes, and lowers "

@@ -23,6 +23,7 @@ PACKED_WEIGHTS = (
     *("mkldnn._reorder_convolution_weight", "mkldnn._reorder_convolution_transpose_weight"),
     *("mkldnn._reorder_linear_weight", "mkldnn._reorder_mkldnn_rnn_layer_weight", "mkl._mkl_reorder_linear_weight"),
 )
+_LOWERED = ("mkldnn", "mkl.", "aten.mm", "aten.addmm", "aten.bmm", "aten.cumsum", "aten.amax", "aten.cat")
 _QUANTIZED = ("quantize", "onednn.q", "int_mm", "int8", "int4")
 _HALF = ("Half(", "BFloat16(")
 _DEVICE = re.compile(r"\bdevice=(\w+)")
@@ -88,6 +89,44 @@ def no_two_packed(occasion: Occasion) -> str | None:
     if not packed:
         return "The graph has no packed weight."
     return "No weight is packed twice." if len(set(packed)) == len(packed) else None
+
+
+def nothing_known_before(occasion: Occasion) -> str | None:
+    """No result is known before the model runs: in the joint graph, weights are inputs."""
+    graph = occasion.graph
+    if graph.computes_from_constants or graph.has("get_attr"):
+        return None
+    return "The graph constructs no tensor (full, zeros, arange, …) and holds no constant, so no value is known."
+
+
+def nothing_batched_on_cpu(occasion: Occasion) -> str | None:
+    """Matrix products on the CPU, none of them batched: neither attention nor padding."""
+    graph = occasion.graph
+    others = ("aten.bmm", "aten.matmul", "prims.convert_element_type", "prims.iota", "aten.scatter", "aten.randperm")
+    if graph.has(*others) or devices(graph.of(*MATMULS)) != {"cpu"}:
+        return None
+    return "The graph has no batched matrix product, as attention has; torch pads the others for a GPU only."
+
+
+def no_scaled_softmax(occasion: Occasion) -> str | None:
+    """No softmax reads a scaled value."""
+    scaled = occasion.graph.readers_of(("aten.amax",), ("aten.mul", "aten.div", "prims.convert_element_type"))
+    return None if scaled else "No softmax reads the output of a multiplication or division directly."
+
+
+def nothing_to_lower(occasion: Occasion) -> str | None:
+    """Nothing that the patterns of lowering begin with."""
+    if occasion.graph.has_part(*_LOWERED, *_QUANTIZED):
+        return None
+    return "The graph has no packed convolution or linear, matrix product, cumsum, softmax or quantized operator."
+
+
+def local_already(occasion: Occasion) -> str | None:
+    """Each node stands right before its first reader."""
+    graph = occasion.graph
+    if graph.has_part("copy_", "rand", "bernoulli", "_c10d", "wait_tensor") or not graph.is_local:
+        return None
+    return "Each node stands right before the first node that reads it already."
 
 
 def in_order(occasion: Occasion) -> str | None:

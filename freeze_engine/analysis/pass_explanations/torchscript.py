@@ -52,7 +52,8 @@ _CLEAN_UP = {
     ),
     "PeepholeOptimize": PassEntry(
         "Replaces small patterns by simpler ones, such as an expand to the size that a tensor has already, a type "
-        "conversion to the same type, or a check of an optional value that is known."
+        "conversion to the same type, or a check of an optional value that is known.",
+        why.nothing_to_simplify,
     ),
     "ConstantPropagation": PassEntry(
         "Runs the nodes whose inputs are all constants and keeps the results as constants; takes the branch of an if "
@@ -153,11 +154,11 @@ _INFERENCE = {
         ),
     ),
     "ConvertFrozenOpsToMKLDNN": PassEntry(
-        "Stores float32 weights of convolutions and linears on the CPU in the layout of MKLDNN (oneDNN), and runs "
-        "these and what stands between them in it.",
+        "Stores float32 weights of 2D and 3D convolutions on the CPU in the layout of MKLDNN (oneDNN), and runs these "
+        "and what reads their outputs, linears included, in it. A linear alone begins no such part.",
         first_of(
-            has_none_of("2D or 3D convolution and no linear", *_WITH_RELU, *why.LINEAR),
-            why.not_on("cpu", "the CPU", "weights", *_WITH_RELU, *why.LINEAR),
+            lacks(**{"2D_or_3D_convolution": _WITH_RELU}),
+            why.not_on("cpu", "the CPU", "weights", *_WITH_RELU),
             why.not_single_precision,
         ),
     ),

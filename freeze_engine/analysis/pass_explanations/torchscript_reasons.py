@@ -20,6 +20,25 @@ DROPOUTS = (
     *("aten::dropout", "aten::dropout_", "aten::feature_dropout", "aten::feature_dropout_"),
     *("aten::alpha_dropout", "aten::alpha_dropout_", "aten::feature_alpha_dropout", "aten::feature_alpha_dropout_"),
 )
+#: What the peephole pass may simplify, besides arithmetic with a number.
+_SIMPLIFIED = (
+    *("prim::If", "prim::unchecked_cast", "prim::unchecked_unwrap_optional", "aten::_unwrap_optional"),
+    *("aten::__is__", "aten::__isnot__", "aten::t", "aten::_grad_sum_to_size", "aten::len", "prim::Uninitialized"),
+)
+_OF_LISTS = ("aten::__getitem__", "prim::ListUnpack", "aten::slice", "aten::get", "aten::__contains__")
+_TO_NUMBER = (
+    *("aten::Int", "aten::Float", "aten::IntImplicit", "aten::FloatImplicit", "aten::ScalarImplicit", "aten::ceil"),
+    *("prim::Int", "prim::Float"),
+)
+_EQUAL = ("aten::eq", "aten::ne")
+#: What it answers where torch knows shape, type and device of the tensor.
+_ASKING = (
+    *("aten::size", "aten::dim", "prim::dtype", "prim::device", "prim::is_cuda", "prim::layout", "aten::expand"),
+    *("aten::is_floating_point", "aten::is_complex", "aten::type_as"),
+)
+_ARITHMETIC = (*ADDS[:2], *MULS[:2], "aten::floordiv")
+#: Start of torch's text of a tensor type with its dtype.
+_TENSOR_TYPES = ("Float(", "Double(", "Half(", "BFloat16(", "Long(", "Int(", "Bool(", "Short(", "Byte(", "Char(")
 TAKES_TUPLES_APART = ("prim::TupleUnpack", "prim::TupleIndex", "prim::TupleSlice")
 
 
@@ -87,7 +106,7 @@ def drops_at_run_time(occasion: Occasion) -> str | None:
 def not_single_precision(occasion: Occasion) -> str | None:
     """No constant weight is a float32 tensor."""
     found = set()
-    for node in occasion.graph.of("aten::conv2d", "aten::conv3d", "aten::_convolution", *LINEAR):
+    for node in occasion.graph.of("aten::conv2d", "aten::conv3d", "aten::_convolution"):
         definer = occasion.graph.definer(node.inputs[1])
         if definer is None or definer.op != "prim::Constant":
             continue
@@ -95,6 +114,46 @@ def not_single_precision(occasion: Occasion) -> str | None:
             return None
         found.add(definer.constant.dtype)
     return f"MKLDNN takes float32 weights only; these are {' and '.join(sorted(found))}." if found else None
+
+
+def nothing_to_simplify(occasion: Occasion) -> str | None:
+    """Nothing in the graph is of a kind that the peephole pass looks at, or torch does not know what it needs for that.
+
+    The kinds are those of ``peephole.cpp``, ``peephole_non_tensor.cpp``, ``peephole_alias_sensitive.cpp``,
+    ``peephole_list_idioms.cpp`` and ``peephole_dict_idioms.cpp`` in ``torch/csrc/jit/passes``.
+    """
+    graph = occasion.graph
+    asked = graph.of(*_SIMPLIFIED, *_ASKING, *_ARITHMETIC, *_OF_LISTS, *_TO_NUMBER, *_EQUAL)
+    found = [node for node in asked if _may_be_simplified(occasion, node)]
+    if not found:
+        return (
+            "The graph has nothing that it simplifies: no if, no arithmetic with a plain number, no question for a "
+            "size, type or device, no access to a list that the graph constructs."
+        )
+    if all(node.op in _ASKING and node.inputs and graph.type_of(node.inputs[0]) == "Tensor" for node in found):
+        return "torch does not know the shape, type or device of the tensors that the graph asks for theirs."
+    return None
+
+
+def _may_be_simplified(occasion: Occasion, node: Node) -> bool:
+    """Returns whether a node of these kinds meets what the pass can tell from the graph alone."""
+    graph = occasion.graph
+    maker = graph.definer(node.inputs[0]) if node.inputs else None
+    if node.op in _ARITHMETIC:
+        return not _is_of_tensors(occasion, node)
+    if node.op in _OF_LISTS:
+        return maker is not None and maker.op in ("prim::ListConstruct", "prim::DictConstruct")
+    if node.op in _TO_NUMBER:
+        return maker is not None and (maker.op == "prim::NumToTensor" or graph.type_of(node.inputs[0]) == "int")
+    if node.op in _EQUAL:
+        return len(set(node.inputs)) == 1
+    return node.op != "aten::expand" or len(node.inputs) < 2 or graph.is_constant(node.inputs[1])
+
+
+def _is_of_tensors(occasion: Occasion, node: Node) -> bool:
+    """Returns whether both operands are tensors: the pass simplifies arithmetic with a plain number or a list only."""
+    types = [occasion.graph.type_of(name) for name in node.inputs[:2]]
+    return len(types) == 2 and all(kind == "Tensor" or kind.startswith(_TENSOR_TYPES) for kind in types)
 
 
 def endless_or_unknown_loops(occasion: Occasion) -> str | None:
