@@ -199,7 +199,7 @@ def _renamed(nodes: tuple[Node, ...], ids: dict[str, str], earlier: dict[str, No
 
 def _shared(node: Node, before: Node) -> Node:
     """Returns the earlier node object if it is equal, or reuses its equal parts, so that a trace holds them once."""
-    if node == before:
+    if node is before or node == before:
         return before
     inputs = before.inputs if before.inputs == node.inputs else node.inputs
     outputs = before.outputs if before.outputs == node.outputs else node.outputs

@@ -42,6 +42,7 @@ class Recorder:
         self._head = head
         self._steps: list[Step] = []
         self._latest: dict[str, GraphSnapshot] = {}
+        self._given: dict[str, GraphSnapshot] = {}
         self._retired: dict[str, set[str]] = {}
         self.attributes: tuple[AttributeFate, ...] = ()
         self.near_misses: list[NearMiss] = []
@@ -99,7 +100,10 @@ class Recorder:
             if before is None:
                 raise ValueError(f"step {name!r} of {method!r} comes without a graph, and none came before it")
             graph = before
+        elif before is not None and graph == self._given.get(method):
+            graph = before
         else:
+            self._given[method] = graph
             used = self._retired.setdefault(method, set())
             graph = assign_ids(before, graph, used, self._identify)
             if graph is not before:

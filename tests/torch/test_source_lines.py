@@ -10,7 +10,7 @@ import pytest
 import torch
 
 import freeze_engine as fe
-from freeze_engine.backends.torchscript.graph.live import source_lines
+from freeze_engine.backends.torchscript.graph.live import source_lines, source_ranges
 from freeze_engine.trace import SourceLines
 
 _SOURCE = """\
@@ -84,7 +84,7 @@ def test_a_line_that_reads_as_a_header_is_code() -> None:
         def nodes(self) -> list[Node]:
             return [Node()]
 
-    assert source_lines([Graph()]) == (
+    assert source_lines(source_ranges([Graph()])) == (
         SourceLines("code/__torch__/net.py", 1, ("b",)),
         SourceLines("net.py", 1, ("a", 'File "net.py", line 9')),
     )

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 
 from freeze_engine.backends.torchscript.attributes.origins import Origins, advance, by_path
+from freeze_engine.backends.torchscript.attributes.reads import Paths
 from freeze_engine.backends.torchscript.graph.parser import parse_graph
 from freeze_engine.recorder.node_identity import assign_ids
 from freeze_engine.trace import Constant, GraphSnapshot
@@ -31,7 +33,11 @@ def held(**paths: str) -> Origins:
 
 def moved(origins: Origins, before: GraphSnapshot, after: GraphSnapshot, **made: str) -> Origins:
     told = {name: tuple(text.split()) for name, text in made.items()}
-    return advance(origins, before, assign_ids(before, after), told)
+    after = assign_ids(before, after)
+    carried = advance(origins, before, after, told)
+    # No node of a copy is the object that it was, so that every place is looked at.
+    assert before is after or carried == advance(origins, copy.deepcopy(before), after, told)
+    return carried
 
 
 ADD = "%y : Tensor = aten::add(%x, %{})"
@@ -187,3 +193,10 @@ def test_a_size_holds_nothing_of_what_it_is_the_size_of():
     before = graph("a", "b", "%n : int = aten::len(%a)", "%c : Tensor = aten::mul(%b, %n)", ADD.format("c"))
     after = graph("d", ADD.format("d"))
     assert moved(held(a="w", b="v"), before, after) == Origins({}, {"d": frozenset({"v"})})
+
+
+def test_a_place_that_reads_another_value_than_a_computed_one_keeps_the_attributes_behind_that():
+    before = graph("a", "%f : Tensor = aten::neg(%a)", "%y : Tensor = aten::add(%x, %f)")
+    after = graph("a", "%y : Tensor = aten::add(%x, %x)")
+    kept = moved(held(a="w"), before, after)
+    assert kept.reads == {("y", -1, 1): Paths(derived=frozenset({"w"}))}

@@ -92,16 +92,15 @@ def called_nodes(module: Any, method: str) -> CalledNodes:
     return CalledNodes(chains, tuple(finder.texts))
 
 
-def traced_lines(graphs: Iterable[Any]) -> tuple[SourceLines, ...]:
+def traced_lines(ranges: Iterable[str]) -> tuple[SourceLines, ...]:
     """Reads the lines of the user's source that led to traced nodes: torch keeps the places without their text.
 
     No line is read for a loaded file, which may name any file of this machine as its source.
 
     Args:
-        graphs: live graphs.
+        ranges: source ranges of nodes as torch prints them, each once.
     """
-    texts = {str(node.sourceRange()) for graph in graphs for node in live_nodes(graph)}
-    places = {place for text in texts if _SERIALIZED not in text for place in _stack(text)}
+    places = {place for text in ranges if _SERIALIZED not in text for place in _stack(text)}
     return lines_around(place for place in places if not place.file.startswith(_TORCH))
 
 

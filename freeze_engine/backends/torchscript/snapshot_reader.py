@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from freeze_engine.backends.torchscript.capture.raw import LiveSnapshot, RawFreeze
 from freeze_engine.backends.torchscript.graph.annotations import Annotations
 from freeze_engine.backends.torchscript.graph.live import constant_values, constants, describe, module_path, paired
 from freeze_engine.backends.torchscript.graph.module_slots import ModuleAttribute
-from freeze_engine.backends.torchscript.graph.parser import parse_graph
 from freeze_engine.tensors.constants import StorageNames
 from freeze_engine.tensors.values import values_are_kept
 from freeze_engine.trace import Constant, GraphSnapshot, Node
@@ -21,17 +20,22 @@ class SnapshotReader:
     Args:
         freeze: its raw data.
         slots: the slots of the original module, by path.
+        parse: reads the text of a graph.
         inlined: by method, the inlined graph as torch's log showed it. The freeze works on a copy of the module, whose
             values are numbered anew, so only these names are good.
     """
 
     def __init__(
-        self, freeze: RawFreeze, slots: dict[str, ModuleAttribute], inlined: Mapping[str, GraphSnapshot]
+        self,
+        freeze: RawFreeze,
+        slots: dict[str, ModuleAttribute],
+        parse: Callable[[str], GraphSnapshot],
+        inlined: Mapping[str, GraphSnapshot],
     ) -> None:
         self._inlined = inlined
         self._freeze = freeze
         self._storages = StorageNames(holding=True, keeping_values=values_are_kept())
-        self._parsed: dict[int, GraphSnapshot] = {}
+        self._parse = parse
         self._from_slots = self._describe_slots(slots)
         self._of_method: dict[str, Annotations] = {}
         self._values: dict[str, dict[str, Any]] = {}
@@ -39,7 +43,7 @@ class SnapshotReader:
 
     def read(self, method: str, snapshot: LiveSnapshot) -> GraphSnapshot:
         """Returns a live snapshot as plain data, node ids provisional."""
-        return self.annotate(method, self._parse(snapshot))
+        return self.annotate(method, self._parse(snapshot.text))
 
     def annotate(self, method: str, graph: GraphSnapshot) -> GraphSnapshot:
         """Returns a graph of ``method`` with modules and constants filled in."""
@@ -64,12 +68,6 @@ class SnapshotReader:
         found = self._from_slots.get(f"self.{path}")
         return found if found is not None and found.values is not None else None
 
-    def _parse(self, snapshot: LiveSnapshot) -> GraphSnapshot:
-        # The snapshots live as long as the freeze, so their identities stay theirs.
-        if id(snapshot) not in self._parsed:
-            self._parsed[id(snapshot)] = parse_graph(snapshot.text)
-        return self._parsed[id(snapshot)]
-
     def _learn(self, method: str) -> Annotations:
         modules: dict[str, str] = {}
         known: dict[str, Constant] = dict(self._from_slots)
@@ -92,7 +90,7 @@ class SnapshotReader:
         driven = [step.after for step in self._freeze.steps if step.method == method]
         snapshots = {id(each): each for each in (first, *driven) if each is not None}
         for snapshot in snapshots.values():
-            yield paired(self._parse(snapshot), snapshot.graph)
+            yield paired(self._parse(snapshot.text), snapshot.graph)
 
     def _describe_slots(self, slots: dict[str, ModuleAttribute]) -> dict[str, Constant]:
         """torch names the constant made of an attribute after the attribute: ``self.<path>``."""

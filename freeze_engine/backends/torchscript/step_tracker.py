@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from functools import partial
 
 from freeze_engine.backends.torchscript.attributes.origins import Origins, advance
+from freeze_engine.backends.torchscript.attributes.reads import Reading
 from freeze_engine.backends.torchscript.folds.rewrites import origins_after, rewrites
 from freeze_engine.backends.torchscript.graph.attribute_reads import fork_paths, scoped_nodes
 from freeze_engine.backends.torchscript.graph.stages import CONSTANT_OPS, PROPAGATE_ATTRIBUTES, PassRun
@@ -28,6 +30,7 @@ class StepTracker:
         self._recorder = recorder
         self._paths = paths
         self.origins: dict[int, Origins] = {}
+        self._readings: dict[str, tuple[GraphSnapshot, Reading]] = {}
 
     def add(self, run: PassRun, graph: GraphSnapshot) -> Step:
         """Adds one pass.
@@ -52,7 +55,7 @@ class StepTracker:
                 found += rewrites(one, before.graph, step.graph, known, arguments)
                 made |= origins_after(one, before.graph, step.graph, known, arguments) if found else {}
             made = {name: paths for name, paths in made.items() if name not in known}
-            held = advance(held, before.graph, step.graph, made, found)
+            held = advance(held, before.graph, step.graph, made, found, partial(self._reading, run.method))
         if PROPAGATE_ATTRIBUTES in run.passes or any(FOLDING.fullmatch(line) for line in run.log):
             held = self._propagated(held, step)
         self.origins[step.index] = held
@@ -61,6 +64,13 @@ class StepTracker:
     def latest(self, method: str) -> Step | None:
         """Returns the last step of a method so far."""
         return next((step for step in reversed(self._recorder.steps) if step.method == method), None)
+
+    def _reading(self, method: str, graph: GraphSnapshot) -> Reading:
+        """Returns the reading of a graph; the graph after one step is the one before the next."""
+        known = self._readings.get(method)
+        if known is None or known[0] is not graph:
+            known = self._readings[method] = (graph, Reading(graph))
+        return known[1]
 
     def _propagated(self, held: Origins, step: Step) -> Origins:
         """Attribute propagation names each new constant ``self.<path>``, once more in every fork."""

@@ -18,10 +18,10 @@ from freeze_engine.backends.torchscript.call_chains import called_nodes, traced_
 from freeze_engine.backends.torchscript.capture.raw import LiveSnapshot, RawFreeze, graph_text
 from freeze_engine.backends.torchscript.faults import faults
 from freeze_engine.backends.torchscript.folds.near_misses import near_misses
-from freeze_engine.backends.torchscript.graph.live import live_nodes, source_lines
+from freeze_engine.backends.torchscript.graph.known_graphs import KnownGraphs
+from freeze_engine.backends.torchscript.graph.live import live_nodes, source_lines, source_ranges
 from freeze_engine.backends.torchscript.graph.module_slots import ModuleAttribute, module_attributes
-from freeze_engine.backends.torchscript.graph.parser import parse_graph
-from freeze_engine.backends.torchscript.graph.rebuild import rebuild
+from freeze_engine.backends.torchscript.graph.rebuild import Rebuilder
 from freeze_engine.backends.torchscript.graph.stages import (
     CLEAN_UP,
     FREEZE_MODULE,
@@ -82,9 +82,11 @@ class TraceBuilder:
         self._freeze = freeze
         self._recorder = recorder
         self._slots = freeze.slots
+        self._parse = KnownGraphs().read
         self._is_cut = bool(freeze.frozen) and is_cut(freeze.log)
         self._reading = self._read_log()
-        self._knowledge = SnapshotReader(freeze, self._slots, self._reading.inlined if self._reading else {})
+        inlined = self._reading.inlined if self._reading else {}
+        self._knowledge = SnapshotReader(freeze, self._slots, self._parse, inlined)
         self._tracker = StepTracker(recorder, self._slots)
         self._removed_slots = bool(self._slots.keys() - self._result_slots().keys())
         self._codes: dict[int, str | None] = {}
@@ -104,9 +106,10 @@ class TraceBuilder:
             module = freeze.result if freeze.result is not None else freeze.source
             run = PassRun(step.stage, step.passes, step.method, step.round, step.duration_ns)
             self._add_live(run, step.after, module)
+        # A graph that is made of a text has no lines of the user's.
+        self._add_sources()
         self._revive_logged()
         self._add_alias_sets()
-        self._add_sources()
         if freeze.failure is None:
             self._judge_attributes()
             self._find_near_misses()
@@ -129,12 +132,12 @@ class TraceBuilder:
         if freeze.log is None:
             return None
         methods = {
-            method: MethodGraphs(parse_graph(snapshot.text), parse_graph(graph_text(freeze.inlined(method))))
+            method: MethodGraphs(self._parse(snapshot.text), self._parse(graph_text(freeze.inlined(method))))
             for method, snapshot in freeze.inputs.items()
         }
         if self._is_cut:
             freeze.log = freeze.log.without_last()
-        return read_log(freeze.log, methods, freeze.freeze_started_ns)
+        return read_log(freeze.log, methods, freeze.freeze_started_ns, self._parse)
 
     def _add_logged(self, reading: LogReading) -> None:
         freeze = self._freeze
@@ -175,20 +178,21 @@ class TraceBuilder:
     def _revive_logged(self) -> None:
         """Makes the graphs that only torch's log showed runnable again."""
         revived: dict[int, Any] = {}
+        rebuilder = Rebuilder(self._submodule)
         for step in self._recorder.steps:
             if step.index in self.live or self._freeze.source is None:
                 continue
             if id(step.graph) not in revived:
-                revived[id(step.graph)] = self._rebuilt(step)
+                revived[id(step.graph)] = self._rebuilt(step, rebuilder)
             graph = revived[id(step.graph)]
             if graph is not None:
                 self._make_live(step, graph, self._freeze.source)
 
-    def _rebuilt(self, step: Step) -> Any:
+    def _rebuilt(self, step: Step, rebuilder: Rebuilder) -> Any:
         def constant(name: str) -> Any:
             return self._knowledge.constant(step.method, name)
 
-        return rebuild(step.graph, step.method.rpartition(".")[0], self._submodule, constant)
+        return rebuilder.rebuild(step.graph, step.method.rpartition(".")[0], constant)
 
     def _submodule(self, path: str) -> Any:
         if not path:
@@ -197,7 +201,10 @@ class TraceBuilder:
         return slot.value if slot is not None and slot.kind == "submodule" else None
 
     def _add(self, run: PassRun, graph: GraphSnapshot) -> Step:
+        before = self._tracker.latest(run.method)
         step = self._tracker.add(run, graph)
+        if before is not None and step.graph is before.graph:
+            return self._recorder.update(step.index, constant_bytes=before.constant_bytes)
         constants = [node.constant for node in step.graph.walk() if node.constant is not None]
         return self._recorder.update(step.index, constant_bytes=constant_bytes(constants))
 
@@ -211,10 +218,10 @@ class TraceBuilder:
         for step in self._recorder.steps:
             graph = self._searched_graph(step.method) if step.name == RECORD_MUTABLE_ATTRIBUTES else None
             if graph is not None and same_nodes(step.graph, graph):
-                self._recorder.update(step.index, aliases=alias_analysis(graph, step.graph))
+                self._recorder.update(step.index, aliases=alias_analysis(graph, step.graph, self._parse))
         for step in self._ends():
             if step.index in self.live:
-                aliases = alias_analysis(self.live[step.index].graph, step.graph)
+                aliases = alias_analysis(self.live[step.index].graph, step.graph, self._parse)
                 self._recorder.update(step.index, aliases=aliases)
 
     def _ends(self) -> list[Step]:
@@ -302,8 +309,9 @@ class TraceBuilder:
             if len(ids) == len(found.chains):
                 paths += call_paths(method, dict(zip(ids, found.chains, strict=True)))
         self._recorder.call_paths = tuple(paths)
-        graphs = self._source_graphs()
-        self._recorder.sources = tuple(merged_lines((*traced_lines(graphs), *source_lines(graphs, texts))))
+        ranges = source_ranges(self._source_graphs())
+        lines = source_lines(dict.fromkeys((*ranges, *texts)))
+        self._recorder.sources = tuple(merged_lines((*traced_lines(ranges), *lines)))
 
     def _source_graphs(self) -> Sequence[Any]:
         graphs = [self._searched_graph(step.method) for step in self._finals()]

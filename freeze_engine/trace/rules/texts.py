@@ -6,11 +6,16 @@ UTF-8, and a model can put them into a message or a name.
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Callable
 from dataclasses import fields, is_dataclass, replace
-from typing import Any
+from operator import attrgetter
+from types import NoneType
+from typing import Any, Literal, get_args, get_origin
 
 from freeze_engine.trace import Trace
-from freeze_engine.trace.rules.values import is_text, value_problems
+from freeze_engine.trace.rules.hints import type_hints
+from freeze_engine.trace.rules.values import is_text
 
 
 def plain_text(text: str) -> str:
@@ -24,7 +29,7 @@ def with_plain_texts(trace: Trace) -> Trace:
     Args:
         trace: as recorded.
     """
-    if next(value_problems(trace), None) is None:
+    if _are_plain(trace):
         return trace
     plain: Trace = _Plain().of(trace)
     return (
@@ -32,6 +37,43 @@ def with_plain_texts(trace: Trace) -> Trace:
         if plain is trace
         else replace(plain, attributes=tuple(sorted(plain.attributes, key=lambda fate: fate.path)))
     )
+
+
+def _are_plain(trace: Trace) -> bool:
+    """Returns whether all texts of a trace are plain; what is shared is visited once."""
+    seen: set[int] = set()
+    waiting: list[Any] = [trace]
+    while waiting:
+        value = waiting.pop()
+        kind = type(value)
+        if kind is str:
+            if not is_text(value):
+                return False
+        elif id(value) not in seen:
+            if kind is tuple:
+                seen.add(id(value))
+                waiting += value
+            elif is_dataclass(kind):
+                seen.add(id(value))
+                waiting += _parts(kind)(value)
+    return True
+
+
+@functools.cache
+def _parts(kind: type) -> Callable[[Any], tuple[Any, ...]]:
+    """Returns a function that reads the fields of a dataclass that may hold texts."""
+    hints = type_hints(kind)
+    names = [field.name for field in fields(kind) if _may_hold_texts(hints[field.name])]
+    if len(names) > 1:
+        return attrgetter(*names)
+    return lambda value: tuple(getattr(value, name) for name in names)
+
+
+def _may_hold_texts(hint: Any) -> bool:
+    arguments = [each for each in get_args(hint) if each is not Ellipsis]
+    if get_origin(hint) is Literal:
+        return True
+    return any(map(_may_hold_texts, arguments)) if arguments else hint not in (int, float, bool, NoneType)
 
 
 class _Plain:

@@ -7,6 +7,7 @@ way torch makes it (``Method.inlined_graph``). Checked on torch 2.13.0.
 
 from __future__ import annotations
 
+import functools
 import re
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -24,12 +25,15 @@ _ENTRY = re.compile(r"(?P<values>.+?) (?P<relation>points to|contains): (?P<targ
 _ELEMENT = re.compile(r"%(?P<value>[^%,()\s]+)|(?P<wildcard>WILDCARD(?: for type (?:(?!WILDCARD for type |\(?%).)*)?)")
 
 
-def alias_analysis(graph: Any, snapshot: GraphSnapshot) -> AliasAnalysis:
+def alias_analysis(
+    graph: Any, snapshot: GraphSnapshot, parse: Callable[[str], GraphSnapshot] = parse_graph
+) -> AliasAnalysis:
     """Reads torch's alias database of a live graph.
 
     Args:
         graph: the live graph; its values may be numbered differently (torch renumbers a copy).
         snapshot: the same graph as it stands in the trace.
+        parse: reads the text of a graph.
 
     Returns:
         Alias sets and writes; a forked subgraph's are not part of it, as torch analyses it on its own.
@@ -39,7 +43,7 @@ def alias_analysis(graph: Any, snapshot: GraphSnapshot) -> AliasAnalysis:
     _, _, sections = sections.partition("===1. GRAPH===")
     text, _, sections = sections.partition("===2. ALIAS DB===")
     sets, _, writes = sections.partition("===3. Writes===")
-    printed = parse_graph(text.strip())
+    printed = parse(text.strip())
     names = _value_names(printed, snapshot)
     nodes = {_key(mine): theirs for mine, theirs in zip(printed.walk(), snapshot.walk(), strict=True)}
     # torch prints both in the order of addresses, which differs from run to run.
@@ -105,7 +109,11 @@ def _key(node: Node) -> _Key:
 
 def written_arguments(live: Any) -> tuple[int, ...]:
     """Returns the positions of the arguments an operator writes, by its schema's alias annotations."""
-    schema = live.schema()
+    return _written_by(live.schema())
+
+
+@functools.lru_cache(maxsize=1024)
+def _written_by(schema: str) -> tuple[int, ...]:
     if not schema or schema == "(no schema)":
         return ()
     arguments = private("parse_schema")(schema).arguments

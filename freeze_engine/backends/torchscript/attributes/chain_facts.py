@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from freeze_engine.backends.torchscript.attributes.constant_ends import End, left_to_others, readers_by_path
 from freeze_engine.backends.torchscript.attributes.origins import Origins, by_path
@@ -34,20 +36,57 @@ class Chain:
         return next((step for step in self.steps if any(FOLDING.fullmatch(line) for line in step.log)), None)
 
 
+class PlaceFacts:
+    """Facts about one place in a chain, each computed once, by the paths of attributes.
+
+    Args:
+        graph: of the step there.
+        origins: of the graph.
+    """
+
+    def __init__(self, graph: GraphSnapshot, origins: Origins) -> None:
+        self._graph = graph
+        self._origins = origins
+
+    @cached_property
+    def held(self) -> Mapping[str, Sequence[str]]:
+        """The constants that are each attribute's value."""
+        return by_path(self._origins.held)
+
+    @cached_property
+    def derived(self) -> Mapping[str, Sequence[str]]:
+        """The constants that were computed from each attribute."""
+        return by_path(self._origins.derived)
+
+    @cached_property
+    def readers(self) -> Mapping[str, frozenset[str]]:
+        """The operators that read each attribute's value."""
+        return readers_by_path(self._graph, self._origins)
+
+    @cached_property
+    def constants(self) -> Mapping[str, Constant]:
+        """Summaries of the tensor constants, by name."""
+        return tensor_constants(self._graph)
+
+
 class ChainFacts:
     """Facts about a chain that every slot needs, computed once."""
 
     def __init__(self, chain: Chain) -> None:
         self.chain = chain
-        last = chain.origins[-1] if chain.origins else Origins()
-        self.holders, self.descendants = by_path(last.held), by_path(last.derived)
+        self._places = [PlaceFacts(step.graph, held) for step, held in zip(chain.steps, chain.origins, strict=True)]
+        self.final = self._places[-1]
         self.last_held = _last_held(chain)
+        #: Paths of the submodules around the attributes in ``last_held``.
+        self.holding = {path[: dot.start()] for path in self.last_held for dot in re.finditer(r"\.", path)}
         self.folding = chain.folding
-        self.final_constants = tensor_constants(chain.steps[-1].graph)
-        self.final_names = {each.outputs[0].name for each in chain.steps[-1].graph.walk() if each.op in CONSTANT_OPS}
+        last = chain.steps[-1].graph
+        self.final_names = {each.outputs[0].name for each in last.walk() if each.op in CONSTANT_OPS}
+        # A node's id is not its value's name where the value was gone in between, as in forks.
+        made = ((value.name, node.id) for node in last.walk() for value in node.outputs)
+        self.makers = dict(reversed(list(made)))  # of two forks' values of one name, the first one
         self.folded = _folded(chain, self.folding)
         self.owners = {evidence.node or "": path for path, (evidence, *_) in self.folded.items()}
-        self._readers: dict[int, dict[str, frozenset[str]]] = {}
         self.reads: dict[str, Node] = {}
         self.removed_by: dict[str, Step] = {}
         previous: set[str] = set()
@@ -67,15 +106,18 @@ class ChainFacts:
     def end_of(self, path: str) -> End:
         """Returns the step after which no constant is the attribute's value; one was, and none is at the end."""
         place, chain = self.last_held[path], self.chain
-        if place not in self._readers:
-            self._readers[place] = readers_by_path(chain.steps[place].graph, chain.origins[place])
-        return End(chain.method, chain.steps[place + 1], self._readers[place], chain.origins[place + 1])
+        return End(chain.method, chain.steps[place + 1], self._places[place].readers, self._places[place + 1].derived)
+
+    def last_place(self, path: str) -> PlaceFacts:
+        """Returns the last place at which a constant is the attribute's value."""
+        return self._places[self.last_held[path]]
 
     def left_over(self, path: str) -> Iterator[Evidence]:
         """Yields the constant that torch made of the attribute, if it still exists for others."""
         for evidence in self.folded.get(path, ()):
             if evidence.node in self.final_names:
-                yield left_to_others(evidence.node or "", self.chain.steps[-1], self.chain.origins[-1])
+                own = evidence.node or ""
+                yield left_to_others(own, self.chain.steps[-1], self.makers.get(own), self.chain.origins[-1])
 
 
 def tensor_constants(graph: GraphSnapshot) -> dict[str, Constant]:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from freeze_engine.backends.common.use_def import SHAPE_READERS
-from freeze_engine.backends.torchscript.attributes.origins import Origins, by_path
+from freeze_engine.backends.torchscript.attributes.origins import Origins
 from freeze_engine.backends.torchscript.attributes.reads import Reading
 from freeze_engine.backends.torchscript.graph.stages import OUTSIDE
 from freeze_engine.trace import Evidence, GraphSnapshot, Location, Step
@@ -23,13 +23,13 @@ class End:
         method: of the step.
         step: the step.
         readers: the operators that read each attribute before it, by path.
-        left: the places of attribute values after it.
+        made: the constants that were computed from each attribute and exist after it, by path.
     """
 
     method: str
     step: Step
     readers: Mapping[str, frozenset[str]]
-    left: Origins
+    made: Mapping[str, Sequence[str]]
 
     def evidence(self, path: str, final: Sequence[Location]) -> Iterator[Evidence]:
         """Yields sentences about what the step did, and the final names of its constants.
@@ -38,7 +38,7 @@ class End:
             path: of the attribute.
             final: the constants of the last graph that were computed from it.
         """
-        made = by_path(self.left.derived).get(path, ())
+        made = self.made.get(path, ())
         yield Evidence(self._fact(path, made, final), self.method, self.step.index)
         names = tuple(location.value for location in final if location.method == self.method)
         if self.step.stage != OUTSIDE and names and set(names) != set(made):
@@ -82,39 +82,35 @@ def readers_by_path(graph: GraphSnapshot, origins: Origins) -> dict[str, frozens
     return {path: frozenset(ops) for path, ops in found.items()}
 
 
-def pooled_with(place: Location, other: str, step: Step, *, same: bool) -> Evidence:
+def pooled_with(place: Location, other: str, step: Step, maker: str | None, *, same: bool) -> Evidence:
     """Returns a sentence for a constant that stands for an attribute and was made of another one.
 
     Args:
         place: the constant.
         other: path of the attribute that torch made it of.
         step: the last one of the method.
+        maker: id of the constant's node in it.
         same: whether both are one tensor.
     """
     what = f"it is the same tensor as {other}" if same else f"its value equals that of {other}"
     fact = f"{what}, and torch keeps one constant for equal values: %{place.value}"
-    return Evidence(fact, place.method, step.index, _maker(place.value, step), "prim::Constant")
+    return Evidence(fact, place.method, step.index, maker, "prim::Constant")
 
 
-def left_to_others(own: str, step: Step, final: Origins) -> Evidence:
+def left_to_others(own: str, step: Step, maker: str | None, final: Origins) -> Evidence:
     """Returns a sentence for a constant that still exists, though nothing reads it for its own attribute.
 
     Args:
         own: its name.
         step: the last one of the method.
+        maker: id of its node in it.
         final: the places of attribute values after it.
     """
     others = sorted(final.held.get(own, ()))
     more = "" if len(others) <= _SHOWN else f" and {len(others) - _SHOWN} more"
     whose = f"that of {', '.join(others[:_SHOWN])}{more}" if others else "one in the code"
     fact = f"%{own} is still there for an equal value, {whose}: torch keeps one constant for equal values"
-    return Evidence(fact, step.method, step.index, _maker(own, step), "prim::Constant")
-
-
-def _maker(value: str, step: Step) -> str | None:
-    """Returns the id of the node with a value; it is not its name where the value was gone in between, as in forks."""
-    made = (node.id for node in step.graph.walk() if any(output.name == value for output in node.outputs))
-    return next(made, None)
+    return Evidence(fact, step.method, step.index, maker, "prim::Constant")
 
 
 def _listed(names: Sequence[str]) -> str:

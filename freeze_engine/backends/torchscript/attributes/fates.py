@@ -8,9 +8,8 @@ from typing import Any
 import torch
 
 from freeze_engine.backends.torchscript.attributes.advice import Adviser
-from freeze_engine.backends.torchscript.attributes.chain_facts import Chain, ChainFacts, tensor_constants
+from freeze_engine.backends.torchscript.attributes.chain_facts import Chain, ChainFacts
 from freeze_engine.backends.torchscript.attributes.constant_ends import pooled_with
-from freeze_engine.backends.torchscript.attributes.origins import by_path
 from freeze_engine.backends.torchscript.attributes.same_tensors import same_tensor, with_other_names
 from freeze_engine.backends.torchscript.attributes.verdicts import Verdict
 from freeze_engine.backends.torchscript.graph.module_slots import ModuleAttribute
@@ -94,7 +93,7 @@ class _Judge:
     def _submodule(self, slot: ModuleAttribute) -> AttributeFate:
         """A submodule is no constant itself: it is inlined with the attributes that are read from it."""
         for facts in self._facts:
-            if slot.path in facts.reads or any(path.startswith(f"{slot.path}.") for path in facts.last_held):
+            if slot.path in facts.reads or slot.path in facts.holding:
                 fact = "its methods were inlined, and what they read from it became constants or went with them"
                 return _fate(slot, "inlined", (Evidence(fact),), facts.folding.index if facts.folding else None)
         return self._dropped(slot) if self._named is None else self._unlogged(slot, self._named)
@@ -121,22 +120,22 @@ class _Judge:
             other = facts.owners.get(place.value, slot.path)
             if other != slot.path and place.value not in {each.node for each in facts.folded.get(slot.path, ())}:
                 keys = {same_tensor(slot.value), same_tensor(self._before[other].value)}
-                yield pooled_with(place, other, facts.chain.steps[-1], same=len(keys) == 1 and None not in keys)
+                maker, same = facts.makers.get(place.value), len(keys) == 1 and None not in keys
+                yield pooled_with(place, other, facts.chain.steps[-1], maker, same=same)
 
     def _with_same_memory(self, path: str, holder: ChainFacts, merged: Sequence[Location]) -> tuple[Location, ...]:
         """Returns the constants that are the attribute itself under another name, such as a slice of all of it."""
-        place = holder.last_held[path]
-        held = by_path(holder.chain.origins[place].held).get(path, ())
-        kept = tensor_constants(holder.chain.steps[place].graph)
-        memory = {_memory(kept[name]) for name in held if name in kept} - {None}
-        finals = {facts.chain.method: facts.final_constants for facts in self._facts}
+        place = holder.last_place(path)
+        kept = place.constants
+        memory = {_memory(kept[name]) for name in place.held.get(path, ()) if name in kept} - {None}
+        finals = {facts.chain.method: facts.final.constants for facts in self._facts}
         return tuple(each for each in merged if _memory(finals[each.method].get(each.value)) in memory)
 
     def _locations(self, path: str, *, held: bool) -> tuple[Location, ...]:
         return tuple(
             Location(facts.chain.method, name)
             for facts in self._facts
-            for name in (facts.holders if held else facts.descendants).get(path, ())
+            for name in (facts.final.held if held else facts.final.derived).get(path, ())
         )
 
     def _unlogged(self, slot: ModuleAttribute, named: Sequence[tuple[Chain, Mapping[str, Step]]]) -> AttributeFate:

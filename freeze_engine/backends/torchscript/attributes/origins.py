@@ -8,7 +8,7 @@ value are one after the first of these passes, so an attribute is followed by th
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 
 from freeze_engine.backends.torchscript.attributes.merged_nodes import merged_nodes
 from freeze_engine.backends.torchscript.attributes.reads import NONE, Origins, Paths, Read, Reading
@@ -33,6 +33,7 @@ def advance(
     after: GraphSnapshot,
     made: Mapping[str, tuple[str, ...]],
     rewrites: Sequence[Rewrite] = (),
+    read: Callable[[GraphSnapshot], Reading] = Reading,
 ) -> Origins:
     """Carries origins over one pass.
 
@@ -42,13 +43,14 @@ def advance(
         after: the snapshot after it.
         made: for constants that a fold made, the paths of the attributes whose values went into them.
         rewrites: of the pass.
+        read: returns the reading of a snapshot.
 
     Returns:
         The origins of ``after``.
     """
     if before is after:
         return origins
-    return _Passing(origins, Reading(before), Reading(after), made, rewrites).run()
+    return _Passing(origins, read(before), read(after), made, rewrites).run()
 
 
 class _Passing:
@@ -73,11 +75,18 @@ class _Passing:
         for gone, kept in merged_nodes(before, after).items():
             self._merged[kept].append(gone)
         self._gone = self._gone_contents()
+        self._changed = {id_ for id_, node in after.nodes.items() if before.nodes.get(id_) is not node}
+        self._changed |= {"", *self._merged}
+        self._followed = {*before.constants, *after.constants, *self._made, *origins.held, *origins.derived}
+        makers = (after.nodes[kept] for kept in self._merged if kept in after.nodes)
+        self._followed.update(value.name for node in makers for value in node.outputs)
 
     def run(self) -> Origins:
         """Returns the origins after it."""
         found: defaultdict[str, dict[Read, Paths]] = defaultdict(dict)
         for read, name in self._after.reads.items():
+            if name not in self._followed and read[0] not in self._changed and read not in self._origins.reads:
+                continue  # it reads what it read before, and no attribute was behind that
             paths = self._read(read, name)
             for gone in self._merged.get(read[0], ()):
                 place = (gone, *read[1:])

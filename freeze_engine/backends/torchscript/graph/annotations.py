@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from freeze_engine.backends.torchscript.graph.stages import CONSTANT_OPS
 from freeze_engine.trace import Block, Constant, GraphSnapshot, Node, Value
@@ -47,23 +47,36 @@ def constant_of_type(type_text: str) -> Constant | None:
     return Constant(shape, dtype, device[1] if device else "unknown", math.prod(shape) * element_bytes)
 
 
-@dataclass(frozen=True, slots=True)
 class Annotations:
-    """Data added to the nodes of a snapshot.
+    """Data added to the nodes of a snapshot; a node that stands in several snapshots is annotated once.
 
-    Attributes:
+    Args:
         modules: module path by value name.
         constants: by value name.
     """
 
-    modules: Mapping[str, str]
-    constants: Mapping[str, Constant]
+    def __init__(self, modules: Mapping[str, str], constants: Mapping[str, Constant]) -> None:
+        self._modules = modules
+        self._constants = constants
+        # What was given stands beside its annotated form, so that its identity stays its own.
+        self._known: dict[int, tuple[Node, Node]] = {}
+        self._graphs: dict[int, tuple[GraphSnapshot, GraphSnapshot]] = {}
 
     def annotate(self, snapshot: GraphSnapshot) -> GraphSnapshot:
         """Returns the snapshot with modules and constants filled in."""
-        return replace(snapshot, nodes=tuple(self._node(node) for node in snapshot.nodes))
+        known = self._graphs.get(id(snapshot))
+        if known is None:
+            annotated = replace(snapshot, nodes=tuple(map(self._node, snapshot.nodes)))
+            known = self._graphs[id(snapshot)] = (snapshot, annotated)
+        return known[1]
 
     def _node(self, node: Node) -> Node:
+        known = self._known.get(id(node))
+        if known is None:
+            known = self._known[id(node)] = (node, self._annotated(node))
+        return known[1]
+
+    def _annotated(self, node: Node) -> Node:
         blocks = tuple(self._block(block) for block in node.blocks)
         module = node.module or self._module(node)
         constant = self._constant(node.outputs[0]) if node.op in CONSTANT_OPS and node.outputs else None
@@ -76,10 +89,10 @@ class Annotations:
         if not names or node.blocks:
             # torch gives no module to branches, loops and nodes that define nothing: they are where their operand is.
             names += reversed(node.inputs)
-        return next((self.modules[name] for name in names if self.modules.get(name)), "")
+        return next((self._modules[name] for name in names if self._modules.get(name)), "")
 
     def _constant(self, value: Value) -> Constant | None:
-        known = self.constants.get(value.name)
+        known = self._constants.get(value.name)
         by_type = constant_of_type(value.type)
         # A value's name outlives a change of its content only through a new type; then the name proves nothing.
         if known is not None and (by_type is None or (by_type.shape, by_type.dtype) == (known.shape, known.dtype)):

@@ -10,7 +10,6 @@ import contextlib
 import hashlib
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import chain
 from sys import intern
 from typing import Any
 
@@ -171,19 +170,26 @@ def _others_in(value: Any) -> Iterator[object]:
         yield "tensor" if isinstance(value, torch.Tensor) else value
 
 
-def source_lines(graphs: Iterable[Any], texts: Iterable[str] = ()) -> tuple[SourceLines, ...]:
-    """Collects the source lines that torch kept with the nodes, so that a trace shows them anywhere.
+def source_ranges(graphs: Iterable[Any]) -> Iterable[str]:
+    """Returns what torch says about the places of nodes, each text once, in the order of the nodes.
 
     Args:
         graphs: live graphs.
-        texts: of further source ranges, as torch prints them.
+    """
+    return dict.fromkeys(node.sourceRange() for graph in graphs for node in live_nodes(graph))
+
+
+def source_lines(ranges: Iterable[str]) -> tuple[SourceLines, ...]:
+    """Collects the source lines that torch kept with the nodes, so that a trace shows them anywhere.
+
+    Args:
+        ranges: source ranges as torch prints them, each once.
 
     Returns:
         Runs of consecutive lines, by file and line.
     """
     known: dict[str, dict[int, str]] = {}
-    of_nodes = (node.sourceRange() for graph in graphs for node in live_nodes(graph))
-    for text in dict.fromkeys(chain(of_nodes, texts)):
+    for text in ranges:
         _note_lines(text, known)
     return tuple(run for file in sorted(known) for run in _runs(file, known[file]))
 

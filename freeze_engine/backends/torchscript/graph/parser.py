@@ -42,11 +42,32 @@ class GraphTextError(FreezerError):
     """torch printed a graph that cannot be read; the message quotes the line."""
 
 
+class KnownLines:
+    """The nodes of the lines that were read before, since a pass changes few of a graph's lines.
+
+    A node that defines nothing is numbered within its graph, so it is read again.
+    """
+
+    def __init__(self) -> None:
+        self._nodes: dict[str, dict[str, Node]] = {}
+
+    def within(self, scope: str) -> dict[str, Node]:
+        """Returns the nodes of one scope by their lines; a reader adds to it."""
+        return self._nodes.setdefault(scope, {})
+
+
 @dataclass(slots=True)
 class _Reader:
-    """Walks the lines of one graph; ``scope`` is the prefix of the subgraph being read."""
+    """Walks the lines of one graph.
+
+    Attributes:
+        lines: its text.
+        known: nodes of this scope that were read before, by their lines.
+        scope: the prefix of the subgraph being read.
+    """
 
     lines: list[str]
+    known: dict[str, Node]
     scope: str = ""
     subgraph_ops: frozenset[str] = frozenset()
     position: int = 0
@@ -59,11 +80,12 @@ class _Reader:
         return self.lines[self.position]
 
 
-def parse_graph(text: str) -> GraphSnapshot:
+def parse_graph(text: str, known: KnownLines | None = None) -> GraphSnapshot:
     """Reads one graph, its nested blocks and its subgraphs.
 
     Args:
         text: torch's text of a graph, starting with ``graph(``.
+        known: lines of other graphs of the same freeze, to which this one's are added.
 
     Returns:
         The snapshot, with provisional node ids and without constants' contents.
@@ -71,7 +93,7 @@ def parse_graph(text: str) -> GraphSnapshot:
     Raises:
         GraphTextError: the text does not follow torch's printer.
     """
-    top = _read_with_subgraphs(deque(_split_sections(_lines(text))), "")
+    top = _read_with_subgraphs(deque(_split_sections(_lines(text))), "", known or KnownLines())
     return GraphSnapshot(top.inputs, top.nodes, top.outputs)
 
 
@@ -80,16 +102,16 @@ def _lines(text: str) -> list[str]:
     return text.rstrip("\n").split("\n") if text.strip() else []
 
 
-def _read_with_subgraphs(sections: deque[tuple[str, list[str]]], scope: str) -> Block:
+def _read_with_subgraphs(sections: deque[tuple[str, list[str]]], scope: str, known: KnownLines) -> Block:
     """Reads a graph and, right behind it, the subgraphs it holds, which torch numbers anew in each graph."""
     _, lines = sections.popleft()
-    reader = _Reader(lines, scope, frozenset(name for name, _ in sections))
+    reader = _Reader(lines, known.within(scope), scope, frozenset(name for name, _ in sections))
     block = _read_graph(reader)
     bodies = {}
     for fork in reader.forks:
         if not sections or sections[0][0] != fork:
             raise GraphTextError(f"torch's graph text lacks the subgraph {fork}")
-        bodies[fork] = _read_with_subgraphs(sections, f"{scope}{fork.partition('::')[2]}/")
+        bodies[fork] = _read_with_subgraphs(sections, f"{scope}{fork.partition('::')[2]}/", known)
     return replace(block, nodes=_attached(block.nodes, bodies)) if bodies else block
 
 
@@ -116,14 +138,16 @@ def parse_node(line: str) -> Node:
     Raises:
         GraphTextError: the text does not follow torch's printer.
     """
-    reader = _Reader([line])
+    reader = _Reader([line], {})
     return _read_node(reader, line.strip())
 
 
 def _split_sections(lines: list[str]) -> list[tuple[str, list[str]]]:
     sections: list[tuple[str, list[str]]] = []
     for line in lines:
-        if line.startswith("graph("):
+        if sections and line.startswith(" "):
+            sections[-1][1].append(line)
+        elif line.startswith("graph("):
             sections.append(("", [line]))
         elif match := _SUBGRAPH.match(line):
             sections.append((match["name"], [line[match.end() - len("graph(") :]]))
@@ -153,20 +177,21 @@ def _read_graph(reader: _Reader) -> Block:
 
 def _read_nodes(reader: _Reader, indent: int) -> tuple[Node, ...]:
     nodes: list[Node] = []
+    # Only the indentation separates the blocks of this node from those of the node around it.
+    block = " " * (indent + 2) + "block"
     while True:
         stripped = reader.peek().lstrip()
         if stripped.startswith(("return (", "-> (")):
             return tuple(nodes)
-        node = _read_node(reader, stripped)
+        node = reader.known.get(stripped) or _new_node(reader, stripped)
+        reader.position += 1
         if node.op in reader.subgraph_ops and node.op.endswith(f"_{len(reader.forks)}"):
             reader.forks.append(node.op)
-        blocks = _read_blocks(reader, indent)
-        nodes.append(replace(node, blocks=blocks) if blocks else node)
+        nodes.append(replace(node, blocks=_read_blocks(reader, indent)) if reader.peek().startswith(block) else node)
 
 
 def _read_blocks(reader: _Reader, indent: int) -> tuple[Block, ...]:
     blocks: list[Block] = []
-    # Only the indentation separates the blocks of this node from those of the node around it.
     prefix = " " * (indent + 2) + "block"
     while reader.peek().startswith(prefix):
         match = _BLOCK.match(reader.peek().strip())
@@ -180,8 +205,14 @@ def _read_blocks(reader: _Reader, indent: int) -> tuple[Block, ...]:
     return tuple(blocks)
 
 
+def _new_node(reader: _Reader, line: str) -> Node:
+    node = _read_node(reader, line)
+    if node.outputs:
+        reader.known[line] = node
+    return node
+
+
 def _read_node(reader: _Reader, line: str) -> Node:
-    reader.position += 1
     return _plain_node(reader, line) or _node(reader, line)
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 import contextlib
+import functools
 import re
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import replace
@@ -18,7 +19,6 @@ import torch
 
 from freeze_engine.backends.common.torch_private import class_type, private
 from freeze_engine.backends.torchscript.graph.attribute_reads import slot_accesses
-from freeze_engine.backends.torchscript.graph.live import live_nodes
 from freeze_engine.trace import Block, GraphSnapshot, Node, Value
 
 _MODULE_TYPE = re.compile(r"__torch__\.(?!torch\.classes\.)[\w.]+")
@@ -28,32 +28,56 @@ _PLAIN_TYPES = ("int", "float", "bool", "str", "NoneType", "Device", "complex")
 _MISSING = object()
 
 
-def rebuild(
-    snapshot: GraphSnapshot, self_path: str, submodule: Callable[[str], Any], constant: Callable[[str], Any]
-) -> Any:
-    """Makes a live graph of a snapshot.
+class Rebuilder:
+    """Makes live graphs of the snapshots of one module.
 
     Args:
-        snapshot: a graph of one of the module's methods.
-        self_path: dotted path of the submodule whose method it is, empty for the top module.
-        submodule: returns the C++ module at a path, ``None`` if there is none; the one at ``self_path`` is what the
-            graph takes as its first input.
-        constant: returns the value of the constant of a name, or raises `KeyError`.
-
-    Returns:
-        The graph, which runs and can be analysed; ``None`` if part of it cannot be restored.
+        submodule: returns the C++ module at a path, ``None`` if there is none; the one at the path of a method's module
+            is what its graph takes as its first input.
     """
-    snapshot = without_leftovers(snapshot)
-    if any(block.scope for node in snapshot.walk() for block in node.blocks):
-        return None
-    try:
-        graph = private("parse_ir")("\n".join(_lines(snapshot)), True)
-    except RuntimeError:
-        return None
-    modules = _module_types(snapshot, self_path, submodule)
-    if not _put_back(snapshot, graph, modules, constant):
-        return None
-    return graph
+
+    def __init__(self, submodule: Callable[[str], Any]) -> None:
+        self._submodule = submodule
+        # Each node stands beside its line, so that its identity stays its own.
+        self._lines: dict[int, tuple[Node, str]] = {}
+
+    def rebuild(self, snapshot: GraphSnapshot, self_path: str, constant: Callable[[str], Any]) -> Any:
+        """Makes a live graph of a snapshot.
+
+        Args:
+            snapshot: a graph of one of the module's methods.
+            self_path: dotted path of the submodule whose method it is, empty for the top module.
+            constant: returns the value of the constant of a name, or raises `KeyError`.
+
+        Returns:
+            The graph, which runs and can be analysed; ``None`` if part of it cannot be restored.
+        """
+        snapshot = without_leftovers(snapshot)
+        if any(block.scope for node in snapshot.walk() for block in node.blocks):
+            return None
+        try:
+            graph = private("parse_ir")("\n".join(self._text(snapshot)), True)
+        except RuntimeError:
+            return None
+        modules = _module_types(snapshot, self_path, self._submodule)
+        return graph if _put_back(snapshot, graph, modules, constant) else None
+
+    def _text(self, snapshot: GraphSnapshot) -> Iterator[str]:
+        yield f"graph({_values(snapshot.inputs)}):"
+        for node in snapshot.nodes:
+            yield from self._node_lines(node, "  ")
+        yield f"  return ({_names(snapshot.outputs)})"
+
+    def _node_lines(self, node: Node, indent: str) -> Iterator[str]:
+        known = self._lines.get(id(node))
+        if known is None:
+            known = self._lines[id(node)] = (node, _line(node))
+        yield indent + known[1]
+        for number, block in enumerate(node.blocks):
+            yield f"{indent}  block{number}({_values(block.inputs)}):"
+            for inner in block.nodes:
+                yield from self._node_lines(inner, f"{indent}    ")
+            yield f"{indent}    -> ({_names(block.outputs)})"
 
 
 def without_leftovers(snapshot: GraphSnapshot) -> GraphSnapshot:
@@ -82,23 +106,11 @@ def _is_leftover(node: Node, used: Collection[str]) -> bool:
     return node.op == "prim::Constant" and node.outputs[0].type == "Function" and node.outputs[0].name not in used
 
 
-def _lines(snapshot: GraphSnapshot) -> Iterator[str]:
-    yield f"graph({_values(snapshot.inputs)}):"
-    for node in snapshot.nodes:
-        yield from _node_lines(node, "  ")
-    yield f"  return ({_names(snapshot.outputs)})"
-
-
-def _node_lines(node: Node, indent: str) -> Iterator[str]:
+def _line(node: Node) -> str:
     outputs = f"{_values(node.outputs)} = " if node.outputs else ""
     attributes = node.attributes if node.op != "prim::Constant" or _is_plain(node) else ()
     texts = ", ".join(f"{name}={text}" for name, text in attributes)
-    yield f"{indent}{outputs}{node.op}{f'[{texts}]' if texts else ''}({_names(node.inputs)})"
-    for number, block in enumerate(node.blocks):
-        yield f"{indent}  block{number}({_values(block.inputs)}):"
-        for inner in block.nodes:
-            yield from _node_lines(inner, f"{indent}    ")
-        yield f"{indent}    -> ({_names(block.outputs)})"
+    return f"{outputs}{node.op}{f'[{texts}]' if texts else ''}({_names(node.inputs)})"
 
 
 def _is_plain(node: Node) -> bool:
@@ -133,20 +145,35 @@ def _module_types(snapshot: GraphSnapshot, self_path: str, submodule: Callable[[
 
 def _put_back(snapshot: GraphSnapshot, graph: Any, modules: dict[str, Any], constant: Callable[[str], Any]) -> bool:
     values = [*zip(snapshot.inputs, graph.inputs(), strict=True)]
-    for node, live in zip(snapshot.walk(), live_nodes(graph), strict=True):
+    for node, live in _side_by_side(snapshot.nodes, graph):
         values += zip(node.outputs, live.outputs(), strict=True)
-        for block, live_block in zip(node.blocks, live.blocks(), strict=True):
-            values += _inputs(block, live_block)
+        if node.blocks:
+            for block, live_block in zip(node.blocks, live.blocks(), strict=True):
+                values += _inputs(block, live_block)
         if node.op == "prim::Constant" and not _is_plain(node) and not _put_constant(node, live, constant):
             return False
     for value, live in values:
-        if _MODULE_TYPE.search(value.type):
+        if _is_module(value.type):
             if value.name not in modules:
                 return False
             live.setType(modules[value.name])
         if not value.name.isdigit():
             live.setDebugName(value.name)
     return True
+
+
+def _side_by_side(nodes: tuple[Node, ...], live_block: Any) -> Iterator[tuple[Node, Any]]:
+    """Yields each node with its live one, in the order of `GraphSnapshot.walk`; forks are not among them."""
+    for node, live in zip(nodes, live_block.nodes(), strict=True):
+        yield node, live
+        if node.blocks:
+            for block, inner in zip(node.blocks, live.blocks(), strict=True):
+                yield from _side_by_side(block.nodes, inner)
+
+
+@functools.lru_cache(maxsize=1024)
+def _is_module(type_text: str) -> bool:
+    return _MODULE_TYPE.search(type_text) is not None
 
 
 def _inputs(block: Block, live_block: Any) -> list[tuple[Value, Any]]:

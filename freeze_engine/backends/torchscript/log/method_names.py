@@ -7,7 +7,7 @@ does show: that has the same nodes in the same order, and provides the names.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from freeze_engine.backends.torchscript.graph.forks import unscoped, with_names
@@ -31,13 +31,13 @@ class MethodGraphs:
 
 
 def recognised(
-    log: CapturedLog, methods: Mapping[str, MethodGraphs]
+    log: CapturedLog, methods: Mapping[str, MethodGraphs], parse: Callable[[str], GraphSnapshot] = parse_graph
 ) -> tuple[dict[str, list[str]], dict[str, MethodGraphs]]:
     """Maps each function in the log to its method, and gives the inlined graphs the names of the log."""
     analysed = [
         record.message.removeprefix(ANALYZING) for record in log.records if record.message.startswith(ANALYZING)
     ]
-    shown = _first_graphs(log.records)
+    shown = _first_graphs(log.records, parse)
     order: dict[str, list[str]] = {}
     named = dict(methods)
     for number, function in enumerate(analysed):
@@ -55,7 +55,9 @@ def recognised(
     return order, named
 
 
-def _first_graphs(records: Sequence[LogRecord]) -> list[tuple[GraphSnapshot | None, frozenset[str]]]:
+def _first_graphs(
+    records: Sequence[LogRecord], parse: Callable[[str], GraphSnapshot]
+) -> list[tuple[GraphSnapshot | None, frozenset[str]]]:
     """Returns, for each method in turn, its graph after attributes were propagated, and the constants that made."""
     found: list[tuple[GraphSnapshot | None, frozenset[str]]] = []
     constants: set[str] = set()
@@ -66,7 +68,7 @@ def _first_graphs(records: Sequence[LogRecord]) -> list[tuple[GraphSnapshot | No
         elif match := FOLDING.fullmatch(record.message):
             constants.add(match["constant"])
         elif record.graph is not None and found and found[-1][0] is None:
-            found[-1] = (parse_graph(record.graph), frozenset(constants))
+            found[-1] = (parse(record.graph), frozenset(constants))
     return found
 
 

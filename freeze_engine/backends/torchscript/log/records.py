@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 FILES = ("freeze_module", "graph_executor")
+_FILES = tuple(file.encode() for file in FILES)
 PREFIX = re.compile(rb"\[(DEBUG|UPDATE|DUMP) (\w+)\.cpp:(\d+)\] ?")
 _GRAPH_LINE = ("graph(", " ", "with ")
 #: The fastest level of zlib; it reduces torch's log, one graph after another, to a twelfth.
@@ -81,7 +82,7 @@ def _records(data: bytes) -> Iterator[LogRecord]:
     for line in data.splitlines(keepends=True):
         offset += len(line)
         match = PREFIX.search(line)
-        if match is None or match[2].decode() not in FILES:
+        if match is None or match[2] not in _FILES:
             continue
         text = line[match.end() :].decode(errors="replace").rstrip("\n")
         continues = tag == (match[2], match[3]) and text.startswith(_GRAPH_LINE)

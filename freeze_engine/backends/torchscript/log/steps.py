@@ -55,6 +55,7 @@ class _Reader:
     methods: Mapping[str, MethodGraphs]
     order: Mapping[str, Sequence[str]]
     times: Callable[[int], int | None]
+    parse: Callable[[str], GraphSnapshot]
     steps: list[LoggedStep] = field(default_factory=list)
     graphs: dict[str, GraphSnapshot] = field(default_factory=dict)
     turns: Counter[str] = field(default_factory=Counter)
@@ -97,7 +98,7 @@ class _Reader:
             self._add(FREEZE_MODULE, (RECORD_MUTABLE_ATTRIBUTES,), self.graphs[self.method], record.end)
 
     def _optimization(self, record: LogRecord) -> None:
-        graph = parse_graph(record.graph or "")
+        graph = self.parse(record.graph or "")
         if beginning := BEFORE.match(record.message):
             self.under_way = beginning[1]
             if self._is_propagated():
@@ -151,20 +152,26 @@ class LogReading:
         return {step.method: step.graph for step in self.steps if step.stage == INLINE}
 
 
-def read_log(log: CapturedLog, methods: Mapping[str, MethodGraphs], started_ns: int) -> LogReading:
+def read_log(
+    log: CapturedLog,
+    methods: Mapping[str, MethodGraphs],
+    started_ns: int,
+    parse: Callable[[str], GraphSnapshot] = parse_graph,
+) -> LogReading:
     """Reads the passes from a freeze's log.
 
     Args:
         log: of one ``_freeze_module``.
         methods: the methods that are frozen, by dotted path, in the user's order.
         started_ns: clock (``time.monotonic_ns``) when ``_freeze_module`` began.
+        parse: reads the text of a graph.
 
     Returns:
         The steps; durations are ``None`` where the log carries no times. A duration includes the time torch
         took to print the graph.
     """
-    order, named = recognised(log, methods)
-    reader = _Reader(named, order, _clock(log), last_ns=started_ns)
+    order, named = recognised(log, methods, parse)
+    reader = _Reader(named, order, _clock(log), parse, last_ns=started_ns)
     for record in log.records:
         reader.read(record)
     where: tuple[str, str, str | None]
