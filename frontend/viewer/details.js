@@ -10,6 +10,7 @@ import { fateBadge } from "./sheet.js";
 import { term } from "./terms.js";
 import { changedFields, nodeText } from "./snapshots.js";
 import { repeatDetails } from "./repeats.js";
+import { lineFacts } from "./source_facts.js";
 import { isInstalled } from "./trace_model.js";
 import { readConstants, valuesOf } from "./values.js";
 
@@ -30,7 +31,7 @@ export class Details {
           type: "button",
           "aria-label": "Close details",
           title: "Close (Esc)",
-          onclick: () => app.navigate({ node: null, attribute: null, kernel: null }),
+          onclick: () => app.navigate({ node: null, attribute: null, kernel: null, line: "" }),
         },
         icon("close"),
       ),
@@ -44,7 +45,7 @@ export class Details {
       ? this.attribute(state.attribute)
       : state.node
         ? this.node(state.node)
-        : this.kernel(state);
+        : (this.kernel(state) ?? this.line(state));
     this.element.hidden = content === null;
     if (content) fill(this.body, content);
   }
@@ -52,6 +53,15 @@ export class Details {
   /** @param {{ program: any, kernel: any }} options */
   kernel({ program, kernel }) {
     return kernel === null ? null : kernelDetails(this.app, this.app.model.view.programs[program], kernel);
+  }
+
+  /**
+   * What became of the chosen line of source.
+   * @param {{ line: string }} options
+   */
+  line({ line }) {
+    const row = this.app.model.links.rows.get(line);
+    return row ? lineFacts(this.app, line, row) : null;
   }
 
   // --- a node

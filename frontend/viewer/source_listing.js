@@ -26,7 +26,11 @@ export class SourceListing {
       onpointerleave: () => acts.hover(null),
       class: this.isTimed ? "" : "fv-lines-untimed",
     });
-    fill(this.element, this.files());
+  }
+
+  /** Makes the lines when they are first shown. */
+  open() {
+    if (!this.element.childElementCount) fill(this.element, this.files());
   }
 
   files() {

@@ -185,6 +185,7 @@ export class SourcePanel {
 
   /** @param {any} state */
   render(state) {
+    this.listing.open();
     const kept = this.keptLook();
     const { nodes, lines, kernels } = this.linked(kept);
     const step = this.app.pair?.after.index ?? null;

@@ -3049,21 +3049,238 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     visit(group);
     return counts3;
   }
+  var PAGE = 15;
+  var SourceListing = class {
+    constructor(app, links2, acts) {
+      this.app = app;
+      this.links = links2;
+      this.acts = acts;
+      this.rows = /* @__PURE__ */ new Map();
+      this.openers = /* @__PURE__ */ new Map();
+      this.isTimed = links2.files.some(({ lines }) => lines.some((row) => row.times.length));
+      this.element = h("div.fv-lines", { onpointerover: (event) => acts.hover(keyAt(event)), onpointerleave: () => acts.hover(null), class: this.isTimed ? "" : "fv-lines-untimed" });
+    }
+    open() {
+      if (!this.element.childElementCount) fill(this.element, this.files());
+    }
+    files() {
+      const [shown, folded2] = [[], []].map((list) => list);
+      const first = this.links.files.find(({ kind }) => kind !== "library") ?? this.links.files[0];
+      for (const file of this.links.files) {
+        const list = file === first || file.kind === "own" ? shown : folded2;
+        list.push(file);
+      }
+      const saved = folded2.filter(({ kind }) => kind === "saved");
+      const libraries = folded2.filter(({ kind }) => kind === "library");
+      const hasText = shown.some(({ missing }) => !missing);
+      return [shown.map((file) => this.file(file)), this.group("Saved TorchScript", saved, !hasText), this.group("Libraries", libraries, false)];
+    }
+    group(title, files, isOpen) {
+      if (!files.length) return null;
+      const body = h("div");
+      const details = h("details.fv-lines-group", { open: isOpen }, h("summary", null, title, h("span.fv-muted", null, ` ${count2(files.length, "file")}`)), body);
+      const open = () => {
+        if (!body.childElementCount) {
+          fill(body, files.map((file, index) => this.folded(file, isOpen && index === 0)));
+        }
+      };
+      details.addEventListener("toggle", open);
+      if (isOpen) open();
+      const show = () => {
+        details.open = true;
+        open();
+      };
+      for (const { file } of files) this.openers.set(file, show);
+      return details;
+    }
+    folded(row, isOpen) {
+      const body = h("div");
+      const details = h("details.fv-lines-folded", { open: isOpen }, h("summary", null, this.name(row)), body);
+      const open = () => {
+        if (!body.childElementCount) fill(body, this.lines(row));
+      };
+      details.addEventListener("toggle", open);
+      if (isOpen) open();
+      const before = this.openers.get(row.file);
+      this.openers.set(row.file, () => {
+        before?.();
+        details.open = true;
+        open();
+      });
+      return details;
+    }
+    file(row) {
+      return h("section", null, h("h3.fv-lines-file", { title: row.file }, this.name(row)), row.missing ? h("p.fv-lines-missing", null, row.missing) : null, this.lines(row));
+    }
+    name({ file, lines }) {
+      const parts = file.split(/[\\/]/);
+      const folder = parts.slice(-3, -1).join("/");
+      return [h("strong", null, parts.at(-1)), h("span.fv-muted", null, folder ? ` in ${folder}` : "", `, ${count2(lines.length, "line")} in the graph`)];
+    }
+    lines({ file, lines }) {
+      const runs = this.app.model.view.sources.filter((source) => source.file === file);
+      const rows = new Map(lines.map((row) => [row.line, row]));
+      const list = h("div.fv-code.fv-lines-list", { role: "listbox", tabindex: "0", "aria-label": `Lines of ${file.split(/[\\/]/).pop()}`, onkeydown: (event) => {
+        this.key(event, list);
+      }, onclick: (event) => {
+        const key = keyAt(event);
+        if (key !== null && !selectsText(list)) this.acts.pin(key);
+      }, onblur: () => this.acts.hover(null) });
+      const width = String(Math.max(0, ...listing(runs, lines).map((entry) => entry?.line ?? 0))).length;
+      list.style.setProperty("--digits", `${Math.max(3, width)}ch`);
+      for (const entry of listing(runs, lines)) {
+        list.append(entry ? this.line(lineKey(file, entry.line), entry, rows.get(entry.line)) : h("div.fv-code-gap", { "aria-hidden": "true" }, "⋯"));
+      }
+      return list;
+    }
+    line(key, { line: line2, text }, row) {
+      const code = text === null ? h("span.fv-muted", null, "(the trace has no text of this line)") : codeOf(text);
+      const element3 = h("div.fv-line", { role: "option", id: `${this.app.prefix}-line-${this.rows.size}`, "aria-selected": "false", "aria-disabled": row ? null : "true", "aria-label": row ? `Line ${line2}: ${(text ?? "").trim()}. ${words(row).join(". ")}` : `Line ${line2}: ${(text ?? "").trim()}`, title: row ? words(row).join("\n") : null, class: row ? isGone(row) ? "fv-line-known fv-line-gone" : "fv-line-known" : "" }, h("span.fv-line-number", null, line2), this.isTimed ? timeMark(row) : null, passMark(row), errorMark(row), h("span.fv-line-code", null, code));
+      if (row) {
+        element3.dataset.line = key;
+        this.rows.set(key, element3);
+      }
+      return element3;
+    }
+    key(event, list) {
+      const known = [...list.querySelectorAll("[data-line]")];
+      const active = list.getAttribute("aria-activedescendant");
+      const at = known.findIndex(({ id, classList }) => active ? id === active : classList.contains("fv-chosen"));
+      if ((event.key === "Enter" || event.key === " ") && at >= 0) {
+        event.preventDefault();
+        event.stopPropagation();
+        return this.acts.pin(known[at].dataset.line);
+      }
+      const next = listMove(event, at, known.length, PAGE);
+      if (next === null) return void 0;
+      list.setAttribute("aria-activedescendant", known[next].id);
+      this.acts.hover(known[next].dataset.line ?? null);
+      reveal(this.element, known[next], { below: 28 });
+      return void 0;
+    }
+    paint(linked, chosen) {
+      for (const [key, row] of this.rows) {
+        row.classList.toggle("fv-linked", linked.has(key));
+        row.classList.toggle("fv-chosen", key === chosen);
+        row.setAttribute("aria-selected", String(key === chosen));
+      }
+    }
+    reveal(keys) {
+      const [first] = keys;
+      if (first === void 0) return;
+      const file = first.slice(0, first.lastIndexOf(":"));
+      if (!this.rows.has(first)) {
+        this.openers.get(file)?.();
+        this.openers.get(file)?.();
+      }
+      const row = this.rows.get(first);
+      if (row) reveal(this.element, row, { below: 28 });
+    }
+  };
+  function keyAt(event) {
+    return event.target.closest?.("[data-line]")?.dataset.line ?? null;
+  }
+  function timeMark(row) {
+    const time = row && shareOf(row);
+    if (!time) return h("span.fv-line-time");
+    return h("span.fv-line-time", null, h("span.fv-line-bar", { "aria-hidden": "true" }, h("span.fv-line-bar-all", { style: { width: `${100 * time.share}%` } }), h("span.fv-line-bar-alone", { style: { width: `${100 * time.alone}%` } })), h("span.fv-num", null, percent(time.share)));
+  }
+  function passMark(row) {
+    const passes3 = row ? stepsOf(row).length : 0;
+    return h("span.fv-line-passes.fv-num", null, passes3 || null);
+  }
+  function errorMark(row) {
+    return h("span.fv-line-error", null, row?.errors.length ? "≈" : "");
+  }
+  function words(row) {
+    const passes3 = stepsOf(row).length;
+    const time = shareOf(row);
+    return [passes3 ? `${count2(passes3, "pass", "passes")} touched it` : "no pass touched it", left(row), row.kernels.length ? null : "", time ? time.text : null, ...row.errors.map(({ text }) => text)].filter(Boolean);
+  }
+  function left({ operators: operators4, left: nodes2, constants: constants2 }) {
+    if (!operators4 && !nodes2.length && !constants2.length) return "it computes nothing by itself";
+    const held = constants2.length ? ` and ${count2(constants2.length, "constant")}` : "";
+    if (!nodes2.length && !held) return `nothing is left of its ${count2(operators4, "operator")}`;
+    return `${count2(nodes2.length, "operator")}${held} left of ${operators4}`;
+  }
+  function count2(number2, one, several = `${one}s`) {
+    return `${number2} ${number2 === 1 ? one : several}`;
+  }
+  function codeOf(text) {
+    const indent = text.length - text.trimStart().length;
+    return [text.slice(0, indent), h("span.fv-line-text", null, coloured(text.slice(indent)))];
+  }
+  function percent(share2) {
+    return share2 > 0 && share2 < 0.01 ? "<1%" : `${Math.round(100 * share2)}%`;
+  }
+  var MOST_NODES = 8;
+  function lineFacts(app, key, row) {
+    const place = placeOfKey(key);
+    const text = app.model.sourceAround(place.file, place.line, 0)[0]?.text;
+    return [h("h3.fv-line-title", { title: place.file }, app.model.place(place)), text ? h("p.fv-mono.fv-wrap", null, text.trim()) : null, section("Passes that touched it", passes2(app, row)), section("In the last graph", h("p", null, sentence(left(row))), nodes(app, row)), section("Time", ...times(app, row)), section("Error", ...errors3(app, row))];
+  }
+  function passes2(app, row) {
+    if (!row.effects.length) return h("p.fv-muted", null, "None: it stands as it came.");
+    const items = stepsOf(row).map((step) => h("li", null, app.details.stepLink(step), row.effects.filter((effect2) => effect2.step === step).map(({ text }) => h("div.fv-muted.fv-small", null, text))));
+    return h("ol.fv-list.fv-line-effects", null, items);
+  }
+  function nodes(app, row) {
+    const shown = [...row.left, ...row.constants].slice(0, MOST_NODES);
+    const items = shown.map(([method, id]) => {
+      const step = app.model.chains(method)[0].at(-1).index;
+      const op = app.model.graph(step).nodes.get(id)?.op;
+      return h("li", null, app.link(`%${id}`, { step, node: id, attribute: null, kernel: null }), h("span.fv-muted", null, ` ${op}`));
+    });
+    const more = row.left.length + row.constants.length - shown.length;
+    return h("ul.fv-list.fv-small", null, items, more ? h("li.fv-muted", null, `and ${more} more`) : null);
+  }
+  function times(app, row) {
+    const { by_line: outcome, programs } = app.model.view;
+    if (!row.times.length) {
+      const why = row.kernels.length ? "Its kernels were not timed." : "No kernel runs it.";
+      return [h("p.fv-muted", null, outcome.notes.time || why)];
+    }
+    const several = row.times.length > 1;
+    return row.times.map(({ program, text }) => h("p", null, several ? h("span.fv-muted", null, `${programs[program].name}: `) : null, text));
+  }
+  function errors3(app, row) {
+    if (row.errors.length) {
+      return row.errors.map(({ step, text }) => h("p", null, app.details.stepLink(step), h("span.fv-muted", null, ` ${text}`)));
+    }
+    const { notes } = app.model.view.by_line;
+    return [h("p.fv-muted", null, notes.error || "No pass that touched it made the error grow.")];
+  }
+  function openingFacts(app, foremost, pin) {
+    const items = foremost.map(([key, row]) => {
+      const place = placeOfKey(key);
+      const time = shareOf(row);
+      return h("li", null, h("button.fv-linklike", { type: "button", onclick: () => pin(key) }, app.model.place(place)), h("span.fv-muted", null, ` ${time ? `${percent(time.share)} of the time` : count2(row.effects.length, "effect")}`));
+    });
+    const timed2 = foremost.some(([, row]) => shareOf(row));
+    return [h("p", null, "Hover a line, a node or a kernel to see what belongs to it; a click keeps it. Arrow keys go through lines, Enter keeps one."), items.length ? section(timed2 ? "Lines that take most time" : "Lines that passes did most to", h("ol.fv-list", null, items)) : null, ...Object.values(app.model.view.by_line.notes).map((note3) => h("p.fv-muted.fv-small", null, note3))];
+  }
+  function sentence(text) {
+    return `${text[0].toUpperCase()}${text.slice(1)}.`;
+  }
   var SOURCE_REACH = 4;
   var Details = class {
     constructor(app) {
       this.app = app;
       this.words = { added: "added", removed: "removed", changed: "changed" };
       this.body = h("div.fv-details-body");
-      this.element = h("aside.fv-details", { "aria-label": "Details" }, h("button.fv-icon.fv-details-close", { type: "button", "aria-label": "Close details", title: "Close (Esc)", onclick: () => app.navigate({ node: null, attribute: null, kernel: null }) }, icon("close")), this.body);
+      this.element = h("aside.fv-details", { "aria-label": "Details" }, h("button.fv-icon.fv-details-close", { type: "button", "aria-label": "Close details", title: "Close (Esc)", onclick: () => app.navigate({ node: null, attribute: null, kernel: null, line: "" }) }, icon("close")), this.body);
     }
     render(state) {
-      const content = state.attribute ? this.attribute(state.attribute) : state.node ? this.node(state.node) : this.kernel(state);
+      const content = state.attribute ? this.attribute(state.attribute) : state.node ? this.node(state.node) : this.kernel(state) ?? this.line(state);
       this.element.hidden = content === null;
       if (content) fill(this.body, content);
     }
     kernel({ program, kernel }) {
       return kernel === null ? null : kernelDetails(this.app, this.app.model.view.programs[program], kernel);
+    }
+    line({ line: line2 }) {
+      const row = this.app.model.links.rows.get(line2);
+      return row ? lineFacts(this.app, line2, row) : null;
     }
     node(id) {
       const { model } = this.app;
@@ -7292,217 +7509,6 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     if (!old || old.error !== null || entry.error !== null) return null;
     return ["largest error", old.max_abs, beyond(old), " → ", entry.max_abs, against(entry), beyond(entry)];
   }
-  var PAGE = 15;
-  var SourceListing = class {
-    constructor(app, links2, acts) {
-      this.app = app;
-      this.links = links2;
-      this.acts = acts;
-      this.rows = /* @__PURE__ */ new Map();
-      this.openers = /* @__PURE__ */ new Map();
-      this.isTimed = links2.files.some(({ lines }) => lines.some((row) => row.times.length));
-      this.element = h("div.fv-lines", { onpointerover: (event) => acts.hover(keyAt(event)), onpointerleave: () => acts.hover(null), class: this.isTimed ? "" : "fv-lines-untimed" });
-      fill(this.element, this.files());
-    }
-    files() {
-      const [shown, folded2] = [[], []].map((list) => list);
-      const first = this.links.files.find(({ kind }) => kind !== "library") ?? this.links.files[0];
-      for (const file of this.links.files) {
-        const list = file === first || file.kind === "own" ? shown : folded2;
-        list.push(file);
-      }
-      const saved = folded2.filter(({ kind }) => kind === "saved");
-      const libraries = folded2.filter(({ kind }) => kind === "library");
-      const hasText = shown.some(({ missing }) => !missing);
-      return [shown.map((file) => this.file(file)), this.group("Saved TorchScript", saved, !hasText), this.group("Libraries", libraries, false)];
-    }
-    group(title, files, isOpen) {
-      if (!files.length) return null;
-      const body = h("div");
-      const details = h("details.fv-lines-group", { open: isOpen }, h("summary", null, title, h("span.fv-muted", null, ` ${count2(files.length, "file")}`)), body);
-      const open = () => {
-        if (!body.childElementCount) {
-          fill(body, files.map((file, index) => this.folded(file, isOpen && index === 0)));
-        }
-      };
-      details.addEventListener("toggle", open);
-      if (isOpen) open();
-      const show = () => {
-        details.open = true;
-        open();
-      };
-      for (const { file } of files) this.openers.set(file, show);
-      return details;
-    }
-    folded(row, isOpen) {
-      const body = h("div");
-      const details = h("details.fv-lines-folded", { open: isOpen }, h("summary", null, this.name(row)), body);
-      const open = () => {
-        if (!body.childElementCount) fill(body, this.lines(row));
-      };
-      details.addEventListener("toggle", open);
-      if (isOpen) open();
-      const before = this.openers.get(row.file);
-      this.openers.set(row.file, () => {
-        before?.();
-        details.open = true;
-        open();
-      });
-      return details;
-    }
-    file(row) {
-      return h("section", null, h("h3.fv-lines-file", { title: row.file }, this.name(row)), row.missing ? h("p.fv-lines-missing", null, row.missing) : null, this.lines(row));
-    }
-    name({ file, lines }) {
-      const parts = file.split(/[\\/]/);
-      const folder = parts.slice(-3, -1).join("/");
-      return [h("strong", null, parts.at(-1)), h("span.fv-muted", null, folder ? ` in ${folder}` : "", `, ${count2(lines.length, "line")} in the graph`)];
-    }
-    lines({ file, lines }) {
-      const runs = this.app.model.view.sources.filter((source) => source.file === file);
-      const rows = new Map(lines.map((row) => [row.line, row]));
-      const list = h("div.fv-code.fv-lines-list", { role: "listbox", tabindex: "0", "aria-label": `Lines of ${file.split(/[\\/]/).pop()}`, onkeydown: (event) => {
-        this.key(event, list);
-      }, onclick: (event) => {
-        const key = keyAt(event);
-        if (key !== null && !selectsText(list)) this.acts.pin(key);
-      }, onblur: () => this.acts.hover(null) });
-      const width = String(Math.max(0, ...listing(runs, lines).map((entry) => entry?.line ?? 0))).length;
-      list.style.setProperty("--digits", `${Math.max(3, width)}ch`);
-      for (const entry of listing(runs, lines)) {
-        list.append(entry ? this.line(lineKey(file, entry.line), entry, rows.get(entry.line)) : h("div.fv-code-gap", { "aria-hidden": "true" }, "⋯"));
-      }
-      return list;
-    }
-    line(key, { line: line2, text }, row) {
-      const code = text === null ? h("span.fv-muted", null, "(the trace has no text of this line)") : codeOf(text);
-      const element3 = h("div.fv-line", { role: "option", id: `${this.app.prefix}-line-${this.rows.size}`, "aria-selected": "false", "aria-disabled": row ? null : "true", "aria-label": row ? `Line ${line2}: ${(text ?? "").trim()}. ${words(row).join(". ")}` : `Line ${line2}: ${(text ?? "").trim()}`, title: row ? words(row).join("\n") : null, class: row ? isGone(row) ? "fv-line-known fv-line-gone" : "fv-line-known" : "" }, h("span.fv-line-number", null, line2), this.isTimed ? timeMark(row) : null, passMark(row), errorMark(row), h("span.fv-line-code", null, code));
-      if (row) {
-        element3.dataset.line = key;
-        this.rows.set(key, element3);
-      }
-      return element3;
-    }
-    key(event, list) {
-      const known = [...list.querySelectorAll("[data-line]")];
-      const active = list.getAttribute("aria-activedescendant");
-      const at = known.findIndex(({ id, classList }) => active ? id === active : classList.contains("fv-chosen"));
-      if ((event.key === "Enter" || event.key === " ") && at >= 0) {
-        event.preventDefault();
-        event.stopPropagation();
-        return this.acts.pin(known[at].dataset.line);
-      }
-      const next = listMove(event, at, known.length, PAGE);
-      if (next === null) return void 0;
-      list.setAttribute("aria-activedescendant", known[next].id);
-      this.acts.hover(known[next].dataset.line ?? null);
-      reveal(this.element, known[next], { below: 28 });
-      return void 0;
-    }
-    paint(linked, chosen) {
-      for (const [key, row] of this.rows) {
-        row.classList.toggle("fv-linked", linked.has(key));
-        row.classList.toggle("fv-chosen", key === chosen);
-        row.setAttribute("aria-selected", String(key === chosen));
-      }
-    }
-    reveal(keys) {
-      const [first] = keys;
-      if (first === void 0) return;
-      const file = first.slice(0, first.lastIndexOf(":"));
-      if (!this.rows.has(first)) {
-        this.openers.get(file)?.();
-        this.openers.get(file)?.();
-      }
-      const row = this.rows.get(first);
-      if (row) reveal(this.element, row, { below: 28 });
-    }
-  };
-  function keyAt(event) {
-    return event.target.closest?.("[data-line]")?.dataset.line ?? null;
-  }
-  function timeMark(row) {
-    const time = row && shareOf(row);
-    if (!time) return h("span.fv-line-time");
-    return h("span.fv-line-time", null, h("span.fv-line-bar", { "aria-hidden": "true" }, h("span.fv-line-bar-all", { style: { width: `${100 * time.share}%` } }), h("span.fv-line-bar-alone", { style: { width: `${100 * time.alone}%` } })), h("span.fv-num", null, percent(time.share)));
-  }
-  function passMark(row) {
-    const passes3 = row ? stepsOf(row).length : 0;
-    return h("span.fv-line-passes.fv-num", null, passes3 || null);
-  }
-  function errorMark(row) {
-    return h("span.fv-line-error", null, row?.errors.length ? "≈" : "");
-  }
-  function words(row) {
-    const passes3 = stepsOf(row).length;
-    const time = shareOf(row);
-    return [passes3 ? `${count2(passes3, "pass", "passes")} touched it` : "no pass touched it", left(row), row.kernels.length ? null : "", time ? time.text : null, ...row.errors.map(({ text }) => text)].filter(Boolean);
-  }
-  function left({ operators: operators4, left: nodes2, constants: constants2 }) {
-    if (!operators4 && !nodes2.length && !constants2.length) return "it computes nothing by itself";
-    const held = constants2.length ? ` and ${count2(constants2.length, "constant")}` : "";
-    if (!nodes2.length && !held) return `nothing is left of its ${count2(operators4, "operator")}`;
-    return `${count2(nodes2.length, "operator")}${held} left of ${operators4}`;
-  }
-  function count2(number2, one, several = `${one}s`) {
-    return `${number2} ${number2 === 1 ? one : several}`;
-  }
-  function codeOf(text) {
-    const indent = text.length - text.trimStart().length;
-    return [text.slice(0, indent), h("span.fv-line-text", null, coloured(text.slice(indent)))];
-  }
-  function percent(share2) {
-    return share2 > 0 && share2 < 0.01 ? "<1%" : `${Math.round(100 * share2)}%`;
-  }
-  var MOST_NODES = 8;
-  function lineFacts(app, key, row) {
-    const place = placeOfKey(key);
-    const text = app.model.sourceAround(place.file, place.line, 0)[0]?.text;
-    return [h("h3.fv-line-title", { title: place.file }, app.model.place(place)), text ? h("p.fv-mono.fv-wrap", null, text.trim()) : null, section("Passes that touched it", passes2(app, row)), section("In the last graph", h("p", null, sentence(left(row))), nodes(app, row)), section("Time", ...times(app, row)), section("Error", ...errors3(app, row))];
-  }
-  function passes2(app, row) {
-    if (!row.effects.length) return h("p.fv-muted", null, "None: it stands as it came.");
-    const items = stepsOf(row).map((step) => h("li", null, app.details.stepLink(step), row.effects.filter((effect2) => effect2.step === step).map(({ text }) => h("div.fv-muted.fv-small", null, text))));
-    return h("ol.fv-list.fv-line-effects", null, items);
-  }
-  function nodes(app, row) {
-    const shown = [...row.left, ...row.constants].slice(0, MOST_NODES);
-    const items = shown.map(([method, id]) => {
-      const step = app.model.chains(method)[0].at(-1).index;
-      const op = app.model.graph(step).nodes.get(id)?.op;
-      return h("li", null, app.link(`%${id}`, { step, node: id, attribute: null, kernel: null }), h("span.fv-muted", null, ` ${op}`));
-    });
-    const more = row.left.length + row.constants.length - shown.length;
-    return h("ul.fv-list.fv-small", null, items, more ? h("li.fv-muted", null, `and ${more} more`) : null);
-  }
-  function times(app, row) {
-    const { by_line: outcome, programs } = app.model.view;
-    if (!row.times.length) {
-      const why = row.kernels.length ? "Its kernels were not timed." : "No kernel runs it.";
-      return [h("p.fv-muted", null, outcome.notes.time || why)];
-    }
-    const several = row.times.length > 1;
-    return row.times.map(({ program, text }) => h("p", null, several ? h("span.fv-muted", null, `${programs[program].name}: `) : null, text));
-  }
-  function errors3(app, row) {
-    if (row.errors.length) {
-      return row.errors.map(({ step, text }) => h("p", null, app.details.stepLink(step), h("span.fv-muted", null, ` ${text}`)));
-    }
-    const { notes } = app.model.view.by_line;
-    return [h("p.fv-muted", null, notes.error || "No pass that touched it made the error grow.")];
-  }
-  function openingFacts(app, foremost, pin) {
-    const items = foremost.map(([key, row]) => {
-      const place = placeOfKey(key);
-      const time = shareOf(row);
-      return h("li", null, h("button.fv-linklike", { type: "button", onclick: () => pin(key) }, app.model.place(place)), h("span.fv-muted", null, ` ${time ? `${percent(time.share)} of the time` : count2(row.effects.length, "effect")}`));
-    });
-    const timed2 = foremost.some(([, row]) => shareOf(row));
-    return [h("p", null, "Hover a line, a node or a kernel to see what belongs to it; a click keeps it. Arrow keys go through lines, Enter keeps one."), items.length ? section(timed2 ? "Lines that take most time" : "Lines that passes did most to", h("ol.fv-list", null, items)) : null, ...Object.values(app.model.view.by_line.notes).map((note3) => h("p.fv-muted.fv-small", null, note3))];
-  }
-  function sentence(text) {
-    return `${text[0].toUpperCase()}${text.slice(1)}.`;
-  }
   var SourceGraph = class {
     constructor(app, acts) {
       this.view = void 0;
@@ -7621,6 +7627,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       return { lines: this.links.linesOfNode(method, look.id, step), nodes: [look.id], kernels: kernels2 };
     }
     render(state) {
+      this.listing.open();
       const kept = this.keptLook();
       const { nodes: nodes2, lines, kernels: kernels2 } = this.linked(kept);
       const step = this.app.pair?.after.index ?? null;

@@ -111,6 +111,7 @@ def test_a_kept_line_is_in_the_address_and_marked_in_the_other_tabs(opened: Open
     expect(page.locator(".fv-kernel.fv-linked")).to_have_count(2)
     page.get_by_role("tab", name="Graph", exact=True).click()
     page.evaluate("viewer.panels.get('graph').turn")
+    expect(page.get_by_role("complementary", name="Details")).to_contain_text("2 operators rewritten (conv_bn)")
     assert page.evaluate("Object.keys(viewer.panels.get('graph').view.marks)") == ["y", "sum"]
     page.goto("about:blank")
     page.goto(link)
