@@ -28,7 +28,10 @@ lists the rooms. [trace-format.md](trace-format.md) describes the types of a tra
 #: The names by topic; together they are all that the package exports.
 TOPICS: Final = {
     "Record": ("record", "capture", "Recording", "Captured", "partial_trace"),
-    "How to freeze, and what to measure": ("TorchScriptOptions", "InductorOptions", "Measure", "CHECKS"),
+    "How to freeze, and what to measure": (
+        *("TorchScriptOptions", "InductorOptions", "AOTInductorOptions"),
+        *("Measure", "CHECKS"),
+    ),
     "Models and inputs": ("load_model", "Inputs", "EXAMPLES"),
     "Trace files": ("save", "load", "dumps", "loads", "problems", "check_trace"),
     "The trace": ("Trace", "Step", "GraphSnapshot", "Node", "AttributeFate", "NOTICE_CODES"),

@@ -67,6 +67,7 @@ from .requests.inputs import (
 from .requests.options import (
     CHECKS as CHECKS,
     AccuracyCriterion as AccuracyCriterion,
+    AOTInductorOptions as AOTInductorOptions,
     CommandCriterion as CommandCriterion,
     InductorOptions as InductorOptions,
     LatencyCriterion as LatencyCriterion,

@@ -11,10 +11,12 @@ from freeze_engine.errors import FreezerError
 from freeze_engine.requests.arguments import as_inputs, call_text, check_measure, known_checks, options_for
 from freeze_engine.requests.inputs import Inputs
 from freeze_engine.requests.options import (
+    AOTInductorOptions,
     CheckName,
     InductorOptions,
     Measure,
     ModuleOptions,
+    Options,
     Progress,
     TorchScriptOptions,
 )
@@ -36,8 +38,9 @@ class Recording:
     """A recorded freeze.
 
     Attributes:
-        module: what torch returned, from this very run: a ScriptModule, or a compiled module. That one is frozen for
-            inputs like the recorded ones; torch compiles it anew for others, and where gradients are on.
+        module: what torch returned, from this very run: a ScriptModule, a loaded package, or a compiled module. The
+            last is frozen for inputs like the recorded ones; torch compiles it anew for others, and where gradients are
+            on.
         trace: the recording.
         live: the graphs of the steps that can be run, by step index.
         others: recordings of the further freezes that a check made, where they had another result, by the check's name:
@@ -65,7 +68,7 @@ class Recording:
         if not 0 <= step < len(self.trace.steps):
             raise FreezerError(f"there is no step {step}: the trace has steps 0 to {len(self.trace.steps) - 1}")
         recorded = self.trace.steps[step]
-        if self.trace.backend == "inductor" or recorded.aliases is not None or step not in self.live:
+        if self.trace.uses_inductor or recorded.aliases is not None or step not in self.live:
             return recorded.aliases
         from freeze_engine.backends.torchscript.attributes.aliases import alias_analysis
         from freeze_engine.backends.torchscript.graph.rebuild import without_leftovers
@@ -74,11 +77,11 @@ class Recording:
 
 
 def record(
-    model: torch.nn.Module | str | Path,
+    model: torch.nn.Module | torch.export.ExportedProgram | str | Path,
     inputs: Inputs | Sequence[Any] | torch.Tensor | None = None,
     *,
     backend: Backend = "torchscript",
-    options: TorchScriptOptions | InductorOptions | None = None,
+    options: Options | None = None,
     measure: Measure | None = _DEFAULT_MEASURE,
     via: Literal["script", "trace"] | None = None,
     check_inputs: Sequence[tuple[object, ...]] = (),
@@ -92,12 +95,13 @@ def record(
     """Freezes a model and records what every pass does.
 
     Args:
-        model: an `nn.Module` in eval mode, a ScriptModule, or a MODEL spec (a file, ``package.module:factory``,
-            ``example:NAME``).
+        model: an `nn.Module` in eval mode, a ScriptModule, an exported program, or a MODEL spec (a file,
+            ``package.module:factory``, ``example:NAME``).
         inputs: what to measure on, and to trace with: a tuple of arguments, `Inputs`, or a single tensor. Without
             inputs (and where the spec brings none) nothing is measured. Inductor compiles for them, and needs some.
-        backend: ``"torchscript"`` (``torch.jit.freeze``) or ``"inductor"`` (``torch.compile`` with freezing).
-        options: `TorchScriptOptions` or `InductorOptions`, whichever the backend takes.
+        backend: ``"torchscript"`` (``torch.jit.freeze``), ``"inductor"`` (``torch.compile`` with freezing) or
+            ``"aotinductor"`` (``torch._inductor.aoti_compile_and_package`` with freezing).
+        options: `TorchScriptOptions`, `InductorOptions` or `AOTInductorOptions`, whichever the backend takes.
         measure: what to measure, ``None`` to record only.
         via: how an `nn.Module` gets into TorchScript, ``"script"`` or ``"trace"``; by default scripted, unless the spec
             needs tracing. For Inductor only the TorchScript that is measured to compare with.
@@ -119,7 +123,7 @@ def record(
         Exception: whatever torch raises, unchanged; `partial_trace` has the trace up to there.
     """
     from freeze_engine.backends.common.observer import RecordingObserver, silent
-    from freeze_engine.models.loading import check_module, load_model
+    from freeze_engine.models.loading import check_module, load_model, of_program
 
     options = options_for(backend, options)
     check_measure(measure)
@@ -131,16 +135,20 @@ def record(
         model, given, name, via = loaded.module, given or loaded.inputs, name or loaded.name, via or loaded.via
         if isinstance(options, TorchScriptOptions):
             options = replace(options, preserved_attrs=options.preserved_attrs or loaded.preserved_attrs)
-    check_module(model)
+    elif not hasattr(model, "modules"):
+        loaded = of_program(model)
+        model, given, name, via = loaded.module, given or loaded.inputs, name or loaded.name, via or loaded.via
+        spec = name
+    module = check_module(model)
     call = call or call_text(spec, options, asked_via, checks, ablation)
     module_options = ModuleOptions(via or "script", tuple(check_inputs), name, call, known_checks(checks), ablation)
-    return record_loaded(model, given, options, module_options, measure, RecordingObserver(progress or silent))
+    return record_loaded(module, given, options, module_options, measure, RecordingObserver(progress or silent))
 
 
 def record_loaded(
     model: torch.nn.Module,
     inputs: Inputs | None,
-    options: TorchScriptOptions | InductorOptions,
+    options: Options,
     module_options: ModuleOptions,
     measure: Measure | None,
     observer: RecordingObserver,
@@ -168,7 +176,7 @@ def record_loaded(
 def _recorded(
     model: torch.nn.Module,
     inputs: Inputs | None,
-    options: TorchScriptOptions | InductorOptions,
+    options: Options,
     module_options: ModuleOptions,
     measure: Measure | None,
     observer: RecordingObserver,
@@ -177,6 +185,8 @@ def _recorded(
         from freeze_engine.diagnose.ablation.variants import check_ablation
 
         check_ablation(inputs, options, measure)
+    if isinstance(options, AOTInductorOptions):
+        return _recorded_package(model, inputs, options, module_options, measure, observer)
     if isinstance(options, InductorOptions):
         from freeze_engine.backends.inductor.record import record_module as record_compile
 
@@ -201,3 +211,21 @@ def _recorded(
     found = run_checks(context, observer)
     others = {name: with_plain_texts(other) for name, other in found.others.items()}
     return replace(recording, trace=with_plain_texts(found.trace), others=others)
+
+
+def _recorded_package(
+    model: torch.nn.Module,
+    inputs: Inputs | None,
+    options: AOTInductorOptions,
+    module_options: ModuleOptions,
+    measure: Measure | None,
+    observer: RecordingObserver,
+) -> Recording:
+    from freeze_engine.backends.inductor.record_package import record_package
+
+    if inputs is None:
+        raise FreezerError("backend='aotinductor' needs inputs: torch exports a module by calling it; pass some")
+    if module_options.checks:
+        raise FreezerError("checks look into a frozen module, and a package is compiled code: use backend='inductor'")
+    made = record_package(model, inputs, options, module_options, measure, observer)
+    return Recording(made.module, with_plain_texts(made.trace), made.live)

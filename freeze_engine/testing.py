@@ -11,7 +11,7 @@ from freeze_engine.analysis.expectations.result import findings_text
 from freeze_engine.captures.captured import Captured
 from freeze_engine.errors import FreezerError
 from freeze_engine.requests.inputs import Inputs
-from freeze_engine.requests.options import CheckName, InductorOptions, TorchScriptOptions
+from freeze_engine.requests.options import CheckName, Options
 from freeze_engine.serde import load
 from freeze_engine.session import Recording, record
 from freeze_engine.trace import Backend, Trace
@@ -25,7 +25,7 @@ def assert_frozen(
     inputs: Inputs | Sequence[Any] | torch.Tensor | None = None,
     *,
     backend: Backend = "torchscript",
-    options: TorchScriptOptions | InductorOptions | None = None,
+    options: Options | None = None,
     checks: Sequence[CheckName] = (),
     **expected: Any,
 ) -> None:

@@ -48,7 +48,7 @@ def knows_constants(trace: Trace) -> bool:
     """
     failure = trace.failure
     is_lost = failure is not None and failure.stage != "measure" and has_died(failure)
-    return trace.backend == "inductor" or not is_lost
+    return trace.uses_inductor or not is_lost
 
 
 def has_died(failure: Failure) -> bool:

@@ -6,9 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from freeze_engine.trace import Latency, Numerics, Step, Trace
-from freeze_engine.trace.baselines import COMPILED_FROZEN
-
-"""The baseline for Inductor's result, since the graphs of its last passes cannot run on their own."""
+from freeze_engine.trace.baselines import COMPILED_FROZEN, PACKAGED, result_baseline
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,20 +15,24 @@ class FinalFigures:
 
     Attributes:
         method: its name.
-        step: index of the step whose graph was measured; ``None`` for the compiled module as a whole.
+        step: index of the step whose graph was measured; ``None`` for the compiled module, or the package, as a whole.
         latency: one per device; the ratio is to the first step of the same trace.
         numerics: one per reference and kind of inputs.
+        whole: name of the baseline, if the result is measured as a whole.
     """
 
     method: str
     step: int | None
     latency: tuple[Latency, ...]
     numerics: tuple[Numerics, ...]
+    whole: str = COMPILED_FROZEN
 
     @property
     def name(self) -> str:
         """Describes the measurements in a few words."""
-        return f"{self.method} after step {self.step}" if self.step is not None else f"the model {COMPILED_FROZEN}"
+        if self.step is not None:
+            return f"{self.method} after step {self.step}"
+        return f"the {self.whole}" if self.whole == PACKAGED else f"the model {self.whole}"
 
 
 def final_figures(trace: Trace) -> tuple[FinalFigures, ...]:
@@ -43,11 +45,12 @@ def final_figures(trace: Trace) -> tuple[FinalFigures, ...]:
         For TorchScript one per method whose last graph was measured; for Inductor those of the compiled module. Empty
         where nothing was measured, or only graphs that a later pass has changed.
     """
-    if trace.backend == "inductor":
+    if trace.uses_inductor:
+        whole = result_baseline(trace.backend)
         return tuple(
-            FinalFigures("forward", None, baseline.latency, baseline.numerics)
+            FinalFigures("forward", None, baseline.latency, baseline.numerics, whole)
             for baseline in trace.baselines
-            if baseline.name == COMPILED_FROZEN
+            if baseline.name == whole
         )
     return tuple(_finals(trace))
 

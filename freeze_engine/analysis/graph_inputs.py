@@ -21,7 +21,7 @@ def input_attributes(trace: Trace) -> dict[str, dict[str, str]]:
     """
     paths = {fate.path for fate in trace.attributes if fate.fate != "dropped"}
     found: dict[str, dict[str, str]] = {}
-    for method in trace.methods if trace.backend == "inductor" else ():
+    for method in trace.methods if trace.uses_inductor else ():
         first = trace.method_steps(method)[0]
         names: dict[str, str] = {}
         for each in first.inputs:

@@ -14,7 +14,7 @@ from typing import Any, Final
 from freeze_engine.analysis.graph_diff import diff_snapshots
 from freeze_engine.errors import FreezerError
 from freeze_engine.trace import Block, Node, Step, Trace, Value
-from freeze_engine.trace.baselines import COMPILED_FROZEN
+from freeze_engine.trace.baselines import result_baseline
 
 INPUTS, OUTPUTS = "GraphInputs", "GraphOutputs"
 """Labels by which Model Explorer knows a graph's ends."""
@@ -240,7 +240,9 @@ def _kernels(trace: Trace, step: Step) -> Iterator[tuple[str, float]]:
     """Yields the time of each node's kernel, in µs; kernels are of a method's last graph."""
     if trace.final(step.method) is not step:
         return
-    frozen = (each for each in trace.programs if each.method == step.method and each.name == COMPILED_FROZEN)
+    frozen = (
+        each for each in trace.programs if each.method == step.method and each.name == result_baseline(trace.backend)
+    )
     for kernel in (kernel for program in frozen for kernel in program.kernels):
         if kernel.time_ns is not None:
             yield from ((node, kernel.time_ns.value / 1e3) for node in kernel.nodes)

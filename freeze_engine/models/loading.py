@@ -25,6 +25,7 @@ from typing import Any, Literal
 import torch
 from torch import nn
 
+from freeze_engine.backends.common.exported_programs import exported_class, module_of
 from freeze_engine.errors import ModelSpecError
 from freeze_engine.models.examples import EXAMPLES
 from freeze_engine.models.file_kinds import file_kind
@@ -106,14 +107,14 @@ def load_model(spec: str, *, map_location: str | None = None, trusted: bool = Tr
     raise ModelSpecError(f"MODEL {spec!r} is neither a file here nor of a known form.{_hint(spec)} Give {forms}.")
 
 
-def check_module(model: object) -> None:
-    """Checks that a model is a module.
+def check_module(model: object) -> nn.Module:
+    """Returns a model, which must be a module.
 
     Raises:
         ModelSpecError: it is something else.
     """
     if isinstance(model, nn.Module):
-        return
+        return model
     made = f"an instance of it, {model.__name__}(...)" if isinstance(model, type) else "a torch.nn.Module in eval mode"
     what = f"the class {model.__name__}" if isinstance(model, type) else f"a {type(model).__name__}"
     raise ModelSpecError(f"the model is {what}: pass {made}, or {FORMS}")
@@ -201,11 +202,22 @@ def _exported(path: Path, name: str) -> LoadedModel:
         raise ModelSpecError(
             f"{path} looks like an exported program, but torch {torch.__version__} cannot load it: {error}"
         ) from error
-    module = program.module()
-    # An exported program's mode was fixed when it was exported; its eval() raises, and the flag that is left says
-    # "training" whatever the mode was, which torch.jit.freeze refuses.
-    for submodule in module.modules():
-        submodule.training = False
+    return replace(of_program(program), name=name)
+
+
+def of_program(program: Any) -> LoadedModel:
+    """Returns the module of an exported program, with the program's example inputs.
+
+    Args:
+        program: the ``torch.export.ExportedProgram``.
+
+    Raises:
+        ModelSpecError: it is something else.
+    """
+    if not isinstance(program, torch.export.ExportedProgram):
+        check_module(program)
+    module = module_of(program)
+    name = exported_class(program.graph) or "exported program"
     example = program.example_inputs
     inputs = None if example is None else Inputs(tuple(example[0]), dict(example[1]))
     return LoadedModel(module, inputs, name, via="trace")

@@ -116,7 +116,11 @@ def _archive(path: Path) -> OtherFile:
         return _said(what, _COPY_AGAIN)
     if any("aotinductor" in name for name in names):
         what = "a package of compiled code (AOTInductor), of which nothing is left to freeze"
-        return _said(what, f"Give the module that it was compiled from, {_saved(path)}.")
+        return _said(
+            what,
+            f"Give what it was compiled from: the exported program, which --backend aotinductor compiles, or the "
+            f"module {_saved(path)}.",
+        )
     if names and all(name.endswith(".npy") for name in names):
         return _weights(path, "a NumPy archive, which holds arrays and no program")
     inside = [name for name in names if name.lower().endswith(_MODELS)][:_MODELS_SHOWN]

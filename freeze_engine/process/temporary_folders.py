@@ -20,6 +20,7 @@ _KINDS: Final = (
     "freezer-card-",
     "freezer-check-",
     "freezer-inspection-",
+    "freezer-package-",
     "freezer-probe-",
     "freezer-program-",
     "freezer-recording-",

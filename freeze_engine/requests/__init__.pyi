@@ -19,6 +19,7 @@ from .options import (
     BACKEND_OPTIONS as BACKEND_OPTIONS,
     COMPILE_MODES as COMPILE_MODES,
     CheckName as CheckName,
+    Options as Options,
     Progress as Progress,
 )
 from .suggestions import (

@@ -12,9 +12,8 @@ from freeze_engine.requests.options import (
     BACKEND_OPTIONS,
     CHECKS,
     CheckName,
-    InductorOptions,
     Measure,
-    TorchScriptOptions,
+    Options,
 )
 from freeze_engine.requests.suggestions import did_you_mean
 
@@ -22,9 +21,7 @@ if TYPE_CHECKING:
     import torch
 
 
-def options_for(
-    backend: str, options: TorchScriptOptions | InductorOptions | None
-) -> TorchScriptOptions | InductorOptions:
+def options_for(backend: str, options: Options | None) -> Options:
     """Returns the options to freeze with, by default those of the backend.
 
     Raises:
@@ -87,7 +84,7 @@ def as_inputs(inputs: Inputs | Sequence[Any] | torch.Tensor | None) -> Inputs | 
 
 def call_text(
     model: str,
-    options: TorchScriptOptions | InductorOptions,
+    options: Options,
     via: str | None,
     checks: Sequence[str] = (),
     ablation: bool = False,
@@ -102,7 +99,8 @@ def call_text(
         f"{each.name}={value!r}" for each in fields(options) if (value := getattr(options, each.name)) != each.default
     ]
     parts = [model, "inputs"]
-    parts += ["backend='inductor'"] if isinstance(options, InductorOptions) else []
+    backend = next(name for name, kind in BACKEND_OPTIONS.items() if kind is type(options))
+    parts += [f"backend={backend!r}"] if backend != "torchscript" else []
     parts += [f"options=fe.{type(options).__name__}({', '.join(changed)})"] if changed else []
     parts += [f"via={via!r}"] if via else []
     parts += [f"checks={tuple(checks)!r}"] if checks else []

@@ -154,6 +154,41 @@ class InductorOptions:
 
 
 @dataclass(frozen=True, slots=True)
+class AOTInductorOptions:
+    """Options of compiling a package ahead of time with AOTInductor and freezing.
+
+    Attributes:
+        package: file to keep the package in, ``*.pt2``; empty to keep none.
+        without: names of passes to disable, as of `InductorOptions`.
+    """
+
+    package: str = option(
+        "", "text", "Package", "keep the compiled package in this file (.pt2)", metavar="FILE", empty="kept nowhere"
+    )
+    without: tuple[str, ...] = _WITHOUT
+
+    def __post_init__(self) -> None:
+        """Checks the names.
+
+        Raises:
+            FreezerError: the package has another ending than torch accepts, or a text stands where names are due.
+        """
+        if self.package and not str(self.package).endswith(".pt2"):
+            raise FreezerError(f"package={str(self.package)!r}: torch writes packages with the ending .pt2 only")
+        _check_names("without", self.without)
+
+
+CompileOptions = InductorOptions | AOTInductorOptions
+"""The options of Inductor, in the process or ahead of time."""
+
+ProcessOptions = TorchScriptOptions | InductorOptions
+"""The options of the backends whose result lives in the process, so that it can be checked and its passes be run."""
+
+Options = TorchScriptOptions | InductorOptions | AOTInductorOptions
+"""The options of any backend."""
+
+
+@dataclass(frozen=True, slots=True)
 class Measure:
     """Options of the measurements of each step that can be run.
 
@@ -295,9 +330,10 @@ class ModuleOptions:
             raise FreezerError(f"via={self.via!r}: a module gets into TorchScript by 'script' or 'trace'")
 
 
-BACKEND_OPTIONS: Final[Mapping[str, type[TorchScriptOptions] | type[InductorOptions]]] = {
+BACKEND_OPTIONS: Final[Mapping[str, type[TorchScriptOptions] | type[InductorOptions] | type[AOTInductorOptions]]] = {
     "torchscript": TorchScriptOptions,
     "inductor": InductorOptions,
+    "aotinductor": AOTInductorOptions,
 }
 """The options class of each backend."""
 

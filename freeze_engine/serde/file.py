@@ -22,6 +22,7 @@ History of `SCHEMA_VERSION`:
         the reasons ``read_live`` and ``outside_graphs``.
     4: the calls that lead to nodes.
     5: numbers of constants (their distribution, zeros, the first of them), and of attributes before freezing.
+    6: the backend ``aotinductor``: the package it makes, and which attributes that takes new values for.
 """
 
 from __future__ import annotations
@@ -47,7 +48,7 @@ from freeze_engine.serde.upgrade import upgraded
 from freeze_engine.trace import Trace
 from freeze_engine.trace.validation import check_trace, problems
 
-SCHEMA_VERSION = 5
+SCHEMA_VERSION = 6
 """Version of the files written; a change of any type of `freeze_engine.trace` makes a new one."""
 
 MAX_BYTES = 2 << 30

@@ -43,6 +43,8 @@ SINCE: dict[tuple[str, str], int] = {
     ("Trace", "call_paths"): 4,
     ("Constant", "values"): 5,
     ("AttributeFate", "tensor"): 5,
+    ("AttributeFate", "updatable"): 6,
+    ("Trace", "package"): 6,
 }
 """The version that brought a field, by ``(type, field)``; all others are of the first. Older files get its default."""
 

@@ -22,7 +22,7 @@ def upgraded(trace: Trace, version: int) -> Trace:
         return trace
     paths = {fate.path for fate in trace.attributes if fate.fate != "dropped"}
     steps = (_with_passes(step) for step in trace.steps)
-    if trace.backend == "inductor":
+    if trace.uses_inductor:
         steps = (_with_inputs(step, paths) for step in steps)
     return replace(trace, steps=tuple(steps))
 

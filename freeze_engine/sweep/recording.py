@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from freeze_engine.process.exit_cause import cause_of
 from freeze_engine.requests.option_metadata import option_fields
-from freeze_engine.requests.options import InductorOptions, Measure, TorchScriptOptions
+from freeze_engine.requests.options import Measure, Options
 from freeze_engine.serde import load
 from freeze_engine.sweep.environment_facts import EnvironmentFacts
 from freeze_engine.sweep.machine_lock import machine_share
@@ -160,7 +160,7 @@ def command_of(planned: PlannedRow) -> str:
     return shlex.join(words)
 
 
-def _words(options: RecordRequest | TorchScriptOptions | InductorOptions | Measure | None) -> list[str]:
+def _words(options: RecordRequest | Options | Measure | None) -> list[str]:
     """Returns the arguments of the command line for all options that are no defaults."""
     words: list[str] = []
     for option in () if options is None else option_fields(type(options)):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TypeVar
 
@@ -25,7 +26,10 @@ def replica(module: Module) -> Module:
     """
     held = [vars(part) for part in module.modules() if not isinstance(part, torch.jit.ScriptModule)]
     computed = {id(tensor): tensor.detach().clone() for tensor in _tensors(held) if not tensor.is_leaf}
-    return copy.deepcopy(module, computed)
+    with warnings.catch_warnings():
+        # Copying the module of an exported program makes torch deprecate a class of its own (torch 2.13).
+        warnings.filterwarnings("ignore", r".*LeafSpec.* is deprecated", FutureWarning)
+        return copy.deepcopy(module, computed)
 
 
 def _tensors(value: object) -> Iterator[torch.Tensor]:

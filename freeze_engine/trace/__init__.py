@@ -26,6 +26,7 @@ from freeze_engine.trace.baselines import (
     COMPILED_FROZEN as COMPILED_FROZEN,
     COMPILED_UNFROZEN as COMPILED_UNFROZEN,
     EAGER as EAGER,
+    PACKAGED as PACKAGED,
     SCRIPTED as SCRIPTED,
 )
 from freeze_engine.trace.environment import (
@@ -57,6 +58,10 @@ from freeze_engine.trace.measurements import (
 from freeze_engine.trace.notice_codes import (
     FACT_CODES as FACT_CODES,
     NOTICE_CODES as NOTICE_CODES,
+)
+from freeze_engine.trace.package import (
+    Package as Package,
+    PackagedConstant as PackagedConstant,
 )
 from freeze_engine.trace.post_freeze import (
     Check as Check,

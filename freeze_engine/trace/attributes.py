@@ -95,6 +95,8 @@ class AttributeFate:
         same_as: path of the attribute, first in the module, that is the very same tensor (tied weights); empty for that
             one, and for all that is held under one path. Its bytes are counted there.
         tensor: the summary of its tensor before freezing, ``None`` for anything else or where it was not kept.
+        updatable: whether the compiled package takes a new value for it (``load_constants``); ``None`` where there is
+            no package.
     """
 
     path: str
@@ -111,3 +113,4 @@ class AttributeFate:
     locations: tuple[Location, ...] = ()
     same_as: str = ""
     tensor: Constant | None = None
+    updatable: bool | None = None

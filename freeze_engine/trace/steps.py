@@ -10,6 +10,7 @@ from freeze_engine.trace.attributes import AttributeFate
 from freeze_engine.trace.environment import Environment, Failure, InputSpec, Notice
 from freeze_engine.trace.graph import GraphSnapshot
 from freeze_engine.trace.measurements import Baseline, Contribution, Latency, Numerics
+from freeze_engine.trace.package import Package
 from freeze_engine.trace.post_freeze import Check, MemoryLedger
 from freeze_engine.trace.programs import Program
 from freeze_engine.trace.rewrites import NearMiss, Rewrite
@@ -86,7 +87,8 @@ class Step:
         return f"<Step {self.index}: {self.stage} / {self.name} of {self.method}{turn}, {effect}>"
 
 
-Backend = Literal["torchscript", "inductor"]
+Backend = Literal["torchscript", "inductor", "aotinductor"]
+"""``inductor`` is ``torch.compile``; ``aotinductor`` is Inductor ahead of time, which makes a package."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,6 +143,7 @@ class Trace(_Indexed):
         programs: the code that Inductor generated, with freezing and without.
         ablation: the contribution of each pass, if requested.
         call_paths: the calls that lead to nodes, where torch shows them; a node is in one path at most.
+        package: what ahead-of-time compilation made, ``None`` for the other backends.
     """
 
     name: str
@@ -163,11 +166,17 @@ class Trace(_Indexed):
     programs: tuple[Program, ...] = ()
     ablation: tuple[Contribution, ...] = ()
     call_paths: tuple[CallPath, ...] = ()
+    package: Package | None = None
 
     def __repr__(self) -> str:
         changed = sum(step.changed for step in self.steps)
         end = f", failed in {self.failure.name}" if self.failure else ""
         return f"<Trace of {self.name} ({self.backend}): {len(self.steps)} steps, {changed} changed something{end}>"
+
+    @property
+    def uses_inductor(self) -> bool:
+        """Whether Inductor froze it, in the process or ahead of time."""
+        return self.backend != "torchscript"
 
     @property
     def methods(self) -> tuple[str, ...]:

@@ -14,7 +14,7 @@ from freeze_engine.errors import FreezerError
 from freeze_engine.requests.inputs import parse_input
 from freeze_engine.requests.option_arguments import add_option, given_options
 from freeze_engine.requests.option_metadata import OptionField, option_fields
-from freeze_engine.requests.options import BACKEND_OPTIONS, InductorOptions, Measure, TorchScriptOptions
+from freeze_engine.requests.options import BACKEND_OPTIONS, Measure, Options, TorchScriptOptions
 from freeze_engine.worker.request import RecordRequest
 
 _FREEZE: Final = ("inputs", "backend", "via")
@@ -40,7 +40,7 @@ def add_freeze_arguments(parser: argparse._ActionsContainer) -> list[argparse.Ac
     added = [add_option(parser, own[name]) for name in _FREEZE]
     names = [option.name for kind in BACKEND_OPTIONS.values() for option in option_fields(kind)]
     for backend, kind in BACKEND_OPTIONS.items():
-        prefix = "inductor: " if backend == "inductor" else ""
+        prefix = "" if backend == "torchscript" else f"{backend}: "
         added += [add_option(parser, option, prefix) for option in option_fields(kind) if names.count(option.name) == 1]
     shared = [option for option in option_fields(TorchScriptOptions) if names.count(option.name) > 1]
     return added + [add_option(parser, option) for option in (*shared, own["device"])]
@@ -82,7 +82,7 @@ def check_recording(arguments: argparse.Namespace) -> None:
         raise FreezerError("torch is not installed here: recording needs it, looking at a trace does not")
 
 
-def freeze_options(arguments: argparse.Namespace) -> TorchScriptOptions | InductorOptions:
+def freeze_options(arguments: argparse.Namespace) -> Options:
     """Returns the options of the chosen backend; without ``--preserve`` the MODEL's own preserved attributes apply.
 
     Args:

@@ -91,7 +91,7 @@ def planned(request: RecordRequest, *, has_inputs: bool = True, via: str = "scri
         via: how the module becomes TorchScript, where the request leaves it open.
     """
     measure = request.measure if has_inputs else None
-    is_inductor = request.backend == "inductor"
+    is_inductor = request.backend != "torchscript"
     phases = [STARTING]
     convert = TRACING if (request.via or via) == "trace" else SCRIPTING
     phases += [COMPILING] if is_inductor else [convert, FREEZING_PHASE]

@@ -8,7 +8,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from freeze_engine.requests.option_metadata import Choice, option
-from freeze_engine.requests.options import BACKEND_OPTIONS, CheckName, InductorOptions, Measure, TorchScriptOptions
+from freeze_engine.requests.options import (
+    BACKEND_OPTIONS,
+    CheckName,
+    Measure,
+    Options,
+)
 
 if TYPE_CHECKING:
     from freeze_engine.trace import Backend
@@ -67,9 +72,10 @@ class RecordRequest:
         choices=(
             Choice("torchscript", "TorchScript: torch.jit.freeze"),
             Choice("inductor", "Inductor: torch.compile with freezing"),
+            Choice("aotinductor", "AOTInductor: a package, compiled ahead of time with freezing"),
         ),
     )
-    options: TorchScriptOptions | InductorOptions | None = None
+    options: Options | None = None
     measure: Measure | None = _DEFAULT_MEASURE
     via: Literal["script", "trace"] | None = option(
         None,

@@ -151,10 +151,11 @@ def test_every_argument_of_a_recording_can_be_parsed_back(command: Any) -> None:
             if flag in ("-h", "--help", "--version", "--token"):
                 continue  # none of them is in the command that a trace has
             value = "" if action.nargs == 0 else str(next(iter(action.choices or [_sample(action)])))
-            backend = "inductor" if (action.help or "").startswith("inductor") else "torchscript"
+            prefix = (action.help or "").partition(":")[0]
+            backend = prefix if prefix in BACKEND_OPTIONS else "torchscript"
             text = f"freezer-ui record a.pt --backend {backend} {flag} {value}"
             assert parse_recording_command(text) is not None, text
 
 
 def _sample(action: argparse.Action) -> str:
-    return {"SIZE": "1G", "INPUT": "1x3"}.get(str(action.metavar), "1")
+    return {"SIZE": "1G", "INPUT": "1x3", "FILE": "1.pt2"}.get(str(action.metavar), "1")

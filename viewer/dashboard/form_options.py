@@ -11,8 +11,8 @@ from viewer.views.wording import STAGES
 Option = dict[str, Any]
 """An option as the page reads it: a `freeze_engine.requests.OptionField` with ``id`` for its name."""
 
-APART: Final = ("preserved_attrs",)
-"""Options of a backend that the form shows apart from the others."""
+APART: Final = ("preserved_attrs", "package")
+"""Options of a backend that the form shows apart from the others, or not at all: files of the server."""
 
 
 def option_view(option: requests.OptionField) -> Option:
@@ -66,6 +66,17 @@ BACKENDS: Final[list[dict[str, Any]]] = [
             "an exported program (torch.export.save), or record it with TorchScript."
         },
         stages=[{"id": stage, "help": text} for stage, text in STAGES["inductor"].items()],
+    ),
+    _backend(
+        "aotinductor",
+        "AOTInductor",
+        takes=[],
+        needs_inputs=True,
+        refuses={
+            "torchscript": "A TorchScript file cannot be compiled ahead of time: TorchScript does not turn back into "
+            "Python. Choose an exported program (torch.export.save), or record it with TorchScript."
+        },
+        stages=[{"id": stage, "help": text} for stage, text in STAGES["aotinductor"].items()],
     ),
 ]
 """The backends.

@@ -158,7 +158,7 @@ def form_values(request: worker.RecordRequest) -> dict[str, Any]:
     }
 
 
-def _options(given: object, offer: Mapping[str, Any]) -> fe.TorchScriptOptions | fe.InductorOptions:
+def _options(given: object, offer: Mapping[str, Any]) -> requests.Options:
     known: dict[str, Option] = {option["id"]: option for option in offer["options"]}
     values = _mapping(given, "options")
     for name in values:

@@ -120,7 +120,7 @@ def two_traces(first: fe.Trace, second: fe.Trace) -> ViewContent:
 
 def _tabs(trace: fe.Trace) -> tuple[str, ...]:
     """Returns the tabs that ``frontend/viewer/app.js`` shows for a trace."""
-    has_aliases = trace.backend != "inductor" or any(step.aliases is not None for step in trace.steps)
+    has_aliases = not trace.uses_inductor or any(step.aliases is not None for step in trace.steps)
     absent = {"aliases": not has_aliases, "kernels": not trace.programs}
     return tuple(tab for tab in _TABS if not absent.get(tab))
 

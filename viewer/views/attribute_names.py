@@ -24,7 +24,7 @@ def attribute_names(trace: fe.Trace) -> Names:
         One mapping for each step, from the name of a value to paths; steps of one method share theirs. It applies to
         inputs and constants only: before a fold, the node whose result becomes the constant has the same name.
     """
-    if trace.backend != "inductor":
+    if not trace.uses_inductor:
         return ({},) * len(trace.steps)
     inputs = analysis.input_attributes(trace)
     found: dict[str, dict[str, tuple[str, ...]]] = {method: {} for method in trace.methods}

@@ -43,7 +43,7 @@ def packing(trace: fe.Trace) -> Packing | None:
     Args:
         trace: the recording.
     """
-    if trace.backend != "inductor":
+    if not trace.uses_inductor:
         return None
     packed: list[int] = []
     own: list[int | None] = []

@@ -92,7 +92,7 @@ class StepRows:
             "aliases": self._alias_place(step.aliases),
             "code": self._code_place(step.code),
             "log": log,
-            "notes": log[:_NOTES] if self._trace.backend == "inductor" else [],
+            "notes": log[:_NOTES] if self._trace.uses_inductor else [],
             "notices": self._notices[step.index],
         }
 

@@ -62,6 +62,16 @@ STAGES: Final[Mapping[str, Mapping[str, str]]] = {
         "post_grad": "Inductor's passes on any inference graph",
         "compile": "lowers the graph, generates the code and compiles it",
     },
+    "aotinductor": {
+        "input": "the graph as torch.export and AOTAutograd made it; parameters and buffers are constants already",
+        "joint_graph": "simplifications that forward and backward graphs have in common",
+        "layout": "whether convolutions become channels-last, and the conversion",
+        "fake_tensor": "shapes, dtypes and strides worked out anew",
+        "inline_parameters": "common subexpressions, and views that become reshapes",
+        "freezing_passes": "folds constants and what stands next to them, in rounds, and packs weights",
+        "post_grad": "Inductor's passes on any inference graph",
+        "compile": "lowers the graph, generates C++ code and compiles it into a package",
+    },
 }
 """The stages of each backend in order, with a description."""
 

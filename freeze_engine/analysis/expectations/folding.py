@@ -91,7 +91,7 @@ def folded(trace: Trace, fold: FoldCount) -> Finding:
     elif isinstance(fold.count, int):
         evidence = [*_where(trace, fold.kind), *evidence]
     advice = list(dict.fromkeys((*([doubt] if doubt else []), *(miss.advice for miss in missed if miss.advice))))
-    if trace.backend == "inductor" and fold.kind.endswith("_bn"):
+    if trace.uses_inductor and fold.kind.endswith("_bn"):
         op = fold.kind.removesuffix("_bn")
         advice.append(f"Inductor takes batch norms apart before it folds them: expect {op}_mul and {op}_add.")
     return Finding("expect_folded", wanted, "failed", told, tuple(evidence), " ".join(advice))
@@ -102,7 +102,7 @@ def _doubt(trace: Trace, kind: str, kinds: Mapping[str, int], missed: list[NearM
     if kind in FOLD_KINDS or kinds.get(kind) or missed:
         return ""
     meant = did_you_mean(kind, (*FOLD_KINDS, *kinds))
-    if trace.backend == "inductor" and not meant:
+    if trace.uses_inductor and not meant:
         return ""
     return f"No fold is called {kind}.{meant} There are {', '.join(sorted({*FOLD_KINDS, *kinds}))}."
 

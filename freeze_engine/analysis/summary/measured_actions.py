@@ -21,6 +21,7 @@ from freeze_engine.trace import Interval, Payoff, Step, Trace
 _OPTIONAL: Final = {
     "torchscript": ("optimize_frozen_graph", "optimize_for_inference"),
     "inductor": ("joint_graph", "freezing_passes", "post_grad"),
+    "aotinductor": (),
 }
 _BISECT: Final = "Find the fold that does it with freezer-ui bisect --check accuracy."
 
@@ -94,7 +95,7 @@ def slower_actions(trace: Trace, metrics: Sequence[StepMetrics], times: Sequence
         if step is not None:
             against = f"with it the model takes {ratio_text(payoff.ratio, 'without it')} on {payoff.device}"
             yield _slow_pass(trace, step, against, payoff.ratio, _inverted(payoff.ratio, payoff.verdict))
-    if trace.backend == "inductor":
+    if trace.uses_inductor:
         return  # its steps run operator by operator: their times say nothing about the compiled code
     for change in (change for entry in metrics for change in entry.latency_changes):
         step = trace.steps[change.step]

@@ -11,7 +11,7 @@ from freeze_engine.analysis.detectability import detection, smallest_apart
 from freeze_engine.analysis.final_measurements import final_figures
 from freeze_engine.analysis.kernel_comparison import time_quotient
 from freeze_engine.trace import Interval, Latency, Trace
-from freeze_engine.trace.baselines import COMPILED_FROZEN, COMPILED_UNFROZEN, EAGER
+from freeze_engine.trace.baselines import COMPILED_UNFROZEN, EAGER, result_baseline
 
 BEFORE: Final = "before freezing"
 UNFROZEN_TEXT: Final = "compiled without freezing"
@@ -45,7 +45,7 @@ def time_facts(trace: Trace) -> tuple[TimeFact, ...]:
     TorchScript is compared with the graph before freezing; Inductor with the model compiled without freezing, or with
     eager if that was not measured.
     """
-    facts = _inductor(trace) if trace.backend == "inductor" else _torchscript(trace)
+    facts = _inductor(trace) if trace.uses_inductor else _torchscript(trace)
     return tuple(sorted(facts, key=lambda fact: fact.method != "forward"))
 
 
@@ -60,7 +60,7 @@ def _torchscript(trace: Trace) -> Iterator[TimeFact]:
 
 def _inductor(trace: Trace) -> Iterator[TimeFact]:
     baselines = {baseline.name: baseline.latency for baseline in trace.baselines}
-    for after in baselines.get(COMPILED_FROZEN, ()):
+    for after in baselines.get(result_baseline(trace.backend), ()):
         for name, against in ((COMPILED_UNFROZEN, UNFROZEN_TEXT), (EAGER, EAGER)):
             before = next((each for each in baselines.get(name, ()) if each.device == after.device), None)
             if before is not None:

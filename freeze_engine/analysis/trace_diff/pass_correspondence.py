@@ -220,7 +220,7 @@ def pass_pairs(before: Trace, after: Trace) -> tuple[PassPair, ...]:
 
 
 def _side(correspondence: Correspondence, backend: Backend) -> Side:
-    return correspondence.inductor if backend == "inductor" else correspondence.torchscript
+    return correspondence.inductor if backend != "torchscript" else correspondence.torchscript
 
 
 def _effect(trace: Trace, side: Side) -> PassEffect:

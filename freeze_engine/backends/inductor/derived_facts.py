@@ -88,7 +88,8 @@ class DerivedFacts:
         def judged() -> tuple[AttributeFate, ...]:
             return fates(self._story(steps, inlining, programs))
 
-        return self._fates.get((graph, compiled.preserved, inlining, bool(programs)), judged)
+        constants = compiled.package.constants if compiled.package is not None else None
+        return self._fates.get((graph, compiled.preserved, inlining, bool(programs), constants), judged)
 
     def dequantized(self, steps: Sequence[Step]) -> tuple[Notice, ...]:
         """Returns what says that folding made weights larger.

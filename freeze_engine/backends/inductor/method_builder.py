@@ -25,7 +25,7 @@ from freeze_engine.backends.inductor.kernels.kernels import Lowered, program
 from freeze_engine.recorder.trace_builder import Recorder, call_paths
 from freeze_engine.tensors.constants import StorageNames, constant_bytes
 from freeze_engine.trace import Failure, GraphInput, GraphSnapshot, Notice, Program, SourceRef, Step
-from freeze_engine.trace.baselines import COMPILED_FROZEN
+from freeze_engine.trace.baselines import COMPILED_FROZEN, PACKAGED
 
 FORWARD = "forward"
 _SHOWN = 6
@@ -68,7 +68,7 @@ class MethodBuilder:
     def end(self) -> None:
         """Adds what Inductor's compiled function does with its arguments; call it after the compile."""
         compiled = self._compiled
-        if compiled.preserved is None or compiled.failure is not None:
+        if compiled.preserved is None or compiled.failure is not None or compiled.package is not None:
             return
         before = self._recorder.steps[-1]
         self._recorder.add_step(COMPILE, "wrapper", FORWARD, None, log=tuple(argument_mapping(compiled)))
@@ -76,6 +76,8 @@ class MethodBuilder:
 
     def settle(self) -> None:
         """Finds the steps that can be run, after torch has released all that it does not keep."""
+        if self._compiled.package is not None:
+            return  # its inputs were never there: it is compiled for fake ones
         for step, raw in zip(self._recorder.steps, self._compiled.steps, strict=False):
             if is_executable(raw.graph) and self.constants.available(raw.graph):
                 self.live[step.index] = raw.graph
@@ -90,7 +92,7 @@ class MethodBuilder:
         compiled, recorder = self._compiled, self._recorder
         passes = recorder.steps[: len(compiled.steps)]
         recorder.near_misses = list(self._conclusions.near_misses(passes))
-        recorder.programs = self.programs(COMPILED_FROZEN)
+        recorder.programs = self.programs(COMPILED_FROZEN if compiled.package is None else PACKAGED)
         recorder.attributes = self._conclusions.fates(recorder.steps, recorder.programs)
         self._add_failure()
         untold = untold_kernels(compiled, recorder.programs)
@@ -107,6 +109,8 @@ class MethodBuilder:
         """
         compiled, steps = self._compiled, self._recorder.steps
         code = next((raw.code for raw in reversed(compiled.steps) if raw.code is not None), None)
+        if compiled.package is not None:
+            code = compiled.package.code
         if code is None:
             return ()
         lowered = Lowered(compiled.steps[-1].graph, steps[-1].graph, steps[0].graph, node_origins(steps))
@@ -121,6 +125,7 @@ class MethodBuilder:
         log = (*raw.log, *_patterns(raw), *_matched(raw, changed), *self._mixed_precisions(raw.graph))
         inputs: tuple[GraphInput, ...] = ()
         if before is None:
+            self._origins.begin(raw.graph)
             log, inputs = (*log, *_begins(self._compiled)), tuple(_graph_inputs(self._compiled))
         if raw.code is not None:
             log = (*log, *kernel_lines(raw.code))
@@ -255,7 +260,7 @@ def _begins(compiled: RawCompile) -> Iterator[str]:
 def _graph_inputs(compiled: RawCompile) -> Iterator[GraphInput]:
     """Yields the inputs of a graph that the user knows by another name than torch's."""
     for given in compiled.inputs:
-        if not given.symbol and given.label != given.name:
+        if not given.symbol and given.label != given.name and not (compiled.package is not None and given.paths):
             found = {"attribute": given.label} if given.paths else {"argument": given.label}
             yield GraphInput(given.name, **found)
 

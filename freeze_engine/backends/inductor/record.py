@@ -71,7 +71,7 @@ def record_module(
         BaseException: whatever compiling, running or measuring raises, unchanged; once a compile has begun,
             `freeze_engine.partial_trace` has what was recorded by then.
     """
-    _check(model)
+    check_compilable(model)
     check_without(options.without)
     info = RecordingInfo(module_options.name or type(model).__name__, module_options.call or "", options, inputs)
     observer.progress("compiling", 0, PHASES)
@@ -155,8 +155,11 @@ class CallableTrace:
             compiles: their raw data, in order: those of the last call, and perhaps more. They must have ended.
             settled: whether no compile runs any more, so that it shows which steps can be run.
         """
-        for compiled in compiles[len(self._compiles) :]:
-            self._compiles.append(compiled)
+        for number, compiled in enumerate(compiles):
+            if number < len(self._compiles) and compiled.package is None:
+                continue
+            if compiled not in self._compiles:
+                self._compiles.append(compiled)
             self._trace = None
             try:
                 self._builder.end(compiled)
@@ -209,7 +212,12 @@ def _belongs(compiled: RawCompile, group: Sequence[RawCompile], before: RawCompi
     return any(other.frame == compiled.frame for other in group) or (before is group[-1] and bool(broken(group[-1])))
 
 
-def _check(model: torch.nn.Module) -> None:
+def check_compilable(model: torch.nn.Module) -> None:
+    """Checks that Inductor can compile a module, and freeze it.
+
+    Raises:
+        FreezerError: it is a ScriptModule, or in training mode.
+    """
     if isinstance(model, torch.jit.ScriptModule):
         raise FreezerError(
             "torch.compile takes no ScriptModule, and TorchScript cannot be turned back into Python: give the module "

@@ -173,6 +173,9 @@ OPTIONAL: Mapping[str, PrivateName] = {
     "generate_cpp_code": PrivateName(
         _LOWERING, "GraphLowering.codegen_with_cpp_wrapper", "compile", "the time of code generation (C++ wrapper)"
     ),
+    "package_files": PrivateName(
+        "torch._inductor.package", "package_aoti", "compile", "the path and the size of the package"
+    ),
     "compile_code": PrivateName(
         _LOWERING, "GraphLowering.compile_to_module", "compile", "the time of compiling the generated code"
     ),
@@ -312,6 +315,61 @@ def cache_counts() -> Mapping[str, int]:
     """Returns how often Inductor's FX graph cache was hit, missed, and could not be used (bypass) until now."""
     counters = importlib.import_module("torch._dynamo.utils").counters["inductor"]
     return {what: counters[f"fxgraph_cache_{what}"] for what in ("hit", "miss", "bypass")}
+
+
+def is_ahead_of_time() -> bool:
+    """Returns whether the compile that runs now makes a package, and no function of this process."""
+    return bool(getattr(importlib.import_module("torch._inductor.virtualized").V, "aot_compilation", False))
+
+
+def packaged_constants(lowering: Any) -> tuple[tuple[str, str, str, int], ...]:
+    """Returns the constants that a package will hold: name in the code, key, kind, bytes.
+
+    As torch writes them into the package (``codegen_model_constructor`` in
+    ``torch/_inductor/codegen/cpp_wrapper_cpu.py``, torch 2.13).
+
+    Args:
+        lowering: Inductor's ``GraphLowering``, after code generation.
+    """
+    normalize = importlib.import_module("torch._inductor.utils").normalize_name
+    folded = getattr(lowering, "folded_constants", ())
+    keys = {**lowering.allocated_constant_name, **lowering.dynamo_flat_name_to_original_fqn}
+    parameters = {normalize(name) for name in lowering.named_parameters}
+    buffers = {normalize(name) for name in lowering.named_buffers}
+    found = []
+    for name, tensor in lowering.constants.items():
+        kind = "FoldedConstant" if name in folded else "Unknown"
+        if kind == "Unknown" and name.startswith("_tensor_constant"):
+            kind = "TensorConstant"
+        elif kind == "Unknown" and (name in parameters or name in buffers):
+            kind = "Parameter" if name in parameters else "Buffer"
+        found.append((name, str(keys.get(name, name)), kind, _packaged_bytes(tensor)))
+    return tuple(found)
+
+
+def _packaged_bytes(tensor: torch.Tensor) -> int:
+    if tensor.is_mkldnn:
+        operators: Any = torch.ops.mkldnn
+        return int(operators._nbytes(tensor))
+    return tensor.untyped_storage().nbytes()
+
+
+def compile_package(program: Any, path: Any, settings: Mapping[str, Any]) -> None:
+    """Compiles an exported program into a package (``torch._inductor.aoti_compile_and_package``, torch 2.6 to 2.13).
+
+    Args:
+        program: the program, with example inputs.
+        path: of the package, which ends in ``.pt2``.
+        settings: of ``torch._inductor.config``.
+    """
+    importlib.import_module("torch._inductor").aoti_compile_and_package(
+        program, package_path=str(path), inductor_configs=dict(settings)
+    )
+
+
+def load_package(path: Any) -> Any:
+    """Returns a package, loaded; torch unpacks it into a folder of its own."""
+    return importlib.import_module("torch._inductor").aoti_load_package(str(path))
 
 
 def compiled_graphs() -> int:

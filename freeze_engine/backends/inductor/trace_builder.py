@@ -16,10 +16,10 @@ from freeze_engine.backends.inductor.merge_graphs import Part, merged, method_na
 from freeze_engine.backends.inductor.method_builder import FORWARD, MethodBuilder, broken
 from freeze_engine.recorder.trace_builder import Recorder
 from freeze_engine.requests.inputs import Inputs
-from freeze_engine.requests.options import InductorOptions
+from freeze_engine.requests.options import AOTInductorOptions, CompileOptions
 from freeze_engine.tensors.constants import StorageNames
 from freeze_engine.tensors.values import values_are_kept
-from freeze_engine.trace import InputSpec, Notice, Trace
+from freeze_engine.trace import Backend, InputSpec, Notice, Package, PackagedConstant, Trace
 
 _NOTHING: Final[Mapping[str, Any]] = MappingProxyType({})
 
@@ -37,7 +37,7 @@ class RecordingInfo:
 
     name: str
     call: str
-    options: InductorOptions
+    options: CompileOptions
     inputs: Inputs
 
 
@@ -71,7 +71,9 @@ class TraceBuilder:
         trace = merged([graph.part for graph in self._graphs.values()])
         if self._info is None or not self._info.options.without:
             return trace
-        text = left_out_text(self._info.options.without, "torch.compile with freezing")
+        ahead = isinstance(self._info.options, AOTInductorOptions)
+        call = "AOTInductor with freezing" if ahead else "torch.compile with freezing"
+        text = left_out_text(self._info.options.without, call)
         return replace(trace, notices=(*trace.notices, Notice(LEFT_OUT, text)))
 
     def settle(self) -> tuple[dict[int, LiveGraph], ...]:
@@ -117,6 +119,8 @@ class _Graph:
             self._build.add_passes()
             self._build.end()
             self.grow()
+        elif self._compiled.package is not None:  # its files may have been packaged since
+            self.part = self._part()
 
     def settle(self) -> dict[int, LiveGraph]:
         self._build.settle()
@@ -125,6 +129,7 @@ class _Graph:
 
     def _part(self) -> Part:
         trace = self._recorder.finish(self._compiled.duration_ns or None, self._compiled.created)
+        trace = replace(trace, package=_package(self._compiled))
         return Part(trace, _function(self._compiled), self._compiled.frame, broken(self._compiled))
 
 
@@ -132,7 +137,8 @@ def head(info: RecordingInfo) -> Trace:
     """Returns the trace before there is a graph."""
     specs = tuple(_specs(info.inputs))
     # Inductor's settings are known only after its import, which may crash.
-    return Trace(info.name, "inductor", info.call, _option_rows(info.options), specs, environment(()), ())
+    backend: Backend = "aotinductor" if isinstance(info.options, AOTInductorOptions) else "inductor"
+    return Trace(info.name, backend, info.call, _option_rows(info.options), specs, environment(()), ())
 
 
 def head_of(compiled: RawCompile) -> Trace:
@@ -145,7 +151,7 @@ def _recorder(compiled: RawCompile, info: RecordingInfo | None) -> Recorder:
     specs = _specs(info.inputs) if info is not None else passed
     begun = Trace(
         info.name if info else compiled.model,
-        "inductor",
+        "inductor" if compiled.package is None else "aotinductor",
         (info.call if info else "") or _call_text(compiled),
         _option_rows(info.options if info else None, _discarded(compiled)),
         tuple(specs),
@@ -155,7 +161,7 @@ def _recorder(compiled: RawCompile, info: RecordingInfo | None) -> Recorder:
     return Recorder(begun)
 
 
-def _option_rows(options: InductorOptions | None, found: Mapping[str, Any] = _NOTHING) -> tuple[tuple[str, str], ...]:
+def _option_rows(options: CompileOptions | None, found: Mapping[str, Any] = _NOTHING) -> tuple[tuple[str, str], ...]:
     """Returns the options as the trace lists them.
 
     Args:
@@ -163,13 +169,21 @@ def _option_rows(options: InductorOptions | None, found: Mapping[str, Any] = _NO
         found: torch's settings, by name.
     """
     asked = {} if options is None else asdict(options)
-    given = {name: value for name, value in asked.items() if value not in (None, ())}
+    given = {name: value for name, value in asked.items() if value not in (None, (), "")}
     given |= {"freezing": True, **found}
     return tuple((name, repr(value)) for name, value in sorted(given.items()))
 
 
 def _discarded(compiled: RawCompile) -> dict[str, Any]:
     return {"discard_parameters": True} if compiled.settings.get("freezing_discard_parameters") else {}
+
+
+def _package(compiled: RawCompile) -> Package | None:
+    found = compiled.package
+    if found is None:
+        return None
+    path = found.path or (found.files[0] if found.files else "")
+    return Package(path, found.nbytes, tuple(PackagedConstant(*each) for each in found.constants))
 
 
 def _function(compiled: RawCompile) -> str:
@@ -193,6 +207,9 @@ def _live(compiled: RawCompile, build: MethodBuilder, trace: Trace) -> dict[int,
 
 
 def _call_text(compiled: RawCompile) -> str:
+    if compiled.package is not None:
+        call = "aoti_compile_and_package" if compiled.settings.get("aot_inductor.package") else "aot_compile"
+        return f"torch._inductor.{call}({compiled.model})  # torch._inductor.config.patch(freezing=True)"
     on = [key for key in ("freezing", "freezing_discard_parameters") if compiled.settings.get(key)]
     patch = ", ".join(f"{key}=True" for key in on) or "freezing=True"
     return f"torch.compile({compiled.model})  # torch._inductor.config.patch({patch})"

@@ -14,21 +14,21 @@ from freeze_engine.diagnose.checks.context import CheckContext
 from freeze_engine.errors import FreezerError
 from freeze_engine.measure.candidate import cloned, inference
 from freeze_engine.requests.inputs import Inputs
-from freeze_engine.requests.options import InductorOptions, Measure, TorchScriptOptions
+from freeze_engine.requests.options import AOTInductorOptions, InductorOptions, Measure, Options, TorchScriptOptions
 from freeze_engine.tensors.module_copy import replica
 from freeze_engine.trace import Trace
 
 Restore = Callable[[], None]
 
 
-def check_ablation(
-    inputs: Inputs | None, options: TorchScriptOptions | InductorOptions, measure: Measure | None
-) -> None:
+def check_ablation(inputs: Inputs | None, options: Options, measure: Measure | None) -> None:
     """Checks, before any freezing, that the contributions of the passes can be measured.
 
     Raises:
         FreezerError: there are no inputs or no measurements, or the module can be frozen only once.
     """
+    if isinstance(options, AOTInductorOptions):
+        raise FreezerError("ablation runs frozen modules, and a package is compiled code: use backend='inductor'")
     if inputs is None:
         raise FreezerError("ablation runs the model: give inputs")
     if measure is None or not (measure.latency or measure.numerics):

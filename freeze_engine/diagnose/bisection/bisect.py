@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from freeze_engine.diagnose.bisection.request import BisectRequest, CriterionOptions, criterion_options
 from freeze_engine.diagnose.bisection.result import Bisection, Probe
-from freeze_engine.errors import CrashError
+from freeze_engine.errors import CrashError, FreezerError
 from freeze_engine.process.fork import Lost, Tell, forked, has_task_threads, why_not_forked
 from freeze_engine.process.temporary_folders import keep_within, temporary_folder
 from freeze_engine.requests.arguments import as_inputs, options_for
 from freeze_engine.requests.inputs import Inputs
-from freeze_engine.requests.options import InductorOptions, Progress, TorchScriptOptions
+from freeze_engine.requests.options import AOTInductorOptions, Options, Progress
 from freeze_engine.trace import Backend
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ def bisect(
     *,
     criterion: CriterionOptions | str = "accuracy",
     backend: Backend = "torchscript",
-    options: TorchScriptOptions | InductorOptions | None = None,
+    options: Options | None = None,
     via: Literal["script", "trace"] | None = None,
     map_location: str | None = None,
     method: str | None = None,
@@ -69,11 +69,17 @@ def bisect(
         CrashError: the process that froze the model died.
         Exception: whatever torch raises while it freezes, unchanged; `partial_trace` has the trace up to there.
     """
+    chosen = options_for(backend, options)
+    if isinstance(chosen, AOTInductorOptions):
+        raise FreezerError(
+            "bisect runs the graphs between the passes, and those of AOTInductor are compiled for inputs that were "
+            "never there: search with backend='inductor', whose passes are the same"
+        )
     request = BisectRequest(
         model,
         as_inputs(inputs),
         criterion_options(criterion),
-        options_for(backend, options),
+        chosen,
         via,
         map_location,
         method,

@@ -13,9 +13,8 @@ from freeze_engine.requests.inputs import Inputs
 from freeze_engine.requests.options import (
     AccuracyCriterion,
     CommandCriterion,
-    InductorOptions,
     LatencyCriterion,
-    TorchScriptOptions,
+    ProcessOptions,
 )
 
 if TYPE_CHECKING:
@@ -31,7 +30,7 @@ class BisectRequest:
     model: torch.nn.Module | str | Path
     inputs: Inputs | None
     criterion: CriterionOptions
-    options: TorchScriptOptions | InductorOptions
+    options: ProcessOptions
     via: Literal["script", "trace"] | None
     map_location: str | None
     method: str | None

@@ -21,7 +21,7 @@ from freeze_engine.measure.candidate import CandidateError, cloned, inference, r
 from freeze_engine.models.loading import load_model
 from freeze_engine.process.fork import Lost
 from freeze_engine.requests.inputs import Inputs
-from freeze_engine.requests.options import InductorOptions, ModuleOptions, Progress, TorchScriptOptions
+from freeze_engine.requests.options import InductorOptions, ModuleOptions, ProcessOptions, Progress, TorchScriptOptions
 from freeze_engine.tensors.module_copy import replica
 from freeze_engine.trace import Trace
 
@@ -42,7 +42,7 @@ class ModelToFreeze:
 
     model: torch.nn.Module
     inputs: Inputs
-    options: TorchScriptOptions | InductorOptions
+    options: ProcessOptions
     module_options: ModuleOptions
 
 
@@ -64,7 +64,7 @@ class Freeze:
 def loaded_subject(
     model: torch.nn.Module | str | Path,
     inputs: Inputs | None,
-    options: TorchScriptOptions | InductorOptions,
+    options: ProcessOptions,
     via: Literal["script", "trace"] | None,
     map_location: str | None,
 ) -> ModelToFreeze:

@@ -8,7 +8,7 @@ from typing import Any
 import torch
 
 from freeze_engine.requests.inputs import Inputs
-from freeze_engine.requests.options import InductorOptions, ModuleOptions, TorchScriptOptions
+from freeze_engine.requests.options import ModuleOptions, ProcessOptions
 from freeze_engine.trace import Check, Trace
 
 
@@ -32,7 +32,7 @@ class CheckContext:
     source: torch.nn.Module
     result: Any
     inputs: Inputs | None
-    options: TorchScriptOptions | InductorOptions
+    options: ProcessOptions
     module_options: ModuleOptions
     trace: Trace
 

@@ -27,6 +27,7 @@ _IN_PLACE: Final = "changed in place"
 _WAYS: Final = {_IN_PLACE: written, "assigned anew": assigned}
 _AGAIN: Final = {
     "inductor": "call torch.compiler.reset() and compile again",
+    "aotinductor": "compile the package again",
     "torchscript": "freeze the module again",
 }
 _WORDS: Final[Mapping[Outcome, str]] = {

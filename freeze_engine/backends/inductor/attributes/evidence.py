@@ -149,6 +149,10 @@ def _folded(story: Story, index: int, folded: Folded) -> Evidence:
 def _inlined(story: Story, position: int) -> Iterator[Evidence]:
     """Yields that torch made an input a constant, if that step was seen."""
     name = story.compiled.inputs[position].name
+    if story.compiled.package is not None:
+        first = story.steps[0]
+        yield _pointing(f"the exported program holds it as the constant %{name}", first, _node(first.graph, name))
+        return
     node = _node(story.inlining.graph, name) if story.inlining is not None else None
     if story.inlining is not None and node is not None:
         yield _pointing(f"torch made this very tensor the constant %{name} ({RULE})", story.inlining, node)

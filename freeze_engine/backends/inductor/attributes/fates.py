@@ -9,6 +9,7 @@ from functools import partial
 from freeze_engine.backends.inductor.attributes.evidence import Fact, Story, held_evidence, lost_evidence, read_names
 from freeze_engine.backends.inductor.attributes.kept_inputs import KEPT_ADVICE, kept_reason
 from freeze_engine.backends.inductor.attributes.origins import Origin
+from freeze_engine.backends.inductor.attributes.package import with_update
 from freeze_engine.backends.inductor.graph.model_tensors import ModelAttribute
 from freeze_engine.trace import AttributeFate, Evidence, Location
 
@@ -41,7 +42,7 @@ def fates(story: Story) -> tuple[AttributeFate, ...]:
     for path, attribute in known.items():
         if path not in found:
             found[path] = _outer(attribute, [found[each] for each in attribute.inner])
-    return tuple(found[path] for path in sorted(found))
+    return tuple(with_update(story.compiled, found[path]) for path in sorted(found))
 
 
 @dataclass(frozen=True, slots=True)

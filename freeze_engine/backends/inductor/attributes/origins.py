@@ -76,6 +76,16 @@ class Origins:
         self._constants = constants
         self._known: dict[TensorRef, Origin] = {}
 
+    def begin(self, graph: RawGraph) -> None:
+        """Learns the constants that the first graph has for inputs: ahead of time, parameters are such.
+
+        Args:
+            graph: the first graph.
+        """
+        for row in graph.rows:
+            if isinstance(row.value, TensorRef) and row.name in self._positions:
+                self._known[row.value] = Origin((self._positions[row.name],), True)
+
     def step(self, before: RawGraph, after: RawGraph) -> tuple[Folded, ...]:
         """Learns the constants that a step brought.
 

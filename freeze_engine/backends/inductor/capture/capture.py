@@ -18,6 +18,7 @@ import torch
 from freeze_engine.backends.common.active_captures import ActiveCaptures
 from freeze_engine.backends.common.patching import Patch
 from freeze_engine.backends.inductor import torch_private
+from freeze_engine.backends.inductor.capture.ahead_of_time import is_packaged, note_files, note_package
 from freeze_engine.backends.inductor.capture.compile_capture import CompileCapture
 from freeze_engine.backends.inductor.capture.compile_start import begin, guards, handed
 from freeze_engine.backends.inductor.capture.dynamo_code import dynamo_patches
@@ -100,6 +101,9 @@ def _inside() -> tuple[Patch, ...]:
     reasons = torch_private.OPTIONAL["recompilation_reasons"]
     if reasons.found is not None:
         found.append(Patch(reasons.owner, reasons.attribute, _noting_guards(reasons.found)))
+    package = torch_private.OPTIONAL["package_files"]
+    if package.found is not None:
+        found.append(Patch(package.owner, package.attribute, _noting_packages(package.found)))
     return (*found, *dynamo_patches(lambda: bool(_active.here())), *patches(_watching.get))
 
 
@@ -118,6 +122,22 @@ def _noting_unfrozen(original: Callable[..., Any]) -> Callable[..., Any]:
         return original(model, inputs, *args, **kwargs)
 
     return compile_fx
+
+
+def _noting_packages(original: Callable[..., Any]) -> Callable[..., Any]:
+    """Wraps the function that puts the files of compiles into one package."""
+
+    @functools.wraps(original)
+    def package_aoti(archive: Any, files: Any, *args: Any, **kwargs: Any) -> Any:
+        result = original(archive, files, *args, **kwargs)
+        for capture in _active.here():
+            for compiled in capture.compiles:
+                if is_packaged(compiled, files):
+                    note_package(compiled, result)
+                    capture.continued(compiled)
+        return result
+
+    return package_aoti
 
 
 def _noting_guards(original: Callable[..., Any]) -> Callable[..., Any]:
@@ -230,6 +250,8 @@ def _inner(original: Callable[..., Any], watching: Observation) -> Callable[...,
         used = next((what for what, count in torch_private.cache_counts().items() if count > before[what]), "off")
         watching.compiled.cached = used == "hit"
         watching.compiled.output = weakref.ref(result)
+        if watching.compiled.package is not None:
+            note_files(watching.compiled, result)
         log = [f"Inductor's cache of compiled graphs: {used}"]
         watching.add_note("CompiledFxGraph", COMPILE, log, getattr(result, "source_code", None))
         return result

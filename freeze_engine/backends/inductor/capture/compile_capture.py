@@ -47,6 +47,11 @@ class CompileCapture:
         self._model = model
         self._roots: list[weakref.ref[torch.nn.Module]] = []
 
+    def continued(self, compiled: RawCompile) -> None:
+        """Emits that something was added to a compile that had ended."""
+        if self.observer is not None:
+            self.observer.compile_ended(compiled)
+
     def roots(self, context: Any) -> tuple[tuple[str, torch.nn.Module], ...]:
         """Returns the outermost modules that a graph comes from, each with the prefix of its paths.
 

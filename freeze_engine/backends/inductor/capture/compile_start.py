@@ -7,10 +7,12 @@ import weakref
 from datetime import datetime, timezone
 from typing import Any
 
+from freeze_engine.backends.common.exported_programs import exported_class
 from freeze_engine.backends.inductor import torch_private
+from freeze_engine.backends.inductor.capture import ahead_of_time
 from freeze_engine.backends.inductor.capture.compile_capture import CompileCapture
 from freeze_engine.backends.inductor.capture.dynamo_code import assignments, live_paths
-from freeze_engine.backends.inductor.capture.raw import GraphBreak, RawCompile
+from freeze_engine.backends.inductor.capture.raw import GraphBreak, RawCompile, RawPackage
 from freeze_engine.backends.inductor.graph.graph_inputs import Inventory, graph_inputs
 
 #: Settings of ``torch._inductor.config`` that control freezing, whether its passes run at all, what code is
@@ -54,8 +56,9 @@ def begin(captures: tuple[CompileCapture, ...], module: Any, dynamo_model: Any, 
         graph_id: Inductor's number of the graph, ``None`` where it gives none.
     """
     context = torch_private.tracing_context()
-    settings = torch_private.setting_values(SETTINGS)
-    roots = captures[-1].roots(context)
+    ahead = torch_private.is_ahead_of_time()
+    settings = torch_private.setting_values((*SETTINGS, *(ahead_of_time.SETTINGS if ahead else ())))
+    roots = (("", dynamo_model),) if ahead and dynamo_model is not None else captures[-1].roots(context)
     held = context.params_flat_unwrap_subclasses if context is not None else None
     seen = context.module_context.nn_modules.values() if context is not None else ()
     inventory = Inventory(roots, frozenset(id(tensor) for tensor in (*(held or ()), *seen)))
@@ -68,23 +71,33 @@ def begin(captures: tuple[CompileCapture, ...], module: Any, dynamo_model: Any, 
     )
     dynamo_models = (dynamo_model, noted)
     notes = torch_private.graph_notes(noted)
+    inputs = graph_inputs(module, dynamo_models, inventory, keep, captures[-1].keep_inputs) if dynamo_model else ()
+    if ahead:
+        inputs = (*inputs, *ahead_of_time.constant_inputs(module, inventory))
     compiled = RawCompile(
-        model=type(roots[0][1]).__name__ if roots else "graph",
+        model=_model_name(module, roots, ahead),
         root=weakref.ref(roots[0][1]) if len(roots) == 1 else None,
         compile_id=compile_id,
         graph_id=graph_id,
         settings=settings,
         end=_graph_break(notes["reason"]),
         guards=why if guarded == compile_id else (),
-        inputs=graph_inputs(module, dynamo_models, inventory, keep, captures[-1].keep_inputs) if dynamo_model else (),
+        inputs=inputs,
         attributes=tuple(inventory.attributes.values()),
         live=live_paths(context, notes, inventory),
         assigned=assignments(context, notes, inventory),
+        package=RawPackage() if ahead else None,
         created=datetime.now(timezone.utc).isoformat(timespec="seconds"),
     )
     for capture in captures:
         capture.compiles.append(compiled)
     return compiled
+
+
+def _model_name(module: Any, roots: tuple[tuple[str, Any], ...], ahead: bool) -> str:
+    if ahead:
+        return exported_class(module.graph) or "exported program"
+    return type(roots[0][1]).__name__ if roots else "graph"
 
 
 def _graph_break(reason: Any) -> GraphBreak | None:

@@ -9,6 +9,7 @@ from typing import Any
 
 from freeze_engine.backends.common.patching import Patch
 from freeze_engine.backends.inductor import torch_private
+from freeze_engine.backends.inductor.capture.ahead_of_time import constants_of, wrapper_code
 from freeze_engine.backends.inductor.capture.pass_observer import (
     FAKE_TENSOR,
     FREEZING_PASSES,
@@ -222,6 +223,22 @@ def _work(name: str) -> Hook:
     return hook
 
 
+def _generate_cpp(original: Callable[..., Any], current: Current) -> Callable[..., Any]:
+    """Also notes the constants of a package, and its C++ code."""
+    timed = _work("GraphLowering.codegen_with_cpp_wrapper")(original, current)
+
+    @functools.wraps(original)
+    def call(lowering: Any, *args: Any, **kwargs: Any) -> Any:
+        result = timed(lowering, *args, **kwargs)
+        watching = current()
+        if watching is not None and lowering.module is watching.module and watching.compiled.package is not None:
+            watching.compiled.package.constants = constants_of(lowering)
+            watching.compiled.package.code = wrapper_code(result)
+        return result
+
+    return call
+
+
 def _compile_code(original: Callable[..., Any], current: Current) -> Callable[..., Any]:
     """Also notes the generated module."""
     timed = _work("GraphLowering.compile_to_module")(original, current)
@@ -303,7 +320,7 @@ _HOOKS: Mapping[str, Hook] = {
     "post_grad_passes": _several("post_grad_passes", POST_GRAD),
     "lower": _work("GraphLowering.run"),
     "generate_code": _work("GraphLowering.codegen"),
-    "generate_cpp_code": _work("GraphLowering.codegen_with_cpp_wrapper"),
+    "generate_cpp_code": _generate_cpp,
     "compile_code": _compile_code,
     "kernel_nodes": _kernel_nodes,
     "cpp_kernel_nodes": _kernel_nodes,

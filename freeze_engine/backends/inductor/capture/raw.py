@@ -109,6 +109,25 @@ class Assignment:
     is_tensor: bool
 
 
+@dataclass(slots=True)
+class RawPackage:
+    """What ahead-of-time compilation made.
+
+    Attributes:
+        constants: name in the code, key, kind and bytes of each constant.
+        code: the C++ code of the wrapper, which calls the kernels.
+        files: those that the compile wrote, as torch returned them.
+        path: of the package they were put into; empty if they were not.
+        nbytes: of the package, or of the files.
+    """
+
+    constants: tuple[tuple[str, str, str, int], ...] = ()
+    code: str | None = None
+    files: tuple[str, ...] = ()
+    path: str = ""
+    nbytes: int = 0
+
+
 @dataclass(slots=True, eq=False)
 class RawCompile:
     """Raw data of one graph that Inductor compiled with freezing on.
@@ -121,7 +140,8 @@ class RawCompile:
         settings: ``(name, value)`` of the settings that control freezing.
         end: the reason for the end of the graph.
         guards: the guards that failed before this recompilation; empty for a first compile.
-        inputs: the graph's inputs, parameters first.
+        inputs: the graph's inputs, parameters first. Ahead of time, parameters and buffers are constants of the graph;
+            they stand behind the inputs then.
         attributes: tensors of the module when the compile began.
         live: paths of the attributes that the code around the graph reads at every call; ``None`` where it is not seen.
         assigned: the attributes that the function assigns, so that what was compiled fits no later call.
@@ -132,6 +152,7 @@ class RawCompile:
         preserved: positions in ``inputs`` that are inputs of the compiled graph still; ``None`` if it never got there.
         cached: whether the code came out of a cache, so that the passes after freezing did not run.
         uncached: torch's reason for not using the cache; empty if it did use it, or gave no reason.
+        package: what ahead-of-time compilation made, ``None`` for a compile in the process.
         failure: the exception that ended it.
         duration_ns: time of the whole compile after AOTAutograd, recording included.
         created: when it began: UTC, ISO 8601.
@@ -156,6 +177,7 @@ class RawCompile:
     preserved: tuple[int, ...] | None = None
     cached: bool = False
     uncached: str = ""
+    package: RawPackage | None = None
     failure: RawFailure | None = None
     duration_ns: int = 0
     created: str = ""

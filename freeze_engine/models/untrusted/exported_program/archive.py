@@ -63,10 +63,16 @@ class ProgramOrigin:
 
 
 def is_exported_program(names: Iterable[str]) -> bool:
-    """Returns whether a zip file with these names is an exported program, in today's form or that before torch 2.8."""
+    """Returns whether a zip file with these names is an exported program, in today's form or that before torch 2.8.
+
+    A package of AOTInductor is an archive of the same form, with compiled code in the place of programs.
+    """
     found = set(names)
     roots = {name.partition("/")[0] for name in found}
-    return _OLD_MODEL in found or any(f"{root}/archive_format" in found for root in roots)
+    archives = {f"{root}/" for root in roots if f"{root}/archive_format" in found}
+    packages = {root for root in archives if any(name.startswith(f"{root}data/aotinductor/") for name in found)}
+    programs = {root for root in archives if any(name.startswith(f"{root}models/") for name in found)}
+    return _OLD_MODEL in found or bool(archives - (packages - programs))
 
 
 def write_canonical(
