@@ -143,6 +143,9 @@ class CallableTrace:
     """
 
     def __init__(self) -> None:
+        self._begin()
+
+    def _begin(self) -> None:
         self._builder = TraceBuilder()
         self._unread: dict[RawCompile, Notice] = {}
         self._compiles: list[RawCompile] = []
@@ -155,6 +158,9 @@ class CallableTrace:
             compiles: their raw data, in order: those of the last call, and perhaps more. They must have ended.
             settled: whether no compile runs any more, so that it shows which steps can be run.
         """
+        if settled and 0 < len(self._compiles) < len(compiles):
+            # The environment is read when a graph is; those that are read long after each other would seem to differ.
+            self._begin()
         for number, compiled in enumerate(compiles):
             if number < len(self._compiles) and compiled.package is None:
                 continue
