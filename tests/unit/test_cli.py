@@ -515,4 +515,4 @@ def test_text_that_the_terminal_cannot_encode_is_escaped(monkeypatch: pytest.Mon
     buffer = io.BytesIO()
     monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(buffer, encoding="ascii"))
     assert main(["stats", str(small_file)]) == 0
-    assert b"0.88\\xd7" in buffer.getvalue()
+    assert b"1\\xd71\\xd78\\xd78" in buffer.getvalue()

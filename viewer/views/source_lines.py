@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 import freeze_engine as fe
 from freeze_engine import analysis
-from freeze_engine.trace import COMPILED_FROZEN
 
 if TYPE_CHECKING:
     from freeze_engine.analysis import FileOutcome, LineEffect, LineError, LineOutcome, LineTime
@@ -125,6 +124,8 @@ def error_text(error: LineError) -> str:
 
 
 def _time_row(trace: fe.Trace, time: LineTime) -> dict[str, Any]:
+    from freeze_engine.trace import COMPILED_FROZEN  # `freezer-ui --help` imports this module, but needs no trace
+
     program = trace.programs[time.program]
     return {
         "program": time.program,
