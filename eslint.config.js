@@ -46,6 +46,7 @@ export default [
         ...globals.browser,
         LAYOUT_WORKER: "readonly",
         FreezerViewer: "readonly",
+        FreezerSweep: "readonly",
         FreezerDashboard: "readonly",
         Bokeh: "readonly",
       },

@@ -25,6 +25,8 @@ const SCRIPTS = {
   "report_start.js": "report.js",
   "dashboard.js": "entries/dashboard.js",
   "dashboard_start.js": "dashboard/start.js",
+  "sweep.js": "entries/sweep.js",
+  "sweep_start.js": "sweep/start.js",
 };
 const MODULES = { "dashboard_panel.js": "dashboard/panel.js", "notebook_link.js": "notebook/link.js" };
 

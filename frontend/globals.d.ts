@@ -24,6 +24,7 @@ declare var FreezerViewer: {
   lineText: typeof import("./viewer/snapshots.js").lineText;
   increasing: typeof import("./viewer/diff.js").increasing;
 };
+declare var FreezerSweep: { mount: (root: HTMLElement, data: any) => unknown };
 declare var FreezerDashboard: {
   mount: typeof import("./dashboard/app.js").mount;
   toCommand: typeof import("./dashboard/command.js").toCommand;

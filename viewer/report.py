@@ -98,7 +98,7 @@ def write_report(trace: fe.Trace, path: str | os.PathLike[str]) -> None:
     Raises:
         FreezerError: the folder is missing or cannot be written.
     """
-    _write(lambda: render_report(trace), Path(path))
+    write_page(lambda: render_report(trace), Path(path))
 
 
 def write_comparison(first: fe.Trace, second: fe.Trace, path: str | os.PathLike[str]) -> None:
@@ -112,10 +112,39 @@ def write_comparison(first: fe.Trace, second: fe.Trace, path: str | os.PathLike[
     Raises:
         FreezerError: the folder is missing or cannot be written.
     """
-    _write(lambda: render_comparison(first, second), Path(path))
+    write_page(lambda: render_comparison(first, second), Path(path))
 
 
-def _write(render: Callable[[], str], target: Path) -> None:
+def packed_page(title: str, data: Mapping[str, Any], program: str, style: str, start: str) -> str:
+    """Renders a page that carries its data and its program, and loads nothing.
+
+    Args:
+        title: of the page.
+        data: for the program.
+        program: a script.
+        style: its style sheet.
+        start: a script that unpacks the others.
+    """
+    text = json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    return _template().render(
+        title=title,
+        policy=_policy(start, program),
+        style=Markup(read_asset("report.css")),
+        payloads={"data": _packed(text), _PROGRAM: _packed(program), _STYLE: _packed(style)},
+        start=Markup(start),
+    )
+
+
+def write_page(render: Callable[[], str], target: Path) -> None:
+    """Writes a page, whole or not at all.
+
+    Args:
+        render: returns its text.
+        target: the file; an existing one is replaced.
+
+    Raises:
+        FreezerError: the folder is missing or cannot be written.
+    """
     if not target.parent.is_dir():
         raise fe.FreezerError(f"cannot write the report {target}: there is no folder {target.parent}; make it first")
     text = render()

@@ -10,6 +10,7 @@ import { JobPage } from "./job.js";
 import { Keyboard } from "./keyboard.js";
 import { Messages } from "./messages.js";
 import { button, dialog, iconButton, sign } from "./pieces.js";
+import { SweepPage } from "./sweep.js";
 import { Theme } from "./theme.js";
 import { ComparePage, TracePage } from "./trace.js";
 import { formatRoute, isLive, nameText, parseRoute, plural, stateWords } from "./words.js";
@@ -171,6 +172,7 @@ export class Dashboard {
     const Page = {
       home: HomePage,
       folder: FolderPage,
+      sweep: SweepPage,
       record: FormPage,
       job: JobPage,
       trace: TracePage,

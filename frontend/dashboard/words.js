@@ -190,6 +190,7 @@ export function parseRoute(search) {
   if (words.get("trace")) return { page: "trace", path: words.get("trace") };
   if (words.get("job")) return { page: "job", id: words.get("job") };
   if (words.has("record")) return { page: "record", model: words.get("record") };
+  if (words.get("sweep")) return { page: "sweep", path: words.get("sweep"), before: words.get("since") };
   if (words.has("folder")) return { page: "folder", path: words.get("folder") };
   return { page: "home" };
 }
@@ -207,6 +208,7 @@ export function formatRoute(route) {
     job: [["job", route.id]],
     record: [["record", route.model ?? ""]],
     folder: [["folder", route.path]],
+    sweep: [["sweep", route.path], ...(route.before ? [["since", route.before]] : [])],
   };
   return `?${pages[route.page].map(([key, value]) => `${key}=${encode(value)}`).join("&")}`;
 }

@@ -29,15 +29,15 @@
   }
   var ICONS = { link: "M6.5 9.5a3 3 0 0 0 4.2 0l2.6-2.6a3 3 0 1 0-4.2-4.2L8 3.8M9.5 6.5a3 3 0 0 0-4.2 0L2.7 9.1a3 3 0 1 0 4.2 4.2L8 12.2", theme: "M8 2a6 6 0 1 0 0 12ZM8 2a6 6 0 0 1 0 12", keys: "M1.5 4.5h13v7h-13ZM4 7h.01M6.7 7h.01M9.3 7h.01M12 7h.01M5 9.3h6", close: "M4 4l8 8M12 4l-8 8", more: "M3.5 8h.01M8 8h.01M12.5 8h.01", save: "M8 2.5v8M4.8 7.5 8 10.7l3.2-3.2M2.5 13.5h11", code: "M5.5 4.5 2 8l3.5 3.5M10.5 4.5 14 8l-3.5 3.5", page: "M4 1.5h5.5L12.5 4.5v10h-8.5zM9.5 1.5v3h3" };
   function icon(name2) {
-    const svg2 = document.createElementNS("http://www.w3.org/2000/svg", "svg");
+    const svg3 = document.createElementNS("http://www.w3.org/2000/svg", "svg");
     for (const [key, value] of Object.entries({ viewBox: "0 0 16 16", width: 16, height: 16, "aria-hidden": "true" })) {
-      svg2.setAttribute(key, String(value));
+      svg3.setAttribute(key, String(value));
     }
     const path = document.createElementNS("http://www.w3.org/2000/svg", "path");
     path.setAttribute("d", ICONS[name2] ?? name2);
     if (name2 === "theme") path.setAttribute("class", "fv-icon-half");
-    svg2.append(path);
-    return svg2;
+    svg3.append(path);
+    return svg3;
   }
   var VirtualList = class {
     constructor({ rowHeight, row, props }) {
@@ -131,8 +131,8 @@
   function measureSwitches({ options: { measure } }) {
     return Object.values(measure).filter(({ kind }) => kind === "switch");
   }
-  function quote(word) {
-    return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'"'"'`)}'`;
+  function quote(word2) {
+    return /^[\w@%+=:,./-]+$/.test(word2) ? word2 : `'${word2.replaceAll("'", `'"'"'`)}'`;
   }
   function toWords(request, backend, { options: { recording, measure } }) {
     const { via, preserve } = recording;
@@ -184,8 +184,8 @@
     while (value >= 999.5 && unit < UNITS2.length - 1) [value, unit] = [value / 1024, unit + 1];
     return `${unit && value < 99.95 ? Number(value.toPrecision(3)) : Math.round(value)} ${UNITS2[unit]}`;
   }
-  function plural(count4, word) {
-    return `${count4} ${word}${count4 === 1 ? "" : "s"}`;
+  function plural(count4, word2) {
+    return `${count4} ${word2}${count4 === 1 ? "" : "s"}`;
   }
   function base(path) {
     return path.split(/[\\/]/).filter(Boolean).at(-1) ?? path;
@@ -242,11 +242,12 @@
     if (words5.get("trace")) return { page: "trace", path: words5.get("trace") };
     if (words5.get("job")) return { page: "job", id: words5.get("job") };
     if (words5.has("record")) return { page: "record", model: words5.get("record") };
+    if (words5.get("sweep")) return { page: "sweep", path: words5.get("sweep"), before: words5.get("since") };
     if (words5.has("folder")) return { page: "folder", path: words5.get("folder") };
     return { page: "home" };
   }
   function formatRoute(route) {
-    const pages = { home: [], trace: [["trace", route.path]], compare: [["compare", route.path], ["with", route.other]], job: [["job", route.id]], record: [["record", route.model ?? ""]], folder: [["folder", route.path]] };
+    const pages = { home: [], trace: [["trace", route.path]], compare: [["compare", route.path], ["with", route.other]], job: [["job", route.id]], record: [["record", route.model ?? ""]], folder: [["folder", route.path]], sweep: [["sweep", route.path], ...route.before ? [["since", route.before]] : []] };
     return `?${pages[route.page].map(([key, value]) => `${key}=${encode(value)}`).join("&")}`;
   }
   function encode(text) {
@@ -1479,10 +1480,10 @@
       this.tip.textContent = text;
       this.tip.hidden = false;
       const [outer, inner] = [this.app.root.getBoundingClientRect(), label.getBoundingClientRect()];
-      const { offsetWidth: width, offsetHeight: height } = this.tip;
+      const { offsetWidth: width2, offsetHeight: height } = this.tip;
       const below = inner.bottom - outer.top + 6;
       const fits = below + height < outer.height;
-      this.tip.style.left = `${Math.max(6, Math.min(inner.left - outer.left, outer.width - width - 6))}px`;
+      this.tip.style.left = `${Math.max(6, Math.min(inner.left - outer.left, outer.width - width2 - 6))}px`;
       this.tip.style.top = `${fits ? below : Math.max(6, inner.top - outer.top - height - 6)}px`;
     }
     hide() {
@@ -1674,11 +1675,11 @@
   function increasing(numbers) {
     const ends = [];
     const previous = new Array(numbers.length);
-    numbers.forEach((number2, at) => {
+    numbers.forEach((number3, at) => {
       let [low, high] = [0, ends.length];
       while (low < high) {
         const middle = low + high >> 1;
-        if (numbers[ends[middle]] < number2) low = middle + 1;
+        if (numbers[ends[middle]] < number3) low = middle + 1;
         else high = middle;
       }
       previous[at] = low ? ends[low - 1] : -1;
@@ -2189,9 +2190,9 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
         const node = this.graphs.node(row);
         graph.lines.push({ key: `%${node.id}`, depth, node, row });
         addNode(graph, node);
-        (this.graphs.rows[row][8] || []).forEach(([values, inner, outputs], number2) => {
-          const key = `${number2} of %${node.id}`;
-          graph.lines.push({ key: `inputs ${key}`, depth: depth + 1, text: `block${number2}(${this.typed(values)}):` });
+        (this.graphs.rows[row][8] || []).forEach(([values, inner, outputs], number3) => {
+          const key = `${number3} of %${node.id}`;
+          graph.lines.push({ key: `inputs ${key}`, depth: depth + 1, text: `block${number3}(${this.typed(values)}):` });
           this.readBody(graph, inner, depth + 2);
           graph.lines.push({ key: `outputs ${key}`, depth: depth + 2, text: `-> (${this.yielded(graph, outputs)})` });
         });
@@ -2366,11 +2367,11 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     if (skipped < 3 || opened.has(start)) return all.slice(start, end);
     return [...all.slice(start, start + head), { kind: "skip", skipped, start }, ...all.slice(end - tail, end)];
   }
-  function diffRow(row, text, width) {
-    const number2 = (value) => h("span.fv-code-number", { style: { width: `${width}ch` } }, value ?? "");
+  function diffRow(row, text, width2) {
+    const number3 = (value) => h("span.fv-code-number", { style: { width: `${width2}ch` } }, value ?? "");
     const content = row.pair === void 0 || row.moved ? coloured(text(row.line)) : emphasised(text(row.line), text(row.pair));
     const props = { class: `fv-line-${row.kind} ${row.moved ? "fv-line-moved" : ""}`, title: row.moved ? "The same line in another place" : null };
-    return h("div.fv-code-line", props, number2(row.old), number2(row.new), h("span.fv-code-sign", null, SIGNS2[row.kind]), h("span", null, content));
+    return h("div.fv-code-line", props, number3(row.old), number3(row.new), h("span.fv-code-sign", null, SIGNS2[row.kind]), h("span", null, content));
   }
   function emphasised(text, other) {
     const inWord = (at) => at > 0 && at < text.length && /[\w.]/.test(text[at]) && /[%\w.]/.test(text[at - 1]);
@@ -2538,8 +2539,8 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     heap[at] = value;
   }
   var DTYPES = { Float: "f32", Double: "f64", Half: "f16", BFloat16: "bf16", Long: "i64", Int: "i32", Short: "i16", Char: "i8", Byte: "u8", Bool: "bool", QUInt8: "qu8", QInt8: "qi8", QInt32: "qi32", float32: "f32", float64: "f64", float16: "f16", bfloat16: "bf16", int64: "i64", int32: "i32", int16: "i16", int8: "i8", uint8: "u8", quint8: "qu8", qint8: "qi8", qint32: "qi32" };
-  function count2(number2, noun) {
-    return `${number2} ${noun}${number2 === 1 ? "" : "s"}`;
+  function count2(number3, noun) {
+    return `${number3} ${noun}${number3 === 1 ? "" : "s"}`;
   }
   function opName(op) {
     const tail = op.slice(op.lastIndexOf("::") + 1).replace(/^:/, "");
@@ -2874,10 +2875,10 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       this.parentOf[key] = group2;
       const inner = [...base2, ...this._path(key, base2)];
       const names = blockNames(label, count4);
-      for (let number2 = 0; number2 < count4; number2++) {
-        const body = count4 === 1 ? group2 : this.addGroup({ id: `${id}${number2}/`, label: names[number2], parent: group2, node: NONE5, block: true });
+      for (let number3 = 0; number3 < count4; number3++) {
+        const body = count4 === 1 ? group2 : this.addGroup({ id: `${id}${number3}/`, label: names[number3], parent: group2, node: NONE5, block: true });
         if (body !== group2) group2.children.push(body);
-        this._fillBody(body, bodyName(key, number2), inner);
+        this._fillBody(body, bodyName(key, number3), inner);
       }
     }
     _bodyEdges(keys) {
@@ -2900,20 +2901,20 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       group2.children.forEach((child) => child.children && this._tidy(child));
       group2.children = group2.children.map((child) => {
         if (!child.children || child.block || child.node !== NONE5 || child.children.length !== 1) return child;
-        const [only2] = child.children;
-        if (!only2.children) return this._keepLeaf(group2, child, only2);
-        return only2.node === NONE5 ? this._keepOuter(child, only2) : child;
+        const [only3] = child.children;
+        if (!only3.children) return this._keepLeaf(group2, child, only3);
+        return only3.node === NONE5 ? this._keepOuter(child, only3) : child;
       });
     }
-    _keepLeaf(group2, child, only2) {
+    _keepLeaf(group2, child, only3) {
       this.groups.delete(child.id);
-      this.parentOf[only2.leaf] = group2;
-      return { leaf: only2.leaf, caption: [child.label, only2.caption].filter(Boolean).join(".") };
+      this.parentOf[only3.leaf] = group2;
+      return { leaf: only3.leaf, caption: [child.label, only3.caption].filter(Boolean).join(".") };
     }
-    _keepOuter(child, only2) {
-      this.groups.delete(only2.id);
-      child.label = only2.label.startsWith(`${child.segment}.`) ? only2.label : `${child.label}.${only2.label}`;
-      child.children = only2.children;
+    _keepOuter(child, only3) {
+      this.groups.delete(only3.id);
+      child.label = only3.label.startsWith(`${child.segment}.`) ? only3.label : `${child.label}.${only3.label}`;
+      child.children = only3.children;
       for (const inner of child.children) {
         if (inner.children) inner.parent = child;
         else this.parentOf[inner.leaf] = child;
@@ -2934,7 +2935,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
   }
   function blockNames(label, count4) {
     if (label === "If" && count4 === 2) return ["then", "else"];
-    return Array.from({ length: count4 }, (_, number2) => `block ${number2}`);
+    return Array.from({ length: count4 }, (_, number3) => `block ${number3}`);
   }
   var NONE6 = -1;
   var Union = class {
@@ -3086,7 +3087,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       this.keyOfRow = this.rows.map((row) => this._key(this.strings[row[0] || 0]));
       this.pseudo = /* @__PURE__ */ new Map();
       this.kinds = /* @__PURE__ */ new Map();
-      this.blocks = this.rows.map((row, index) => (row[8] || []).map(([values, body, outputs], number2) => this._frame(`%${this.ids[this.keyOfRow[index]]}#${number2}`, values, body, outputs)));
+      this.blocks = this.rows.map((row, index) => (row[8] || []).map(([values, body, outputs], number3) => this._frame(`%${this.ids[this.keyOfRow[index]]}#${number3}`, values, body, outputs)));
       this.graphs = data.snapshots.map(([values, body, outputs]) => this._frame("%", values, body, outputs));
       this.nodes = [];
       this.snapshots = [];
@@ -3256,7 +3257,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       for (const row of frame.inputs) this._add(model, row, holder, block);
       for (const row of model.bodies[frame.body]) {
         const key = this._add(model, row, holder, block);
-        model.blocks[row].forEach((inner, number2) => this._addFrame(model, inner, key, number2));
+        model.blocks[row].forEach((inner, number3) => this._addFrame(model, inner, key, number3));
       }
       if (frame.output !== NONE7) this._add(model, frame.output, holder, block);
     }
@@ -3655,10 +3656,10 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     }
     sourceLines(source) {
       return source.lines.map((text, offset) => {
-        const number2 = source.first_line + offset;
-        const nodes2 = this.places.get(`${source.file}:${number2}`) || [];
-        const row = plainLine(number2, coloured(text));
-        row.dataset.place = `${source.file}:${number2}`;
+        const number3 = source.first_line + offset;
+        const nodes2 = this.places.get(`${source.file}:${number3}`) || [];
+        const row = plainLine(number3, coloured(text));
+        row.dataset.place = `${source.file}:${number3}`;
         if (nodes2.length) this.makeClickable(row, nodes2);
         return row;
       });
@@ -3688,8 +3689,8 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
   function isSaved(name2) {
     return name2.startsWith("code/__torch__");
   }
-  function plainLine(number2, content) {
-    return h("div.fv-code-line", null, h("span.fv-code-number", null, number2), h("span", null, content));
+  function plainLine(number3, content) {
+    return h("div.fv-code-line", null, h("span.fv-code-number", null, number3), h("span", null, content));
   }
   var CONSTANT_OPS2 = /^(prim::Constant|prim::GetAttr|get_attr|prim::ConstantMKLDNNTensor)$/;
   var COLOURINGS = { latency: { label: "latency", rule: "sum", absent: "not measured", text: timeText }, error: { label: "error added", rule: "max", absent: "not measured", text: errorText2 }, memory: { label: "memory (weights read)", rule: "sum", absent: "not measured", text: bytesText }, dtype: { label: "dtype", rule: "same", absent: "not known", text: String } };
@@ -3742,9 +3743,9 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     const computing = /* @__PURE__ */ new Map();
     const coming = /* @__PURE__ */ new Map();
     for (const program of programsOf(model, index)) {
-      program.kernels.forEach((kernel, number2) => {
+      program.kernels.forEach((kernel, number3) => {
         if (kernel.time_ns === null) return;
-        const part5 = [`${program.place}/${number2}`, kernel.time_ns];
+        const part5 = [`${program.place}/${number3}`, kernel.time_ns];
         for (const id of kernel.nodes) add(computing, id, part5);
         for (const id of kernel.origins) add(coming, id, part5);
       });
@@ -3874,25 +3875,25 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
   function histogram(constant, [low, high]) {
     const { histogram: bars2, counted } = constant.values;
     const text = `From ${number(constant.minimum)} to ${number(constant.maximum)}, mean ${number(constant.mean)}, of ${counted.toLocaleString("en")} numbers`;
-    const svg2 = part("svg", { viewBox: `0 0 ${SIZE.width} ${SIZE.height}`, role: "img", "aria-label": text, class: "fv-histogram" });
+    const svg3 = part("svg", { viewBox: `0 0 ${SIZE.width} ${SIZE.height}`, role: "img", "aria-label": text, class: "fv-histogram" });
     const title = part("title", {});
     title.textContent = text;
-    svg2.append(title);
+    svg3.append(title);
     const place = (value) => high > low ? (value - low) / (high - low) * SIZE.width : SIZE.width / 2;
     const [start, end] = constant.maximum > constant.minimum ? [constant.minimum, constant.maximum].map(place) : [place(low) - 2, place(low) + 2];
-    const width = Math.max(1, (end - start) / bars2.length);
+    const width2 = Math.max(1, (end - start) / bars2.length);
     [...bars2].forEach((letter, at) => {
       const height = LEVELS.indexOf(letter) / (LEVELS.length - 1) * (SIZE.height - 3);
       if (height <= 0) return;
       const x = start + (end - start) * at / bars2.length;
       const shown = Math.max(1, height);
-      svg2.append(part("rect", { x, y: SIZE.height - 1 - shown, width, height: shown, class: "fv-histogram-bar" }));
+      svg3.append(part("rect", { x, y: SIZE.height - 1 - shown, width: width2, height: shown, class: "fv-histogram-bar" }));
     });
-    svg2.append(part("line", { x1: 0, x2: SIZE.width, y1: SIZE.height - 0.5, y2: SIZE.height - 0.5, class: "fv-histogram-axis" }));
+    svg3.append(part("line", { x1: 0, x2: SIZE.width, y1: SIZE.height - 0.5, y2: SIZE.height - 0.5, class: "fv-histogram-axis" }));
     if (low < 0 && high > 0) {
-      svg2.append(part("line", { x1: place(0), x2: place(0), y1: 0, y2: SIZE.height, class: "fv-histogram-zero" }));
+      svg3.append(part("line", { x1: place(0), x2: place(0), y1: 0, y2: SIZE.height, class: "fv-histogram-zero" }));
     }
-    return h("figure.fv-histogram-figure", null, svg2, h("figcaption.fv-num.fv-muted.fv-small", null, h("span", null, number(low)), h("span", null, number(high))));
+    return h("figure.fv-histogram-figure", null, svg3, h("figcaption.fv-num.fv-muted.fv-small", null, h("span", null, number(low)), h("span", null, number(high))));
   }
   function number(value) {
     return value === null ? "?" : String(Number(value.toPrecision(3)));
@@ -4328,8 +4329,8 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
         const key = keyAt(event);
         if (key !== null && !selectsText(list)) this.acts.pin(key);
       }, onblur: () => this.acts.hover(null) });
-      const width = String(Math.max(0, ...listing(runs, lines).map((entry) => entry?.line ?? 0))).length;
-      list.style.setProperty("--digits", `${Math.max(3, width)}ch`);
+      const width2 = String(Math.max(0, ...listing(runs, lines).map((entry) => entry?.line ?? 0))).length;
+      list.style.setProperty("--digits", `${Math.max(3, width2)}ch`);
       for (const entry of listing(runs, lines)) {
         list.append(entry ? this.line(lineKey(file, entry.line), entry, rows.get(entry.line)) : h("div.fv-code-gap", { "aria-hidden": "true" }, "⋯"));
       }
@@ -4405,8 +4406,8 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     if (!nodes2.length && !held) return `nothing is left of its ${count3(operators4, "operator")}`;
     return `${count3(nodes2.length, "operator")}${held} left of ${operators4}`;
   }
-  function count3(number2, one, several = `${one}s`) {
-    return `${number2} ${number2 === 1 ? one : several}`;
+  function count3(number3, one, several = `${one}s`) {
+    return `${number3} ${number3 === 1 ? one : several}`;
   }
   function codeOf(text) {
     const indent = text.length - text.trimStart().length;
@@ -4578,7 +4579,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       const lines = model.sourceAround(place.file, place.line, SOURCE_REACH);
       const where = h("div.fv-small.fv-wrap", { title: place.file }, this.link(`${shortPath(place.file)}:${place.line}`, { tab: "code" }));
       if (!lines.length) return [where, h("p.fv-muted.fv-small", null, "The trace holds no text of this file.")];
-      const rows = lines.map(({ number: number2, text }) => h("div.fv-source-line", { class: number2 === place.line ? "fv-source-here" : "" }, h("span.fv-source-number", null, number2), h("span", null, text)));
+      const rows = lines.map(({ number: number3, text }) => h("div.fv-source-line", { class: number3 === place.line ? "fv-source-here" : "" }, h("span.fv-source-number", null, number3), h("span", null, text)));
       return [where, h("div.fv-source", { tabindex: "0", role: "region", "aria-label": `Source around line ${place.line}` }, rows)];
     }
     kernels(method, id) {
@@ -4667,8 +4668,8 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     if (!(value > 0)) return null;
     const place = (one) => 50 + 50 * Math.max(-spread, Math.min(spread, Math.log(one))) / spread;
     const [start, end] = [low > 0 ? place(low) : 0, high === null ? 100 : place(high)];
-    const word = verdict2 ?? (value < 1 ? "faster" : "slower");
-    return h("span.fv-ratio", { role: "img", "aria-label": `${text}, ${word}`, class: `fv-ratio-${word.split(" ")[0]}` }, h("span.fv-ratio-bar", { style: { left: `${Math.min(50, place(value))}%`, width: `${Math.abs(place(value) - 50)}%` } }), h("span.fv-ratio-span", { style: { left: `${start}%`, width: `${end - start}%` } }), h("span.fv-ratio-point", { style: { left: `${place(value)}%` } }));
+    const word2 = verdict2 ?? (value < 1 ? "faster" : "slower");
+    return h("span.fv-ratio", { role: "img", "aria-label": `${text}, ${word2}`, class: `fv-ratio-${word2.split(" ")[0]}` }, h("span.fv-ratio-bar", { style: { left: `${Math.min(50, place(value))}%`, width: `${Math.abs(place(value) - 50)}%` } }), h("span.fv-ratio-span", { style: { left: `${start}%`, width: `${end - start}%` } }), h("span.fv-ratio-point", { style: { left: `${place(value)}%` } }));
   }
   var SIGNS3 = { passed: "✓", "as meant": "•", failed: "✕", unknown: "?" };
   var TONES = { passed: "good", "as meant": "muted", failed: "bad", unknown: "warn" };
@@ -4929,21 +4930,21 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     const letters = widths.get(font);
     let sum = 0;
     for (const letter of text) {
-      let width = letters.get(letter);
-      if (width === void 0) {
+      let width2 = letters.get(letter);
+      if (width2 === void 0) {
         ruler ??= document.createElement("canvas").getContext("2d");
         ruler.font = font;
-        width = ruler.measureText(letter).width;
-        letters.set(letter, width);
+        width2 = ruler.measureText(letter).width;
+        letters.set(letter, width2);
       }
-      sum += width;
+      sum += width2;
     }
     return sum;
   }
-  function shorten(font, text, width, scale = 1) {
-    if (textWidth(font, text) * scale <= width) return text;
+  function shorten(font, text, width2, scale = 1) {
+    if (textWidth(font, text) * scale <= width2) return text;
     let cut2 = text;
-    while (cut2 && textWidth(font, `${cut2}…`) * scale > width) cut2 = cut2.slice(0, cut2.length > 40 ? -8 : -1);
+    while (cut2 && textWidth(font, `${cut2}…`) * scale > width2) cut2 = cut2.slice(0, cut2.length > 40 ? -8 : -1);
     return cut2 ? `${cut2}…` : "";
   }
   function sized(font, px) {
@@ -4989,15 +4990,15 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     const value = node.attributes.find((pair) => pair.name === "value" || pair.name === "name");
     return value ? value.text : "";
   }
-  function chipLines(chips, width) {
-    const shown = chips.slice(0, MOST_CHIPS).map((chip) => ({ ...chip, text: shorten(FONTS.chip, chip.text, width - 2 * CHIP_PAD) }));
+  function chipLines(chips, width2) {
+    const shown = chips.slice(0, MOST_CHIPS).map((chip) => ({ ...chip, text: shorten(FONTS.chip, chip.text, width2 - 2 * CHIP_PAD) }));
     if (chips.length > MOST_CHIPS) shown.push({ key: -1, text: `+${chips.length - MOST_CHIPS}` });
     const lines = [];
     for (const chip of shown) {
       chip.width = textWidth(FONTS.chip, chip.text) + 2 * CHIP_PAD;
       const line2 = lines.at(-1);
       const x = line2 ? line2.at(-1).x + line2.at(-1).width + CHIP_GAP : 0;
-      if (line2 && x + chip.width <= width) line2.push(Object.assign(chip, { x }));
+      if (line2 && x + chip.width <= width2) line2.push(Object.assign(chip, { x }));
       else lines.push([Object.assign(chip, { x: 0 })]);
     }
     return lines;
@@ -5007,8 +5008,8 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
   var WIDEST = { box: 250, input: 320 };
   function boxSize(scene, index) {
     const item = scene.items[index];
-    const { width, height } = item.group ? groupSize(item) : nodeSize(scene.outline, item);
-    return { width: 2 * Math.ceil(width / 2), height: 2 * Math.ceil(height / 2) };
+    const { width: width2, height } = item.group ? groupSize(item) : nodeSize(scene.outline, item);
+    return { width: 2 * Math.ceil(width2 / 2), height: 2 * Math.ceil(height / 2) };
   }
   function groupSize({ group: group2, open, parent }) {
     if (parent < 0) return { width: 0, height: 0 };
@@ -5062,9 +5063,9 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       this.depth = new Float64Array();
       this.bottom = 0;
     }
-    add(row, width, box, net) {
+    add(row, width2, box, net) {
       const element3 = this.row.push(row) - 1;
-      this.width.push(width);
+      this.width.push(width2);
       this.box.push(box);
       this.net.push(net);
       this.rows[row].push(element3);
@@ -5419,9 +5420,9 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
   }
   function finishScope(grid2, scope, result) {
     const { box } = scope;
-    const width = 2 * Math.ceil(Math.max(result.width[box], grid2.extent + 2 * PAD) / 2);
-    const left2 = (width - grid2.extent) / 2;
-    result.width[box] = width;
+    const width2 = 2 * Math.ceil(Math.max(result.width[box], grid2.extent + 2 * PAD) / 2);
+    const left2 = (width2 - grid2.extent) / 2;
+    result.width[box] = width2;
     result.height[box] = Math.max(result.height[box], grid2.bottom + PAD);
     for (let element3 = 0; element3 < grid2.x.length; element3++) {
       grid2.x[element3] = Math.round(grid2.x[element3] + left2);
@@ -5736,17 +5737,17 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
   };
   var SQUARE_ZOOM = 0.25;
   function traceBox(job, item, radius) {
-    const { x, y, width, height } = job.picture.layout;
-    if (job.zoom < SQUARE_ZOOM) job.s.rect(x[item], y[item], width[item], height[item]);
-    else job.s.roundRect(x[item], y[item], width[item], height[item], radius);
+    const { x, y, width: width2, height } = job.picture.layout;
+    if (job.zoom < SQUARE_ZOOM) job.s.rect(x[item], y[item], width2[item], height[item]);
+    else job.s.roundRect(x[item], y[item], width2[item], height[item], radius);
   }
-  function ink(job, fill3, line2 = null, width = 1) {
+  function ink(job, fill3, line2 = null, width2 = 1) {
     const { s } = job;
     s.fillStyle = fill3;
     s.fill();
     if (line2 === null) return;
     s.strokeStyle = line2;
-    s.lineWidth = width;
+    s.lineWidth = width2;
     s.stroke();
   }
   function write(job, text, x, y, { font, colour, align = "left" }) {
@@ -5772,11 +5773,11 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     const { group: group2, key } = scene.items[item];
     const mark = look.marks.get(key) || look.groupMarks.get(item);
     if (!mark) return;
-    const width = Math.max(5, 2 / job.zoom);
+    const width2 = Math.max(5, 2 / job.zoom);
     const [right, top, height] = [layout.x[item] + layout.width[item], layout.y[item], layout.height[item]];
     s.beginPath();
-    if (group2) s.arc(right - 12, top + 14, width, 0, 2 * Math.PI);
-    else s.rect(right - width - 1, top + 5, width, height - 10);
+    if (group2) s.arc(right - 12, top + 14, width2, 0, 2 * Math.PI);
+    else s.rect(right - width2 - 1, top + 5, width2, height - 10);
     ink(job, mark.fill);
     if (job.zoom < LETTER_ZOOM) return;
     paintLetter(job, mark, group2 ? right - 14 : right - 5, group2 ? top + 14 : top + height / 2);
@@ -5807,8 +5808,8 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     const own = status ? theme[status] : null;
     const tone = look.colours?.tone(item, look.side, theme) ?? own;
     if (job.zoom < FULL_ZOOM) return paintFarTitle(job, item, content, tone);
-    const [x, y, width] = [layout.x[item], layout.y[item], layout.width[item]];
-    const place = { middle: x + width / 2, y: y + (content.detail ? 15 : 14), room: width - 16 };
+    const [x, y, width2] = [layout.x[item], layout.y[item], layout.width[item]];
+    const place = { middle: x + width2 / 2, y: y + (content.detail ? 15 : 14), room: width2 - 16 };
     paintTitle(job, content, tone, place);
     if (content.detail) {
       const style = { font: FONTS.detail, colour: tone ? tone.text : theme.soft, align: "center" };
@@ -5831,21 +5832,21 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
   function paintFarTitle(job, item, { title }, own) {
     const { layout } = job.picture;
     const { theme, zoom } = job;
-    const [width, height] = [layout.width[item], layout.height[item]];
-    const room = width - 8;
+    const [width2, height] = [layout.width[item], layout.height[item]];
+    const room = width2 - 8;
     const fitting = Math.min(10 / zoom, 26, 13 * room / textWidth(FONTS.title, title), height - 4);
     const size2 = Math.max(fitting, Math.min(7 / zoom, height - 4));
     if (size2 * zoom < 4) return;
     const text = shorten(FONTS.title, title, room, size2 / 13);
     const colour = !own ? theme.text : zoom < FLAT_ZOOM && own.line ? theme.box : own.text;
-    write(job, text, layout.x[item] + width / 2, layout.y[item] + height / 2, { font: sized(FONTS.title, size2), colour, align: "center" });
+    write(job, text, layout.x[item] + width2 / 2, layout.y[item] + height / 2, { font: sized(FONTS.title, size2), colour, align: "center" });
   }
   function paintChips(job, item, lines, top) {
     const { layout } = job.picture;
-    lines.forEach((line2, number2) => {
+    lines.forEach((line2, number3) => {
       const end = line2.at(-1);
       const start = layout.x[item] + (layout.width[item] - end.x - end.width) / 2;
-      for (const chip of line2) paintChip(job, chip, start + chip.x, top + number2 * CHIP_STEP);
+      for (const chip of line2) paintChip(job, chip, start + chip.x, top + number3 * CHIP_STEP);
     });
   }
   function paintChip(job, chip, x, y) {
@@ -5872,12 +5873,12 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     const { s, theme } = job;
     let x = left2;
     for (const { status, text } of badges) {
-      const width = textWidth(FONTS.header, text) + 9;
+      const width2 = textWidth(FONTS.header, text) + 9;
       s.beginPath();
-      s.roundRect(x, y - 8, width, 16, 5);
+      s.roundRect(x, y - 8, width2, 16, 5);
       ink(job, theme[status].fill, theme[status].line);
-      write(job, text, x + width / 2, y + 0.5, { font: FONTS.header, colour: theme[status].text, align: "center" });
-      x += width + 4;
+      write(job, text, x + width2 / 2, y + 0.5, { font: FONTS.header, colour: theme[status].text, align: "center" });
+      x += width2 + 4;
     }
   }
   function paintToggle(job, x, y, closed) {
@@ -5906,32 +5907,32 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
   }
   function paintNear(job, item, badges) {
     const { picture: picture2, theme } = job;
-    const { x, y, width } = picture2.box(item);
+    const { x, y, width: width2 } = picture2.box(item);
     const { group: group2 } = picture2.scene.items[item];
     const tone = job.look.colours?.tone(item, job.look.side, theme);
     const colour = tone ? tone.text : theme.text;
     paintToggle(job, x + 15, y + 16, true);
-    write(job, shorten(FONTS.header, group2.label, width - 38), x + 28, y + 16, { font: FONTS.header, colour });
+    write(job, shorten(FONTS.header, group2.label, width2 - 38), x + 28, y + 16, { font: FONTS.header, colour });
     const worth = job.look.colours?.text(item, job.look.side);
     const ops = `${count2(picture2.opsOf(item, job.look.side), "op")}${worth ? `  ·  ${worth}` : ""}`;
-    const last = x + width - 4 - badgesWidth(badges);
+    const last = x + width2 - 4 - badgesWidth(badges);
     const after = x + 36 + textWidth(FONTS.count, ops);
     const fits = !badges.length || after <= last;
     if (fits) write(job, ops, x + 28, y + 34, { font: FONTS.count, colour: tone ? colour : theme.soft });
     paintBadges(job, badges, Math.min(fits ? after : x + 28, last), y + 34);
   }
   function paintBand(job, item, { status }) {
-    const { x, y, width, height } = job.picture.box(item);
+    const { x, y, width: width2, height } = job.picture.box(item);
     job.s.beginPath();
-    job.s.rect(x, y, Math.max(width * 0.06, 4 / job.zoom), height);
+    job.s.rect(x, y, Math.max(width2 * 0.06, 4 / job.zoom), height);
     ink(job, job.theme[status].line);
   }
   function paintFarName(job, item) {
     const { picture: picture2, theme, zoom } = job;
-    const { x, y, width, height } = picture2.box(item);
+    const { x, y, width: width2, height } = picture2.box(item);
     const scale = Math.min(10.5 / zoom, 22) / 12;
-    const text = shorten(FONTS.header, picture2.scene.items[item].group.label, width - 8, scale);
-    write(job, text, x + width / 2, y + height / 2, { font: sized(FONTS.header, 12 * scale), colour: job.look.colours?.tone(item, job.look.side, theme)?.text ?? theme.text, align: "center" });
+    const text = shorten(FONTS.header, picture2.scene.items[item].group.label, width2 - 8, scale);
+    write(job, text, x + width2 / 2, y + height / 2, { font: sized(FONTS.header, 12 * scale), colour: job.look.colours?.tone(item, job.look.side, theme)?.text ?? theme.text, align: "center" });
   }
   var BARE_ZOOM2 = 0.2;
   var LINE_ZOOM = 0.08;
@@ -6029,7 +6030,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     }
     return bins;
   }
-  function paintSegments(job, segments, colour, width) {
+  function paintSegments(job, segments, colour, width2) {
     if (!segments.length) return;
     const { s, zoom, picture: { layout } } = job;
     s.beginPath();
@@ -6041,7 +6042,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       else s.bezierCurveTo(x1, y1 + bend, x2, y2 - bend, x2, y2);
     }
     s.strokeStyle = colour;
-    s.lineWidth = width;
+    s.lineWidth = width2;
     s.stroke();
     if (zoom >= ARROW_ZOOM) paintArrows(job, segments, colour);
   }
@@ -6106,37 +6107,37 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     const y = Math.max(box.y, Math.min(least, box.y + box.height - height - INSET));
     const status = picture2.statusOf(item);
     const label = shorten(FONTS.header, (status ? `${SIGNS4[status]} ` : "") + group2.label, box.width - 34 * scale, scale);
-    const width = textWidth(FONTS.header, label) * scale + 26 * scale;
-    const x = Math.max(box.x + INSET, Math.min(view.left + INSET / zoom, box.x + box.width - width - INSET));
-    return { item, label, x, y, width, height };
+    const width2 = textWidth(FONTS.header, label) * scale + 26 * scale;
+    const x = Math.max(box.x + INSET, Math.min(view.left + INSET / zoom, box.x + box.width - width2 - INSET));
+    return { item, label, x, y, width: width2, height };
   }
   function overlaps(a, b) {
     return a.x < b.x + b.width && b.x < a.x + a.width && a.y < b.y + b.height * 0.8 && b.y < a.y + a.height * 0.8;
   }
-  function paintHeader(job, { item, label, x, y, width }, scale) {
+  function paintHeader(job, { item, label, x, y, width: width2 }, scale) {
     const { s, theme, picture: picture2 } = job;
     const status = picture2.statusOf(item);
     s.save();
     s.translate(x, y + 3 * scale);
     s.scale(scale, scale);
     s.beginPath();
-    s.roundRect(0, 2, width / scale, 19, 5);
+    s.roundRect(0, 2, width2 / scale, 19, 5);
     ink(job, status ? theme[status].fill : theme.label);
     paintToggle(job, 10, 11.5, false);
     write(job, label, 21, 12, { font: FONTS.header, colour: status ? theme[status].text : theme.groupText });
     const box = picture2.box(item);
-    const room = (box.x + box.width - x - width) / scale - INSET;
+    const room = (box.x + box.width - x - width2) / scale - INSET;
     const badges = badgesOf(job, item);
-    if (badgesWidth(badges) <= room && scale < 1.5) paintBadges(job, badges, width / scale + 6, 12);
+    if (badgesWidth(badges) <= room && scale < 1.5) paintBadges(job, badges, width2 / scale + 6, 12);
     s.restore();
   }
   function paintPane(surface, picture2, look) {
-    const { camera, width, height } = look;
+    const { camera, width: width2, height } = look;
     const { zoom } = camera;
-    const view = { left: camera.x - width / 2 / zoom, top: camera.y - height / 2 / zoom, right: camera.x + width / 2 / zoom, bottom: camera.y + height / 2 / zoom };
+    const view = { left: camera.x - width2 / 2 / zoom, top: camera.y - height / 2 / zoom, right: camera.x + width2 / 2 / zoom, bottom: camera.y + height / 2 / zoom };
     const job = { s: surface, picture: picture2, look, view, zoom, theme: THEMES[look.theme], ...itemsInSight(picture2, look, view) };
     surface.save();
-    surface.translate(width / 2, height / 2);
+    surface.translate(width2 / 2, height / 2);
     surface.scale(zoom, zoom);
     surface.translate(-camera.x, -camera.y);
     paintAreas(job);
@@ -6167,13 +6168,13 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     paintFrame(job, look.hovered, { colour: theme.focus, width: 1, gap: 2 });
     paintFrame(job, look.selected, { colour: theme.focus, width: 2.5, gap: 4 });
   }
-  function paintFrame({ s, picture: picture2, zoom }, item, { colour, width, gap }) {
+  function paintFrame({ s, picture: picture2, zoom }, item, { colour, width: width2, gap }) {
     if (item <= 0 || !picture2.sides[item]) return;
     const box = picture2.box(item, gap);
     s.beginPath();
     s.roundRect(box.x, box.y, box.width, box.height, 9);
     s.strokeStyle = colour;
-    s.lineWidth = width / Math.min(1, zoom);
+    s.lineWidth = width2 / Math.min(1, zoom);
     s.stroke();
   }
   var { AFTER: AFTER2, BEFORE: BEFORE3 } = SIDES;
@@ -6198,9 +6199,9 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     }
     isInSight(item) {
       const { camera, picture: picture2 } = this.view;
-      const { width, height } = this.room();
+      const { width: width2, height } = this.room();
       const box = picture2.box(item);
-      const across = Math.abs(box.x + box.width / 2 - camera.x) * camera.zoom <= width / 2;
+      const across = Math.abs(box.x + box.width / 2 - camera.x) * camera.zoom <= width2 / 2;
       const along = Math.abs(box.y + box.height / 2 - camera.y) * camera.zoom <= height / 2;
       return across && along && this.sides().some((side) => picture2.sides[item] & side);
     }
@@ -6208,10 +6209,10 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       const { camera, stage: { canvas, height } } = this.view;
       const bounds = canvas.getBoundingClientRect();
       const sides = this.sides();
-      const width = this.width();
+      const width2 = this.width();
       const x = event.clientX - bounds.left;
-      const pane = Math.min(sides.length - 1, Math.max(0, Math.floor(x / width)));
-      const offset = { x: x - (pane + 0.5) * width, y: event.clientY - bounds.top - height / 2 };
+      const pane = Math.min(sides.length - 1, Math.max(0, Math.floor(x / width2)));
+      const offset = { x: x - (pane + 0.5) * width2, y: event.clientY - bounds.top - height / 2 };
       return { side: sides[pane], offset, x: camera.x + offset.x / camera.zoom, y: camera.y + offset.y / camera.zoom };
     }
     paint(surface, live) {
@@ -6220,19 +6221,19 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       fillRect(surface, { x: 0, width: view.stage.width, height: view.stage.height }, colours.page);
       if (!view.picture) return;
       const sides = this.sides();
-      const width = this.width();
+      const width2 = this.width();
       this.headers = {};
       sides.forEach((side, at) => {
         surface.save();
-        surface.translate(at * width, 0);
+        surface.translate(at * width2, 0);
         surface.beginPath();
-        surface.rect(0, 0, width, view.stage.height);
+        surface.rect(0, 0, width2, view.stage.height);
         surface.clip();
         this.headers[side] = paintPane(surface, view.picture, this._look(side, live));
         this._paintTitle(surface, side, colours);
         surface.restore();
       });
-      if (sides.length === 2) fillRect(surface, { x: width - 0.5, width: 1, height: view.stage.height }, colours.divider);
+      if (sides.length === 2) fillRect(surface, { x: width2 - 0.5, width: 1, height: view.stage.height }, colours.divider);
       if (live) view.overview.paint(surface, colours);
     }
     _look(side, live) {
@@ -6241,9 +6242,9 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     }
     _paintTitle(surface, side, colours) {
       const { picture: picture2 } = this.view;
-      const width = this.width();
-      fillRect(surface, { x: 0, width, height: TITLE }, colours.page);
-      const { word, label, nodes: nodes2, changes } = titleOf(picture2, side);
+      const width2 = this.width();
+      fillRect(surface, { x: 0, width: width2, height: TITLE }, colours.page);
+      const { word: word2, label, nodes: nodes2, changes } = titleOf(picture2, side);
       const write2 = (text, x2, font, colour) => {
         surface.font = font;
         surface.fillStyle = colour;
@@ -6253,8 +6254,8 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
         return x2 + textWidth(font, text);
       };
       const { header: header2, count: count4 } = FONTS;
-      let x = write2(word, 14, count4, colours.soft) + 8;
-      const room = width - x - 90 - changes.length * 50;
+      let x = write2(word2, 14, count4, colours.soft) + 8;
+      const room = width2 - x - 90 - changes.length * 50;
       x = write2(shorten(header2, label, room), x, header2, colours.text) + 12;
       for (const { status, text } of changes) x = write2(text, x, header2, colours[status].line) + 8;
       write2(`${nodes2} nodes`, x, count4, colours.soft);
@@ -6267,9 +6268,9 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     const statuses = alone ? [] : [side === BEFORE3 ? "removed" : "added", "changed"].filter((status) => counts3[status][0]);
     return { word: step.label ? "" : alone ? "graph" : side === BEFORE3 ? "before" : "after", label: `${step.label ?? step.index}  ${step.name}${step.method === "forward" ? "" : `  ·  ${step.method}`}`, nodes: model.snapshot(picture2.snapshotOf(side)).order.filter((key) => !model.isPseudo(key)).length, changes: statuses.map((status) => ({ status, text: `${SIGNS4[status]}${counts3[status][0]}` })) };
   }
-  function fillRect(surface, { x, width, height }, colour) {
+  function fillRect(surface, { x, width: width2, height }, colour) {
     surface.beginPath();
-    surface.rect(x, 0, width, height);
+    surface.rect(x, 0, width2, height);
     surface.fillStyle = colour;
     surface.fill();
   }
@@ -6317,8 +6318,8 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       this.y = Math.min(whole.height, Math.max(0, this.y));
     }
     frame(box, { least = LEAST_ZOOM, most = 1.15, jump = false } = {}) {
-      const { width, height } = this.view.panes.room();
-      const room = { width: Math.max(60, width), height: Math.max(60, height) };
+      const { width: width2, height } = this.view.panes.room();
+      const room = { width: Math.max(60, width2), height: Math.max(60, height) };
       const zoom = Math.min(most, Math.max(least, Math.min(room.width / box.width, room.height / box.height)));
       const y = box.height * zoom > room.height ? box.y + room.height / 2 / zoom : Math.max(box.y + box.height / 2, Math.min(room.height / 2 / zoom, this.view.picture.whole.height / 2));
       this._glide({ x: box.x + box.width / 2, y: y + (PANE_FOOT - PANE_HEAD) / 4 / zoom, zoom }, jump);
@@ -6356,8 +6357,8 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       this.gliding = 0;
     }
     fits(box, zoom) {
-      const { width, height } = this.view.panes.room();
-      return box.width * zoom <= width && box.height * zoom <= height;
+      const { width: width2, height } = this.view.panes.room();
+      return box.width * zoom <= width2 && box.height * zoom <= height;
     }
     lookFirst() {
       const { view } = this;
@@ -6386,20 +6387,20 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       this.x = nearest(this.x, box.x + box.width / 2, reach(box.width, panes.width(), EDGE));
       this.y = nearest(this.y, box.y + box.height / 2, reach(box.height, stage.height, PANE_HEAD));
     }
-    _sees(box, { width, height } = { width: this.view.panes.width(), height: this.view.stage.height }) {
+    _sees(box, { width: width2, height } = { width: this.view.panes.width(), height: this.view.stage.height }) {
       const across = Math.abs(box.x + box.width / 2 - this.x) * this.zoom;
       const down = Math.abs(box.y + box.height / 2 - this.y) * this.zoom;
-      return across < width / 2 && down < height / 2;
+      return across < width2 / 2 && down < height / 2;
     }
     _top(whole) {
       const { picture: picture2 } = this.view;
       const { layout } = picture2;
-      const width = this.view.panes.room().width / TOP_ZOOM;
+      const width2 = this.view.panes.room().width / TOP_ZOOM;
       const middle = (item) => layout.x[item] + layout.width[item] / 2;
       const off = (item) => Math.abs(middle(item) - whole.width / 2);
       const [first] = picture2.closedItems().sort((one, other) => layout.y[one] - layout.y[other] || off(one) - off(other));
-      if (whole.width <= width || first === void 0) return whole;
-      return { ...whole, x: middle(first) - width / 2, width };
+      if (whole.width <= width2 || first === void 0) return whole;
+      return { ...whole, x: middle(first) - width2 / 2, width: width2 };
     }
     frameChanges() {
       const changes = this._changes();
@@ -6598,8 +6599,8 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       return void 0;
     }
     box(item, margin = 0) {
-      const { x, y, width, height } = this.layout;
-      return { x: x[item] - margin, y: y[item] - margin, width: width[item] + 2 * margin, height: height[item] + 2 * margin };
+      const { x, y, width: width2, height } = this.layout;
+      return { x: x[item] - margin, y: y[item] - margin, width: width2[item] + 2 * margin, height: height[item] + 2 * margin };
     }
     get whole() {
       return { x: 0, y: 0, width: this.layout.width[0], height: this.layout.height[0] };
@@ -6621,10 +6622,10 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       return found;
     }
     anyWithin(from2, to, side) {
-      const { layout: { x, y, width, height }, scene: { items }, sides } = this;
+      const { layout: { x, y, width: width2, height }, scene: { items }, sides } = this;
       for (let item = 1; item < items.length; item++) {
         if (items[item].open || !(sides[item] & side)) continue;
-        if (x[item] < to.x && x[item] + width[item] > from2.x && y[item] < to.y && y[item] + height[item] > from2.y) {
+        if (x[item] < to.x && x[item] + width2[item] > from2.x && y[item] < to.y && y[item] + height[item] > from2.y) {
           return true;
         }
       }
@@ -6931,21 +6932,21 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     paint(surface, colours) {
       this.map = this._place();
       if (!this.map) return;
-      const { left: left2, top, width, height } = this.map;
+      const { left: left2, top, width: width2, height } = this.map;
       if (this.image?.theme !== this.view.theme) this.image = { canvas: this._render(colours), theme: this.view.theme };
       surface.save();
       if (this._covers()) surface.globalAlpha = FAINT;
-      surface.drawImage(this.image.canvas, left2, top, width, height);
+      surface.drawImage(this.image.canvas, left2, top, width2, height);
       this._paintSight(surface, colours);
       surface.restore();
     }
     _paintSight(surface, colours) {
-      const { left: left2, top, width, height, scale } = this.map;
+      const { left: left2, top, width: width2, height, scale } = this.map;
       const { camera, panes } = this.view;
       const seen = { width: panes.width() / camera.zoom, height: this.view.stage.height / camera.zoom };
       const x1 = Math.max(0, (camera.x - seen.width / 2) * scale.x);
       const y1 = Math.max(0, (camera.y - seen.height / 2) * scale.y);
-      const x2 = Math.min(width, (camera.x + seen.width / 2) * scale.x);
+      const x2 = Math.min(width2, (camera.x + seen.width / 2) * scale.x);
       const y2 = Math.min(height, (camera.y + seen.height / 2) * scale.y);
       surface.strokeStyle = colours.focus;
       surface.lineWidth = 1.5;
@@ -6965,22 +6966,22 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       if (view.stage.width < SMALL.width || view.stage.height < SMALL.height) return null;
       if (view.camera.fits(whole, 0.97 * view.camera.zoom)) return null;
       const ratio = Math.min(MOST.width / whole.width, Math.min(MOST.height, view.stage.height * MOST.share) / whole.height);
-      const width = Math.max(LEAST2.width, whole.width * ratio);
+      const width2 = Math.max(LEAST2.width, whole.width * ratio);
       const height = Math.max(LEAST2.height, whole.height * ratio);
-      return { left: view.stage.width - width - 16, top: PANE_HEAD + 4, width, height, scale: { x: width / whole.width, y: height / whole.height } };
+      return { left: view.stage.width - width2 - 16, top: PANE_HEAD + 4, width: width2, height, scale: { x: width2 / whole.width, y: height / whole.height } };
     }
     _render(colours) {
-      const { width, height, scale } = this.map;
+      const { width: width2, height, scale } = this.map;
       const { picture: picture2, stage: { ratio } } = this.view;
       const canvas = document.createElement("canvas");
-      canvas.width = Math.ceil(width * ratio);
+      canvas.width = Math.ceil(width2 * ratio);
       canvas.height = Math.ceil(height * ratio);
       const surface = canvas.getContext("2d");
       surface.scale(ratio, ratio);
       surface.fillStyle = colours.page;
       surface.strokeStyle = colours.groupLine;
       surface.beginPath();
-      surface.roundRect(0.5, 0.5, width - 1, height - 1, 4);
+      surface.roundRect(0.5, 0.5, width2 - 1, height - 1, 4);
       surface.fill();
       surface.stroke();
       const { layout } = picture2;
@@ -6988,7 +6989,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
         surface.fillStyle = colour;
         for (const item of items) {
           const [w, h2] = [Math.max(least, layout.width[item] * scale.x), Math.max(least, layout.height[item] * scale.y)];
-          surface.fillRect(Math.min(width - w, layout.x[item] * scale.x), Math.min(height - h2, layout.y[item] * scale.y), w, h2);
+          surface.fillRect(Math.min(width2 - w, layout.x[item] * scale.x), Math.min(height - h2, layout.y[item] * scale.y), w, h2);
         }
       };
       fill3(picture2.closedItems(), colours.hub, 0.6);
@@ -7013,8 +7014,8 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
   function itemUnder(picture2, headers, place) {
     return headers.find((header2) => holds(header2, place))?.item ?? picture2.itemAt(place);
   }
-  function holds({ x, y, width, height }, place) {
-    return place.x >= x && place.x <= x + width && place.y >= y && place.y <= y + height;
+  function holds({ x, y, width: width2, height }, place) {
+    return place.x >= x && place.x <= x + width2 && place.y >= y && place.y <= y + height;
   }
   function onToggle(picture2, headers, place, { item, zoom }) {
     const { group: group2, open } = picture2.scene.items[item];
@@ -7055,8 +7056,8 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       const { view } = this;
       const bounds = view.root.getBoundingClientRect();
       const [x, y] = [event.clientX - bounds.left, event.clientY - bounds.top];
-      const { offsetWidth: width, offsetHeight: height } = this.box;
-      this.box.style.left = `${Math.max(4, x + 16 + width > view.stage.width ? x - width - 12 : x + 16)}px`;
+      const { offsetWidth: width2, offsetHeight: height } = this.box;
+      this.box.style.left = `${Math.max(4, x + 16 + width2 > view.stage.width ? x - width2 - 12 : x + 16)}px`;
       this.box.style.top = `${Math.max(4, Math.min(view.stage.height - height - 6, y + 14))}px`;
     }
   };
@@ -7610,8 +7611,8 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     return `${opName(shown.op)} ${id}${place}${type}${status ? `, ${status}` : ""}`;
   }
   var SvgSurface = class {
-    constructor(width, height) {
-      this.width = width;
+    constructor(width2, height) {
+      this.width = width2;
       this.height = height;
       this.out = [];
       this.path = [];
@@ -7659,14 +7660,14 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     bezierCurveTo(a, b, c, d, e, f) {
       this.path.push(`C${this._point(a, b)} ${this._point(c, d)} ${this._point(e, f)}`);
     }
-    rect(x, y, width, height) {
-      this.roundRect(x, y, width, height, 0);
+    rect(x, y, width2, height) {
+      this.roundRect(x, y, width2, height, 0);
     }
-    roundRect(x, y, width, height, radius) {
-      const r = Math.max(0, Math.min(radius, width / 2, height / 2));
+    roundRect(x, y, width2, height, radius) {
+      const r = Math.max(0, Math.min(radius, width2 / 2, height / 2));
       const size2 = this._number(r * this.at.scale);
       const arc = (toX, toY) => r ? `A${size2} ${size2} 0 0 1 ${this._point(toX, toY)}` : "";
-      this.path.push(`M${this._point(x + r, y)}L${this._point(x + width - r, y)}${arc(x + width, y + r)}L${this._point(x + width, y + height - r)}${arc(x + width - r, y + height)}L${this._point(x + r, y + height)}${arc(x, y + height - r)}L${this._point(x, y + r)}${arc(x + r, y)}Z`);
+      this.path.push(`M${this._point(x + r, y)}L${this._point(x + width2 - r, y)}${arc(x + width2, y + r)}L${this._point(x + width2, y + height - r)}${arc(x + width2 - r, y + height)}L${this._point(x + r, y + height)}${arc(x, y + height - r)}L${this._point(x, y + r)}${arc(x + r, y)}Z`);
     }
     arc(x, y, radius) {
       this.roundRect(x - radius, y - radius, 2 * radius, 2 * radius, radius);
@@ -7682,8 +7683,8 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     stroke() {
       if (!this.path.length) return;
       const dash = this.dash.length ? ` stroke-dasharray="${this.dash.map((part5) => this._number(part5 * this.at.scale)).join(" ")}"` : "";
-      const width = this._number(this.lineWidth * this.at.scale);
-      this.out.push(`<path d="${this.path.join("")}" fill="none" stroke="${escapeXml(this.strokeStyle)}" stroke-width="${width}"${dash}/>`);
+      const width2 = this._number(this.lineWidth * this.at.scale);
+      this.out.push(`<path d="${this.path.join("")}" fill="none" stroke="${escapeXml(this.strokeStyle)}" stroke-width="${width2}"${dash}/>`);
     }
     fillText(text, x, y) {
       const [, weight, size2, family2] = /^(?:(\d+) )?([\d.]+)px (.*)$/.exec(this.font) ?? [];
@@ -7720,13 +7721,13 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       this.observer.observe(view.root);
     }
     resize() {
-      const { clientWidth: width, clientHeight: height } = this.view.root;
+      const { clientWidth: width2, clientHeight: height } = this.view.root;
       const ratio = globalThis.devicePixelRatio || 1;
-      if (!width || !height || width === this.width && height === this.height && ratio === this.ratio) return;
+      if (!width2 || !height || width2 === this.width && height === this.height && ratio === this.ratio) return;
       const before = { width: this.view.panes.width(), height: this.height };
-      Object.assign(this, { width, height, ratio });
+      Object.assign(this, { width: width2, height, ratio });
       this.view.root.classList.toggle("fg-low", height < LOW);
-      this.canvas.width = Math.round(width * ratio);
+      this.canvas.width = Math.round(width2 * ratio);
       this.canvas.height = Math.round(height * ratio);
       this.view.camera.lookFirst();
       this.view.camera.keepSelected(before);
@@ -7817,12 +7818,12 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       button2.type = "button";
       button2.title = title;
       button2.setAttribute("aria-label", title);
-      const svg2 = document.createElementNS(SVG2, "svg");
-      svg2.setAttribute("viewBox", "0 0 16 16");
+      const svg3 = document.createElementNS(SVG2, "svg");
+      svg3.setAttribute("viewBox", "0 0 16 16");
       const path = document.createElementNS(SVG2, "path");
       path.setAttribute("d", ICONS3[icon2]);
-      svg2.append(path);
-      button2.append(svg2);
+      svg3.append(path);
+      button2.append(svg3);
       button2.addEventListener("click", act);
       return button2;
     }
@@ -8521,9 +8522,9 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       const place = { x: at * slot, y: SIZE2.height - height, width: Math.max(1, slot * 0.8), height };
       drawn.append(element2("rect", { ...place, class: "fv-bar-kept" }));
       if (at % every) return;
-      const number2 = element2("text", { x: at * slot + slot * 0.4, y: SIZE2.height + 12, "text-anchor": "middle" });
-      number2.textContent = String(step);
-      drawn.append(number2);
+      const number3 = element2("text", { x: at * slot + slot * 0.4, y: SIZE2.height + 12, "text-anchor": "middle" });
+      number3.textContent = String(step);
+      drawn.append(number3);
     });
     const words5 = `largest ${largest.text}, step ${largest.step}; at the end ${known.at(-1)?.text}`;
     return h("figure.fv-print-chart", null, h("figcaption", null, h("strong", null, title), h("span.fv-muted", null, ` ${words5}`)), drawn);
@@ -8934,9 +8935,9 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       }
       return h("section.fv-answer-part", null, h("h2", null, "What would help"), h("ol.fv-cards", null, actions2.map((action, at) => this.card(action, at + 1))));
     }
-    card(action, number2) {
+    card(action, number3) {
       const place = this.place(action);
-      return h("li.fv-card", { class: action.aim === "correct" || action.aim === "finish" ? "fv-card-urgent" : "" }, h("h3", null, h("span.fv-card-number", { "aria-hidden": "true" }, number2), action.title), h("p.fv-card-fix", null, action.fix), h("p.fv-card-gain", null, action.gain), h("p.fv-card-evidence.fv-muted", null, action.evidence), place && h("p.fv-card-place", null, this.app.link(place.label, place.patch, `${place.label}: ${action.title}`)));
+      return h("li.fv-card", { class: action.aim === "correct" || action.aim === "finish" ? "fv-card-urgent" : "" }, h("h3", null, h("span.fv-card-number", { "aria-hidden": "true" }, number3), action.title), h("p.fv-card-fix", null, action.fix), h("p.fv-card-gain", null, action.gain), h("p.fv-card-evidence.fv-muted", null, action.evidence), place && h("p.fv-card-place", null, this.app.link(place.label, place.patch, `${place.label}: ${action.title}`)));
     }
     place({ attribute, node, step }) {
       if (attribute !== null) return { label: "See the attribute", patch: { tab: "attributes", attribute, node: null } };
@@ -8972,20 +8973,20 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
   }
   function bar([before, after], most) {
     const px = (size2) => size2 ? Math.max(1, BAR.width * size2 / most) : 0;
-    const svg2 = document.createElementNS(SVG4, "svg");
+    const svg3 = document.createElementNS(SVG4, "svg");
     const attributes = { viewBox: `0 0 ${BAR.width} ${BAR.height}`, ...BAR, class: "fv-move-bar", preserveAspectRatio: "none", "aria-hidden": "true" };
-    for (const [key, value] of Object.entries(attributes)) svg2.setAttribute(key, String(value));
+    for (const [key, value] of Object.entries(attributes)) svg3.setAttribute(key, String(value));
     const kept = Math.min(before, after);
-    svg2.append(part3(0, px(kept), "fv-bar-kept"));
+    svg3.append(part3(0, px(kept), "fv-bar-kept"));
     if (before !== after) {
       const end = px(Math.max(before, after));
-      svg2.append(part3(px(kept), Math.max(1, end - px(kept)), after > before ? "fv-bar-added" : "fv-bar-removed"));
+      svg3.append(part3(px(kept), Math.max(1, end - px(kept)), after > before ? "fv-bar-added" : "fv-bar-removed"));
     }
-    return svg2;
+    return svg3;
   }
-  function part3(x, width, kind) {
+  function part3(x, width2, kind) {
     const rect = document.createElementNS(SVG4, "rect");
-    for (const [key, value] of Object.entries({ x, y: 0, width, height: BAR.height, class: kind })) {
+    for (const [key, value] of Object.entries({ x, y: 0, width: width2, height: BAR.height, class: kind })) {
       rect.setAttribute(key, String(value));
     }
     return rect;
@@ -9184,9 +9185,9 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       if (this.options.hash) watch(window, "popstate", () => page === this.page() && this.follow());
     }
     measure() {
-      const width = this.root.clientWidth;
-      const [size2] = SIZES.find(([, least]) => width >= least);
-      if (width === 0 || this.root.dataset.size === size2) return false;
+      const width2 = this.root.clientWidth;
+      const [size2] = SIZES.find(([, least]) => width2 >= least);
+      if (width2 === 0 || this.root.dataset.size === size2) return false;
       this.root.dataset.size = size2;
       return true;
     }
@@ -9978,11 +9979,11 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       const [left2, top] = [inner.left - outer.left, inner.top - outer.top];
       const size2 = { left: `${left2}px`, top: `${top}px`, width: `${inner.width}px`, height: `${inner.height}px` };
       Object.assign(this.ring.style, size2);
-      const { offsetWidth: width, offsetHeight: height } = this.box;
+      const { offsetWidth: width2, offsetHeight: height } = this.box;
       const isTall = inner.height > outer.height / 2;
       const x = isTall ? left2 + inner.width + 12 : left2;
       const y = isTall ? top + 40 : top + inner.height + 10;
-      this.box.style.left = `${Math.max(8, Math.min(x, outer.width - width - 8))}px`;
+      this.box.style.left = `${Math.max(8, Math.min(x, outer.width - width2 - 8))}px`;
       this.box.style.top = `${Math.max(8, Math.min(y, outer.height - height - 8))}px`;
     }
     target() {
@@ -10618,6 +10619,373 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       this.live.textContent = text;
     }
   };
+  var UNITS3 = ["B", "KiB", "MiB", "GiB", "TiB"];
+  function bytesText2(bytes) {
+    if (bytes === null) return "";
+    let [size2, unit] = [bytes, 0];
+    while (size2 >= 999.5 && unit < UNITS3.length - 1) [size2, unit] = [size2 / 1024, unit + 1];
+    return `${unit === 0 ? size2 : size2.toPrecision(3)} ${UNITS3[unit]}`;
+  }
+  function timeText2(ns) {
+    if (ns === null) return "";
+    for (const [unit, scale] of [["s", 1e9], ["ms", 1e6], ["µs", 1e3]]) {
+      if (ns >= scale) return `${(ns / scale).toPrecision(3)} ${unit}`;
+    }
+    return `${ns} ns`;
+  }
+  function errorText3(error2) {
+    return error2 === null ? "" : error2 === 0 ? "0" : error2.toExponential(1);
+  }
+  function ratioText(row) {
+    if (row.latency_ratio === null) return "";
+    return `${row.latency_ratio.toFixed(2)}× (${row.latency_ratio_low.toFixed(2)}–${row.latency_ratio_high.toFixed(2)})`;
+  }
+  function number2(key, title, text = (row) => row[key] === null ? "" : String(row[key])) {
+    return { key, title, text, number: true, value: (row) => row[key] };
+  }
+  function word(key, title) {
+    return { key, title, text: (row) => String(row[key] ?? ""), value: (row) => row[key] };
+  }
+  function statusText(row) {
+    return row.status.replace("_", " ");
+  }
+  var COLUMNS2 = [word("model", "Model"), word("options", "Options"), word("backend", "Backend"), word("environment", "Environment"), word("torch", "torch"), { key: "status", title: "Status", text: statusText, value: (row) => row.status }, number2("latency_ratio", "Time after / before", ratioText), number2("latency_ns", "Time per call", (row) => timeText2(row.latency_ns)), number2("max_abs_error", "Largest error", (row) => errorText3(row.max_abs_error)), number2("bytes_before", "Bytes before", (row) => bytesText2(row.bytes_before)), number2("bytes_after", "Bytes after", (row) => bytesText2(row.bytes_after)), number2("frozen", "Frozen"), number2("preserved", "Preserved"), number2("near_misses", "Near misses"), number2("graph_breaks", "Graph breaks"), number2("notices", "Notices"), number2("time_s", "Recorded in", (row) => `${row.time_s.toFixed(1)} s`)];
+  var METRICS = ["latency_ratio", "max_abs_error", "bytes_after", "preserved", "near_misses", "notices", "time_s"];
+  var GROUPS = ["model", "options", "backend", "environment", "status"];
+  function usedColumns(rows) {
+    const always = ["model", "status", "time_s"];
+    return COLUMNS2.filter(({ key, value }) => {
+      if (always.includes(key)) return true;
+      if (key === "environment") return rows.some((row) => row.environment);
+      return rows.some((row) => value(row) !== null && value(row) !== "");
+    });
+  }
+  function valuesOf3(rows, key) {
+    return [...new Set(rows.map((row) => String(row[key] ?? "")))].sort();
+  }
+  function filterRows(rows, text, chosen) {
+    const words5 = text.toLowerCase().split(/\s+/).filter(Boolean);
+    return rows.filter((row) => {
+      if (Object.entries(chosen).some(([key, value]) => value && String(row[key]) !== value)) return false;
+      if (!words5.length) return true;
+      const all = [row.model, row.options, row.backend, row.environment, row.torch, statusText(row), row.reason].concat(row.notice_codes, row.preserved_names).join(" ").toLowerCase();
+      return words5.every((one) => all.includes(one));
+    });
+  }
+  function sortRows(rows, key, descending) {
+    const turn = descending ? -1 : 1;
+    return rows.toSorted((one, other) => {
+      const [first, second] = [one[key], other[key]];
+      const [isFirstEmpty, isSecondEmpty] = [first === null || first === "", second === null || second === ""];
+      if (isFirstEmpty || isSecondEmpty) return Number(isFirstEmpty) - Number(isSecondEmpty);
+      if (typeof first === "number" && typeof second === "number") return turn * (first - second);
+      return turn * String(first).localeCompare(String(second), "en", { numeric: true });
+    });
+  }
+  function tableLines(rows, by) {
+    if (!by) return rows.map((row) => ({ row }));
+    return valuesOf3(rows, by).flatMap((value) => {
+      const members = rows.filter((row) => String(row[by] ?? "") === value);
+      return [{ group: value || "none", rows: members }, ...members.map((row) => ({ row }))];
+    });
+  }
+  function variantOf(row) {
+    return [row.options, row.backend, row.environment].filter(Boolean).join(" · ");
+  }
+  function chartData(rows, metric) {
+    const shown = rows.filter((row) => Number.isFinite(row[metric]));
+    const variants = [...new Set(shown.map(variantOf))].sort();
+    const models = /* @__PURE__ */ new Map();
+    for (const row of shown) {
+      const point = { row, value: row[metric], variant: variants.indexOf(variantOf(row)) };
+      models.set(row.model, [...models.get(row.model) ?? [], point]);
+    }
+    const most = (points) => Math.max(...points.map(({ value }) => value));
+    const lines = [...models].map(([model, points]) => ({ model, points }));
+    lines.sort((one, other) => most(other.points) - most(one.points) || one.model.localeCompare(other.model));
+    return { variants, lines };
+  }
+  var LINE = 22;
+  var MOST2 = 60;
+  var LEFT = 190;
+  var RIGHT = 24;
+  var TOP = 26;
+  function svg2(tag, props, ...children) {
+    const element3 = document.createElementNS("http://www.w3.org/2000/svg", tag);
+    for (const [key, value] of Object.entries(props)) element3.setAttribute(key, String(value));
+    element3.append(...children);
+    return element3;
+  }
+  function drawChart(place, rows, metric, onopen) {
+    const { variants, lines } = chartData(rows, metric);
+    const column = COLUMNS2.find(({ key }) => key === metric);
+    if (!lines.length) {
+      fill(place, h("p.fv-muted", null, `Nothing to draw: ${column.title.toLowerCase()} is not known of any recording.`));
+      return;
+    }
+    const shown = lines.slice(0, MOST2);
+    const width2 = Math.max(320, place.clientWidth || 800);
+    const left2 = Math.min(LEFT, width2 * 0.4);
+    const values = shown.flatMap(({ points }) => points.map(({ value }) => value));
+    const scale = scaleOf(values, metric, left2, width2 - RIGHT);
+    const height = TOP + shown.length * LINE + 6;
+    const picture2 = svg2("svg", { width: width2, height, viewBox: `0 0 ${width2} ${height}`, role: "img" });
+    picture2.setAttribute("aria-label", `${column.title} by model; the table has the figures`);
+    for (const tick of scale.ticks) {
+      const x = scale.at(tick);
+      const strong = metric === "latency_ratio" && tick === 1;
+      picture2.append(svg2("path", { d: `M${x} ${TOP - 4}V${height}`, class: strong ? "fs-one" : "fs-grid" }), svg2("text", { x, y: 14, "text-anchor": "middle", class: "fs-tick" }, tickText(tick, metric)));
+    }
+    shown.forEach(({ model, points }, index) => {
+      const y = TOP + index * LINE + LINE / 2;
+      picture2.append(svg2("text", { x: left2 - 10, y: y + 4, "text-anchor": "end", class: "fs-name" }, shortened(model, left2)));
+      points.forEach((point) => picture2.append(dot(point, y, variants.length, scale, metric, column, onopen)));
+    });
+    const more = lines.length - shown.length;
+    fill(place, h("p.fs-legend", null, variants.map((variant, index) => h("span", null, h("i", { class: `fs-dot-${index % 6}` }), variant || "all")), scale.isLog ? h("span.fv-muted", null, "logarithmic") : null), h("div.fs-picture", null, picture2), more > 0 ? h("p.fv-muted.fv-small", null, `The ${MOST2} models with the largest figures; filter to see the other ${more}.`) : null);
+  }
+  function dot({ row, value, variant }, y, count4, scale, metric, column, onopen) {
+    const off = count4 > 1 ? (variant / (count4 - 1) - 0.5) * Math.min(10, 3 * count4) : 0;
+    const group2 = svg2("g", { class: `fs-dot fs-dot-${variant % 6}` });
+    if (metric === "latency_ratio" && row.latency_ratio_low !== null) {
+      const [low, high] = [scale.at(row.latency_ratio_low), scale.at(row.latency_ratio_high)];
+      group2.append(svg2("path", { d: `M${low} ${y + off}H${high}` }));
+    }
+    const name2 = [row.model, row.options, row.backend, row.environment].filter(Boolean).join(" · ");
+    group2.append(svg2("circle", { cx: scale.at(value), cy: y + off, r: 4 }), svg2("title", {}, `${name2}: ${column.text(row)}`));
+    group2.addEventListener("click", () => onopen(row));
+    return group2;
+  }
+  function scaleOf(values, metric, start, end) {
+    const positive = values.filter((value) => value > 0);
+    const [least, most] = [Math.min(...positive), Math.max(...positive)];
+    const isLog = ["max_abs_error", "bytes_after", "time_s"].includes(metric) && most / least > 20;
+    if (isLog) {
+      const [low, high2] = [Math.floor(Math.log10(least)), Math.ceil(Math.log10(most))];
+      const at = (value) => value > 0 ? start + (Math.log10(value) - low) / Math.max(1, high2 - low) * (end - start) : start;
+      const step2 = Math.max(1, Math.ceil((high2 - low) / 6));
+      const ticks2 = [];
+      for (let power = low; power <= high2; power += step2) ticks2.push(10 ** power);
+      return { at, ticks: ticks2, isLog };
+    }
+    const high = Math.max(metric === "latency_ratio" ? 1.1 : 1, ...values);
+    const size2 = 10 ** Math.floor(Math.log10(high / 4));
+    const step = [1, 2, 5, 10].map((one) => one * size2).find((one) => high / one <= 6);
+    const ticks = [];
+    for (let index = 0; index * step <= high; index += 1) ticks.push(Number((index * step).toPrecision(6)));
+    return { at: (value) => start + Math.max(0, value) / high * (end - start), ticks, isLog };
+  }
+  function tickText(value, metric) {
+    const column = COLUMNS2.find(({ key }) => key === metric);
+    if (metric === "latency_ratio") return `${value}×`;
+    if (metric === "time_s") return `${value} s`;
+    return column.text({ [metric]: value });
+  }
+  function shortened(text, width2) {
+    const most = Math.max(8, Math.floor((width2 - 16) / 7));
+    return text.length > most ? `${text.slice(0, most - 1)}…` : text;
+  }
+  var ROW2 = 30;
+  var SHOWN3 = 200;
+  var CHOICES = ["status", "backend", "options", "environment"];
+  var SweepView = class {
+    constructor(root, data, { link, open }) {
+      this.root = root;
+      this.link = link;
+      this.open = open;
+      this.text = "";
+      this.group = "";
+      this.order = { key: "", descending: false };
+      this.chosen = {};
+      this.data = data;
+      this.metric = METRICS.find((key) => data.rows.some((row) => row[key] !== null)) ?? "time_s";
+      this.lines = [];
+      this.heading = h("h1", { tabindex: "-1" });
+      this.summary = h("p.fv-muted", { role: "status" });
+      this.controls = h("div.fs-controls");
+      this.changes = h("div");
+      this.chart = h("div.fs-chart");
+      this.head = h("div.fs-row.fs-head", { role: "row" });
+      this.list = new VirtualList({ rowHeight: ROW2, row: (index) => this.line(index), props: { role: "rowgroup", "aria-label": "Recordings" } });
+      this.table = h("div.fs-table", { role: "table", "aria-label": "Recordings" }, this.head, this.list.element);
+      this.observer = new ResizeObserver(() => this.draw());
+      this.observer.observe(this.chart);
+      fill(root, this.heading, this.summary, this.changes, this.controls, h("div.fs-scroll", null, this.table), h("section", { "aria-label": "Chart" }, this.chartHead(), this.chart));
+      this.update(data);
+    }
+    destroy() {
+      this.observer.disconnect();
+      this.list.destroy();
+    }
+    update(data) {
+      this.data = data;
+      this.columns = usedColumns(data.rows);
+      fill(this.heading, data.name);
+      this.showControls();
+      this.showChanges();
+      this.show();
+    }
+    rows() {
+      const rows = filterRows(this.data.rows, this.text, this.chosen);
+      return this.order.key ? sortRows(rows, this.order.key, this.order.descending) : rows;
+    }
+    show() {
+      const rows = this.rows();
+      this.lines = tableLines(rows, this.group);
+      const all = this.data.rows.length;
+      const failed = this.data.rows.filter((row) => row.status !== "recorded").length;
+      const parts = [rows.length === all ? `${all} recordings` : `${rows.length} of ${all} recordings`, failed ? `${failed} not recorded` : "", this.data.waiting ? `${this.data.waiting} ${this.data.running ? "to come" : "not made yet"}` : "", this.data.running ? "running now" : ""];
+      fill(this.summary, parts.filter(Boolean).join(", "));
+      this.showHead();
+      this.list.update(this.lines.length);
+      this.list.element.style.height = `${Math.min(Math.max(this.lines.length, 1) * ROW2 + 2, Math.max(240, innerHeight * 0.6))}px`;
+      this.head.style.paddingRight = `${this.list.element.offsetWidth - this.list.element.clientWidth}px`;
+      this.draw();
+    }
+    draw() {
+      drawChart(this.chart, this.rows(), this.metric, this.open);
+    }
+    showControls() {
+      if (this.controls.contains(this.controls.ownerDocument.activeElement)) return;
+      const search = h("input.fv-input.fs-search", { type: "search", placeholder: "Filter: model, reason, notice, attribute", "aria-label": "Filter the recordings", value: this.text, oninput: (event) => {
+        this.text = event.target.value;
+        this.show();
+      } });
+      const choices = CHOICES.filter((key) => valuesOf3(this.data.rows, key).length > 1).map((key) => this.select(titleOf2(key), this.chosen[key] ?? "", [["", `any ${titleOf2(key).toLowerCase()}`], ...valuesOf3(this.data.rows, key).map((value) => [value, value.replace("_", " ") || "none"])], (value) => {
+        this.chosen = { ...this.chosen, [key]: value };
+        this.show();
+      }));
+      const groups = GROUPS.filter((key) => valuesOf3(this.data.rows, key).length > 1);
+      const group2 = this.select("Group", this.group, [["", "no groups"], ...groups.map((key) => [key, `by ${titleOf2(key).toLowerCase()}`])], (value) => {
+        this.group = value;
+        this.show();
+      });
+      fill(this.controls, search, choices, group2);
+    }
+    select(label, value, options, onchange) {
+      return h("select.fv-input", { "aria-label": label, onchange: (event) => onchange(event.target.value) }, options.map(([key, text]) => h("option", { value: key, selected: key === value }, text)));
+    }
+    chartHead() {
+      return h("div.fs-chart-head", null, h("h2", null, "By model and options"), this.select("Figure", this.metric, METRICS.map((key) => [key, titleOf2(key)]), (value) => {
+        this.metric = value;
+        this.draw();
+      }));
+    }
+    showHead() {
+      const grid2 = this.columns?.map(({ key, number: number3 }) => width(key, number3)).join(" ") ?? "";
+      this.table.style.setProperty("--fs-columns", grid2);
+      const cells2 = this.columns?.map((column) => {
+        const isOrder = this.order.key === column.key;
+        const direction = isOrder ? this.order.descending ? "descending" : "ascending" : "none";
+        return h("div", { role: "columnheader", "aria-sort": direction, class: column.number ? "fs-number" : "" }, h("button.fs-sort", { type: "button", onclick: () => this.sort(column.key), title: `Sort by ${column.title.toLowerCase()}` }, column.title, isOrder ? this.order.descending ? " ↓" : " ↑" : ""));
+      });
+      fill(this.head, cells2);
+    }
+    sort(key) {
+      const descending = this.order.key === key && !this.order.descending;
+      this.order = this.order.key === key && this.order.descending ? { key: "", descending: false } : { key, descending };
+      this.show();
+    }
+    line(index) {
+      const line2 = this.lines[index];
+      if ("group" in line2) {
+        const text = `${line2.group}: ${line2.rows.length} recordings`;
+        return h("div.fs-row.fs-group", { role: "row" }, h("div", { role: "cell" }, text));
+      }
+      const { row } = line2;
+      const cells2 = this.columns?.map((column) => h("div", { role: "cell", class: cellClass(column, row), title: titleText(column, row) }, this.cell(column, row)));
+      return h("div.fs-row", { role: "row" }, cells2);
+    }
+    cell(column, row) {
+      if (column.key === "model") return row.trace ? this.link(row) : row.model;
+      if (column.key !== "status" || row.status === "recorded") return column.text(row);
+      return `${statusText(row)}: ${row.reason}`;
+    }
+    showChanges() {
+      const { diff } = this.data;
+      if (!diff) return;
+      fill(this.changes, changeList("Worse", "Nothing became worse.", diff.worse, this.link), diff.better.length ? changeList("Better", "", diff.better, this.link) : null, only2(`Only in ${diff.before}`, diff.gone), only2(`Only in ${diff.after}`, diff.new));
+    }
+  };
+  function changeList(title, empty2, changes, link) {
+    return h("section", { "aria-label": title }, h("h2", null, changes.length ? `${title}: ${changes.length}` : title), changes.length ? null : h("p.fv-muted", null, empty2), h("ul.fs-changes", null, changes.slice(0, SHOWN3).map((change) => h("li", { class: title === "Worse" ? "fs-worse" : "fs-better" }, h("span.fs-kind", null, change.title), h("span", null, change.row.trace ? link({ ...change.row, model: change.label }) : change.label), h("span.fv-muted", null, change.message)))), changes.length > SHOWN3 ? h("p.fv-muted", null, `and ${changes.length - SHOWN3} more, which hurt less: freezer-ui diff lists all`) : null);
+  }
+  function only2(title, labels) {
+    if (!labels.length) return null;
+    return h("details", null, h("summary", null, `${title}: ${labels.length}`), h("ul.fs-changes", null, labels.map((label) => h("li", null, label))));
+  }
+  function titleOf2(key) {
+    return COLUMNS2.find((column) => column.key === key).title;
+  }
+  function cellClass(column, row) {
+    const classes = column.number ? ["fs-number"] : [];
+    if (column.key === "status" && row.status !== "recorded") classes.push("fs-bad");
+    if (column.key === "max_abs_error" && row.is_close === false) classes.push("fs-bad");
+    if (column.key === "latency_ratio" && row.latency_claim === "slower") classes.push("fs-bad");
+    if (column.key === "latency_ratio" && row.latency_claim === "faster") classes.push("fs-good");
+    return classes.join(" ");
+  }
+  function titleText(column, row) {
+    if (column.key === "status") return row.reason || null;
+    if (column.key === "preserved") return row.preserved_names.join(", ") || null;
+    if (column.key === "notices") return row.notice_codes.join(", ") || null;
+    if (column.key === "latency_ratio") {
+      return row.latency_claim ? `${row.latency_claim}, against ${row.latency_against}` : null;
+    }
+    if (column.key === "max_abs_error") return row.is_close === false ? "past torch's tolerances" : null;
+    return column.key === "model" ? row.command || row.model : null;
+  }
+  function width(key, isNumber) {
+    const wide2 = { model: "minmax(170px, 2fr)", status: "minmax(120px, 1.6fr)", latency_ratio: "minmax(140px, 1fr)" };
+    return wide2[key] ?? (isNumber ? "minmax(112px, 0.7fr)" : "minmax(110px, 1fr)");
+  }
+  var AGAIN_MS = 2e3;
+  var SweepPage = class {
+    constructor(app, { path, before }) {
+      this.app = app;
+      this.path = path;
+      this.before = before;
+      this.title = base(path) || path;
+      this.view = null;
+      this.timer = 0;
+      this.gone = false;
+      this.heading = h("h1", { tabindex: "-1" }, this.title);
+      this.content = h("div.fs", null, this.heading, h("p.fv-muted", { role: "status" }, "Reading the sweep …"));
+      this.element = h("main.fd-page", null, this.content);
+      this.load();
+    }
+    async load() {
+      let data;
+      try {
+        data = await this.app.fetchJson(["sweep/data", { path: this.path, ...this.before ? { since: this.before } : {} }]);
+      } catch (error2) {
+        if (!this.gone && !this.view) fill(this.content, this.heading, h("p.fd-error", { role: "alert" }, error2.message));
+        return;
+      }
+      if (this.gone) return;
+      if (this.view) this.view.update(data);
+      else this.show(data);
+      if (data.running) this.timer = setTimeout(() => this.load(), AGAIN_MS);
+    }
+    show(data) {
+      const route = (row) => ({ page: "trace", path: row.trace });
+      const link = (row) => this.app.link(row.model, route(row));
+      this.view = new SweepView(this.content, data, { link, open: (row) => row.trace && this.app.go(route(row)) });
+      this.heading = this.view.heading;
+      this.title = data.name;
+      this.app.retitle();
+    }
+    update() {
+    }
+    search() {
+      this.content.querySelector(".fs-search")?.focus();
+    }
+    destroy() {
+      this.gone = true;
+      clearTimeout(this.timer);
+      this.view?.destroy();
+    }
+  };
   var KEY2 = "freezer-theme";
   var Theme = class {
     constructor(root, onchange) {
@@ -10741,7 +11109,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       if (this.stage.firstElementChild) this.scrolls.set(this.shown, this.stage.firstElementChild.scrollTop);
     }
     show(route) {
-      const Page = { home: HomePage, folder: FolderPage, record: FormPage, job: JobPage, trace: TracePage, compare: ComparePage }[route.page];
+      const Page = { home: HomePage, folder: FolderPage, sweep: SweepPage, record: FormPage, job: JobPage, trace: TracePage, compare: ComparePage }[route.page];
       const first = this.page === null;
       this.page?.destroy?.();
       this.page = null;

@@ -14,17 +14,23 @@ from jinja2 import Environment, StrictUndefined
 from markupsafe import Markup
 from playwright.sync_api import Page, Route, expect
 
+from freeze_engine.sweep import Sweep
 from freeze_engine.worker import parse_recording_command
 from tests.browser.accessibility import serious_findings
 from tests.builders import small_trace
+from tests.sweeps import failed_row, sweep_row
 from viewer.assets import read_asset
 from viewer.charts.figures import chart_items
 from viewer.cli.command_line import parse_command_line
 from viewer.dashboard.record_request import form_values
 from viewer.dashboard.server_info import Site
+from viewer.sweep_page import sweep_data
 from viewer.views import graph_data, view_data
 
 HOME = "http://127.0.0.1/"
+SWEEP = sweep_data(
+    Sweep("zoo", (sweep_row("net", trace="traces/net.fztrace"), failed_row("other")), ("third",), False, Path("/zoo"))
+)
 TRACE = "/traces/small.fztrace"
 ATTACK = '<img src=x onerror="window.__pwned=1">'
 
@@ -53,7 +59,9 @@ def template() -> Callable[[dict[str, Any]], str]:
     source = (Path(__file__).parent / "fake_dashboard.html").read_text("utf-8")
     page = Environment(autoescape=True, undefined=StrictUndefined).from_string(source)
     script = Markup(read_asset("bundles/dashboard.js"))
-    style = Markup(read_asset("viewer/viewer.css") + read_asset("dashboard/dashboard.css"))
+    style = Markup(
+        read_asset("viewer/viewer.css") + read_asset("dashboard/dashboard.css") + read_asset("sweep/sweep.css")
+    )
 
     def render(start: dict[str, Any]) -> str:
         data = Markup(json.dumps(start).replace("<", "\\u003c"))
@@ -78,7 +86,9 @@ def opened(page: Page, template: Callable[[dict[str, Any]], str], payload: dict[
         change(start)
 
         def answer(request: Route) -> None:
-            if "trace/data" not in request.request.url:
+            if "sweep/data" in request.request.url:
+                request.fulfill(json=SWEEP)
+            elif "trace/data" not in request.request.url:
                 request.fulfill(body=template(start), content_type="text/html")
             elif "broken" in request.request.url:
                 request.fulfill(status=400, json={"error": "The file is cut short at byte 12; record it again."})
@@ -100,7 +110,7 @@ def too_wide(page: Page) -> list[str]:
     return page.evaluate(
         """() => [...dashboard.stage.querySelectorAll("main *")]
           .filter((element) => element.getBoundingClientRect().right > innerWidth + 1)
-          .filter((element) => !element.closest(".fv-clip, .fd-path, pre, svg"))
+          .filter((element) => !element.closest(".fv-clip, .fd-path, .fs-scroll, pre, svg"))
           .map((element) => element.className + ": " + element.textContent.slice(0, 40))"""
     )
 
@@ -1094,3 +1104,18 @@ def test_the_tour_is_left_by_esc_and_starts_again_from_the_sheet(page, opened, w
     page.get_by_role("button", name="End the tour").click()
     expect(box).to_have_count(0)
     expect(page.locator(".fd-tour-ring")).to_have_count(0)
+
+
+def test_a_row_of_a_sweep_opens_its_trace(opened: Opener) -> None:
+    page = opened("?sweep=/zoo")
+    expect(page.get_by_role("heading", level=1)).to_have_text("zoo")
+    expect(page.locator("main").get_by_role("status")).to_have_text("2 recordings, 1 not recorded, 1 not made yet")
+    page.get_by_role("link", name="net", exact=True).click()
+    expect(page).to_have_url(f"{HOME}?trace=/zoo/traces/net.fztrace")
+    page.go_back()
+    expect(page.get_by_role("heading", level=1)).to_have_text("zoo")
+    expect(page).to_have_url(f"{HOME}?sweep=/zoo")
+    page.set_viewport_size({"width": 390, "height": 800})
+    wide = too_wide(page)
+    page.set_viewport_size({"width": 1280, "height": 720})
+    assert wide == []

@@ -37,6 +37,7 @@ VIEWER_FLOORS = (
     {"charts", "text"},
     {"card", "page"},
     {"report"},
+    {"sweep_page"},
     {"dashboard", "notebook"},
     {"cli"},
 )

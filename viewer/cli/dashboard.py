@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, ClassVar, Final
 from urllib.parse import urlencode
 
 import freeze_engine as fe
-from freeze_engine import models, requests, worker
+from freeze_engine import models, requests, sweep, worker
 from viewer.cli.command import COMMAND_NAMES, FINE, CommandError
 from viewer.cli.terminal import remark, say
 
@@ -49,7 +49,8 @@ class OpenCommand:
     """Record how PyTorch freezes a model, pass by pass, and see what each pass did.
 
     Without a COMMAND this opens the dashboard in the browser: its first page (examples, recent traces, a form to
-    record a model), a TRACE, two TRACEs side by side, the files of a FOLDER, or a MODEL, which it starts to record.
+    record a model), a TRACE, two TRACEs side by side, the files of a FOLDER, the table of a SWEEP (two SWEEPs: what
+    changed), or a MODEL, which it starts to record.
     MODEL and INPUT are as in freezer-ui record; the traces of the dashboard are kept in the user's data folder. One
     recording runs at a time unless --jobs says otherwise, because recordings that measure at the same time disturb
     each other. The others wait in a queue.
@@ -167,6 +168,10 @@ def _start(targets: list[str]) -> Start:
     match kinds:
         case ["model"]:
             return Start({}, model=targets[0])
+        case ["sweep"]:
+            return Start({"sweep": str(paths[0])})
+        case ["sweep", "sweep"]:
+            return Start({"sweep": str(paths[1]), "since": str(paths[0])})
         case ["folder"]:
             return Start({"folder": str(paths[0])})
         case ["trace"]:
@@ -177,7 +182,7 @@ def _start(targets: list[str]) -> Start:
 
 
 def _kind(target: str) -> str:
-    """Returns whether a word names a ``folder``, a ``trace`` or a ``model``.
+    """Returns whether a word names a ``sweep``, another ``folder``, a ``trace`` or a ``model``.
 
     Raises:
         CommandError: it names none of these.
@@ -186,7 +191,7 @@ def _kind(target: str) -> str:
     if not target:
         raise CommandError("'' names nothing to open; is a variable empty? For this folder, give .")
     if path.is_dir():
-        return "folder"
+        return "sweep" if sweep.is_sweep(path) else "folder"
     if path.is_file():
         kind = models.file_kind(path)
         if kind not in ("trace", "torchscript", "exported"):

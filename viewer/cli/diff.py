@@ -9,7 +9,7 @@ from typing import ClassVar, get_args
 
 import freeze_engine as fe
 from freeze_engine import requests, sweep
-from viewer.cli.command import CHECK_FAILED, FINE, CommandError, output_file
+from viewer.cli.command import CHECK_FAILED, FINE, output_file
 from viewer.cli.terminal import remark, say, say_json
 from viewer.views.comparison.aspects import ASPECTS, Aspect, differing
 
@@ -83,7 +83,10 @@ def _diff_sweeps(arguments: argparse.Namespace) -> int:
     else:
         say(sweep_diff_text(diff, is_whole=arguments.all))
     if arguments.html is not None:
-        raise CommandError("--html is for two traces")
+        from viewer.sweep_page import write_sweep
+
+        write_sweep(after, arguments.html, before)
+        remark(f"{arguments.html} has the table and what changed")
     return CHECK_FAILED if diff.worse else FINE
 
 

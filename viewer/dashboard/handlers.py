@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from http import HTTPStatus
 from pathlib import Path
 from typing import Final
 
 import freeze_engine as fe
+from freeze_engine import sweep
 from viewer.dashboard.folder_listing import page_path
 from viewer.dashboard.handlers_base import JsonHandler
 from viewer.dashboard.payloads import Payload
 from viewer.dashboard.server_state import State
+from viewer.sweep_page import sweep_data
 
 _CHUNK_BYTES: Final = 1 << 20
 
@@ -68,6 +71,22 @@ class CompareDataHandler(TraceHandler):
     async def get(self) -> None:
         """Writes the result of `comparison_data`."""
         self.write_payload(await self._state.payload((self.trace_path("a"), self.trace_path("b"))))
+
+
+class SweepDataHandler(TraceHandler):
+    """``sweep/data?path=&since=``: the data of a sweep's page, compared with an earlier sweep if there is one."""
+
+    async def get(self) -> None:
+        """Writes the result of `sweep_data`."""
+        folder, earlier = page_path(self.get_query_argument("path")), self.get_query_argument("since", None)
+        before = None if earlier is None else page_path(earlier)
+        self.set_header("Content-Type", "application/json; charset=UTF-8")
+        self.finish(await asyncio.to_thread(_sweep_text, folder, before))
+
+
+def _sweep_text(folder: Path, before: Path | None) -> str:
+    data = sweep_data(sweep.read_sweep(folder), None if before is None else sweep.read_sweep(before))
+    return json.dumps(data, ensure_ascii=False, allow_nan=False)
 
 
 class TraceFileHandler(TraceHandler):

@@ -20,7 +20,7 @@ from viewer.dashboard.handlers_base import JsonHandler
 _ASSETS: Final = {
     "dashboard.js": ("text/javascript; charset=utf-8", ("bundles/dashboard.js",)),
     "start.js": ("text/javascript; charset=utf-8", ("bundles/dashboard_start.js",)),
-    "dashboard.css": ("text/css; charset=utf-8", ("viewer/viewer.css", "dashboard/dashboard.css")),
+    "dashboard.css": ("text/css; charset=utf-8", ("viewer/viewer.css", "dashboard/dashboard.css", "sweep/sweep.css")),
 }
 _LIBRARIES: Final = (
     ("static/js/bokeh.min.js", bokeh_version),

@@ -25,7 +25,13 @@ from viewer.dashboard.connections import Patience, PatientServer, raise_descript
 from viewer.dashboard.discretion import hide_tokens, quieten
 from viewer.dashboard.end_signals import EndSignals, is_fault
 from viewer.dashboard.entrances import Entrances
-from viewer.dashboard.handlers import CompareDataHandler, TraceDataHandler, TraceFileHandler, TraceReportHandler
+from viewer.dashboard.handlers import (
+    CompareDataHandler,
+    SweepDataHandler,
+    TraceDataHandler,
+    TraceFileHandler,
+    TraceReportHandler,
+)
 from viewer.dashboard.handlers_base import GuardedTornado
 from viewer.dashboard.library import Library, drop_abandoned, recordings_folder
 from viewer.dashboard.listening_socket import port_of
@@ -167,6 +173,7 @@ class DashboardServer:
             (r"/trace/file", TraceFileHandler, state),
             (r"/trace/report", TraceReportHandler, state),
             (r"/compare/data", CompareDataHandler, state),
+            (r"/sweep/data", SweepDataHandler, state),
             (r"/upload", UploadHandler, {"store": self.uploads}),
         ]
 

@@ -1,0 +1,106 @@
+/* The rows of a sweep: filter, order, groups, charts. */
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { bytesText, chartData, filterRows, ratioText, sortRows, tableLines, usedColumns } from "../sweep/model.js";
+
+/**
+ * @param {string} model
+ * @param {Record<string, any>} [changes]
+ */
+function row(model, changes = {}) {
+  return {
+    model,
+    options: "plain",
+    backend: "torchscript",
+    environment: "",
+    torch: "2.13",
+    status: "recorded",
+    reason: "",
+    notice_codes: [],
+    preserved_names: [],
+    latency_ratio: null,
+    latency_ns: null,
+    max_abs_error: null,
+    bytes_before: null,
+    bytes_after: null,
+    frozen: null,
+    preserved: null,
+    near_misses: null,
+    graph_breaks: null,
+    notices: null,
+    time_s: 1,
+    ...changes,
+  };
+}
+
+const names = (/** @type {any[]} */ rows) => rows.map(({ model }) => model);
+
+test("a filter finds words anywhere in a row", () => {
+  const rows = [
+    row("resnet", { notice_codes: ["misfold"] }),
+    row("vit", { status: "timed_out", reason: "not done after 5 s" }),
+    row("swin", { preserved_names: ["head.weight"] }),
+  ];
+  assert.deepEqual(names(filterRows(rows, "MISFOLD", {})), ["resnet"]);
+  assert.deepEqual(names(filterRows(rows, "timed out", {})), ["vit"]);
+  assert.deepEqual(names(filterRows(rows, "head swin", {})), ["swin"]);
+  assert.deepEqual(names(filterRows(rows, "", { status: "recorded" })), ["resnet", "swin"]);
+  assert.deepEqual(names(filterRows(rows, "vit", { status: "recorded", backend: "" })), []);
+});
+
+test("rows without a value come last in both orders", () => {
+  const rows = [row("a"), row("b", { frozen: 10 }), row("c", { frozen: 9 })];
+  assert.deepEqual(names(sortRows(rows, "frozen", false)), ["c", "b", "a"]);
+  assert.deepEqual(names(sortRows(rows, "frozen", true)), ["b", "c", "a"]);
+  assert.deepEqual(names(sortRows([row("net10"), row("net9")], "model", false)), ["net9", "net10"]);
+});
+
+test("groups have a line before their rows", () => {
+  const rows = [row("a"), row("b", { backend: "inductor" }), row("c")];
+  const lines = tableLines(rows, "backend").map((line) =>
+    "group" in line ? `${line.group} ${line.rows.length}` : line.row.model,
+  );
+  assert.deepEqual(lines, ["inductor 1", "b", "torchscript 2", "a", "c"]);
+  assert.equal(tableLines(rows, "").length, 3);
+});
+
+test("a chart has a line for each model, the largest first, and leaves out what was not measured", () => {
+  const rows = [
+    row("small", { latency_ratio: 0.5 }),
+    row("large", { latency_ratio: 0.4 }),
+    row("large", { latency_ratio: 0.9, options: "inference" }),
+    row("unmeasured"),
+  ];
+  const { variants, lines } = chartData(rows, "latency_ratio");
+  assert.deepEqual(variants, ["inference · torchscript", "plain · torchscript"]);
+  assert.deepEqual(
+    lines.map(({ model, points }) => [model, points.map(({ value, variant }) => [value, variant])]),
+    [
+      [
+        "large",
+        [
+          [0.4, 1],
+          [0.9, 0],
+        ],
+      ],
+      ["small", [[0.5, 1]]],
+    ],
+  );
+});
+
+test("only columns that tell something are shown", () => {
+  const keys = usedColumns([row("a", { frozen: 0 })]).map(({ key }) => key);
+  assert.deepEqual(keys, ["model", "options", "backend", "torch", "status", "frozen", "time_s"]);
+});
+
+test("figures have units", () => {
+  assert.equal(bytesText(0), "0 B");
+  assert.equal(bytesText(1536), "1.50 KiB");
+  assert.equal(bytesText(null), "");
+  assert.equal(ratioText(row("a")), "");
+  assert.equal(
+    ratioText(row("a", { latency_ratio: 0.8, latency_ratio_low: 0.75, latency_ratio_high: 0.85 })),
+    "0.80× (0.75–0.85)",
+  );
+});

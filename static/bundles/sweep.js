@@ -1,0 +1,414 @@
+"use strict";
+(() => {
+  function h(tag, props, ...children) {
+    const [name, ...classes] = tag.split(".");
+    const element = document.createElement(name);
+    if (classes.length) element.className = classes.join(" ");
+    for (const [key, value] of Object.entries(props || {})) setProperty(element, key, value);
+    append(element, children);
+    return element;
+  }
+  function setProperty(element, key, value) {
+    if (value === null || value === void 0 || value === false) return;
+    if (key.startsWith("on")) element.addEventListener(key.slice(2), value);
+    else if (key === "class") element.classList.add(...value.split(" ").filter(Boolean));
+    else if (key === "data") Object.assign(element.dataset, value);
+    else if (key === "style") for (const [name, text] of Object.entries(value)) element.style.setProperty(name, text);
+    else element.setAttribute(key, value === true ? "" : value);
+  }
+  function append(element, children) {
+    for (const child of children.flat(Infinity)) {
+      if (child === null || child === void 0 || child === false) continue;
+      element.append(child instanceof Node ? child : String(child));
+    }
+  }
+  function fill(element, ...children) {
+    element.replaceChildren();
+    append(element, children);
+    return element;
+  }
+  var VirtualList = class {
+    constructor({ rowHeight, row, props }) {
+      this.range = void 0;
+      this.rowHeight = rowHeight;
+      this.row = row;
+      this.count = 0;
+      this.body = h("div.fv-virtual-body", { role: "presentation" });
+      this.element = h("div.fv-virtual", { tabindex: "0", ...props }, this.body);
+      this.element.addEventListener("scroll", () => this.paint(), { passive: true });
+      this.observer = new ResizeObserver(() => this.paint());
+      this.observer.observe(this.element);
+    }
+    update(count, top = null) {
+      this.count = count;
+      this.range = null;
+      this.body.style.height = `${count * this.rowHeight}px`;
+      if (top !== null) this.element.scrollTop = top;
+      this.paint();
+    }
+    paint() {
+      const { scrollTop, clientHeight } = this.element;
+      const first = Math.max(0, Math.floor(scrollTop / this.rowHeight) - 10);
+      const last = Math.min(this.count, Math.ceil((scrollTop + clientHeight) / this.rowHeight) + 10);
+      const range = `${first}:${last}`;
+      if (range === this.range) return;
+      this.range = range;
+      const rows = [];
+      for (let index = first; index < last; index += 1) {
+        const row = this.row(index);
+        row.style.top = `${index * this.rowHeight}px`;
+        rows.push(row);
+      }
+      fill(this.body, rows);
+    }
+    destroy() {
+      this.observer.disconnect();
+    }
+    refresh() {
+      this.range = null;
+      this.paint();
+    }
+    reveal(index, { middle = false } = {}) {
+      const { scrollTop, clientHeight } = this.element;
+      const top = index * this.rowHeight;
+      const hidden = top < scrollTop || top + this.rowHeight > scrollTop + clientHeight;
+      if (!hidden) return;
+      const centred = top - (clientHeight - this.rowHeight) / 2;
+      const nearest = top < scrollTop ? top : top + this.rowHeight - clientHeight;
+      this.element.scrollTop = middle ? centred : nearest;
+      this.paint();
+    }
+  };
+  var UNITS = ["B", "KiB", "MiB", "GiB", "TiB"];
+  function bytesText(bytes) {
+    if (bytes === null) return "";
+    let [size, unit] = [bytes, 0];
+    while (size >= 999.5 && unit < UNITS.length - 1) [size, unit] = [size / 1024, unit + 1];
+    return `${unit === 0 ? size : size.toPrecision(3)} ${UNITS[unit]}`;
+  }
+  function timeText(ns) {
+    if (ns === null) return "";
+    for (const [unit, scale] of [["s", 1e9], ["ms", 1e6], ["µs", 1e3]]) {
+      if (ns >= scale) return `${(ns / scale).toPrecision(3)} ${unit}`;
+    }
+    return `${ns} ns`;
+  }
+  function errorText(error) {
+    return error === null ? "" : error === 0 ? "0" : error.toExponential(1);
+  }
+  function ratioText(row) {
+    if (row.latency_ratio === null) return "";
+    return `${row.latency_ratio.toFixed(2)}× (${row.latency_ratio_low.toFixed(2)}–${row.latency_ratio_high.toFixed(2)})`;
+  }
+  function number(key, title, text = (row) => row[key] === null ? "" : String(row[key])) {
+    return { key, title, text, number: true, value: (row) => row[key] };
+  }
+  function word(key, title) {
+    return { key, title, text: (row) => String(row[key] ?? ""), value: (row) => row[key] };
+  }
+  function statusText(row) {
+    return row.status.replace("_", " ");
+  }
+  var COLUMNS = [word("model", "Model"), word("options", "Options"), word("backend", "Backend"), word("environment", "Environment"), word("torch", "torch"), { key: "status", title: "Status", text: statusText, value: (row) => row.status }, number("latency_ratio", "Time after / before", ratioText), number("latency_ns", "Time per call", (row) => timeText(row.latency_ns)), number("max_abs_error", "Largest error", (row) => errorText(row.max_abs_error)), number("bytes_before", "Bytes before", (row) => bytesText(row.bytes_before)), number("bytes_after", "Bytes after", (row) => bytesText(row.bytes_after)), number("frozen", "Frozen"), number("preserved", "Preserved"), number("near_misses", "Near misses"), number("graph_breaks", "Graph breaks"), number("notices", "Notices"), number("time_s", "Recorded in", (row) => `${row.time_s.toFixed(1)} s`)];
+  var METRICS = ["latency_ratio", "max_abs_error", "bytes_after", "preserved", "near_misses", "notices", "time_s"];
+  var GROUPS = ["model", "options", "backend", "environment", "status"];
+  function usedColumns(rows) {
+    const always = ["model", "status", "time_s"];
+    return COLUMNS.filter(({ key, value }) => {
+      if (always.includes(key)) return true;
+      if (key === "environment") return rows.some((row) => row.environment);
+      return rows.some((row) => value(row) !== null && value(row) !== "");
+    });
+  }
+  function valuesOf(rows, key) {
+    return [...new Set(rows.map((row) => String(row[key] ?? "")))].sort();
+  }
+  function filterRows(rows, text, chosen) {
+    const words = text.toLowerCase().split(/\s+/).filter(Boolean);
+    return rows.filter((row) => {
+      if (Object.entries(chosen).some(([key, value]) => value && String(row[key]) !== value)) return false;
+      if (!words.length) return true;
+      const all = [row.model, row.options, row.backend, row.environment, row.torch, statusText(row), row.reason].concat(row.notice_codes, row.preserved_names).join(" ").toLowerCase();
+      return words.every((one) => all.includes(one));
+    });
+  }
+  function sortRows(rows, key, descending) {
+    const turn = descending ? -1 : 1;
+    return rows.toSorted((one, other) => {
+      const [first, second] = [one[key], other[key]];
+      const [isFirstEmpty, isSecondEmpty] = [first === null || first === "", second === null || second === ""];
+      if (isFirstEmpty || isSecondEmpty) return Number(isFirstEmpty) - Number(isSecondEmpty);
+      if (typeof first === "number" && typeof second === "number") return turn * (first - second);
+      return turn * String(first).localeCompare(String(second), "en", { numeric: true });
+    });
+  }
+  function tableLines(rows, by) {
+    if (!by) return rows.map((row) => ({ row }));
+    return valuesOf(rows, by).flatMap((value) => {
+      const members = rows.filter((row) => String(row[by] ?? "") === value);
+      return [{ group: value || "none", rows: members }, ...members.map((row) => ({ row }))];
+    });
+  }
+  function variantOf(row) {
+    return [row.options, row.backend, row.environment].filter(Boolean).join(" · ");
+  }
+  function chartData(rows, metric) {
+    const shown = rows.filter((row) => Number.isFinite(row[metric]));
+    const variants = [...new Set(shown.map(variantOf))].sort();
+    const models = /* @__PURE__ */ new Map();
+    for (const row of shown) {
+      const point = { row, value: row[metric], variant: variants.indexOf(variantOf(row)) };
+      models.set(row.model, [...models.get(row.model) ?? [], point]);
+    }
+    const most = (points) => Math.max(...points.map(({ value }) => value));
+    const lines = [...models].map(([model, points]) => ({ model, points }));
+    lines.sort((one, other) => most(other.points) - most(one.points) || one.model.localeCompare(other.model));
+    return { variants, lines };
+  }
+  var LINE = 22;
+  var MOST = 60;
+  var LEFT = 190;
+  var RIGHT = 24;
+  var TOP = 26;
+  function svg(tag, props, ...children) {
+    const element = document.createElementNS("http://www.w3.org/2000/svg", tag);
+    for (const [key, value] of Object.entries(props)) element.setAttribute(key, String(value));
+    element.append(...children);
+    return element;
+  }
+  function drawChart(place, rows, metric, onopen) {
+    const { variants, lines } = chartData(rows, metric);
+    const column = COLUMNS.find(({ key }) => key === metric);
+    if (!lines.length) {
+      fill(place, h("p.fv-muted", null, `Nothing to draw: ${column.title.toLowerCase()} is not known of any recording.`));
+      return;
+    }
+    const shown = lines.slice(0, MOST);
+    const width2 = Math.max(320, place.clientWidth || 800);
+    const left = Math.min(LEFT, width2 * 0.4);
+    const values = shown.flatMap(({ points }) => points.map(({ value }) => value));
+    const scale = scaleOf(values, metric, left, width2 - RIGHT);
+    const height = TOP + shown.length * LINE + 6;
+    const picture = svg("svg", { width: width2, height, viewBox: `0 0 ${width2} ${height}`, role: "img" });
+    picture.setAttribute("aria-label", `${column.title} by model; the table has the figures`);
+    for (const tick of scale.ticks) {
+      const x = scale.at(tick);
+      const strong = metric === "latency_ratio" && tick === 1;
+      picture.append(svg("path", { d: `M${x} ${TOP - 4}V${height}`, class: strong ? "fs-one" : "fs-grid" }), svg("text", { x, y: 14, "text-anchor": "middle", class: "fs-tick" }, tickText(tick, metric)));
+    }
+    shown.forEach(({ model, points }, index) => {
+      const y = TOP + index * LINE + LINE / 2;
+      picture.append(svg("text", { x: left - 10, y: y + 4, "text-anchor": "end", class: "fs-name" }, shortened(model, left)));
+      points.forEach((point) => picture.append(dot(point, y, variants.length, scale, metric, column, onopen)));
+    });
+    const more = lines.length - shown.length;
+    fill(place, h("p.fs-legend", null, variants.map((variant, index) => h("span", null, h("i", { class: `fs-dot-${index % 6}` }), variant || "all")), scale.isLog ? h("span.fv-muted", null, "logarithmic") : null), h("div.fs-picture", null, picture), more > 0 ? h("p.fv-muted.fv-small", null, `The ${MOST} models with the largest figures; filter to see the other ${more}.`) : null);
+  }
+  function dot({ row, value, variant }, y, count, scale, metric, column, onopen) {
+    const off = count > 1 ? (variant / (count - 1) - 0.5) * Math.min(10, 3 * count) : 0;
+    const group = svg("g", { class: `fs-dot fs-dot-${variant % 6}` });
+    if (metric === "latency_ratio" && row.latency_ratio_low !== null) {
+      const [low, high] = [scale.at(row.latency_ratio_low), scale.at(row.latency_ratio_high)];
+      group.append(svg("path", { d: `M${low} ${y + off}H${high}` }));
+    }
+    const name = [row.model, row.options, row.backend, row.environment].filter(Boolean).join(" · ");
+    group.append(svg("circle", { cx: scale.at(value), cy: y + off, r: 4 }), svg("title", {}, `${name}: ${column.text(row)}`));
+    group.addEventListener("click", () => onopen(row));
+    return group;
+  }
+  function scaleOf(values, metric, start, end) {
+    const positive = values.filter((value) => value > 0);
+    const [least, most] = [Math.min(...positive), Math.max(...positive)];
+    const isLog = ["max_abs_error", "bytes_after", "time_s"].includes(metric) && most / least > 20;
+    if (isLog) {
+      const [low, high2] = [Math.floor(Math.log10(least)), Math.ceil(Math.log10(most))];
+      const at = (value) => value > 0 ? start + (Math.log10(value) - low) / Math.max(1, high2 - low) * (end - start) : start;
+      const step2 = Math.max(1, Math.ceil((high2 - low) / 6));
+      const ticks2 = [];
+      for (let power = low; power <= high2; power += step2) ticks2.push(10 ** power);
+      return { at, ticks: ticks2, isLog };
+    }
+    const high = Math.max(metric === "latency_ratio" ? 1.1 : 1, ...values);
+    const size = 10 ** Math.floor(Math.log10(high / 4));
+    const step = [1, 2, 5, 10].map((one) => one * size).find((one) => high / one <= 6);
+    const ticks = [];
+    for (let index = 0; index * step <= high; index += 1) ticks.push(Number((index * step).toPrecision(6)));
+    return { at: (value) => start + Math.max(0, value) / high * (end - start), ticks, isLog };
+  }
+  function tickText(value, metric) {
+    const column = COLUMNS.find(({ key }) => key === metric);
+    if (metric === "latency_ratio") return `${value}×`;
+    if (metric === "time_s") return `${value} s`;
+    return column.text({ [metric]: value });
+  }
+  function shortened(text, width2) {
+    const most = Math.max(8, Math.floor((width2 - 16) / 7));
+    return text.length > most ? `${text.slice(0, most - 1)}…` : text;
+  }
+  var ROW = 30;
+  var SHOWN = 200;
+  var CHOICES = ["status", "backend", "options", "environment"];
+  var SweepView = class {
+    constructor(root, data, { link, open }) {
+      this.root = root;
+      this.link = link;
+      this.open = open;
+      this.text = "";
+      this.group = "";
+      this.order = { key: "", descending: false };
+      this.chosen = {};
+      this.data = data;
+      this.metric = METRICS.find((key) => data.rows.some((row) => row[key] !== null)) ?? "time_s";
+      this.lines = [];
+      this.heading = h("h1", { tabindex: "-1" });
+      this.summary = h("p.fv-muted", { role: "status" });
+      this.controls = h("div.fs-controls");
+      this.changes = h("div");
+      this.chart = h("div.fs-chart");
+      this.head = h("div.fs-row.fs-head", { role: "row" });
+      this.list = new VirtualList({ rowHeight: ROW, row: (index) => this.line(index), props: { role: "rowgroup", "aria-label": "Recordings" } });
+      this.table = h("div.fs-table", { role: "table", "aria-label": "Recordings" }, this.head, this.list.element);
+      this.observer = new ResizeObserver(() => this.draw());
+      this.observer.observe(this.chart);
+      fill(root, this.heading, this.summary, this.changes, this.controls, h("div.fs-scroll", null, this.table), h("section", { "aria-label": "Chart" }, this.chartHead(), this.chart));
+      this.update(data);
+    }
+    destroy() {
+      this.observer.disconnect();
+      this.list.destroy();
+    }
+    update(data) {
+      this.data = data;
+      this.columns = usedColumns(data.rows);
+      fill(this.heading, data.name);
+      this.showControls();
+      this.showChanges();
+      this.show();
+    }
+    rows() {
+      const rows = filterRows(this.data.rows, this.text, this.chosen);
+      return this.order.key ? sortRows(rows, this.order.key, this.order.descending) : rows;
+    }
+    show() {
+      const rows = this.rows();
+      this.lines = tableLines(rows, this.group);
+      const all = this.data.rows.length;
+      const failed = this.data.rows.filter((row) => row.status !== "recorded").length;
+      const parts = [rows.length === all ? `${all} recordings` : `${rows.length} of ${all} recordings`, failed ? `${failed} not recorded` : "", this.data.waiting ? `${this.data.waiting} ${this.data.running ? "to come" : "not made yet"}` : "", this.data.running ? "running now" : ""];
+      fill(this.summary, parts.filter(Boolean).join(", "));
+      this.showHead();
+      this.list.update(this.lines.length);
+      this.list.element.style.height = `${Math.min(Math.max(this.lines.length, 1) * ROW + 2, Math.max(240, innerHeight * 0.6))}px`;
+      this.head.style.paddingRight = `${this.list.element.offsetWidth - this.list.element.clientWidth}px`;
+      this.draw();
+    }
+    draw() {
+      drawChart(this.chart, this.rows(), this.metric, this.open);
+    }
+    showControls() {
+      if (this.controls.contains(this.controls.ownerDocument.activeElement)) return;
+      const search = h("input.fv-input.fs-search", { type: "search", placeholder: "Filter: model, reason, notice, attribute", "aria-label": "Filter the recordings", value: this.text, oninput: (event) => {
+        this.text = event.target.value;
+        this.show();
+      } });
+      const choices = CHOICES.filter((key) => valuesOf(this.data.rows, key).length > 1).map((key) => this.select(titleOf(key), this.chosen[key] ?? "", [["", `any ${titleOf(key).toLowerCase()}`], ...valuesOf(this.data.rows, key).map((value) => [value, value.replace("_", " ") || "none"])], (value) => {
+        this.chosen = { ...this.chosen, [key]: value };
+        this.show();
+      }));
+      const groups = GROUPS.filter((key) => valuesOf(this.data.rows, key).length > 1);
+      const group = this.select("Group", this.group, [["", "no groups"], ...groups.map((key) => [key, `by ${titleOf(key).toLowerCase()}`])], (value) => {
+        this.group = value;
+        this.show();
+      });
+      fill(this.controls, search, choices, group);
+    }
+    select(label, value, options, onchange) {
+      return h("select.fv-input", { "aria-label": label, onchange: (event) => onchange(event.target.value) }, options.map(([key, text]) => h("option", { value: key, selected: key === value }, text)));
+    }
+    chartHead() {
+      return h("div.fs-chart-head", null, h("h2", null, "By model and options"), this.select("Figure", this.metric, METRICS.map((key) => [key, titleOf(key)]), (value) => {
+        this.metric = value;
+        this.draw();
+      }));
+    }
+    showHead() {
+      const grid = this.columns?.map(({ key, number: number2 }) => width(key, number2)).join(" ") ?? "";
+      this.table.style.setProperty("--fs-columns", grid);
+      const cells = this.columns?.map((column) => {
+        const isOrder = this.order.key === column.key;
+        const direction = isOrder ? this.order.descending ? "descending" : "ascending" : "none";
+        return h("div", { role: "columnheader", "aria-sort": direction, class: column.number ? "fs-number" : "" }, h("button.fs-sort", { type: "button", onclick: () => this.sort(column.key), title: `Sort by ${column.title.toLowerCase()}` }, column.title, isOrder ? this.order.descending ? " ↓" : " ↑" : ""));
+      });
+      fill(this.head, cells);
+    }
+    sort(key) {
+      const descending = this.order.key === key && !this.order.descending;
+      this.order = this.order.key === key && this.order.descending ? { key: "", descending: false } : { key, descending };
+      this.show();
+    }
+    line(index) {
+      const line = this.lines[index];
+      if ("group" in line) {
+        const text = `${line.group}: ${line.rows.length} recordings`;
+        return h("div.fs-row.fs-group", { role: "row" }, h("div", { role: "cell" }, text));
+      }
+      const { row } = line;
+      const cells = this.columns?.map((column) => h("div", { role: "cell", class: cellClass(column, row), title: titleText(column, row) }, this.cell(column, row)));
+      return h("div.fs-row", { role: "row" }, cells);
+    }
+    cell(column, row) {
+      if (column.key === "model") return row.trace ? this.link(row) : row.model;
+      if (column.key !== "status" || row.status === "recorded") return column.text(row);
+      return `${statusText(row)}: ${row.reason}`;
+    }
+    showChanges() {
+      const { diff } = this.data;
+      if (!diff) return;
+      fill(this.changes, changeList("Worse", "Nothing became worse.", diff.worse, this.link), diff.better.length ? changeList("Better", "", diff.better, this.link) : null, only(`Only in ${diff.before}`, diff.gone), only(`Only in ${diff.after}`, diff.new));
+    }
+  };
+  function changeList(title, empty, changes, link) {
+    return h("section", { "aria-label": title }, h("h2", null, changes.length ? `${title}: ${changes.length}` : title), changes.length ? null : h("p.fv-muted", null, empty), h("ul.fs-changes", null, changes.slice(0, SHOWN).map((change) => h("li", { class: title === "Worse" ? "fs-worse" : "fs-better" }, h("span.fs-kind", null, change.title), h("span", null, change.row.trace ? link({ ...change.row, model: change.label }) : change.label), h("span.fv-muted", null, change.message)))), changes.length > SHOWN ? h("p.fv-muted", null, `and ${changes.length - SHOWN} more, which hurt less: freezer-ui diff lists all`) : null);
+  }
+  function only(title, labels) {
+    if (!labels.length) return null;
+    return h("details", null, h("summary", null, `${title}: ${labels.length}`), h("ul.fs-changes", null, labels.map((label) => h("li", null, label))));
+  }
+  function titleOf(key) {
+    return COLUMNS.find((column) => column.key === key).title;
+  }
+  function cellClass(column, row) {
+    const classes = column.number ? ["fs-number"] : [];
+    if (column.key === "status" && row.status !== "recorded") classes.push("fs-bad");
+    if (column.key === "max_abs_error" && row.is_close === false) classes.push("fs-bad");
+    if (column.key === "latency_ratio" && row.latency_claim === "slower") classes.push("fs-bad");
+    if (column.key === "latency_ratio" && row.latency_claim === "faster") classes.push("fs-good");
+    return classes.join(" ");
+  }
+  function titleText(column, row) {
+    if (column.key === "status") return row.reason || null;
+    if (column.key === "preserved") return row.preserved_names.join(", ") || null;
+    if (column.key === "notices") return row.notice_codes.join(", ") || null;
+    if (column.key === "latency_ratio") {
+      return row.latency_claim ? `${row.latency_claim}, against ${row.latency_against}` : null;
+    }
+    if (column.key === "max_abs_error") return row.is_close === false ? "past torch's tolerances" : null;
+    return column.key === "model" ? row.command || row.model : null;
+  }
+  function width(key, isNumber) {
+    const wide = { model: "minmax(170px, 2fr)", status: "minmax(120px, 1.6fr)", latency_ratio: "minmax(140px, 1fr)" };
+    return wide[key] ?? (isNumber ? "minmax(112px, 0.7fr)" : "minmax(110px, 1fr)");
+  }
+  function mount(root, data) {
+    const dark = matchMedia("(prefers-color-scheme: dark)");
+    const paint = () => root.dataset.scheme = dark.matches ? "dark" : "light";
+    dark.addEventListener("change", paint);
+    paint();
+    root.classList.add("fv", "fs-page");
+    const content = h("main.fs");
+    fill(root, content);
+    const link = (row) => h("a.fv-link", { href: row.trace, title: `freezer-ui ${row.trace}`, download: "" }, row.model);
+    return new SweepView(content, data, { link, open: (row) => row.trace && location.assign(row.trace) });
+  }
+  globalThis.FreezerSweep = { mount };
+})();
