@@ -47,7 +47,7 @@ class SweepRow:
     key: str = column("hash of the request and the environment; names the recording in the folder")
     model: str = column("label of the model in the sweep's file")
     options: str = column("label of the options", "default")
-    backend: str = column("`torchscript` or `inductor`", "torchscript")
+    backend: str = column("which freezing: `torchscript`, `inductor`, …", "torchscript")
     environment: str = column("label of the Python environment, empty for the one that ran the sweep", "")
     spec: str = column("MODEL, as on the command line", "")
     option_text: str = column("the options of the freeze that are no defaults", "")

@@ -91,7 +91,7 @@ def test_models_options_backends_and_environments_multiply(tmp_path: Path) -> No
         ({"models": {"model": "a:b"}}, "write [[models]], with two brackets"),
         ({"models": [{"name": "a"}]}, "name one MODEL by model"),
         ({"models": [{"models": ["a:b", "a:c"], "name": "a"}]}, "a name is for one model"),
-        ({"models": [{"model": "a:b", "backends": ["induktor"]}]}, "Did you mean inductor?"),
+        ({"models": [{"model": "a:b", "backends": ["induktor"]}]}, "Did you mean inductor"),
         ({"models": [{"model": "a:b", "optimise-for-inference": True}]}, "Did you mean optimize-for-inference or"),
         ({"models": [{"model": "a:b", "latency": "no"}]}, "latency = 'no' cannot be read as true or false"),
         ({"models": [{"model": "a:b", "memory": "much"}]}, "memory: much is no size"),
