@@ -1012,6 +1012,7 @@ interface NearMissText {
 }
 
 interface ComparisonData {
+  summary: { sentences: string[]; changes: { subject: string; text: string }[]; about: string };
   names: string[];
   made: string[];
   calls: string[];

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Any
 
 import freeze_engine as fe
 from freeze_engine import analysis
 from viewer.charts import comparison as comparison_charts
 from viewer.charts.figures import chart_items
+from viewer.text.summary_changes import changes
 from viewer.views import view_data
 from viewer.views.comparison.data import diff_views
 from viewer.views.comparison.sources import with_own_files
 from viewer.views.graph_data import graph_data
+from viewer.views.summary import FREEZING
 
 
 def trace_data(trace: fe.Trace, *, charted: bool = True) -> dict[str, Any]:
@@ -54,6 +57,12 @@ def diff_data(diff: fe.TraceDiff, second: fe.Trace, *, charted: bool = True) -> 
         charted: as of `trace_data`.
     """
     shown = diff_views(diff, second)
+    ours, theirs = fe.summarize(diff.before), fe.summarize(second)
+    shown["comparison"]["summary"] = {
+        "sentences": [ours.sentence, theirs.sentence],
+        "changes": [asdict(change) for change in changes(diff, ours, theirs)],
+        "about": FREEZING,
+    }
     rows = shown["comparison"]["rows"]
     charts = comparison_charts.chart_items(diff, rows) if charted and not diff.across_backends else None
     return {"view": shown["view"], "graph": shown["graph"], "charts": charts, "comparison": shown["comparison"]}

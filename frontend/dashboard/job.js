@@ -117,6 +117,14 @@ function timeWords({ state, waited_s: waited, elapsed_s: elapsed }) {
   return `${wait}${lasting(elapsed)}${state === "running" ? "" : " in all"}`;
 }
 
+/**
+ * Whether a model is named by its code, ``package.module:factory``.
+ * @param {string} model
+ */
+function isCode(model) {
+  return /^[^\W\d]\w*(\.\w+)*:\w+(\.\w+)*$/u.test(model) && !model.startsWith("example:");
+}
+
 export class JobPage {
   /**
    * @param {Dashboard} app
@@ -278,6 +286,9 @@ export class JobPage {
       words: isScripted ? "Trace it instead…" : "Script it instead…",
       via: isScripted ? "trace" : "script",
     };
+    const home = this.app.link("All recordings and traces", { page: "home" });
+    // The page imports no code: only the command line records such a model, and so it records it again.
+    if (isCode(job.model)) return [open, other && this.command(job, other), home];
     const instead =
       other &&
       button(other.words, () => this.app.form({ ...this.request(job), via: other.via }), {
@@ -289,7 +300,32 @@ export class JobPage {
       () => this.app.form(this.request(job)),
       { icon: "record", kind: job.state === "finished" || instead ? "" : "primary" },
     );
-    return [open, instead, again, this.app.link("All recordings and traces", { page: "home" })];
+    return [open, instead, again, home];
+  }
+
+  /**
+   * The command that converts the model in the other way, to be typed.
+   * @param {JobMessage} job
+   * @param {{ words: string, via: string }} other
+   */
+  command(job, { via }) {
+    const request = { ...this.request(job), via };
+    const line = toCommand(request, this.app.backend(job.backend), this.app.channel.site);
+    return h(
+      "div.fd-instead",
+      null,
+      h(
+        "p",
+        null,
+        `${via === "trace" ? "Trace" : "Script"} it instead, from the command line, which may import its code:`,
+      ),
+      h(
+        "div.fd-command",
+        null,
+        h("pre", { tabindex: "0" }, line),
+        button("Copy", () => this.app.copy(line)),
+      ),
+    );
   }
 
   /**

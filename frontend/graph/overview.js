@@ -1,11 +1,10 @@
 /* The graph view's small map in the corner: where one is, and where the changes are. */
 
-import { SIDES } from "./data/scene.js";
 import { PANE_HEAD } from "./panes.js";
 
-const MOST = { width: 110, height: 230, share: 0.4 }; // px, and of the view's height
+const MOST = { width: 110, height: 230, share: 0.4, breadth: 0.13 }; // px, and of the view's height and width
 const LEAST = { width: 46, height: 60 };
-const FAINT = 0.3; // opacity of a map that stands on a box
+const ASIDE = 10; // px on both sides of the map
 const SMALL = { width: 420, height: 300 }; // px of a view without room for a map
 
 export class Overview {
@@ -16,22 +15,11 @@ export class Overview {
     this.image = null;
     /** @type {(Box & {left: number, top: number, scale: Point}) | any} */
     this.map = null; // place and scale of the map while it is shown
-    this.reached = false; // whether the pointer is on it
   }
 
   /** Lets go of the image: the picture is another one. */
   forget() {
     this.image = null;
-  }
-
-  /**
-   * Tells whether the pointer is on the map: then it is seen plainly, whatever it stands on.
-   * @param {boolean} reached
-   */
-  reach(reached) {
-    if (reached === this.reached) return;
-    this.reached = reached;
-    this.view.stage.redraw();
   }
 
   /**
@@ -45,7 +33,6 @@ export class Overview {
     const { left, top, width, height } = this.map;
     if (this.image?.theme !== this.view.theme) this.image = { canvas: this._render(colours), theme: this.view.theme };
     surface.save();
-    if (this._covers()) surface.globalAlpha = FAINT;
     surface.drawImage(this.image.canvas, left, top, width, height);
     this._paintSight(surface, colours);
     surface.restore();
@@ -69,38 +56,35 @@ export class Overview {
     surface.strokeRect(left + x1, top + y1, Math.max(4, x2 - x1), Math.max(4, y2 - y1));
   }
 
-  /** Whether a box that is in sight lies under the map, while the pointer is not on it. */
-  _covers() {
-    if (this.reached) return false;
-    const { camera, panes, picture, stage } = this.view;
-    const middle = stage.width - panes.width() / 2; // of the pane that the map stands on
-    const from = {
-      x: camera.x + (this.map.left - middle) / camera.zoom,
-      y: camera.y + (this.map.top - stage.height / 2) / camera.zoom,
-    };
-    const to = { x: from.x + this.map.width / camera.zoom, y: from.y + this.map.height / camera.zoom };
-    return picture.anyWithin(from, to, panes.sides().at(-1) ?? SIDES.AFTER);
+  /** The px at the right of the view that the map has for itself, so that it covers no box; 0 for a graph without one. */
+  strip() {
+    const size = this._size();
+    return size ? size.width + 2 * ASIDE : 0;
   }
 
-  /** Where the map stands and how small it shows the world; null where there is no need or no room for it. */
-  _place() {
-    const { view } = this;
-    const { whole } = view.picture;
-    if (view.stage.width < SMALL.width || view.stage.height < SMALL.height) return null;
-    if (view.camera.fits(whole, 0.97 * view.camera.zoom)) return null; // the margin of a view that frames it all
+  /** The size of the map, whatever part of the graph is in sight; null where there is no need or no room for it. */
+  _size() {
+    const { picture, stage } = this.view;
+    if (!picture || stage.width < SMALL.width || stage.height < SMALL.height) return null;
+    const { whole } = picture;
+    if (whole.height <= stage.height && whole.width <= stage.width / 2) return null; // it can be seen at once
     const ratio = Math.min(
-      MOST.width / whole.width,
-      Math.min(MOST.height, view.stage.height * MOST.share) / whole.height,
+      Math.min(MOST.width, stage.width * MOST.breadth) / whole.width,
+      Math.min(MOST.height, stage.height * MOST.share) / whole.height,
     );
-    const width = Math.max(LEAST.width, whole.width * ratio);
-    const height = Math.max(LEAST.height, whole.height * ratio);
     return {
-      left: view.stage.width - width - 16,
-      top: PANE_HEAD + 4,
-      width,
-      height,
-      scale: { x: width / whole.width, y: height / whole.height },
+      width: Math.max(LEAST.width, whole.width * ratio),
+      height: Math.max(LEAST.height, whole.height * ratio),
     };
+  }
+
+  /** Where the map stands and how small it shows the world, null without a map. */
+  _place() {
+    const size = this._size();
+    if (!size) return null;
+    const { whole } = this.view.picture;
+    const left = this.view.stage.width - size.width - ASIDE;
+    return { ...size, left, top: PANE_HEAD + 4, scale: { x: size.width / whole.width, y: size.height / whole.height } };
   }
 
   /** @param {Theme} colours */

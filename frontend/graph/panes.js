@@ -30,7 +30,7 @@ export class Panes {
 
   /** Of one pane, in px. */
   width() {
-    return this.view.stage.width / this.sides().length;
+    return (this.view.stage.width - this.view.overview.strip()) / this.sides().length;
   }
 
   /** How much a pane shows that nothing stands over, in px. */
@@ -66,7 +66,13 @@ export class Panes {
     const x = event.clientX - bounds.left;
     const pane = Math.min(sides.length - 1, Math.max(0, Math.floor(x / width)));
     const offset = { x: x - (pane + 0.5) * width, y: event.clientY - bounds.top - height / 2 };
-    return { side: sides[pane], offset, x: camera.x + offset.x / camera.zoom, y: camera.y + offset.y / camera.zoom };
+    const isBeside = x > width * sides.length; // where the map stands: nothing of the graph is there
+    return {
+      side: sides[pane],
+      offset,
+      x: isBeside ? Infinity : camera.x + offset.x / camera.zoom,
+      y: camera.y + offset.y / camera.zoom,
+    };
   }
 
   /**

@@ -85,8 +85,7 @@ export class Pointer {
     const { overview, panes } = this.view;
     const last = this.pressed.get(event.pointerId);
     if (!last) {
-      overview.reach(overview.at(event) !== null);
-      return this._hover(overview.reached ? -1 : this._itemAt(panes.locate(event)), event);
+      return this._hover(overview.at(event) ? -1 : this._itemAt(panes.locate(event)), event);
     }
     this.pressed.set(event.pointerId, event);
     const point = this.inOverview && overview.at(event, true);
@@ -143,7 +142,6 @@ export class Pointer {
   }
 
   _leave() {
-    this.view.overview.reach(false);
     this._hover(-1);
   }
 

@@ -279,6 +279,16 @@ export class View {
     this.camera.zoomBy(factor, at);
   }
 
+  /**
+   * Centres the box that shows a node, where the graph is larger than what is in sight; nothing is selected or opened.
+   * @param {string} id
+   */
+  lookAt(id) {
+    const { camera, picture } = this;
+    const item = picture ? picture.scene.itemOf(picture.shownAs(id)) : -1;
+    if (item > 0 && !camera.fits(picture.whole, camera.zoom)) camera.centre(item);
+  }
+
   /** @param {string | null} id */
   async select(id, { center = false } = {}) {
     if (id !== null && !this.model.keyOfId.has(id) && !this.outline().groups.has(id)) {

@@ -16,6 +16,7 @@ import {
   ComparisonRewritesPanel,
 } from "./comparison_panels.js";
 import { ComparisonPassList, ComparisonSummary } from "./comparison_passes.js";
+import { ComparisonSummaryPanel } from "./comparison_summary.js";
 import { h } from "./dom.js";
 import { IrPanel } from "./ir.js";
 import { sideSign } from "./pair.js";
@@ -50,6 +51,7 @@ export class ComparisonViewer extends Viewer {
   /** @returns {any} */
   parts() {
     const panels = [
+      ComparisonSummaryPanel,
       ComparisonGraphPanel,
       ComparisonAttributesPanel,
       ComparisonRewritesPanel,
@@ -130,14 +132,6 @@ export class ComparisonViewer extends Viewer {
     // A link to a step means the row it stands in; only who names both puts any two together.
     const named = "step" in patch && !("against" in patch) ? { ...patch, against: null } : patch;
     super.navigate(named, how);
-  }
-
-  /**
-   * Two traces have no summary.
-   * @param {any} start
-   */
-  opening(start) {
-    return start;
   }
 
   /** @param {any} state */

@@ -72,6 +72,7 @@ export class ComparisonAttributesPanel {
     );
     this.list = new VirtualList({
       rowHeight: 30,
+      narrow: { below: 481, rowHeight: 76 }, // as viewer.css stacks the cells
       row: (index) => this.row(index),
       props: { role: "rowgroup", "aria-label": "Attributes", onkeydown: (event) => this.key(event) },
     });
@@ -331,7 +332,7 @@ export class ComparisonEnvironmentPanel {
     );
     this.element = h(
       "div.fv-panel-body.fv-scroll.fv-two-settings",
-      null,
+      { tabindex: "0", role: "region", "aria-label": "Settings" },
       grid("Traces", ["", "Model", "Made", "By"], traces),
       rows.length
         ? grid("What was asked for, given or found in another way", ["", "Name", "A", "B"], rows)

@@ -182,7 +182,7 @@ export class ComparisonSummary {
     if (this.shown === pair) return;
     this.shown = pair;
     if (!pair) {
-      fill(this.element, h("strong", null, "Neither trace holds a pass."));
+      fill(this.element, h("h2", null, "Neither trace holds a pass."));
       return;
     }
     const row = /** @type {ComparisonModel} */ (/** @type {any} */ (this.app.model)).passRows[
@@ -199,6 +199,34 @@ export class ComparisonSummary {
           .filter(Boolean)
           .map(([label, ...value]) => h("div", null, h("dt", null, label), h("dd.fv-num", null, value))),
       ),
+      this.sentences(pair),
+    );
+  }
+
+  /**
+   * What the pass does, and where it changed nothing, why not, in which trace.
+   * @param {{ before: any, after: any }} options
+   */
+  sentences({ before, after }) {
+    const steps = [before, after].filter(Boolean);
+    const model = this.app.model;
+    const texts = new Map(steps.flatMap((step) => model.passTexts(step)));
+    const reasons = steps
+      .filter((step) => step.why_not)
+      .map((step) => ({
+        side: step.side,
+        why: step.why_not,
+        text: `It changed nothing in ${"AB"[step.side]}. ${step.why_not} `,
+      }));
+    const [one, other] = reasons;
+    const told =
+      other && one.why === other.why ? [`It changed nothing in A and B. ${one.why}`] : reasons.map(({ text }) => text);
+    if (!texts.size) return null;
+    return h(
+      "p.fv-summary-does",
+      { tabindex: "0" },
+      [...texts].map(([pass, does]) => h("span", null, texts.size > 1 ? `${pass}: ${does} ` : `${does} `)),
+      told.length ? h("span.fv-why-not", null, told) : null,
     );
   }
 

@@ -8,6 +8,7 @@ import { ComparisonFindingsPanel } from "./comparison_findings.js";
 import { ComparisonKernelsPanel } from "./comparison_kernels.js";
 import { ComparisonModel } from "./comparison_model.js";
 import { ComparisonAttributesPanel, ComparisonDetails, ComparisonEnvironmentPanel } from "./comparison_panels.js";
+import { ComparisonSummaryPanel } from "./comparison_summary.js";
 import { fill, h } from "./dom.js";
 import { GraphPanel } from "./graph_panel.js";
 import { IrPanel } from "./ir.js";
@@ -53,6 +54,7 @@ export class CrossBackendViewer extends ComparisonViewer {
   /** @returns {any} */
   parts() {
     const panels = [
+      ComparisonSummaryPanel,
       PairsPanel,
       AcrossGraphPanel,
       ComparisonAttributesPanel,

@@ -87,20 +87,33 @@ export class VirtualList {
   /**
    * @param {object} options
    * @param {number} options.rowHeight px
+   * @param {{ below: number, rowHeight: number } | null} [options.narrow] another height in a list less wide than that, px
    * @param {(index: number) => HTMLElement} options.row makes one row
    * @param {Props} [options.props] of the scrolling element
    */
-  constructor({ rowHeight, row, props }) {
+  constructor({ rowHeight, row, props, narrow = null }) {
     // Other methods set these.
     this.range = /** @type {any} */ (undefined);
+    this.heights = { wide: rowHeight, narrow };
     this.rowHeight = rowHeight;
     this.row = row;
     this.count = 0;
     this.body = h("div.fv-virtual-body", { role: "presentation" });
     this.element = h("div.fv-virtual", { tabindex: "0", ...props }, this.body);
     this.element.addEventListener("scroll", () => this.paint(), { passive: true });
-    this.observer = new ResizeObserver(() => this.paint());
+    this.observer = new ResizeObserver(() => this.fit());
     this.observer.observe(this.element);
+  }
+
+  /** Gives the rows the height for the list's width; the first visible row stays the first. */
+  fit() {
+    const { wide, narrow } = this.heights;
+    const rowHeight =
+      narrow && this.element.offsetWidth && this.element.offsetWidth < narrow.below ? narrow.rowHeight : wide;
+    if (rowHeight === this.rowHeight) return this.paint();
+    const first = this.element.scrollTop / this.rowHeight;
+    this.rowHeight = rowHeight;
+    this.update(this.count, first * rowHeight);
   }
 
   /**

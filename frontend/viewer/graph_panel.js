@@ -157,6 +157,7 @@ export class GraphPanel {
       }
       const moved = pair !== shown.pair;
       if (moved) await view.show({ before: pair.before?.index ?? null, after: pair.after.index });
+      if (moved && !shown.pair && node === null) this.lookAtChange(pair);
       const { program, kernel } = state;
       if (
         moved ||
@@ -189,6 +190,16 @@ export class GraphPanel {
       line: state.line,
       node,
     };
+  }
+
+  /**
+   * A first look at a pass is at the node that the summary leads to, if not all of the graph is in sight.
+   * @param {Pair} pair
+   */
+  lookAtChange(pair) {
+    const passes = this.app.model.view.summary?.passes ?? [];
+    const row = passes.find((/** @type {any} */ one) => one.step === pair.after.index);
+    if (row?.node && !pair.chosen) this.view.lookAt(row.node);
   }
 
   /**

@@ -186,7 +186,7 @@ export function grid(caption, heads, rows) {
       h(
         "tr",
         null,
-        heads.map((/** @type {any} */ text) => h("th", { scope: "col" }, text)),
+        heads.map((/** @type {any} */ text) => (text === "" ? h("td") : h("th", { scope: "col" }, text))),
       ),
     ),
     h("tbody", null, rows),
@@ -222,7 +222,12 @@ export class AliasesPanel {
     });
     this.note = h("span.fv-muted", { role: "status" });
     this.writes = h("div.fv-writes");
-    this.list = new VirtualList({ rowHeight: 28, row: (index) => this.row(index), props: { role: "rowgroup" } });
+    this.list = new VirtualList({
+      rowHeight: 28,
+      narrow: { below: 481, rowHeight: 52 }, // as viewer.css stacks the cells
+      row: (index) => this.row(index),
+      props: { role: "rowgroup" },
+    });
     this.table = h(
       "div.fv-table.fv-aliases",
       { role: "table", "aria-label": "Alias sets" },

@@ -14,6 +14,7 @@ export class Printed {
   fill() {
     const summary = this.app.panels.get("summary");
     if (!summary) return;
+    if ("comparison" in this.app.model) return this.element.replaceChildren(summary.content()); // a page on what changed
     this.element.replaceChildren(
       ...[this.title(), summary.content(), this.fates(), this.charts(), ...this.passes()].filter(
         (part) => part !== null,

@@ -34,7 +34,7 @@ export class PassSummary {
     if (!pair) {
       fill(
         this.element,
-        h("strong", null, "This trace holds no pass."),
+        h("h2", null, "This trace holds no pass."),
         h("span.fv-muted", null, "Nothing was frozen while it was recorded."),
       );
       return;

@@ -2283,7 +2283,7 @@
       return { split: [BEFORE3, AFTER2], before: [BEFORE3], after: [AFTER2] }[this.view.options.panes];
     }
     width() {
-      return this.view.stage.width / this.sides().length;
+      return (this.view.stage.width - this.view.overview.strip()) / this.sides().length;
     }
     room() {
       return { width: this.width() - 40, height: this.view.stage.height - PANE_HEAD - PANE_FOOT };
@@ -2304,7 +2304,8 @@
       const x = event.clientX - bounds.left;
       const pane = Math.min(sides.length - 1, Math.max(0, Math.floor(x / width)));
       const offset = { x: x - (pane + 0.5) * width, y: event.clientY - bounds.top - height / 2 };
-      return { side: sides[pane], offset, x: camera.x + offset.x / camera.zoom, y: camera.y + offset.y / camera.zoom };
+      const isBeside = x > width * sides.length;
+      return { side: sides[pane], offset, x: isBeside ? Infinity : camera.x + offset.x / camera.zoom, y: camera.y + offset.y / camera.zoom };
     }
     paint(surface, live) {
       const { view } = this;
@@ -2723,16 +2724,6 @@
       });
       return found;
     }
-    anyWithin(from2, to, side) {
-      const { layout: { x, y, width, height }, scene: { items }, sides } = this;
-      for (let item = 1; item < items.length; item++) {
-        if (items[item].open || !(sides[item] & side)) continue;
-        if (x[item] < to.x && x[item] + width[item] > from2.x && y[item] < to.y && y[item] + height[item] > from2.y) {
-          return true;
-        }
-      }
-      return false;
-    }
     itemAt({ x, y, side }) {
       const { layout, scene } = this;
       for (let item = scene.items.length - 1; item > 0; item--) {
@@ -3012,24 +3003,18 @@
     }
     return makers;
   }
-  var MOST = { width: 110, height: 230, share: 0.4 };
+  var MOST = { width: 110, height: 230, share: 0.4, breadth: 0.13 };
   var LEAST2 = { width: 46, height: 60 };
-  var FAINT = 0.3;
+  var ASIDE = 10;
   var SMALL = { width: 420, height: 300 };
   var Overview = class {
     constructor(view) {
       this.view = view;
       this.image = null;
       this.map = null;
-      this.reached = false;
     }
     forget() {
       this.image = null;
-    }
-    reach(reached) {
-      if (reached === this.reached) return;
-      this.reached = reached;
-      this.view.stage.redraw();
     }
     paint(surface, colours) {
       this.map = this._place();
@@ -3037,7 +3022,6 @@
       const { left, top, width, height } = this.map;
       if (this.image?.theme !== this.view.theme) this.image = { canvas: this._render(colours), theme: this.view.theme };
       surface.save();
-      if (this._covers()) surface.globalAlpha = FAINT;
       surface.drawImage(this.image.canvas, left, top, width, height);
       this._paintSight(surface, colours);
       surface.restore();
@@ -3054,23 +3038,24 @@
       surface.lineWidth = 1.5;
       surface.strokeRect(left + x1, top + y1, Math.max(4, x2 - x1), Math.max(4, y2 - y1));
     }
-    _covers() {
-      if (this.reached) return false;
-      const { camera, panes, picture, stage } = this.view;
-      const middle = stage.width - panes.width() / 2;
-      const from2 = { x: camera.x + (this.map.left - middle) / camera.zoom, y: camera.y + (this.map.top - stage.height / 2) / camera.zoom };
-      const to = { x: from2.x + this.map.width / camera.zoom, y: from2.y + this.map.height / camera.zoom };
-      return picture.anyWithin(from2, to, panes.sides().at(-1) ?? SIDES.AFTER);
+    strip() {
+      const size = this._size();
+      return size ? size.width + 2 * ASIDE : 0;
+    }
+    _size() {
+      const { picture, stage } = this.view;
+      if (!picture || stage.width < SMALL.width || stage.height < SMALL.height) return null;
+      const { whole } = picture;
+      if (whole.height <= stage.height && whole.width <= stage.width / 2) return null;
+      const ratio = Math.min(Math.min(MOST.width, stage.width * MOST.breadth) / whole.width, Math.min(MOST.height, stage.height * MOST.share) / whole.height);
+      return { width: Math.max(LEAST2.width, whole.width * ratio), height: Math.max(LEAST2.height, whole.height * ratio) };
     }
     _place() {
-      const { view } = this;
-      const { whole } = view.picture;
-      if (view.stage.width < SMALL.width || view.stage.height < SMALL.height) return null;
-      if (view.camera.fits(whole, 0.97 * view.camera.zoom)) return null;
-      const ratio = Math.min(MOST.width / whole.width, Math.min(MOST.height, view.stage.height * MOST.share) / whole.height);
-      const width = Math.max(LEAST2.width, whole.width * ratio);
-      const height = Math.max(LEAST2.height, whole.height * ratio);
-      return { left: view.stage.width - width - 16, top: PANE_HEAD + 4, width, height, scale: { x: width / whole.width, y: height / whole.height } };
+      const size = this._size();
+      if (!size) return null;
+      const { whole } = this.view.picture;
+      const left = this.view.stage.width - size.width - ASIDE;
+      return { ...size, left, top: PANE_HEAD + 4, scale: { x: size.width / whole.width, y: size.height / whole.height } };
     }
     _render(colours) {
       const { width, height, scale } = this.map;
@@ -3264,8 +3249,7 @@
       const { overview, panes } = this.view;
       const last = this.pressed.get(event.pointerId);
       if (!last) {
-        overview.reach(overview.at(event) !== null);
-        return this._hover(overview.reached ? -1 : this._itemAt(panes.locate(event)), event);
+        return this._hover(overview.at(event) ? -1 : this._itemAt(panes.locate(event)), event);
       }
       this.pressed.set(event.pointerId, event);
       const point = this.inOverview && overview.at(event, true);
@@ -3306,7 +3290,6 @@
       if (group && !this._onToggle(place, item)) this.view.groups.toggle(group.id);
     }
     _leave() {
-      this.view.overview.reach(false);
       this._hover(-1);
     }
     _hover(item, event) {
@@ -4080,6 +4063,11 @@
     }
     zoomBy(factor, at = { x: 0, y: 0 }) {
       this.camera.zoomBy(factor, at);
+    }
+    lookAt(id) {
+      const { camera, picture } = this;
+      const item = picture ? picture.scene.itemOf(picture.shownAs(id)) : -1;
+      if (item > 0 && !camera.fits(picture.whole, camera.zoom)) camera.centre(item);
     }
     async select(id, { center = false } = {}) {
       if (id !== null && !this.model.keyOfId.has(id) && !this.outline().groups.has(id)) {

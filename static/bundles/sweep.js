@@ -28,16 +28,25 @@
     return element;
   }
   var VirtualList = class {
-    constructor({ rowHeight, row, props }) {
+    constructor({ rowHeight, row, props, narrow = null }) {
       this.range = void 0;
+      this.heights = { wide: rowHeight, narrow };
       this.rowHeight = rowHeight;
       this.row = row;
       this.count = 0;
       this.body = h("div.fv-virtual-body", { role: "presentation" });
       this.element = h("div.fv-virtual", { tabindex: "0", ...props }, this.body);
       this.element.addEventListener("scroll", () => this.paint(), { passive: true });
-      this.observer = new ResizeObserver(() => this.paint());
+      this.observer = new ResizeObserver(() => this.fit());
       this.observer.observe(this.element);
+    }
+    fit() {
+      const { wide, narrow } = this.heights;
+      const rowHeight = narrow && this.element.offsetWidth && this.element.offsetWidth < narrow.below ? narrow.rowHeight : wide;
+      if (rowHeight === this.rowHeight) return this.paint();
+      const first = this.element.scrollTop / this.rowHeight;
+      this.rowHeight = rowHeight;
+      this.update(this.count, first * rowHeight);
     }
     update(count, top = null) {
       this.count = count;

@@ -165,16 +165,25 @@
     return svg;
   }
   var VirtualList = class {
-    constructor({ rowHeight, row, props }) {
+    constructor({ rowHeight, row, props, narrow = null }) {
       this.range = void 0;
+      this.heights = { wide: rowHeight, narrow };
       this.rowHeight = rowHeight;
       this.row = row;
       this.count = 0;
       this.body = h("div.fv-virtual-body", { role: "presentation" });
       this.element = h("div.fv-virtual", { tabindex: "0", ...props }, this.body);
       this.element.addEventListener("scroll", () => this.paint(), { passive: true });
-      this.observer = new ResizeObserver(() => this.paint());
+      this.observer = new ResizeObserver(() => this.fit());
       this.observer.observe(this.element);
+    }
+    fit() {
+      const { wide: wide2, narrow } = this.heights;
+      const rowHeight = narrow && this.element.offsetWidth && this.element.offsetWidth < narrow.below ? narrow.rowHeight : wide2;
+      if (rowHeight === this.rowHeight) return this.paint();
+      const first = this.element.scrollTop / this.rowHeight;
+      this.rowHeight = rowHeight;
+      this.update(this.count, first * rowHeight);
     }
     update(count3, top = null) {
       this.count = count3;
@@ -315,10 +324,13 @@
       for (const name2 of ["pointerover", "focusin"]) app.root.addEventListener(name2, follow);
       for (const name2 of ["pointerout", "focusout", "pointerdown"]) app.root.addEventListener(name2, leave);
       app.root.addEventListener("keydown", escape, true);
+      const resized = () => this.hide();
+      addEventListener("resize", resized);
       app.stops.push(() => {
         for (const name2 of ["pointerover", "focusin"]) app.root.removeEventListener(name2, follow);
         for (const name2 of ["pointerout", "focusout", "pointerdown"]) app.root.removeEventListener(name2, leave);
         app.root.removeEventListener("keydown", escape, true);
+        removeEventListener("resize", resized);
       });
     }
     has(name2) {
@@ -366,7 +378,7 @@
       const minorTitle = "What is no parameter and no buffer, and was not preserved: submodules, flags, values";
       this.minorLabel = h("label.fv-check", { title: minorTitle, hidden: !minor }, this.minor, `Others (${minor})`);
       this.header = h("div.fv-table-row.fv-table-head", { role: "row" }, COLUMNS.map((column) => this.head(column)));
-      this.list = new VirtualList({ rowHeight: 30, row: (index) => this.row(index), props: { role: "rowgroup", "aria-label": "Attributes", onkeydown: (event) => this.key(event) } });
+      this.list = new VirtualList({ rowHeight: 30, narrow: { below: 481, rowHeight: 76 }, row: (index) => this.row(index), props: { role: "rowgroup", "aria-label": "Attributes", onkeydown: (event) => this.key(event) } });
       this.table = h("div.fv-table.fv-attributes", { role: "table", "aria-label": "Fates of attributes" }, this.header, this.list.element);
       this.empty = h("p.fv-empty");
       this.element = h("div.fv-panel-body", null, h("div.fv-bar", null, this.text, h("div.fv-chips", { role: "group", "aria-label": "Fates" }, [...this.fates.values()]), this.kind, this.reason, this.minorLabel, this.shown), this.table, this.empty);
@@ -611,7 +623,7 @@
     return lines.length ? section("Torch's log of this pass", h("pre.fv-log", { tabindex: "0" }, lines.join("\n"))) : null;
   }
   function grid(caption2, heads2, rows) {
-    return h("table.fv-grid", null, h("caption", null, caption2), h("thead", null, h("tr", null, heads2.map((text) => h("th", { scope: "col" }, text)))), h("tbody", null, rows));
+    return h("table.fv-grid", null, h("caption", null, caption2), h("thead", null, h("tr", null, heads2.map((text) => text === "" ? h("td") : h("th", { scope: "col" }, text)))), h("tbody", null, rows));
   }
   var AliasesPanel = class {
     static isFor({ steps, view }) {
@@ -628,7 +640,7 @@
       this.text = h("input.fv-input", { type: "search", placeholder: "Filter values", "aria-label": "Filter alias sets", oninput: () => app.navigate({ alias: this.text.value }) });
       this.note = h("span.fv-muted", { role: "status" });
       this.writes = h("div.fv-writes");
-      this.list = new VirtualList({ rowHeight: 28, row: (index) => this.row(index), props: { role: "rowgroup" } });
+      this.list = new VirtualList({ rowHeight: 28, narrow: { below: 481, rowHeight: 52 }, row: (index) => this.row(index), props: { role: "rowgroup" } });
       this.table = h("div.fv-table.fv-aliases", { role: "table", "aria-label": "Alias sets" }, h("div.fv-table-row.fv-table-head", { role: "row" }, ["Value", "Relation", "Targets"].map((text) => h("div", { role: "columnheader" }, text))), this.list.element);
       this.element = h("div.fv-panel-body", null, h("div.fv-bar", null, this.text, this.note), this.writes, this.table);
     }
@@ -4989,7 +5001,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       return { split: [BEFORE3, AFTER2], before: [BEFORE3], after: [AFTER2] }[this.view.options.panes];
     }
     width() {
-      return this.view.stage.width / this.sides().length;
+      return (this.view.stage.width - this.view.overview.strip()) / this.sides().length;
     }
     room() {
       return { width: this.width() - 40, height: this.view.stage.height - PANE_HEAD - PANE_FOOT };
@@ -5010,7 +5022,8 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       const x = event.clientX - bounds.left;
       const pane = Math.min(sides.length - 1, Math.max(0, Math.floor(x / width)));
       const offset = { x: x - (pane + 0.5) * width, y: event.clientY - bounds.top - height / 2 };
-      return { side: sides[pane], offset, x: camera.x + offset.x / camera.zoom, y: camera.y + offset.y / camera.zoom };
+      const isBeside = x > width * sides.length;
+      return { side: sides[pane], offset, x: isBeside ? Infinity : camera.x + offset.x / camera.zoom, y: camera.y + offset.y / camera.zoom };
     }
     paint(surface, live) {
       const { view } = this;
@@ -5418,16 +5431,6 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       });
       return found;
     }
-    anyWithin(from2, to, side) {
-      const { layout: { x, y, width, height }, scene: { items }, sides } = this;
-      for (let item = 1; item < items.length; item++) {
-        if (items[item].open || !(sides[item] & side)) continue;
-        if (x[item] < to.x && x[item] + width[item] > from2.x && y[item] < to.y && y[item] + height[item] > from2.y) {
-          return true;
-        }
-      }
-      return false;
-    }
     itemAt({ x, y, side }) {
       const { layout, scene } = this;
       for (let item = scene.items.length - 1; item > 0; item--) {
@@ -5707,24 +5710,18 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     }
     return makers;
   }
-  var MOST = { width: 110, height: 230, share: 0.4 };
+  var MOST = { width: 110, height: 230, share: 0.4, breadth: 0.13 };
   var LEAST2 = { width: 46, height: 60 };
-  var FAINT = 0.3;
+  var ASIDE = 10;
   var SMALL = { width: 420, height: 300 };
   var Overview = class {
     constructor(view) {
       this.view = view;
       this.image = null;
       this.map = null;
-      this.reached = false;
     }
     forget() {
       this.image = null;
-    }
-    reach(reached) {
-      if (reached === this.reached) return;
-      this.reached = reached;
-      this.view.stage.redraw();
     }
     paint(surface, colours) {
       this.map = this._place();
@@ -5732,7 +5729,6 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       const { left: left2, top, width, height } = this.map;
       if (this.image?.theme !== this.view.theme) this.image = { canvas: this._render(colours), theme: this.view.theme };
       surface.save();
-      if (this._covers()) surface.globalAlpha = FAINT;
       surface.drawImage(this.image.canvas, left2, top, width, height);
       this._paintSight(surface, colours);
       surface.restore();
@@ -5749,23 +5745,24 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       surface.lineWidth = 1.5;
       surface.strokeRect(left2 + x1, top + y1, Math.max(4, x2 - x1), Math.max(4, y2 - y1));
     }
-    _covers() {
-      if (this.reached) return false;
-      const { camera, panes, picture, stage } = this.view;
-      const middle = stage.width - panes.width() / 2;
-      const from2 = { x: camera.x + (this.map.left - middle) / camera.zoom, y: camera.y + (this.map.top - stage.height / 2) / camera.zoom };
-      const to = { x: from2.x + this.map.width / camera.zoom, y: from2.y + this.map.height / camera.zoom };
-      return picture.anyWithin(from2, to, panes.sides().at(-1) ?? SIDES.AFTER);
+    strip() {
+      const size = this._size();
+      return size ? size.width + 2 * ASIDE : 0;
+    }
+    _size() {
+      const { picture, stage } = this.view;
+      if (!picture || stage.width < SMALL.width || stage.height < SMALL.height) return null;
+      const { whole } = picture;
+      if (whole.height <= stage.height && whole.width <= stage.width / 2) return null;
+      const ratio = Math.min(Math.min(MOST.width, stage.width * MOST.breadth) / whole.width, Math.min(MOST.height, stage.height * MOST.share) / whole.height);
+      return { width: Math.max(LEAST2.width, whole.width * ratio), height: Math.max(LEAST2.height, whole.height * ratio) };
     }
     _place() {
-      const { view } = this;
-      const { whole } = view.picture;
-      if (view.stage.width < SMALL.width || view.stage.height < SMALL.height) return null;
-      if (view.camera.fits(whole, 0.97 * view.camera.zoom)) return null;
-      const ratio = Math.min(MOST.width / whole.width, Math.min(MOST.height, view.stage.height * MOST.share) / whole.height);
-      const width = Math.max(LEAST2.width, whole.width * ratio);
-      const height = Math.max(LEAST2.height, whole.height * ratio);
-      return { left: view.stage.width - width - 16, top: PANE_HEAD + 4, width, height, scale: { x: width / whole.width, y: height / whole.height } };
+      const size = this._size();
+      if (!size) return null;
+      const { whole } = this.view.picture;
+      const left2 = this.view.stage.width - size.width - ASIDE;
+      return { ...size, left: left2, top: PANE_HEAD + 4, scale: { x: size.width / whole.width, y: size.height / whole.height } };
     }
     _render(colours) {
       const { width, height, scale } = this.map;
@@ -5959,8 +5956,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       const { overview, panes } = this.view;
       const last = this.pressed.get(event.pointerId);
       if (!last) {
-        overview.reach(overview.at(event) !== null);
-        return this._hover(overview.reached ? -1 : this._itemAt(panes.locate(event)), event);
+        return this._hover(overview.at(event) ? -1 : this._itemAt(panes.locate(event)), event);
       }
       this.pressed.set(event.pointerId, event);
       const point = this.inOverview && overview.at(event, true);
@@ -6001,7 +5997,6 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       if (group && !this._onToggle(place, item)) this.view.groups.toggle(group.id);
     }
     _leave() {
-      this.view.overview.reach(false);
       this._hover(-1);
     }
     _hover(item, event) {
@@ -6776,6 +6771,11 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     zoomBy(factor, at = { x: 0, y: 0 }) {
       this.camera.zoomBy(factor, at);
     }
+    lookAt(id) {
+      const { camera, picture } = this;
+      const item = picture ? picture.scene.itemOf(picture.shownAs(id)) : -1;
+      if (item > 0 && !camera.fits(picture.whole, camera.zoom)) camera.centre(item);
+    }
     async select(id, { center = false } = {}) {
       if (id !== null && !this.model.keyOfId.has(id) && !this.outline().groups.has(id)) {
         throw new Error(`graph view: there is no node or group ${JSON.stringify(id)}`);
@@ -7006,6 +7006,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
         }
         const moved = pair !== shown.pair;
         if (moved) await view.show({ before: pair.before?.index ?? null, after: pair.after.index });
+        if (moved && !shown.pair && node === null) this.lookAtChange(pair);
         const { program, kernel } = state;
         if (moved || theme !== shown.theme || state.fates !== shown.fates || program !== shown.program || kernel !== shown.kernel || state.line !== shown.line || state.line && node !== shown.node) {
           this.mark(pair, state);
@@ -7019,6 +7020,11 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
         this.busy = false;
       }
       this.shown = { theme, panes, pair, constants: state.constants, fates: state.fates, colour: state.colour, program: state.program, kernel: state.kernel, line: state.line, node };
+    }
+    lookAtChange(pair) {
+      const passes3 = this.app.model.view.summary?.passes ?? [];
+      const row = passes3.find((one) => one.step === pair.after.index);
+      if (row?.node && !pair.chosen) this.view.lookAt(row.node);
     }
     colouring(pair, kind) {
       return colouringOf(this.app.model, pair, kind);
@@ -7339,6 +7345,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     fill() {
       const summary = this.app.panels.get("summary");
       if (!summary) return;
+      if ("comparison" in this.app.model) return this.element.replaceChildren(summary.content());
       this.element.replaceChildren(...[this.title(), summary.content(), this.fates(), this.charts(), ...this.passes()].filter((part4) => part4 !== null));
     }
     clear() {
@@ -7394,7 +7401,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       this.shown = key;
       const { pair } = this.app;
       if (!pair) {
-        fill(this.element, h("strong", null, "This trace holds no pass."), h("span.fv-muted", null, "Nothing was frozen while it was recorded."));
+        fill(this.element, h("h2", null, "This trace holds no pass."), h("span.fv-muted", null, "Nothing was frozen while it was recorded."));
         return;
       }
       const { after: step } = pair;
@@ -8249,7 +8256,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       this.minor = h("input", { type: "checkbox", onchange: () => app.navigate({ minor: this.minor.checked }) });
       this.shown = h("span.fv-muted.fv-num", { role: "status" });
       const head = ["Attribute", "Shape, type", "A", "B", "What differs"].map((text) => h("div", { role: "columnheader" }, text));
-      this.list = new VirtualList({ rowHeight: 30, row: (index) => this.row(index), props: { role: "rowgroup", "aria-label": "Attributes", onkeydown: (event) => this.key(event) } });
+      this.list = new VirtualList({ rowHeight: 30, narrow: { below: 481, rowHeight: 76 }, row: (index) => this.row(index), props: { role: "rowgroup", "aria-label": "Attributes", onkeydown: (event) => this.key(event) } });
       this.table = h("div.fv-table.fv-two-fates", { role: "table", "aria-label": "Fates of attributes in both traces" }, h("div.fv-table-row.fv-table-head", { role: "row" }, head), this.list.element);
       this.empty = h("p.fv-empty");
       const checks = [h("label.fv-check", null, this.quiet, "Only differences"), h("label.fv-check", { title: "What is no parameter and no buffer, and was not preserved: submodules, flags, values" }, this.minor, "Others")];
@@ -8371,7 +8378,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       this.count = settings.length;
       const rows = settings.map(({ subject, name: name2, a, b }) => line([subject, name2, a ?? "not there", b ?? "not there"]));
       const traces = SIDES3.map((side, index) => h("tr", null, h("td", null, sideSign(index)), h("td", null, names[index]), h("td.fv-num", null, made[index] || "unknown"), h("td.fv-mono.fv-wrap", null, calls[index] || "unknown")));
-      this.element = h("div.fv-panel-body.fv-scroll.fv-two-settings", null, grid("Traces", ["", "Model", "Made", "By"], traces), rows.length ? grid("What was asked for, given or found in another way", ["", "Name", "A", "B"], rows) : section("Settings", h("p.fv-muted", null, "Options, inputs and environment are the same in both.")), told2("Notices", notices2), told2("About this environment", facts2), failures.some(Boolean) ? grid("How the freezes ended", ["A", "B"], [line(failures.map((text) => text ?? "it did not fail"))]) : null, misses.some((side) => side.length) ? grid("Near misses of one trace only", ["", "Fold", "Node", "Why not", "Evidence"], misses.flatMap((side, index) => side.map((miss) => line([sideSign(index), miss.kind, `%${miss.node}`, miss.reason, miss.detail])))) : null);
+      this.element = h("div.fv-panel-body.fv-scroll.fv-two-settings", { tabindex: "0", role: "region", "aria-label": "Settings" }, grid("Traces", ["", "Model", "Made", "By"], traces), rows.length ? grid("What was asked for, given or found in another way", ["", "Name", "A", "B"], rows) : section("Settings", h("p.fv-muted", null, "Options, inputs and environment are the same in both.")), told2("Notices", notices2), told2("About this environment", facts2), failures.some(Boolean) ? grid("How the freezes ended", ["A", "B"], [line(failures.map((text) => text ?? "it did not fail"))]) : null, misses.some((side) => side.length) ? grid("Near misses of one trace only", ["", "Fold", "Node", "Why not", "Evidence"], misses.flatMap((side, index) => side.map((miss) => line([sideSign(index), miss.kind, `%${miss.node}`, miss.reason, miss.detail])))) : null);
     }
     render() {
     }
@@ -8473,11 +8480,21 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       if (this.shown === pair) return;
       this.shown = pair;
       if (!pair) {
-        fill(this.element, h("strong", null, "Neither trace holds a pass."));
+        fill(this.element, h("h2", null, "Neither trace holds a pass."));
         return;
       }
       const row = this.app.model.passRows[this.app.model.place(this.app.current)];
-      fill(this.element, h("div.fv-summary-name", null, this.app.passes.drawerButton(), this.names(pair)), row && row.graph === null ? h("span.fv-compare-hint", null, absent(row)) : null, h("dl.fv-summary-facts", { tabindex: "0" }, facts(pair).filter(Boolean).map(([label, ...value]) => h("div", null, h("dt", null, label), h("dd.fv-num", null, value)))));
+      fill(this.element, h("div.fv-summary-name", null, this.app.passes.drawerButton(), this.names(pair)), row && row.graph === null ? h("span.fv-compare-hint", null, absent(row)) : null, h("dl.fv-summary-facts", { tabindex: "0" }, facts(pair).filter(Boolean).map(([label, ...value]) => h("div", null, h("dt", null, label), h("dd.fv-num", null, value)))), this.sentences(pair));
+    }
+    sentences({ before, after }) {
+      const steps = [before, after].filter(Boolean);
+      const model = this.app.model;
+      const texts = new Map(steps.flatMap((step) => model.passTexts(step)));
+      const reasons = steps.filter((step) => step.why_not).map((step) => ({ side: step.side, why: step.why_not, text: `It changed nothing in ${"AB"[step.side]}. ${step.why_not} ` }));
+      const [one, other] = reasons;
+      const told3 = other && one.why === other.why ? [`It changed nothing in A and B. ${one.why}`] : reasons.map(({ text }) => text);
+      if (!texts.size) return null;
+      return h("p.fv-summary-does", { tabindex: "0" }, [...texts].map(([pass, does]) => h("span", null, texts.size > 1 ? `${pass}: ${does} ` : `${does} `)), told3.length ? h("span.fv-why-not", null, told3) : null);
     }
     names({ before, after }) {
       const one = (step) => [h("span.fv-side", { class: `fv-side-${step.side ? "b" : "a"}` }, stepLabel(step)), " ", step.name];
@@ -8526,6 +8543,35 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     const past2 = (one) => one.close ? null : h("span.fv-bad", null, " ≠ past tolerance");
     return [`largest error against ${entry.reference}`, old.max_abs, past2(old), " | ", entry.max_abs, past2(entry)];
   }
+  var TABS = { ending: ["environment"], weights: ["attributes"], bytes: ["charts", "attributes"], time: ["findings", "charts"], error: ["findings", "charts"], checks: ["findings"], passes: ["graph"], settings: ["environment"] };
+  var TITLES = { ending: "How it ended", weights: "Weights and buffers", bytes: "Bytes", time: "Time", error: "Outputs", checks: "Checks", passes: "Passes", settings: "Settings" };
+  var ComparisonSummaryPanel = class {
+    constructor(app) {
+      this.app = app;
+      this.id = "summary";
+      this.label = "Summary";
+      this.element = h("div.fv-panel-body.fv-scroll", { tabindex: "0", role: "region", "aria-label": "Summary" });
+    }
+    render() {
+      if (!this.element.childElementCount) fill(this.element, this.content());
+    }
+    content() {
+      const { comparison } = this.app.model;
+      const { about, changes, sentences } = comparison.summary;
+      return h("div.fv-answer", null, sentences.map((sentence2, side) => h("p.fv-answer-sentence.fv-answer-side", null, sideSign(side), " ", sentence2)), h("section.fv-answer-part", null, h("h2", null, "What changed from A to B"), this.changes(changes)), h("p.fv-answer-about.fv-muted", null, about));
+    }
+    changes(changes) {
+      if (!changes.length) {
+        return h("p.fv-answer-calm.fv-muted", null, "Nothing changed but times within their intervals.");
+      }
+      const subjects = [...new Set(changes.map(({ subject }) => subject))];
+      return h("dl.fv-answer-changes", null, subjects.map((subject) => h("div", null, h("dt", null, this.title(subject)), changes.filter((one) => one.subject === subject).map(({ text }) => h("dd", null, text)))));
+    }
+    title(subject) {
+      const tab = TABS[subject].find((id) => this.app.panels.has(id));
+      return tab ? this.app.link(TITLES[subject], { tab }) : TITLES[subject];
+    }
+  };
   var KEYS2 = { "r f": "previous, next pass that makes a difference of its own", c: "from any two steps back to those of one pass", h: "leave only what differs, in the passes and the attributes", Esc: "leave a field, close details" };
   var PASS_SIGNS2 = [[() => [h("span.fv-side.fv-side-a", null, "A"), " ", h("span.fv-side.fv-side-b", null, "B")], "the first trace, the second one; a number of either shows that step alone against the other's"], [() => [h("span.fv-removed", null, "−9 "), h("span.fv-added", null, "+7 "), h("span.fv-modified", null, "~4")], "nodes only in A, only in B, in both and different"], [() => h("span.fv-pair-new", null, "≠"), "after this pass the two differ in another way than before"], [() => h("span.fv-muted", null, "″"), "they differ as after the pass before"], [() => h("span.fv-muted", null, "="), "they are the same"]];
   var ComparisonViewer = class extends Viewer {
@@ -8533,7 +8579,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       return new ComparisonModel(view, graph, comparison);
     }
     parts() {
-      const panels = [ComparisonGraphPanel, ComparisonAttributesPanel, ComparisonRewritesPanel, ComparisonAliasesPanel, IrPanel, CodePanel, ComparisonKernelsPanel, ComparisonChartsPanel, ComparisonFindingsPanel, ComparisonEnvironmentPanel];
+      const panels = [ComparisonSummaryPanel, ComparisonGraphPanel, ComparisonAttributesPanel, ComparisonRewritesPanel, ComparisonAliasesPanel, IrPanel, CodePanel, ComparisonKernelsPanel, ComparisonChartsPanel, ComparisonFindingsPanel, ComparisonEnvironmentPanel];
       return { Details: ComparisonDetails, PassList: ComparisonPassList, PassSummary: ComparisonSummary, panels, sheet: { keys: KEYS2, passSigns: PASS_SIGNS2 } };
     }
     heading() {
@@ -8547,9 +8593,6 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     navigate(patch, how) {
       const named = "step" in patch && !("against" in patch) ? { ...patch, against: null } : patch;
       super.navigate(named, how);
-    }
-    opening(start) {
-      return start;
     }
     valid(state) {
       const { model } = this;
@@ -8594,7 +8637,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       return new AcrossModel(view, graph, comparison);
     }
     parts() {
-      const panels = [PairsPanel, AcrossGraphPanel, ComparisonAttributesPanel, RewritesPanel, AliasesPanel, IrPanel, CodePanel, ComparisonKernelsPanel, ComparisonFindingsPanel, ComparisonEnvironmentPanel];
+      const panels = [ComparisonSummaryPanel, PairsPanel, AcrossGraphPanel, ComparisonAttributesPanel, RewritesPanel, AliasesPanel, IrPanel, CodePanel, ComparisonKernelsPanel, ComparisonFindingsPanel, ComparisonEnvironmentPanel];
       return { Details: AcrossDetails, PassList: AcrossPassList, PassSummary: AcrossSummary, panels, sheet: {} };
     }
     heading() {

@@ -181,3 +181,16 @@ def test_nobody_is_kept_out_and_nothing_overflows(opened: Opener, width: int):
             settle(page)
             assert serious_findings(page) == [], (scheme, shown)
             assert page.evaluate(TOO_WIDE) == [], (scheme, shown)
+
+
+def test_two_traces_open_on_what_changed_and_each_change_leads_to_its_tab(page: Page, pages: Callable[[str], Path]):
+    page.goto(pages("two").as_uri())
+    until(page, "globalThis.viewer !== undefined")
+    expect(page.get_by_role("tab", name="Summary")).to_have_attribute("aria-selected", "true")
+    summary = page.get_by_role("region", name="Summary")
+    expect(summary.get_by_role("heading", name="What changed from A to B")).to_be_visible()
+    expect(summary).to_contain_text("check round trip: failed → passed")
+    summary.get_by_role("link", name="Checks").press("Enter")
+    expect(page.get_by_role("tab", name="Findings")).to_have_attribute("aria-selected", "true")
+    page.get_by_role("tab", name="Graph").click()
+    expect(page.get_by_role("region", name="Chosen pass").locator(".fv-summary-does")).to_contain_text(".")

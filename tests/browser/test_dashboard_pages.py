@@ -17,6 +17,7 @@ from playwright.sync_api import Page, Route, expect
 from freeze_engine.sweep import Sweep
 from freeze_engine.worker import parse_recording_command
 from tests.browser.accessibility import serious_findings
+from tests.browser.screens import axe, layouts
 from tests.builders import small_trace
 from tests.sweeps import failed_row, sweep_row
 from viewer.assets import read_asset
@@ -957,6 +958,81 @@ def test_the_way_home_stands_beside_the_viewers_title(opened: Opener, page: Page
     assert title is not None
     assert home["x"] + home["width"] <= title["x"]
     assert page.evaluate("document.documentElement.scrollWidth") <= size[0]
+
+
+RUNNING = {
+    "phase": "Measuring latency",
+    "detail": "round 3 of 60",
+    "later": ["Comparing numbers", "Saving"],
+    "left_s": 8.4,
+    "done": 400,
+    "total": 1000,
+    "preview": "/p",
+}
+CANCELLING = "Cancelling; waiting for torch to finish the pass Inline of forward. Cancel again to end it now."
+FAILED = {
+    "state": "failed",
+    "conversion": "scripted",
+    "message": "The model cannot be scripted: functions can't take variable number of arguments, at line 3 of net.py.",
+    "error": "NotSupportedError: Compiled functions can't take variable number of arguments",
+    "log": ["line one", "line two"],
+    "elapsed_s": 2.0,
+}
+STATES: dict[str, tuple[str, dict[str, Any] | None]] = {
+    "home": ("", None),
+    "home, recording": ("", RUNNING),
+    "form": ("?record=example:counter", None),
+    "form, empty": ("?record=", None),
+    "job, starting": ("?job=1", {}),
+    "job, running": ("?job=1", RUNNING),
+    "job, cancelling": (
+        "?job=1",
+        RUNNING | {"cancelling": True, "message": CANCELLING},
+    ),
+    "job, waiting": ("?job=1", {"state": "waiting", "place": 1}),
+    "job, not scripted": ("?job=1", FAILED),
+    "job, crashed": ("?job=1", FAILED | {"state": "crashed", "conversion": None, "died_in": "Pass2", "trace": "/p"}),
+    "job, unknown": ("?job=77", None),
+    "folder": ("?folder=/models", None),
+    "trace that cannot be read": ("?trace=/traces/broken.fztrace", None),
+}
+
+
+@pytest.mark.parametrize("name", STATES)
+def test_every_page_of_the_dashboard(opened: Opener, page: Page, problems: list[str], name: str) -> None:
+    route, job = STATES[name]
+    opened(route)
+    if job is not None:
+        set_jobs(page, job, steps=3)
+    wrong = list(layouts(page))
+    for scheme in ("light", "dark"):
+        page.emulate_media(color_scheme=scheme)
+        wrong += [f"{scheme}: {found}" for found in axe(page)]
+    if "cannot be read" in name:
+        problems.clear()  # the browser tells of the refused request
+    assert wrong == [], "\n".join(wrong)
+
+
+def test_a_model_that_cannot_be_scripted_is_told_as_that_with_the_way_out(opened: Opener, page: Page) -> None:
+    opened("?job=1")
+    set_jobs(page, FAILED | {"model": "/models/net.pt"})
+    end = page.get_by_role("alert")
+    expect(end.get_by_role("heading")).to_have_text("The model cannot be scripted")
+    expect(end).to_contain_text("at line 3 of net.py. No freeze began.")
+    expect(end).to_contain_text("NotSupportedError")
+    expect(page.get_by_role("region", name="Log")).to_contain_text("line two")
+    page.get_by_role("button", name="Trace it instead…").click()
+    expect(page).to_have_url(re.compile("record="))
+    expect(page.get_by_text("freezer-ui record /models/net.pt --via trace")).to_be_visible()
+
+
+def test_code_that_cannot_be_scripted_is_traced_from_the_command_line(opened: Opener, page: Page) -> None:
+    opened("?job=1")
+    set_jobs(page, FAILED | {"model": "my.models:make", "name": "make"})
+    told = page.locator(".fd-actions")
+    expect(told).to_contain_text("Trace it instead, from the command line, which may import its code:")
+    expect(told.locator("pre")).to_have_text("freezer-ui record my.models:make --via trace")
+    expect(told.get_by_role("button")).to_have_text(["Copy"])  # none leads to the form, which refuses code
 
 
 # --- names that somebody else chose

@@ -179,3 +179,20 @@ def test_the_payload_is_json_and_every_shown_pair_is_of_one_method(first, second
         assert shown
         assert {step["method"] for step in shown} == {row["method"]}
         assert [step["side"] for step in shown] == sorted({step["side"] for step in shown})
+
+
+def test_the_summary_of_two_traces_says_what_changed_and_where_to_look() -> None:
+    trace = small_trace()
+    fate = next(each for each in trace.attributes if each.fate == "folded")
+    kept = tuple(
+        replace(each, fate="preserved", reason="requested", step=None, locations=()) if each is fate else each
+        for each in trace.attributes
+    )
+    last = replace(trace.steps[-1], constant_bytes=trace.steps[-1].constant_bytes + 2048)
+    other = replace(trace, attributes=kept, steps=(*trace.steps[:-1], last))
+    found = comparison_data(trace, other, charted=False)["comparison"]["summary"]
+    assert found["sentences"] == [fe.summarize(trace).sentence, fe.summarize(other).sentence]
+    told = {change["subject"]: change["text"] for change in found["changes"]}
+    assert fate.path in told["weights"]
+    assert told["bytes"].endswith("(+2.00 KiB)")
+    assert comparison_data(trace, trace, charted=False)["comparison"]["summary"]["changes"] == []

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from typing import Final
+from dataclasses import dataclass
+from typing import Final, Literal
 
 import freeze_engine as fe
 from freeze_engine import analysis
@@ -13,29 +14,51 @@ from viewer.text.diff.measurements import time_verdict
 from viewer.views.comparison import aspects
 from viewer.views.comparison.sources import with_own_files
 
+NOTHING: Final = "Nothing changed."
+Subject = Literal["ending", "weights", "bytes", "time", "error", "checks", "passes", "settings"]
+
 _SHOWN: Final = 3
 _MOST: Final = 8
 
 
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A difference between two traces.
+
+    Attributes:
+        subject: what differs; a page leads from it to the tab that has the details.
+        text: the difference, from A to B, in a line.
+    """
+
+    subject: Subject
+    text: str
+
+
 def change_lines(first: fe.Trace, second: fe.Trace, ours: fe.Summary, theirs: fe.Summary) -> list[str]:
-    """Returns the changes: how both ended, weights and buffers, time, error, checks, passes, settings.
+    """Returns the changes in lines, one at least; arguments as of `changes`."""
+    found = changes(fe.diff_traces(first, with_own_files(first, second)), ours, theirs)
+    return [change.text for change in found] or [NOTHING]
+
+
+def changes(diff: fe.TraceDiff, ours: fe.Summary, theirs: fe.Summary) -> list[Change]:
+    """Returns the changes: how both ended, weights and buffers, bytes, time, error, checks, passes, settings.
 
     Args:
-        first, second: the traces A and B.
+        diff: of the traces A and B.
         ours, theirs: their summaries.
     """
-    diff = fe.diff_traces(first, with_own_files(first, second))
-    lines = [
-        *_endings(diff),
-        *_frozen(ours.frozen, theirs.frozen),
-        *_fates(diff),
-        *_times(diff),
-        *_errors(ours.errors, theirs.errors),
-        *_checks(diff),
-        *_passes(diff),
-        *_settings(diff),
-    ]
-    return lines or ["Nothing changed."]
+    parts: tuple[tuple[Subject, Iterator[str]], ...] = (
+        ("ending", _endings(diff)),
+        ("weights", _frozen(ours.frozen, theirs.frozen)),
+        ("weights", _fates(diff)),
+        ("bytes", _bytes(diff)),
+        ("time", _times(diff)),
+        ("error", _errors(ours.errors, theirs.errors)),
+        ("checks", _checks(diff)),
+        ("passes", _passes(diff)),
+        ("settings", _settings(diff)),
+    )
+    return [Change(subject, text) for subject, texts in parts for text in texts]
 
 
 def _endings(diff: fe.TraceDiff) -> Iterator[str]:
@@ -61,6 +84,16 @@ def _fates(diff: fe.TraceDiff) -> Iterator[str]:
         ):
             groups[change_text(diff, one)].append(one.path)
     yield from (f"{change}: {_listed(paths)}" for change, paths in groups.items())
+
+
+def _bytes(diff: fe.TraceDiff) -> Iterator[str]:
+    both = (diff.before, diff.after)
+    if not all(trace.steps and analysis.knows_constants(trace) for trace in both):
+        return
+    old, new = (trace.steps[-1].constant_bytes for trace in both)
+    if old != new:
+        sizes = f"{analysis.bytes_text(old)} → {analysis.bytes_text(new)}"
+        yield f"constants in the final graph: {sizes} ({analysis.bytes_delta_text(new - old)})"
 
 
 def _times(diff: fe.TraceDiff) -> Iterator[str]:

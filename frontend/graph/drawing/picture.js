@@ -176,27 +176,6 @@ export class Picture {
   }
 
   /**
-   * Whether any node or closed group that stands on `side` reaches into a rectangle of the world.
-   * @param {Point} from
-   * @param {Point} to
-   * @param {number} side
-   */
-  anyWithin(from, to, side) {
-    const {
-      layout: { x, y, width, height },
-      scene: { items },
-      sides,
-    } = this;
-    for (let item = 1; item < items.length; item++) {
-      if (items[item].open || !(sides[item] & side)) continue;
-      if (x[item] < to.x && x[item] + width[item] > from.x && y[item] < to.y && y[item] + height[item] > from.y) {
-        return true;
-      }
-    }
-    return false;
-  }
-
-  /**
    * The innermost item at a point of the world that stands on `side`, or -1.
    * @param {{ x: number, y: number, side: number }} options
    */
