@@ -11,10 +11,11 @@ NODE_MODULES := node_modules/.stamp
 # Node of .venv, where `make` had to install one, comes before the system's.
 WITH_NODE := PATH="$(CURDIR)/.venv/bin:$$PATH"
 
-.PHONY: help demo dashboard test coverage check format bundles bench system clean
+.PHONY: help demo zoo dashboard test coverage check format bundles bench system clean
 
 help:
 	@echo "make demo       record a ResNet-50's freeze and write its report, in demo/"
+	@echo "make zoo        record over 100 architectures, in zoo.sweep, and print their table; takes hours, and continues"
 	@echo "make dashboard  open the dashboard in the browser"
 	@echo "make test       run every test (WORKERS=2 PYTEST_ARGS=...)"
 	@echo "make coverage   run the tests of the engine and the views, and hold their coverage against its floor"
@@ -30,6 +31,13 @@ demo: $(RUN_TIME)
 	$(BIN)/freezer-ui record example:resnet50 --input 1x3x224x224 -o demo/resnet50.fztrace
 	$(BIN)/freezer-ui report demo/resnet50.fztrace -o demo/resnet50.html
 	@echo "Open $(CURDIR)/demo/resnet50.html in a browser."
+
+# The freezes that fail are for the table to show. torchvision and timm would replace the CPU build of torch.
+zoo: $(RUN_TIME)
+	$(BIN)/python -m pip install --quiet -c constraints.txt -e ".[zoo]"
+	$(BIN)/python -m pip install --quiet --no-deps -c constraints.txt torchvision timm
+	$(BIN)/freezer-ui sweep examples/zoo.toml -o zoo.sweep --jobs $(WORKERS) || [ $$? -eq 3 ]
+	$(BIN)/python -m benchmarks.zoo zoo.sweep
 
 dashboard: $(RUN_TIME)
 	$(BIN)/freezer-ui

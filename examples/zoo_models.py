@@ -1,8 +1,7 @@
 """Architectures with random weights and small inputs, by name: ``zoo_models:torchvision_resnet18``.
 
 ``zoo.toml`` lists those that are recorded. A name is ``torchvision_NAME``, ``timm_NAME`` (dots as two underscores),
-``transformers_NAME`` or ``torch_NAME``. The packages come with ``pip install torchvision timm --no-deps`` and the extra
-``zoo``; nothing is downloaded.
+``transformers_NAME`` or ``torch_NAME``. ``make zoo`` installs the packages; no weights are downloaded.
 """
 
 from __future__ import annotations

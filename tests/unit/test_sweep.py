@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 import freeze_engine as fe
+from benchmarks.zoo import zoo_page
 from freeze_engine import sweep, worker
 from freeze_engine.process.exit_cause import cause_of
 from freeze_engine.sweep import SweepOptions, SweepRow, row_columns, run_sweep
@@ -412,3 +413,26 @@ def test_a_cluster_of_dask_records_and_returns_the_traces(
     found = sweep.read_sweep(tmp_path / "out")
     assert [(row.model, row.is_recorded) for row in found.rows] == [("a", True), ("b", True)]
     assert all(fe.load(found.folder / row.trace) == small_trace() for row in found.rows)
+
+
+def test_the_zoo_lists_a_hundred_architectures_of_four_packages() -> None:
+    found = sweep.read_plan(ROOT / "examples" / "zoo.toml")
+    models = {row.model for row in found.rows}
+    assert len(models) >= 100
+    assert {model.partition("_")[0] for model in models} == {"torch", "torchvision", "timm", "transformers"}
+    assert {row.request.backend for row in found.rows} == {"torchscript", "inductor"}
+    assert not any(row.measures_latency for row in found.rows)
+
+
+def test_the_table_of_the_zoo_has_what_was_run(tmp_path: Path) -> None:
+    rows = (
+        sweep_row("torch_lstm", max_abs_error=0.0, checks_passed=("attributes",), steps=12),
+        sweep_row("timm_vit", checks_failed=("attributes",), is_close=False, max_abs_error=0.5),
+        failed_row("timm_swin", "RuntimeError: a|b"),
+    )
+    page = zoo_page(sweep.read_sweep(make_sweep(tmp_path / "zoo", *rows, with_traces=False)))
+    assert "| torch | torchscript | 1 of 1 | 1 of 1 | 1 of 1 |" in page
+    assert "| timm | torchscript | 1 of 2 | 0 of 1 | 0 of 1 |" in page
+    assert "| torch lstm | torchscript | yes | equal | true | 12 |  | 3 s |" in page
+    assert "| timm vit | torchscript | yes | **past tolerance**, 5.0e-01 | **wrong** |" in page
+    assert "| timm swin | torchscript | failed: RuntimeError: a\\|b |" in page
