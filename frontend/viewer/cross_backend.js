@@ -19,7 +19,7 @@ import { PassSummary } from "./summary.js";
 
 const SIDES = ["a", "b"];
 /** @type {Record<string, any>} */
-const BACKENDS = { torchscript: "TorchScript", inductor: "Inductor" };
+const BACKENDS = { torchscript: "TorchScript", inductor: "Inductor", aotinductor: "AOTInductor" };
 const STEPLESS = ["pairs", "attributes", "kernels", "findings", "environment"]; // tabs that show no pass
 const MODULES_SHOWN = 3;
 

@@ -199,7 +199,7 @@ export class AliasesPanel {
    * @param {{ steps: ViewStep[], view: ViewData }} options
    */
   static isFor({ steps, view }) {
-    return view.backend !== "inductor" || steps.some((step) => step.aliases !== null);
+    return view.backend === "torchscript" || steps.some((step) => step.aliases !== null);
   }
 
   /** @param {Viewer} app */

@@ -627,7 +627,7 @@
   }
   var AliasesPanel = class {
     static isFor({ steps, view }) {
-      return view.backend !== "inductor" || steps.some((step) => step.aliases !== null);
+      return view.backend === "torchscript" || steps.some((step) => step.aliases !== null);
     }
     constructor(app) {
       this.shown = void 0;
@@ -8616,7 +8616,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     return h("div.fv-fact", null, h("span.fv-fact-label", null, label), h("span.fv-fact-value", null, value), h("span.fv-fact-note", null, note3));
   }
   var SIDES4 = ["a", "b"];
-  var BACKENDS = { torchscript: "TorchScript", inductor: "Inductor" };
+  var BACKENDS = { torchscript: "TorchScript", inductor: "Inductor", aotinductor: "AOTInductor" };
   var STEPLESS = ["pairs", "attributes", "kernels", "findings", "environment"];
   var MODULES_SHOWN = 3;
   var AcrossModel = class extends ComparisonModel {

@@ -17,7 +17,7 @@ from viewer.text import stats_findings
 from viewer.text.printable import printable
 from viewer.text.summary import summary_lines
 from viewer.text.table import table_lines
-from viewer.views.environment import input_text
+from viewer.views.environment import input_text, package_text
 from viewer.views.failure import failure_message, left_text
 from viewer.views.kernels import comparison_lines, kernel_rows
 from viewer.views.measurements import errors_by_reference
@@ -85,6 +85,7 @@ def _recording(trace: fe.Trace) -> list[str]:
         ("inputs", ", ".join(f"{spec.name}: {input_text(spec)}" for spec in trace.inputs)),
         ("machine", f"torch {where.torch}, Python {where.python}, {where.threads} threads, {where.cpu}"),
         ("GPU", ", ".join(where.gpus)),
+        ("package", package_text(trace)),
         ("took", "" if trace.duration_ns is None else analysis.duration_text(trace.duration_ns)),
     ]
     return [f"{label:8} {text}" for label, text in facts if text]

@@ -40,6 +40,7 @@ def environment_view(trace: fe.Trace) -> dict[str, Any]:
             ["methods", ", ".join(trace.methods)],
             ["made", trace.created or unknown],
             ["took", unknown if trace.duration_ns is None else analysis.duration_text(trace.duration_ns)],
+            *([["package", package_text(trace)]] if trace.package is not None else []),
         ],
         "inputs": [[spec.name, input_text(spec)] for spec in trace.inputs],
         "baselines": [
@@ -53,6 +54,17 @@ def environment_view(trace: fe.Trace) -> dict[str, Any]:
         "notices": [_notice_row(notice) for notice in warning_notices(trace)],
         "facts": [_notice_row(notice) for notice in fact_notices(trace)],
     }
+
+
+def package_text(trace: fe.Trace) -> str:
+    """Describes the package of a trace in one line; empty where there is none."""
+    if trace.package is None:
+        return ""
+    place = f"{trace.package.path}, " if trace.package.path else ""
+    used = [fate for fate in trace.attributes if fate.fate != "dropped" and fate.updatable is not None]
+    updatable = sum(1 for fate in used if fate.updatable)
+    updates = f", takes new values for {updatable} of {len(used)} weights and buffers" if used else ""
+    return f"{place}{analysis.bytes_text(trace.package.nbytes)}{updates}"
 
 
 def _notice_row(notice: Notice) -> dict[str, Any]:

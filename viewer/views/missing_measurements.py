@@ -45,21 +45,39 @@ def absent_rows(trace: fe.Trace) -> list[list[str]]:
     """Returns ``[missing measurement, how to get it]`` for everything that a new recording could add."""
     if not trace.steps or trace.failure is not None:
         return []
+    # A package is measured as a whole, and is no module to be checked or frozen again.
+    packaged = trace.backend == "aotinductor"
+    whole = trace.baselines if packaged else ()
     rows = [
-        (any(step.latency for step in trace.steps), "latency", how_to_get(trace, "latency")),
+        (
+            any(each.latency for each in trace.steps) or any(each.latency for each in whole),
+            "latency",
+            how_to_get(trace, "latency"),
+        ),
         (_is_compared(trace), "numeric error", how_to_get(trace, "numerics")),
         (trace.memory is not None, "memory during the freeze, and whether it saves", _memory(trace)),
-        (bool(trace.checks), "checks of the frozen module", "--check all, or fe.record(…, checks=fe.CHECKS)"),
-        (bool(trace.ablation), "what each pass does on its own", "--ablation, or fe.record(…, ablation=True)"),
+        (
+            packaged or bool(trace.checks),
+            "checks of the frozen module",
+            "--check all, or fe.record(…, checks=fe.CHECKS)",
+        ),
+        (
+            packaged or bool(trace.ablation),
+            "what each pass does on its own",
+            "--ablation, or fe.record(…, ablation=True)",
+        ),
     ]
-    if trace.call.startswith(_CAPTURED) and not any(present for present, _, _ in rows):
+    if trace.call.startswith(_CAPTURED) and not any(present for present, _, _ in rows[:3]):
         return [list(_CAPTURE)]
     return [[what, how] for present, what, how in rows if not present]
 
 
 def _is_compared(trace: fe.Trace) -> bool:
     found = analysis.unmeasured(trace)
-    return any(step.numerics for step in trace.steps) and (found is None or "numerics" not in found.kinds)
+    whole = trace.baselines if trace.backend == "aotinductor" else ()
+    return (any(each.numerics for each in trace.steps) or any(each.numerics for each in whole)) and (
+        found is None or "numerics" not in found.kinds
+    )
 
 
 def _memory(trace: fe.Trace) -> str:

@@ -28,7 +28,7 @@ def diff_traces(before: Trace, after: Trace) -> TraceDiff:
     Returns:
         The difference. It is the same for the same traces, whatever their nodes and values are called.
     """
-    is_across = before.backend != after.backend
+    is_across = before.uses_inductor != after.uses_inductor
     pairs = steps_apart(before, after) if is_across else aligned_steps(before, after)
     renamed = named_like(before, after, pairs)
     same_steps = {new.index: old.index for old, new in pairs if old and new}

@@ -164,8 +164,8 @@ class TraceDiff:
 
     @property
     def across_backends(self) -> bool:
-        """Returns whether the two froze by different backends."""
-        return self.before.backend != self.after.backend
+        """Returns whether the two froze by different passes: AOTInductor has those of Inductor."""
+        return self.before.uses_inductor != self.after.uses_inductor
 
     @property
     def empty(self) -> bool:

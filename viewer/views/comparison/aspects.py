@@ -97,13 +97,13 @@ class Errors:
 def times(diff: fe.TraceDiff) -> tuple[Times, ...]:
     """Returns the latency of the results of both freezes, by method and device."""
     rows = _paired(diff, lambda figures: ((one.device, one) for one in figures.latency))
-    comparable = diff.before.backend == diff.after.backend
+    comparable = not diff.across_backends
     return tuple(Times(*row, comparable) for row in rows)
 
 
 def programs(diff: fe.TraceDiff) -> tuple[analysis.ProgramPair, ...]:
     """Returns Inductor's programs of both freezes in pairs; none if the backends differ."""
-    return analysis.program_pairs(diff.before, diff.after) if diff.before.backend == diff.after.backend else ()
+    return analysis.program_pairs(diff.before, diff.after) if not diff.across_backends else ()
 
 
 def other_kernels(pair: analysis.ProgramPair) -> bool:

@@ -1,0 +1,67 @@
+"""A trace of AOTInductor in everything that reads traces: its passes are Inductor's, its result is a package."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import freeze_engine as fe
+from freeze_engine import analysis
+from freeze_engine.trace import COMPILED_FROZEN, EAGER, PACKAGED, Baseline, Package, PackagedConstant
+from tests.two_backends import inductor, torchscript
+from viewer.text.stats import stats_text
+from viewer.views import view_data
+
+
+def packaged() -> fe.Trace:
+    """Returns the trace of the model that `inductor()` is of, compiled ahead of time."""
+    made = inductor()
+    names = {"compiled with freezing": PACKAGED}
+    return replace(
+        made,
+        backend="aotinductor",
+        attributes=tuple(replace(fate, updatable=fate.fate == "inlined") for fate in made.attributes),
+        baselines=tuple(replace(each, name=names.get(each.name, each.name)) for each in made.baselines),
+        programs=(),
+        package=Package("m.pt2", 1234, (PackagedConstant("fc_bias", "fc.bias", "Parameter", 64),)),
+    )
+
+
+def test_it_is_written_and_read_again() -> None:
+    trace = packaged()
+    assert not fe.problems(trace)
+    assert fe.loads(fe.dumps(trace)) == trace
+
+
+def test_every_view_takes_it() -> None:
+    trace = packaged()
+    data = view_data(trace)
+    assert (data["backend"], data["stages"]["compile"]) == (
+        "aotinductor",
+        "lowers the graph, generates C++ code and compiles it into a package",
+    )
+    used = [fate for fate in trace.attributes if fate.fate != "dropped"]
+    updatable = sum(fate.fate == "inlined" for fate in used)
+    package = f"m.pt2, 1.21 KiB, takes new values for {updatable} of {len(used)} weights and buffers"
+    assert f"package  {package}" in stats_text(trace)
+    assert ["package", package] in data["environment"]["recording"]
+    assert "--ablation" not in stats_text(trace)
+    assert "--check" not in stats_text(trace)
+    assert fe.summarize(trace).sentence
+    assert len(analysis.pass_notes(trace)) == len(trace.steps)
+
+
+def test_it_is_compared_with_torch_compile_pass_by_pass_and_with_torchscript_by_purpose() -> None:
+    of_compile, of_package = inductor(), packaged()
+    same = fe.diff_traces(of_compile, of_package)
+    assert not same.across_backends
+    assert [(one.before, one.after) for one in same.steps] == [(step.index, step.index) for step in of_compile.steps]
+    assert same.pairs == ()
+    other = fe.diff_traces(torchscript(), of_package)
+    assert other.across_backends
+    assert other.pairs
+
+
+def test_the_figures_of_the_result_are_those_of_the_package() -> None:
+    trace = replace(packaged(), baselines=(Baseline(EAGER), Baseline(COMPILED_FROZEN), Baseline(PACKAGED)))
+    (figures,) = analysis.final_figures(trace)
+    assert (figures.name, figures.step) == ("the AOTInductor package", None)
