@@ -72,7 +72,7 @@ export class ComparisonAttributesPanel {
     );
     this.list = new VirtualList({
       rowHeight: 30,
-      narrow: { below: 481, rowHeight: 76 }, // as viewer.css stacks the cells
+      narrow: { below: 641, rowHeight: 76 }, // as viewer.css stacks the cells
       row: (index) => this.row(index),
       props: { role: "rowgroup", "aria-label": "Attributes", onkeydown: (event) => this.key(event) },
     });

@@ -224,7 +224,7 @@ export class AliasesPanel {
     this.writes = h("div.fv-writes");
     this.list = new VirtualList({
       rowHeight: 28,
-      narrow: { below: 481, rowHeight: 52 }, // as viewer.css stacks the cells
+      narrow: { below: 641, rowHeight: 52 }, // as viewer.css stacks the cells
       row: (index) => this.row(index),
       props: { role: "rowgroup" },
     });

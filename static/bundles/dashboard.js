@@ -1528,7 +1528,7 @@
       const minorTitle = "What is no parameter and no buffer, and was not preserved: submodules, flags, values";
       this.minorLabel = h("label.fv-check", { title: minorTitle, hidden: !minor }, this.minor, `Others (${minor})`);
       this.header = h("div.fv-table-row.fv-table-head", { role: "row" }, COLUMNS.map((column) => this.head(column)));
-      this.list = new VirtualList({ rowHeight: 30, narrow: { below: 481, rowHeight: 76 }, row: (index) => this.row(index), props: { role: "rowgroup", "aria-label": "Attributes", onkeydown: (event) => this.key(event) } });
+      this.list = new VirtualList({ rowHeight: 30, narrow: { below: 641, rowHeight: 76 }, row: (index) => this.row(index), props: { role: "rowgroup", "aria-label": "Attributes", onkeydown: (event) => this.key(event) } });
       this.table = h("div.fv-table.fv-attributes", { role: "table", "aria-label": "Fates of attributes" }, this.header, this.list.element);
       this.empty = h("p.fv-empty");
       this.element = h("div.fv-panel-body", null, h("div.fv-bar", null, this.text, h("div.fv-chips", { role: "group", "aria-label": "Fates" }, [...this.fates.values()]), this.kind, this.reason, this.minorLabel, this.shown), this.table, this.empty);
@@ -1843,7 +1843,7 @@
       this.text = h("input.fv-input", { type: "search", placeholder: "Filter values", "aria-label": "Filter alias sets", oninput: () => app.navigate({ alias: this.text.value }) });
       this.note = h("span.fv-muted", { role: "status" });
       this.writes = h("div.fv-writes");
-      this.list = new VirtualList({ rowHeight: 28, narrow: { below: 481, rowHeight: 52 }, row: (index) => this.row(index), props: { role: "rowgroup" } });
+      this.list = new VirtualList({ rowHeight: 28, narrow: { below: 641, rowHeight: 52 }, row: (index) => this.row(index), props: { role: "rowgroup" } });
       this.table = h("div.fv-table.fv-aliases", { role: "table", "aria-label": "Alias sets" }, h("div.fv-table-row.fv-table-head", { role: "row" }, ["Value", "Relation", "Targets"].map((text) => h("div", { role: "columnheader" }, text))), this.list.element);
       this.element = h("div.fv-panel-body", null, h("div.fv-bar", null, this.text, this.note), this.writes, this.table);
     }
@@ -9484,7 +9484,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       this.minor = h("input", { type: "checkbox", onchange: () => app.navigate({ minor: this.minor.checked }) });
       this.shown = h("span.fv-muted.fv-num", { role: "status" });
       const head = ["Attribute", "Shape, type", "A", "B", "What differs"].map((text) => h("div", { role: "columnheader" }, text));
-      this.list = new VirtualList({ rowHeight: 30, narrow: { below: 481, rowHeight: 76 }, row: (index) => this.row(index), props: { role: "rowgroup", "aria-label": "Attributes", onkeydown: (event) => this.key(event) } });
+      this.list = new VirtualList({ rowHeight: 30, narrow: { below: 641, rowHeight: 76 }, row: (index) => this.row(index), props: { role: "rowgroup", "aria-label": "Attributes", onkeydown: (event) => this.key(event) } });
       this.table = h("div.fv-table.fv-two-fates", { role: "table", "aria-label": "Fates of attributes in both traces" }, h("div.fv-table-row.fv-table-head", { role: "row" }, head), this.list.element);
       this.empty = h("p.fv-empty");
       const checks = [h("label.fv-check", null, this.quiet, "Only differences"), h("label.fv-check", { title: "What is no parameter and no buffer, and was not preserved: submodules, flags, values" }, this.minor, "Others")];
