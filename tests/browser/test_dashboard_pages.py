@@ -190,6 +190,7 @@ def test_one_click_records_an_example(opened: Opener) -> None:
             "seconds": 12,
             "threads": None,
             "input_sets": 3,
+            "values": True,
         },
         "checks": [],
         "ablation": False,
@@ -585,6 +586,7 @@ def test_the_form_says_the_same_as_its_command(opened: Opener) -> None:
         "seconds": 3,
         "threads": 2,
         "input_sets": 1,
+        "values": True,
     }
 
 

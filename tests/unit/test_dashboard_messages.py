@@ -142,6 +142,7 @@ def test_a_form_can_be_filled_for_a_recording_of_the_command_line(tmp_path: Path
             "seconds": 12.0,
             "threads": None,
             "input_sets": 3,
+            "values": True,
         },
         "checks": [],
         "ablation": False,
