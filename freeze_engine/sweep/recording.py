@@ -113,7 +113,8 @@ def _row(task: RowTask, ended: JobEnded, time_s: float) -> SweepRow:
     status = status_of(ended)
     row = failed_row(task, status, "" if status == "recorded" else _first_line(ended))
     figures = {} if trace is None else trace_columns(trace)
-    return replace(row, unmeasured=ended.unmeasured or "", time_s=round(time_s, 3), **figures)
+    unmeasured = {"unmeasured": ended.unmeasured} if ended.unmeasured else {}
+    return replace(row, time_s=round(time_s, 3), **{**figures, **unmeasured})
 
 
 def failed_row(task: RowTask, status: Status, reason: str) -> SweepRow:

@@ -104,5 +104,7 @@ def _times(trace: Trace) -> dict[str, Any]:
 def _errors(trace: Trace) -> dict[str, Any]:
     facts = error_facts(trace)
     if not facts:
-        return {}
+        errors = (each.error for final in final_figures(trace) for each in final.numerics if each.error is not None)
+        reason = next(errors, "").strip().partition("\n")[0]
+        return {"unmeasured": f"the outputs were not compared: {reason}"} if reason else {}
     return {"max_abs_error": max(fact.max_abs for fact in facts), "is_close": all(fact.is_close for fact in facts)}

@@ -25,6 +25,7 @@ from freeze_engine.sweep.plan_file import plan_of
 from freeze_engine.sweep.recording import RowTask, command_of, status_of
 from freeze_engine.sweep.row import read_row, row_text
 from freeze_engine.sweep.row_key import row_key
+from freeze_engine.sweep.trace_row import trace_columns
 from freeze_engine.worker import JobEnded
 from tests.builders import small_trace
 from tests.sweeps import MODELS, failed_row, make_sweep, sweep_row
@@ -436,3 +437,24 @@ def test_the_table_of_the_zoo_has_what_was_run(tmp_path: Path) -> None:
     assert "| torch lstm | torchscript | yes | equal | true | 12 |  | 3 s |" in page
     assert "| timm vit | torchscript | yes | **past tolerance**, 5.0e-01 | **wrong** |" in page
     assert "| timm swin | torchscript | failed: RuntimeError: a\\|b |" in page
+
+
+def test_a_row_has_the_figures_of_its_trace() -> None:
+    trace = small_trace()
+    columns = trace_columns(trace)
+    assert columns["steps"] == len(trace.steps)
+    assert columns["folds"] == sum(len(step.rewrites) for step in trace.steps)
+    assert columns["near_misses"] == len(trace.near_misses)
+    fates = [fate.fate for fate in trace.attributes if fate.kind in ("parameter", "buffer")]
+    assert columns["frozen"] + columns["preserved"] + columns["dropped"] == len(fates)
+    assert columns["preserved"] == fates.count("preserved")
+    assert (columns["latency_ratio"], columns["latency_claim"]) == (
+        fe.summarize(trace).times[0].ratio.value,
+        fe.summarize(trace).times[0].claim,
+    )
+    uncompared = replace(trace, steps=tuple(_uncompared(step) for step in trace.steps))
+    assert trace_columns(uncompared)["unmeasured"] == "the outputs were not compared: other structure"
+
+
+def _uncompared(step: fe.Step) -> fe.Step:
+    return replace(step, numerics=tuple(replace(each, outputs=(), error="other structure") for each in step.numerics))
