@@ -76,6 +76,7 @@ system:
 	command -v chromium > /dev/null || missing="$$missing chromium"; \
 	command -v dot > /dev/null || missing="$$missing graphviz"; \
 	command -v bwrap > /dev/null || missing="$$missing bubblewrap"; \
+	command -v g++ > /dev/null || missing="$$missing g++"; \
 	if [ -z "$$missing" ]; then exit 0; fi; \
 	if [ "$$(id -u)" = 0 ] && command -v apt-get > /dev/null; then \
 		apt-get update -q && DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends $$missing; \
