@@ -221,25 +221,42 @@ class _Held(torch.nn.Module):
         return self.function(x)
 
 
-def test_a_fused_kernel_runs_all_lines_that_went_into_it(model: torch.nn.Module) -> None:
-    trace = fe.record(model, INPUTS, backend="inductor", measure=None).trace
+_FUSED = """\
+import torch
+
+
+class Fused(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.linear = torch.nn.Linear(16, 16)
+
+    def tail(self, x):
+        x = x * 2
+        return x.relu()
+
+    def forward(self, x):
+        x = self.linear(x)
+        return self.tail(x)
+"""
+
+
+def test_a_fused_kernel_runs_all_lines_that_went_into_it(tmp_path: Path) -> None:
+    model = imported(tmp_path / "fused.py", _FUSED).Fused().eval()
+    trace = fe.record(model, (torch.ones(4, 16),), backend="inductor", measure=None).trace
     lines = Lines(trace)
     (program,) = trace.programs
 
-    def kernels(text: str) -> dict[str, bool]:
-        return {program.kernels[each.kernel].name: each.alone for each in lines[text].kernels}
+    def kernels(text: str) -> dict[int, bool]:
+        return {each.kernel: each.alone for each in lines[text].kernels}
 
-    mean, scaled = kernels("x = x.mean((2, 3))"), kernels("return both * self.scale")
-    fused = [name for name in mean if name.startswith("cpp_fused") and "mean" in name]
-    assert fused
-    assert not any(mean[name] for name in fused)  # the last relu, or what follows, is in the same kernel
-    assert scaled
-    convolutions = [each for each in kernels(_CONV_BN) if "convolution" in each]
-    assert convolutions
-    assert all(kernels(_CONV_BN)[name] for name in convolutions)
-    # Whatever a kernel computes, its lines are those of its nodes.
-    named = {(each.program, each.kernel) for file in lines.files for line in file.lines for each in line.kernels}
-    assert named == {(0, index) for index, kernel in enumerate(program.kernels) if kernel.nodes}
+    scaled, clipped = kernels("x = x * 2"), kernels("return x.relu()")
+    (fused,) = scaled.keys() & clipped.keys()
+    assert {"aten.mul.Tensor", "aten.relu.default"} <= set(program.kernels[fused].ops)
+    assert not scaled[fused]  # its time is not this line's alone
+    assert not clipped[fused]
+    assert kernels("return self.tail(x)")[fused]  # but that of the line that calls both
+    named = {each.kernel for file in lines.files for line in file.lines for each in line.kernels}
+    assert named == {index for index, kernel in enumerate(program.kernels) if kernel.nodes}
     assert lines.outcome.is_timed is False
 
 
