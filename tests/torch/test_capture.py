@@ -16,6 +16,8 @@ import pytest
 import torch
 
 import freeze_engine as fe
+from freeze_engine.backends.common.active_captures import ActiveCaptures
+from freeze_engine.backends.common.patching import Patch
 from freeze_engine.backends.torchscript.graph.parser import parse_graph
 from freeze_engine.trace import Trace, graph_lines
 from freeze_engine.trace.validation import check_trace
@@ -302,3 +304,23 @@ def test_a_replacement_of_the_users_own_made_inside_survives(monkeypatch):
         patch.setattr(torch.jit, "freeze", lambda module: wrapped(module))
         torch.jit.freeze(scripted())
     assert len(captured.traces) == 1
+
+
+def test_what_makes_the_patches_may_ask_for_them_again() -> None:
+    """Importing Inductor does: the import asks for the patches whose making imported it."""
+    active = ActiveCaptures[object]("patches that ask for themselves")
+    made: list[int] = []
+
+    def make() -> tuple[Patch, ...]:
+        made.append(1)
+        active.patch(make)
+        return ()
+
+    def enter() -> None:
+        with active.entered(object(), make):
+            made.append(2)
+
+    thread = threading.Thread(target=enter, daemon=True)
+    thread.start()
+    thread.join(120)
+    assert made == [1, 2]

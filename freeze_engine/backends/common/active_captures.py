@@ -50,7 +50,7 @@ class ActiveCaptures(Generic[CaptureT]):
     def __init__(self, name: str) -> None:
         self._inside: contextvars.ContextVar[tuple[CaptureT, ...]] = contextvars.ContextVar(name, default=())
         self._everywhere: tuple[CaptureT, ...] = ()
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
         self._patched = contextlib.ExitStack()
         self._made: list[MakePatches] = []
         self._count = 0
@@ -95,13 +95,19 @@ class ActiveCaptures(Generic[CaptureT]):
             make: makes the patches; it also identifies them.
         """
         with self._lock:
-            if self._count and make not in self._made:
+            if not self._count or make in self._made:
+                return
+            # Making patches imports modules, and an import may ask for the same ones in this thread.
+            self._made.append(make)
+            try:
                 self._patched.enter_context(patched(make()))
-                self._made.append(make)
+            except BaseException:
+                self._made.remove(make)
+                raise
 
     def _renew_lock(self) -> None:
         """In a forked child no thread is left that could release the lock."""
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
 
     def _leave(self) -> None:
         with self._lock:
