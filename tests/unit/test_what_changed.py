@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import copy
+import dataclasses
+import itertools
 import random
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -18,6 +21,8 @@ from freeze_engine.backends.torchscript.graph.parser import parse_graph
 from freeze_engine.recorder.node_identity import assign_ids
 from freeze_engine.recorder.trace_builder import Recorder
 from freeze_engine.trace import Constant, GraphSnapshot, Trace
+from freeze_engine.trace.rules.texts import with_plain_texts
+from freeze_engine.trace.rules.values import value_problems
 from tests.builders import empty_trace
 
 GOLDEN = Path(__file__).parent.parent / "golden" / "small_v3.fztrace"
@@ -188,3 +193,25 @@ def test_origins_are_carried_over_what_stayed_as_over_all(seed: int):
             assert carried == advance(held, copy.deepcopy(before), graph, made) or before is graph
             held = carried
         before = graph
+
+
+def test_a_text_is_made_plain_wherever_it_stands():
+    made = golden()
+    assert with_plain_texts(made) is made
+    for changed in itertools.islice(with_one_odd_text(made), 0, None, 13):
+        plain = with_plain_texts(changed)
+        assert plain is not changed
+        assert not any("surrogate" in problem for problem in value_problems(plain))
+
+
+def with_one_odd_text(value: Any) -> Iterator[Any]:
+    """Yields the value with a lone surrogate at the end of one of its texts, for each text that it holds."""
+    if isinstance(value, str):
+        yield value + "\udcff"
+    elif isinstance(value, tuple):
+        for place, part in enumerate(value):
+            yield from ((*value[:place], odd, *value[place + 1 :]) for odd in with_one_odd_text(part))
+    elif dataclasses.is_dataclass(value) and not isinstance(value, type):
+        for field in dataclasses.fields(value):
+            odds = with_one_odd_text(getattr(value, field.name))
+            yield from (dataclasses.replace(value, **{field.name: odd}) for odd in odds)

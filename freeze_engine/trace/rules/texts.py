@@ -47,23 +47,19 @@ def _are_plain(trace: Trace) -> bool:
         value = waiting.pop()
         kind = type(value)
         if kind is str:
-            if not is_text(value):
+            if not value.isascii() and not is_text(value):
                 return False
         elif id(value) not in seen:
-            if kind is tuple:
-                seen.add(id(value))
-                waiting += value
-            elif is_dataclass(kind):
-                seen.add(id(value))
-                waiting += _parts(kind)(value)
+            seen.add(id(value))
+            waiting += value if kind is tuple else _parts(kind)(value)
     return True
 
 
 @functools.cache
 def _parts(kind: type) -> Callable[[Any], tuple[Any, ...]]:
-    """Returns a function that reads the fields of a dataclass that may hold texts."""
-    hints = type_hints(kind)
-    names = [field.name for field in fields(kind) if _may_hold_texts(hints[field.name])]
+    """Returns a function that reads the fields that may hold texts; other objects than dataclasses have none."""
+    given = fields(kind) if is_dataclass(kind) else ()
+    names = [field.name for field in given if _may_hold_texts(type_hints(kind)[field.name])]
     if len(names) > 1:
         return attrgetter(*names)
     return lambda value: tuple(getattr(value, name) for name in names)
