@@ -143,8 +143,10 @@ class GraphSnapshot:
     outputs: tuple[str, ...]
 
     def walk(self) -> Iterator[Node]:
-        """Yields every node, nested ones right after the node that holds them."""
-        return _walk(self.nodes)
+        """Returns every node, nested ones right after the node that holds them."""
+        found: list[Node] = []
+        _collect(self.nodes, found)
+        return iter(found)
 
     def __repr__(self) -> str:
         return "\n".join(graph_lines(self))
@@ -191,8 +193,9 @@ def node_line(node: Node) -> str:
     return f"{outputs + ' ' if outputs else ''}= {node.op}{attributes}({inputs}){source}"
 
 
-def _walk(nodes: tuple[Node, ...]) -> Iterator[Node]:
+def _collect(nodes: tuple[Node, ...], found: list[Node]) -> None:
+    # Generators inside each other would pass every node on as often as it is nested.
     for node in nodes:
-        yield node
+        found.append(node)
         for block in node.blocks:
-            yield from _walk(block.nodes)
+            _collect(block.nodes, found)

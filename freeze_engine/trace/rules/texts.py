@@ -45,7 +45,7 @@ def _are_plain(trace: Trace) -> bool:
     waiting: list[Any] = [trace]
     while waiting:
         value = waiting.pop()
-        kind = type(value)
+        kind: type = type(value)
         if kind is str:
             if not value.isascii() and not is_text(value):
                 return False
