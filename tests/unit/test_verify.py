@@ -204,7 +204,7 @@ WRITTEN = Evidence("fact", "forward", 2, "seen.1", "aten::add_", None, (ChainLin
         ),
         (
             replace(SMALL, backend="onnx"),  # type: ignore[arg-type]
-            ("backend: 'onnx' is none of torchscript, inductor",),
+            ("backend: 'onnx' is none of torchscript, inductor, aotinductor",),
         ),
         (
             with_fate("label", locations=(Location("describe", "label"),)),
