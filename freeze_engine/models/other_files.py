@@ -118,8 +118,8 @@ def _archive(path: Path) -> OtherFile:
         what = "a package of compiled code (AOTInductor), of which nothing is left to freeze"
         return _said(
             what,
-            f"Give what it was compiled from: the exported program, which --backend aotinductor compiles, or the "
-            f"module {_saved(path)}.",
+            f"Give the exported program that it was compiled from, which --backend aotinductor compiles, or its module "
+            f"{_saved(path)}.",
         )
     if names and all(name.endswith(".npy") for name in names):
         return _weights(path, "a NumPy archive, which holds arrays and no program")

@@ -28,11 +28,22 @@ function defaults(options) {
 }
 
 /**
- * The switches among the measurements: latency, numerics, memory.
+ * The switches among the measurements: latency, numerics, memory, and the values of weights.
  * @param {Site} site
  */
 export function measureSwitches({ options: { measure } }) {
   return Object.values(measure).filter(({ kind }) => kind === "switch");
+}
+
+/** @type {readonly string[]} */
+export const MEASUREMENTS = ["latency", "numerics", "memory"];
+
+/**
+ * Whether a recording runs the model for measurements; what a trace keeps of the weights is none.
+ * @param {Record<string, any>} measure
+ */
+export function measuresAnything(measure) {
+  return MEASUREMENTS.some((id) => measure[id]);
 }
 
 /**
@@ -88,6 +99,7 @@ function words({ kind, flag, default: standard, takes_many: takesMany }, value) 
  */
 function measureWords(measure, options) {
   if (!measure) return ["--no-measure"];
+  if (!measuresAnything(measure)) return ["--no-measure", "--no-values"];
   const matter = options.filter(({ needs }) => !needs || measure[needs]);
   return matter.flatMap((option) => words(option, measure[option.id]));
 }

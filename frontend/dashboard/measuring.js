@@ -1,7 +1,7 @@
 /* The part of the form that says what is measured, for how long, and when a recording is given up. */
 
 import { fill, h } from "../viewer/dom.js";
-import { measureSwitches } from "./command.js";
+import { MEASUREMENTS, measureSwitches, measuresAnything } from "./command.js";
 import { checkbox, field } from "./pieces.js";
 
 const MIB = 2 ** 20;
@@ -36,7 +36,7 @@ export class MeasureFields {
     const switches = measureSwitches(this.site);
     const measure = request.measure ?? {
       ...Object.fromEntries(Object.values(options).map((option) => [option.id, option.default])),
-      ...Object.fromEntries(switches.map(({ id }) => [id, false])),
+      ...Object.fromEntries(MEASUREMENTS.map((id) => [id, false])),
     };
     this.boxes = switches.map(({ id, label, help }) => ({
       name: id,
@@ -82,15 +82,16 @@ export class MeasureFields {
     const orNone = (/** @type {{ control: HTMLInputElement }} */ { control }) =>
       control.value === "" ? null : control.valueAsNumber;
     const asked = Object.fromEntries(this.boxes.map((/** @type {any} */ { name, input }) => [name, input.checked]));
-    const some = Object.values(asked).some(Boolean);
-    this.request.measure = some
-      ? {
+    // Without any measurement, a trace keeps values of the weights unless that is switched off.
+    const keepsOnlyValues = asked.values && !measuresAnything(asked);
+    this.request.measure = keepsOnlyValues
+      ? null
+      : {
           ...asked,
           seconds: seconds.control.valueAsNumber,
           threads: orNone(threads),
           input_sets: sets.control.valueAsNumber,
-        }
-      : null;
+        };
     this.request.limit_s = orNone(limit);
     const most = orNone(memory);
     this.request.memory_bytes = most && Math.ceil((most * GIB) / MIB) * MIB;

@@ -140,6 +140,10 @@
   function measureSwitches({ options: { measure } }) {
     return Object.values(measure).filter(({ kind }) => kind === "switch");
   }
+  var MEASUREMENTS = ["latency", "numerics", "memory"];
+  function measuresAnything(measure) {
+    return MEASUREMENTS.some((id) => measure[id]);
+  }
   function quote(word2) {
     return /^[\w@%+=:,./-]+$/.test(word2) ? word2 : `'${word2.replaceAll("'", `'"'"'`)}'`;
   }
@@ -161,6 +165,7 @@
   }
   function measureWords(measure, options) {
     if (!measure) return ["--no-measure"];
+    if (!measuresAnything(measure)) return ["--no-measure", "--no-values"];
     const matter = options.filter(({ needs }) => !needs || measure[needs]);
     return matter.flatMap((option) => words(option, measure[option.id]));
   }
@@ -828,7 +833,7 @@
       this.request = request;
       const { recording, measure: options } = this.site.options;
       const switches = measureSwitches(this.site);
-      const measure = request.measure ?? { ...Object.fromEntries(Object.values(options).map((option) => [option.id, option.default])), ...Object.fromEntries(switches.map(({ id }) => [id, false])) };
+      const measure = request.measure ?? { ...Object.fromEntries(Object.values(options).map((option) => [option.id, option.default])), ...Object.fromEntries(MEASUREMENTS.map((id) => [id, false])) };
       this.boxes = switches.map(({ id, label, help }) => ({ name: id, ...checkbox(label, measure[id], () => this.update(), help) }));
       this.seconds = this.number(options.seconds, measure.seconds, { min: "0.5", step: "0.5" });
       this.threads = this.number(options.threads, measure.threads, { min: "1", step: "1" });
@@ -852,8 +857,8 @@
       const { seconds, threads, sets, limit, memory } = this;
       const orNone = ({ control }) => control.value === "" ? null : control.valueAsNumber;
       const asked = Object.fromEntries(this.boxes.map(({ name: name2, input }) => [name2, input.checked]));
-      const some = Object.values(asked).some(Boolean);
-      this.request.measure = some ? { ...asked, seconds: seconds.control.valueAsNumber, threads: orNone(threads), input_sets: sets.control.valueAsNumber } : null;
+      const keepsOnlyValues = asked.values && !measuresAnything(asked);
+      this.request.measure = keepsOnlyValues ? null : { ...asked, seconds: seconds.control.valueAsNumber, threads: orNone(threads), input_sets: sets.control.valueAsNumber };
       this.request.limit_s = orNone(limit);
       const most = orNone(memory);
       this.request.memory_bytes = most && Math.ceil(most * GIB / MIB) * MIB;

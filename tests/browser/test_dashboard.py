@@ -178,7 +178,11 @@ def test_compile_an_example_with_inductor(opened: Opener) -> None:
     page.get_by_role("combobox", name="Sizes of the inputs").select_option("numbers always")
     page.get_by_role("checkbox", name="Compile anew").check()
     switch_measuring_off(page)
-    command = page.get_by_label("The same as a command").inner_text()
+    shown, values = page.get_by_label("The same as a command"), page.get_by_role("checkbox", name="Values of weights")
+    values.uncheck()
+    expect(shown).to_contain_text("--no-measure --no-values")
+    values.check()
+    command = shown.inner_text()
     assert command == "freezer-ui record example:counter --backend inductor --no-dynamic --fresh-caches --no-measure"
     page.get_by_role("button", name="Record", exact=True).click()
     expect(page.locator(".fd-step").first).to_be_visible(timeout=SLOW_MS)  # while it still compiles

@@ -664,6 +664,7 @@ COMMANDS = [
     "freezer-ui record model.pt --input 1x3 --input mask=1x3:bool --via trace --device cuda:0 --no-latency",
     "freezer-ui record model.pt --preserve a.b c --no-optimize-numerics --other-method encode --no-measure",
     "freezer-ui record 'a model.pt' --optimize-for-inference --no-numerics --seconds 2.5 --threads 1 --limit 90",
+    "freezer-ui record example:counter --no-measure --no-values",
     "freezer-ui record example:counter --memory 4G",
     "freezer-ui record example:counter --limit 90 --memory 1500M",
     "freezer-ui record example:counter --backend inductor",
