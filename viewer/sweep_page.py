@@ -14,6 +14,9 @@ from viewer.assets import read_asset
 from viewer.report import packed_page, write_page
 from viewer.text.sweep_diff import BETTER_TITLES, TITLES
 
+_NOT_FINITE: Final = 1.7e308
+"""Stands for NaN and infinity, which JSON lacks: the largest number when sorted. `frontend/sweep/model.js` knows it."""
+
 _STYLES: Final = ("viewer/viewer.css", "sweep/sweep.css")
 
 
@@ -72,10 +75,7 @@ def _row(row: sweep.SweepRow, folder: Path) -> dict[str, Any]:
 
 
 def _json(value: Any) -> Any:
-    """Returns a value for JSON, which has no infinity and no NaN; the largest number stands for them."""
-    if isinstance(value, float) and not math.isfinite(value):
-        return 1.7e308
-    return value
+    return _NOT_FINITE if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def _diff(before: sweep.Sweep, found: sweep.Sweep, folder: Path) -> dict[str, Any]:

@@ -1,8 +1,8 @@
 /* The first page: what this is, recordings, recent traces, examples. And a folder's page. */
 
-import { fill, h } from "../viewer/dom.js";
+import { fill, h, svg } from "../viewer/dom.js";
 import { FolderList } from "./files.js";
-import { badge, button, empty, iconButton, KeyedList, progress, sign, svg } from "./pieces.js";
+import { badge, button, empty, iconButton, KeyedList, progress, sign } from "./pieces.js";
 import { chooseOther } from "./trace.js";
 import {
   ago,

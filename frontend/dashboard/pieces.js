@@ -1,6 +1,6 @@
 /* Small pieces of the dashboard's pages: signs, buttons, fields, dialogs, lists that keep their rows. */
 
-import { h } from "../viewer/dom.js";
+import { h, svg } from "../viewer/dom.js";
 import { isUnmeasured, stateName, STATES } from "./words.js";
 
 /** @type {Record<string, any>} */
@@ -29,18 +29,6 @@ let count = 0;
  */
 export function unique(name) {
   return `fd-${name}-${(count += 1)}`;
-}
-
-/**
- * @param {string} tag
- * @param {any} props
- * @param {...any} children
- */
-export function svg(tag, props, ...children) {
-  const element = document.createElementNS("http://www.w3.org/2000/svg", tag);
-  for (const [key, value] of Object.entries(props)) element.setAttribute(key, value);
-  element.append(...children);
-  return element;
 }
 
 /**

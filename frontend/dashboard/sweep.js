@@ -19,6 +19,7 @@ export class SweepPage {
     /** @type {SweepView | null} */
     this.view = null;
     this.timer = /** @type {any} */ (0);
+    this.text = ""; // the data that is shown
     this.gone = false;
     this.heading = h("h1", { tabindex: "-1" }, this.title);
     this.content = h("div.fs", null, this.heading, h("p.fv-muted", { role: "status" }, "Reading the sweep …"));
@@ -26,7 +27,7 @@ export class SweepPage {
     this.load();
   }
 
-  /** Reads the sweep; one that is running is read again and again. */
+  /** Reads the sweep; one that runs is read every two seconds, also after the server did not answer. */
   async load() {
     let data;
     try {
@@ -35,13 +36,21 @@ export class SweepPage {
         { path: this.path, ...(this.before ? { since: this.before } : {}) },
       ]);
     } catch (/** @type {any} */ error) {
-      if (!this.gone && !this.view) fill(this.content, this.heading, h("p.fd-error", { role: "alert" }, error.message));
+      if (this.gone) return;
+      if (this.view) this.again();
+      else fill(this.content, this.heading, h("p.fd-error", { role: "alert" }, error.message));
       return;
     }
     if (this.gone) return;
-    if (this.view) this.view.update(data);
-    else this.show(data);
-    if (data.running) this.timer = setTimeout(() => this.load(), AGAIN_MS);
+    const text = JSON.stringify(data);
+    if (!this.view) this.show(data);
+    else if (text !== this.text) this.view.update(data);
+    this.text = text;
+    if (data.running) this.again();
+  }
+
+  again() {
+    this.timer = setTimeout(() => this.load(), AGAIN_MS);
   }
 
   /** @param {any} data */

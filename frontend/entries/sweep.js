@@ -1,6 +1,7 @@
 /* The page of a sweep as a file, as `FreezerSweep`. */
 
 import { fill, h } from "../viewer/dom.js";
+import { fileAddress } from "../sweep/model.js";
 import { SweepView } from "../sweep/view.js";
 
 /**
@@ -17,10 +18,10 @@ function mount(root, data) {
   fill(root, content);
   // A page from disk cannot show a trace: it names the command that does, and the file.
   const link = (/** @type {any} */ row) =>
-    h("a.fv-link", { href: row.trace, title: `freezer-ui ${row.trace}`, download: "" }, row.model);
+    h("a.fv-link", { href: fileAddress(row.trace), title: `freezer-ui ${row.trace}`, download: "" }, row.model);
   return new SweepView(content, data, {
     link,
-    open: (/** @type {any} */ row) => row.trace && location.assign(row.trace),
+    open: (/** @type {any} */ row) => row.trace && location.assign(fileAddress(row.trace)),
   });
 }
 

@@ -1,25 +1,13 @@
 /* One figure of all recordings: a line for each model, a dot for each set of options. */
 
-import { fill, h } from "../viewer/dom.js";
-import { chartData, COLUMNS } from "./model.js";
+import { fill, h, svg } from "../viewer/dom.js";
+import { chartData, COLUMNS, isMeasured, scaleOf } from "./model.js";
 
 const LINE = 22;
 const MOST = 60;
 const LEFT = 190;
 const RIGHT = 24;
 const TOP = 26;
-
-/**
- * @param {string} tag
- * @param {Record<string, string | number>} props
- * @param {...(Node | string)} children
- */
-function svg(tag, props, ...children) {
-  const element = document.createElementNS("http://www.w3.org/2000/svg", tag);
-  for (const [key, value] of Object.entries(props)) element.setAttribute(key, String(value));
-  element.append(...children);
-  return element;
-}
 
 /**
  * Draws a metric of some rows.
@@ -43,14 +31,7 @@ export function drawChart(place, rows, metric, onopen) {
   const height = TOP + shown.length * LINE + 6;
   const picture = svg("svg", { width, height, viewBox: `0 0 ${width} ${height}`, role: "img" });
   picture.setAttribute("aria-label", `${column.title} by model; the table has the figures`);
-  for (const tick of scale.ticks) {
-    const x = scale.at(tick);
-    const strong = metric === "latency_ratio" && tick === 1;
-    picture.append(
-      svg("path", { d: `M${x} ${TOP - 4}V${height}`, class: strong ? "fs-one" : "fs-grid" }),
-      svg("text", { x, y: 14, "text-anchor": "middle", class: "fs-tick" }, tickText(tick, metric)),
-    );
-  }
+  picture.append(...gridLines(scale, metric, height));
   shown.forEach(({ model, points }, index) => {
     const y = TOP + index * LINE + LINE / 2;
     picture.append(
@@ -75,10 +56,26 @@ export function drawChart(place, rows, metric, onopen) {
 }
 
 /**
+ * @param {import("./model.js").Scale} scale
+ * @param {string} metric
+ * @param {number} height
+ */
+function gridLines(scale, metric, height) {
+  return scale.ticks.flatMap((tick) => {
+    const x = scale.at(tick);
+    const isOne = metric === "latency_ratio" && tick === 1;
+    return [
+      svg("path", { d: `M${x} ${TOP - 4}V${height}`, class: isOne ? "fs-one" : "fs-grid" }),
+      svg("text", { x, y: 14, "text-anchor": "middle", class: "fs-tick" }, tickText(tick, metric)),
+    ];
+  });
+}
+
+/**
  * @param {{ row: Record<string, any>, value: number, variant: number }} point
  * @param {number} y
  * @param {number} count of variants
- * @param {Scale} scale
+ * @param {import("./model.js").Scale} scale
  * @param {string} metric
  * @param {import("./model.js").Column} column
  * @param {(row: Record<string, any>) => void} onopen
@@ -86,7 +83,7 @@ export function drawChart(place, rows, metric, onopen) {
 function dot({ row, value, variant }, y, count, scale, metric, column, onopen) {
   const off = count > 1 ? (variant / (count - 1) - 0.5) * Math.min(10, 3 * count) : 0;
   const group = svg("g", { class: `fs-dot fs-dot-${variant % 6}` });
-  if (metric === "latency_ratio" && row.latency_ratio_low !== null) {
+  if (metric === "latency_ratio" && isMeasured(row)) {
     const [low, high] = [scale.at(row.latency_ratio_low), scale.at(row.latency_ratio_high)];
     group.append(svg("path", { d: `M${low} ${y + off}H${high}` }));
   }
@@ -97,37 +94,6 @@ function dot({ row, value, variant }, y, count, scale, metric, column, onopen) {
   );
   group.addEventListener("click", () => onopen(row));
   return group;
-}
-
-/** @typedef {{ at: (value: number) => number, ticks: number[], isLog: boolean }} Scale */
-
-/**
- * Errors, bytes and times differ by orders of magnitude, so they get a logarithmic scale; zero stands at its start.
- * @param {number[]} values
- * @param {string} metric
- * @param {number} start
- * @param {number} end
- * @returns {Scale}
- */
-function scaleOf(values, metric, start, end) {
-  const positive = values.filter((value) => value > 0);
-  const [least, most] = [Math.min(...positive), Math.max(...positive)];
-  const isLog = ["max_abs_error", "bytes_after", "time_s"].includes(metric) && most / least > 20;
-  if (isLog) {
-    const [low, high] = [Math.floor(Math.log10(least)), Math.ceil(Math.log10(most))];
-    const at = (/** @type {number} */ value) =>
-      value > 0 ? start + ((Math.log10(value) - low) / Math.max(1, high - low)) * (end - start) : start;
-    const step = Math.max(1, Math.ceil((high - low) / 6));
-    const ticks = [];
-    for (let power = low; power <= high; power += step) ticks.push(10 ** power);
-    return { at, ticks, isLog };
-  }
-  const high = Math.max(metric === "latency_ratio" ? 1.1 : 1, ...values);
-  const size = 10 ** Math.floor(Math.log10(high / 4));
-  const step = /** @type {number} */ ([1, 2, 5, 10].map((one) => one * size).find((one) => high / one <= 6));
-  const ticks = [];
-  for (let index = 0; index * step <= high; index += 1) ticks.push(Number((index * step).toPrecision(6)));
-  return { at: (value) => start + (Math.max(0, value) / high) * (end - start), ticks, isLog };
 }
 
 /**

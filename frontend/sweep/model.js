@@ -1,45 +1,47 @@
 /* The rows of a sweep: columns, filter, order, groups; without a page. */
 
+import { bytesText, durationText } from "../viewer/amounts.js";
+
 /** @typedef {Record<string, any>} Row */
 /** @typedef {{ key: string, title: string, unit?: string, number?: boolean, text: (row: Row) => string, value: (row: Row) => any }} Column */
 
-const UNITS = ["B", "KiB", "MiB", "GiB", "TiB"];
-
-/** @param {number | null} bytes */
-export function bytesText(bytes) {
-  if (bytes === null) return "";
-  let [size, unit] = [bytes, 0];
-  while (size >= 999.5 && unit < UNITS.length - 1) [size, unit] = [size / 1024, unit + 1];
-  return `${unit === 0 ? size : size.toPrecision(3)} ${UNITS[unit]}`;
-}
-
-/** @param {number | null} ns */
-export function timeText(ns) {
-  if (ns === null) return "";
-  for (const [unit, scale] of /** @type {[string, number][]} */ ([
-    ["s", 1e9],
-    ["ms", 1e6],
-    ["µs", 1e3],
-  ])) {
-    if (ns >= scale) return `${(ns / scale).toPrecision(3)} ${unit}`;
-  }
-  return `${ns} ns`;
-}
+/** Stands for numbers that are not finite, see viewer/sweep_page.py: the largest, when sorted. */
+const NOT_FINITE = 1.7e308;
 
 /** @param {number | null} error */
 export function errorText(error) {
-  return error === null ? "" : error === 0 ? "0" : error.toExponential(1);
+  if (error === null) return "";
+  return error === 0 ? "0" : isFinite(error) ? error.toExponential(1) : "not finite";
+}
+
+/** @param {any} value */
+function isFinite(value) {
+  return Number.isFinite(value) && value < NOT_FINITE;
+}
+
+/**
+ * Whether the time after the freeze was measured, with its interval.
+ * @param {Row} row
+ */
+export function isMeasured(row) {
+  return [row.latency_ratio, row.latency_ratio_low, row.latency_ratio_high].every(isFinite);
 }
 
 /** @param {Row} row */
 export function ratioText(row) {
-  if (row.latency_ratio === null) return "";
+  if (!isFinite(row.latency_ratio)) return "";
+  if (!isMeasured(row)) return `${row.latency_ratio.toFixed(2)}×`;
   return `${row.latency_ratio.toFixed(2)}× (${row.latency_ratio_low.toFixed(2)}–${row.latency_ratio_high.toFixed(2)})`;
 }
 
 /** @param {string} key @param {string} title @param {(row: Row) => string} [text] @returns {Column} */
 function number(key, title, text = (row) => (row[key] === null ? "" : String(row[key]))) {
   return { key, title, text, number: true, value: (row) => row[key] };
+}
+
+/** @param {string} key @param {string} title @param {(amount: number) => string} text @returns {Column} */
+function amount(key, title, text) {
+  return number(key, title, (row) => (isFinite(row[key]) ? text(row[key]) : ""));
 }
 
 /** @param {string} key @param {string} title @returns {Column} */
@@ -49,7 +51,12 @@ function word(key, title) {
 
 /** @param {Row} row */
 export function statusText(row) {
-  return row.status.replace("_", " ");
+  return statusName(row.status);
+}
+
+/** @param {string} status */
+export function statusName(status) {
+  return status.replace("_", " ");
 }
 
 /** @type {Column[]} */
@@ -61,19 +68,19 @@ export const COLUMNS = [
   word("torch", "torch"),
   { key: "status", title: "Status", text: statusText, value: (row) => row.status },
   number("latency_ratio", "Time after / before", ratioText),
-  number("latency_ns", "Time per call", (row) => timeText(row.latency_ns)),
+  amount("latency_ns", "Time per call", durationText),
   number("max_abs_error", "Largest error", (row) => errorText(row.max_abs_error)),
-  number("bytes_before", "Bytes before", (row) => bytesText(row.bytes_before)),
-  number("bytes_after", "Bytes after", (row) => bytesText(row.bytes_after)),
+  amount("bytes_before", "Bytes before", bytesText),
+  amount("bytes_after", "Bytes after", bytesText),
   number("frozen", "Frozen"),
   number("preserved", "Preserved"),
   number("near_misses", "Near misses"),
   number("graph_breaks", "Graph breaks"),
   number("notices", "Notices"),
-  number("time_s", "Recorded in", (row) => `${row.time_s.toFixed(1)} s`),
+  amount("time_s", "Recorded in", (seconds) => `${seconds.toFixed(1)} s`),
 ];
 
-/** What a chart can show: column, and whether smaller is better. */
+/** The columns that a chart can show. */
 export const METRICS = [
   "latency_ratio",
   "max_abs_error",
@@ -111,12 +118,12 @@ export function valuesOf(rows, key) {
  * Keeps the rows with all words of a text somewhere, and with the chosen values.
  * @param {Row[]} rows
  * @param {string} text
- * @param {Record<string, string>} chosen value of each column, empty for any
+ * @param {Record<string, string>} chosen value of columns; any of those that are not named
  */
 export function filterRows(rows, text, chosen) {
   const words = text.toLowerCase().split(/\s+/).filter(Boolean);
   return rows.filter((row) => {
-    if (Object.entries(chosen).some(([key, value]) => value && String(row[key]) !== value)) return false;
+    if (Object.entries(chosen).some(([key, value]) => String(row[key] ?? "") !== value)) return false;
     if (!words.length) return true;
     const all = [row.model, row.options, row.backend, row.environment, row.torch, statusText(row), row.reason]
       .concat(row.notice_codes, row.preserved_names)
@@ -153,8 +160,17 @@ export function tableLines(rows, by) {
   if (!by) return rows.map((row) => ({ row }));
   return valuesOf(rows, by).flatMap((value) => {
     const members = rows.filter((row) => String(row[by] ?? "") === value);
-    return [{ group: value || "none", rows: members }, ...members.map((row) => ({ row }))];
+    return [{ group: value, rows: members }, ...members.map((row) => ({ row }))];
   });
+}
+
+/**
+ * The address of a file beside a page: of a path that is never taken for a scheme, a query or a fragment.
+ * @param {string} path absolute, or relative to the page
+ */
+export function fileAddress(path) {
+  const address = path.split("/").map(encodeURIComponent).join("/");
+  return address.startsWith("/") ? address.replace(/^\/+/, "/") : `./${address}`;
 }
 
 /** @param {Row} row */
@@ -169,7 +185,7 @@ export function variantOf(row) {
  * @returns {{ variants: string[], lines: { model: string, points: { row: Row, value: number, variant: number }[] }[] }}
  */
 export function chartData(rows, metric) {
-  const shown = rows.filter((row) => Number.isFinite(row[metric]));
+  const shown = rows.filter((row) => isFinite(row[metric]));
   const variants = [...new Set(shown.map(variantOf))].sort();
   /** @type {Map<string, { row: Row, value: number, variant: number }[]>} */
   const models = new Map();
@@ -181,4 +197,36 @@ export function chartData(rows, metric) {
   const lines = [...models].map(([model, points]) => ({ model, points }));
   lines.sort((one, other) => most(other.points) - most(one.points) || one.model.localeCompare(other.model));
   return { variants, lines };
+}
+
+/** @typedef {{ at: (value: number) => number, ticks: number[], isLog: boolean }} Scale */
+
+/**
+ * Errors, bytes and times differ by orders of magnitude, so they get a logarithmic scale; zero stands at its start.
+ * @param {number[]} values
+ * @param {string} metric
+ * @param {number} start
+ * @param {number} end
+ * @returns {Scale}
+ */
+export function scaleOf(values, metric, start, end) {
+  const positive = values.filter((value) => value > 0);
+  const [smallest, most] = [Math.min(...positive), Math.max(...positive)];
+  const isLog = ["max_abs_error", "bytes_after", "time_s"].includes(metric) && most / smallest > 20;
+  if (isLog) {
+    const [low, high] = [Math.floor(Math.log10(smallest)), Math.ceil(Math.log10(most))];
+    const at = (/** @type {number} */ value) =>
+      value > 0 ? start + ((Math.log10(value) - low) / Math.max(1, high - low)) * (end - start) : start;
+    const step = Math.max(1, Math.ceil((high - low) / 6));
+    const ticks = [];
+    for (let power = low; power <= high; power += step) ticks.push(10 ** power);
+    return { at, ticks, isLog };
+  }
+  const least = { latency_ratio: 1.1, max_abs_error: 0 }[metric] ?? 1; // a scale of small errors ends at the largest
+  const high = Math.max(least, ...values) || 1;
+  const size = 10 ** Math.floor(Math.log10(high / 4));
+  const step = /** @type {number} */ ([1, 2, 5, 10].map((one) => one * size).find((one) => high / one <= 6));
+  const ticks = [];
+  for (let index = 0; index * step <= high; index += 1) ticks.push(Number((index * step).toPrecision(6)));
+  return { at: (value) => start + (Math.max(0, value) / high) * (end - start), ticks, isLog };
 }

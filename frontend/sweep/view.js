@@ -1,5 +1,6 @@
 /* The page of a sweep: chart and table of its recordings, filter, order, groups; and what changed since another sweep. */
 
+import { count } from "../graph/data/words.js";
 import { fill, h, VirtualList } from "../viewer/dom.js";
 import { drawChart } from "./chart.js";
 import {
@@ -8,6 +9,7 @@ import {
   GROUPS,
   METRICS,
   sortRows,
+  statusName,
   statusText,
   tableLines,
   usedColumns,
@@ -94,7 +96,7 @@ export class SweepView {
     const all = this.data.rows.length;
     const failed = this.data.rows.filter((/** @type {any} */ row) => row.status !== "recorded").length;
     const parts = [
-      rows.length === all ? `${all} recordings` : `${rows.length} of ${all} recordings`,
+      rows.length === all ? recordings(all) : `${rows.length} of ${recordings(all)}`,
       failed ? `${failed} not recorded` : "",
       this.data.waiting ? `${this.data.waiting} ${this.data.running ? "to come" : "not made yet"}` : "",
       this.data.running ? "running now" : "",
@@ -113,7 +115,7 @@ export class SweepView {
   }
 
   showControls() {
-    if (this.controls.contains(this.controls.ownerDocument.activeElement)) return;
+    if (this.controls.contains(this.focused())) return;
     const search = h("input.fv-input.fs-search", {
       type: "search",
       placeholder: "Filter: model, reason, notice, attribute",
@@ -127,15 +129,12 @@ export class SweepView {
     const choices = CHOICES.filter((key) => valuesOf(this.data.rows, key).length > 1).map((key) =>
       this.select(
         titleOf(key),
-        this.chosen[key] ?? "",
+        key in this.chosen ? `=${this.chosen[key]}` : "",
         [
           ["", `any ${titleOf(key).toLowerCase()}`],
-          ...valuesOf(this.data.rows, key).map((value) => [value, value.replace("_", " ") || "none"]),
+          ...valuesOf(this.data.rows, key).map((value) => [`=${value}`, nameOf(key, value)]),
         ],
-        (value) => {
-          this.chosen = { ...this.chosen, [key]: value };
-          this.show();
-        },
+        (value) => this.choose(key, value),
       ),
     );
     const groups = GROUPS.filter((key) => valuesOf(this.data.rows, key).length > 1);
@@ -149,6 +148,21 @@ export class SweepView {
       },
     );
     fill(this.controls, search, choices, group);
+  }
+
+  /**
+   * @param {string} key of a column
+   * @param {string} value empty for any, else a value after "="
+   */
+  choose(key, value) {
+    const { [key]: _, ...others } = this.chosen;
+    this.chosen = value ? { ...others, [key]: value.slice(1) } : others;
+    this.show();
+  }
+
+  /** The focused element of the page, or of the shadow tree that this stands in. */
+  focused() {
+    return /** @type {Document | ShadowRoot} */ (this.root.getRootNode()).activeElement;
   }
 
   /**
@@ -199,7 +213,9 @@ export class SweepView {
         ),
       );
     });
+    const at = [...this.head.children].findIndex((cell) => cell.contains(this.focused()));
     fill(this.head, cells);
+    this.head.children[at]?.querySelector("button")?.focus();
   }
 
   /** @param {string} key */
@@ -213,7 +229,7 @@ export class SweepView {
   line(index) {
     const line = this.lines[index];
     if ("group" in line) {
-      const text = `${line.group}: ${line.rows.length} recordings`;
+      const text = `${nameOf(this.group, line.group)}: ${recordings(line.rows.length)}`;
       return h("div.fs-row.fs-group", { role: "row" }, h("div", { role: "cell" }, text));
     }
     const { row } = line;
@@ -274,7 +290,7 @@ function changeList(title, empty, changes, link) {
         ),
     ),
     changes.length > SHOWN
-      ? h("p.fv-muted", null, `and ${changes.length - SHOWN} more, which hurt less: freezer-ui diff lists all`)
+      ? h("p.fv-muted", null, `and ${changes.length - SHOWN} more: freezer-ui diff lists all`)
       : null,
   );
 }
@@ -295,6 +311,19 @@ function only(title, labels) {
       labels.map((label) => h("li", null, label)),
     ),
   );
+}
+
+/** @param {number} number */
+function recordings(number) {
+  return count(number, "recording");
+}
+
+/**
+ * @param {string} key of a column
+ * @param {string} value
+ */
+function nameOf(key, value) {
+  return (key === "status" ? statusName(value) : value) || "none";
 }
 
 /** @param {string} key */

@@ -112,6 +112,7 @@ test("nothing is made up where nothing was measured", () => {
   assert.match(colouringOf(model, pair, "error")?.missing ?? "", /record with inputs/);
   assert.equal(colouringOf(model, pair, "change"), null);
   assert.equal(colouringOf(model, pair, "no such thing"), null);
+  assert.equal(colouringOf(model, pair, "toString"), null); // a link may say anything
 });
 
 test("the dtype of a box is that of its result, whatever numbers it reads", () => {

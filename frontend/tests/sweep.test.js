@@ -2,7 +2,18 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { bytesText, chartData, filterRows, ratioText, sortRows, tableLines, usedColumns } from "../sweep/model.js";
+import {
+  chartData,
+  errorText,
+  fileAddress,
+  filterRows,
+  ratioText,
+  scaleOf,
+  sortRows,
+  tableLines,
+  usedColumns,
+} from "../sweep/model.js";
+import { bytesText, durationText } from "../viewer/amounts.js";
 
 /**
  * @param {string} model
@@ -46,7 +57,9 @@ test("a filter finds words anywhere in a row", () => {
   assert.deepEqual(names(filterRows(rows, "timed out", {})), ["vit"]);
   assert.deepEqual(names(filterRows(rows, "head swin", {})), ["swin"]);
   assert.deepEqual(names(filterRows(rows, "", { status: "recorded" })), ["resnet", "swin"]);
-  assert.deepEqual(names(filterRows(rows, "vit", { status: "recorded", backend: "" })), []);
+  assert.deepEqual(names(filterRows(rows, "vit", { status: "recorded" })), []);
+  assert.deepEqual(names(filterRows(rows, "", { environment: "" })), ["resnet", "vit", "swin"]);
+  assert.deepEqual(names(filterRows([row("a", { environment: "old" }), row("b")], "", { environment: "" })), ["b"]);
 });
 
 test("rows without a value come last in both orders", () => {
@@ -97,10 +110,33 @@ test("only columns that tell something are shown", () => {
 test("figures have units", () => {
   assert.equal(bytesText(0), "0 B");
   assert.equal(bytesText(1536), "1.50 KiB");
-  assert.equal(bytesText(null), "");
+  assert.equal(bytesText(1000 * 1024), "0.98 MiB");
+  assert.equal(durationText(123.456), "123 ns");
+  assert.equal(durationText(1.5e9), "1.50 s");
   assert.equal(ratioText(row("a")), "");
   assert.equal(
     ratioText(row("a", { latency_ratio: 0.8, latency_ratio_low: 0.75, latency_ratio_high: 0.85 })),
     "0.80× (0.75–0.85)",
   );
+});
+
+test("a number that is not finite, or half of an interval, is no figure", () => {
+  const endless = row("a", { max_abs_error: 1.7e308, latency_ratio: 0.8, latency_ratio_low: null });
+  assert.equal(errorText(endless.max_abs_error), "not finite");
+  assert.equal(ratioText(endless), "0.80×");
+  assert.deepEqual(chartData([endless], "max_abs_error").lines, []);
+});
+
+test("small errors use the whole width of a chart", () => {
+  const { at, ticks } = scaleOf([1e-6, 4e-6], "max_abs_error", 100, 200);
+  assert.equal(at(4e-6), 200);
+  assert.ok(ticks.length > 2);
+  assert.equal(scaleOf([0], "max_abs_error", 100, 200).at(0), 100);
+});
+
+test("the path of a trace is no scheme, query or fragment of its address", () => {
+  assert.equal(fileAddress("small/traces/a-1.fztrace"), "./small/traces/a-1.fztrace");
+  assert.equal(fileAddress("javascript:alert(1)/a#b?c%41"), "./javascript%3Aalert(1)/a%23b%3Fc%2541");
+  assert.equal(fileAddress("/tmp/a b"), "/tmp/a%20b");
+  assert.equal(fileAddress("//host/a"), "/host/a");
 });

@@ -186,9 +186,15 @@ export class Viewer {
     const step = state.step !== null && steps[state.step] ? state.step : this.firstStep();
     const tab = this.panels?.has(state.tab) ? state.tab : "graph";
     const against = state.against !== null && steps[state.against] ? state.against : null;
-    const colour = state.colour in COLOURINGS ? state.colour : "change";
-    const line = this.model.links.rows.has(state.line) ? state.line : "";
-    return { ...state, step, against, tab, line, colour, ...this.validKernel(state) };
+    return { ...state, step, against, tab, ...this.validChoices(state), ...this.validKernel(state) };
+  }
+
+  /** @param {{ colour: any, line: any }} options */
+  validChoices({ colour, line }) {
+    return {
+      colour: Object.hasOwn(COLOURINGS, colour) ? colour : "change",
+      line: this.model.links.rows.has(line) ? line : "",
+    };
   }
 
   /** @param {{ program: any, kernel: any }} options */

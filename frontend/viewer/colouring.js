@@ -4,7 +4,7 @@
  */
 
 import { shortDtype, shortType } from "../graph/data/words.js";
-import { bytesText } from "./section.js";
+import { bytesText, durationText } from "./amounts.js";
 
 const CONSTANT_OPS = /^(prim::Constant|prim::GetAttr|get_attr|prim::ConstantMKLDNNTensor)$/;
 
@@ -49,7 +49,7 @@ const MAKERS = { latency: latencies, error: errors, memory: memories, dtype: dty
  * @returns {Colouring | null}
  */
 export function colouringOf(model, pair, kind) {
-  if (!(kind in COLOURINGS)) return null;
+  if (!Object.hasOwn(COLOURINGS, kind)) return null;
   const before = pair.before ? partsOf(model, pair.before.index, kind) : null;
   const after = partsOf(model, pair.after.index, kind);
   return { ...COLOURINGS[kind], parts: { before, after }, missing: missingText(model, pair.after.index, kind) };
@@ -94,7 +94,7 @@ function shared(model, index, kind, parts) {
  * @param {string} kind
  */
 function missingText(model, index, kind) {
-  if (kind === "dtype") return "torch does not tell the type of these values; a traced model and Inductor have them.";
+  if (kind === "dtype") return "torch gives no type for these values; a traced model and Inductor have them.";
   if (kind === "error") {
     return "No pass from there on was compared with eager: record with inputs, without --no-numerics.";
   }
@@ -297,8 +297,7 @@ function add(parts, id, part) {
 
 /** @param {number} time in ns */
 function timeText(time) {
-  if (!time) return "0 µs";
-  return time < 1e6 ? `${Number((time / 1e3).toPrecision(3))} µs` : `${Number((time / 1e6).toPrecision(3))} ms`;
+  return time ? durationText(time) : "0";
 }
 
 /** @param {number} error */

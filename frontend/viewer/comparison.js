@@ -139,7 +139,7 @@ export class ComparisonViewer extends Viewer {
     const { model } = /** @type {this & { model: ComparisonModel }} */ (this);
     const pair = model.step(state.step) ? model.chosen(state) : model.shown(Math.max(model.firstDifference, 0));
     const tab = this.panels?.has(state.tab) ? state.tab : "graph";
-    return { ...state, ...pair, tab, ...this.validKernel(state) };
+    return { ...state, ...pair, tab, ...this.validChoices(state), ...this.validKernel(state) };
   }
 
   /** Without a step, the first pass that differs is shown. */

@@ -1,11 +1,12 @@
 /* The side panel: everything known about the chosen node, with links to what it stands on; attributes have a file of their own. */
 
+import { bytesText } from "./amounts.js";
 import { AttributeDetails } from "./attribute_details.js";
 import { valuesOfNode } from "./colouring.js";
 import { fill, h, icon } from "./dom.js";
 import { kernelDetails } from "./kernels.js";
 import { stepLabel } from "./pair.js";
-import { bytesText, detailsTitle as title, pairs, section } from "./section.js";
+import { detailsTitle as title, pairs, section } from "./section.js";
 import { fateBadge } from "./sheet.js";
 import { term } from "./terms.js";
 import { changedFields, nodeText } from "./snapshots.js";

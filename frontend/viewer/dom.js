@@ -54,6 +54,19 @@ export function fill(element, ...children) {
   return element;
 }
 
+/**
+ * Makes an element of SVG; strings among the children become text nodes.
+ * @param {string} tag
+ * @param {Record<string, any>} props attributes
+ * @param {...(Node | string)} children
+ */
+export function svg(tag, props, ...children) {
+  const element = document.createElementNS("http://www.w3.org/2000/svg", tag);
+  for (const [key, value] of Object.entries(props)) element.setAttribute(key, String(value));
+  element.append(...children);
+  return element;
+}
+
 /** @type {Record<string, string>} */
 const ICONS = {
   link: "M6.5 9.5a3 3 0 0 0 4.2 0l2.6-2.6a3 3 0 1 0-4.2-4.2L8 3.8M9.5 6.5a3 3 0 0 0-4.2 0L2.7 9.1a3 3 0 1 0 4.2 4.2L8 12.2",
@@ -71,15 +84,8 @@ const ICONS = {
  * @param {any} name
  */
 export function icon(name) {
-  const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
-  for (const [key, value] of Object.entries({ viewBox: "0 0 16 16", width: 16, height: 16, "aria-hidden": "true" })) {
-    svg.setAttribute(key, String(value));
-  }
-  const path = document.createElementNS("http://www.w3.org/2000/svg", "path");
-  path.setAttribute("d", ICONS[name] ?? name);
-  if (name === "theme") path.setAttribute("class", "fv-icon-half");
-  svg.append(path);
-  return svg;
+  const path = svg("path", { d: ICONS[name] ?? name, ...(name === "theme" ? { class: "fv-icon-half" } : {}) });
+  return svg("svg", { viewBox: "0 0 16 16", width: 16, height: 16, "aria-hidden": "true" }, path);
 }
 
 /** A list of rows of one height of which only the visible ones are in the page. */

@@ -132,12 +132,14 @@ export class GraphPanel {
       return;
     }
     if (!this.view) this.open();
-    // Layout may run in a worker: changes follow one another, and only the newest state counts.
+    // Layout may run in a worker: changes follow one another, also after one that failed, and only the newest state counts.
     this.wanted = state;
-    this.turn = this.turn.then(() => {
-      if (state === this.wanted && !this.app.gone) return this.follow(state, pair);
-      return undefined;
-    });
+    this.turn = this.turn
+      .catch(() => undefined)
+      .then(() => {
+        if (state === this.wanted && !this.app.gone) return this.follow(state, pair);
+        return undefined;
+      });
   }
 
   /**

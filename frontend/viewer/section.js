@@ -32,9 +32,3 @@ export function pairs(rows) {
     rows.map(([name, text]) => [h("dt", null, name), h("dd.fv-wrap", null, text)]),
   );
 }
-
-/** @param {any} nbytes */
-export function bytesText(nbytes) {
-  const unit = nbytes < 1024 ? 0 : Math.min(4, Math.floor(Math.log2(nbytes) / 10));
-  return `${unit ? (nbytes / 1024 ** unit).toPrecision(3) : nbytes} ${["B", "KiB", "MiB", "GiB", "TiB"][unit]}`;
-}

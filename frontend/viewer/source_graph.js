@@ -40,9 +40,11 @@ export class SourceGraph {
   follow(wanted) {
     if (wanted.step === null) return;
     if (!this.view) this.open();
-    // Layout may run in a worker: changes follow one another, and only the newest counts.
+    // Layout may run in a worker: changes follow one another, also after one that failed, and only the newest counts.
     this.wanted = wanted;
-    this.turn = this.turn.then(() => (wanted === this.wanted && !this.app.gone ? this.show(wanted) : undefined));
+    this.turn = this.turn
+      .catch(() => undefined)
+      .then(() => (wanted === this.wanted && !this.app.gone ? this.show(wanted) : undefined));
   }
 
   /** @param {{ step: number | null, node: string | null, constants: boolean }} wanted */

@@ -18,6 +18,7 @@ export class SourceListing {
     this.acts = acts;
     /** @type {Map<string, HTMLElement>} lines that are in the page */
     this.rows = new Map();
+    this.painted = { linked: /** @type {Set<string>} */ (new Set()), chosen: /** @type {string | null} */ (null) };
     /** @type {Map<string, () => void>} by file: opens what hides it */
     this.openers = new Map();
     this.isTimed = links.files.some(({ lines }) => lines.some((row) => row.times.length));
@@ -91,7 +92,9 @@ export class SourceListing {
     const body = h("div");
     const details = h("details.fv-lines-folded", { open: isOpen }, h("summary", null, this.name(row)), body);
     const open = () => {
-      if (!body.childElementCount) fill(body, this.lines(row));
+      if (body.childElementCount) return;
+      fill(body, this.lines(row));
+      this.paint(this.painted.linked, this.painted.chosen);
     };
     details.addEventListener("toggle", open);
     if (isOpen) open();
@@ -216,6 +219,7 @@ export class SourceListing {
    * @param {string | null} chosen
    */
   paint(linked, chosen) {
+    this.painted = { linked, chosen };
     for (const [key, row] of this.rows) {
       row.classList.toggle("fv-linked", linked.has(key));
       row.classList.toggle("fv-chosen", key === chosen);
@@ -283,7 +287,6 @@ export function words(row) {
   return [
     passes ? `${count(passes, "pass", "passes")} touched it` : "no pass touched it",
     left(row),
-    row.kernels.length ? null : "",
     time ? time.text : null,
     ...row.errors.map(({ text }) => text),
   ].filter(Boolean);

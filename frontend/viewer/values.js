@@ -1,10 +1,9 @@
 /* Numbers of constants: histograms as small pictures, zeros, the first numbers; before and after a pass in one scale. */
 
-import { h } from "./dom.js";
+import { h, svg } from "./dom.js";
 import { pairs, section } from "./section.js";
 
 const LEVELS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"; // viewer/views/value_summaries.py
-const SVG = "http://www.w3.org/2000/svg";
 const SIZE = { width: 160, height: 44 };
 
 /**
@@ -67,17 +66,13 @@ function endsOf(constants) {
 function histogram(constant, [low, high]) {
   const { histogram: bars, counted } = constant.values;
   const text = `From ${number(constant.minimum)} to ${number(constant.maximum)}, mean ${number(constant.mean)}, of ${counted.toLocaleString("en")} numbers`;
-  const svg = part("svg", {
-    viewBox: `0 0 ${SIZE.width} ${SIZE.height}`,
-    role: "img",
-    "aria-label": text,
-    class: "fv-histogram",
-  });
-  const title = part("title", {});
-  title.textContent = text;
-  svg.append(title);
+  const picture = svg(
+    "svg",
+    { viewBox: `0 0 ${SIZE.width} ${SIZE.height}`, role: "img", "aria-label": text, class: "fv-histogram" },
+    svg("title", {}, text),
+  );
   const place = (/** @type {number} */ value) =>
-    high > low ? ((value - low) / (high - low)) * SIZE.width : SIZE.width / 2;
+    high > low ? ((value / 2 - low / 2) / (high / 2 - low / 2)) * SIZE.width : SIZE.width / 2; // halves do not overflow
   const [start, end] =
     constant.maximum > constant.minimum
       ? [constant.minimum, constant.maximum].map(place)
@@ -88,18 +83,18 @@ function histogram(constant, [low, high]) {
     if (height <= 0) return;
     const x = start + ((end - start) * at) / bars.length;
     const shown = Math.max(1, height);
-    svg.append(part("rect", { x, y: SIZE.height - 1 - shown, width, height: shown, class: "fv-histogram-bar" }));
+    picture.append(svg("rect", { x, y: SIZE.height - 1 - shown, width, height: shown, class: "fv-histogram-bar" }));
   });
-  svg.append(
-    part("line", { x1: 0, x2: SIZE.width, y1: SIZE.height - 0.5, y2: SIZE.height - 0.5, class: "fv-histogram-axis" }),
+  picture.append(
+    svg("line", { x1: 0, x2: SIZE.width, y1: SIZE.height - 0.5, y2: SIZE.height - 0.5, class: "fv-histogram-axis" }),
   );
   if (low < 0 && high > 0) {
-    svg.append(part("line", { x1: place(0), x2: place(0), y1: 0, y2: SIZE.height, class: "fv-histogram-zero" }));
+    picture.append(svg("line", { x1: place(0), x2: place(0), y1: 0, y2: SIZE.height, class: "fv-histogram-zero" }));
   }
   return h(
     "figure.fv-histogram-figure",
     null,
-    svg,
+    picture,
     h("figcaption.fv-num.fv-muted.fv-small", null, h("span", null, number(low)), h("span", null, number(high))),
   );
 }
@@ -107,16 +102,6 @@ function histogram(constant, [low, high]) {
 /** @param {number} value */
 function number(value) {
   return value === null ? "?" : String(Number(value.toPrecision(3)));
-}
-
-/**
- * @param {string} name
- * @param {Record<string, any>} attributes
- */
-function part(name, attributes) {
-  const made = document.createElementNS(SVG, name);
-  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, String(value));
-  return made;
 }
 
 /**

@@ -27,17 +27,16 @@
     append(element3, children);
     return element3;
   }
+  function svg(tag, props, ...children) {
+    const element3 = document.createElementNS("http://www.w3.org/2000/svg", tag);
+    for (const [key, value] of Object.entries(props)) element3.setAttribute(key, String(value));
+    element3.append(...children);
+    return element3;
+  }
   var ICONS = { link: "M6.5 9.5a3 3 0 0 0 4.2 0l2.6-2.6a3 3 0 1 0-4.2-4.2L8 3.8M9.5 6.5a3 3 0 0 0-4.2 0L2.7 9.1a3 3 0 1 0 4.2 4.2L8 12.2", theme: "M8 2a6 6 0 1 0 0 12ZM8 2a6 6 0 0 1 0 12", keys: "M1.5 4.5h13v7h-13ZM4 7h.01M6.7 7h.01M9.3 7h.01M12 7h.01M5 9.3h6", close: "M4 4l8 8M12 4l-8 8", more: "M3.5 8h.01M8 8h.01M12.5 8h.01", save: "M8 2.5v8M4.8 7.5 8 10.7l3.2-3.2M2.5 13.5h11", code: "M5.5 4.5 2 8l3.5 3.5M10.5 4.5 14 8l-3.5 3.5", page: "M4 1.5h5.5L12.5 4.5v10h-8.5zM9.5 1.5v3h3" };
   function icon(name2) {
-    const svg3 = document.createElementNS("http://www.w3.org/2000/svg", "svg");
-    for (const [key, value] of Object.entries({ viewBox: "0 0 16 16", width: 16, height: 16, "aria-hidden": "true" })) {
-      svg3.setAttribute(key, String(value));
-    }
-    const path = document.createElementNS("http://www.w3.org/2000/svg", "path");
-    path.setAttribute("d", ICONS[name2] ?? name2);
-    if (name2 === "theme") path.setAttribute("class", "fv-icon-half");
-    svg3.append(path);
-    return svg3;
+    const path = svg("path", { d: ICONS[name2] ?? name2, ...name2 === "theme" ? { class: "fv-icon-half" } : {} });
+    return svg("svg", { viewBox: "0 0 16 16", width: 16, height: 16, "aria-hidden": "true" }, path);
   }
   var VirtualList = class {
     constructor({ rowHeight, row, props, narrow = null }) {
@@ -271,12 +270,6 @@
   var count = 0;
   function unique(name2) {
     return `fd-${name2}-${count += 1}`;
-  }
-  function svg(tag, props, ...children) {
-    const element3 = document.createElementNS("http://www.w3.org/2000/svg", tag);
-    for (const [key, value] of Object.entries(props)) element3.setAttribute(key, value);
-    element3.append(...children);
-    return element3;
   }
   function sign(name2) {
     const path = svg("path", { d: SIGNS[name2] });
@@ -573,19 +566,19 @@
   var CHECK_AFTER_MS = 250;
   function toRow(text) {
     const named = text.startsWith("@") ? null : /^([A-Za-z_]\w*)=(.*)$/s.exec(text);
-    const [keyword, part5] = named ? [named[1], named[2]] : ["", text];
-    const row = { kind: "text", keyword, text: part5, shape: "", dtype: "float32", low: "", high: "", type: "int", value: "", path: "" };
-    const tensor = /^(\d+(?:x\d+)*)(?::([a-z]+\d*)(?::(-?\d+)\.\.(-?\d+))?)?$/.exec(part5);
-    const plain = /^(int|float|bool):(.*)$/s.exec(part5);
-    if (part5.startsWith("@")) return { ...row, kind: "file", path: part5.slice(1) };
+    const [keyword, part4] = named ? [named[1], named[2]] : ["", text];
+    const row = { kind: "text", keyword, text: part4, shape: "", dtype: "float32", low: "", high: "", type: "int", value: "", path: "" };
+    const tensor = /^(\d+(?:x\d+)*)(?::([a-z]+\d*)(?::(-?\d+)\.\.(-?\d+))?)?$/.exec(part4);
+    const plain = /^(int|float|bool):(.*)$/s.exec(part4);
+    if (part4.startsWith("@")) return { ...row, kind: "file", path: part4.slice(1) };
     if (plain) return { ...row, kind: "value", type: plain[1], value: plain[2] };
     if (!tensor) return row;
     const [, shape, dtype = "float32", low = "", high = ""] = tensor;
     return { ...row, kind: "tensor", shape, dtype, low, high };
   }
   function toText(row) {
-    const part5 = { tensor: () => tensorText(row), value: () => `${row.type}:${row.value.trim()}`, file: () => `@${row.path.trim()}`, text: () => row.text.trim() }[row.kind]();
-    return row.keyword.trim() ? `${row.keyword.trim()}=${part5}` : part5;
+    const part4 = { tensor: () => tensorText(row), value: () => `${row.type}:${row.value.trim()}`, file: () => `@${row.path.trim()}`, text: () => row.text.trim() }[row.kind]();
+    return row.keyword.trim() ? `${row.keyword.trim()}=${part4}` : part4;
   }
   function tensorText({ shape, dtype, low, high }) {
     const sizes = shape.trim().replace(/^[([]|[)\]]$/g, "").replace(/\s*[×x*,]\s*|\s+/gi, "x").replace(/x$/, "");
@@ -718,8 +711,8 @@
       this.onchange();
     }
     render() {
-      const part5 = (mine, text) => h("button.fv-button", { type: "button", "aria-pressed": String(this.mine === mine), onclick: () => this.choose(mine) }, text);
-      fill(this.choice, this.brings ? [part5(false, "The model's own"), part5(true, "Others")] : null);
+      const part4 = (mine, text) => h("button.fv-button", { type: "button", "aria-pressed": String(this.mine === mine), onclick: () => this.choose(mine) }, text);
+      fill(this.choice, this.brings ? [part4(false, "The model's own"), part4(true, "Others")] : null);
       this.choice.hidden = !this.brings;
       const own = this.own?.length ? this.own.map((text) => h("code.fd-own", null, text)) : h("p.fv-muted", null, "Its own inputs; they cannot be written as text.");
       const { active } = this;
@@ -1418,10 +1411,6 @@
   }
   function pairs(rows) {
     return h("dl.fv-pairs", null, rows.map(([name2, text]) => [h("dt", null, name2), h("dd.fv-wrap", null, text)]));
-  }
-  function bytesText(nbytes) {
-    const unit = nbytes < 1024 ? 0 : Math.min(4, Math.floor(Math.log2(nbytes) / 10));
-    return `${unit ? (nbytes / 1024 ** unit).toPrecision(3) : nbytes} ${["B", "KiB", "MiB", "GiB", "TiB"][unit]}`;
   }
   var KEYS = [["↑ ↓", "previous, next pass"], ["r f", "previous, next pass that changed something"], ["c", "compare from the chosen pass on; again, or Esc: with the pass before, as usual"], ["/", "search in the open tab"], ["0 … 9", "open a tab; 0 is the summary"], ["s", "the source; there ↑ ↓ go through its lines, ↵ keeps one"], ["h", "hide or show passes without effect"], ["n p", "in the graph: next, previous change"], ["+ − 0", "in the graph: zoom, whole graph; the wheel zooms, dragging moves"], ["↵", "in the graph: open or close the chosen module"], ["Esc", "leave a field, close details, end the comparison"], ["?", "this sheet"]];
   var PASS_SIGNS = [[() => [h("span.fv-removed", null, "−9 "), h("span.fv-added", null, "+7 "), h("span.fv-modified", null, "~4")], "nodes that a pass removed, added, changed"], [() => h("span.fv-muted", null, "−2 unread"), "the pass only tidied up: it removed nodes that nothing read"], [() => h("span.fv-muted", null, "moved"), "the same nodes in another order"], [() => h("span.fv-muted", null, "module"), "the graph stayed, the module's attributes changed"], [() => h("span.fv-round", null, "r2"), "second round of a loop of passes"], [() => [h("span.fv-payoff.fv-payoff-faster", null, "▼ −12%"), " ", h("span.fv-payoff.fv-payoff-slower", null, "▲ +10%")], "the pass saved, or cost, measurable time against the pass before"], [() => h("span.fv-speed", null, h("span.fv-speed-bar", { style: { width: "70%" } }), h("span.fv-speed-spread", { style: { left: "58%", width: "24%" } })), "median latency after the pass, with its 95% interval; teal or red where the difference from the first step is measurable"], [() => [h("span.fv-pass-broke", null, "≠"), " ", h("span.fv-muted", null, "≠")], "outputs are past torch's tolerances against eager: the first pass that made them so, those after it"], [() => h("span.fv-warn", null, "!"), "there is a notice about the pass"]];
@@ -2569,11 +2558,11 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
   function shortType(type) {
     const match = /^(\w+)\(([^)]*)\)$/.exec(type.replace(/\[[^\]]*\]/g, ""));
     if (!match || !(match[1] in DTYPES)) return type.length > 40 ? `${type.slice(0, 39)}…` : type;
-    const sizes = match[2].split(",").map((part5) => part5.trim()).filter((part5) => part5 && !part5.includes("="));
+    const sizes = match[2].split(",").map((part4) => part4.trim()).filter((part4) => part4 && !part4.includes("="));
     return `${DTYPES[match[1]]}[${sizes.join(", ")}]`;
   }
   function shortName(name2) {
-    const parts = name2.split(/[./]/).filter((part5) => part5 && !/^\d+$/.test(part5));
+    const parts = name2.split(/[./]/).filter((part4) => part4 && !/^\d+$/.test(part4));
     return parts.at(-1) || name2;
   }
   function attributeName(node) {
@@ -3709,6 +3698,20 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
   function plainLine(number3, content) {
     return h("div.fv-code-line", null, h("span.fv-code-number", null, number3), h("span", null, content));
   }
+  var BYTE_UNITS = ["B", "KiB", "MiB", "GiB", "TiB"];
+  var TIME_UNITS = [["s", 1e9], ["ms", 1e6], ["µs", 1e3], ["ns", 1]];
+  function bytesText(nbytes) {
+    let [size2, unit] = [nbytes, 0];
+    while (size2 >= 999.5 && unit < BYTE_UNITS.length - 1) [size2, unit] = [size2 / 1024, unit + 1];
+    return `${unit ? threeDigits(size2) : nbytes} ${BYTE_UNITS[unit]}`;
+  }
+  function durationText(ns) {
+    const [unit, scale] = TIME_UNITS.find(([, least]) => ns >= least) ?? ["ns", 1];
+    return `${threeDigits(ns / scale)} ${unit}`;
+  }
+  function threeDigits(number3) {
+    return number3.toFixed(number3 >= 99.95 ? 0 : number3 >= 9.995 ? 1 : 2);
+  }
   var CONSTANT_OPS2 = /^(prim::Constant|prim::GetAttr|get_attr|prim::ConstantMKLDNNTensor)$/;
   var COLOURINGS = { latency: { label: "latency", rule: "sum", absent: "not measured", text: timeText }, error: { label: "error added", rule: "max", absent: "not measured", text: errorText2 }, memory: { label: "memory (weights read)", rule: "sum", absent: "not measured", text: bytesText }, dtype: { label: "dtype", rule: "same", absent: "not known", text: String } };
   var COLOUR_CHOICES = [["change", "change"], ["latency", "latency"], ["error", "error"], ["memory", "memory"], ["dtype", "dtype"]];
@@ -3720,7 +3723,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
   }
   var MAKERS = { latency: latencies, error: errors2, memory: memories, dtype: dtypes };
   function colouringOf(model, pair, kind) {
-    if (!(kind in COLOURINGS)) return null;
+    if (!Object.hasOwn(COLOURINGS, kind)) return null;
     const before = pair.before ? partsOf(model, pair.before.index, kind) : null;
     const after = partsOf(model, pair.after.index, kind);
     return { ...COLOURINGS[kind], parts: { before, after }, missing: missingText(model, pair.after.index, kind) };
@@ -3729,10 +3732,10 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     return Object.entries(COLOURINGS).flatMap(([kind, { label, rule, text }]) => {
       const parts = partsOf(model, index, kind).get(id);
       if (!parts?.length) return [];
-      const amounts = parts.map(([, amount2]) => amount2);
+      const amounts = parts.map(([, amount3]) => amount3);
       if (rule === "same") return [[label, parts.map(([key]) => key).join(", ")]];
-      const amount = rule === "sum" ? amounts.reduce((sum, one) => sum + one, 0) : Math.max(...amounts);
-      return [[label, text(amount) + shared(model, index, kind, parts)]];
+      const amount2 = rule === "sum" ? amounts.reduce((sum, one) => sum + one, 0) : Math.max(...amounts);
+      return [[label, text(amount2) + shared(model, index, kind, parts)]];
     });
   }
   function shared(model, index, kind, parts) {
@@ -3742,7 +3745,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     return others > 0 ? `, in kernels that compute ${others} more node${others === 1 ? "" : "s"}` : "";
   }
   function missingText(model, index, kind) {
-    if (kind === "dtype") return "torch does not tell the type of these values; a traced model and Inductor have them.";
+    if (kind === "dtype") return "torch gives no type for these values; a traced model and Inductor have them.";
     if (kind === "error") {
       return "No pass from there on was compared with eager: record with inputs, without --no-numerics.";
     }
@@ -3762,9 +3765,9 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     for (const program of programsOf(model, index)) {
       program.kernels.forEach((kernel, number3) => {
         if (kernel.time_ns === null) return;
-        const part5 = [`${program.place}/${number3}`, kernel.time_ns];
-        for (const id of kernel.nodes) add(computing, id, part5);
-        for (const id of kernel.origins) add(coming, id, part5);
+        const part4 = [`${program.place}/${number3}`, kernel.time_ns];
+        for (const id of kernel.nodes) add(computing, id, part4);
+        for (const id of kernel.origins) add(coming, id, part4);
       });
       if (!computing.size) continue;
       for (const [id] of program.no_kernel) if (!computing.has(id)) add(computing, id, ["no kernel", 0]);
@@ -3813,14 +3816,14 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
   function heldBytes(model, index) {
     const held = /* @__PURE__ */ new Map();
     const rows = model.attributes.filter((row) => row.counted && row.nbytes);
-    const part5 = (row) => [row.same_as || row.path, row.nbytes];
+    const part4 = (row) => [row.same_as || row.path, row.nbytes];
     for (const [value, path] of model.reads(index)) {
       const own = rows.filter((row) => row.path === path || row.path.startsWith(`${path}.`));
-      if (own.length) held.set(value, own.map(part5));
+      if (own.length) held.set(value, own.map(part4));
     }
     for (const [value] of model.named(index)) {
       const own = model.attributesOf(index, value).filter((row) => row.nbytes);
-      if (own.length) held.set(value, own.map(part5));
+      if (own.length) held.set(value, own.map(part4));
     }
     for (const { constant, outputs } of nodesOf(model, index)) {
       if (!constant) continue;
@@ -3856,20 +3859,18 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     const { order, rowOf } = model.graphs.snapshot(model.snapshot(index));
     return order.map((key) => model.graphs.node(rowOf[key]));
   }
-  function add(parts, id, part5) {
+  function add(parts, id, part4) {
     const own = parts.get(id);
-    if (own) own.push(part5);
-    else parts.set(id, [part5]);
+    if (own) own.push(part4);
+    else parts.set(id, [part4]);
   }
   function timeText(time) {
-    if (!time) return "0 µs";
-    return time < 1e6 ? `${Number((time / 1e3).toPrecision(3))} µs` : `${Number((time / 1e6).toPrecision(3))} ms`;
+    return time ? durationText(time) : "0";
   }
   function errorText2(error2) {
     return error2 ? error2.toPrecision(2) : "0";
   }
   var LEVELS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
-  var SVG = "http://www.w3.org/2000/svg";
   var SIZE = { width: 160, height: 44 };
   function valuesOf(constant, range = null) {
     if (!constant?.values) return null;
@@ -3882,8 +3883,8 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     const rows = [["zeros", zeros ? `${zeros.toLocaleString("en")} of ${count4.toLocaleString("en")} (${share(zeros, count4)})` : "none"], ["NaN", nans ? nans.toLocaleString("en") : null], ["infinite", infinite ? infinite.toLocaleString("en") : null], ["first", first ? `${first}${count4 > first.split(", ").length ? ", …" : ""}` : null]];
     return rows.filter(([, text]) => text !== null);
   }
-  function share(part5, whole) {
-    const percent2 = 100 * part5 / whole;
+  function share(part4, whole) {
+    const percent2 = 100 * part4 / whole;
     return percent2 > 0 && percent2 < 0.1 ? "less than 0.1%" : `${Number(percent2.toPrecision(3))}%`;
   }
   function endsOf(constants2) {
@@ -3892,11 +3893,8 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
   function histogram(constant, [low, high]) {
     const { histogram: bars2, counted } = constant.values;
     const text = `From ${number(constant.minimum)} to ${number(constant.maximum)}, mean ${number(constant.mean)}, of ${counted.toLocaleString("en")} numbers`;
-    const svg3 = part("svg", { viewBox: `0 0 ${SIZE.width} ${SIZE.height}`, role: "img", "aria-label": text, class: "fv-histogram" });
-    const title = part("title", {});
-    title.textContent = text;
-    svg3.append(title);
-    const place = (value) => high > low ? (value - low) / (high - low) * SIZE.width : SIZE.width / 2;
+    const picture2 = svg("svg", { viewBox: `0 0 ${SIZE.width} ${SIZE.height}`, role: "img", "aria-label": text, class: "fv-histogram" }, svg("title", {}, text));
+    const place = (value) => high > low ? (value / 2 - low / 2) / (high / 2 - low / 2) * SIZE.width : SIZE.width / 2;
     const [start, end] = constant.maximum > constant.minimum ? [constant.minimum, constant.maximum].map(place) : [place(low) - 2, place(low) + 2];
     const width2 = Math.max(1, (end - start) / bars2.length);
     [...bars2].forEach((letter, at) => {
@@ -3904,21 +3902,16 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       if (height <= 0) return;
       const x = start + (end - start) * at / bars2.length;
       const shown = Math.max(1, height);
-      svg3.append(part("rect", { x, y: SIZE.height - 1 - shown, width: width2, height: shown, class: "fv-histogram-bar" }));
+      picture2.append(svg("rect", { x, y: SIZE.height - 1 - shown, width: width2, height: shown, class: "fv-histogram-bar" }));
     });
-    svg3.append(part("line", { x1: 0, x2: SIZE.width, y1: SIZE.height - 0.5, y2: SIZE.height - 0.5, class: "fv-histogram-axis" }));
+    picture2.append(svg("line", { x1: 0, x2: SIZE.width, y1: SIZE.height - 0.5, y2: SIZE.height - 0.5, class: "fv-histogram-axis" }));
     if (low < 0 && high > 0) {
-      svg3.append(part("line", { x1: place(0), x2: place(0), y1: 0, y2: SIZE.height, class: "fv-histogram-zero" }));
+      picture2.append(svg("line", { x1: place(0), x2: place(0), y1: 0, y2: SIZE.height, class: "fv-histogram-zero" }));
     }
-    return h("figure.fv-histogram-figure", null, svg3, h("figcaption.fv-num.fv-muted.fv-small", null, h("span", null, number(low)), h("span", null, number(high))));
+    return h("figure.fv-histogram-figure", null, picture2, h("figcaption.fv-num.fv-muted.fv-small", null, h("span", null, number(low)), h("span", null, number(high))));
   }
   function number(value) {
     return value === null ? "?" : String(Number(value.toPrecision(3)));
-  }
-  function part(name2, attributes) {
-    const made = document.createElementNS(SVG, name2);
-    for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, String(value));
-    return made;
   }
   function compared(sides) {
     const known = sides.filter(([, constant]) => constant?.values);
@@ -4276,6 +4269,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       this.links = links2;
       this.acts = acts;
       this.rows = /* @__PURE__ */ new Map();
+      this.painted = { linked: /* @__PURE__ */ new Set(), chosen: null };
       this.openers = /* @__PURE__ */ new Map();
       this.isTimed = links2.files.some(({ lines }) => lines.some((row) => row.times.length));
       this.element = h("div.fv-lines", { onpointerover: (event) => acts.hover(keyAt(event)), onpointerleave: () => acts.hover(null), class: this.isTimed ? "" : "fv-lines-untimed" });
@@ -4317,7 +4311,9 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       const body = h("div");
       const details = h("details.fv-lines-folded", { open: isOpen }, h("summary", null, this.name(row)), body);
       const open = () => {
-        if (!body.childElementCount) fill(body, this.lines(row));
+        if (body.childElementCount) return;
+        fill(body, this.lines(row));
+        this.paint(this.painted.linked, this.painted.chosen);
       };
       details.addEventListener("toggle", open);
       if (isOpen) open();
@@ -4379,6 +4375,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       return void 0;
     }
     paint(linked, chosen) {
+      this.painted = { linked, chosen };
       for (const [key, row] of this.rows) {
         row.classList.toggle("fv-linked", linked.has(key));
         row.classList.toggle("fv-chosen", key === chosen);
@@ -4415,7 +4412,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
   function words2(row) {
     const passes3 = stepsOf(row).length;
     const time = shareOf(row);
-    return [passes3 ? `${count3(passes3, "pass", "passes")} touched it` : "no pass touched it", left(row), row.kernels.length ? null : "", time ? time.text : null, ...row.errors.map(({ text }) => text)].filter(Boolean);
+    return [passes3 ? `${count3(passes3, "pass", "passes")} touched it` : "no pass touched it", left(row), time ? time.text : null, ...row.errors.map(({ text }) => text)].filter(Boolean);
   }
   function left({ operators: operators4, left: nodes2, constants: constants2 }) {
     if (!operators4 && !nodes2.length && !constants2.length) return "it computes nothing by itself";
@@ -4743,7 +4740,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
         if (!check2.details.length) return h("div.fv-check-row", null, head);
         return h("details.fv-check-more", { open: check2.verdict === "failed" }, h("summary.fv-check-row", null, head), h("ul.fv-list.fv-check-details", null, check2.details.map((line2) => h("li", null, line2))));
       });
-      return part2("Checks of the frozen module", h("div.fv-checks", null, items));
+      return part("Checks of the frozen module", h("div.fv-checks", null, items));
     }
     memory() {
       const { duplicates, duplicates_between: between2, memory } = this.found;
@@ -4753,7 +4750,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       const smaller = duplicates.length - rows.length;
       const ended = between2.slice(0, DUPLICATES_SHOWN).map((row) => this.betweenRow(row));
       const more = between2.length - ended.length;
-      return part2("Memory", facts2.length ? h("dl.fv-pairs", null, facts2) : null, rows.length ? grid("Held more than once in the final graph", ["Since", "Bytes", ""], rows) : null, smaller ? h("p.fv-muted", null, `… and ${smaller} smaller ones`) : null, ended.length ? grid("Held more than once for a while", ["From", "Until", "Bytes", ""], ended) : null, more ? h("p.fv-muted", null, `… and ${more} more`) : null);
+      return part("Memory", facts2.length ? h("dl.fv-pairs", null, facts2) : null, rows.length ? grid("Held more than once in the final graph", ["Since", "Bytes", ""], rows) : null, smaller ? h("p.fv-muted", null, `… and ${smaller} smaller ones`) : null, ended.length ? grid("Held more than once for a while", ["From", "Until", "Bytes", ""], ended) : null, more ? h("p.fv-muted", null, `… and ${more} more`) : null);
     }
     betweenRow({ step, until, bytes, names }) {
       const more = names.length - NAMES_SHOWN;
@@ -4789,13 +4786,13 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     if (error2 === null) return h("span.fv-muted", null, "not compared");
     return [error2, close === false ? h("span.fv-bad", null, " ≠") : null];
   }
-  function part2(name2, ...children) {
+  function part(name2, ...children) {
     const element3 = section(name2, children);
     element3.classList.add("fv-finding");
     return element3;
   }
   function wide(name2, ...children) {
-    const element3 = part2(name2, children);
+    const element3 = part(name2, children);
     element3.classList.add("fv-finding-wide");
     return element3;
   }
@@ -6359,13 +6356,13 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       const from2 = this.place();
       const start = performance.now();
       const move = (now) => {
-        const part5 = Math.min(1, Math.max(0, (now - start) / GLIDE_MS));
-        const eased = 1 - (1 - part5) ** 3;
+        const part4 = Math.min(1, Math.max(0, (now - start) / GLIDE_MS));
+        const eased = 1 - (1 - part4) ** 3;
         this.zoom = from2.zoom * (target.zoom / from2.zoom) ** eased;
         this.x = from2.x + (target.x - from2.x) * eased;
         this.y = from2.y + (target.y - from2.y) * eased;
         this.view.stage.draw();
-        this.gliding = part5 < 1 ? requestAnimationFrame(move) : 0;
+        this.gliding = part4 < 1 ? requestAnimationFrame(move) : 0;
       };
       this.target = target;
       this.gliding = requestAnimationFrame(move);
@@ -6465,7 +6462,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       this.values = [];
       for (const side of [SIDES.BEFORE, SIDES.AFTER]) this.values[side] = valuesOf2(colouring, picture2, side);
       const all = [SIDES.BEFORE, SIDES.AFTER].flatMap((side) => [...this.values[side].values()]);
-      this.most = Math.max(0, ...all.map(({ amount }) => Number.isFinite(amount) ? amount : 0));
+      this.most = Math.max(0, ...all.map(({ amount: amount2 }) => Number.isFinite(amount2) ? amount2 : 0));
       this.keys = [...new Set(all.map(({ key }) => key))].sort();
       this.isPartial = picture2.closedItems().some((item) => isMissing(this, picture2, item));
     }
@@ -6482,9 +6479,9 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       if (!value) return isEnd(this.picture, item) ? void 0 : theme.unknown;
       return this.colouring.rule === "same" ? keyTone(theme, value.key) : theme.ramp[this.level(value.amount)];
     }
-    level(amount) {
-      if (!(amount > 0)) return Number.isNaN(amount) ? SHARES.length + 1 : 0;
-      return 1 + SHARES.filter((share2) => amount >= share2 * this.most).length;
+    level(amount2) {
+      if (!(amount2 > 0)) return Number.isNaN(amount2) ? SHARES.length + 1 : 0;
+      return 1 + SHARES.filter((share2) => amount2 >= share2 * this.most).length;
     }
     entries(theme) {
       const { rule, text } = this.colouring;
@@ -6532,16 +6529,16 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       if (rule === "same" && outline.hidden[key]) continue;
       const held = found.get(item) ?? /* @__PURE__ */ new Map();
       if (!found.has(item)) found.set(item, held);
-      for (const [name2, amount] of own) held.set(name2, amount);
+      for (const [name2, amount2] of own) held.set(name2, amount2);
     }
     return new Map([...found].map(([item, held]) => [item, together(held, rule)]));
   }
   function together(held, rule) {
     const amounts = [...held.values()];
     const names = [...held.keys()].sort();
-    const amount = rule === "sum" ? amounts.reduce((sum, one) => sum + one, 0) : Math.max(0, ...amounts);
+    const amount2 = rule === "sum" ? amounts.reduce((sum, one) => sum + one, 0) : Math.max(0, ...amounts);
     const key = names.length === 1 ? names[0] : MIXED;
-    return { amount, key, text: names.length === 1 ? key : `${MIXED}: ${names.join(", ")}` };
+    return { amount: amount2, key, text: names.length === 1 ? key : `${MIXED}: ${names.join(", ")}` };
   }
   var { BEFORE: BEFORE4 } = SIDES;
   var Picture = class {
@@ -7682,7 +7679,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     }
     stroke() {
       if (!this.path.length) return;
-      const dash = this.dash.length ? ` stroke-dasharray="${this.dash.map((part5) => this._number(part5 * this.at.scale)).join(" ")}"` : "";
+      const dash = this.dash.length ? ` stroke-dasharray="${this.dash.map((part4) => this._number(part4 * this.at.scale)).join(" ")}"` : "";
       const width2 = this._number(this.lineWidth * this.at.scale);
       this.out.push(`<path d="${this.path.join("")}" fill="none" stroke="${escapeXml(this.strokeStyle)}" stroke-width="${width2}"${dash}/>`);
     }
@@ -7797,7 +7794,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
 .fg-tip[hidden] { display: none; }
 .fg-live { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
 `;
-  var SVG2 = "http://www.w3.org/2000/svg";
+  var SVG = "http://www.w3.org/2000/svg";
   var ICONS3 = { out: "M4 8h8", in: "M4 8h8M8 4v8", fit: "M2.5 6V2.5H6M10 2.5h3.5V6M13.5 10v3.5H10M6 13.5H2.5V10", changes: "M8 2.5v6M5 5.5h6M5 12.5h6", expand: "M8 7V2M5.5 4.5L8 2l2.5 2.5M8 9v5M5.5 11.5L8 14l2.5-2.5", collapse: "M8 2v5M5.5 4.5L8 7l2.5-2.5M8 14V9M5.5 11.5L8 9l2.5 2.5", constants: "M3 5.5h4v5H3zM9.5 8h4M7 8h2.5M11.5 6v4" };
   var Toolbar = class {
     constructor(view) {
@@ -7818,12 +7815,12 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       button2.type = "button";
       button2.title = title;
       button2.setAttribute("aria-label", title);
-      const svg3 = document.createElementNS(SVG2, "svg");
-      svg3.setAttribute("viewBox", "0 0 16 16");
-      const path = document.createElementNS(SVG2, "path");
+      const svg2 = document.createElementNS(SVG, "svg");
+      svg2.setAttribute("viewBox", "0 0 16 16");
+      const path = document.createElementNS(SVG, "path");
       path.setAttribute("d", ICONS3[icon2]);
-      svg3.append(path);
-      button2.append(svg3);
+      svg2.append(path);
+      button2.append(svg2);
       button2.addEventListener("click", act);
       return button2;
     }
@@ -8196,7 +8193,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       }
       if (!this.view) this.open();
       this.wanted = state;
-      this.turn = this.turn.then(() => {
+      this.turn = this.turn.catch(() => void 0).then(() => {
         if (state === this.wanted && !this.app.gone) return this.follow(state, pair);
         return void 0;
       });
@@ -8492,9 +8489,9 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
   function counts2(model, step) {
     if (!step.changed || step.before === null) return null;
     if (step.tidied) return h("span.fv-counts.fv-num.fv-muted", null, `−${step.removed} unread`);
-    const part5 = (sign2, count4, kind) => count4 ? h(`span.fv-${kind}`, null, `${sign2}${count4}`) : null;
-    const parts = [part5("−", step.removed, "removed"), part5("+", step.added, "added")];
-    const rest = part5("~", step.modified, "modified") ?? h("span.fv-muted", null, model.pair(step.index).same ? "module" : "moved");
+    const part4 = (sign2, count4, kind) => count4 ? h(`span.fv-${kind}`, null, `${sign2}${count4}`) : null;
+    const parts = [part4("−", step.removed, "removed"), part4("+", step.added, "added")];
+    const rest = part4("~", step.modified, "modified") ?? h("span.fv-muted", null, model.pair(step.index).same ? "module" : "moved");
     return h("span.fv-counts.fv-num", null, parts.some(Boolean) ? parts : rest);
   }
   function payoffs(step) {
@@ -8518,7 +8515,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
   function latencyScale(steps) {
     return 1.25 * Math.max(0, ...steps.map((step) => step.latency[0]?.median ?? 0));
   }
-  var SVG3 = "http://www.w3.org/2000/svg";
+  var SVG2 = "http://www.w3.org/2000/svg";
   var SIZE2 = { width: 680, height: 120, foot: 16 };
   function bars(title, values) {
     const known = values.filter(({ value }) => value !== null && Number.isFinite(value));
@@ -8541,7 +8538,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     return h("figure.fv-print-chart", null, h("figcaption", null, h("strong", null, title), h("span.fv-muted", null, ` ${words5}`)), drawn);
   }
   function element2(name2, attributes) {
-    const made = document.createElementNS(SVG3, name2);
+    const made = document.createElementNS(SVG2, name2);
     for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, String(value));
     return made;
   }
@@ -8554,7 +8551,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       const summary = this.app.panels.get("summary");
       if (!summary) return;
       if ("comparison" in this.app.model) return this.element.replaceChildren(summary.content());
-      this.element.replaceChildren(...[this.title(), summary.content(), this.fates(), this.charts(), ...this.passes()].filter((part5) => part5 !== null));
+      this.element.replaceChildren(...[this.title(), summary.content(), this.fates(), this.charts(), ...this.passes()].filter((part4) => part4 !== null));
     }
     clear() {
       this.element.replaceChildren();
@@ -8688,12 +8685,12 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       return h("span.fv-muted", null, pair.after.changed && !pair.chosen ? " unchanged; the module changed" : " unchanged");
     }
     const { added, removed, changed } = pair.counts();
-    const part5 = (sign2, count4, kind) => count4 ? h(`span.fv-${kind}`, null, ` ${sign2}${count4}`) : null;
+    const part4 = (sign2, count4, kind) => count4 ? h(`span.fv-${kind}`, null, ` ${sign2}${count4}`) : null;
     if (pair.after.tidied && !pair.chosen) {
       return h("span.fv-muted", null, ` only tidied up: −${removed} that nothing read`);
     }
     if (!added && !removed && !changed) return h("span.fv-muted", null, " in another order");
-    return [part5("−", removed, "removed"), part5("+", added, "added"), part5("~", changed, "modified")];
+    return [part4("−", removed, "removed"), part4("+", added, "added"), part4("~", changed, "modified")];
   }
   function operators2(pair) {
     const words5 = pair.operators().map(([op, delta]) => `${delta < 0 ? "−" : "+"}${Math.abs(delta)} ${op}`);
@@ -8773,7 +8770,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       if (wanted.step === null) return;
       if (!this.view) this.open();
       this.wanted = wanted;
-      this.turn = this.turn.then(() => wanted === this.wanted && !this.app.gone ? this.show(wanted) : void 0);
+      this.turn = this.turn.catch(() => void 0).then(() => wanted === this.wanted && !this.app.gone ? this.show(wanted) : void 0);
     }
     async show({ step, node, constants: constants2 }) {
       const { shown, view } = this;
@@ -8925,7 +8922,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     return [...lines].sort((one, other) => rank(one) - rank(other) || breadth(one) - breadth(other));
   }
   var BAR = { width: 96, height: 8 };
-  var SVG4 = "http://www.w3.org/2000/svg";
+  var SVG3 = "http://www.w3.org/2000/svg";
   var SummaryPanel = class {
     constructor(app) {
       this.app = app;
@@ -8985,19 +8982,19 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
   }
   function bar([before, after], most) {
     const px = (size2) => size2 ? Math.max(1, BAR.width * size2 / most) : 0;
-    const svg3 = document.createElementNS(SVG4, "svg");
+    const svg2 = document.createElementNS(SVG3, "svg");
     const attributes = { viewBox: `0 0 ${BAR.width} ${BAR.height}`, ...BAR, class: "fv-move-bar", preserveAspectRatio: "none", "aria-hidden": "true" };
-    for (const [key, value] of Object.entries(attributes)) svg3.setAttribute(key, String(value));
+    for (const [key, value] of Object.entries(attributes)) svg2.setAttribute(key, String(value));
     const kept = Math.min(before, after);
-    svg3.append(part3(0, px(kept), "fv-bar-kept"));
+    svg2.append(part2(0, px(kept), "fv-bar-kept"));
     if (before !== after) {
       const end = px(Math.max(before, after));
-      svg3.append(part3(px(kept), Math.max(1, end - px(kept)), after > before ? "fv-bar-added" : "fv-bar-removed"));
+      svg2.append(part2(px(kept), Math.max(1, end - px(kept)), after > before ? "fv-bar-added" : "fv-bar-removed"));
     }
-    return svg3;
+    return svg2;
   }
-  function part3(x, width2, kind) {
-    const rect = document.createElementNS(SVG4, "rect");
+  function part2(x, width2, kind) {
+    const rect = document.createElementNS(SVG3, "rect");
     for (const [key, value] of Object.entries({ x, y: 0, width: width2, height: BAR.height, class: kind })) {
       rect.setAttribute(key, String(value));
     }
@@ -9099,9 +9096,10 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       const step = state.step !== null && steps[state.step] ? state.step : this.firstStep();
       const tab = this.panels?.has(state.tab) ? state.tab : "graph";
       const against2 = state.against !== null && steps[state.against] ? state.against : null;
-      const colour = state.colour in COLOURINGS ? state.colour : "change";
-      const line2 = this.model.links.rows.has(state.line) ? state.line : "";
-      return { ...state, step, against: against2, tab, line: line2, colour, ...this.validKernel(state) };
+      return { ...state, step, against: against2, tab, ...this.validChoices(state), ...this.validKernel(state) };
+    }
+    validChoices({ colour, line: line2 }) {
+      return { colour: Object.hasOwn(COLOURINGS, colour) ? colour : "change", line: this.model.links.rows.has(line2) ? line2 : "" };
     }
     validKernel({ program, kernel }) {
       const { programs } = this.model.view;
@@ -9691,8 +9689,8 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     }
     if (!row.differs) return h("span.fv-muted", { title: "The same in both" }, "=");
     if (row.graph.empty) return h("span.fv-badge.fv-bad", { title: words4(row) }, "≠ numbers");
-    const part5 = (sign2, count4, kind) => count4 ? h(`span.fv-${kind}`, null, `${sign2}${count4}`) : null;
-    const parts = [part5("−", row.graph.removed, "removed"), part5("+", row.graph.added, "added"), part5("~", row.graph.changed, "modified")];
+    const part4 = (sign2, count4, kind) => count4 ? h(`span.fv-${kind}`, null, `${sign2}${count4}`) : null;
+    const parts = [part4("−", row.graph.removed, "removed"), part4("+", row.graph.added, "added"), part4("~", row.graph.changed, "modified")];
     const shown = parts.some(Boolean) ? parts : h("span.fv-muted", null, "moved");
     return [row.carried ? h("span.fv-muted", { title: "The same difference as after the pass before" }, "″") : h("span.fv-pair-new", { title: "This pass made a difference of its own" }, "≠"), h("span.fv-counts.fv-num", null, shown)];
   }
@@ -9753,8 +9751,8 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     if (!added && !removed && !changed) {
       return h("span.fv-muted", null, pair.same ? " the same graph" : " in another order");
     }
-    const part5 = (sign2, count4, kind, title) => count4 ? h(`span.fv-${kind}`, { title }, ` ${sign2}${count4}`) : null;
-    return [part5("−", removed, "removed", "only in A"), part5("+", added, "added", "only in B"), part5("~", changed, "modified", "in both, and different")];
+    const part4 = (sign2, count4, kind, title) => count4 ? h(`span.fv-${kind}`, { title }, ` ${sign2}${count4}`) : null;
+    return [part4("−", removed, "removed", "only in A"), part4("+", added, "added", "only in B"), part4("~", changed, "modified", "in both, and different")];
   }
   function operators3(pair) {
     const all = pair.operators().map(([op, delta]) => `${delta < 0 ? "−" : "+"}${Math.abs(delta)} ${op}`);
@@ -9831,7 +9829,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       const { model } = this;
       const pair = model.step(state.step) ? model.chosen(state) : model.shown(Math.max(model.firstDifference, 0));
       const tab = this.panels?.has(state.tab) ? state.tab : "graph";
-      return { ...state, ...pair, tab, ...this.validKernel(state) };
+      return { ...state, ...pair, tab, ...this.validChoices(state), ...this.validKernel(state) };
     }
     firstStep() {
       return null;
@@ -10245,9 +10243,9 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       this.pickBar = h("div.fd-pick-bar", { role: "status", hidden: true });
       this.filter = h("input.fv-input", { type: "search", placeholder: "Filter", "aria-label": "Filter recent traces", oninput: () => this.showRecent() });
       this.examples = h("ul.fd-cards");
-      this.jobsPart = part4("Recordings", null, this.jobs.element);
-      this.recentPart = part4("Recent traces", this.filter, this.recent, this.more, this.pickBar);
-      this.examplesPart = part4("Examples", [h("span.fv-muted", null, "built in, random weights"), this.backends()], this.examples);
+      this.jobsPart = part3("Recordings", null, this.jobs.element);
+      this.recentPart = part3("Recent traces", this.filter, this.recent, this.more, this.pickBar);
+      this.examplesPart = part3("Examples", [h("span.fv-muted", null, "built in, random weights"), this.backends()], this.examples);
       this.columns = h("div.fd-columns", null, h("div.fd-column", null, this.jobsPart, this.recentPart), h("div.fd-column", null, this.examplesPart));
       this.element = h("main.fd-page", { onkeydown: (event) => this.walk(event) }, h("div.fd-wide-content", null, this.hero(), this.columns));
       this.all = false;
@@ -10409,7 +10407,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       this.folder.filter.focus();
     }
   };
-  function part4(title, aside, ...children) {
+  function part3(title, aside, ...children) {
     return h("section.fd-part", { "aria-label": title }, h("div.fd-part-title", null, h("h2", null, title), h("span.fv-spring"), aside), children);
   }
   function sentence2(text) {
@@ -10677,37 +10675,38 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       this.live.textContent = text;
     }
   };
-  var UNITS3 = ["B", "KiB", "MiB", "GiB", "TiB"];
-  function bytesText2(bytes) {
-    if (bytes === null) return "";
-    let [size2, unit] = [bytes, 0];
-    while (size2 >= 999.5 && unit < UNITS3.length - 1) [size2, unit] = [size2 / 1024, unit + 1];
-    return `${unit === 0 ? size2 : size2.toPrecision(3)} ${UNITS3[unit]}`;
-  }
-  function timeText2(ns) {
-    if (ns === null) return "";
-    for (const [unit, scale] of [["s", 1e9], ["ms", 1e6], ["µs", 1e3]]) {
-      if (ns >= scale) return `${(ns / scale).toPrecision(3)} ${unit}`;
-    }
-    return `${ns} ns`;
-  }
+  var NOT_FINITE = 17e307;
   function errorText3(error2) {
-    return error2 === null ? "" : error2 === 0 ? "0" : error2.toExponential(1);
+    if (error2 === null) return "";
+    return error2 === 0 ? "0" : isFinite(error2) ? error2.toExponential(1) : "not finite";
+  }
+  function isFinite(value) {
+    return Number.isFinite(value) && value < NOT_FINITE;
+  }
+  function isMeasured(row) {
+    return [row.latency_ratio, row.latency_ratio_low, row.latency_ratio_high].every(isFinite);
   }
   function ratioText(row) {
-    if (row.latency_ratio === null) return "";
+    if (!isFinite(row.latency_ratio)) return "";
+    if (!isMeasured(row)) return `${row.latency_ratio.toFixed(2)}×`;
     return `${row.latency_ratio.toFixed(2)}× (${row.latency_ratio_low.toFixed(2)}–${row.latency_ratio_high.toFixed(2)})`;
   }
   function number2(key, title, text = (row) => row[key] === null ? "" : String(row[key])) {
     return { key, title, text, number: true, value: (row) => row[key] };
   }
+  function amount(key, title, text) {
+    return number2(key, title, (row) => isFinite(row[key]) ? text(row[key]) : "");
+  }
   function word(key, title) {
     return { key, title, text: (row) => String(row[key] ?? ""), value: (row) => row[key] };
   }
   function statusText(row) {
-    return row.status.replace("_", " ");
+    return statusName(row.status);
   }
-  var COLUMNS2 = [word("model", "Model"), word("options", "Options"), word("backend", "Backend"), word("environment", "Environment"), word("torch", "torch"), { key: "status", title: "Status", text: statusText, value: (row) => row.status }, number2("latency_ratio", "Time after / before", ratioText), number2("latency_ns", "Time per call", (row) => timeText2(row.latency_ns)), number2("max_abs_error", "Largest error", (row) => errorText3(row.max_abs_error)), number2("bytes_before", "Bytes before", (row) => bytesText2(row.bytes_before)), number2("bytes_after", "Bytes after", (row) => bytesText2(row.bytes_after)), number2("frozen", "Frozen"), number2("preserved", "Preserved"), number2("near_misses", "Near misses"), number2("graph_breaks", "Graph breaks"), number2("notices", "Notices"), number2("time_s", "Recorded in", (row) => `${row.time_s.toFixed(1)} s`)];
+  function statusName(status) {
+    return status.replace("_", " ");
+  }
+  var COLUMNS2 = [word("model", "Model"), word("options", "Options"), word("backend", "Backend"), word("environment", "Environment"), word("torch", "torch"), { key: "status", title: "Status", text: statusText, value: (row) => row.status }, number2("latency_ratio", "Time after / before", ratioText), amount("latency_ns", "Time per call", durationText), number2("max_abs_error", "Largest error", (row) => errorText3(row.max_abs_error)), amount("bytes_before", "Bytes before", bytesText), amount("bytes_after", "Bytes after", bytesText), number2("frozen", "Frozen"), number2("preserved", "Preserved"), number2("near_misses", "Near misses"), number2("graph_breaks", "Graph breaks"), number2("notices", "Notices"), amount("time_s", "Recorded in", (seconds) => `${seconds.toFixed(1)} s`)];
   var METRICS = ["latency_ratio", "max_abs_error", "bytes_after", "preserved", "near_misses", "notices", "time_s"];
   var GROUPS = ["model", "options", "backend", "environment", "status"];
   function usedColumns(rows) {
@@ -10724,7 +10723,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
   function filterRows(rows, text, chosen) {
     const words5 = text.toLowerCase().split(/\s+/).filter(Boolean);
     return rows.filter((row) => {
-      if (Object.entries(chosen).some(([key, value]) => value && String(row[key]) !== value)) return false;
+      if (Object.entries(chosen).some(([key, value]) => String(row[key] ?? "") !== value)) return false;
       if (!words5.length) return true;
       const all = [row.model, row.options, row.backend, row.environment, row.torch, statusText(row), row.reason].concat(row.notice_codes, row.preserved_names).join(" ").toLowerCase();
       return words5.every((one) => all.includes(one));
@@ -10744,14 +10743,14 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     if (!by) return rows.map((row) => ({ row }));
     return valuesOf3(rows, by).flatMap((value) => {
       const members = rows.filter((row) => String(row[by] ?? "") === value);
-      return [{ group: value || "none", rows: members }, ...members.map((row) => ({ row }))];
+      return [{ group: value, rows: members }, ...members.map((row) => ({ row }))];
     });
   }
   function variantOf(row) {
     return [row.options, row.backend, row.environment].filter(Boolean).join(" · ");
   }
   function chartData(rows, metric) {
-    const shown = rows.filter((row) => Number.isFinite(row[metric]));
+    const shown = rows.filter((row) => isFinite(row[metric]));
     const variants = [...new Set(shown.map(variantOf))].sort();
     const models = /* @__PURE__ */ new Map();
     for (const row of shown) {
@@ -10763,17 +10762,31 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     lines.sort((one, other) => most(other.points) - most(one.points) || one.model.localeCompare(other.model));
     return { variants, lines };
   }
+  function scaleOf(values, metric, start, end) {
+    const positive = values.filter((value) => value > 0);
+    const [smallest, most] = [Math.min(...positive), Math.max(...positive)];
+    const isLog = ["max_abs_error", "bytes_after", "time_s"].includes(metric) && most / smallest > 20;
+    if (isLog) {
+      const [low, high2] = [Math.floor(Math.log10(smallest)), Math.ceil(Math.log10(most))];
+      const at = (value) => value > 0 ? start + (Math.log10(value) - low) / Math.max(1, high2 - low) * (end - start) : start;
+      const step2 = Math.max(1, Math.ceil((high2 - low) / 6));
+      const ticks2 = [];
+      for (let power = low; power <= high2; power += step2) ticks2.push(10 ** power);
+      return { at, ticks: ticks2, isLog };
+    }
+    const least = { latency_ratio: 1.1, max_abs_error: 0 }[metric] ?? 1;
+    const high = Math.max(least, ...values) || 1;
+    const size2 = 10 ** Math.floor(Math.log10(high / 4));
+    const step = [1, 2, 5, 10].map((one) => one * size2).find((one) => high / one <= 6);
+    const ticks = [];
+    for (let index = 0; index * step <= high; index += 1) ticks.push(Number((index * step).toPrecision(6)));
+    return { at: (value) => start + Math.max(0, value) / high * (end - start), ticks, isLog };
+  }
   var LINE = 22;
   var MOST2 = 60;
   var LEFT = 190;
   var RIGHT = 24;
   var TOP = 26;
-  function svg2(tag, props, ...children) {
-    const element3 = document.createElementNS("http://www.w3.org/2000/svg", tag);
-    for (const [key, value] of Object.entries(props)) element3.setAttribute(key, String(value));
-    element3.append(...children);
-    return element3;
-  }
   function drawChart(place, rows, metric, onopen) {
     const { variants, lines } = chartData(rows, metric);
     const column = COLUMNS2.find(({ key }) => key === metric);
@@ -10787,51 +10800,35 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     const values = shown.flatMap(({ points }) => points.map(({ value }) => value));
     const scale = scaleOf(values, metric, left2, width2 - RIGHT);
     const height = TOP + shown.length * LINE + 6;
-    const picture2 = svg2("svg", { width: width2, height, viewBox: `0 0 ${width2} ${height}`, role: "img" });
+    const picture2 = svg("svg", { width: width2, height, viewBox: `0 0 ${width2} ${height}`, role: "img" });
     picture2.setAttribute("aria-label", `${column.title} by model; the table has the figures`);
-    for (const tick of scale.ticks) {
-      const x = scale.at(tick);
-      const strong = metric === "latency_ratio" && tick === 1;
-      picture2.append(svg2("path", { d: `M${x} ${TOP - 4}V${height}`, class: strong ? "fs-one" : "fs-grid" }), svg2("text", { x, y: 14, "text-anchor": "middle", class: "fs-tick" }, tickText(tick, metric)));
-    }
+    picture2.append(...gridLines(scale, metric, height));
     shown.forEach(({ model, points }, index) => {
       const y = TOP + index * LINE + LINE / 2;
-      picture2.append(svg2("text", { x: left2 - 10, y: y + 4, "text-anchor": "end", class: "fs-name" }, shortened(model, left2)));
+      picture2.append(svg("text", { x: left2 - 10, y: y + 4, "text-anchor": "end", class: "fs-name" }, shortened(model, left2)));
       points.forEach((point) => picture2.append(dot(point, y, variants.length, scale, metric, column, onopen)));
     });
     const more = lines.length - shown.length;
     fill(place, h("p.fs-legend", null, variants.map((variant, index) => h("span", null, h("i", { class: `fs-dot-${index % 6}` }), variant || "all")), scale.isLog ? h("span.fv-muted", null, "logarithmic") : null), h("div.fs-picture", null, picture2), more > 0 ? h("p.fv-muted.fv-small", null, `The ${MOST2} models with the largest figures; filter to see the other ${more}.`) : null);
   }
+  function gridLines(scale, metric, height) {
+    return scale.ticks.flatMap((tick) => {
+      const x = scale.at(tick);
+      const isOne = metric === "latency_ratio" && tick === 1;
+      return [svg("path", { d: `M${x} ${TOP - 4}V${height}`, class: isOne ? "fs-one" : "fs-grid" }), svg("text", { x, y: 14, "text-anchor": "middle", class: "fs-tick" }, tickText(tick, metric))];
+    });
+  }
   function dot({ row, value, variant }, y, count4, scale, metric, column, onopen) {
     const off = count4 > 1 ? (variant / (count4 - 1) - 0.5) * Math.min(10, 3 * count4) : 0;
-    const group2 = svg2("g", { class: `fs-dot fs-dot-${variant % 6}` });
-    if (metric === "latency_ratio" && row.latency_ratio_low !== null) {
+    const group2 = svg("g", { class: `fs-dot fs-dot-${variant % 6}` });
+    if (metric === "latency_ratio" && isMeasured(row)) {
       const [low, high] = [scale.at(row.latency_ratio_low), scale.at(row.latency_ratio_high)];
-      group2.append(svg2("path", { d: `M${low} ${y + off}H${high}` }));
+      group2.append(svg("path", { d: `M${low} ${y + off}H${high}` }));
     }
     const name2 = [row.model, row.options, row.backend, row.environment].filter(Boolean).join(" · ");
-    group2.append(svg2("circle", { cx: scale.at(value), cy: y + off, r: 4 }), svg2("title", {}, `${name2}: ${column.text(row)}`));
+    group2.append(svg("circle", { cx: scale.at(value), cy: y + off, r: 4 }), svg("title", {}, `${name2}: ${column.text(row)}`));
     group2.addEventListener("click", () => onopen(row));
     return group2;
-  }
-  function scaleOf(values, metric, start, end) {
-    const positive = values.filter((value) => value > 0);
-    const [least, most] = [Math.min(...positive), Math.max(...positive)];
-    const isLog = ["max_abs_error", "bytes_after", "time_s"].includes(metric) && most / least > 20;
-    if (isLog) {
-      const [low, high2] = [Math.floor(Math.log10(least)), Math.ceil(Math.log10(most))];
-      const at = (value) => value > 0 ? start + (Math.log10(value) - low) / Math.max(1, high2 - low) * (end - start) : start;
-      const step2 = Math.max(1, Math.ceil((high2 - low) / 6));
-      const ticks2 = [];
-      for (let power = low; power <= high2; power += step2) ticks2.push(10 ** power);
-      return { at, ticks: ticks2, isLog };
-    }
-    const high = Math.max(metric === "latency_ratio" ? 1.1 : 1, ...values);
-    const size2 = 10 ** Math.floor(Math.log10(high / 4));
-    const step = [1, 2, 5, 10].map((one) => one * size2).find((one) => high / one <= 6);
-    const ticks = [];
-    for (let index = 0; index * step <= high; index += 1) ticks.push(Number((index * step).toPrecision(6)));
-    return { at: (value) => start + Math.max(0, value) / high * (end - start), ticks, isLog };
   }
   function tickText(value, metric) {
     const column = COLUMNS2.find(({ key }) => key === metric);
@@ -10892,7 +10889,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       this.lines = tableLines(rows, this.group);
       const all = this.data.rows.length;
       const failed = this.data.rows.filter((row) => row.status !== "recorded").length;
-      const parts = [rows.length === all ? `${all} recordings` : `${rows.length} of ${all} recordings`, failed ? `${failed} not recorded` : "", this.data.waiting ? `${this.data.waiting} ${this.data.running ? "to come" : "not made yet"}` : "", this.data.running ? "running now" : ""];
+      const parts = [rows.length === all ? recordings(all) : `${rows.length} of ${recordings(all)}`, failed ? `${failed} not recorded` : "", this.data.waiting ? `${this.data.waiting} ${this.data.running ? "to come" : "not made yet"}` : "", this.data.running ? "running now" : ""];
       fill(this.summary, parts.filter(Boolean).join(", "));
       this.showHead();
       this.list.update(this.lines.length);
@@ -10904,21 +10901,26 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       drawChart(this.chart, this.rows(), this.metric, this.open);
     }
     showControls() {
-      if (this.controls.contains(this.controls.ownerDocument.activeElement)) return;
+      if (this.controls.contains(this.focused())) return;
       const search = h("input.fv-input.fs-search", { type: "search", placeholder: "Filter: model, reason, notice, attribute", "aria-label": "Filter the recordings", value: this.text, oninput: (event) => {
         this.text = event.target.value;
         this.show();
       } });
-      const choices = CHOICES.filter((key) => valuesOf3(this.data.rows, key).length > 1).map((key) => this.select(titleOf2(key), this.chosen[key] ?? "", [["", `any ${titleOf2(key).toLowerCase()}`], ...valuesOf3(this.data.rows, key).map((value) => [value, value.replace("_", " ") || "none"])], (value) => {
-        this.chosen = { ...this.chosen, [key]: value };
-        this.show();
-      }));
+      const choices = CHOICES.filter((key) => valuesOf3(this.data.rows, key).length > 1).map((key) => this.select(titleOf2(key), key in this.chosen ? `=${this.chosen[key]}` : "", [["", `any ${titleOf2(key).toLowerCase()}`], ...valuesOf3(this.data.rows, key).map((value) => [`=${value}`, nameOf(key, value)])], (value) => this.choose(key, value)));
       const groups = GROUPS.filter((key) => valuesOf3(this.data.rows, key).length > 1);
       const group2 = this.select("Group", this.group, [["", "no groups"], ...groups.map((key) => [key, `by ${titleOf2(key).toLowerCase()}`])], (value) => {
         this.group = value;
         this.show();
       });
       fill(this.controls, search, choices, group2);
+    }
+    choose(key, value) {
+      const { [key]: _, ...others } = this.chosen;
+      this.chosen = value ? { ...others, [key]: value.slice(1) } : others;
+      this.show();
+    }
+    focused() {
+      return this.root.getRootNode().activeElement;
     }
     select(label, value, options, onchange) {
       return h("select.fv-input", { "aria-label": label, onchange: (event) => onchange(event.target.value) }, options.map(([key, text]) => h("option", { value: key, selected: key === value }, text)));
@@ -10937,7 +10939,9 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
         const direction = isOrder ? this.order.descending ? "descending" : "ascending" : "none";
         return h("div", { role: "columnheader", "aria-sort": direction, class: column.number ? "fs-number" : "" }, h("button.fs-sort", { type: "button", onclick: () => this.sort(column.key), title: `Sort by ${column.title.toLowerCase()}` }, column.title, isOrder ? this.order.descending ? " ↓" : " ↑" : ""));
       });
+      const at = [...this.head.children].findIndex((cell) => cell.contains(this.focused()));
       fill(this.head, cells2);
+      this.head.children[at]?.querySelector("button")?.focus();
     }
     sort(key) {
       const descending = this.order.key === key && !this.order.descending;
@@ -10947,7 +10951,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     line(index) {
       const line2 = this.lines[index];
       if ("group" in line2) {
-        const text = `${line2.group}: ${line2.rows.length} recordings`;
+        const text = `${nameOf(this.group, line2.group)}: ${recordings(line2.rows.length)}`;
         return h("div.fs-row.fs-group", { role: "row" }, h("div", { role: "cell" }, text));
       }
       const { row } = line2;
@@ -10966,11 +10970,17 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     }
   };
   function changeList(title, empty2, changes, link) {
-    return h("section", { "aria-label": title }, h("h2", null, changes.length ? `${title}: ${changes.length}` : title), changes.length ? null : h("p.fv-muted", null, empty2), h("ul.fs-changes", null, changes.slice(0, SHOWN3).map((change) => h("li", { class: title === "Worse" ? "fs-worse" : "fs-better" }, h("span.fs-kind", null, change.title), h("span", null, change.row.trace ? link({ ...change.row, model: change.label }) : change.label), h("span.fv-muted", null, change.message)))), changes.length > SHOWN3 ? h("p.fv-muted", null, `and ${changes.length - SHOWN3} more, which hurt less: freezer-ui diff lists all`) : null);
+    return h("section", { "aria-label": title }, h("h2", null, changes.length ? `${title}: ${changes.length}` : title), changes.length ? null : h("p.fv-muted", null, empty2), h("ul.fs-changes", null, changes.slice(0, SHOWN3).map((change) => h("li", { class: title === "Worse" ? "fs-worse" : "fs-better" }, h("span.fs-kind", null, change.title), h("span", null, change.row.trace ? link({ ...change.row, model: change.label }) : change.label), h("span.fv-muted", null, change.message)))), changes.length > SHOWN3 ? h("p.fv-muted", null, `and ${changes.length - SHOWN3} more: freezer-ui diff lists all`) : null);
   }
   function only2(title, labels) {
     if (!labels.length) return null;
     return h("details", null, h("summary", null, `${title}: ${labels.length}`), h("ul.fs-changes", null, labels.map((label) => h("li", null, label))));
+  }
+  function recordings(number3) {
+    return count2(number3, "recording");
+  }
+  function nameOf(key, value) {
+    return (key === "status" ? statusName(value) : value) || "none";
   }
   function titleOf2(key) {
     return COLUMNS2.find((column) => column.key === key).title;
@@ -11006,6 +11016,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       this.title = base(path) || path;
       this.view = null;
       this.timer = 0;
+      this.text = "";
       this.gone = false;
       this.heading = h("h1", { tabindex: "-1" }, this.title);
       this.content = h("div.fs", null, this.heading, h("p.fv-muted", { role: "status" }, "Reading the sweep …"));
@@ -11017,13 +11028,20 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       try {
         data = await this.app.fetchJson(["sweep/data", { path: this.path, ...this.before ? { since: this.before } : {} }]);
       } catch (error2) {
-        if (!this.gone && !this.view) fill(this.content, this.heading, h("p.fd-error", { role: "alert" }, error2.message));
+        if (this.gone) return;
+        if (this.view) this.again();
+        else fill(this.content, this.heading, h("p.fd-error", { role: "alert" }, error2.message));
         return;
       }
       if (this.gone) return;
-      if (this.view) this.view.update(data);
-      else this.show(data);
-      if (data.running) this.timer = setTimeout(() => this.load(), AGAIN_MS);
+      const text = JSON.stringify(data);
+      if (!this.view) this.show(data);
+      else if (text !== this.text) this.view.update(data);
+      this.text = text;
+      if (data.running) this.again();
+    }
+    again() {
+      this.timer = setTimeout(() => this.load(), AGAIN_MS);
     }
     show(data) {
       const route = (row) => ({ page: "trace", path: row.trace });

@@ -1,5 +1,10 @@
 "use strict";
 (() => {
+  function canUnpack(element) {
+    if ("DecompressionStream" in globalThis) return true;
+    element.textContent = "This browser is too old to unpack the page (it lacks DecompressionStream): use one from 2023 or later.";
+    return false;
+  }
   async function unpack(id) {
     const packed = Uint8Array.from(atob(document.getElementById(id).textContent), (letter) => letter.charCodeAt(0));
     const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("deflate"));
@@ -20,10 +25,7 @@
   }
   async function open() {
     const element = document.getElementById("viewer");
-    if (!("DecompressionStream" in globalThis)) {
-      element.textContent = "This browser is too old to unpack the report (it lacks DecompressionStream): use one from 2023 or later.";
-      return;
-    }
+    if (!canUnpack(element)) return;
     const [program, style, text] = await Promise.all(["program", "style", "trace"].map(unpack));
     add("style", style);
     add("script", program);

@@ -27,6 +27,12 @@
     append(element, children);
     return element;
   }
+  function svg(tag, props, ...children) {
+    const element = document.createElementNS("http://www.w3.org/2000/svg", tag);
+    for (const [key, value] of Object.entries(props)) element.setAttribute(key, String(value));
+    element.append(...children);
+    return element;
+  }
   var VirtualList = class {
     constructor({ rowHeight, row, props, narrow = null }) {
       this.range = void 0;
@@ -48,10 +54,10 @@
       this.rowHeight = rowHeight;
       this.update(this.count, first * rowHeight);
     }
-    update(count, top = null) {
-      this.count = count;
+    update(count2, top = null) {
+      this.count = count2;
       this.range = null;
-      this.body.style.height = `${count * this.rowHeight}px`;
+      this.body.style.height = `${count2 * this.rowHeight}px`;
       if (top !== null) this.element.scrollTop = top;
       this.paint();
     }
@@ -88,37 +94,52 @@
       this.paint();
     }
   };
-  var UNITS = ["B", "KiB", "MiB", "GiB", "TiB"];
-  function bytesText(bytes) {
-    if (bytes === null) return "";
-    let [size, unit] = [bytes, 0];
-    while (size >= 999.5 && unit < UNITS.length - 1) [size, unit] = [size / 1024, unit + 1];
-    return `${unit === 0 ? size : size.toPrecision(3)} ${UNITS[unit]}`;
+  var BYTE_UNITS = ["B", "KiB", "MiB", "GiB", "TiB"];
+  var TIME_UNITS = [["s", 1e9], ["ms", 1e6], ["µs", 1e3], ["ns", 1]];
+  function bytesText(nbytes) {
+    let [size, unit] = [nbytes, 0];
+    while (size >= 999.5 && unit < BYTE_UNITS.length - 1) [size, unit] = [size / 1024, unit + 1];
+    return `${unit ? threeDigits(size) : nbytes} ${BYTE_UNITS[unit]}`;
   }
-  function timeText(ns) {
-    if (ns === null) return "";
-    for (const [unit, scale] of [["s", 1e9], ["ms", 1e6], ["µs", 1e3]]) {
-      if (ns >= scale) return `${(ns / scale).toPrecision(3)} ${unit}`;
-    }
-    return `${ns} ns`;
+  function durationText(ns) {
+    const [unit, scale] = TIME_UNITS.find(([, least]) => ns >= least) ?? ["ns", 1];
+    return `${threeDigits(ns / scale)} ${unit}`;
   }
+  function threeDigits(number2) {
+    return number2.toFixed(number2 >= 99.95 ? 0 : number2 >= 9.995 ? 1 : 2);
+  }
+  var NOT_FINITE = 17e307;
   function errorText(error) {
-    return error === null ? "" : error === 0 ? "0" : error.toExponential(1);
+    if (error === null) return "";
+    return error === 0 ? "0" : isFinite(error) ? error.toExponential(1) : "not finite";
+  }
+  function isFinite(value) {
+    return Number.isFinite(value) && value < NOT_FINITE;
+  }
+  function isMeasured(row) {
+    return [row.latency_ratio, row.latency_ratio_low, row.latency_ratio_high].every(isFinite);
   }
   function ratioText(row) {
-    if (row.latency_ratio === null) return "";
+    if (!isFinite(row.latency_ratio)) return "";
+    if (!isMeasured(row)) return `${row.latency_ratio.toFixed(2)}×`;
     return `${row.latency_ratio.toFixed(2)}× (${row.latency_ratio_low.toFixed(2)}–${row.latency_ratio_high.toFixed(2)})`;
   }
   function number(key, title, text = (row) => row[key] === null ? "" : String(row[key])) {
     return { key, title, text, number: true, value: (row) => row[key] };
   }
+  function amount(key, title, text) {
+    return number(key, title, (row) => isFinite(row[key]) ? text(row[key]) : "");
+  }
   function word(key, title) {
     return { key, title, text: (row) => String(row[key] ?? ""), value: (row) => row[key] };
   }
   function statusText(row) {
-    return row.status.replace("_", " ");
+    return statusName(row.status);
   }
-  var COLUMNS = [word("model", "Model"), word("options", "Options"), word("backend", "Backend"), word("environment", "Environment"), word("torch", "torch"), { key: "status", title: "Status", text: statusText, value: (row) => row.status }, number("latency_ratio", "Time after / before", ratioText), number("latency_ns", "Time per call", (row) => timeText(row.latency_ns)), number("max_abs_error", "Largest error", (row) => errorText(row.max_abs_error)), number("bytes_before", "Bytes before", (row) => bytesText(row.bytes_before)), number("bytes_after", "Bytes after", (row) => bytesText(row.bytes_after)), number("frozen", "Frozen"), number("preserved", "Preserved"), number("near_misses", "Near misses"), number("graph_breaks", "Graph breaks"), number("notices", "Notices"), number("time_s", "Recorded in", (row) => `${row.time_s.toFixed(1)} s`)];
+  function statusName(status) {
+    return status.replace("_", " ");
+  }
+  var COLUMNS = [word("model", "Model"), word("options", "Options"), word("backend", "Backend"), word("environment", "Environment"), word("torch", "torch"), { key: "status", title: "Status", text: statusText, value: (row) => row.status }, number("latency_ratio", "Time after / before", ratioText), amount("latency_ns", "Time per call", durationText), number("max_abs_error", "Largest error", (row) => errorText(row.max_abs_error)), amount("bytes_before", "Bytes before", bytesText), amount("bytes_after", "Bytes after", bytesText), number("frozen", "Frozen"), number("preserved", "Preserved"), number("near_misses", "Near misses"), number("graph_breaks", "Graph breaks"), number("notices", "Notices"), amount("time_s", "Recorded in", (seconds) => `${seconds.toFixed(1)} s`)];
   var METRICS = ["latency_ratio", "max_abs_error", "bytes_after", "preserved", "near_misses", "notices", "time_s"];
   var GROUPS = ["model", "options", "backend", "environment", "status"];
   function usedColumns(rows) {
@@ -135,7 +156,7 @@
   function filterRows(rows, text, chosen) {
     const words = text.toLowerCase().split(/\s+/).filter(Boolean);
     return rows.filter((row) => {
-      if (Object.entries(chosen).some(([key, value]) => value && String(row[key]) !== value)) return false;
+      if (Object.entries(chosen).some(([key, value]) => String(row[key] ?? "") !== value)) return false;
       if (!words.length) return true;
       const all = [row.model, row.options, row.backend, row.environment, row.torch, statusText(row), row.reason].concat(row.notice_codes, row.preserved_names).join(" ").toLowerCase();
       return words.every((one) => all.includes(one));
@@ -155,14 +176,18 @@
     if (!by) return rows.map((row) => ({ row }));
     return valuesOf(rows, by).flatMap((value) => {
       const members = rows.filter((row) => String(row[by] ?? "") === value);
-      return [{ group: value || "none", rows: members }, ...members.map((row) => ({ row }))];
+      return [{ group: value, rows: members }, ...members.map((row) => ({ row }))];
     });
+  }
+  function fileAddress(path) {
+    const address = path.split("/").map(encodeURIComponent).join("/");
+    return address.startsWith("/") ? address.replace(/^\/+/, "/") : `./${address}`;
   }
   function variantOf(row) {
     return [row.options, row.backend, row.environment].filter(Boolean).join(" · ");
   }
   function chartData(rows, metric) {
-    const shown = rows.filter((row) => Number.isFinite(row[metric]));
+    const shown = rows.filter((row) => isFinite(row[metric]));
     const variants = [...new Set(shown.map(variantOf))].sort();
     const models = /* @__PURE__ */ new Map();
     for (const row of shown) {
@@ -174,17 +199,34 @@
     lines.sort((one, other) => most(other.points) - most(one.points) || one.model.localeCompare(other.model));
     return { variants, lines };
   }
+  function scaleOf(values, metric, start, end) {
+    const positive = values.filter((value) => value > 0);
+    const [smallest, most] = [Math.min(...positive), Math.max(...positive)];
+    const isLog = ["max_abs_error", "bytes_after", "time_s"].includes(metric) && most / smallest > 20;
+    if (isLog) {
+      const [low, high2] = [Math.floor(Math.log10(smallest)), Math.ceil(Math.log10(most))];
+      const at = (value) => value > 0 ? start + (Math.log10(value) - low) / Math.max(1, high2 - low) * (end - start) : start;
+      const step2 = Math.max(1, Math.ceil((high2 - low) / 6));
+      const ticks2 = [];
+      for (let power = low; power <= high2; power += step2) ticks2.push(10 ** power);
+      return { at, ticks: ticks2, isLog };
+    }
+    const least = { latency_ratio: 1.1, max_abs_error: 0 }[metric] ?? 1;
+    const high = Math.max(least, ...values) || 1;
+    const size = 10 ** Math.floor(Math.log10(high / 4));
+    const step = [1, 2, 5, 10].map((one) => one * size).find((one) => high / one <= 6);
+    const ticks = [];
+    for (let index = 0; index * step <= high; index += 1) ticks.push(Number((index * step).toPrecision(6)));
+    return { at: (value) => start + Math.max(0, value) / high * (end - start), ticks, isLog };
+  }
+  function count(number2, noun) {
+    return `${number2} ${noun}${number2 === 1 ? "" : "s"}`;
+  }
   var LINE = 22;
   var MOST = 60;
   var LEFT = 190;
   var RIGHT = 24;
   var TOP = 26;
-  function svg(tag, props, ...children) {
-    const element = document.createElementNS("http://www.w3.org/2000/svg", tag);
-    for (const [key, value] of Object.entries(props)) element.setAttribute(key, String(value));
-    element.append(...children);
-    return element;
-  }
   function drawChart(place, rows, metric, onopen) {
     const { variants, lines } = chartData(rows, metric);
     const column = COLUMNS.find(({ key }) => key === metric);
@@ -200,11 +242,7 @@
     const height = TOP + shown.length * LINE + 6;
     const picture = svg("svg", { width: width2, height, viewBox: `0 0 ${width2} ${height}`, role: "img" });
     picture.setAttribute("aria-label", `${column.title} by model; the table has the figures`);
-    for (const tick of scale.ticks) {
-      const x = scale.at(tick);
-      const strong = metric === "latency_ratio" && tick === 1;
-      picture.append(svg("path", { d: `M${x} ${TOP - 4}V${height}`, class: strong ? "fs-one" : "fs-grid" }), svg("text", { x, y: 14, "text-anchor": "middle", class: "fs-tick" }, tickText(tick, metric)));
-    }
+    picture.append(...gridLines(scale, metric, height));
     shown.forEach(({ model, points }, index) => {
       const y = TOP + index * LINE + LINE / 2;
       picture.append(svg("text", { x: left - 10, y: y + 4, "text-anchor": "end", class: "fs-name" }, shortened(model, left)));
@@ -213,10 +251,17 @@
     const more = lines.length - shown.length;
     fill(place, h("p.fs-legend", null, variants.map((variant, index) => h("span", null, h("i", { class: `fs-dot-${index % 6}` }), variant || "all")), scale.isLog ? h("span.fv-muted", null, "logarithmic") : null), h("div.fs-picture", null, picture), more > 0 ? h("p.fv-muted.fv-small", null, `The ${MOST} models with the largest figures; filter to see the other ${more}.`) : null);
   }
-  function dot({ row, value, variant }, y, count, scale, metric, column, onopen) {
-    const off = count > 1 ? (variant / (count - 1) - 0.5) * Math.min(10, 3 * count) : 0;
+  function gridLines(scale, metric, height) {
+    return scale.ticks.flatMap((tick) => {
+      const x = scale.at(tick);
+      const isOne = metric === "latency_ratio" && tick === 1;
+      return [svg("path", { d: `M${x} ${TOP - 4}V${height}`, class: isOne ? "fs-one" : "fs-grid" }), svg("text", { x, y: 14, "text-anchor": "middle", class: "fs-tick" }, tickText(tick, metric))];
+    });
+  }
+  function dot({ row, value, variant }, y, count2, scale, metric, column, onopen) {
+    const off = count2 > 1 ? (variant / (count2 - 1) - 0.5) * Math.min(10, 3 * count2) : 0;
     const group = svg("g", { class: `fs-dot fs-dot-${variant % 6}` });
-    if (metric === "latency_ratio" && row.latency_ratio_low !== null) {
+    if (metric === "latency_ratio" && isMeasured(row)) {
       const [low, high] = [scale.at(row.latency_ratio_low), scale.at(row.latency_ratio_high)];
       group.append(svg("path", { d: `M${low} ${y + off}H${high}` }));
     }
@@ -224,25 +269,6 @@
     group.append(svg("circle", { cx: scale.at(value), cy: y + off, r: 4 }), svg("title", {}, `${name}: ${column.text(row)}`));
     group.addEventListener("click", () => onopen(row));
     return group;
-  }
-  function scaleOf(values, metric, start, end) {
-    const positive = values.filter((value) => value > 0);
-    const [least, most] = [Math.min(...positive), Math.max(...positive)];
-    const isLog = ["max_abs_error", "bytes_after", "time_s"].includes(metric) && most / least > 20;
-    if (isLog) {
-      const [low, high2] = [Math.floor(Math.log10(least)), Math.ceil(Math.log10(most))];
-      const at = (value) => value > 0 ? start + (Math.log10(value) - low) / Math.max(1, high2 - low) * (end - start) : start;
-      const step2 = Math.max(1, Math.ceil((high2 - low) / 6));
-      const ticks2 = [];
-      for (let power = low; power <= high2; power += step2) ticks2.push(10 ** power);
-      return { at, ticks: ticks2, isLog };
-    }
-    const high = Math.max(metric === "latency_ratio" ? 1.1 : 1, ...values);
-    const size = 10 ** Math.floor(Math.log10(high / 4));
-    const step = [1, 2, 5, 10].map((one) => one * size).find((one) => high / one <= 6);
-    const ticks = [];
-    for (let index = 0; index * step <= high; index += 1) ticks.push(Number((index * step).toPrecision(6)));
-    return { at: (value) => start + Math.max(0, value) / high * (end - start), ticks, isLog };
   }
   function tickText(value, metric) {
     const column = COLUMNS.find(({ key }) => key === metric);
@@ -303,7 +329,7 @@
       this.lines = tableLines(rows, this.group);
       const all = this.data.rows.length;
       const failed = this.data.rows.filter((row) => row.status !== "recorded").length;
-      const parts = [rows.length === all ? `${all} recordings` : `${rows.length} of ${all} recordings`, failed ? `${failed} not recorded` : "", this.data.waiting ? `${this.data.waiting} ${this.data.running ? "to come" : "not made yet"}` : "", this.data.running ? "running now" : ""];
+      const parts = [rows.length === all ? recordings(all) : `${rows.length} of ${recordings(all)}`, failed ? `${failed} not recorded` : "", this.data.waiting ? `${this.data.waiting} ${this.data.running ? "to come" : "not made yet"}` : "", this.data.running ? "running now" : ""];
       fill(this.summary, parts.filter(Boolean).join(", "));
       this.showHead();
       this.list.update(this.lines.length);
@@ -315,21 +341,26 @@
       drawChart(this.chart, this.rows(), this.metric, this.open);
     }
     showControls() {
-      if (this.controls.contains(this.controls.ownerDocument.activeElement)) return;
+      if (this.controls.contains(this.focused())) return;
       const search = h("input.fv-input.fs-search", { type: "search", placeholder: "Filter: model, reason, notice, attribute", "aria-label": "Filter the recordings", value: this.text, oninput: (event) => {
         this.text = event.target.value;
         this.show();
       } });
-      const choices = CHOICES.filter((key) => valuesOf(this.data.rows, key).length > 1).map((key) => this.select(titleOf(key), this.chosen[key] ?? "", [["", `any ${titleOf(key).toLowerCase()}`], ...valuesOf(this.data.rows, key).map((value) => [value, value.replace("_", " ") || "none"])], (value) => {
-        this.chosen = { ...this.chosen, [key]: value };
-        this.show();
-      }));
+      const choices = CHOICES.filter((key) => valuesOf(this.data.rows, key).length > 1).map((key) => this.select(titleOf(key), key in this.chosen ? `=${this.chosen[key]}` : "", [["", `any ${titleOf(key).toLowerCase()}`], ...valuesOf(this.data.rows, key).map((value) => [`=${value}`, nameOf(key, value)])], (value) => this.choose(key, value)));
       const groups = GROUPS.filter((key) => valuesOf(this.data.rows, key).length > 1);
       const group = this.select("Group", this.group, [["", "no groups"], ...groups.map((key) => [key, `by ${titleOf(key).toLowerCase()}`])], (value) => {
         this.group = value;
         this.show();
       });
       fill(this.controls, search, choices, group);
+    }
+    choose(key, value) {
+      const { [key]: _, ...others } = this.chosen;
+      this.chosen = value ? { ...others, [key]: value.slice(1) } : others;
+      this.show();
+    }
+    focused() {
+      return this.root.getRootNode().activeElement;
     }
     select(label, value, options, onchange) {
       return h("select.fv-input", { "aria-label": label, onchange: (event) => onchange(event.target.value) }, options.map(([key, text]) => h("option", { value: key, selected: key === value }, text)));
@@ -348,7 +379,9 @@
         const direction = isOrder ? this.order.descending ? "descending" : "ascending" : "none";
         return h("div", { role: "columnheader", "aria-sort": direction, class: column.number ? "fs-number" : "" }, h("button.fs-sort", { type: "button", onclick: () => this.sort(column.key), title: `Sort by ${column.title.toLowerCase()}` }, column.title, isOrder ? this.order.descending ? " ↓" : " ↑" : ""));
       });
+      const at = [...this.head.children].findIndex((cell) => cell.contains(this.focused()));
       fill(this.head, cells);
+      this.head.children[at]?.querySelector("button")?.focus();
     }
     sort(key) {
       const descending = this.order.key === key && !this.order.descending;
@@ -358,7 +391,7 @@
     line(index) {
       const line = this.lines[index];
       if ("group" in line) {
-        const text = `${line.group}: ${line.rows.length} recordings`;
+        const text = `${nameOf(this.group, line.group)}: ${recordings(line.rows.length)}`;
         return h("div.fs-row.fs-group", { role: "row" }, h("div", { role: "cell" }, text));
       }
       const { row } = line;
@@ -377,11 +410,17 @@
     }
   };
   function changeList(title, empty, changes, link) {
-    return h("section", { "aria-label": title }, h("h2", null, changes.length ? `${title}: ${changes.length}` : title), changes.length ? null : h("p.fv-muted", null, empty), h("ul.fs-changes", null, changes.slice(0, SHOWN).map((change) => h("li", { class: title === "Worse" ? "fs-worse" : "fs-better" }, h("span.fs-kind", null, change.title), h("span", null, change.row.trace ? link({ ...change.row, model: change.label }) : change.label), h("span.fv-muted", null, change.message)))), changes.length > SHOWN ? h("p.fv-muted", null, `and ${changes.length - SHOWN} more, which hurt less: freezer-ui diff lists all`) : null);
+    return h("section", { "aria-label": title }, h("h2", null, changes.length ? `${title}: ${changes.length}` : title), changes.length ? null : h("p.fv-muted", null, empty), h("ul.fs-changes", null, changes.slice(0, SHOWN).map((change) => h("li", { class: title === "Worse" ? "fs-worse" : "fs-better" }, h("span.fs-kind", null, change.title), h("span", null, change.row.trace ? link({ ...change.row, model: change.label }) : change.label), h("span.fv-muted", null, change.message)))), changes.length > SHOWN ? h("p.fv-muted", null, `and ${changes.length - SHOWN} more: freezer-ui diff lists all`) : null);
   }
   function only(title, labels) {
     if (!labels.length) return null;
     return h("details", null, h("summary", null, `${title}: ${labels.length}`), h("ul.fs-changes", null, labels.map((label) => h("li", null, label))));
+  }
+  function recordings(number2) {
+    return count(number2, "recording");
+  }
+  function nameOf(key, value) {
+    return (key === "status" ? statusName(value) : value) || "none";
   }
   function titleOf(key) {
     return COLUMNS.find((column) => column.key === key).title;
@@ -416,8 +455,8 @@
     root.classList.add("fv", "fs-page");
     const content = h("main.fs");
     fill(root, content);
-    const link = (row) => h("a.fv-link", { href: row.trace, title: `freezer-ui ${row.trace}`, download: "" }, row.model);
-    return new SweepView(content, data, { link, open: (row) => row.trace && location.assign(row.trace) });
+    const link = (row) => h("a.fv-link", { href: fileAddress(row.trace), title: `freezer-ui ${row.trace}`, download: "" }, row.model);
+    return new SweepView(content, data, { link, open: (row) => row.trace && location.assign(fileAddress(row.trace)) });
   }
   globalThis.FreezerSweep = { mount };
 })();

@@ -152,17 +152,16 @@
     append(element3, children);
     return element3;
   }
+  function svg(tag, props, ...children) {
+    const element3 = document.createElementNS("http://www.w3.org/2000/svg", tag);
+    for (const [key, value] of Object.entries(props)) element3.setAttribute(key, String(value));
+    element3.append(...children);
+    return element3;
+  }
   var ICONS = { link: "M6.5 9.5a3 3 0 0 0 4.2 0l2.6-2.6a3 3 0 1 0-4.2-4.2L8 3.8M9.5 6.5a3 3 0 0 0-4.2 0L2.7 9.1a3 3 0 1 0 4.2 4.2L8 12.2", theme: "M8 2a6 6 0 1 0 0 12ZM8 2a6 6 0 0 1 0 12", keys: "M1.5 4.5h13v7h-13ZM4 7h.01M6.7 7h.01M9.3 7h.01M12 7h.01M5 9.3h6", close: "M4 4l8 8M12 4l-8 8", more: "M3.5 8h.01M8 8h.01M12.5 8h.01", save: "M8 2.5v8M4.8 7.5 8 10.7l3.2-3.2M2.5 13.5h11", code: "M5.5 4.5 2 8l3.5 3.5M10.5 4.5 14 8l-3.5 3.5", page: "M4 1.5h5.5L12.5 4.5v10h-8.5zM9.5 1.5v3h3" };
   function icon(name2) {
-    const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
-    for (const [key, value] of Object.entries({ viewBox: "0 0 16 16", width: 16, height: 16, "aria-hidden": "true" })) {
-      svg.setAttribute(key, String(value));
-    }
-    const path = document.createElementNS("http://www.w3.org/2000/svg", "path");
-    path.setAttribute("d", ICONS[name2] ?? name2);
-    if (name2 === "theme") path.setAttribute("class", "fv-icon-half");
-    svg.append(path);
-    return svg;
+    const path = svg("path", { d: ICONS[name2] ?? name2, ...name2 === "theme" ? { class: "fv-icon-half" } : {} });
+    return svg("svg", { viewBox: "0 0 16 16", width: 16, height: 16, "aria-hidden": "true" }, path);
   }
   var VirtualList = class {
     constructor({ rowHeight, row, props, narrow = null }) {
@@ -263,10 +262,6 @@
   }
   function pairs(rows) {
     return h("dl.fv-pairs", null, rows.map(([name2, text]) => [h("dt", null, name2), h("dd.fv-wrap", null, text)]));
-  }
-  function bytesText(nbytes) {
-    const unit = nbytes < 1024 ? 0 : Math.min(4, Math.floor(Math.log2(nbytes) / 10));
-    return `${unit ? (nbytes / 1024 ** unit).toPrecision(3) : nbytes} ${["B", "KiB", "MiB", "GiB", "TiB"][unit]}`;
   }
   var KEYS = [["↑ ↓", "previous, next pass"], ["r f", "previous, next pass that changed something"], ["c", "compare from the chosen pass on; again, or Esc: with the pass before, as usual"], ["/", "search in the open tab"], ["0 … 9", "open a tab; 0 is the summary"], ["s", "the source; there ↑ ↓ go through its lines, ↵ keeps one"], ["h", "hide or show passes without effect"], ["n p", "in the graph: next, previous change"], ["+ − 0", "in the graph: zoom, whole graph; the wheel zooms, dragging moves"], ["↵", "in the graph: open or close the chosen module"], ["Esc", "leave a field, close details, end the comparison"], ["?", "this sheet"]];
   var PASS_SIGNS = [[() => [h("span.fv-removed", null, "−9 "), h("span.fv-added", null, "+7 "), h("span.fv-modified", null, "~4")], "nodes that a pass removed, added, changed"], [() => h("span.fv-muted", null, "−2 unread"), "the pass only tidied up: it removed nodes that nothing read"], [() => h("span.fv-muted", null, "moved"), "the same nodes in another order"], [() => h("span.fv-muted", null, "module"), "the graph stayed, the module's attributes changed"], [() => h("span.fv-round", null, "r2"), "second round of a loop of passes"], [() => [h("span.fv-payoff.fv-payoff-faster", null, "▼ −12%"), " ", h("span.fv-payoff.fv-payoff-slower", null, "▲ +10%")], "the pass saved, or cost, measurable time against the pass before"], [() => h("span.fv-speed", null, h("span.fv-speed-bar", { style: { width: "70%" } }), h("span.fv-speed-spread", { style: { left: "58%", width: "24%" } })), "median latency after the pass, with its 95% interval; teal or red where the difference from the first step is measurable"], [() => [h("span.fv-pass-broke", null, "≠"), " ", h("span.fv-muted", null, "≠")], "outputs are past torch's tolerances against eager: the first pass that made them so, those after it"], [() => h("span.fv-warn", null, "!"), "there is a notice about the pass"]];
@@ -1361,11 +1356,11 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
   function shortType(type) {
     const match = /^(\w+)\(([^)]*)\)$/.exec(type.replace(/\[[^\]]*\]/g, ""));
     if (!match || !(match[1] in DTYPES)) return type.length > 40 ? `${type.slice(0, 39)}…` : type;
-    const sizes = match[2].split(",").map((part4) => part4.trim()).filter((part4) => part4 && !part4.includes("="));
+    const sizes = match[2].split(",").map((part3) => part3.trim()).filter((part3) => part3 && !part3.includes("="));
     return `${DTYPES[match[1]]}[${sizes.join(", ")}]`;
   }
   function shortName(name2) {
-    const parts = name2.split(/[./]/).filter((part4) => part4 && !/^\d+$/.test(part4));
+    const parts = name2.split(/[./]/).filter((part3) => part3 && !/^\d+$/.test(part3));
     return parts.at(-1) || name2;
   }
   function attributeName(node) {
@@ -2501,6 +2496,20 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
   function plainLine(number2, content) {
     return h("div.fv-code-line", null, h("span.fv-code-number", null, number2), h("span", null, content));
   }
+  var BYTE_UNITS = ["B", "KiB", "MiB", "GiB", "TiB"];
+  var TIME_UNITS = [["s", 1e9], ["ms", 1e6], ["µs", 1e3], ["ns", 1]];
+  function bytesText(nbytes) {
+    let [size, unit] = [nbytes, 0];
+    while (size >= 999.5 && unit < BYTE_UNITS.length - 1) [size, unit] = [size / 1024, unit + 1];
+    return `${unit ? threeDigits(size) : nbytes} ${BYTE_UNITS[unit]}`;
+  }
+  function durationText(ns) {
+    const [unit, scale] = TIME_UNITS.find(([, least]) => ns >= least) ?? ["ns", 1];
+    return `${threeDigits(ns / scale)} ${unit}`;
+  }
+  function threeDigits(number2) {
+    return number2.toFixed(number2 >= 99.95 ? 0 : number2 >= 9.995 ? 1 : 2);
+  }
   var CONSTANT_OPS2 = /^(prim::Constant|prim::GetAttr|get_attr|prim::ConstantMKLDNNTensor)$/;
   var COLOURINGS = { latency: { label: "latency", rule: "sum", absent: "not measured", text: timeText }, error: { label: "error added", rule: "max", absent: "not measured", text: errorText }, memory: { label: "memory (weights read)", rule: "sum", absent: "not measured", text: bytesText }, dtype: { label: "dtype", rule: "same", absent: "not known", text: String } };
   var COLOUR_CHOICES = [["change", "change"], ["latency", "latency"], ["error", "error"], ["memory", "memory"], ["dtype", "dtype"]];
@@ -2512,7 +2521,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
   }
   var MAKERS = { latency: latencies, error: errors2, memory: memories, dtype: dtypes };
   function colouringOf(model, pair, kind) {
-    if (!(kind in COLOURINGS)) return null;
+    if (!Object.hasOwn(COLOURINGS, kind)) return null;
     const before = pair.before ? partsOf(model, pair.before.index, kind) : null;
     const after = partsOf(model, pair.after.index, kind);
     return { ...COLOURINGS[kind], parts: { before, after }, missing: missingText(model, pair.after.index, kind) };
@@ -2534,7 +2543,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     return others > 0 ? `, in kernels that compute ${others} more node${others === 1 ? "" : "s"}` : "";
   }
   function missingText(model, index, kind) {
-    if (kind === "dtype") return "torch does not tell the type of these values; a traced model and Inductor have them.";
+    if (kind === "dtype") return "torch gives no type for these values; a traced model and Inductor have them.";
     if (kind === "error") {
       return "No pass from there on was compared with eager: record with inputs, without --no-numerics.";
     }
@@ -2554,9 +2563,9 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     for (const program of programsOf(model, index)) {
       program.kernels.forEach((kernel, number2) => {
         if (kernel.time_ns === null) return;
-        const part4 = [`${program.place}/${number2}`, kernel.time_ns];
-        for (const id of kernel.nodes) add(computing, id, part4);
-        for (const id of kernel.origins) add(coming, id, part4);
+        const part3 = [`${program.place}/${number2}`, kernel.time_ns];
+        for (const id of kernel.nodes) add(computing, id, part3);
+        for (const id of kernel.origins) add(coming, id, part3);
       });
       if (!computing.size) continue;
       for (const [id] of program.no_kernel) if (!computing.has(id)) add(computing, id, ["no kernel", 0]);
@@ -2605,14 +2614,14 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
   function heldBytes(model, index) {
     const held = /* @__PURE__ */ new Map();
     const rows = model.attributes.filter((row) => row.counted && row.nbytes);
-    const part4 = (row) => [row.same_as || row.path, row.nbytes];
+    const part3 = (row) => [row.same_as || row.path, row.nbytes];
     for (const [value, path] of model.reads(index)) {
       const own = rows.filter((row) => row.path === path || row.path.startsWith(`${path}.`));
-      if (own.length) held.set(value, own.map(part4));
+      if (own.length) held.set(value, own.map(part3));
     }
     for (const [value] of model.named(index)) {
       const own = model.attributesOf(index, value).filter((row) => row.nbytes);
-      if (own.length) held.set(value, own.map(part4));
+      if (own.length) held.set(value, own.map(part3));
     }
     for (const { constant, outputs } of nodesOf(model, index)) {
       if (!constant) continue;
@@ -2648,20 +2657,18 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     const { order, rowOf } = model.graphs.snapshot(model.snapshot(index));
     return order.map((key) => model.graphs.node(rowOf[key]));
   }
-  function add(parts, id, part4) {
+  function add(parts, id, part3) {
     const own = parts.get(id);
-    if (own) own.push(part4);
-    else parts.set(id, [part4]);
+    if (own) own.push(part3);
+    else parts.set(id, [part3]);
   }
   function timeText(time) {
-    if (!time) return "0 µs";
-    return time < 1e6 ? `${Number((time / 1e3).toPrecision(3))} µs` : `${Number((time / 1e6).toPrecision(3))} ms`;
+    return time ? durationText(time) : "0";
   }
   function errorText(error2) {
     return error2 ? error2.toPrecision(2) : "0";
   }
   var LEVELS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
-  var SVG = "http://www.w3.org/2000/svg";
   var SIZE = { width: 160, height: 44 };
   function valuesOf(constant, range = null) {
     if (!constant?.values) return null;
@@ -2674,8 +2681,8 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     const rows = [["zeros", zeros ? `${zeros.toLocaleString("en")} of ${count3.toLocaleString("en")} (${share(zeros, count3)})` : "none"], ["NaN", nans ? nans.toLocaleString("en") : null], ["infinite", infinite ? infinite.toLocaleString("en") : null], ["first", first ? `${first}${count3 > first.split(", ").length ? ", …" : ""}` : null]];
     return rows.filter(([, text]) => text !== null);
   }
-  function share(part4, whole) {
-    const percent2 = 100 * part4 / whole;
+  function share(part3, whole) {
+    const percent2 = 100 * part3 / whole;
     return percent2 > 0 && percent2 < 0.1 ? "less than 0.1%" : `${Number(percent2.toPrecision(3))}%`;
   }
   function endsOf(constants2) {
@@ -2684,11 +2691,8 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
   function histogram(constant, [low, high]) {
     const { histogram: bars2, counted } = constant.values;
     const text = `From ${number(constant.minimum)} to ${number(constant.maximum)}, mean ${number(constant.mean)}, of ${counted.toLocaleString("en")} numbers`;
-    const svg = part("svg", { viewBox: `0 0 ${SIZE.width} ${SIZE.height}`, role: "img", "aria-label": text, class: "fv-histogram" });
-    const title = part("title", {});
-    title.textContent = text;
-    svg.append(title);
-    const place = (value) => high > low ? (value - low) / (high - low) * SIZE.width : SIZE.width / 2;
+    const picture = svg("svg", { viewBox: `0 0 ${SIZE.width} ${SIZE.height}`, role: "img", "aria-label": text, class: "fv-histogram" }, svg("title", {}, text));
+    const place = (value) => high > low ? (value / 2 - low / 2) / (high / 2 - low / 2) * SIZE.width : SIZE.width / 2;
     const [start, end] = constant.maximum > constant.minimum ? [constant.minimum, constant.maximum].map(place) : [place(low) - 2, place(low) + 2];
     const width = Math.max(1, (end - start) / bars2.length);
     [...bars2].forEach((letter, at) => {
@@ -2696,21 +2700,16 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       if (height <= 0) return;
       const x = start + (end - start) * at / bars2.length;
       const shown = Math.max(1, height);
-      svg.append(part("rect", { x, y: SIZE.height - 1 - shown, width, height: shown, class: "fv-histogram-bar" }));
+      picture.append(svg("rect", { x, y: SIZE.height - 1 - shown, width, height: shown, class: "fv-histogram-bar" }));
     });
-    svg.append(part("line", { x1: 0, x2: SIZE.width, y1: SIZE.height - 0.5, y2: SIZE.height - 0.5, class: "fv-histogram-axis" }));
+    picture.append(svg("line", { x1: 0, x2: SIZE.width, y1: SIZE.height - 0.5, y2: SIZE.height - 0.5, class: "fv-histogram-axis" }));
     if (low < 0 && high > 0) {
-      svg.append(part("line", { x1: place(0), x2: place(0), y1: 0, y2: SIZE.height, class: "fv-histogram-zero" }));
+      picture.append(svg("line", { x1: place(0), x2: place(0), y1: 0, y2: SIZE.height, class: "fv-histogram-zero" }));
     }
-    return h("figure.fv-histogram-figure", null, svg, h("figcaption.fv-num.fv-muted.fv-small", null, h("span", null, number(low)), h("span", null, number(high))));
+    return h("figure.fv-histogram-figure", null, picture, h("figcaption.fv-num.fv-muted.fv-small", null, h("span", null, number(low)), h("span", null, number(high))));
   }
   function number(value) {
     return value === null ? "?" : String(Number(value.toPrecision(3)));
-  }
-  function part(name2, attributes) {
-    const made = document.createElementNS(SVG, name2);
-    for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, String(value));
-    return made;
   }
   function compared(sides) {
     const known = sides.filter(([, constant]) => constant?.values);
@@ -3068,6 +3067,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       this.links = links2;
       this.acts = acts;
       this.rows = /* @__PURE__ */ new Map();
+      this.painted = { linked: /* @__PURE__ */ new Set(), chosen: null };
       this.openers = /* @__PURE__ */ new Map();
       this.isTimed = links2.files.some(({ lines }) => lines.some((row) => row.times.length));
       this.element = h("div.fv-lines", { onpointerover: (event) => acts.hover(keyAt(event)), onpointerleave: () => acts.hover(null), class: this.isTimed ? "" : "fv-lines-untimed" });
@@ -3109,7 +3109,9 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       const body = h("div");
       const details = h("details.fv-lines-folded", { open: isOpen }, h("summary", null, this.name(row)), body);
       const open = () => {
-        if (!body.childElementCount) fill(body, this.lines(row));
+        if (body.childElementCount) return;
+        fill(body, this.lines(row));
+        this.paint(this.painted.linked, this.painted.chosen);
       };
       details.addEventListener("toggle", open);
       if (isOpen) open();
@@ -3171,6 +3173,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       return void 0;
     }
     paint(linked, chosen) {
+      this.painted = { linked, chosen };
       for (const [key, row] of this.rows) {
         row.classList.toggle("fv-linked", linked.has(key));
         row.classList.toggle("fv-chosen", key === chosen);
@@ -3207,7 +3210,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
   function words(row) {
     const passes3 = stepsOf(row).length;
     const time = shareOf(row);
-    return [passes3 ? `${count2(passes3, "pass", "passes")} touched it` : "no pass touched it", left(row), row.kernels.length ? null : "", time ? time.text : null, ...row.errors.map(({ text }) => text)].filter(Boolean);
+    return [passes3 ? `${count2(passes3, "pass", "passes")} touched it` : "no pass touched it", left(row), time ? time.text : null, ...row.errors.map(({ text }) => text)].filter(Boolean);
   }
   function left({ operators: operators4, left: nodes2, constants: constants2 }) {
     if (!operators4 && !nodes2.length && !constants2.length) return "it computes nothing by itself";
@@ -3535,7 +3538,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
         if (!check2.details.length) return h("div.fv-check-row", null, head);
         return h("details.fv-check-more", { open: check2.verdict === "failed" }, h("summary.fv-check-row", null, head), h("ul.fv-list.fv-check-details", null, check2.details.map((line2) => h("li", null, line2))));
       });
-      return part2("Checks of the frozen module", h("div.fv-checks", null, items));
+      return part("Checks of the frozen module", h("div.fv-checks", null, items));
     }
     memory() {
       const { duplicates, duplicates_between: between2, memory } = this.found;
@@ -3545,7 +3548,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       const smaller = duplicates.length - rows.length;
       const ended = between2.slice(0, DUPLICATES_SHOWN).map((row) => this.betweenRow(row));
       const more = between2.length - ended.length;
-      return part2("Memory", facts2.length ? h("dl.fv-pairs", null, facts2) : null, rows.length ? grid("Held more than once in the final graph", ["Since", "Bytes", ""], rows) : null, smaller ? h("p.fv-muted", null, `… and ${smaller} smaller ones`) : null, ended.length ? grid("Held more than once for a while", ["From", "Until", "Bytes", ""], ended) : null, more ? h("p.fv-muted", null, `… and ${more} more`) : null);
+      return part("Memory", facts2.length ? h("dl.fv-pairs", null, facts2) : null, rows.length ? grid("Held more than once in the final graph", ["Since", "Bytes", ""], rows) : null, smaller ? h("p.fv-muted", null, `… and ${smaller} smaller ones`) : null, ended.length ? grid("Held more than once for a while", ["From", "Until", "Bytes", ""], ended) : null, more ? h("p.fv-muted", null, `… and ${more} more`) : null);
     }
     betweenRow({ step, until, bytes, names }) {
       const more = names.length - NAMES_SHOWN;
@@ -3581,13 +3584,13 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     if (error2 === null) return h("span.fv-muted", null, "not compared");
     return [error2, close === false ? h("span.fv-bad", null, " ≠") : null];
   }
-  function part2(name2, ...children) {
+  function part(name2, ...children) {
     const element3 = section(name2, children);
     element3.classList.add("fv-finding");
     return element3;
   }
   function wide(name2, ...children) {
-    const element3 = part2(name2, children);
+    const element3 = part(name2, children);
     element3.classList.add("fv-finding-wide");
     return element3;
   }
@@ -5151,13 +5154,13 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       const from2 = this.place();
       const start = performance.now();
       const move = (now) => {
-        const part4 = Math.min(1, Math.max(0, (now - start) / GLIDE_MS));
-        const eased = 1 - (1 - part4) ** 3;
+        const part3 = Math.min(1, Math.max(0, (now - start) / GLIDE_MS));
+        const eased = 1 - (1 - part3) ** 3;
         this.zoom = from2.zoom * (target.zoom / from2.zoom) ** eased;
         this.x = from2.x + (target.x - from2.x) * eased;
         this.y = from2.y + (target.y - from2.y) * eased;
         this.view.stage.draw();
-        this.gliding = part4 < 1 ? requestAnimationFrame(move) : 0;
+        this.gliding = part3 < 1 ? requestAnimationFrame(move) : 0;
       };
       this.target = target;
       this.gliding = requestAnimationFrame(move);
@@ -6474,7 +6477,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     }
     stroke() {
       if (!this.path.length) return;
-      const dash = this.dash.length ? ` stroke-dasharray="${this.dash.map((part4) => this._number(part4 * this.at.scale)).join(" ")}"` : "";
+      const dash = this.dash.length ? ` stroke-dasharray="${this.dash.map((part3) => this._number(part3 * this.at.scale)).join(" ")}"` : "";
       const width = this._number(this.lineWidth * this.at.scale);
       this.out.push(`<path d="${this.path.join("")}" fill="none" stroke="${escapeXml(this.strokeStyle)}" stroke-width="${width}"${dash}/>`);
     }
@@ -6589,7 +6592,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
 .fg-tip[hidden] { display: none; }
 .fg-live { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
 `;
-  var SVG2 = "http://www.w3.org/2000/svg";
+  var SVG = "http://www.w3.org/2000/svg";
   var ICONS2 = { out: "M4 8h8", in: "M4 8h8M8 4v8", fit: "M2.5 6V2.5H6M10 2.5h3.5V6M13.5 10v3.5H10M6 13.5H2.5V10", changes: "M8 2.5v6M5 5.5h6M5 12.5h6", expand: "M8 7V2M5.5 4.5L8 2l2.5 2.5M8 9v5M5.5 11.5L8 14l2.5-2.5", collapse: "M8 2v5M5.5 4.5L8 7l2.5-2.5M8 14V9M5.5 11.5L8 9l2.5 2.5", constants: "M3 5.5h4v5H3zM9.5 8h4M7 8h2.5M11.5 6v4" };
   var Toolbar = class {
     constructor(view) {
@@ -6610,12 +6613,12 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       button.type = "button";
       button.title = title;
       button.setAttribute("aria-label", title);
-      const svg = document.createElementNS(SVG2, "svg");
-      svg.setAttribute("viewBox", "0 0 16 16");
-      const path = document.createElementNS(SVG2, "path");
+      const svg2 = document.createElementNS(SVG, "svg");
+      svg2.setAttribute("viewBox", "0 0 16 16");
+      const path = document.createElementNS(SVG, "path");
       path.setAttribute("d", ICONS2[icon2]);
-      svg.append(path);
-      button.append(svg);
+      svg2.append(path);
+      button.append(svg2);
       button.addEventListener("click", act);
       return button;
     }
@@ -6988,7 +6991,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       }
       if (!this.view) this.open();
       this.wanted = state;
-      this.turn = this.turn.then(() => {
+      this.turn = this.turn.catch(() => void 0).then(() => {
         if (state === this.wanted && !this.app.gone) return this.follow(state, pair);
         return void 0;
       });
@@ -7284,9 +7287,9 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
   function counts2(model, step) {
     if (!step.changed || step.before === null) return null;
     if (step.tidied) return h("span.fv-counts.fv-num.fv-muted", null, `−${step.removed} unread`);
-    const part4 = (sign, count3, kind) => count3 ? h(`span.fv-${kind}`, null, `${sign}${count3}`) : null;
-    const parts = [part4("−", step.removed, "removed"), part4("+", step.added, "added")];
-    const rest = part4("~", step.modified, "modified") ?? h("span.fv-muted", null, model.pair(step.index).same ? "module" : "moved");
+    const part3 = (sign, count3, kind) => count3 ? h(`span.fv-${kind}`, null, `${sign}${count3}`) : null;
+    const parts = [part3("−", step.removed, "removed"), part3("+", step.added, "added")];
+    const rest = part3("~", step.modified, "modified") ?? h("span.fv-muted", null, model.pair(step.index).same ? "module" : "moved");
     return h("span.fv-counts.fv-num", null, parts.some(Boolean) ? parts : rest);
   }
   function payoffs(step) {
@@ -7310,7 +7313,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
   function latencyScale(steps) {
     return 1.25 * Math.max(0, ...steps.map((step) => step.latency[0]?.median ?? 0));
   }
-  var SVG3 = "http://www.w3.org/2000/svg";
+  var SVG2 = "http://www.w3.org/2000/svg";
   var SIZE2 = { width: 680, height: 120, foot: 16 };
   function bars(title, values) {
     const known = values.filter(({ value }) => value !== null && Number.isFinite(value));
@@ -7333,7 +7336,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     return h("figure.fv-print-chart", null, h("figcaption", null, h("strong", null, title), h("span.fv-muted", null, ` ${words4}`)), drawn);
   }
   function element2(name2, attributes) {
-    const made = document.createElementNS(SVG3, name2);
+    const made = document.createElementNS(SVG2, name2);
     for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, String(value));
     return made;
   }
@@ -7346,7 +7349,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       const summary = this.app.panels.get("summary");
       if (!summary) return;
       if ("comparison" in this.app.model) return this.element.replaceChildren(summary.content());
-      this.element.replaceChildren(...[this.title(), summary.content(), this.fates(), this.charts(), ...this.passes()].filter((part4) => part4 !== null));
+      this.element.replaceChildren(...[this.title(), summary.content(), this.fates(), this.charts(), ...this.passes()].filter((part3) => part3 !== null));
     }
     clear() {
       this.element.replaceChildren();
@@ -7455,12 +7458,12 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       return h("span.fv-muted", null, pair.after.changed && !pair.chosen ? " unchanged; the module changed" : " unchanged");
     }
     const { added, removed, changed } = pair.counts();
-    const part4 = (sign, count3, kind) => count3 ? h(`span.fv-${kind}`, null, ` ${sign}${count3}`) : null;
+    const part3 = (sign, count3, kind) => count3 ? h(`span.fv-${kind}`, null, ` ${sign}${count3}`) : null;
     if (pair.after.tidied && !pair.chosen) {
       return h("span.fv-muted", null, ` only tidied up: −${removed} that nothing read`);
     }
     if (!added && !removed && !changed) return h("span.fv-muted", null, " in another order");
-    return [part4("−", removed, "removed"), part4("+", added, "added"), part4("~", changed, "modified")];
+    return [part3("−", removed, "removed"), part3("+", added, "added"), part3("~", changed, "modified")];
   }
   function operators2(pair) {
     const words4 = pair.operators().map(([op, delta]) => `${delta < 0 ? "−" : "+"}${Math.abs(delta)} ${op}`);
@@ -7540,7 +7543,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       if (wanted.step === null) return;
       if (!this.view) this.open();
       this.wanted = wanted;
-      this.turn = this.turn.then(() => wanted === this.wanted && !this.app.gone ? this.show(wanted) : void 0);
+      this.turn = this.turn.catch(() => void 0).then(() => wanted === this.wanted && !this.app.gone ? this.show(wanted) : void 0);
     }
     async show({ step, node, constants: constants2 }) {
       const { shown, view } = this;
@@ -7692,7 +7695,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     return [...lines].sort((one, other) => rank(one) - rank(other) || breadth(one) - breadth(other));
   }
   var BAR = { width: 96, height: 8 };
-  var SVG4 = "http://www.w3.org/2000/svg";
+  var SVG3 = "http://www.w3.org/2000/svg";
   var SummaryPanel = class {
     constructor(app) {
       this.app = app;
@@ -7752,19 +7755,19 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
   }
   function bar([before, after], most) {
     const px = (size) => size ? Math.max(1, BAR.width * size / most) : 0;
-    const svg = document.createElementNS(SVG4, "svg");
+    const svg2 = document.createElementNS(SVG3, "svg");
     const attributes = { viewBox: `0 0 ${BAR.width} ${BAR.height}`, ...BAR, class: "fv-move-bar", preserveAspectRatio: "none", "aria-hidden": "true" };
-    for (const [key, value] of Object.entries(attributes)) svg.setAttribute(key, String(value));
+    for (const [key, value] of Object.entries(attributes)) svg2.setAttribute(key, String(value));
     const kept = Math.min(before, after);
-    svg.append(part3(0, px(kept), "fv-bar-kept"));
+    svg2.append(part2(0, px(kept), "fv-bar-kept"));
     if (before !== after) {
       const end = px(Math.max(before, after));
-      svg.append(part3(px(kept), Math.max(1, end - px(kept)), after > before ? "fv-bar-added" : "fv-bar-removed"));
+      svg2.append(part2(px(kept), Math.max(1, end - px(kept)), after > before ? "fv-bar-added" : "fv-bar-removed"));
     }
-    return svg;
+    return svg2;
   }
-  function part3(x, width, kind) {
-    const rect = document.createElementNS(SVG4, "rect");
+  function part2(x, width, kind) {
+    const rect = document.createElementNS(SVG3, "rect");
     for (const [key, value] of Object.entries({ x, y: 0, width, height: BAR.height, class: kind })) {
       rect.setAttribute(key, String(value));
     }
@@ -7866,9 +7869,10 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       const step = state.step !== null && steps[state.step] ? state.step : this.firstStep();
       const tab = this.panels?.has(state.tab) ? state.tab : "graph";
       const against2 = state.against !== null && steps[state.against] ? state.against : null;
-      const colour = state.colour in COLOURINGS ? state.colour : "change";
-      const line2 = this.model.links.rows.has(state.line) ? state.line : "";
-      return { ...state, step, against: against2, tab, line: line2, colour, ...this.validKernel(state) };
+      return { ...state, step, against: against2, tab, ...this.validChoices(state), ...this.validKernel(state) };
+    }
+    validChoices({ colour, line: line2 }) {
+      return { colour: Object.hasOwn(COLOURINGS, colour) ? colour : "change", line: this.model.links.rows.has(line2) ? line2 : "" };
     }
     validKernel({ program, kernel }) {
       const { programs } = this.model.view;
@@ -8458,8 +8462,8 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     }
     if (!row.differs) return h("span.fv-muted", { title: "The same in both" }, "=");
     if (row.graph.empty) return h("span.fv-badge.fv-bad", { title: words3(row) }, "≠ numbers");
-    const part4 = (sign, count3, kind) => count3 ? h(`span.fv-${kind}`, null, `${sign}${count3}`) : null;
-    const parts = [part4("−", row.graph.removed, "removed"), part4("+", row.graph.added, "added"), part4("~", row.graph.changed, "modified")];
+    const part3 = (sign, count3, kind) => count3 ? h(`span.fv-${kind}`, null, `${sign}${count3}`) : null;
+    const parts = [part3("−", row.graph.removed, "removed"), part3("+", row.graph.added, "added"), part3("~", row.graph.changed, "modified")];
     const shown = parts.some(Boolean) ? parts : h("span.fv-muted", null, "moved");
     return [row.carried ? h("span.fv-muted", { title: "The same difference as after the pass before" }, "″") : h("span.fv-pair-new", { title: "This pass made a difference of its own" }, "≠"), h("span.fv-counts.fv-num", null, shown)];
   }
@@ -8520,8 +8524,8 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     if (!added && !removed && !changed) {
       return h("span.fv-muted", null, pair.same ? " the same graph" : " in another order");
     }
-    const part4 = (sign, count3, kind, title) => count3 ? h(`span.fv-${kind}`, { title }, ` ${sign}${count3}`) : null;
-    return [part4("−", removed, "removed", "only in A"), part4("+", added, "added", "only in B"), part4("~", changed, "modified", "in both, and different")];
+    const part3 = (sign, count3, kind, title) => count3 ? h(`span.fv-${kind}`, { title }, ` ${sign}${count3}`) : null;
+    return [part3("−", removed, "removed", "only in A"), part3("+", added, "added", "only in B"), part3("~", changed, "modified", "in both, and different")];
   }
   function operators3(pair) {
     const all = pair.operators().map(([op, delta]) => `${delta < 0 ? "−" : "+"}${Math.abs(delta)} ${op}`);
@@ -8598,7 +8602,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       const { model } = this;
       const pair = model.step(state.step) ? model.chosen(state) : model.shown(Math.max(model.firstDifference, 0));
       const tab = this.panels?.has(state.tab) ? state.tab : "graph";
-      return { ...state, ...pair, tab, ...this.validKernel(state) };
+      return { ...state, ...pair, tab, ...this.validChoices(state), ...this.validKernel(state) };
     }
     firstStep() {
       return null;
