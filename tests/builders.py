@@ -18,6 +18,7 @@ from freeze_engine.trace import (
     CallPath,
     ChainLink,
     Check,
+    Constant,
     Contribution,
     Environment,
     Evidence,
@@ -34,6 +35,8 @@ from freeze_engine.trace import (
     Notice,
     Numerics,
     OutputError,
+    Package,
+    PackagedConstant,
     Payoff,
     Program,
     ProgramPass,
@@ -42,6 +45,7 @@ from freeze_engine.trace import (
     SourceRef,
     Step,
     Trace,
+    ValueSummary,
     Write,
 )
 from tests.graphs import (
@@ -311,18 +315,24 @@ def failed_trace() -> Trace:
 
 
 def tied_trace() -> Trace:
-    """Returns the small trace with what later schemas added: a tied weight, named inputs, bytes to save, call paths."""
+    """Returns the small trace with what later schemas added.
+
+    These are a tied weight, named inputs, bytes to save, call paths, values of weights, and a compiled package.
+    """
     whole = small_trace()
     first, *others = whole.steps
     names = [value.name for value in first.graph.inputs]
     named = (GraphInput(names[0], attribute="conv.weight"), GraphInput(names[1], argument="image"))
     *fates, last = whole.attributes
+    values = ValueSummary(zeros=1, nans=1, histogram=(1, 2), counted=4, first=(0.0, 0.5))
+    weight = Constant((2, 2), "float32", "cpu", 16, minimum=0.0, maximum=0.5, nonfinite=1, values=values)
     return replace(
         whole,
         steps=(replace(first, inputs=named), *others),
-        attributes=(*fates, replace(last, same_as=fates[0].path)),
+        attributes=(*fates, replace(last, same_as=fates[0].path, tensor=weight, updatable=True)),
         near_misses=tuple(replace(miss, saved_bytes=1024) for miss in whole.near_misses),
         call_paths=(CallPath("forward", (SourceRef(FILE, 4, 8),), (first.graph.nodes[0].id,)),),
+        package=Package("net.pt2", 4096, (PackagedConstant("L__self___weight", "weight", "Parameter", 16),)),
     )
 
 

@@ -29,8 +29,9 @@ def options_for(backend: str, options: Options | None) -> Options:
     """
     if backend not in BACKEND_OPTIONS:
         meant = did_you_mean(str(backend), BACKEND_OPTIONS)
+        *others, last = map(repr, BACKEND_OPTIONS)
         raise FreezerError(
-            f"backend={backend!r} is not known; this version records {' and '.join(map(repr, BACKEND_OPTIONS))}"
+            f"backend={backend!r} is not known; this version records {', '.join(others)} and {last}"
             f"{'.' if meant else ''}{meant}"
         )
     wanted = BACKEND_OPTIONS[backend]

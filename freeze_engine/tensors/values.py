@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import math
 from collections.abc import Iterator
 from contextvars import ContextVar
 from functools import cache
@@ -58,7 +59,8 @@ def value_summary(elements: torch.Tensor, ends: tuple[float, float] | None, *, z
         nans=nans,
         histogram=histogram,
         counted=counted,
-        first=tuple(as_numbers(elements[:FIRST]).tolist()),
+        # One object for every NaN, as a trace has it that was read from a file: two summaries can then be equal.
+        first=tuple(math.nan if math.isnan(number) else number for number in as_numbers(elements[:FIRST]).tolist()),
     )
 
 

@@ -216,7 +216,10 @@ def test_the_settings_are_in_the_trace():
 @pytest.mark.parametrize(
     ("fields", "message"),
     [
-        ({"backend": "tvm"}, "backend='tvm' is not known; this version records 'torchscript' and 'inductor'"),
+        (
+            {"backend": "tvm"},
+            "backend='tvm' is not known; this version records 'torchscript', 'inductor' and 'aotinductor'",
+        ),
         (
             {"backend": "inductor", "options": fe.TorchScriptOptions()},
             "backend='inductor' does not go with options of TorchScriptOptions: pass fe.InductorOptions",

@@ -165,7 +165,8 @@ def _tell(path: Path, report: Path | None) -> int:
 
     trace = fe.load(path)
     changed = sum(step.changed for step in trace.steps)
-    passes = "1 pass" if len(trace.steps) == 1 else f"{len(trace.steps)} passes"
+    count = sum(step.stage != "input" for step in trace.steps)
+    passes = "1 pass" if count == 1 else f"{count} passes"
     say(f"{path}: Recorded {passes}, {changed} changed the graph.\n")
     if trace.steps:
         say("\n".join([*summary_lines(fe.summarize(trace)), next_command(path)]) + "\n")

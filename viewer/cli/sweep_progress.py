@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -10,7 +9,7 @@ from contextlib import contextmanager
 from typing import Any, TextIO
 
 from freeze_engine.sweep import SweepRow
-from viewer.cli.terminal import clock_text, remark
+from viewer.cli.terminal import clock_text, progress_terminal, remark
 from viewer.text.printable import printable
 from viewer.text.sweep_table import row_line
 
@@ -20,10 +19,11 @@ _MOST_RUNNING = 12
 @contextmanager
 def sweep_progress() -> Iterator[LineProgress]:
     """Follows a sweep until the block ends: live if standard error is a terminal, else by lines."""
-    if sys.stderr is None or not sys.stderr.isatty():
+    terminal = progress_terminal()
+    if terminal is None:
         yield LineProgress()
         return
-    with LiveProgress(sys.stderr) as live:
+    with LiveProgress(terminal) as live:
         yield live
 
 

@@ -135,10 +135,15 @@ class ProgressLine:
             _try_to_write(self._stream, _CLEAR_LINE + text)  # a terminal may have been closed
 
 
+def progress_terminal() -> TextIO | None:
+    """Returns the terminal that shows progress: standard error, ``None`` if that is no terminal."""
+    return sys.stderr if sys.stderr is not None and sys.stderr.isatty() else None
+
+
 @contextmanager
 def progress_line() -> Iterator[ProgressLine]:
     """Shows a progress line until the block ends, if standard error is a terminal."""
-    line = ProgressLine(sys.stderr if sys.stderr is not None and sys.stderr.isatty() else None)
+    line = ProgressLine(progress_terminal())
     try:
         yield line
     finally:

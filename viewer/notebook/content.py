@@ -127,7 +127,8 @@ def _tabs(trace: fe.Trace) -> tuple[str, ...]:
 
 def _tabs_of_two(diff: fe.TraceDiff) -> tuple[str, ...]:
     """Returns the tabs that ``frontend/viewer/comparison.js`` and ``cross_backend.js`` show."""
-    absent = {"kernels": not (diff.before.programs or diff.after.programs), "charts": diff.across_backends}
+    has_kernels = bool(diff.before.programs or diff.after.programs)
+    absent = {"source": True, "kernels": not has_kernels, "charts": diff.across_backends}
     tabs = tuple(tab for tab in _TABS if not absent.get(tab))
     return (*tabs, "pairs") if diff.across_backends else tabs
 

@@ -47,6 +47,7 @@ class SnapshotReader:
         self._constants = constants
         self._storages = storages
         self._described: dict[TensorRef, Constant | None] = {}
+        self._packed: set[TensorRef] = set()
         self._nodes: dict[tuple[int, str, str | None], tuple[Row, Node]] = {}
         self.calls: dict[str, tuple[SourceRef, ...]] = {}
 
@@ -63,6 +64,7 @@ class SnapshotReader:
         names = {id(row.node): scope + row.name for row in graph.rows}
         subgraphs = {id(row.node): row for row in graph.rows if isinstance(row.value, RawGraph)}
         places = _places(graph)
+        self._packed.update(_packed_for_mkl(graph))
         inputs, nodes = [], []
         outputs: tuple[str, ...] = ()
         for row in graph.rows:
@@ -109,17 +111,32 @@ class SnapshotReader:
         """Describes a constant; if it is gone, from torch's metadata."""
         if ref not in self._described:
             tensor = self._constants.tensor(ref)
-            self._described[ref] = self._describe(tensor if tensor is not None else known)
+            is_opaque = ref in self._packed
+            self._described[ref] = self._describe(tensor if tensor is not None else known, is_opaque=is_opaque)
         return self._described[ref]
 
-    def _describe(self, tensor: Any) -> Constant | None:
-        if type(tensor) in (torch.Tensor, torch.nn.Parameter):
+    def _describe(self, tensor: Any, *, is_opaque: bool) -> Constant | None:
+        if type(tensor) in (torch.Tensor, torch.nn.Parameter) and not is_opaque:
             return constant_of(tensor, self._storages)
         if not isinstance(tensor, torch.Tensor):
             return None
         nbytes = tensor.numel() * tensor.element_size()
         shape, dtype = tuple(map(int, tensor.shape)), str(tensor.dtype).removeprefix("torch.")
         return Constant(shape, dtype, str(tensor.device), nbytes)
+
+
+def _packed_for_mkl(graph: RawGraph) -> Iterator[TensorRef]:
+    """Yields the weights that MKL packed, which ``_mkl_linear`` reads as its second argument.
+
+    Such a tensor is a buffer in a form of MKL's own (aten/src/ATen/native/mkldnn/MKLDNNConversions.cpp, torch 2.13). MKL leaves
+    parts of it unwritten, so its numbers mean nothing and differ from run to run.
+    """
+    packed = {
+        id(row.args[1])
+        for row in graph.rows
+        if row.op == "call_function" and operator_name(row.target).startswith("mkl._mkl_linear")
+    }
+    yield from (row.value for row in graph.rows if id(row.node) in packed and isinstance(row.value, TensorRef))
 
 
 def _places(graph: RawGraph) -> Mapping[int, _Place]:
