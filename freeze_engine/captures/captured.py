@@ -68,6 +68,7 @@ class Captured:
                 self._compiles.compiles.clear()
                 self._built.clear()
                 self._callables.clear()
+                self._ended.clear()
             return traces
 
     @property

@@ -23,13 +23,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         action="append",
         default=[],
         metavar="NAME[=VALUE]",
-        help="what to expect of each recorded freeze, such as expect-folded=conv_bn or no-preserved",
+        help="expectation of each recorded freeze, such as expect-folded=conv_bn or no-preserved",
     )
-    parser.addini("freezer_expect", "what to expect of each recorded freeze, one NAME[=VALUE] a line", "linelist", [])
+    parser.addini("freezer_expect", "expectations of each recorded freeze, one NAME[=VALUE] a line", "linelist", [])
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Starts to record, if it was asked for."""
+    """Registers the recorder if ``--freezer-record`` is given."""
     config.addinivalue_line("markers", "freezer(**expected): expectations of the freezes of this test (freezer-ui)")
     folder: Path | None = config.getoption("--freezer-record")
     if folder is None:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import fields, replace
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from freeze_engine.analysis.expectations.expectations import Expectations
 from freeze_engine.errors import FreezerError
 from freeze_engine.requests.suggestions import did_you_mean
+
+if TYPE_CHECKING:
+    import pytest
 
 _NUMBERS: Final[Mapping[str, type]] = {"max_error": float, "max_latency_ratio": float, "max_constant_bytes": int}
 _NAMES: Final = tuple(field.name for field in fields(Expectations))
@@ -44,20 +47,24 @@ def read_expectations(texts: Iterable[str]) -> Expectations:
     return Expectations(**given)
 
 
-def with_marks(expected: Expectations, marks: Iterable[Mapping[str, Any]]) -> Expectations:
+def with_marks(expected: Expectations, marks: Iterable[pytest.Mark]) -> Expectations:
     """Returns expectations with those of a test's markers in their place.
 
     Args:
         expected: of all tests.
-        marks: the arguments of the markers, the closest one last.
+        marks: the markers, the closest one last.
 
     Raises:
-        FreezerError: a name is not known, or a value cannot be read.
+        FreezerError: a name is missing or not known, or a value cannot be read.
     """
     for mark in marks:
-        for name in mark:
+        if mark.args:
+            raise FreezerError(
+                f"pytest.mark.freezer({mark.args[0]!r}): give expectations by name, such as expect_folded='conv_bn'"
+            )
+        for name in mark.kwargs:
             _check_name(name)
-        expected = replace(expected, **mark)
+        expected = replace(expected, **mark.kwargs)
     return expected
 
 

@@ -1,4 +1,4 @@
-"""Records the freezes of tests, and lets a test fail whose freezes are not as expected."""
+"""Records the freezes of tests, and fails a test whose freezes are not as expected."""
 
 from __future__ import annotations
 
@@ -11,13 +11,23 @@ from typing import Any, Final
 
 import pytest
 
+from freeze_engine.analysis.expectations.expectations import Expectations
 from freeze_engine.analysis.expectations.result import findings_text
 from freeze_engine.captures.block import capture
 from freeze_engine.captures.captured import Captured
 from freeze_engine.errors import FreezerError
 from freeze_engine.pytest_plugin.expected import read_expectations, with_marks
 from freeze_engine.serde import save
-from freeze_engine.sweep.folder import ROWS, TRACES, UNFINISHED, finish_row, is_sweep, write_manifest
+from freeze_engine.sweep.folder import (
+    ROWS,
+    TRACES,
+    UNFINISHED,
+    finish_row,
+    holds_something_else,
+    is_sweep,
+    sweep_name,
+    write_manifest,
+)
 from freeze_engine.sweep.row import SweepRow, read_row
 from freeze_engine.sweep.table import can_write_table, write_table
 from freeze_engine.sweep.trace_row import trace_columns
@@ -25,6 +35,7 @@ from freeze_engine.trace import Trace
 
 _CAPTURED: Final = pytest.StashKey[Captured]()
 _DIGITS: Final = 32
+_NAME: Final = "the freezes of a test run"
 
 
 class FreezeRecorder:
@@ -47,7 +58,7 @@ class FreezeRecorder:
                 [*config.getini("freezer_expect"), *config.getoption("--freezer-expect")]
             )
             if self._is_first:
-                _prepare(self._folder)
+                prepare(self._folder)
         except FreezerError as error:
             raise pytest.UsageError(f"--freezer-record: {error}") from error
 
@@ -57,15 +68,15 @@ class FreezeRecorder:
         with capture(threads=True) as captured:
             item.stash[_CAPTURED] = captured
             result = yield
+        del item.stash[_CAPTURED]  # else the traces of all tests stay in memory until the end of the run
         self._keep(item.nodeid, captured.traces)
         return result
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_call(self, item: pytest.Item) -> Generator[None, object, object]:
-        """Lets a test fail after it has passed, if a freeze until then was not as expected."""
+        """Fails a test that has passed if one of its freezes was not as expected."""
         result = yield
-        marks = [mark.kwargs for mark in reversed(list(item.iter_markers("freezer")))]
-        expected = with_marks(self._expected, marks)
+        expected = with_marks(self._expected, reversed(list(item.iter_markers("freezer"))))
         if not expected.empty:
             text = _failures(item.stash[_CAPTURED].traces, expected)
             if text:
@@ -80,7 +91,7 @@ class FreezeRecorder:
             (read_row(path.read_text(encoding="utf-8")) for path in (self._folder / ROWS).glob("*.json")),
             key=lambda row: (row.options, row.created),
         )
-        write_manifest(self._folder, "the freezes of a test run", ((row.key, row.label) for row in rows))
+        write_manifest(self._folder, _NAME, ((row.key, row.label) for row in rows))
         shutil.rmtree(self._folder / UNFINISHED, ignore_errors=True)
         if can_write_table():
             write_table(self._folder, rows)
@@ -110,26 +121,26 @@ def _row(key: str, test: str, trace: Trace) -> SweepRow:
     return replace(row, **figures)
 
 
-def _prepare(folder: Path) -> None:
+def prepare(folder: Path) -> None:
     """Makes the folder, and empties that of an earlier run.
 
     Raises:
-        FreezerError: it is a folder with something else.
+        FreezerError: it is a folder with something else, also a sweep's.
     """
     try:
-        if is_sweep(folder):
+        if is_sweep(folder) and sweep_name(folder) == _NAME:
             for part in (ROWS, TRACES, UNFINISHED):
                 shutil.rmtree(folder / part, ignore_errors=True)
-        elif folder.exists() and any(folder.iterdir()):
+        elif is_sweep(folder) or holds_something_else(folder):
             raise FreezerError(f"{folder} holds something else; choose a folder that is empty or not there")
         for part in (ROWS, TRACES, UNFINISHED):
             (folder / part).mkdir(parents=True, exist_ok=True)
-        write_manifest(folder, "the freezes of a test run", ())
+        write_manifest(folder, _NAME, ())
     except OSError as error:
         raise FreezerError(f"{folder}: the folder cannot be made: {error.strerror}") from error
 
 
-def _failures(traces: Sequence[Trace], expected: Any) -> str:
+def _failures(traces: Sequence[Trace], expected: Expectations) -> str:
     parts = []
     # A freeze that raised has failed its test already, unless the test wants that.
     for trace in (trace for trace in traces if trace.failure is None):

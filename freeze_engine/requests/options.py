@@ -300,6 +300,15 @@ class CommandCriterion:
     limit_s: float | None = None
 
 
+def unmeasured(asked: Measure) -> Measure | None:
+    """Returns the options of a recording that measures nothing; `Measure.values` holds for it all the same.
+
+    Args:
+        asked: the options as they were given.
+    """
+    return None if asked.values else Measure(latency=False, numerics=False, memory=False, values=False)
+
+
 @dataclass(frozen=True, slots=True)
 class ModuleOptions:
     """Options of how `record` prepares and names a module.

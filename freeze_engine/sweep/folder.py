@@ -56,6 +56,15 @@ def is_sweep(folder: Path) -> bool:
     return (folder / MANIFEST).is_file()
 
 
+def sweep_name(folder: Path) -> str:
+    """Returns the name of a sweep.
+
+    Raises:
+        FreezerError: as of `read_sweep`.
+    """
+    return _manifest(folder)[0]
+
+
 def read_sweep(folder: Path) -> Sweep:
     """Reads the folder of a sweep, also while it runs.
 
@@ -99,26 +108,56 @@ def at_work(folder: Path) -> Iterator[None]:
     """Makes the folder, and keeps other sweeps out of it for the block, however this process ends.
 
     Raises:
-        FreezerError: another process is at work in it, or it cannot be made.
+        FreezerError: another process is at work in it, it holds something else, or it cannot be made.
     """
     try:
+        if holds_something_else(folder):
+            raise FreezerError(f"{folder} holds something else; choose a folder that is empty or not there")
         for part in (ROWS, TRACES):
             (folder / part).mkdir(parents=True, exist_ok=True)
         descriptor = os.open(folder / _LOCK, os.O_RDWR | os.O_CREAT, 0o644)
     except OSError as error:
         raise FreezerError(f"{folder}: the folder of the sweep cannot be made: {error.strerror}") from error
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError as error:
-        os.close(descriptor)
-        raise FreezerError(f"{folder}: another sweep is at work in this folder; wait for its end, or end it") from error
-    try:
+        _lock(descriptor, folder)
         shutil.rmtree(folder / UNFINISHED, ignore_errors=True)  # left behind by a sweep that was killed
         (folder / UNFINISHED).mkdir()
-        yield
+        try:
+            yield
+        finally:
+            shutil.rmtree(folder / UNFINISHED, ignore_errors=True)
     finally:
-        shutil.rmtree(folder / UNFINISHED, ignore_errors=True)
         os.close(descriptor)
+
+
+def holds_something_else(folder: Path) -> bool:
+    """Returns whether a folder has files, and is not that of a sweep, also one that was killed when it began.
+
+    Raises:
+        OSError: it cannot be read.
+    """
+    if is_sweep(folder) or not folder.exists():
+        return False
+    return not {path.name for path in folder.iterdir()} <= {ROWS, TRACES, UNFINISHED, _LOCK}
+
+
+def _lock(descriptor: int, folder: Path) -> None:
+    """Locks the folder for this process.
+
+    Raises:
+        FreezerError: another process is at work in it, or its file system has no locks.
+    """
+    try:
+        while True:
+            with contextlib.suppress(BlockingIOError):
+                return fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            # A reader that looks whether a sweep runs (`_is_locked`) shares the lock for a moment; a sweep does not.
+            fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+            fcntl.flock(descriptor, fcntl.LOCK_UN)
+    except BlockingIOError as error:
+        raise FreezerError(f"{folder}: another sweep is at work in this folder; wait for its end, or end it") from error
+    except OSError as error:
+        raise FreezerError(f"{folder}: the folder cannot be locked: {error.strerror}; choose a local one") from error
 
 
 def write_manifest(folder: Path, name: str, planned: Iterable[tuple[str, str]]) -> None:
@@ -155,8 +194,9 @@ def finish_row(folder: Path, row: SweepRow, unfinished: Path | None) -> SweepRow
 
 def _file_name(row: SweepRow) -> str:
     words = "-".join(filter(None, (row.model, row.options, row.backend, row.environment)))
-    plain = re.sub(r"[^\w.-]+", "_", words).lstrip(".")[:_LONGEST]
-    return f"{plain}-{row.key[:_SHORT]}"
+    plain = re.sub(r"[^\w.-]+", "_", words).lstrip(".")
+    # File systems limit the bytes of a name.
+    return f"{plain.encode()[:_LONGEST].decode(errors='ignore')}-{row.key[:_SHORT]}"
 
 
 def _manifest(folder: Path) -> tuple[str, list[tuple[str, str]]]:

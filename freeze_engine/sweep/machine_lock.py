@@ -54,4 +54,7 @@ def _opened(path: Path) -> int:
     # A lock needs no right to write; and in a shared /tmp, Linux refuses O_CREAT for another user's file.
     with contextlib.suppress(FileNotFoundError):
         return os.open(path, os.O_RDONLY)
-    return os.open(path, os.O_RDONLY | os.O_CREAT, 0o644)
+    descriptor = os.open(path, os.O_RDONLY | os.O_CREAT, 0o644)
+    with contextlib.suppress(PermissionError):  # another user has made it meanwhile
+        os.fchmod(descriptor, 0o644)  # whatever the umask, or the other users of the machine could not lock it
+    return descriptor

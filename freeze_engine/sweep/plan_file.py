@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
 from freeze_engine.errors import FreezerError
 from freeze_engine.requests.inputs import parse_input
-from freeze_engine.requests.options import BACKEND_OPTIONS, Measure
+from freeze_engine.requests.options import BACKEND_OPTIONS, AOTInductorOptions, Measure, unmeasured
 from freeze_engine.requests.suggestions import did_you_mean
 from freeze_engine.sweep.plan import PlannedRow, PythonEnvironment, SweepPlan
 from freeze_engine.sweep.toml_options import fits, known_names, request_fields
@@ -83,7 +83,22 @@ def plan_of(document: Mapping[str, Any], path: Path) -> SweepPlan:
     twice = [label for label, count in Counter(row.label for row in rows).items() if count > 1]
     if twice:
         raise FreezerError(f"{path}: two recordings are called {twice[0]!r}; give one of the models a name of its own")
+    _refuse_shared_packages(rows, path)
     return SweepPlan(str(document.get("name") or path.stem), rows)
+
+
+def _refuse_shared_packages(rows: Sequence[PlannedRow], path: Path) -> None:
+    owners: dict[str, PlannedRow] = {}
+    for row in rows:
+        options = row.request.options
+        if not isinstance(options, AOTInductorOptions) or not options.package:
+            continue
+        first = owners.setdefault(options.package, row)
+        if first is not row:
+            raise FreezerError(
+                f"{path}: {first.label!r} and {row.label!r} would keep their packages in one file, {options.package}; "
+                "give each a file of its own"
+            )
 
 
 def _source(document: Mapping[str, Any], path: Path) -> _Source:
@@ -155,13 +170,13 @@ def _request(
             parse_input(text)
     except FreezerError as error:
         raise FreezerError(f"{where}: {error}") from error
-    measured = fields.pop("_measure")
+    measured = Measure(**fields.pop("_measure"))
     file = source.path.absolute().parent / spec
     return RecordRequest(
         model=str(file) if file.is_file() else spec,
         output=Path(),
         backend=backend,  # type: ignore[arg-type]  # one of BACKEND_OPTIONS
-        measure=Measure(**measured) if measure else None,
+        measure=measured if measure else unmeasured(measured),
         name=name,
         **fields,
     )

@@ -10,6 +10,7 @@ from freeze_engine.errors import FreezerError
 
 Status = Literal["recorded", "failed", "crashed", "timed_out", "over_limit", "killed"]
 _KEY: Final = "column"
+_TYPES: Final = {"str": (str,), "Status": (str,), "float": (float, int), "int": (int,), "bool": (bool,)}
 
 
 def column(description: str, default: Any = None) -> Any:
@@ -130,9 +131,17 @@ def read_row(text: str) -> SweepRow:
         raise FreezerError(f"it is no JSON: {error}") from error
     if not isinstance(given, dict) or not isinstance(given.get("key"), str) or not isinstance(given.get("model"), str):
         raise FreezerError("it is no row of a sweep")
-    known = {each.name for each in fields(SweepRow)}
-    return SweepRow(**{name: _value(value) for name, value in given.items() if name in known})
+    known = {each.name: str(each.type) for each in fields(SweepRow)}
+    return SweepRow(**{name: _value(name, value, known[name]) for name, value in given.items() if name in known})
 
 
-def _value(value: Any) -> Any:
-    return tuple(value) if isinstance(value, list) else value
+def _value(name: str, value: Any, kind: str) -> Any:
+    """Returns the value of a column, which must be of the column's type."""
+    if kind.startswith("tuple"):
+        is_right = isinstance(value, list) and all(isinstance(each, str) for each in value)
+        value = tuple(value) if is_right else value
+    else:
+        is_right = (value is None and kind.endswith("| None")) or type(value) in _TYPES[kind.partition(" ")[0]]
+    if not is_right:
+        raise FreezerError(f"{name} is {value!r:.60}")
+    return value

@@ -1,4 +1,4 @@
-"""The key of a recording: a hash of all that its result depends on, so that a sweep does nothing twice."""
+"""The key of a recording: a hash of its request, the model's file and the environment; the same is not made twice."""
 
 from __future__ import annotations
 

@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Literal
 
+from freeze_engine.errors import FreezerError
 from freeze_engine.worker.child_main import CONFINED
 from freeze_engine.worker.interpreter import Interpreter
 from freeze_engine.worker.limits import Excess, Limits, LimitWatch, confined_limits, require_limits
@@ -65,7 +66,7 @@ class WorkerProcess:
         interpreter: the Python that it runs in, by default the caller's.
 
     Raises:
-        FreezerError: the limits cannot be held here.
+        FreezerError: the limits cannot be held here, or the sandbox does not show the interpreter.
     """
 
     def __init__(
@@ -203,6 +204,8 @@ class WorkerProcess:
         python, entries, confinement = self._interpreter.executable, self._interpreter.entries, self._confinement
         boot = _BOOT if self._interpreter.python is None else _BOOT_ELSEWHERE
         if confinement is not None:
+            if self._interpreter.python is not None:
+                raise FreezerError(f"the sandbox shows this Python only, so {python} cannot record in it")
             entries = visible_search_path(entries)
         # -u: output right before a crash must not be lost with Python's buffers.
         command = [python, "-u", "-c", boot, task, str(folder), *map(str, numbers), *entries]

@@ -14,7 +14,7 @@ from freeze_engine.errors import FreezerError
 from freeze_engine.requests.inputs import parse_input
 from freeze_engine.requests.option_arguments import add_option, given_options
 from freeze_engine.requests.option_metadata import OptionField, option_fields
-from freeze_engine.requests.options import BACKEND_OPTIONS, Measure, Options, TorchScriptOptions
+from freeze_engine.requests.options import BACKEND_OPTIONS, Measure, Options, TorchScriptOptions, unmeasured
 from freeze_engine.worker.request import RecordRequest
 
 _FREEZE: Final = ("inputs", "backend", "via")
@@ -102,9 +102,7 @@ def recording_request(arguments: argparse.Namespace, model: str, output: Path, c
         call: the command to show in the trace.
     """
     asked = Measure(**given_options(arguments, Measure))
-    measure: Measure | None = asked
-    if arguments.no_measure:  # What a trace keeps of the weights is no measurement.
-        measure = None if asked.values else Measure(latency=False, numerics=False, memory=False, values=False)
+    measure = unmeasured(asked) if arguments.no_measure else asked
     return RecordRequest(
         model=model,
         output=output,

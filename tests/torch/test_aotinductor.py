@@ -142,3 +142,12 @@ def test_a_package_is_no_model_and_the_message_says_what_it_is(packaged: Package
     with pytest.raises(fe.ModelSpecError, match=r"a package of compiled code \(AOTInductor\).*--backend aotinductor"):
         fe.record(packaged.path, INPUTS, backend="aotinductor")
     assert any("aotinductor" in name for name in zipfile.ZipFile(packaged.path).namelist())
+
+
+def test_a_package_replaces_no_file_of_another_kind(tmp_path: Path) -> None:
+    path = tmp_path / "model.pt2"
+    torch.export.save(torch.export.export(torch.nn.Linear(1, 1).eval(), (torch.ones(1, 1),)), path)
+    before = path.read_bytes()
+    with pytest.raises(fe.FreezerError, match="holds something else than compiled code"):
+        fe.record(str(path), backend="aotinductor", options=fe.AOTInductorOptions(package=str(path)))
+    assert path.read_bytes() == before

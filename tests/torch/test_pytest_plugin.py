@@ -11,6 +11,8 @@ import pytest
 import freeze_engine as fe
 from freeze_engine import sweep
 from freeze_engine.pytest_plugin.expected import read_expectations, with_marks
+from freeze_engine.pytest_plugin.recorder import prepare
+from tests.sweeps import make_sweep, sweep_row
 
 ROOT = Path(__file__).parents[2]
 _TESTS = """
@@ -75,7 +77,21 @@ def test_expectations_are_read_as_on_the_command_line() -> None:
     texts = ["max-error=1e-4", "no-preserved", "expect-folded=conv_bn", "expect_folded=conv_add", "no-slower"]
     expected = fe.Expectations(max_error=1e-4, no_preserved=(), expect_folded=("conv_bn", "conv_add"), no_slower=True)
     assert read_expectations(texts) == expected
-    assert with_marks(expected, [{"max_error": 1.0}, {"max_error": 2.0}]).max_error == 2.0
+    marks = [pytest.Mark("freezer", (), {"max_error": limit}, _ispytest=True) for limit in (1.0, 2.0)]
+    assert with_marks(expected, marks).max_error == 2.0
+    with pytest.raises(fe.FreezerError, match="give expectations by name"):
+        with_marks(expected, [pytest.Mark("freezer", ("no-preserved",), {}, _ispytest=True)])
+
+
+@pytest.mark.parametrize("name", ["sweep.json", "notes.txt"])
+def test_a_test_run_is_not_recorded_into_the_folder_of_something_else(tmp_path: Path, name: str) -> None:
+    folder = make_sweep(tmp_path / "out", sweep_row())
+    if name != "sweep.json":
+        (folder / "sweep.json").rename(folder / name)
+    before = sorted(folder.rglob("*"))
+    with pytest.raises(fe.FreezerError, match="holds something else"):
+        prepare(folder)
+    assert sorted(folder.rglob("*")) == before
 
 
 @pytest.mark.parametrize(

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import json
 import os
 import signal
+import stat
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -244,6 +246,78 @@ def test_a_recording_that_ran_into_a_limit_is_made_again_with_a_wider_one(record
 def test_only_some_recordings_are_made_now(recorded: Callable[..., list[str]], tmp_path: Path) -> None:
     assert recorded(SweepOptions(only=("b *",))) == ["b"]
     assert sweep.read_sweep(tmp_path / "out").waiting == ("a · default · torchscript",)
+
+
+def test_a_sweep_without_measurements_keeps_no_values_either() -> None:
+    (row,) = plan(defaults={"measure": False, "values": False}).rows
+    assert row.request.measure is not None
+    assert not row.request.measure.values
+    assert not row.measures_latency
+    assert plan(defaults={"measure": False}).rows[0].request.measure is None
+
+
+def test_two_recordings_do_not_share_the_file_of_a_package() -> None:
+    kept = {"model": "example:resnet18", "backends": ["aotinductor"], "package": "a.pt2"}
+    other = {**kept, "name": "other"}
+    assert [row.request.model for row in plan(models=[kept, {**other, "package": "b.pt2"}]).rows] == [kept["model"]] * 2
+    with pytest.raises(fe.FreezerError, match=r"would keep their packages in one file, a\.pt2"):
+        plan(models=[kept, other])
+
+
+def test_a_sweep_touches_no_folder_with_something_else(tmp_path: Path) -> None:
+    (tmp_path / "unfinished").mkdir()
+    (tmp_path / "unfinished" / "novel.txt").write_text("Chapter 1")
+    (tmp_path / "notes.txt").touch()
+    with pytest.raises(fe.FreezerError, match="holds something else"), at_work(tmp_path):
+        pass
+    assert {path.name for path in tmp_path.iterdir()} == {"unfinished", "notes.txt"}
+    assert (tmp_path / "unfinished" / "novel.txt").is_file()
+
+
+def test_looking_at_a_sweep_does_not_keep_it_from_running(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = make_sweep(tmp_path / "out", sweep_row())
+    with (folder / ".lock").open() as reader:
+        real, left = fcntl.flock, [2]
+        real(reader, fcntl.LOCK_SH)
+
+        def flock(descriptor: int, kind: int) -> None:
+            if kind & fcntl.LOCK_EX:
+                left[0] -= 1
+                if not left[0]:
+                    real(reader, fcntl.LOCK_UN)
+            real(descriptor, kind)
+
+        monkeypatch.setattr(fcntl, "flock", flock)
+        with at_work(folder):
+            assert left[0] <= 0
+
+
+def test_the_file_of_a_trace_has_a_name_that_file_systems_take(tmp_path: Path) -> None:
+    folder = make_sweep(tmp_path / "out", sweep_row("模" * 200, key="long"))
+    path = sweep.read_sweep(folder).trace_path(sweep.read_sweep(folder).rows[0])
+    assert path is not None
+    assert path.is_file()
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("trace", 3), ("latency_ns", "8"), ("frozen", True), ("notice_codes", [1]), ("status", None)]
+)
+def test_a_row_with_a_value_of_another_type_is_damaged(name: str, value: object) -> None:
+    given = json.loads(row_text(sweep_row()))
+    assert read_row(json.dumps({**given, "time_s": 3, "later_column": value})).time_s == 3
+    with pytest.raises(fe.FreezerError, match=f"{name} is"):
+        read_row(json.dumps({**given, name: value}))
+
+
+def test_all_users_of_a_machine_can_lock_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FREEZER_UI_MEASURING_LOCK", str(tmp_path / "lock"))
+    before = os.umask(0o077)
+    try:
+        with machine_share(alone=True, is_cancelled=lambda: False) as is_held:
+            assert is_held
+    finally:
+        os.umask(before)
+    assert stat.S_IMODE((tmp_path / "lock").stat().st_mode) == 0o644
 
 
 def test_a_folder_has_one_sweep_at_a_time(tmp_path: Path) -> None:

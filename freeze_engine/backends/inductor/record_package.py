@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import shutil
+import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -25,6 +25,7 @@ from freeze_engine.backends.inductor.trace_builder import RecordingInfo
 from freeze_engine.errors import FreezerError
 from freeze_engine.measure.peak_memory import peak_memory
 from freeze_engine.process.temporary_folders import temporary_folder
+from freeze_engine.process.whole_file import write_files
 from freeze_engine.requests.inputs import Inputs
 from freeze_engine.requests.options import AOTInductorOptions, Measure, ModuleOptions
 from freeze_engine.trace import MemoryLedger, Trace
@@ -120,14 +121,29 @@ def _target(options: AOTInductorOptions) -> Path | None:
     target = Path(options.package).absolute()
     if not target.parent.is_dir():
         raise FreezerError(f"package={options.package!r}: there is no folder {target.parent}; make it first")
+    if target.exists() and not _is_package(target):
+        raise FreezerError(
+            f"package={options.package!r}: the file holds something else than compiled code, such as an exported "
+            "program; remove it, or choose another file"
+        )
     return target
 
 
+def _is_package(path: Path) -> bool:
+    """Returns whether a file is a package of AOTInductor's, which a new one may replace."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            return any("aotinductor" in name for name in archive.namelist())
+    except (OSError, ValueError, NotImplementedError, zipfile.BadZipFile):
+        return False
+
+
 def _keep(path: Path, target: Path | None) -> None:
+    """Copies the package to its place, whole or not at all."""
     if target is None:
         return
     try:
-        shutil.copyfile(path, target)
+        write_files({target: path.read_bytes()})
     except OSError as error:
         text = f"{target}: the package cannot be written: {error.strerror}; choose another place"
         raise FreezerError(text) from error

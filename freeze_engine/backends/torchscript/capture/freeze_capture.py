@@ -39,15 +39,15 @@ class FreezeCapture:
             freeze.without = self._without
             freeze.options["without"] = list(self._without)
 
-    def drop(self, source: Any, error: Exception) -> None:
-        """Forgets the freeze that has just begun, because its module cannot be read.
+    def drop(self, freeze: RawFreeze | None, error: Exception) -> None:
+        """Forgets a freeze whose module cannot be read.
 
         Args:
-            source: the module.
+            freeze: the freeze; ``None`` if it could not even begin.
             error: why.
         """
-        if self.freezes and self.freezes[-1].source is source:
-            self.freezes.pop()
+        if freeze is not None and freeze in self.freezes:
+            self.freezes.remove(freeze)
         self.unread.append(f"{type(error).__name__}: {error}")
 
     def ended(self, freeze: RawFreeze) -> None:

@@ -58,12 +58,13 @@ def freeze_module(
     """Replaces ``torch._C._freeze_module``."""
     preserved = tuple(args[0] if args else kwargs.get("preservedAttrs", ()))
     methods = ("forward", *preserved)
+    freeze = None
     try:
         freeze = _begin(captures, module, {"preserved_attrs": list(preserved)})
         _note_inputs(freeze, module, methods)
     except Exception as error:  # noqa: BLE001 (a tensor of the user's class may raise; the user's freeze goes on)
         for capture in captures:
-            capture.drop(module, error)
+            capture.drop(freeze, error)
         return unrecorded(original, module, *args, **kwargs)
     freeze.preserved = preserved
     if kwargs.get("preserveParameters", args[2] if len(args) > 2 else False):
