@@ -128,8 +128,8 @@ class SnapshotReader:
 def _packed_for_mkl(graph: RawGraph) -> Iterator[TensorRef]:
     """Yields the weights that MKL packed, which ``_mkl_linear`` reads as its second argument.
 
-    Such a tensor is a buffer in a form of MKL's own (aten/src/ATen/native/mkldnn/MKLDNNConversions.cpp, torch 2.13). MKL leaves
-    parts of it unwritten, so its numbers mean nothing and differ from run to run.
+    Such a tensor is a buffer in a form of MKL's own (aten/src/ATen/native/mkldnn/MKLDNNConversions.cpp, torch 2.13).
+    MKL leaves parts of it unwritten, so its numbers mean nothing and differ from run to run.
     """
     packed = {
         id(row.args[1])
