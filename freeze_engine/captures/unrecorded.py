@@ -22,22 +22,22 @@ def unrecorded_lines(freezes: FreezeCapture, compiles: CompileCapture) -> Iterat
     seen = compiles.unrecorded
     if count := seen["gradients"]:
         yield (
-            f"Inductor compiled {_graphs(count)} with gradients on: freezing is configured, but torch freezes nothing "
-            "then. Call the compiled function under torch.no_grad() or torch.inference_mode()."
+            f"Inductor compiled {_counted(count, 'graph')} with gradients on: freezing is configured, but torch "
+            "freezes nothing then. Call the compiled function under torch.no_grad() or torch.inference_mode()."
         )
     if count := seen["not_configured"]:
         yield (
-            f"Inductor compiled {_graphs(count)} without freezing: torch._inductor.config.freezing was off. Turn it on "
-            "(TORCHINDUCTOR_FREEZING=1) before the first call."
+            f"Inductor compiled {_counted(count, 'graph')} without freezing: torch._inductor.config.freezing was off. "
+            "Turn it on (TORCHINDUCTOR_FREEZING=1) before the first call."
         )
     if compiles.compiled_before and not compiles.compiles and not seen:
         yield (
-            f"torch had compiled {_graphs(compiles.compiled_before)} before, and compiled none here: what is in its "
-            "cache is not frozen again. Call torch.compiler.reset() first, or record the first call."
+            f"torch had compiled {_counted(compiles.compiled_before, 'function')} before, and compiled none here: "
+            "what is in its cache is not frozen again. Call torch.compiler.reset() first, or record the first call."
         )
     for path in dict.fromkeys(freezes.loaded_frozen):
         yield f"{path} was frozen already when it was saved, so no pass ran here. Record where it is frozen."
 
 
-def _graphs(count: int) -> str:
-    return "1 graph" if count == 1 else f"{count} graphs"
+def _counted(count: int, thing: str) -> str:
+    return f"1 {thing}" if count == 1 else f"{count} {thing}s"

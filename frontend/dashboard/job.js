@@ -125,6 +125,11 @@ function isCode(model) {
   return /^[^\W\d]\w*(\.\w+)*:\w+(\.\w+)*$/u.test(model) && !model.startsWith("example:");
 }
 
+/** Says how a model that is code is recorded again; the command stands with the request. */
+function withCommand() {
+  return h("span.fv-muted", null, "To record it again, use the command below: this page imports no code.");
+}
+
 export class JobPage {
   /**
    * @param {Dashboard} app
@@ -288,7 +293,7 @@ export class JobPage {
     };
     const home = this.app.link("All recordings and traces", { page: "home" });
     // The page imports no code: only the command line records such a model, and so it records it again.
-    if (isCode(job.model)) return [open, other && this.command(job, other), home];
+    if (isCode(job.model)) return [open, other ? this.command(job, other.via) : withCommand(), home];
     const instead =
       other &&
       button(other.words, () => this.app.form({ ...this.request(job), via: other.via }), {
@@ -306,19 +311,16 @@ export class JobPage {
   /**
    * The command that converts the model in the other way, to be typed.
    * @param {JobMessage} job
-   * @param {{ words: string, via: string }} other
+   * @param {string} via the other way
    */
-  command(job, { via }) {
+  command(job, via) {
     const request = { ...this.request(job), via };
+    const verb = via === "trace" ? "Trace" : "Script";
     const line = toCommand(request, this.app.backend(job.backend), this.app.channel.site);
     return h(
       "div.fd-instead",
       null,
-      h(
-        "p",
-        null,
-        `${via === "trace" ? "Trace" : "Script"} it instead, from the command line, which may import its code:`,
-      ),
+      h("p", null, `${verb} it instead, from the command line, which may import its code:`),
       h(
         "div.fd-command",
         null,

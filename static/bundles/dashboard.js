@@ -10444,6 +10444,9 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
   function isCode(model) {
     return /^[^\W\d]\w*(\.\w+)*:\w+(\.\w+)*$/u.test(model) && !model.startsWith("example:");
   }
+  function withCommand() {
+    return h("span.fv-muted", null, "To record it again, use the command below: this page imports no code.");
+  }
   var JobPage = class {
     constructor(app, { id }) {
       this.seenLive = false;
@@ -10541,15 +10544,16 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       const isScripted = job.conversion === "scripted";
       const other = job.conversion && { words: isScripted ? "Trace it instead…" : "Script it instead…", via: isScripted ? "trace" : "script" };
       const home = this.app.link("All recordings and traces", { page: "home" });
-      if (isCode(job.model)) return [open, other && this.command(job, other), home];
+      if (isCode(job.model)) return [open, other ? this.command(job, other.via) : withCommand(), home];
       const instead = other && button(other.words, () => this.app.form({ ...this.request(job), via: other.via }), { icon: "record", kind: "primary" });
       const again = button(job.state === "finished" ? "Record again…" : "Try again with changes…", () => this.app.form(this.request(job)), { icon: "record", kind: job.state === "finished" || instead ? "" : "primary" });
       return [open, instead, again, home];
     }
-    command(job, { via }) {
+    command(job, via) {
       const request = { ...this.request(job), via };
+      const verb = via === "trace" ? "Trace" : "Script";
       const line2 = toCommand(request, this.app.backend(job.backend), this.app.channel.site);
-      return h("div.fd-instead", null, h("p", null, `${via === "trace" ? "Trace" : "Script"} it instead, from the command line, which may import its code:`), h("div.fd-command", null, h("pre", { tabindex: "0" }, line2), button("Copy", () => this.app.copy(line2))));
+      return h("div.fd-instead", null, h("p", null, `${verb} it instead, from the command line, which may import its code:`), h("div.fd-command", null, h("pre", { tabindex: "0" }, line2), button("Copy", () => this.app.copy(line2))));
     }
     request(job) {
       const backend = this.app.backend(job.backend);

@@ -140,17 +140,18 @@ def test_an_exception_of_a_pass(served: Served, data: Path) -> None:
     expect(log).not_to_contain_text("record_task.py")
     job = page.url
     opens_what_was_recorded(page, "FoldFrozenConvAddOrSub")
-    # After a reload, and for a recording that the page did not start, the form still knows what was asked.
+    # After a reload, and for a recording that the page did not start, the page still knows what was asked.
     page.goto(job)
-    page.get_by_role("button", name="Try again with changes…").click()
-    expect(page.get_by_role("combobox", name="File or example")).to_have_value(f"{MODELS}:pass_error")
-    expect(page.get_by_label("The same as a command")).to_contain_text("--preserve conv --no-measure")
+    expect(page.get_by_text("To record it again, use the command below")).to_be_visible()
+    command = f"freezer-ui record {MODELS}:pass_error --preserve conv --no-measure"
+    expect(page.get_by_role("region", name="What is recorded").get_by_text(command, exact=True)).to_be_visible()
 
 
 def test_the_server_answers_while_torch_works(served: Served, data: Path) -> None:
     page = served("example:resnet18", "--seconds", "900")
     running = page.get_by_role("button", name="Cancel")
-    expect(page.get_by_text(re.compile("latency"))).to_be_visible(timeout=SLOW_MS)
+    measuring = page.get_by_role("region", name="Progress").get_by_text(re.compile("^measuring latency", re.IGNORECASE))
+    expect(measuring).to_be_visible(timeout=SLOW_MS)
     origin = "{0.scheme}://{0.netloc}".format(urlsplit(page.url))
     for number in range(20):
         assert page.request.get(f"{origin}/no/such/page/{number}").status == 404

@@ -213,4 +213,4 @@ def test_what_is_known_of_freezes_that_did_not_happen(tmp_path: Path) -> None:
     with fe.capture() as again:
         compiled(torch.ones(1, 2))
     (reused,) = again.unrecorded
-    assert reused.startswith("torch had compiled 1 graph before")
+    assert reused.startswith("torch had compiled 1 function before")

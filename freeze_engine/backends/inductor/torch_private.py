@@ -372,10 +372,10 @@ def load_package(path: Any) -> Any:
     return importlib.import_module("torch._inductor").aoti_load_package(str(path))
 
 
-def compiled_graphs() -> int:
-    """Returns how many graphs Dynamo has compiled since the process began, or since its last reset."""
-    utils = sys.modules.get("torch._dynamo.utils")
-    return int(utils.counters["stats"]["unique_graphs"]) if utils is not None else 0
+def compiled_functions() -> int:
+    """Returns how many functions Dynamo has compiled since its last reset, and still holds."""
+    codes = getattr(sys.modules.get("torch._dynamo.convert_frame"), "output_codes", None)
+    return sum(code() is not None for code in getattr(codes, "seen", ()))
 
 
 def pattern_group_name(group: Any) -> str | None:

@@ -37,8 +37,8 @@ class CompileCapture:
         self.compiles: list[RawCompile] = []
         #: What is known of compiles that are not in the list, by code, with how often it was seen.
         self.unrecorded: Counter[UnrecordedCompile] = Counter()
-        #: How many graphs Dynamo had compiled when the capture began.
-        self.compiled_before = torch_private.compiled_graphs()
+        #: How many functions Dynamo had compiled when the capture began.
+        self.compiled_before = torch_private.compiled_functions()
         #: The exceptions of this package that kept compiles from being recorded, in words.
         self.unread: list[str] = []
         self.freezing = freezing
