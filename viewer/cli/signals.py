@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import os
 import signal
+import sys
 import threading
 from collections.abc import Iterator
 from types import FrameType
@@ -63,7 +64,8 @@ class EndSignals:
         for number in heard:
             signal.signal(number, self._take)
         try:
-            yield
+            with _no_tracebacks_of_signals():
+                yield
         finally:
             for number, handler in heard.items():
                 signal.signal(number, signal.SIG_DFL if lasts or handler is None else handler)
@@ -132,6 +134,22 @@ class EndSignals:
         if self._in_script:
             raise EndingScript(self.exit_code)
         raise EndingCommand
+
+
+@contextlib.contextmanager
+def _no_tracebacks_of_signals() -> Iterator[None]:
+    """Prints no traceback of a signal that comes during a ``__del__`` or an import's callback: `EndSignals.check`."""
+    before = sys.unraisablehook
+
+    def hook(unraisable: sys.UnraisableHookArgs) -> None:
+        if not isinstance(unraisable.exc_value, EndingCommand):
+            before(unraisable)
+
+    sys.unraisablehook = hook
+    try:
+        yield
+    finally:
+        sys.unraisablehook = before
 
 
 SIGNALS = EndSignals()
