@@ -1,4 +1,4 @@
-"""What must hold for the progress reports of every real recording."""
+"""Checks the progress reports of real recordings."""
 
 from __future__ import annotations
 

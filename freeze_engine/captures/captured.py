@@ -73,7 +73,7 @@ class Captured:
 
     @property
     def unrecorded(self) -> tuple[str, ...]:
-        """What is known of freezes that did not happen, or left no trace: sentences, each with the remedy.
+        """Sentences on freezes that did not happen or left no trace, each with the remedy.
 
         Gradients were on, Inductor's freezing was off, torch reused earlier compiled code, a loaded module was frozen
         already, the tensors of a module could not be read.

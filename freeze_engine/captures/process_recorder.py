@@ -25,7 +25,7 @@ _SUFFIX = ".fztrace"
 
 @dataclass(frozen=True, slots=True)
 class SavedTrace:
-    """What became of one recorded freeze.
+    """Result of one recorded freeze.
 
     Attributes:
         path: its file.
@@ -48,7 +48,7 @@ class ProcessRecorder:
         stem: what the files' names begin with.
         process: number of the child process that it is, ``None`` for the first process.
         saved: the freezes of this process by number, in the order they began.
-        unrecorded: what is known of freezes that left no trace, once the block is over.
+        unrecorded: sentences on freezes that left no trace, once the block is over.
     """
 
     folder: Path
@@ -89,7 +89,7 @@ class ProcessRecorder:
         return tuple(found)
 
     def end(self) -> None:
-        """Saves what was not saved yet, and keeps what is known of freezes that left no trace."""
+        """Saves the remaining traces, and keeps the sentences on freezes that left none."""
         if self._captured is None:
             return
         for number, trace in enumerate(self._captured.traces, 1):

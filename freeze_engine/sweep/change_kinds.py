@@ -7,7 +7,7 @@ from typing import Final, Literal
 ChangeKind = Literal[
     "freeze", "accuracy", "attributes", "graph_breaks", "latency", "checks", "bytes", "near_misses", "notices"
 ]
-"""What changed, in the order of how much it hurts."""
+"""Kinds of changes, the worst first."""
 
 CHANGES: Final[tuple[ChangeKind, ...]] = (
     "freeze",

@@ -30,7 +30,7 @@ _LONGEST: Final = 120
 
 @dataclass(frozen=True, slots=True)
 class Sweep:
-    """What a sweep's folder has.
+    """Contents of a sweep's folder.
 
     Attributes:
         name: of the sweep.

@@ -32,7 +32,7 @@ _MEASURE: Final = "measure"
 
 @dataclass(frozen=True, slots=True)
 class _Source:
-    """What all models of a file share."""
+    """Settings that all models of a file share."""
 
     path: Path
     defaults: Mapping[str, Any]

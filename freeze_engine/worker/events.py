@@ -34,7 +34,7 @@ class JobProgress:
 
     @property
     def detail(self) -> str:
-        """What is done in the phase, such as ``round 3 of 60``; empty if the phase says it all."""
+        """The current work of the phase, such as ``round 3 of 60``; empty if the phase says it all."""
         start, _, rest = self.message.partition(": ")
         return rest or ("" if start == self.message and self.phase.lower() == start.lower() else start)
 

@@ -130,7 +130,7 @@ test("the dtype of a box is that of its result, whatever numbers it reads", () =
   assert.ok(!found.some((/** @type {string} */ text) => /mixed|\bint\b|float/.test(text)), found.join());
 });
 
-test("kinds of numbers are told in words", () => {
+test("kinds of numbers are named in words", () => {
   const model = open();
   const final = model.finals()[0].index;
   const [id] = [...partsOf(model, final, "dtype").keys()];

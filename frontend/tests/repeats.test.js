@@ -134,7 +134,7 @@ test("each node of the rest can be reached, and only the first is opened for wha
   assert.ok(![...open].some((id) => id.endsWith("×+")));
 });
 
-test("what differs among members is told: fates, shapes, what one lacks, and what stands apart", () => {
+test("differences among members are named: fates, shapes, what one lacks, and what stands apart", () => {
   const changed = same(5);
   changed[1] = ["aten::gelu", "aten::relu"];
   const graph = message([changed]);

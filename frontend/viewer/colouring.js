@@ -1,4 +1,4 @@
-/* What the graph can be coloured by: for each node of a step what is known of its latency, error, memory and dtype.
+/* Colours for the graph: for each node of a step its known latency, error, memory and dtype.
  *
  * Parts of a node are [key, amount] pairs, see graph/colouring.js: two nodes with one key share what it stands for.
  */
@@ -56,7 +56,7 @@ export function colouringOf(model, pair, kind) {
 }
 
 /**
- * All that is known of a node in words: [[what, value], …].
+ * The known values of a node in words: [[what, value], …].
  * @param {TraceModel} model
  * @param {number} index of a step
  * @param {string} id

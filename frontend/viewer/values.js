@@ -22,7 +22,7 @@ export function valuesOf(constant, range = null) {
 }
 
 /**
- * Names and texts of what is known of a constant's numbers, as they are.
+ * Names and texts of a constant's known numbers.
  * @param {any} constant
  */
 export function valueRows(constant) {

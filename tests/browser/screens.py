@@ -1,4 +1,4 @@
-"""What is wrong with the looks of a page: texts that are cut, things that are covered, what axe finds."""
+"""Finds faults in the looks of a page: cut texts, covered controls, and what axe reports."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the boxes of the graph are coloured by: the choice, the legend, and the value in words."""
+"""Colours of the graph's boxes: the choice, the legend, and the value in words."""
 
 from __future__ import annotations
 

@@ -168,7 +168,7 @@ def test_one_bar_for_the_whole_recording_names_each_phase(output):
     assert {event.total for event in told} == {WHOLE}
     assert all(event.later == tuple(phases[phases.index(event.phase) + 1 :]) for event in told)
     assert len({event.done for event in told if event.phase == "Measuring latency"}) > 2  # it moves within a phase
-    # A time is told only within a phase whose work is counted, and never for the warm-up.
+    # The time left is given only within a phase whose work is counted, and never for the warm-up.
     assert all(event.left_s is None for event in told if not event.message.startswith(("latency: round", "numerics:")))
 
 

@@ -19,7 +19,7 @@ TITLES: Final = {
     "near_misses": "more near misses",
     "notices": "new notices",
 }
-"""What each kind of change is called where something became worse."""
+"""Names of the kinds of changes where something became worse."""
 
 BETTER_TITLES: Final = {
     "freeze": "recorded now",

@@ -1,4 +1,4 @@
-"""What became of each line of source, as rows, and the links between lines, nodes and kernels."""
+"""Outcomes of the lines of source, as rows, and the links between lines, nodes and kernels."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""What became of each line of the user's source: passes, nodes, kernels, time, error."""
+"""Outcome of each line of the user's source: passes, nodes, kernels, time, error."""

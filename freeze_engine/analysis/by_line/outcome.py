@@ -104,7 +104,7 @@ class LineError:
 
 @dataclass(frozen=True, slots=True)
 class LineOutcome:
-    """What became of one line.
+    """Outcome of one line.
 
     Attributes:
         line: its number, from 1.
@@ -129,7 +129,7 @@ class LineOutcome:
 
 @dataclass(frozen=True, slots=True)
 class FileOutcome:
-    """What became of the lines of one file.
+    """Outcome of the lines of one file.
 
     Attributes:
         file: path as in `SourceRef.file`.
@@ -164,7 +164,7 @@ class NodeLines:
 
 @dataclass(frozen=True, slots=True)
 class SourceOutcome:
-    """What became of the source of a recording.
+    """Outcome of the source of a recording.
 
     Attributes:
         files: the user's own first, then saved TorchScript, then libraries; those with more operators first.

@@ -77,7 +77,7 @@ class LineSteps:
 
 @dataclass(slots=True)
 class _Lines:
-    """What methods tell of lines, gathered by line."""
+    """Collects the effects on lines from all methods."""
 
     operators: dict[Place, int] = field(default_factory=dict)
     touches: dict[Place, list[Touch]] = field(default_factory=dict)

@@ -190,7 +190,7 @@ class _Call:
         """Yields the calls of the nodes that this call brought, itself included.
 
         torch optimises a callee before it inlines it: constants are pooled, and what is known is gone. Nodes that read
-        the same are told apart by their order, if there are as many as in the callee; else only what is common to
+        the same are distinguished by their order, if there are as many as in the callee; else only what is common to
         their calls is known.
         """
         inner: dict[tuple[str, str], list[_Calls]] = {}

@@ -1,4 +1,4 @@
-"""What is special about a compile ahead of time: parameters are constants of its graph, and it makes a package."""
+"""Captures a compile ahead of time: parameters are constants of its graph, and it makes a package."""
 
 from __future__ import annotations
 

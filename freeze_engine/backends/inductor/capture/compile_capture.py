@@ -35,7 +35,7 @@ class CompileCapture:
         freezing: bool = True,
     ) -> None:
         self.compiles: list[RawCompile] = []
-        #: What is known of compiles that are not in the list, by code, with how often it was seen.
+        #: Counts of compiles that are not in the list, by the code of the reason.
         self.unrecorded: Counter[UnrecordedCompile] = Counter()
         #: How many functions Dynamo had compiled when the capture began.
         self.compiled_before = torch_private.compiled_functions()

@@ -111,7 +111,7 @@ class Assignment:
 
 @dataclass(slots=True)
 class RawPackage:
-    """What ahead-of-time compilation made.
+    """Results of ahead-of-time compilation.
 
     Attributes:
         constants: name in the code, key, kind and bytes of each constant.

@@ -14,7 +14,7 @@ from freeze_engine.tensors.constants import tensor_bytes
 from freeze_engine.trace import AttributeKind
 
 _OWN = frozenset(vars(torch.nn.Module()))
-"""What every module has."""
+"""Attributes that every module has."""
 _DEEPEST = 4
 """How many containers inside each other are looked into."""
 
