@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copyreg
 import ctypes
 import os
 import signal
@@ -83,6 +84,11 @@ def test_what_a_task_raises_is_raised_with_its_traceback_in_the_cause() -> None:
     with pytest.raises(ZeroDivisionError) as raised:
         forked(lambda tell: 1 // 0)
     assert "in <lambda>" in str(raised.value.__cause__)
+
+
+def test_an_exception_that_cannot_be_pickled_is_raised_as_a_crash_with_its_text(monkeypatch) -> None:
+    # Dask's import makes every exception class of the process picklable (tblib.pickling_support.install).
+    monkeypatch.delitem(copyreg.dispatch_table, UnpicklableError, raising=False)
     with pytest.raises(CrashError, match="UnpicklableError: one other"):
         forked(lambda tell: raising(UnpicklableError("one", "other")))
 
