@@ -306,7 +306,7 @@ def failed_trace() -> Trace:
         attributes=(),
         near_misses=(),
         baselines=(),
-        notices=(Notice("partial", "The freeze failed: the trace ends at step 3.", 3),),
+        notices=(Notice("unread", "The freeze failed: the trace ends at step 3.", 3),),
         memory=None,
         failure=Failure(
             "RuntimeError", f"attempted to freeze {HOSTILE}", "freeze_module", "AttributePropagation", "forward", 3

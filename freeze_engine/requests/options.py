@@ -23,11 +23,12 @@ CheckName = Literal["stale_weights", "idempotence", "determinism", "round_trip",
 CHECKS: Final[tuple[CheckName, ...]] = get_args(CheckName)
 """Names of the checks of a frozen module, see `freeze_engine.diagnose.checks`."""
 
-_WITHOUT: Final = option(
+_DISABLED_PASSES: Final = option(
     (),
     "names",
     "Skip passes",
     "skip passes, by the names that an earlier recording shows",
+    flag="without",
     metavar="PASS",
 )
 
@@ -42,7 +43,7 @@ class TorchScriptOptions:
             folding.
         optimize_for_inference: whether to run ``torch.jit.optimize_for_inference`` afterwards.
         other_methods: methods besides ``forward`` to preserve and to optimise for inference.
-        without: names of passes to disable, of those after ``torch._C._freeze_module``, in every round.
+        disabled_passes: names of passes to disable, of those after ``torch._C._freeze_module``, in every round.
     """
 
     preserved_attrs: tuple[str, ...] = option(
@@ -72,7 +73,7 @@ class TorchScriptOptions:
         flag="other-method",
         metavar="NAME",
     )
-    without: tuple[str, ...] = _WITHOUT
+    disabled_passes: tuple[str, ...] = _DISABLED_PASSES
 
     def __post_init__(self) -> None:
         """Rejects a text in place of a sequence of names, since it would count as one name per letter.
@@ -80,7 +81,7 @@ class TorchScriptOptions:
         Raises:
             FreezerError: it is one.
         """
-        for name in ("preserved_attrs", "other_methods", "without"):
+        for name in ("preserved_attrs", "other_methods", "disabled_passes"):
             _check_names(name, getattr(self, name))
 
 
@@ -96,8 +97,8 @@ class InductorOptions:
         max_autotune: whether to choose kernels by running them.
         force_disable_caches: whether to compile anew what Inductor's caches have; with caches, a hit skips the passes
             after freezing.
-        without: names of passes to disable, in every round: freezing's own, pattern groups, and the joint-graph and
-            post-grad passes that torch names.
+        disabled_passes: names of passes to disable, in every round: freezing's own, pattern groups, and the
+            joint-graph and post-grad passes that torch names.
     """
 
     mode: Mode | None = option(
@@ -139,7 +140,7 @@ class InductorOptions:
         "compile anew: a hit in Inductor's caches would skip the passes after freezing, and so hide them",
         flag="fresh-caches",
     )
-    without: tuple[str, ...] = _WITHOUT
+    disabled_passes: tuple[str, ...] = _DISABLED_PASSES
 
     def __post_init__(self) -> None:
         """Checks the names.
@@ -150,7 +151,7 @@ class InductorOptions:
         if self.mode is not None and self.mode not in COMPILE_MODES:
             meant = did_you_mean(str(self.mode), COMPILE_MODES)
             raise FreezerError(f"mode={self.mode!r} is not known; there are {', '.join(COMPILE_MODES)}.{meant}")
-        _check_names("without", self.without)
+        _check_names("disabled_passes", self.disabled_passes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,13 +160,13 @@ class AOTInductorOptions:
 
     Attributes:
         package: file to keep the package in, ``*.pt2``; empty to keep none.
-        without: names of passes to disable, as of `InductorOptions`.
+        disabled_passes: names of passes to disable, as of `InductorOptions`.
     """
 
     package: str = option(
         "", "text", "Package", "keep the compiled package in this file (.pt2)", metavar="FILE", empty="kept nowhere"
     )
-    without: tuple[str, ...] = _WITHOUT
+    disabled_passes: tuple[str, ...] = _DISABLED_PASSES
 
     def __post_init__(self) -> None:
         """Checks the names.
@@ -175,7 +176,7 @@ class AOTInductorOptions:
         """
         if self.package and not str(self.package).endswith(".pt2"):
             raise FreezerError(f"package={str(self.package)!r}: torch writes packages with the ending .pt2 only")
-        _check_names("without", self.without)
+        _check_names("disabled_passes", self.disabled_passes)
 
 
 CompileOptions = InductorOptions | AOTInductorOptions

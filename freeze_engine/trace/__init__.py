@@ -58,6 +58,7 @@ from freeze_engine.trace.measurements import (
 from freeze_engine.trace.notice_codes import (
     FACT_CODES as FACT_CODES,
     NOTICE_CODES as NOTICE_CODES,
+    NoticeCode as NoticeCode,
 )
 from freeze_engine.trace.package import (
     Package as Package,

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from freeze_engine.trace.notice_codes import NoticeCode
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,12 +55,15 @@ class Notice:
     """A fact that the user should know, added only where it matters.
 
     Attributes:
-        code: a stable slug (``tracer_warning``, ``device_baked_in``, ``not_serializable``, …).
+        code: one of `freeze_engine.NOTICE_CODES`; a trace of another version may have further ones.
         message: one or two sentences.
         step: index of the step it belongs to, if any.
     """
 
-    code: str
+    if TYPE_CHECKING:
+        code: NoticeCode
+    else:
+        code: str  # for files of other versions
     message: str
     step: int | None = None
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Final, Literal, get_args
 
-NOTICE_CODES: Final = (
+NoticeCode = Literal[
     "cache_bypassed",
     "cache_hit",
     "check_inputs_differ",
@@ -39,8 +39,11 @@ NOTICE_CODES: Final = (
     "unreadable_name",
     "unusual_setting",
     "written_constant",
-)
-"""All codes that a `freeze_engine.trace.Notice` can have."""
+]
+"""A code that this version gives to a `freeze_engine.trace.Notice`."""
 
-FACT_CODES: Final = ("cache_bypassed", "constants_baked_in")
+NOTICE_CODES: Final[tuple[NoticeCode, ...]] = get_args(NoticeCode)
+"""All codes of notices."""
+
+FACT_CODES: Final[tuple[NoticeCode, ...]] = ("cache_bypassed", "constants_baked_in")
 """Codes of notices that nearly every recording has. They describe what freezing is; they warn of nothing."""

@@ -8,7 +8,7 @@ from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from time import monotonic
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from freeze_engine.analysis.missing_measurements import unmeasured
 from freeze_engine.backends.common.deprecation import undeprecated
@@ -35,7 +35,7 @@ from freeze_engine.worker.user_traceback import user_traceback
 if TYPE_CHECKING:
     from freeze_engine.models.loading import LoadedModel
 
-NO_JOURNAL = "no_journal"
+NO_JOURNAL: Final = "no_journal"
 #: A phase with at least this many units does not report each of them.
 _MANY = 100
 _TOLD_EVERY_S = 0.1

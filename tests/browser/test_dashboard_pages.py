@@ -181,7 +181,12 @@ def test_one_click_records_an_example(opened: Opener) -> None:
         "inputs": [],
         "backend": "torchscript",
         "via": None,
-        "options": {"optimize_numerics": True, "optimize_for_inference": False, "other_methods": [], "without": []},
+        "options": {
+            "optimize_numerics": True,
+            "optimize_for_inference": False,
+            "other_methods": [],
+            "disabled_passes": [],
+        },
         "device": None,
         "measure": {
             "latency": True,
@@ -622,7 +627,7 @@ def test_the_form_offers_inductor_with_its_own_options(opened: Opener) -> None:
         "fullgraph": False,
         "force_disable_caches": True,
         "discard_parameters": False,
-        "without": [],
+        "disabled_passes": [],
     }
 
 

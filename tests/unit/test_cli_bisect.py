@@ -78,7 +78,7 @@ def test_it_asks_for_what_the_options_say(search: FakeSearch) -> None:
     assert {name: kwargs[name] for name in kwargs if name not in ("progress", "on_probe")} == {
         "criterion": fe.AccuracyCriterion(0.5),
         "backend": "torchscript",
-        "options": fe.TorchScriptOptions(("a.b",), without=("RemoveDropout",)),
+        "options": fe.TorchScriptOptions(("a.b",), disabled_passes=("RemoveDropout",)),
         "via": "trace",
         "map_location": "cuda:0",
         "method": "encode",

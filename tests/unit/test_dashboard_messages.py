@@ -113,7 +113,7 @@ def test_a_recording_is_asked_for(server: Server, tmp_path: Path) -> None:
     "changes",
     [
         {},
-        {"measure": None, "options": {"without": ["FoldConvBn"]}, "via": "trace", "device": "cpu"},
+        {"measure": None, "options": {"disabled_passes": ["FoldConvBn"]}, "via": "trace", "device": "cpu"},
         {"checks": ["stale_weights"], "ablation": True},
     ],
 )
@@ -133,7 +133,12 @@ def test_a_form_can_be_filled_for_a_recording_of_the_command_line(tmp_path: Path
         "inputs": ["1x3"],
         "backend": "torchscript",
         "via": None,
-        "options": {"optimize_numerics": True, "optimize_for_inference": False, "other_methods": [], "without": []},
+        "options": {
+            "optimize_numerics": True,
+            "optimize_for_inference": False,
+            "other_methods": [],
+            "disabled_passes": [],
+        },
         "device": None,
         "measure": {
             "latency": True,
@@ -161,7 +166,7 @@ def test_a_compile_is_asked_for_and_fills_a_form(server: Server) -> None:
         mode="max-autotune", dynamic=False, max_autotune=True, force_disable_caches=True
     )
     form = form_values(request)
-    assert form["options"] == options | {"fullgraph": False, "discard_parameters": False, "without": []}
+    assert form["options"] == options | {"fullgraph": False, "discard_parameters": False, "disabled_passes": []}
     assert (form["backend"], form["preserve"], form["via"]) == ("inductor", [], None)
     server.reply(type="record", **form)
     assert replace(server.requests[1], output=request.output, call=request.call) == request

@@ -10,12 +10,15 @@ from typing import Any
 import freeze_engine as fe
 from freeze_engine.analysis.expectations.folding import FOLD_KINDS
 from freeze_engine.analysis.missing_measurements import NOTHING_RAN
-from freeze_engine.backends.common.disabled_pass_errors import LEFT_OUT
 from freeze_engine.backends.torchscript.record import UNREADABLE_NAME
 from freeze_engine.worker.record_task import NO_JOURNAL
 
 ENGINE = Path(fe.__file__).parent
-NAMED = {"LEFT_OUT": LEFT_OUT, "NOTHING_RAN": NOTHING_RAN, "NO_JOURNAL": NO_JOURNAL, "UNREADABLE_NAME": UNREADABLE_NAME}
+NAMED = {
+    "NOTHING_RAN": NOTHING_RAN,
+    "NO_JOURNAL": NO_JOURNAL,
+    "UNREADABLE_NAME": UNREADABLE_NAME,
+}
 FOLDED = re.compile(r"(?:\.fold\(|_into_weights\(rewriting, |Rewrite\()\"(\w+)\"|\"(\w+)\" if old\.op == ")
 
 

@@ -65,9 +65,9 @@ ARGUMENTS: list[tuple[str, dict[str, Any]]] = [
     ("--preserve a b.c --preserve d", {"options": {"preserved_attrs": ("a", "b.c", "d")}}),
     (
         "--without p --without q --no-optimize-numerics",
-        {"options": {"without": ("p", "q"), "optimize_numerics": False}},
+        {"options": {"disabled_passes": ("p", "q"), "optimize_numerics": False}},
     ),
-    ("--backend inductor --no-dynamic --without p", {"options": {"dynamic": False, "without": ("p",)}}),
+    ("--backend inductor --no-dynamic --without p", {"options": {"dynamic": False, "disabled_passes": ("p",)}}),
     ("--backend inductor --max-autotune --mode default", {"options": {"max_autotune": True, "mode": "default"}}),
     ("--memory 1500M --limit 90", {"memory_bytes": 1500 << 20, "limit_s": 90.0}),
     ("--memory 4GiB --check all", {"memory_bytes": 4 << 30, "checks": fe.CHECKS}),

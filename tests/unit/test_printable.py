@@ -73,7 +73,7 @@ def test_a_program_keeps_its_colours_on_a_terminal_and_gets_no_other_command_thr
 def poisoned(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     trace = failed_trace()
-    notices = (*trace.notices, Notice("bad", f"said {SIGNS}", 0))
+    notices = (*trace.notices, Notice("unread", f"said {SIGNS}", 0))
     failure = replace(trace.failure, message=SIGNS, name=SIGNS)
     fe.save(replace(trace, name=SIGNS, call=SIGNS, notices=notices, failure=failure), "bad.fztrace")
     fe.save(small_trace(), "good.fztrace")
@@ -86,8 +86,8 @@ def poisoned(tmp_path, monkeypatch):
         ["stats", "bad.fztrace"],
         ["diff", "good.fztrace", "bad.fztrace"],
         ["diff", "good.fztrace", "bad.fztrace", "--json"],
-        ["check", "bad.fztrace", "--no-notices", "bad"],
-        ["check", "bad.fztrace", "--no-notices", "bad", "--json"],
+        ["check", "bad.fztrace", "--no-notices", "unread"],
+        ["check", "bad.fztrace", "--no-notices", "unread", "--json"],
         ["stats", f"no{SIGNS}such"],
         ["report", "bad.fztrace", "-o", f"no{SIGNS}such/report.html"],
         ["record", f"no{SIGNS}such"],

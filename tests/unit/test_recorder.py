@@ -70,7 +70,7 @@ def test_update_replaces_fields_of_a_step():
 def test_finish_gathers_everything_sorted():
     made = recorder()
     made.attributes = tuple(AttributeFate(path, "buffer", "Tensor", (), None, 0, "dropped") for path in ("b", "a"))
-    made.notices.append(Notice("code", "text"))
+    made.notices.append(Notice("unread", "text"))
     made.failure = Failure("RuntimeError", "no", "s", "one", None, None)
     trace = made.finish(duration_ns=5, created="2026-01-01T00:00:00+00:00")
     assert trace == Trace(
@@ -82,7 +82,7 @@ def test_finish_gathers_everything_sorted():
         ENVIRONMENT,
         (),
         attributes=made.attributes[::-1],
-        notices=(Notice("code", "text"),),
+        notices=(Notice("unread", "text"),),
         failure=made.failure,
         duration_ns=5,
         created="2026-01-01T00:00:00+00:00",
@@ -93,5 +93,5 @@ def test_a_finished_trace_does_not_grow():
     made = recorder()
     before = made.finish()
     made.add_step("s", "one", "forward", parse_graph(ONE))
-    made.notices.append(Notice("code", "text"))
+    made.notices.append(Notice("unread", "text"))
     assert (before.steps, before.notices) == ((), ())

@@ -99,7 +99,7 @@ def test_what_a_model_smuggles_in_is_inert():
         trace,
         name=f"{HOSTILE}<!--<script>",
         call=HOSTILE,
-        notices=(Notice(HOSTILE, f"\u2028{HOSTILE}\u2029<!--"),),
+        notices=(Notice("unread", f"\u2028{HOSTILE}\u2029<!--"),),
         attributes=tuple(replace(fate, path=f"{HOSTILE}.{fate.path}") for fate in trace.attributes),
     )
     page = render_report(hostile)

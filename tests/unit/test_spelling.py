@@ -30,8 +30,12 @@ def test_close_names_are_told(word: str, said: str) -> None:
     [
         (fe.TorchScriptOptions, {"preserved_attrs": "version"}, "preserved_attrs='version' is a text: pass a tuple"),
         (fe.TorchScriptOptions, {"other_methods": (1,)}, "other_methods=(1,) is no tuple of names"),
-        (fe.TorchScriptOptions, {"without": None}, "without=None is no tuple of names"),
-        (fe.InductorOptions, {"without": "cse"}, "without='cse' is a text: pass a tuple, without=('cse',)"),
+        (fe.TorchScriptOptions, {"disabled_passes": None}, "disabled_passes=None is no tuple of names"),
+        (
+            fe.InductorOptions,
+            {"disabled_passes": "cse"},
+            "disabled_passes='cse' is a text: pass a tuple, disabled_passes=('cse',)",
+        ),
         (fe.InductorOptions, {"mode": "max-autotun"}, "Did you mean max-autotune?"),
         (fe.Measure, {"devices": "cuda"}, "devices='cuda' is a text: pass a tuple, devices=('cuda',)"),
         (fe.Measure, {"seconds": float("nan")}, "seconds=nan: it must be a time, such as 12.0"),

@@ -238,7 +238,7 @@ WRITTEN = Evidence("fact", "forward", 2, "seen.1", "aten::add_", None, (ChainLin
             replace(SMALL, programs=(Program("compiled", "backward"),)),
             ("program 'compiled': is of the unknown method 'backward'",),
         ),
-        (replace(SMALL, notices=(Notice("code", "text", 40),)), ("notice code: step 40 does not exist",)),
+        (replace(SMALL, notices=(Notice("unread", "text", 40),)), ("notice unread: step 40 does not exist",)),
         (replace(SMALL, memory=MemoryLedger(step=40)), ("memory: step 40 does not exist",)),
         (replace(empty_trace(), failure=Failure("E", "m", "s", "n", None, 0)), ("failure: step 0 does not exist",)),
         (replace(empty_trace(), failure=Failure("E", "m", "s", "n", None, None)), ()),

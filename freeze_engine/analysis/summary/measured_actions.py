@@ -17,7 +17,7 @@ from freeze_engine.analysis.summary.sentence import ratio_words
 from freeze_engine.analysis.summary.times import BEFORE, TimeFact
 from freeze_engine.trace import Interval, Payoff, Step, Trace
 
-#: Stages whose passes ``--without`` can leave out.
+#: Stages whose passes ``--without`` can disable.
 _OPTIONAL: Final = {
     "torchscript": ("optimize_frozen_graph", "optimize_for_inference"),
     "inductor": ("joint_graph", "freezing_passes", "post_grad"),
@@ -26,8 +26,8 @@ _OPTIONAL: Final = {
 _BISECT: Final = "Find the fold that does it with freezer-ui bisect --check accuracy."
 
 
-def leaving_out(trace: Trace, step: Step) -> str:
-    """Returns how to leave the pass of a step out, empty if torch offers no way."""
+def disable_fix(trace: Trace, step: Step) -> str:
+    """Returns the command-line options that disable the passes of a step, empty if torch offers no way."""
     if step.stage not in _OPTIONAL[trace.backend]:
         return ""
     return f"Record with {' '.join(f'--without {name}' for name in step.passes)}."
@@ -48,7 +48,7 @@ def tolerance_actions(trace: Trace, errors: Sequence[ErrorFact]) -> Iterator[Act
         added = growth.get(step.index)
         grown = f" ({error_text(added.before)} → {error_text(added.after)})" if added is not None else ""
         evidence = f"{step_text(step)} is the first step past torch's tolerances against {fact.reference}{grown}."
-        fix = _misfold_fix(trace, step) or leaving_out(trace, step) or _BISECT
+        fix = _misfold_fix(trace, step) or disable_fix(trace, step) or _BISECT
         title = "Bring the outputs back within tolerance"
         gain = _gain_without(trace, step)
         yield Action("correct", title, _capital(evidence), fix, gain, fact.max_abs, step=step.index)
@@ -99,7 +99,7 @@ def slower_actions(trace: Trace, metrics: Sequence[StepMetrics], times: Sequence
         return  # its steps run operator by operator: their times say nothing about the compiled code
     for change in (change for entry in metrics for change in entry.latency_changes):
         step = trace.steps[change.step]
-        if change.ratio.low > 1 and not proven & set(step.passes) and leaving_out(trace, step):
+        if change.ratio.low > 1 and not proven & set(step.passes) and disable_fix(trace, step):
             gain = f"{_inverted(change.ratio, 'slower')} at this step; --ablation measures it for the whole freeze"
             yield _slow_pass(trace, step, _change_text(change), change.ratio, gain)
 
@@ -123,7 +123,7 @@ def _slow_pass(trace: Trace, step: Step, against: str, ratio: Interval, gain: st
         "faster",
         f"Leave out {step.name}",
         _capital(f"{step_text(step)}: {against}."),
-        leaving_out(trace, step),
+        disable_fix(trace, step),
         gain,
         _share(ratio),
         step=step.index,

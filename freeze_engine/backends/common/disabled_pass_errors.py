@@ -7,11 +7,8 @@ from difflib import get_close_matches
 
 from freeze_engine.errors import FreezerError
 
-LEFT_OUT = "left_out"
-"""Code of the notice that names the disabled passes of a freeze."""
 
-
-def left_out_text(names: Iterable[str], call: str) -> str:
+def disabled_passes_text(names: Iterable[str], call: str) -> str:
     """Returns the notice of a freeze with disabled passes.
 
     Args:
@@ -19,10 +16,10 @@ def left_out_text(names: Iterable[str], call: str) -> str:
         call: what would have run them.
     """
     listed = ", ".join(names)
-    return f"Left out, as asked for: {listed}. This is not what {call} gives."
+    return f"Disabled passes: {listed}. {call} alone gives another result."
 
 
-def check_can_be_left_out(names: Iterable[str], possible: Iterable[str], impossible: Mapping[str, str]) -> None:
+def check_can_be_disabled(names: Iterable[str], possible: Iterable[str], impossible: Mapping[str, str]) -> None:
     """Checks that passes can be disabled.
 
     Args:
@@ -37,9 +34,9 @@ def check_can_be_left_out(names: Iterable[str], possible: Iterable[str], impossi
     for name in names:
         if name in choice:
             continue
-        listed = f"what can be left out: {', '.join(choice)}"
+        listed = f"passes that can be disabled: {', '.join(choice)}"
         if name in impossible:
-            raise FreezerError(f"without {name}: it cannot be left out, for {impossible[name]}; {listed}")
+            raise FreezerError(f"without {name}: this pass cannot be disabled, because {impossible[name]}; {listed}")
         close = _closest(name, (*choice, *impossible))
         meant = f" (did you mean {close}?)" if close else ""
         raise FreezerError(f"without {name}: there is no such pass{meant}; {listed}")

@@ -12,7 +12,7 @@ from freeze_engine.backends.common.patching import Patch, patched
 from freeze_engine.backends.inductor import torch_private
 from freeze_engine.backends.inductor.capture.capture import capturing
 from freeze_engine.backends.inductor.capture.compile import compiled_once
-from freeze_engine.backends.inductor.capture.disabled_passes import leaving_alone, leaving_out
+from freeze_engine.backends.inductor.capture.disabled_passes import disabling, sparing_nodes
 from freeze_engine.backends.inductor.graph.live import LiveGraph
 from freeze_engine.backends.inductor.record import trace_of
 from freeze_engine.measure.candidate import cloned
@@ -26,7 +26,7 @@ class _EnoughError(BaseException):
     """Ends a compile after its passes; no `Exception`, which Dynamo would handle as its own error."""
 
 
-def graphs_leaving_alone(
+def graphs_sparing(
     model: torch.nn.Module, inputs: Inputs, options: InductorOptions, nodes: frozenset[str], count: int
 ) -> tuple[Trace, Mapping[int, LiveGraph]]:
     """Runs the passes on the first graphs of a model.
@@ -46,7 +46,7 @@ def graphs_leaving_alone(
     """
     lowering = torch_private.OPTIONAL["lower"]
     copied = replica(model)
-    with capturing(copied, True) as seen, leaving_alone(nodes), leaving_out(options.without):
+    with capturing(copied, True) as seen, sparing_nodes(nodes), disabling(options.disabled_passes):
         stopping = Patch(lowering.owner, lowering.attribute, _stopping(lowering.found, count))
         with contextlib.suppress(_EnoughError), patched((stopping,)):
             compiled_once(copied, cloned(inputs), options)

@@ -13,7 +13,7 @@ from freeze_engine.backends.common.partial_trace import attach_trace, leaving_tr
 from freeze_engine.backends.common.unread import unread
 from freeze_engine.backends.inductor.capture.capture import capturing
 from freeze_engine.backends.inductor.capture.compile import compiled_once
-from freeze_engine.backends.inductor.capture.disabled_passes import check_without, leaving_out
+from freeze_engine.backends.inductor.capture.disabled_passes import check_disabled_passes, disabling
 from freeze_engine.backends.inductor.capture.raw import RawCompile
 from freeze_engine.backends.inductor.graph.live import LiveGraph
 from freeze_engine.backends.inductor.live_trace import LiveTraceObserver
@@ -72,7 +72,7 @@ def record_module(
             `freeze_engine.partial_trace` has what was recorded by then.
     """
     check_compilable(model)
-    check_without(options.without)
+    check_disabled_passes(options.disabled_passes)
     info = RecordingInfo(module_options.name or type(model).__name__, module_options.call or "", options, inputs)
     observer.progress("compiling", 0, PHASES)
     # If the module gives up its parameters, a copy must stand for it.
@@ -84,7 +84,7 @@ def record_module(
     with capturing(model, measure is not None, live_trace) as seen:
         try:
             weighed = measure is not None and measure.memory
-            with leaving_out(options.without) as leaving, peak_memory(weighed) as peak:
+            with disabling(options.disabled_passes) as disabled, peak_memory(weighed) as peak:
                 compiled = compiled_once(model, inputs, options)
         except BaseException as error:
             if seen.compiles:
@@ -103,7 +103,7 @@ def record_module(
         raise FreezerError(_nothing_frozen(model))
     written |= {path for each in seen.compiles for held in each.inputs if held.mutated for path in held.paths}
     observer.progress("reading what was recorded", 2, PHASES)
-    leaving.check_met()
+    disabled.check_met()
     trace, live = live_trace.finished(seen.compiles)
     if measure is not None:
         if measure.memory:

@@ -16,7 +16,7 @@ from freeze_engine.backends.common.observer import PHASES, RecordingObserver
 from freeze_engine.backends.common.partial_trace import attach_trace, leaving_trace
 from freeze_engine.backends.inductor import torch_private
 from freeze_engine.backends.inductor.capture.capture import capturing
-from freeze_engine.backends.inductor.capture.disabled_passes import check_without, leaving_out
+from freeze_engine.backends.inductor.capture.disabled_passes import check_disabled_passes, disabling
 from freeze_engine.backends.inductor.capture.raw import RawCompile
 from freeze_engine.backends.inductor.live_trace import LiveTraceObserver
 from freeze_engine.backends.inductor.record import Compiled, check_compilable
@@ -61,14 +61,14 @@ def record_package(
             `freeze_engine.partial_trace` has what was recorded by then.
     """
     check_compilable(model)
-    check_without(options.without)
+    check_disabled_passes(options.disabled_passes)
     kept = _target(options)
     info = RecordingInfo(module_options.name or type(model).__name__, module_options.call or "", options, inputs)
     observer.progress("compiling", 0, PHASES)
     live_trace = LiveTraceObserver(observer, info)
     live_trace.begins()
     with temporary_folder(_FOLDER) as folder, capturing(observer=live_trace) as seen:
-        with _leaving_compiles(seen.compiles, live_trace), leaving_out(options.without) as leaving:
+        with _leaving_compiles(seen.compiles, live_trace), disabling(options.disabled_passes) as disabled:
             path = folder / "model.pt2"
             with peak_memory(measure is not None and measure.memory) as peak:
                 program = program_of(model) or _exported(model, inputs)
@@ -76,7 +76,7 @@ def record_package(
         if not seen.compiles:
             reason = seen.unread[0] if seen.unread else "TORCH_LOGS=inductor tells more"
             raise FreezerError(f"AOTInductor froze no graph of {type(model).__name__}: {reason}")
-        leaving.check_met()
+        disabled.check_met()
         loaded = torch_private.load_package(path)
         _keep(path, kept)
         observer.progress("reading what was recorded", 2, PHASES)

@@ -157,10 +157,10 @@ OPTIONAL: Mapping[str, PrivateName] = {
         _OBSERVER, "GraphTransformObserver.__exit__", "joint_graph", "joint-graph and post-grad passes by name"
     ),
     "apply_gm_pass": PrivateName(
-        _OBSERVER, "GraphTransformObserver.apply_gm_pass", "joint_graph", "leaving out passes that torch names"
+        _OBSERVER, "GraphTransformObserver.apply_gm_pass", "joint_graph", "disabling the passes that torch names"
     ),
     "apply_graph_pass": PrivateName(
-        _OBSERVER, "GraphTransformObserver.apply_graph_pass", "joint_graph", "leaving out passes that torch names"
+        _OBSERVER, "GraphTransformObserver.apply_graph_pass", "joint_graph", "disabling the passes that torch names"
     ),
     "late_view_to_reshape": PrivateName(
         _COMPILE, "view_to_reshape", "post_grad", "views turned into reshapes before lowering"

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, replace
 from types import MappingProxyType
 from typing import Any, Final
 
-from freeze_engine.backends.common.disabled_pass_errors import LEFT_OUT, left_out_text
+from freeze_engine.backends.common.disabled_pass_errors import disabled_passes_text
 from freeze_engine.backends.common.environment import environment
 from freeze_engine.backends.inductor.capture.raw import RawCompile
 from freeze_engine.backends.inductor.graph.graph_inputs import input_spec
@@ -69,12 +69,12 @@ class TraceBuilder:
     def trace(self) -> Trace:
         """Returns the trace so far, in which no step is marked executable yet."""
         trace = merged([graph.part for graph in self._graphs.values()])
-        if self._info is None or not self._info.options.without:
+        if self._info is None or not self._info.options.disabled_passes:
             return trace
         ahead = isinstance(self._info.options, AOTInductorOptions)
         call = "AOTInductor with freezing" if ahead else "torch.compile with freezing"
-        text = left_out_text(self._info.options.without, call)
-        return replace(trace, notices=(*trace.notices, Notice(LEFT_OUT, text)))
+        text = disabled_passes_text(self._info.options.disabled_passes, call)
+        return replace(trace, notices=(*trace.notices, Notice("left_out", text)))
 
     def settle(self) -> tuple[dict[int, LiveGraph], ...]:
         """Finds the steps that can be run, once every compile has ended.

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Final
 
 import torch
 
-from freeze_engine.backends.common.disabled_pass_errors import LEFT_OUT, left_out_text
+from freeze_engine.backends.common.disabled_pass_errors import disabled_passes_text
 from freeze_engine.backends.common.environment import environment, utc_now
 from freeze_engine.backends.common.observer import FREEZING, PHASES, RecordingObserver
 from freeze_engine.backends.common.partial_trace import attach_trace, leaving_trace
@@ -16,7 +16,7 @@ from freeze_engine.backends.common.torch_private import class_name, cpp_module
 from freeze_engine.backends.common.unread import unread
 from freeze_engine.backends.torchscript.capture.capture import capturing
 from freeze_engine.backends.torchscript.capture.freeze_capture import FreezeCapture
-from freeze_engine.backends.torchscript.capture.pass_driver import check_without
+from freeze_engine.backends.torchscript.capture.pass_driver import check_disabled_passes
 from freeze_engine.backends.torchscript.capture.raw import RawFreeze
 from freeze_engine.backends.torchscript.capture.scripting import to_script_module
 from freeze_engine.backends.torchscript.graph.attribute_reads import read_paths
@@ -30,7 +30,7 @@ from freeze_engine.requests.inputs import Inputs
 from freeze_engine.requests.options import Measure, ModuleOptions, TorchScriptOptions
 from freeze_engine.trace import InputSpec, Notice, Trace
 
-UNREADABLE_NAME = "unreadable_name"
+UNREADABLE_NAME: Final = "unreadable_name"
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +72,7 @@ def record_module(
         BaseException: whatever scripting, freezing or measuring raises, unchanged; once a freeze has begun,
             `freeze_engine.partial_trace` has what was recorded by then.
     """
-    check_without(options.without)
+    check_disabled_passes(options.disabled_passes)
     is_traced = module_options.via == "trace" and not isinstance(model, torch.jit.ScriptModule)
     observer.progress("tracing" if is_traced else "scripting", 0, PHASES)
     name = module_options.name or _name_of(model)
@@ -83,7 +83,7 @@ def record_module(
     ready = to_script_module(model, inputs, module_options.via, module_options.check_inputs)
     check_names(module_attributes(cpp_module(ready.module)))
     observer.progress(FREEZING, 1, PHASES)
-    with capturing(observer, options.without) as freezes:
+    with capturing(observer, options.disabled_passes) as freezes:
         try:
             with peak_memory(measure is not None and measure.memory) as peak:
                 module = _freeze(ready.module, options)
@@ -94,8 +94,8 @@ def record_module(
     freeze = freezes.freezes[0]
     recorder = _recorder(freeze, name, module_options.call, inputs)
     recorder.notices += ready.notices
-    if options.without:
-        recorder.notices.append(Notice(LEFT_OUT, left_out_text(options.without, freeze.call)))
+    if options.disabled_passes:
+        recorder.notices.append(Notice("left_out", disabled_passes_text(options.disabled_passes, freeze.call)))
     recorder.on_step = observer.step_added
     build = TraceBuilder(freeze, recorder)
     build.run()
@@ -142,8 +142,8 @@ def _asked(options: TorchScriptOptions) -> tuple[tuple[str, str], ...]:
     asked = {"optimize_numerics": options.optimize_numerics, "preserved_attrs": _preserved(options)}
     if options.optimize_for_inference:
         asked["optimize_for_inference"] = True
-    if options.without:
-        asked["without"] = list(options.without)
+    if options.disabled_passes:
+        asked["disabled_passes"] = list(options.disabled_passes)
     return tuple((key, repr(value)) for key, value in sorted(asked.items()))
 
 

@@ -45,10 +45,10 @@ def optional_passes(trace: Trace) -> tuple[tuple[str, str], ...]:
     if trace.backend == "torchscript":
         named = [(step.stage, name) for step in trace.steps if step.changed for name in step.passes]
         return tuple(dict.fromkeys(each for each in named if each[1] in OPTIONAL))
-    from freeze_engine.backends.inductor.capture.disabled_passes import may_be_left_out
+    from freeze_engine.backends.inductor.capture.disabled_passes import can_be_disabled
 
     stages = {name: stage for stage, name in reversed([(step.stage, step.name) for step in trace.steps])}
-    names = dict.fromkeys(step.name for step in trace.steps if step.changed and may_be_left_out(step.stage, step.name))
+    names = dict.fromkeys(step.name for step in trace.steps if step.changed and can_be_disabled(step.stage, step.name))
     return tuple((stages[name], name) for name in names)
 
 
@@ -60,18 +60,18 @@ def frozen_without(context: CheckContext, name: str) -> Any:
         name: of the pass.
     """
     options, module_options = context.options, context.module_options
-    without = (*options.without, name)
+    disabled = (*options.disabled_passes, name)
     if isinstance(options, TorchScriptOptions):
         from freeze_engine.backends.torchscript.record import record_module
 
         return record_module(
-            context.source, None, replace(options, without=without), module_options, None, SILENT
+            context.source, None, replace(options, disabled_passes=disabled), module_options, None, SILENT
         ).module
     from freeze_engine.backends.inductor.record import record_module as record_compile
 
     assert context.inputs is not None
     return record_compile(
-        context.model, context.inputs, replace(options, without=without), module_options, None, SILENT
+        context.model, context.inputs, replace(options, disabled_passes=disabled), module_options, None, SILENT
     ).module
 
 

@@ -13,7 +13,7 @@ from freeze_engine.backends.common.active_captures import apart
 from freeze_engine.backends.common.observer import SILENT, RecordingObserver
 from freeze_engine.backends.inductor.capture.pass_observer import FREEZING_PASSES, JOINT_GRAPH, POST_GRAD
 from freeze_engine.backends.inductor.graph.live import LiveGraph
-from freeze_engine.backends.inductor.partial_compile import graphs_leaving_alone
+from freeze_engine.backends.inductor.partial_compile import graphs_sparing
 from freeze_engine.backends.inductor.record import Compiled, record_module
 from freeze_engine.backends.inductor.replay.module_state import State
 from freeze_engine.backends.inductor.replay.stand_in import StandIn
@@ -132,7 +132,7 @@ class InductorPrefixes:
 
         def graphs() -> tuple[LiveGraph, ...]:
             of = self._request
-            again, live = graphs_leaving_alone(of.model, of.inputs, of.options, frozenset(alone), number + 1)
+            again, live = graphs_sparing(of.model, of.inputs, of.options, frozenset(alone), number + 1)
             return (*self._lasts(number), live[_same_step(trace, end, again)])
 
         def save(path: Path) -> Inputs:

@@ -55,7 +55,7 @@ def frozen_again(module: torch.jit.ScriptModule, options: TorchScriptOptions) ->
     preserved = list(dict.fromkeys((*options.preserved_attrs, *options.other_methods)))
 
     def freeze() -> Trace:
-        with capturing(without=options.without) as freezes:
+        with capturing(disabled_passes=options.disabled_passes) as freezes:
             again = script_module(private("_freeze_module")(cpp_module(module), preserved))
             methods = [name for name in preserved if method(cpp_module(again), name) is not None]
             torch.jit.run_frozen_optimizations(  # type: ignore[attr-defined]

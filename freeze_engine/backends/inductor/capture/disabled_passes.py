@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from freeze_engine.backends.common.disabled_pass_errors import check_can_be_left_out
+from freeze_engine.backends.common.disabled_pass_errors import check_can_be_disabled
 from freeze_engine.backends.common.patching import Patch, patched
 from freeze_engine.backends.inductor import torch_private
 from freeze_engine.backends.inductor.capture.capture import replace_inside
@@ -48,7 +48,7 @@ _lock = threading.RLock()
 
 
 @dataclass(slots=True)
-class LeavingOut:
+class DisabledPasses:
     """The passes that are disabled in one compile.
 
     Attributes:
@@ -74,21 +74,21 @@ class LeavingOut:
         """
         for name in self.passes:
             if name not in (*self.met, *_ALWAYS) and name in names_in_use():
-                raise FreezerError(f"without {name}: compiling this model does not come to that pass; drop the option")
-        check_can_be_left_out(self.passes, (*self.met, *_ALWAYS), _NEEDED)
+                raise FreezerError(f"without {name}: compiling this model does not reach that pass; drop the option")
+        check_can_be_disabled(self.passes, (*self.met, *_ALWAYS), _NEEDED)
 
 
-_left_alone: contextvars.ContextVar[frozenset[str]] = contextvars.ContextVar("inductor_left_alone", default=frozenset())
-_leaving: contextvars.ContextVar[LeavingOut | None] = contextvars.ContextVar("inductor_leaving_out", default=None)
+_spared: contextvars.ContextVar[frozenset[str]] = contextvars.ContextVar("inductor_spared_nodes", default=frozenset())
+_current: contextvars.ContextVar[DisabledPasses | None] = contextvars.ContextVar("disabled_passes", default=None)
 
 
-def may_be_left_out(stage: str, name: str) -> bool:
+def can_be_disabled(stage: str, name: str) -> bool:
     """Returns whether a pass of a trace can be disabled; not every pass that torch names has a check before it."""
     return name in _FUNCTIONS or (stage in _STAGES and name not in (*_NEEDED, *_UNASKED))
 
 
-def check_without(names: tuple[str, ...]) -> None:
-    """Checks names as far as possible before any compile; `LeavingOut.check_met` makes the final check.
+def check_disabled_passes(names: tuple[str, ...]) -> None:
+    """Checks names as far as possible before any compile; `DisabledPasses.check_met` makes the final check.
 
     Args:
         names: of the passes.
@@ -97,25 +97,25 @@ def check_without(names: tuple[str, ...]) -> None:
         FreezerError: one cannot be disabled, or no pass has its name.
     """
     wrong = {*(name for name in names if name in _NEEDED), *unknown(name for name in names if name not in _ALWAYS)}
-    check_can_be_left_out([name for name in names if name in wrong], (*_ALWAYS, *names_in_use()), _NEEDED)
+    check_can_be_disabled([name for name in names if name in wrong], (*_ALWAYS, *names_in_use()), _NEEDED)
 
 
 @contextlib.contextmanager
-def leaving_alone(nodes: frozenset[str]) -> Iterator[None]:
-    """Skips the matches of patterns on these nodes in compiles within `leaving_out` until the block ends.
+def sparing_nodes(nodes: frozenset[str]) -> Iterator[None]:
+    """Skips the matches of patterns on these nodes in compiles within `disabling` until the block ends.
 
     Args:
         nodes: their names in the graph.
     """
-    token = _left_alone.set(nodes)
+    token = _spared.set(nodes)
     try:
         yield
     finally:
-        _left_alone.reset(token)
+        _spared.reset(token)
 
 
 @contextlib.contextmanager
-def leaving_out(passes: tuple[str, ...]) -> Iterator[LeavingOut]:
+def disabling(passes: tuple[str, ...]) -> Iterator[DisabledPasses]:
     """Disables passes in the compiles of this thread until the block ends.
 
     It must be entered within a capture, which then does not see the disabled passes. Only one thread at a time can do
@@ -127,19 +127,19 @@ def leaving_out(passes: tuple[str, ...]) -> Iterator[LeavingOut]:
     Yields:
         The passes and nodes, with the passes reached so far.
     """
-    leaving = LeavingOut(passes, _left_alone.get())
-    if not passes and not leaving.nodes:
-        yield leaving
+    disabled = DisabledPasses(passes, _spared.get())
+    if not passes and not disabled.nodes:
+        yield disabled
         return
     with _lock:
         replace_inside()
         config = {**_UNCACHED, **({"layout_optimization": False} if LAYOUT_DECISION in passes else {})}
-        token = _leaving.set(leaving)
+        token = _current.set(disabled)
         try:
             with patched(_patches()), torch_private.inductor_config().patch(config):
-                yield leaving
+                yield disabled
         finally:
-            _leaving.reset(token)
+            _current.reset(token)
 
 
 def _patches() -> tuple[Patch, ...]:
@@ -154,8 +154,8 @@ def _function(name: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     def wrap(original: Callable[..., Any]) -> Callable[..., Any]:
         @functools.wraps(original)
         def call(graph: Any, *args: Any, **kwargs: Any) -> Any:
-            leaving = _leaving.get()
-            if leaving is None or not leaving.skips(name):
+            disabled = _current.get()
+            if disabled is None or not disabled.skips(name):
                 return original(graph, *args, **kwargs)
             # Only common subexpression elimination returns a value: the graph that replaces the old one.
             return graph if name == "fx_graph_cse" else None
@@ -168,9 +168,9 @@ def _function(name: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
 def _group(original: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(original)
     def apply(group: Any, graph: Any) -> Any:
-        leaving = _leaving.get()
+        disabled = _current.get()
         name = group.pass_name or torch_private.pattern_group_name(group)
-        if leaving is None or name is None or not leaving.skips(name):
+        if disabled is None or name is None or not disabled.skips(name):
             return original(group, graph)
         return 0
 
@@ -182,8 +182,8 @@ def _observed(original: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(original)
     def apply(observer: Any, function: Any) -> Any:
-        leaving = _leaving.get()
-        if leaving is None or not leaving.skips(observer.passname):
+        disabled = _current.get()
+        if disabled is None or not disabled.skips(observer.passname):
             return original(observer, function)
         return None
 
@@ -193,8 +193,8 @@ def _observed(original: Callable[..., Any]) -> Callable[..., Any]:
 def _match(original: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(original)
     def apply(entry: Any, match: Any, graph: Any, node: Any) -> Any:
-        leaving = _leaving.get()
-        if leaving is None or leaving.nodes.isdisjoint(each.name for each in match.nodes):
+        disabled = _current.get()
+        if disabled is None or disabled.nodes.isdisjoint(each.name for each in match.nodes):
             return original(entry, match, graph, node)
         return None
 

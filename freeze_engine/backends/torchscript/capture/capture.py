@@ -38,13 +38,13 @@ _active: ActiveCaptures[FreezeCapture] = ActiveCaptures("active_captures")
 
 @contextlib.contextmanager
 def capturing(
-    observer: RecordingObserver = SILENT, without: tuple[str, ...] = (), threads: bool = False
+    observer: RecordingObserver = SILENT, disabled_passes: tuple[str, ...] = (), threads: bool = False
 ) -> Iterator[FreezeCapture]:
     """Records freezes until the block ends; torch is then as it was before.
 
     Args:
         observer: receives the events of the freezes.
-        without: names of the passes to disable.
+        disabled_passes: names of the passes to disable.
         threads: whether to see the freezes of all threads, and not only of this one.
 
     Yields:
@@ -54,7 +54,7 @@ def capturing(
         UnsupportedTorchError: this torch lacks a private name that recording needs.
     """
     torch_private.require()
-    capture = FreezeCapture(observer, without)
+    capture = FreezeCapture(observer, disabled_passes)
     with _active.entered(capture, _patches, threads=threads):
         yield capture
 

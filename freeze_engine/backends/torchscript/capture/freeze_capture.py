@@ -14,13 +14,13 @@ class FreezeCapture:
 
     Args:
         observer: receives the events of the freezes.
-        without: names of the passes to disable.
+        disabled_passes: names of the passes to disable.
     """
 
-    def __init__(self, observer: RecordingObserver = SILENT, without: tuple[str, ...] = ()) -> None:
+    def __init__(self, observer: RecordingObserver = SILENT, disabled_passes: tuple[str, ...] = ()) -> None:
         self.freezes: list[RawFreeze] = []
         self._observer = observer
-        self._without = without
+        self._disabled_passes = disabled_passes
         #: The exceptions of this package that kept freezes from being recorded, in words.
         self.unread: list[str] = []
         #: Files of modules that were frozen before they were saved, as far as they were loaded.
@@ -35,9 +35,9 @@ class FreezeCapture:
         self.freezes.append(freeze)
         if self._observer is not SILENT:
             freeze.observer = self._observer
-        if self._without:
-            freeze.without = self._without
-            freeze.options["without"] = list(self._without)
+        if self._disabled_passes:
+            freeze.disabled_passes = self._disabled_passes
+            freeze.options["disabled_passes"] = list(self._disabled_passes)
 
     def drop(self, freeze: RawFreeze | None, error: Exception) -> None:
         """Forgets a freeze whose module cannot be read.

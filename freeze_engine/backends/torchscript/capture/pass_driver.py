@@ -15,7 +15,7 @@ from typing import Any
 
 import torch
 
-from freeze_engine.backends.common.disabled_pass_errors import check_can_be_left_out
+from freeze_engine.backends.common.disabled_pass_errors import check_can_be_disabled
 from freeze_engine.backends.common.observer import NotedStep
 from freeze_engine.backends.common.torch_private import has_all, private
 from freeze_engine.backends.torchscript.capture.raw import RawFailure, RawFreeze, RawStep, live_snapshot, method_graph
@@ -68,7 +68,7 @@ _INSIDE = (
 )
 
 
-def check_without(names: tuple[str, ...]) -> None:
+def check_disabled_passes(names: tuple[str, ...]) -> None:
     """Checks that passes can be disabled in a freeze.
 
     Args:
@@ -78,7 +78,7 @@ def check_without(names: tuple[str, ...]) -> None:
         FreezerError: one cannot be disabled, or there is none of that name.
     """
     inside = "it runs inside torch._C._freeze_module, which torch offers no way to run in part"
-    check_can_be_left_out(names, OPTIONAL, dict.fromkeys(_INSIDE, inside))
+    check_can_be_disabled(names, OPTIONAL, dict.fromkeys(_INSIDE, inside))
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,14 +109,14 @@ class PassDriver:
             self._step(OPTIMIZE_FROZEN_GRAPH, whole, lambda: self.whole(self.graph, optimize_numerics))
             return
         if self._drops_by_module(module):
-            if REMOVE_DROPOUT.name not in self.without:
+            if REMOVE_DROPOUT.name not in self.disabled_passes:
                 removed = (REMOVE_DROPOUT.name,)
                 self._step(OPTIMIZE_FROZEN_GRAPH, removed, lambda: private(REMOVE_DROPOUT.binding)(module))
             self._run(OPTIMIZE_FROZEN_GRAPH, CONCAT_LINEAR)
-        elif REMOVE_DROPOUT.name in self.without:
+        elif REMOVE_DROPOUT.name in self.disabled_passes:
             self._run(OPTIMIZE_FROZEN_GRAPH, CONCAT_LINEAR)
         else:
-            if CONCAT_LINEAR.name in self.without:
+            if CONCAT_LINEAR.name in self.disabled_passes:
                 self._refuse_parts(f"torch removes the dropouts of this method only together with {CONCAT_LINEAR.name}")
             self._step(OPTIMIZE_FROZEN_GRAPH, WITHOUT_NUMERICS, lambda: self.whole(self.graph, False))
         changed, number = optimize_numerics, 0
@@ -149,16 +149,16 @@ class PassDriver:
         return not (module.hasattr("training") and module.getattr("training"))
 
     @property
-    def without(self) -> frozenset[str]:
+    def disabled_passes(self) -> frozenset[str]:
         """Names of the passes to disable."""
-        return frozenset(name for freeze in self.freezes for name in freeze.without)
+        return frozenset(name for freeze in self.freezes for name in freeze.disabled_passes)
 
     def _refuse_parts(self, why: str) -> None:
-        if self.without:
-            raise FreezerError(f"without {', '.join(sorted(self.without))}: {why}; freeze with all passes")
+        if self.disabled_passes:
+            raise FreezerError(f"without {', '.join(sorted(self.disabled_passes))}: {why}; freeze with all passes")
 
     def _run(self, stage: str, each: Pass, number: int | None = None) -> bool:
-        if each.name in self.without:
+        if each.name in self.disabled_passes:
             return False
         return bool(self._step(stage, (each.name,), lambda: private(each.binding)(self.graph), number))
 

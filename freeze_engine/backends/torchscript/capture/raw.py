@@ -85,7 +85,7 @@ class RawFreeze:
         created: when the freeze began: UTC, ISO 8601.
         began_ns: clock (``time.monotonic_ns``) at that moment.
         observer: receives the events of the recording.
-        without: names of the passes after ``_freeze_module`` to disable.
+        disabled_passes: names of the passes after ``_freeze_module`` to disable.
     """
 
     call: str
@@ -107,7 +107,7 @@ class RawFreeze:
     created: str = field(default_factory=utc_now)
     began_ns: int = field(default_factory=time.monotonic_ns)
     observer: RecordingObserver = SILENT
-    without: tuple[str, ...] = ()
+    disabled_passes: tuple[str, ...] = ()
     _inlined: dict[str, Any] = field(default_factory=dict, repr=False)
 
     def inlined(self, method: str) -> Any:

@@ -24,7 +24,7 @@ from freeze_engine.recorder.trace_builder import Recorder
 from freeze_engine.requests.inputs import Inputs
 from freeze_engine.requests.options import Measure, Progress
 from freeze_engine.tensors.module_copy import replica
-from freeze_engine.trace import Baseline, Latency, Notice, Numerics, Step
+from freeze_engine.trace import Baseline, Latency, Notice, NoticeCode, Numerics, Step
 from freeze_engine.trace.baselines import EAGER, SCRIPTED
 
 
@@ -176,7 +176,7 @@ class _Measuring:
         """Returns a function that reports the share of a phase that comes in equal parts, one a device."""
         return lambda share, what: self.progress(f"{phase}: {what}", round((part + share) / parts * 1000), 1000)
 
-    def _notice(self, code: str, message: str) -> None:
+    def _notice(self, code: NoticeCode, message: str) -> None:
         self.recorder.notices.append(Notice(code, message))
 
 
